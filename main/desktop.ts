@@ -3,19 +3,22 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Platform } from '../server/index.ts'
 import { type Clock, sleep } from '../server/lib/clock.ts'
-import { confine } from './confine.ts'
-import { keepCrashReports, watchForCrashes } from './crashes.ts'
-import type { Front } from './front.ts'
-import { createJournal, type Journal } from './journal.ts'
-import { claimLinks, linkIn, type Place, placeOf } from './links.ts'
-import type { LoginOptions } from './login.ts'
-import { isCamera } from './screenshotter.ts'
-import { settleIn } from './settle.ts'
-import { askBeforeUnload } from './unload.ts'
-import type { UpdatesOptions } from './updates.ts'
+import { hardenWebContents } from './security.ts'
+import { startCrashReporter, installCrashHandlers } from './crash-reporting.ts'
+import type { MainWindow } from './main-window.ts'
+import { createDesktopLog, type DesktopLog } from './log-file.ts'
+import { registerProtocolClient, findDeepLink, type DashboardLocation, parseDeepLink } from './deep-links.ts'
+import type { LoginItemOptions } from './login-item.ts'
+import { isScreenshotContents } from './screenshotter.ts'
+import { createDesktopShell } from './shell.ts'
+import { confirmBeforeUnload } from './confirm-unload.ts'
+import type { UpdateServiceOptions } from './updates.ts'
 
 /** The platform as the desktop sees it. */
-export type City = Pick<Platform, 'api_url' | 'edge_url' | 'dashboard_url' | 'version' | 'desk' | 'signInUrl' | 'resync' | 'stop'> & {
+export type PlatformHandle = Pick<
+  Platform,
+  'api_url' | 'edge_url' | 'dashboard_url' | 'version' | 'desktopFeed' | 'signInUrl' | 'resync' | 'stop'
+> & {
   instance: Pick<Platform['instance'], 'token' | 'runtime'>
 }
 
@@ -26,22 +29,22 @@ export interface DesktopOptions {
   resources: string
   /** Arguments of this start. */
   argv: readonly string[]
-  login: LoginOptions
-  updates: Pick<UpdatesOptions, 'off' | 'page' | 'key' | 'installs_at_end' | 'load'>
+  login: LoginItemOptions
+  updates: Pick<UpdateServiceOptions, 'disabled_reason' | 'download_page' | 'public_key' | 'installs_on_quit' | 'loadUpdater'>
   hasTrayHost(): Promise<boolean>
   platform: NodeJS.Platform
   /** What the person should know of how Homeport was started; null: nothing. */
-  advice: { message: string; detail: string } | null
+  startup_warning: { message: string; detail: string } | null
   /** This process: its signals, and IPC messages of the program that started it. */
-  parent: NodeJS.EventEmitter
+  parentProcess: NodeJS.EventEmitter
   clock: Clock
-  openCity(journal: Journal): Promise<City>
+  startPlatform(log: DesktopLog): Promise<PlatformHandle>
   /** Where the log is written beside its file. */
   echo?: (line: string) => void
 }
 
 /** An orderly end takes no longer than this; then the process ends all the same. */
-const stopPatience_ms = 10_000
+const stopTimeout_ms = 10_000
 
 /**
  * The life of the desktop: one instance per data folder, the platform, its window and tray, an orderly end.
@@ -63,91 +66,101 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   }
   // It would undo --no-sandbox, which root, an AppImage and some kernels need (README, "When something goes wrong").
   if (!app.commandLine.hasSwitch('no-sandbox')) app.enableSandbox()
-  const journal = createJournal(join(folder, 'logs'), options.echo ? { echo: options.echo } : {})
-  keepCrashReports(journal)
+  const log = createDesktopLog(join(folder, 'logs'), options.echo ? { echo: options.echo } : {})
+  startCrashReporter(log)
 
-  let city: City | undefined
-  let front: Front | undefined
-  let ending: Promise<void> | undefined
-  let hasEnded = false
+  let platformHandle: PlatformHandle | undefined
+  let mainWindow: MainWindow | undefined
+  let shutdown: Promise<void> | undefined
+  let hasShutDown = false
   /** The page that was asked for before the window existed. */
-  let wanted: Place | 'anywhere' | undefined
+  let pendingLocation: DashboardLocation | 'anywhere' | undefined
 
-  const bringUp = (to?: Place): void => {
-    if (ending) return
-    if (!front) wanted = to ?? wanted ?? 'anywhere'
-    else void (to ? front.goTo(to) : front.show())
+  const showWindow = (to?: DashboardLocation): void => {
+    if (shutdown) return
+    if (!mainWindow) pendingLocation = to ?? pendingLocation ?? 'anywhere'
+    else void (to ? mainWindow.navigate(to) : mainWindow.show())
   }
-  const follow = (link: string | undefined) => bringUp(link === undefined ? undefined : placeOf(link))
+  const openDeepLink = (link: string | undefined) => showWindow(link === undefined ? undefined : parseDeepLink(link))
 
-  app.on('second-instance', (_event, argv) => follow(linkIn(argv)))
+  app.on('second-instance', (_event, argv) => openDeepLink(findDeepLink(argv)))
   app.on('open-url', (event, url) => {
     event.preventDefault()
-    follow(url)
+    openDeepLink(url)
   })
-  app.on('activate', () => bringUp())
+  app.on('activate', () => showWindow())
   // Without a listener Electron would quit: also when the last picture was taken before the dashboard is up.
   app.on('window-all-closed', () => {})
   app.on('web-contents-created', (_event, contents) => {
-    if (city && !isCamera(contents)) confine(contents, { origin: new URL(city.api_url).origin, edge_url: city.edge_url })
+    if (platformHandle && !isScreenshotContents(contents))
+      hardenWebContents(contents, { origin: new URL(platformHandle.api_url).origin, edge_url: platformHandle.edge_url })
   })
   app.on('browser-window-created', (_event, window) => {
     // Windows alone; nothing can hold up the end of the session any more.
     window.on('session-end', () => app.quit())
-    if (!isCamera(window.webContents)) askBeforeUnload(window, () => ending !== undefined)
+    if (!isScreenshotContents(window.webContents)) confirmBeforeUnload(window, () => shutdown !== undefined)
   })
   app.on('before-quit', (event) => {
-    if (hasEnded) return
+    if (hasShutDown) return
     event.preventDefault()
     // Who ended it without quitting, an update, does that itself.
-    if (!ending) void endInOrder().then(() => app.quit())
+    if (!shutdown) void shutDown().then(() => app.quit())
   })
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => app.quit())
   // On Windows `npm start` passes Ctrl-C on like this, and its terminal may be closed.
-  options.parent.on('message', (message: unknown) => {
+  options.parentProcess.on('message', (message: unknown) => {
     if (message === 'quit') app.quit()
   })
-  options.parent.once('disconnect', () => app.quit())
-  const unwatch = watchForCrashes(journal, () => app.quit())
-  app.once('quit', unwatch)
+  options.parentProcess.once('disconnect', () => app.quit())
+  const removeCrashHandlers = installCrashHandlers(log, () => app.quit())
+  app.once('quit', removeCrashHandlers)
 
   await app.whenReady()
-  if (!claimLinks(options.platform)) journal.info('links_not_claimed')
-  const link = linkIn(options.argv)
-  if (link !== undefined) follow(link)
+  if (!registerProtocolClient(options.platform)) log.info('links_not_claimed')
+  const link = findDeepLink(options.argv)
+  if (link !== undefined) openDeepLink(link)
   try {
-    city = await options.openCity(journal)
+    platformHandle = await options.startPlatform(log)
   } catch (error) {
-    journal.error('not_started', { error })
-    dialog.showErrorBox('Homeport cannot start', `${error instanceof Error ? error.message : String(error)}\n\nThe log is in ${journal.folder}`)
+    log.error('not_started', { error })
+    dialog.showErrorBox('Homeport cannot start', `${error instanceof Error ? error.message : String(error)}\n\nThe log is in ${log.folder}`)
     app.exit(1)
     return
   }
   // Somebody ended it while it was on its way up.
-  if (ending) return city.stop()
-  journal.hide(city.instance.token)
-  if (options.advice !== null) void dialog.showMessageBox({ type: 'warning', message: options.advice.message, detail: options.advice.detail })
-  journal.info('started', { version: city.version, electron: process.versions.electron, packaged: app.isPackaged })
-  const home = await settleIn({ city, folder, journal, options, bringUp, endInOrder, isEnding: () => ending !== undefined })
-  front = home.front
-  if (wanted !== undefined && wanted !== 'anywhere') await front.goTo(wanted)
-  else if (wanted === 'anywhere' || !home.isHidden) await front.show()
+  if (shutdown) return platformHandle.stop()
+  log.redact(platformHandle.instance.token)
+  if (options.startup_warning !== null)
+    void dialog.showMessageBox({ type: 'warning', message: options.startup_warning.message, detail: options.startup_warning.detail })
+  log.info('started', { version: platformHandle.version, electron: process.versions.electron, packaged: app.isPackaged })
+  const desktopShell = await createDesktopShell({
+    platformHandle,
+    folder,
+    log,
+    options,
+    showWindow,
+    shutDown,
+    isShuttingDown: () => shutdown !== undefined,
+  })
+  mainWindow = desktopShell.mainWindow
+  if (pendingLocation !== undefined && pendingLocation !== 'anywhere') await mainWindow.navigate(pendingLocation)
+  else if (pendingLocation === 'anywhere' || !desktopShell.startsHidden) await mainWindow.show()
 
-  function endInOrder(): Promise<void> {
-    ending ??= end().finally(() => void (hasEnded = true))
-    return ending
+  function shutDown(): Promise<void> {
+    shutdown ??= stopPlatform().finally(() => void (hasShutDown = true))
+    return shutdown
   }
 
-  async function end(): Promise<void> {
-    const patience = new AbortController()
-    const late = sleep(options.clock, stopPatience_ms, patience.signal).catch(() => {})
+  async function stopPlatform(): Promise<void> {
+    const deadline = new AbortController()
+    const timeout = sleep(options.clock, stopTimeout_ms, deadline.signal).catch(() => {})
     try {
-      await Promise.race([city?.stop(), late])
+      await Promise.race([platformHandle?.stop(), timeout])
     } catch (error) {
-      journal.error('not_stopped_in_order', { error })
+      log.error('not_stopped_in_order', { error })
     } finally {
-      patience.abort()
+      deadline.abort()
     }
-    journal.info('ended')
+    log.info('ended')
   }
 }

@@ -1,27 +1,37 @@
 import { app, clipboard, dialog } from 'electron'
 import { arch, release, totalmem } from 'node:os'
 import type { UpdateState } from '../preload/bridge.ts'
-import type { City } from './desktop.ts'
-import type { Journal } from './journal.ts'
+import type { PlatformHandle } from './desktop.ts'
+import type { DesktopLog } from './log-file.ts'
 
 /** What helps to find a fault, for somebody to read and to send: no name, no path of a project, no secret. */
-export function describeDesktop({ city, journal, update }: { city: City | undefined; journal: Journal; update: UpdateState }): string {
+export function collectDiagnostics({
+  platformHandle,
+  log,
+  update,
+}: {
+  platformHandle: PlatformHandle | undefined
+  log: DesktopLog
+  update: UpdateState
+}): string {
   const { electron, chrome, node } = process.versions
   return [
-    `Homeport ${city?.version ?? app.getVersion()}${app.isPackaged ? '' : ' (checkout)'}`,
+    `Homeport ${platformHandle?.version ?? app.getVersion()}${app.isPackaged ? '' : ' (checkout)'}`,
     `System: ${process.platform} ${release()} ${arch()}, ${Math.round(totalmem() / 2 ** 30)} GB, ${app.getLocale()}`,
     `Electron ${electron ?? 'none'}, Chromium ${chrome ?? 'none'}, Node ${node}`,
-    ...(city ? [`Runtime: ${city.instance.runtime.name} ${city.instance.runtime.version ?? ''}`.trim()] : ['The platform is not up.']),
+    ...(platformHandle
+      ? [`Runtime: ${platformHandle.instance.runtime.name} ${platformHandle.instance.runtime.version ?? ''}`.trim()]
+      : ['The platform is not up.']),
     `Update: ${update.name}`,
     '',
     'The last lines of the log:',
-    ...journal.tail(40),
+    ...log.tail(40),
     '',
   ].join('\n')
 }
 
 /** Puts it where a person can paste it from; nothing is sent. */
-export async function offerReport(text: string, showLogs: () => void): Promise<void> {
+export async function copyDiagnostics(text: string, showLogs: () => void): Promise<void> {
   await clipboard.writeText(text)
   const { response } = await dialog.showMessageBox({
     type: 'info',

@@ -12,8 +12,8 @@ const patience_ms = 10_000
  */
 export function electronBinary(folder, env = process.env) {
   const names = ['electron', 'electron.exe', 'Electron.app/Contents/MacOS/Electron']
-  const elsewhere = env.ELECTRON_OVERRIDE_DIST_PATH
-  if (elsewhere) return names.map((name) => join(elsewhere, name)).find((path) => existsSync(path))
+  const override = env.ELECTRON_OVERRIDE_DIST_PATH
+  if (override) return names.map((name) => join(override, name)).find((path) => existsSync(path))
   try {
     const installed = readFileSync(join(folder, 'dist', 'version'), 'utf8')
       .trim()

@@ -1,8 +1,8 @@
 import { Menu, type MenuItemConstructorOptions } from 'electron'
-import type { Place } from './links.ts'
+import type { DashboardLocation } from './deep-links.ts'
 
-export interface MenuActs {
-  goTo(place: Place): void
+export interface MenuActions {
+  navigate(place: DashboardLocation): void
   openInBrowser(): void
   showLogs(): void
   reportProblem(): void
@@ -10,15 +10,15 @@ export interface MenuActs {
 }
 
 /** The custom of the system, and a way to each of the dashboard's main places. */
-export function createMenu(acts: MenuActs, platform: NodeJS.Platform): Menu {
+export function createApplicationMenu(actions: MenuActions, platform: NodeJS.Platform): Menu {
   const isMac = platform === 'darwin'
-  const to = (label: string, path: string, accelerator?: string): MenuItemConstructorOptions => ({
+  const navigationItem = (label: string, path: string, accelerator?: string): MenuItemConstructorOptions => ({
     label,
     ...(accelerator === undefined ? {} : { accelerator }),
-    click: () => acts.goTo({ path, word: null }),
+    click: () => actions.navigate({ path, message: null }),
   })
-  const settings = to('Settings…', '/instance/desktop', 'CmdOrCtrl+,')
-  const updates: MenuItemConstructorOptions = { label: 'Check for Updates…', click: () => acts.checkForUpdates() }
+  const settings = navigationItem('Settings…', '/instance/desktop', 'CmdOrCtrl+,')
+  const updates: MenuItemConstructorOptions = { label: 'Check for Updates…', click: () => actions.checkForUpdates() }
   const separator: MenuItemConstructorOptions = { type: 'separator' }
   return Menu.buildFromTemplate([
     ...(isMac
@@ -45,10 +45,10 @@ export function createMenu(acts: MenuActs, platform: NodeJS.Platform): Menu {
     {
       label: '&File',
       submenu: [
-        to('New Project…', '/projects?do=new-project', 'CmdOrCtrl+N'),
-        to('Open Folder to Deploy…', '/projects?do=deploy-folder', 'CmdOrCtrl+O'),
+        navigationItem('New Project…', '/projects?do=new-project', 'CmdOrCtrl+N'),
+        navigationItem('Open Folder to Deploy…', '/projects?do=deploy-folder', 'CmdOrCtrl+O'),
         separator,
-        { label: 'Open in Browser', accelerator: 'CmdOrCtrl+Shift+B', click: () => acts.openInBrowser() },
+        { label: 'Open in Browser', accelerator: 'CmdOrCtrl+Shift+B', click: () => actions.openInBrowser() },
         ...(isMac ? [] : [separator, settings]),
         separator,
         { role: 'close' },
@@ -71,22 +71,22 @@ export function createMenu(acts: MenuActs, platform: NodeJS.Platform): Menu {
     {
       label: '&Go',
       submenu: [
-        to('Projects', '/projects', 'CmdOrCtrl+1'),
-        to('Domains', '/domains', 'CmdOrCtrl+2'),
-        to('Instances', '/instances', 'CmdOrCtrl+3'),
-        to('This Instance', '/instance', 'CmdOrCtrl+4'),
-        to('Account', '/account', 'CmdOrCtrl+5'),
+        navigationItem('Projects', '/projects', 'CmdOrCtrl+1'),
+        navigationItem('Domains', '/domains', 'CmdOrCtrl+2'),
+        navigationItem('Instances', '/instances', 'CmdOrCtrl+3'),
+        navigationItem('This Instance', '/instance', 'CmdOrCtrl+4'),
+        navigationItem('Account', '/account', 'CmdOrCtrl+5'),
       ],
     },
     { role: 'windowMenu' },
     {
       role: 'help',
       submenu: [
-        to('Homeport Help', '/help', 'F1'),
-        to('Keyboard Shortcuts', '/?do=keyboard'),
+        navigationItem('Homeport Help', '/help', 'F1'),
+        navigationItem('Keyboard Shortcuts', '/?do=keyboard'),
         separator,
-        { label: 'Show Logs', click: () => acts.showLogs() },
-        { label: 'Report a Problem…', click: () => acts.reportProblem() },
+        { label: 'Show Logs', click: () => actions.showLogs() },
+        { label: 'Report a Problem…', click: () => actions.reportProblem() },
         ...(isMac ? [] : [separator, updates, { role: 'about' as const, label: 'About Homeport' }]),
       ],
     },

@@ -16,29 +16,29 @@ export interface SettingsFile {
   change(change: Partial<DesktopSettings>): void
 }
 
-const first: DesktopSettings = { keeps_running: true, notifies: true, downloads_updates: false, was_told: false }
+const defaultSettings: DesktopSettings = { keeps_running: true, notifies: true, downloads_updates: false, was_told: false }
 
 /** A file that is missing, torn or of another time counts as far as it can be read. */
-export function openSettings(path: string): SettingsFile {
-  let settings = { ...first, ...knownOf(readJson(path)) }
+export function openSettingsFile(path: string): SettingsFile {
+  let settings = { ...defaultSettings, ...pickKnownSettings(readJsonFile(path)) }
   return {
     current: () => settings,
     change(change) {
-      settings = { ...settings, ...knownOf(change) }
+      settings = { ...settings, ...pickKnownSettings(change) }
       mkdirSync(dirname(path), { recursive: true })
-      const draft = `${path}.new`
-      writeFileSync(draft, JSON.stringify(settings))
-      renameSync(draft, path)
+      const temporaryPath = `${path}.new`
+      writeFileSync(temporaryPath, JSON.stringify(settings))
+      renameSync(temporaryPath, path)
     },
   }
 }
 
-function knownOf(value: unknown): Partial<DesktopSettings> {
+function pickKnownSettings(value: unknown): Partial<DesktopSettings> {
   if (typeof value !== 'object' || value === null) return {}
-  return Object.fromEntries(Object.entries(value).filter(([key, one]) => key in first && typeof one === 'boolean'))
+  return Object.fromEntries(Object.entries(value).filter(([key, one]) => key in defaultSettings && typeof one === 'boolean'))
 }
 
-function readJson(path: string): unknown {
+function readJsonFile(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'))
   } catch {

@@ -1,11 +1,11 @@
 import { Menu, type MenuItemConstructorOptions, nativeImage, Tray } from 'electron'
 import { join } from 'node:path'
-import type { DeskNews, ProjectSeen } from '../server/index.ts'
-import type { Place } from './links.ts'
+import type { DesktopUpdate, DesktopProject } from '../server/index.ts'
+import type { DashboardLocation } from './deep-links.ts'
 
-export interface TrayActs {
+export interface TrayActions {
   show(): void
-  goTo(place: Place): void
+  navigate(place: DashboardLocation): void
   /** Opens an address of an app in the person's browser. */
   open(url: string): void
   deploy(slug: string): void
@@ -14,95 +14,95 @@ export interface TrayActs {
 }
 
 export interface TrayIcon {
-  update(news: DeskNews): void
+  update(state: DesktopUpdate): void
   close(): void
 }
 
-const shownProjects = 15
+const maxProjects = 15
 
 /** The icon beside the clock, with what runs here. */
-export function createTray(options: { resources: string; edge_url: string; platform: NodeJS.Platform; acts: TrayActs }): TrayIcon {
-  const tray = new Tray(imageOf(options))
-  let shown = ''
-  const update = (news: DeskNews) => {
-    const next = JSON.stringify([news.projects, news.project_count])
-    tray.setToolTip(summaryOf(news))
+export function createTray(options: { resources: string; edge_url: string; platform: NodeJS.Platform; actions: TrayActions }): TrayIcon {
+  const tray = new Tray(loadTrayImage(options))
+  let lastShown = ''
+  const update = (state: DesktopUpdate) => {
+    const next = JSON.stringify([state.projects, state.project_count])
+    tray.setToolTip(formatSummary(state))
     // A menu that is put anew closes under the hand of whoever has it open.
-    if (next === shown) return
-    shown = next
-    tray.setContextMenu(Menu.buildFromTemplate(trayTemplate(news, options.edge_url, options.acts)))
+    if (next === lastShown) return
+    lastShown = next
+    tray.setContextMenu(Menu.buildFromTemplate(buildTrayTemplate(state, options.edge_url, options.actions)))
   }
-  update({ projects: [], project_count: 0, builds: 0, ended: [] })
+  update({ projects: [], project_count: 0, active_deployments: 0, finished_deployments: [] })
   // macOS opens the menu by itself.
-  if (options.platform !== 'darwin') tray.on('click', () => options.acts.show())
+  if (options.platform !== 'darwin') tray.on('click', () => options.actions.show())
   return { update, close: () => tray.destroy() }
 }
 
-function imageOf({ resources, platform }: { resources: string; platform: NodeJS.Platform }) {
+function loadTrayImage({ resources, platform }: { resources: string; platform: NodeJS.Platform }) {
   const file = { darwin: 'trayTemplate.png', win32: 'tray.ico' }[platform as string] ?? 'tray.png'
   const image = nativeImage.createFromPath(join(resources, 'tray', file))
   if (platform === 'darwin') image.setTemplateImage(true)
   return image
 }
 
-const words = {
+const statusLabels = {
   live: 'live',
   building: 'building',
   failed: 'failed',
   crashed: 'crashed',
   inactive: 'stopped',
   created: 'not deployed yet',
-} as const satisfies Record<ProjectSeen['status'], string>
+} as const satisfies Record<DesktopProject['status'], string>
 
-function trayTemplate(news: DeskNews, edgeUrl: string, acts: TrayActs): MenuItemConstructorOptions[] {
-  const projects = news.projects.slice(0, shownProjects)
-  const go = (path: string) => () => acts.goTo({ path, word: null })
+function buildTrayTemplate(state: DesktopUpdate, edgeUrl: string, actions: TrayActions): MenuItemConstructorOptions[] {
+  const projects = state.projects.slice(0, maxProjects)
+  const navigateTo = (path: string) => () => actions.navigate({ path, message: null })
   return [
     ...(projects.length === 0
       ? [{ label: 'No projects yet', enabled: false }]
-      : projects.map((project) => projectItem(project, addressOf(project.slug, edgeUrl), acts))),
-    ...(news.project_count > projects.length ? [{ label: `All ${news.project_count} projects…`, click: go('/projects') }] : []),
+      : projects.map((project) => buildProjectItem(project, projectUrl(project.slug, edgeUrl), actions))),
+    ...(state.project_count > projects.length ? [{ label: `All ${state.project_count} projects…`, click: navigateTo('/projects') }] : []),
     { type: 'separator' },
-    { label: 'Show Homeport', click: () => acts.show() },
-    { label: 'New Project…', click: go('/projects?do=new-project') },
+    { label: 'Show Homeport', click: () => actions.show() },
+    { label: 'New Project…', click: navigateTo('/projects?do=new-project') },
     { type: 'separator' },
-    { label: 'Quit Homeport', click: () => acts.quit() },
+    { label: 'Quit Homeport', click: () => actions.quit() },
   ]
 }
 
-function projectItem({ slug, status, can_deploy }: ProjectSeen, address: string, acts: TrayActs): MenuItemConstructorOptions {
-  const go = (path: string) => () => acts.goTo({ path: `/projects/${slug}${path}`, word: null })
+function buildProjectItem({ slug, status, can_deploy }: DesktopProject, address: string, actions: TrayActions): MenuItemConstructorOptions {
+  const navigateTo = (path: string) => () => actions.navigate({ path: `/projects/${slug}${path}`, message: null })
   const isOpen = status === 'live' || status === 'building' || status === 'failed'
   return {
-    label: `${slug}: ${words[status]}${status === 'live' ? `, ${spoken(address)}` : ''}`,
+    label: `${slug}: ${statusLabels[status]}${status === 'live' ? `, ${withoutScheme(address)}` : ''}`,
     submenu: [
-      { label: `Open ${spoken(address)}`, enabled: isOpen, click: () => acts.open(address) },
-      { label: 'Dashboard', click: go('') },
-      { label: 'Logs', click: go('/logs') },
+      { label: `Open ${withoutScheme(address)}`, enabled: isOpen, click: () => actions.open(address) },
+      { label: 'Dashboard', click: navigateTo('') },
+      { label: 'Logs', click: navigateTo('/logs') },
       { type: 'separator' },
       status === 'inactive'
-        ? { label: 'Start', enabled: can_deploy, click: () => acts.deploy(slug) }
-        : { label: 'Deploy Again', enabled: can_deploy && status !== 'building', click: () => acts.deploy(slug) },
-      { label: 'Stop', enabled: status !== 'inactive' && status !== 'created', click: () => acts.stop(slug) },
+        ? { label: 'Start', enabled: can_deploy, click: () => actions.deploy(slug) }
+        : { label: 'Deploy Again', enabled: can_deploy && status !== 'building', click: () => actions.deploy(slug) },
+      { label: 'Stop', enabled: status !== 'inactive' && status !== 'created', click: () => actions.stop(slug) },
     ],
   }
 }
 
 /** Every name that ends in localhost leads to this machine. */
-function addressOf(slug: string, edgeUrl: string): string {
+function projectUrl(slug: string, edgeUrl: string): string {
   const { protocol, hostname, port } = new URL(edgeUrl)
   const host = /^(127\.|\[::1\]|localhost$)/.test(hostname) ? 'localhost' : hostname
   return `${protocol}//${slug}.${host}${port === '' ? '' : `:${port}`}`
 }
 
-const spoken = (address: string) => address.replace(/^https?:\/\//, '')
+const withoutScheme = (address: string) => address.replace(/^https?:\/\//, '')
 
-function summaryOf({ projects, builds }: DeskNews): string {
-  const count = (...states: ProjectSeen['status'][]) => projects.filter(({ status }) => states.includes(status)).length
+function formatSummary({ projects, active_deployments: builds }: DesktopUpdate): string {
+  const count = (...states: DesktopProject['status'][]) => projects.filter(({ status }) => states.includes(status)).length
   const parts = [
     [count('live'), 'live'],
     [builds, 'building'],
     [count('failed', 'crashed'), 'in trouble'],
-  ].flatMap(([number, word]) => (number === 0 ? [] : [`${number} ${word}`]))
+  ].flatMap(([amount, label]) => (amount === 0 ? [] : [`${amount} ${label}`]))
   return ['Homeport', ...parts].join(parts.length === 0 ? '' : ', ').replace('Homeport,', 'Homeport:')
 }

@@ -1,8 +1,8 @@
 import type { AppUpdater } from 'electron-updater'
-import type { UpdateState, UpdateStep } from '../preload/bridge.ts'
+import type { UpdateState, UpdateAction } from '../preload/bridge.ts'
 import { type Clock, isoTime } from '../server/lib/clock.ts'
-import type { Journal } from './journal.ts'
-import { isProven } from './update-proof.ts'
+import type { DesktopLog } from './log-file.ts'
+import { verifyUpdateSignature } from './update-signature.ts'
 
 /** What is used of electron-updater. */
 export type Updater = Pick<
@@ -18,154 +18,157 @@ export type Updater = Pick<
   | 'quitAndInstall'
 > & { on: AppUpdater['on'] }
 
-export interface UpdatesOptions {
+export interface UpdateServiceOptions {
   /** Why this copy is not updated by itself; null: it is. */
-  off: string | null
+  disabled_reason: string | null
   /** Where the new version is to be had by hand; null: nobody said. */
-  page: string | null
+  download_page: string | null
   /** With which the feed has to be signed; null: the system checks the signature of what is put in place. */
-  key: string | null
-  load(): Promise<Updater>
+  public_key: string | null
+  loadUpdater(): Promise<Updater>
   /** What was fetched may be put in place when Homeport ends: not where the system asks for a password then. */
-  installs_at_end: boolean
+  installs_on_quit: boolean
   /** Whether new versions are fetched without asking. */
-  downloads(): boolean
+  shouldAutoDownload(): boolean
   /** Ends everything but the process. */
-  endInOrder(): Promise<void>
+  shutDown(): Promise<void>
   /** Ends the process, when the installer did not: nothing is left that it could go on with. */
-  leave(): void
+  exit(): void
   onChange(state: UpdateState): void
-  journal: Journal
+  log: DesktopLog
   clock: Clock
 }
 
-export interface Updates {
+export interface UpdateService {
   state(): UpdateState
-  step(step: UpdateStep): Promise<void>
+  runAction(runAction: UpdateAction): Promise<void>
   /** The person changed what is done without asking. */
-  follow(): void
+  applySettings(): void
   close(): void
 }
 
 /** Not at once: a start has better things to do. */
-const firstLook_ms = 30_000
-const everyLook_ms = 24 * 3600_000
+const firstCheckDelay_ms = 30_000
+const checkInterval_ms = 24 * 3600_000
 
 /**
  * New versions, by electron-updater: looked for at the start and each day, fetched when somebody says so, put in place when everything
  * has ended. The checks of signatures and sums are its own, and nothing of them is turned off here. Where it has none, on Linux, the
  * feed has to be signed with a key of ours before a single byte is fetched; the sums in it hold the rest.
  */
-export function createUpdates({
-  off,
-  page,
-  key,
-  load,
-  installs_at_end,
-  downloads,
-  endInOrder,
-  leave,
+export function createUpdateService({
+  disabled_reason,
+  download_page,
+  public_key,
+  loadUpdater,
+  installs_on_quit,
+  shouldAutoDownload,
+  shutDown,
+  exit,
   onChange,
-  journal,
+  log,
   clock,
-}: UpdatesOptions): Updates {
-  let state: UpdateState = off === null ? { name: 'idle', checked_at: null } : turnedOff(off)
+}: UpdateServiceOptions): UpdateService {
+  let state: UpdateState = disabled_reason === null ? { name: 'idle', checked_at: null } : disabledState(disabled_reason)
   let updater: Promise<Updater> | undefined
-  let isLeaving = false
-  const enter = (next: UpdateState) => onChange((state = next))
-  const isNow = (name: UpdateState['name']) => state.name === name
+  let isInstalling = false
+  const setState = (next: UpdateState) => onChange((state = next))
+  const isInState = (name: UpdateState['name']) => state.name === name
   const fail = (error: unknown) => {
-    journal.warn('update_failed', { error })
-    if (isLeaving) leave()
-    else enter({ name: 'failed', message: explain(error) })
+    log.warn('update_failed', { error })
+    if (isInstalling) exit()
+    else setState({ name: 'failed', message: explainUpdateError(error) })
   }
 
-  const open = async (): Promise<Updater> => {
-    const own = await load()
-    own.logger = {
+  const openUpdater = async (): Promise<Updater> => {
+    const autoUpdater = await loadUpdater()
+    autoUpdater.logger = {
       info: () => {},
-      warn: (message?: unknown) => journal.warn('updater', { message: String(message) }),
-      error: (message?: unknown) => journal.warn('updater', { message: String(message) }),
+      warn: (message?: unknown) => log.warn('updater', { message: String(message) }),
+      error: (message?: unknown) => log.warn('updater', { message: String(message) }),
     }
-    own.allowDowngrade = false
-    own.allowPrerelease = false
-    own.disableWebInstaller = true
-    obey(own)
-    own.on('update-not-available', () => enter({ name: 'idle', checked_at: isoTime(clock.now()) }))
-    own.on('update-available', (entry) => {
-      const { version } = entry
-      if (key === null) return enter(own.autoDownload ? { name: 'downloading', version, percent: 0 } : { name: 'available', version })
-      if (!isProven(entry, key)) return fail(Object.assign(new Error(`The feed of ${version} is not signed with our key.`), { code: unproven }))
-      enter({ name: 'available', version })
-      if (downloads()) void download()
+    autoUpdater.allowDowngrade = false
+    autoUpdater.allowPrerelease = false
+    autoUpdater.disableWebInstaller = true
+    configureUpdater(autoUpdater)
+    autoUpdater.on('update-not-available', () => setState({ name: 'idle', checked_at: isoTime(clock.now()) }))
+    autoUpdater.on('update-available', (feedEntry) => {
+      const { version } = feedEntry
+      if (public_key === null)
+        return setState(autoUpdater.autoDownload ? { name: 'downloading', version, percent: 0 } : { name: 'available', version })
+      if (!verifyUpdateSignature(feedEntry, public_key))
+        return fail(Object.assign(new Error(`The feed of ${version} is not signed with our key.`), { code: invalidSignatureCode }))
+      setState({ name: 'available', version })
+      if (shouldAutoDownload()) void download()
     })
-    own.on('download-progress', ({ percent }) => {
-      if (state.name === 'downloading') enter({ ...state, percent: Math.floor(percent) })
+    autoUpdater.on('download-progress', ({ percent }) => {
+      if (state.name === 'downloading') setState({ ...state, percent: Math.floor(percent) })
     })
-    own.on('update-downloaded', ({ version }) => enter({ name: 'ready', version }))
-    own.on('error', fail)
-    return own
+    autoUpdater.on('update-downloaded', ({ version }) => setState({ name: 'ready', version }))
+    autoUpdater.on('error', fail)
+    return autoUpdater
   }
-  const opened = () => (updater ??= open())
+  const getUpdater = () => (updater ??= openUpdater())
 
-  function obey(own: Updater): void {
+  function configureUpdater(autoUpdater: Updater): void {
     // It would begin before the signature of the feed is looked at.
-    own.autoDownload = key === null && downloads()
-    own.autoInstallOnAppQuit = installs_at_end && downloads()
+    autoUpdater.autoDownload = public_key === null && shouldAutoDownload()
+    autoUpdater.autoInstallOnAppQuit = installs_on_quit && shouldAutoDownload()
   }
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     // What was found stays found; a look in between would lose it.
-    if (!isNow('idle') && !isNow('failed')) return
-    enter({ name: 'checking' })
+    if (!isInState('idle') && !isInState('failed')) return
+    setState({ name: 'checking' })
     try {
-      const found = await (await opened()).checkForUpdates()
-      if (found === null && isNow('checking')) enter(turnedOff('This copy cannot replace itself. Get the new version the way this one came.'))
+      const checkResult = await (await getUpdater()).checkForUpdates()
+      if (checkResult === null && isInState('checking'))
+        setState(disabledState('This copy cannot replace itself. Get the new version the way this one came.'))
     } catch (error) {
       // It may have said so already by its event.
-      if (isNow('checking')) fail(error)
+      if (isInState('checking')) fail(error)
     }
   }
 
   async function download(): Promise<void> {
     if (state.name !== 'available') return
-    enter({ name: 'downloading', version: state.version, percent: 0 })
+    setState({ name: 'downloading', version: state.version, percent: 0 })
     try {
-      await (await opened()).downloadUpdate()
+      await (await getUpdater()).downloadUpdate()
     } catch (error) {
-      if (isNow('downloading')) fail(error)
+      if (isInState('downloading')) fail(error)
     }
   }
 
   async function restart(): Promise<void> {
     if (state.name !== 'ready') return
-    const own = await opened()
-    isLeaving = true
-    await endInOrder()
-    journal.info('update_installing', { version: state.version })
+    const autoUpdater = await getUpdater()
+    isInstalling = true
+    await shutDown()
+    log.info('update_installing', { version: state.version })
     try {
-      own.quitAndInstall(true, true)
+      autoUpdater.quitAndInstall(true, true)
     } catch (error) {
       fail(error)
     }
   }
 
-  function turnedOff(why: string): UpdateState {
-    return { name: 'off', why, ...(page === null ? {} : { page }) }
+  function disabledState(reason: string): UpdateState {
+    return { name: 'off', reason, ...(download_page === null ? {} : { page: download_page }) }
   }
 
-  const first = off === null ? clock.setTimeout(() => void look(), firstLook_ms) : undefined
-  const daily = off === null ? clock.setInterval(() => void look(), everyLook_ms) : undefined
+  const firstCheck = disabled_reason === null ? clock.setTimeout(() => void check(), firstCheckDelay_ms) : undefined
+  const dailyCheck = disabled_reason === null ? clock.setInterval(() => void check(), checkInterval_ms) : undefined
   return {
     state: () => state,
-    step: (step) => ({ check: look, download, restart })[step](),
-    follow() {
-      if (updater) void updater.then(obey).catch(fail)
-      if (downloads()) void download()
+    runAction: (step) => ({ check, download, restart })[step](),
+    applySettings() {
+      if (updater) void updater.then(configureUpdater).catch(fail)
+      if (shouldAutoDownload()) void download()
     },
     close() {
-      first?.cancel()
-      daily?.cancel()
+      firstCheck?.cancel()
+      dailyCheck?.cancel()
     },
   }
 }
@@ -174,7 +177,7 @@ export function createUpdates({
 const isTranslocated = (exec_path: string): boolean => exec_path.includes('/AppTranslocation/')
 
 /** What a person should know of the place that this copy runs from; null: nothing. */
-export function adviceFor(exec_path: string): { message: string; detail: string } | null {
+export function translocationWarning(exec_path: string): { message: string; detail: string } | null {
   if (!isTranslocated(exec_path)) return null
   return {
     message: 'Homeport runs from a temporary copy.',
@@ -184,7 +187,7 @@ export function adviceFor(exec_path: string): { message: string; detail: string 
 }
 
 /** Why a copy of Homeport is not updated by itself, or null. */
-export function whyNotUpdated(facts: {
+export function updatesDisabledReason(facts: {
   is_packaged: boolean
   has_feed: boolean
   platform: NodeJS.Platform
@@ -205,9 +208,9 @@ export function whyNotUpdated(facts: {
   return null
 }
 
-const unproven = 'ERR_UPDATER_INVALID_SIGNATURE'
+const invalidSignatureCode = 'ERR_UPDATER_INVALID_SIGNATURE'
 
-const sentences: [RegExp, string][] = [
+const errorMessages: [RegExp, string][] = [
   [
     /ERR_UPDATER_INVALID_SIGNATURE|not signed by|code signature|signature/i,
     'The new version is not signed as this one is, and was thrown away. Nothing was changed.',
@@ -225,9 +228,9 @@ const sentences: [RegExp, string][] = [
   [/EACCES|EPERM|EROFS/, 'Homeport may not replace itself where it is installed. Install the new version by hand.'],
 ]
 
-function explain(error: unknown): string {
+function explainUpdateError(error: unknown): string {
   const text = error instanceof Error ? `${'code' in error ? String(error.code) : ''} ${error.message}` : String(error)
   return (
-    sentences.find(([pattern]) => pattern.test(text))?.[1] ?? 'The update did not work; the log says why (Help, Show Logs). This version runs on.'
+    errorMessages.find(([pattern]) => pattern.test(text))?.[1] ?? 'The update did not work; the log says why (Help, Show Logs). This version runs on.'
   )
 }

@@ -8,7 +8,7 @@ export interface Bridge {
   /** The system's folder dialog; null when it was closed without a choice. */
   chooseFolder(): Promise<string | null>
   /** Where a file or folder lies that somebody dropped on the page; null when the system does not say. */
-  pathOf(file: File): string | null
+  getPathForFile(file: File): string | null
   /** Opens an http(s) address in the person's own browser; asks first when it is not one of their apps. False: not opened. */
   openExternal(url: string): Promise<boolean>
   /** Shows a notification unless the window is in front. A click brings the window up at `path`: below `/app`, such as `/projects/shop`. */
@@ -18,12 +18,12 @@ export interface Bridge {
   readDesktop(): Promise<DesktopState>
   changeDesktop(change: DesktopChange): Promise<DesktopState>
   /** `restart` ends Homeport in order and comes back as the version that was downloaded. */
-  updateDesktop(step: UpdateStep): Promise<void>
+  updateDesktop(action: UpdateAction): Promise<void>
   /** Shows the folder of the desktop's log and crash reports. */
   showLogs(): Promise<void>
-  onDesktop(listener: (state: DesktopState) => void): () => void
+  onDesktopState(listener: (state: DesktopState) => void): () => void
   /** The desktop asks the dashboard to go to a path below `/app` (menu, notification, link), with a word to say if not null. */
-  onNavigate(listener: (path: string, word: string | null) => void): () => void
+  onNavigate(listener: (path: string, message: string | null) => void): () => void
 }
 
 export interface DesktopState {
@@ -38,12 +38,12 @@ export interface DesktopState {
 }
 
 export type DesktopChange = Partial<Record<'opens_at_login' | 'keeps_running' | 'notifies' | 'downloads_updates', boolean>>
-export type UpdateStep = 'check' | 'download' | 'restart'
+export type UpdateAction = 'check' | 'download' | 'restart'
 
 /** off → never leaves; idle ⇄ checking → available → downloading → ready; failed from any of them, and back by a check. */
 export type UpdateState =
   /** `page`: where new versions are to be had by hand. */
-  | { name: 'off'; why: string; page?: string }
+  | { name: 'off'; reason: string; page?: string }
   | { name: 'idle'; checked_at: string | null }
   | { name: 'checking' }
   | { name: 'available'; version: string }
@@ -64,7 +64,7 @@ export const channels = {
 } as const satisfies Partial<Record<keyof Bridge, string>>
 
 /** What the desktop tells the page. */
-export const tidings = { navigate: 'homeport:navigate', desktop: 'homeport:desktop' } as const
+export const rendererChannels = { navigate: 'homeport:navigate', desktopState: 'homeport:desktop' } as const
 
 /** The version comes as an argument of the process, because a sandboxed preload can read no file. */
 export const versionArgument = '--homeport-version='

@@ -1,72 +1,72 @@
 import { QueryClientProvider } from '@tanstack/react-query'
 import { type ReactNode, Suspense, useEffect, useMemo } from 'react'
 import { Route, Router, Switch } from 'wouter'
-import { useListedRemotes } from './api/remotes.ts'
-import { Frame } from './features/frame/frame.tsx'
-import { locationOf, straightHref } from './features/frame/instance-location.ts'
-import { NotFound } from './features/frame/not-found.tsx'
-import { Stumble } from './features/frame/stumble.tsx'
-import { NoInstance } from './features/instances/no-instance.tsx'
-import { TokenNeeded } from './features/instances/token-needed.tsx'
-import { useInstanceKeys } from './features/instances/instance-keys.ts'
+import { useSyncRemotes } from './api/remotes.ts'
+import { Layout } from './features/layout/layout.tsx'
+import { createInstanceLocation, safeHref } from './features/layout/instance-location.ts'
+import { NotFound } from './features/layout/not-found.tsx'
+import { ErrorBoundary } from './features/layout/error-boundary.tsx'
+import { InstanceNotFound } from './features/instances/instance-not-found.tsx'
+import { TokenPrompt } from './features/instances/token-prompt.tsx'
+import { useInstanceShortcuts } from './features/instances/use-instance-shortcuts.ts'
 import { useKeyboard } from './features/keyboard/store.ts'
-import { ProjectFrame } from './features/project/project-frame.tsx'
+import { ProjectLayout } from './features/project/project-layout.tsx'
 import { SignIn } from './features/session/sign-in.tsx'
-import { CardPage, KeyboardSheet, NewProject, Palette, bringTheRest, pages } from './routes.ts'
-import { baseOf, homeId } from './stores/address.ts'
-import { type Connection, home, useConnection } from './stores/connection.ts'
+import { CardPage, KeyboardSheet, NewProject, Palette, prefetchPages, pages } from './routes.ts'
+import { instanceBasePath, localInstanceId } from './lib/instance-path.ts'
+import { type InstanceConnection, localConnection, useConnection } from './stores/connection.ts'
 import { useSession } from './stores/session.ts'
 import { useUi } from './stores/ui.ts'
-import { SkeletonRows } from './ui/feedback.tsx'
-import { Toasts } from './ui/toasts.tsx'
+import { SkeletonRows } from './components/feedback.tsx'
+import { Toasts } from './features/layout/toasts.tsx'
 
 export function App() {
-  const { data: listed, error, refetch } = useListedRemotes()
-  const wanted = useConnection((state) => state.wanted)
-  const connection = useConnection((state) => state.connections.find(({ id }) => id === state.wanted))
-  const isRefused = useConnection((state) => state.refused.includes(state.wanted))
+  const { data: remotes, error, refetch } = useSyncRemotes()
+  const requestedId = useConnection((state) => state.requested_id)
+  const connection = useConnection((state) => state.connections.find(({ id }) => id === state.requested_id))
+  const isTokenRejected = useConnection((state) => state.rejected_ids.includes(state.requested_id))
   const signedOut = useSession((state) => state.signed_out)
-  useInstanceKeys()
-  useEffect(bringTheRest, [])
+  useInstanceShortcuts()
+  useEffect(prefetchPages, [])
 
   if (signedOut)
     return (
-      <Instance connection={home} id={wanted}>
+      <InstanceProvider connection={localConnection} id={requestedId}>
         <SignIn />
-      </Instance>
+      </InstanceProvider>
     )
   if (!connection)
     return (
-      <Instance connection={home} id={wanted}>
-        <NoInstance isListed={listed !== undefined} error={error} onRetry={() => void refetch()} />
-      </Instance>
+      <InstanceProvider connection={localConnection} id={requestedId}>
+        <InstanceNotFound isListed={remotes !== undefined} error={error} onRetry={() => void refetch()} />
+      </InstanceProvider>
     )
   return (
     // The key throws away every piece of state of one instance when another one is in front.
-    <Instance connection={connection} id={wanted} key={wanted}>
-      {connection.is_signed_in && !isRefused ? <Pages /> : <TokenNeeded connection={connection} />}
+    <InstanceProvider connection={connection} id={requestedId} key={requestedId}>
+      {connection.is_signed_in && !isTokenRejected ? <Routes /> : <TokenPrompt connection={connection} />}
       <Toasts />
-    </Instance>
+    </InstanceProvider>
   )
 }
 
 /** What of the dashboard shows one instance, and nothing of another. */
-function Instance({ connection, id, children }: { connection: Connection; id: string; children: ReactNode }) {
-  const hook = useMemo(() => locationOf(id), [id])
+function InstanceProvider({ connection, id, children }: { connection: InstanceConnection; id: string; children: ReactNode }) {
+  const locationHook = useMemo(() => createInstanceLocation(id), [id])
   return (
     <QueryClientProvider client={connection.cache}>
-      <Router base={baseOf(id)} hook={hook} hrefs={straightHref}>
-        <Stumble>{children}</Stumble>
+      <Router base={instanceBasePath(id)} hook={locationHook} hrefs={safeHref}>
+        <ErrorBoundary>{children}</ErrorBoundary>
       </Router>
     </QueryClientProvider>
   )
 }
 
-function Pages() {
-  const isHome = useConnection((state) => state.current.id === homeId)
+function Routes() {
+  const isHome = useConnection((state) => state.current.id === localInstanceId)
   const paletteOpen = useUi((state) => state.palette_open)
   const newProjectOpen = useUi((state) => state.new_project_open)
-  const sheetOpen = useKeyboard((state) => state.is_sheet_open)
+  const isShortcutsOpen = useKeyboard((state) => state.is_shortcuts_open)
   return (
     <>
       <Switch>
@@ -78,25 +78,25 @@ function Pages() {
           </Route>
         )}
         <Route>
-          <Frame>
+          <Layout>
             <Suspense fallback={<SkeletonRows rows={6} height={64} />}>
               <Switch>
                 {Object.entries(pages).map(([path, Page]) => (
                   <Route key={path} path={path} component={Page} />
                 ))}
-                <Route path="/projects/:slug/*?">{({ slug }) => <ProjectFrame slug={slug} key={slug} />}</Route>
+                <Route path="/projects/:slug/*?">{({ slug }) => <ProjectLayout slug={slug} key={slug} />}</Route>
                 <Route>
                   <NotFound />
                 </Route>
               </Switch>
             </Suspense>
-          </Frame>
+          </Layout>
         </Route>
       </Switch>
       <Suspense>
         {paletteOpen && <Palette />}
         {newProjectOpen && <NewProject />}
-        {sheetOpen && <KeyboardSheet />}
+        {isShortcutsOpen && <KeyboardSheet />}
       </Suspense>
     </>
   )

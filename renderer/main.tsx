@@ -1,14 +1,14 @@
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
-import { sendLinksOut } from './features/frame/outside.ts'
+import { interceptExternalLinks } from './features/layout/external-links.ts'
 import { applyTheme, useUi } from './stores/ui.ts'
-import './ui/tokens.css'
-import './ui/base.css'
-import './ui/forced-colors.css'
+import './components/tokens.css'
+import './components/base.css'
+import './components/forced-colors.css'
 
 applyTheme(useUi.getState().theme)
-sendLinksOut()
+interceptExternalLinks()
 
 const root = document.getElementById('root')
 if (root)

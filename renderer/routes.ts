@@ -1,13 +1,13 @@
 import type { ComponentType, LazyExoticComponent } from 'react'
 import { Overview } from './features/project/overview.tsx'
 import { ProjectsPage } from './features/projects/page.tsx'
-import { lazyPart } from './ui/load-part.ts'
+import { lazyWithRetry } from './lib/load-with-retry.ts'
 
 type Page = ComponentType | LazyExoticComponent<ComponentType>
 type ProjectPage = ComponentType<{ slug: string }> | LazyExoticComponent<ComponentType<{ slug: string }>>
 
 /** What the first screen does without. */
-const later = {
+const lazyImports = {
   deployments: () => import('./features/deployments/list-page.tsx'),
   deployment: () => import('./features/deployments/detail-page.tsx'),
   previews: () => import('./features/previews/page.tsx'),
@@ -17,7 +17,7 @@ const later = {
   environment: () => import('./features/environment/page.tsx'),
   database: () => import('./features/database/page.tsx'),
   domains: () => import('./features/domains/page.tsx'),
-  everyDomain: () => import('./features/domains/every-page.tsx'),
+  everyDomain: () => import('./features/domains/all-domains-page.tsx'),
   settings: () => import('./features/settings/page.tsx'),
   account: () => import('./features/account/page.tsx'),
   instance: () => import('./features/instance/page.tsx'),
@@ -26,13 +26,13 @@ const later = {
   backups: () => import('./features/instance/backups-page.tsx'),
   desktop: () => import('./features/desktop/page.tsx'),
   card: () => import('./features/account/card-page.tsx'),
-  palette: () => import('./features/palette/palette.tsx'),
+  palette: () => import('./features/command-palette/command-palette.tsx'),
   newProject: () => import('./features/projects/new-project.tsx'),
-  samples: () => import('./features/samples/shelf.tsx'),
-  tour: () => import('./features/tour/card.tsx'),
+  samples: () => import('./features/samples/sample-picker.tsx'),
+  tour: () => import('./features/tour/tour-card.tsx'),
   help: () => import('./features/help/page.tsx'),
   helpTopic: () => import('./features/help/topic-page.tsx'),
-  keyboard: () => import('./features/keyboard/sheet.tsx'),
+  keyboard: () => import('./features/keyboard/shortcuts-dialog.tsx'),
   instances: () => import('./features/instances/page.tsx'),
 }
 
@@ -40,47 +40,47 @@ const later = {
 export const pages: Record<string, Page> = {
   '/': ProjectsPage,
   '/projects': ProjectsPage,
-  '/domains': lazyPart(later.everyDomain),
-  '/account': lazyPart(later.account),
-  '/instances': lazyPart(later.instances),
-  '/instance': lazyPart(later.instance),
-  '/instance/network': lazyPart(later.network),
-  '/instance/disk': lazyPart(later.disk),
-  '/instance/backups': lazyPart(later.backups),
-  '/help': lazyPart(later.help),
-  '/help/:topic': lazyPart(later.helpTopic),
-  '/instance/desktop': lazyPart(later.desktop),
+  '/domains': lazyWithRetry(lazyImports.everyDomain),
+  '/account': lazyWithRetry(lazyImports.account),
+  '/instances': lazyWithRetry(lazyImports.instances),
+  '/instance': lazyWithRetry(lazyImports.instance),
+  '/instance/network': lazyWithRetry(lazyImports.network),
+  '/instance/disk': lazyWithRetry(lazyImports.disk),
+  '/instance/backups': lazyWithRetry(lazyImports.backups),
+  '/help': lazyWithRetry(lazyImports.help),
+  '/help/:topic': lazyWithRetry(lazyImports.helpTopic),
+  '/instance/desktop': lazyWithRetry(lazyImports.desktop),
 }
 
 /** Below `/projects/:slug`, in the order of the tabs. */
 export const projectPages: { path: string; tab: string | null; page: ProjectPage }[] = [
   { path: '', tab: 'Overview', page: Overview },
-  { path: '/deployments', tab: 'Deployments', page: lazyPart(later.deployments) },
-  { path: '/deployments/:id', tab: null, page: lazyPart(later.deployment) },
-  { path: '/previews', tab: 'Previews', page: lazyPart(later.previews) },
-  { path: '/logs', tab: 'Logs', page: lazyPart(later.logs) },
-  { path: '/metrics', tab: 'Metrics', page: lazyPart(later.metrics) },
-  { path: '/cache', tab: 'Cache', page: lazyPart(later.cache) },
-  { path: '/environment', tab: 'Environment', page: lazyPart(later.environment) },
-  { path: '/database', tab: 'Database', page: lazyPart(later.database) },
-  { path: '/domains', tab: 'Domains', page: lazyPart(later.domains) },
-  { path: '/settings', tab: 'Settings', page: lazyPart(later.settings) },
+  { path: '/deployments', tab: 'Deployments', page: lazyWithRetry(lazyImports.deployments) },
+  { path: '/deployments/:id', tab: null, page: lazyWithRetry(lazyImports.deployment) },
+  { path: '/previews', tab: 'Previews', page: lazyWithRetry(lazyImports.previews) },
+  { path: '/logs', tab: 'Logs', page: lazyWithRetry(lazyImports.logs) },
+  { path: '/metrics', tab: 'Metrics', page: lazyWithRetry(lazyImports.metrics) },
+  { path: '/cache', tab: 'Cache', page: lazyWithRetry(lazyImports.cache) },
+  { path: '/environment', tab: 'Environment', page: lazyWithRetry(lazyImports.environment) },
+  { path: '/database', tab: 'Database', page: lazyWithRetry(lazyImports.database) },
+  { path: '/domains', tab: 'Domains', page: lazyWithRetry(lazyImports.domains) },
+  { path: '/settings', tab: 'Settings', page: lazyWithRetry(lazyImports.settings) },
 ]
 
 /** Outside of the frame, as a document of its own. */
-export const CardPage = lazyPart(later.card)
-export const Palette = lazyPart(later.palette)
-export const NewProject = lazyPart(later.newProject)
-export const KeyboardSheet = lazyPart(later.keyboard)
+export const CardPage = lazyWithRetry(lazyImports.card)
+export const Palette = lazyWithRetry(lazyImports.palette)
+export const NewProject = lazyWithRetry(lazyImports.newProject)
+export const KeyboardSheet = lazyWithRetry(lazyImports.keyboard)
 
 /** Brings the rest while nobody waits, so that the next screen, and the first key in the palette, find it there; not to who saves data. */
-export function bringTheRest(): void {
+export function prefetchPages(): void {
   const { connection } = navigator as { connection?: { saveData?: boolean } }
   if (connection?.saveData) return
-  const bring = () => {
-    for (const load of Object.values(later)) load().catch(() => undefined)
+  const prefetch = () => {
+    for (const load of Object.values(lazyImports)) load().catch(() => undefined)
   }
   // Safari has no idle callback; a second after the first screen is as good.
-  if ('requestIdleCallback' in window) window.requestIdleCallback(bring, { timeout: 3_000 })
-  else setTimeout(bring, 1_000)
+  if ('requestIdleCallback' in window) window.requestIdleCallback(prefetch, { timeout: 3_000 })
+  else setTimeout(prefetch, 1_000)
 }

@@ -7,12 +7,12 @@ import { type Plugin, defineConfig } from 'vite'
 /** How the dashboard is built. Served under `/app/`, in the desktop window as well. */
 export default defineConfig({
   base: '/app/',
-  plugins: [react(), compressed()],
+  plugins: [react(), precompressAssets()],
   build: { outDir: '../out/renderer', emptyOutDir: true, target: 'es2024', modulePreload: { polyfill: false }, assetsInlineLimit: 0, minify: true },
 })
 
-/** Leaves a smaller twin beside each file that has one, for server/http/dashboard.ts to send: compressed once here, never while somebody waits. */
-function compressed(): Plugin {
+/** Leaves a smaller twin beside each file that has one, for server/api/public-routes/dashboard.ts to send: compressed once here, never while somebody waits. */
+function precompressAssets(): Plugin {
   return {
     name: 'homeport-compressed',
     apply: 'build',
@@ -21,12 +21,13 @@ function compressed(): Plugin {
         if (!entry.isFile() || !/\.(?:js|css|html)$/.test(entry.name)) continue
         const file = join(entry.parentPath, entry.name)
         const bytes = readFileSync(file)
-        const twins = {
+        const variants = {
           // The last two steps of quality take four times as long for six per cent.
           br: brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
           gz: gzipSync(bytes, { level: 9 }),
         }
-        for (const [ending, twin] of Object.entries(twins)) if (twin.length < bytes.length * 0.9) writeFileSync(`${file}.${ending}`, twin)
+        for (const [extension, variant] of Object.entries(variants))
+          if (variant.length < bytes.length * 0.9) writeFileSync(`${file}.${extension}`, variant)
       }
     },
   }

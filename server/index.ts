@@ -2,137 +2,137 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { explainFailure, planBuild } from './builder/index.ts'
 import { version } from './contract/index.ts'
-import { createDatabases } from './database/databases.ts'
-import { createDumps } from './database/dumps.ts'
+import { createDatabaseService } from './database/database-service.ts'
+import { createDumpStore } from './database/dump-store.ts'
 import { createDatabaseServers } from './database/index.ts'
-import { createEngine, type Engine } from './deploy/engine.ts'
-import { createWatcher } from './deploy/watch.ts'
-import { createAuthenticator, newSignInCode } from './features/authenticate.ts'
-import { examine } from './features/doctor.ts'
-import { createDesk } from './features/desk.ts'
-import { layFoundation } from './features/found.ts'
+import { createDeploymentService, type DeploymentService } from './deployments/service.ts'
+import { createGitWatcher } from './deployments/git-watcher.ts'
+import { createAuthenticator, createSignInCode } from './features/authenticator.ts'
+import { runDoctor } from './features/doctor.ts'
+import { createDesktopFeed } from './features/desktop-feed.ts'
+import { bootstrapInstance } from './features/bootstrap-instance.ts'
 import type { FeatureDeps } from './features/index.ts'
-import { createKeptAnswers } from './features/kept-answers.ts'
-import { lanFacts } from './features/lan.ts'
+import { createIdempotencyStore } from './features/idempotency-store.ts'
+import { createLanDataSource } from './features/lan.ts'
 import { plans } from './contract/plans.ts'
-import { planOf } from './features/plans.ts'
-import { createPurge } from './features/purge.ts'
-import { createSettingsBook } from './features/settings.ts'
-import { createFileKey } from './keys/file-key.ts'
-import { createLan, type Lan } from './lan/lan.ts'
-import { createBus } from './lib/bus.ts'
+import { effectivePlanOfAccount } from './features/plans.ts'
+import { createCachePurger } from './features/cache-purge.ts'
+import { createSettingsService } from './features/settings.ts'
+import { createFileMasterKey } from './keys/file-key.ts'
+import { createLanAccess, type LanAccess } from './network/lan.ts'
+import { createEventBus } from './lib/event-bus.ts'
 import { isoTime, systemClock } from './lib/clock.ts'
 import { type InstanceFile, isProcessAlive, readInstanceFile, removeInstanceFile, writeInstanceFile } from './lib/instance-file.ts'
 import { silentLog } from './lib/log.ts'
-import { whyPortRefused } from './lib/port-refused.ts'
-import { createMail } from './mail/smtp.ts'
+import { describeListenError } from './lib/listen-error.ts'
+import { createEmailSender } from './email/smtp.ts'
 import type { PlatformOptions } from './options.ts'
-import { DataFolderTaken, type Platform, type PlatformHost, shownHost } from './platform.ts'
-import { appsToStop } from './runtime/choose.ts'
-import { createEngineDisk } from './runtime/docker-disk.ts'
-import { createChromium } from './screenshot/chromium.ts'
-import { createScreenshots } from './screenshot/index.ts'
-import { openDomains } from './start/domains.ts'
-import { openMarket } from './start/market.ts'
-import { openBilling } from './start/billing.ts'
-import { openEntrance } from './start/entrance.ts'
-import { openGate } from './start/gate.ts'
-import { keepLastRequests } from './start/last-requests.ts'
-import { openRemotes } from './start/remotes.ts'
-import { openRuntimes } from './start/runtimes.ts'
-import { createArchives } from './source/archive.ts'
+import { DataFolderInUseError, type Platform, type PlatformHost, formatHostForUrl } from './platform.ts'
+import { getRuntimesToStop } from './runtime/choose-runtime.ts'
+import { createDockerDisk } from './runtime/docker/disk-usage.ts'
+import { createChromiumScreenshotter } from './screenshots/chromium.ts'
+import { createScreenshotService } from './screenshots/screenshot-service.ts'
+import { createPlatformDomainVerifier } from './bootstrap/create-domain-verifier.ts'
+import { startDomainSales } from './bootstrap/start-domain-sales.ts'
+import { startBilling } from './bootstrap/start-billing.ts'
+import { startEdge } from './bootstrap/start-edge.ts'
+import { createPlatformApiServer } from './bootstrap/create-api-server.ts'
+import { recordLastRequests } from './bootstrap/record-last-requests.ts'
+import { createPlatformRemotes } from './bootstrap/create-remotes.ts'
+import { startRuntimes } from './bootstrap/start-runtimes.ts'
+import { createArchiveQuarantine } from './source/archive.ts'
 import { trustHostCertificates } from './source/certificates.ts'
-import { createSource, followRepository } from './source/index.ts'
-import { lockDataFolder } from './store/lock.ts'
-import { openStore } from './store/open.ts'
-import { makeDataFolder } from './store/private-file.ts'
-import { tellRecovery } from './store/recover.ts'
-import { listUncached } from './store/projects.ts'
-import { createScreenshotStore } from './store/screenshots.ts'
-import { createSealer } from './store/sealed.ts'
-import { createCare } from './upkeep/care.ts'
-import { createDisk, usesDocker } from './upkeep/disk.ts'
-import { refuseHalfRestored } from './upkeep/homecoming.ts'
+import { createSourceFetcher, watchRepository } from './source/index.ts'
+import { lockDataFolder } from './store/data-folder-lock.ts'
+import { openStore } from './store/store.ts'
+import { createDataFolder } from './store/private-file.ts'
+import { describeRecovery } from './store/recovery.ts'
+import { listProjectIdsWithoutCaching } from './store/projects.ts'
+import { createScreenshotStore } from './store/screenshot-store.ts'
+import { createSealer } from './store/sealer.ts'
+import { createMaintenanceScheduler } from './maintenance/scheduler.ts'
+import { createDiskManager, usesDocker } from './maintenance/disk-usage.ts'
+import { assertRestoreComplete } from './maintenance/restore/finish-restore.ts'
 
-export type { Desk, DeskNews, DeploymentEnd, ProjectSeen } from './features/desk.ts'
-export { DataFolderTaken, type Platform, type PlatformHost } from './platform.ts'
+export type { DesktopFeed, DesktopUpdate, DesktopDeploymentResult, DesktopProject } from './features/desktop-feed.ts'
+export { DataFolderInUseError, type Platform, type PlatformHost } from './platform.ts'
 
-const signInLife_ms = 24 * 3600_000
+const signInLinkLifetime_ms = 24 * 3600_000
 
 /** Starts a whole platform on a data folder and resolves once it is ready. The one place that picks drivers and knows ports. */
 export async function startPlatform(options: PlatformOptions, host: PlatformHost = {}): Promise<Platform> {
   const { data_dir } = options
   const log = host.log ?? silentLog
   const clock = host.clock ?? systemClock
-  const closers: (() => unknown)[] = []
-  const closeAll = async () => {
-    for (const close of closers.reverse().splice(0)) await close()
+  const cleanups: (() => unknown)[] = []
+  const runCleanups = async () => {
+    for (const close of cleanups.reverse().splice(0)) await close()
   }
 
-  makeDataFolder(data_dir)
+  createDataFolder(data_dir)
   const previous = readInstanceFile(data_dir)
   const lock = lockDataFolder(data_dir)
-  if (!lock) throw new DataFolderTaken(data_dir, previous && isProcessAlive(previous.pid) ? previous : undefined)
-  closers.push(() => lock.release())
+  if (!lock) throw new DataFolderInUseError(data_dir, previous && isProcessAlive(previous.pid) ? previous : undefined)
+  cleanups.push(() => lock.release())
 
   try {
-    refuseHalfRestored(data_dir)
+    assertRestoreComplete(data_dir)
     const masterKey =
-      host.masterKey ?? createFileKey(options.master_key_file ?? join(data_dir, 'master.key'), { is_ours: options.master_key_file === null })
+      host.masterKey ?? createFileMasterKey(options.master_key_file ?? join(data_dir, 'master.key'), { is_ours: options.master_key_file === null })
     const sealer = createSealer(await masterKey.read())
     // The file goes at an orderly exit: where it stands, the last run was cut off.
     const store = host.store ?? (await openStore({ data_dir, after_crash: previous !== undefined, clock }))
-    closers.push(() => store.close())
-    if (store.recovered) log.error('recovered_from_backup', { ...store.recovered })
-    const foundation = await layFoundation({ db: store.db, sealer, clock })
-    const settings = createSettingsBook(store.db, clock)
-    const bus = createBus()
+    cleanups.push(() => store.close())
+    if (store.recovery) log.error('recovered_from_backup', { ...store.recovery })
+    const identity = await bootstrapInstance({ db: store.db, sealer, clock })
+    const settings = createSettingsService(store.db, clock)
+    const bus = createEventBus()
 
-    const instanceId = foundation.instance_id
-    const { docker, runtimes, runtime } = await openRuntimes({ options, host, instance_id: instanceId, log, clock })
-    const source = createSource({ environment: await trustHostCertificates(options.environment, join(data_dir, 'cache')) })
+    const instanceId = identity.instance_id
+    const { docker, runtimes, runtime } = await startRuntimes({ options, host, instance_id: instanceId, log, clock })
+    const source = createSourceFetcher({ environment: await trustHostCertificates(options.environment, join(data_dir, 'cache')) })
 
-    const archives = await createArchives(join(data_dir, 'quarantine'))
+    const archives = await createArchiveQuarantine(join(data_dir, 'quarantine'))
 
-    let built: Engine | undefined
-    const entrance = await openEntrance({
+    let createdEngine: DeploymentService | undefined
+    const edgeServices = await startEdge({
       options,
       host,
       store,
       sealer,
       settings,
-      foundation,
+      identity,
       bus,
       clock,
       log,
-      pageOf: (name) => built?.pageOf(name),
-      wake: (route) => built?.wake(route.project_id, route.deployment_id ?? ''),
+      statusPageFor: (name) => createdEngine?.getStatusPage(name),
+      wake: (route) => createdEngine?.wakeApp(route.project_id, route.deployment_id ?? ''),
     })
-    const { edge, names, metrics, urls } = entrance
-    closers.push(() => entrance.close())
+    const { edge, names: localHttps, metrics, urls } = edgeServices
+    cleanups.push(() => edgeServices.close())
     const authenticator = createAuthenticator({ db: store.db, clock })
 
-    const purge = createPurge({ db: store.db, cache: edge.cache, clock, bus })
-    for (const id of await store.db.read(listUncached)) edge.cache.setEnabled(id, false)
+    const purge = createCachePurger({ db: store.db, cache: edge.cache, clock, bus })
+    for (const id of await store.db.read(listProjectIdsWithoutCaching)) edge.cache.setEnabled(id, false)
 
-    const screenshots = createScreenshots({
+    const screenshots = createScreenshotService({
       store: createScreenshotStore(store.db),
-      screenshotter: host.screenshotter ?? createChromium(options),
+      screenshotter: host.screenshotter ?? createChromiumScreenshotter(options),
       bus,
       clock,
       log,
       data_dir,
-      isWanted: () => settings.current().screenshots,
-      routeOf: (name) => edge.route(name),
-      urlOf: (name) => `http://${name}:${entrance.plain.port}/`,
-      openDoor: async () => ({ host: '127.0.0.1', ...(await edge.open({ address: '127.0.0.1', port: 0, is_look: true })) }),
-      look_secret: entrance.look_secret,
+      isEnabled: () => settings.current().screenshots,
+      findRoute: (name) => edge.getRoute(name),
+      getUrl: (name) => `http://${name}:${edgeServices.plain.port}/`,
+      openEndpoint: async () => ({ host: '127.0.0.1', ...(await edge.listenOnNetwork({ address: '127.0.0.1', port: 0, is_probe: true })) }),
+      probe_secret: edgeServices.look_secret,
     })
-    closers.push(() => screenshots.close())
+    cleanups.push(() => screenshots.close())
 
-    const dumps = await createDumps({ db: store.db, data_dir, clock, log })
-    closers.push(() => dumps.close())
-    const databases = createDatabases({
+    const dumps = await createDumpStore({ db: store.db, data_dir, clock, log })
+    cleanups.push(() => dumps.close())
+    const databases = createDatabaseService({
       db: store.db,
       sealer,
       bus,
@@ -144,7 +144,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     })
     await databases.start()
 
-    const care = await createCare({
+    const maintenance = await createMaintenanceScheduler({
       data_dir,
       db: store.db,
       instance_id: instanceId,
@@ -153,16 +153,16 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       clock,
       log,
       databases,
-      putBack: databases.putBack,
-      rebuild: ({ id, project_id }) => engine.enqueue({ project_id, trigger: 'retry', source: { kind: 'same_as', deployment_id: id } }),
+      restoreDatabase: databases.restoreDump,
+      rebuild: ({ id, project_id }) => deployments.enqueue({ project_id, trigger: 'retry', source: { kind: 'same_as', deployment_id: id } }),
     })
-    closers.push(() => care.close())
-    care.rounds.add('retention', () => engine.prune())
-    const keptAnswers = createKeptAnswers({ db: store.db, sealer, clock })
-    care.rounds.add('kept_answers', keptAnswers.sweep)
-    const billing = await openBilling({ stripe: options.stripe, store, settings, owner: foundation.owner, rounds: care.rounds, bus, clock, log })
+    cleanups.push(() => maintenance.close())
+    maintenance.jobs.add('retention', () => deployments.prune())
+    const idempotencyStore = createIdempotencyStore({ db: store.db, sealer, clock })
+    maintenance.jobs.add('kept_answers', idempotencyStore.deleteExpired)
+    const billing = await startBilling({ stripe: options.stripe, store, settings, owner: identity.owner, rounds: maintenance.jobs, bus, clock, log })
 
-    const engine = (built = createEngine({
+    const deployments = (createdEngine = createDeploymentService({
       store,
       edge,
       databases,
@@ -177,35 +177,52 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       log,
       data_dir,
       settings: settings.current,
-      purgeOnSwap: async (projectId, name) => {
-        const purged = name === undefined ? purge(projectId, { all: true }, 'deploy') : edge.cache.purgeName(projectId, name)
+      purgeEdgeCache: async (projectId, name) => {
+        const purged = name === undefined ? purge(projectId, { all: true }, 'deploy') : edge.cache.purgeHost(projectId, name)
         // What a disk could not let go of is not served by this run all the same; a new version does not wait for it.
         await purged.catch((error: unknown) => log.error('cache_not_purged', { project: projectId, error }))
       },
-      planOf: (tx, account) => plans[planOf(tx, account, clock.now())],
-      urlOf: (name) => `http://${name}:${entrance.plain.port}`,
-      forgetScreenshots: screenshots.forget,
+      getPlanLimits: (tx, account) => plans[effectivePlanOfAccount(tx, account, clock.now())],
+      urlOf: (name) => `http://${name}:${edgeServices.plain.port}`,
+      deleteScreenshots: screenshots.remove,
       dashboardUrlOf: (slug) => `${urls.dashboard}projects/${slug}`,
       cpus: options.cpus,
     }))
-    const domains = openDomains({ options, settings, db: store.db, bus, clock, refreshHosts: engine.refreshHosts, lan_addresses: host.lan_addresses })
-    care.rounds.add('domains', domains.round)
-    const { platformIp } = domains
-    const forMarket = { db: store.db, sealer, bus, clock, log, rounds: care.rounds, refreshHosts: engine.refreshHosts }
-    const market = await openMarket({ options, settings, platformIp, ...forMarket })
-    closers.push(() => market.close())
-    const watcher = createWatcher({ store, bus, clock, log, sealer, engine, listBranches: source.listBranches, followRepository })
-    closers.push(() => watcher.close())
+    const domainVerifier = createPlatformDomainVerifier({
+      options,
+      settings,
+      db: store.db,
+      bus,
+      clock,
+      refreshHosts: deployments.refreshHosts,
+      lan_addresses: host.lan_addresses,
+    })
+    maintenance.jobs.add('domains', domainVerifier.recheckDueDomains)
+    const { platformIp } = domainVerifier
+    const domainSalesDeps = { db: store.db, sealer, bus, clock, log, rounds: maintenance.jobs, refreshHosts: deployments.refreshHosts }
+    const domainSales = await startDomainSales({ options, settings, platformIp, ...domainSalesDeps })
+    cleanups.push(() => domainSales.close())
+    const watcher = createGitWatcher({
+      store,
+      bus,
+      clock,
+      log,
+      sealer,
+      deployments,
+      listBranches: source.listBranches,
+      followRepository: watchRepository,
+    })
+    cleanups.push(() => watcher.close())
 
     let apiFellBack = false
-    let lan: Lan | undefined
-    const features: FeatureDeps = {
+    let lan: LanAccess | undefined
+    const featureDeps: FeatureDeps = {
       store,
-      engine,
+      deployments,
       watcher,
       databases,
-      domains,
-      market,
+      domainVerifier,
+      domainSales,
       dumps,
       billing,
       sealer,
@@ -215,7 +232,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       cache: edge.cache,
       metrics,
       purge,
-      edgeAt: entrance.at,
+      edgeAddress: edgeServices.addressFor,
       instance: () => ({
         version,
         api_url: urls.api,
@@ -228,60 +245,56 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       }),
       archives,
       screenshots,
-      backups: care.backups,
-      ...openRemotes({ urls, options, sealer, encryption: masterKey.kind, lan: () => lan, authenticator, rounds: care.rounds, clock }),
-      mail: createMail({ url: options.smtp_url, from: options.smtp_from, log }),
-      disk: createDisk({
+      backups: maintenance.backups,
+      ...createPlatformRemotes({ urls, options, sealer, encryption: masterKey.kind, lan: () => lan, authenticator, rounds: maintenance.jobs, clock }),
+      mail: createEmailSender({ url: options.smtp_url, from: options.smtp_from, log }),
+      disk: createDiskManager({
         data_dir,
         store,
-        engine,
-        docker: createEngineDisk(docker, clock),
+        deployments,
+        docker: createDockerDisk(docker, clock),
         usesDocker: usesDocker(store.db, runtimes.docker, clock),
         cache: edge.cache,
         clock,
         log,
       }),
-      names,
-      lan: { status: () => lan?.status() ?? { open: false, warning: null, dashboard_urls: [], projects: [] }, look: async () => lan?.look() },
+      localHttps,
+      lan: { status: () => lan?.status() ?? { open: false, warning: null, dashboard_urls: [], projects: [] }, refresh: async () => lan?.update() },
       describeFolder: (path) => source.describeFolder(path),
-      isFolder: (path) =>
-        stat(path).then(
-          (found) => found.isDirectory(),
-          () => false,
-        ),
+      isFolder: async (path) => (await stat(path).catch(() => undefined))?.isDirectory() ?? false,
       doctor: (isQuick) =>
-        examine({
+        runDoctor({
           is_quick: isQuick,
-          network: () => features.lan.status(),
-          listening: () => engine.listening(),
+          network: () => featureDeps.lan.status(),
+          listAppPorts: () => deployments.findPublicPorts(),
           db: store.db,
           data_dir,
           runtimes: Object.values(runtimes),
-          chosen: runtime.name,
+          default_runtime: runtime.name,
           git: source.gitVersion,
           addresses: [
             { name: 'api', url: urls.api, fell_back: apiFellBack },
-            { name: 'edge', url: urls.edge, fell_back: entrance.plain.fell_back },
+            { name: 'edge', url: urls.edge, fell_back: edgeServices.plain.fell_back },
           ],
           encryption: masterKey.kind,
-          names: names.checks,
-          backups: care.backups.checks,
+          localHttps: localHttps.runChecks,
+          backups: maintenance.backups.checks,
           databases: databases.checks,
-          market: market.checks,
+          domainSales: domainSales.checks,
           screenshots: screenshots.check,
           window: options.window_note,
         }),
     }
 
-    closers.push(() => features.mail.close())
+    cleanups.push(() => featureDeps.mail.close())
 
-    const gate = openGate({
+    const apiServer = createPlatformApiServer({
       options,
       host,
-      features,
+      featureDeps,
       authenticator,
-      foundation,
-      keptAnswers,
+      identity,
+      idempotencyStore,
       billing,
       purge,
       settings,
@@ -291,40 +304,40 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       clock,
       log,
     })
-    closers.push(() => gate.close({ grace_ms: 2_000 }))
-    const apiPort = await gate.listen({ host: options.host, port: options.port, fallback: options.port_may_move }).catch((cause: unknown) => {
-      const reason = whyPortRefused(cause)
+    cleanups.push(() => apiServer.close({ grace_ms: 2_000 }))
+    const apiPort = await apiServer.listen({ host: options.host, port: options.port, fallback: options.port_may_change }).catch((cause: unknown) => {
+      const reason = describeListenError(cause)
       throw reason === undefined ? cause : new Error(`Port ${options.port} is ${reason}. Choose another with --port, or 0 for any.`, { cause })
     })
     apiFellBack = options.port !== 0 && apiPort !== options.port
-    urls.api = `http://${shownHost(options.host)}:${apiPort}`
+    urls.api = `http://${formatHostForUrl(options.host)}:${apiPort}`
     urls.dashboard = `${urls.api}/app/`
 
-    await care.putDatabasesBack()
-    await engine.start()
+    await maintenance.restoreDatabases()
+    await deployments.start()
     watcher.start()
-    const homecoming = await care.start()
+    const restoreNotices = await maintenance.start()
     await screenshots.start()
 
-    lan = createLan({
-      ...lanFacts(store.db, settings.current),
+    lan = createLanAccess({
+      ...createLanDataSource(store.db, settings.current),
       addresses: host.lan_addresses,
-      api: { host: options.host, port: apiPort, open: gate.open },
-      edge: { host: options.host, port: entrance.plain.port, open: edge.open },
+      api: { host: options.host, port: apiPort, open: apiServer.listenOnNetwork },
+      edge: { host: options.host, port: edgeServices.plain.port, open: edge.listenOnNetwork },
       clock,
       log,
     })
-    await lan.look()
-    closers.push(
+    await lan.update()
+    cleanups.push(
       () => lan?.close(),
-      bus.onAny((name) => name.startsWith('project:') && lan?.nudge()),
+      bus.onAny((name) => name.startsWith('project:') && lan?.scheduleUpdate()),
     )
 
-    const desk = createDesk({ db: store.db, engine, bus, clock, log, owner: foundation.owner })
-    closers.push(() => desk.close())
-    const noteRequests = keepLastRequests({ db: store.db, edge, clock, log, onVisits: () => bus.emit('visits') })
+    const desktopFeed = createDesktopFeed({ db: store.db, deployments, bus, clock, log, owner: identity.owner })
+    cleanups.push(() => desktopFeed.close())
+    const lastRequests = recordLastRequests({ db: store.db, edge, clock, log, onRequests: () => bus.emit('visits') })
     const signInUrl = async (): Promise<string> => {
-      const { code } = await newSignInCode({ db: store.db, clock }, foundation.owner.id, signInLife_ms)
+      const { code } = await createSignInCode({ db: store.db, clock }, identity.owner.id, signInLinkLifetime_ms)
       return `${urls.api}/sign-in?code=${code}`
     }
     const instance: InstanceFile = {
@@ -335,24 +348,24 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       edge_https_url: urls.edge_https,
       dashboard_url: urls.dashboard,
       sign_in_url: await signInUrl(),
-      token: foundation.run_token,
+      token: identity.run_token,
       runtime: { name: runtime.name, version: runtime.version, reason: runtime.reason },
       started_at: isoTime(clock.now()),
     }
     writeInstanceFile(data_dir, instance)
     log.info('ready', { pid: process.pid, instance_id: instanceId, api_url: urls.api, edge_url: urls.edge, runtime: runtime.name })
 
-    let ending: Promise<void> | undefined
+    let stopping: Promise<void> | undefined
     const stop = async () => {
-      noteRequests.close()
+      lastRequests.close()
       await lan?.close()
-      const gateClosed = gate.close({ grace_ms: 2_000 })
-      const stopped = appsToStop(settings.current().on_exit)
+      const apiServerClosed = apiServer.close({ grace_ms: 2_000 })
+      const stopped = getRuntimesToStop(settings.current().on_exit)
       await watcher.close()
-      await engine.close(stopped)
+      await deployments.close(stopped)
       await databases.close(stopped)
-      await gateClosed
-      await closeAll()
+      await apiServerClosed
+      await runCleanups()
       removeInstanceFile(data_dir, process.pid)
     }
 
@@ -363,22 +376,22 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       dashboard_url: urls.dashboard,
       version,
       notices: [
-        ...(store.recovered ? [tellRecovery(store.recovered)] : []),
-        ...homecoming,
+        ...(store.recovery ? [describeRecovery(store.recovery)] : []),
+        ...restoreNotices,
         ...(apiFellBack ? [`Port ${options.port} is taken: the API is at ${urls.api} instead.`] : []),
         ...(lan.status().open && settings.current().lan ? [`The network around this machine is let in. ${lan.status().warning ?? ''}`] : []),
-        ...entrance.notices,
+        ...edgeServices.notices,
       ],
       signInUrl,
-      desk,
+      desktopFeed,
       resync() {
-        engine.resync()
+        deployments.resync()
         watcher.resync()
       },
-      stop: () => (ending ??= stop()),
+      stop: () => (stopping ??= stop()),
     }
   } catch (error) {
-    await closeAll()
+    await runCleanups()
     throw error
   }
 }

@@ -14,9 +14,9 @@ export interface PlatformOptions {
   edge_port: number
   edge_https_port: number
   /** Whether a taken port falls over to the next free one: only for a default that nobody asked for. */
-  port_may_move: boolean
-  edge_port_may_move: boolean
-  edge_https_port_may_move: boolean
+  port_may_change: boolean
+  edge_port_may_change: boolean
+  edge_https_port_may_change: boolean
   runtime: 'auto' | 'docker' | 'process'
   /** The built dashboard, when there is one. */
   dashboard_dir: string | null
@@ -47,7 +47,7 @@ export interface PlatformOptions {
   /** What keeps the window away, or from being as safe as it should be: told by the doctor. null: nothing. */
   window_note: WindowNote | null
   /** Names that the API answers to beside the loopback ones, such as the machine's name on a network. */
-  names: readonly string[]
+  hostnames: readonly string[]
 }
 
 export interface WindowNote {
@@ -78,7 +78,7 @@ export const defaultEdgePort = 4680
 const defaultEdgeHttpsPort = 4643
 
 /** Where the master key lies in a data folder: in the open, readable by its owner alone, or wrapped by the desktop's keychain. */
-export const keyFiles = { open: 'master.key', sealed: 'master.key.sealed' } as const
+export const masterKeyFiles = { open: 'master.key', sealed: 'master.key.sealed' } as const
 
 /** A wrong flag or variable. The command line ends with 2. */
 export class UsageError extends Error {}
@@ -93,38 +93,42 @@ export function readOptions(flags: PlatformFlags = {}, env: NodeJS.ProcessEnv = 
   if (runtime !== 'auto' && runtime !== 'docker' && runtime !== 'process')
     throw new UsageError(`--runtime is auto, docker or process, not ${runtime}.`)
   return {
-    data_dir: dataFolder(flags.data, env),
+    data_dir: resolveDataFolder(flags.data, env),
     // Empty is not said at all: to the system it would mean every address of this machine.
     host: flags.host?.trim() || env.HOMEPORT_HOST?.trim() || '127.0.0.1',
-    port: portOf('--port', port, defaultPort),
-    edge_port: portOf('--edge-port', edgePort, defaultEdgePort),
-    edge_https_port: portOf('--edge-https-port', edgeHttpsPort, defaultEdgeHttpsPort),
-    port_may_move: port === undefined,
-    edge_port_may_move: edgePort === undefined,
-    edge_https_port_may_move: edgeHttpsPort === undefined,
+    port: parsePort('--port', port, defaultPort),
+    edge_port: parsePort('--edge-port', edgePort, defaultEdgePort),
+    edge_https_port: parsePort('--edge-https-port', edgeHttpsPort, defaultEdgeHttpsPort),
+    port_may_change: port === undefined,
+    edge_port_may_change: edgePort === undefined,
+    edge_https_port_may_change: edgeHttpsPort === undefined,
     runtime,
-    dashboard_dir: dashboardFolder(),
+    dashboard_dir: findDashboardFolder(),
     master_key_file: env.HOMEPORT_MASTER_KEY_FILE ?? null,
     ca_file: [env.NODE_EXTRA_CA_CERTS, env.SSL_CERT_FILE].find((file) => file !== undefined && existsSync(file)) ?? null,
     npmrc_file: env.HOMEPORT_NPMRC ?? null,
     docker_host: env.DOCKER_HOST ?? null,
     chromium: env.HOMEPORT_CHROMIUM || 'auto',
-    ...mailServer(env),
+    ...readSmtp(env),
     home: homedir(),
-    hosts_path: hostsPath(env),
+    hosts_path: resolveHostsPath(env),
     environment: { ...env },
-    ...toolPaths(env),
-    sandbox: sandboxOf(env),
+    ...resolveToolPaths(env),
+    sandbox: readSandbox(env),
     cpus: availableParallelism(),
-    registrar: registrarOf(env),
-    stripe: stripeOf(env),
-    window_note: windowNoteOf(env),
-    names: [],
+    registrar: readRegistrar(env),
+    stripe: readStripe(env),
+    window_note: readWindowNote(env),
+    hostnames: [],
   }
 }
 
 /** Where an instance keeps everything, by flag, environment, or the custom of the system. */
-export function dataFolder(flag: string | undefined, env: NodeJS.ProcessEnv = process.env, platform: NodeJS.Platform = process.platform): string {
+export function resolveDataFolder(
+  flag: string | undefined,
+  env: NodeJS.ProcessEnv = process.env,
+  platform: NodeJS.Platform = process.platform,
+): string {
   const chosen = flag ?? env.HOMEPORT_DATA
   if (chosen !== undefined && chosen !== '') return resolve(chosen)
   const home = homedir()
@@ -134,25 +138,25 @@ export function dataFolder(flag: string | undefined, env: NodeJS.ProcessEnv = pr
 }
 
 /** The hosts file of the system. */
-export function hostsPath(env: NodeJS.ProcessEnv = process.env, platform: NodeJS.Platform = process.platform): string {
+export function resolveHostsPath(env: NodeJS.ProcessEnv = process.env, platform: NodeJS.Platform = process.platform): string {
   if (platform !== 'win32') return '/etc/hosts'
   return win32.join(variableOf(env, 'SystemRoot', platform) ?? 'C:\\Windows', 'System32', 'drivers', 'etc', 'hosts')
 }
 
 /** Where the command line finds an instance: by flag, by environment, else by the data folder. */
-export function whereabouts(
+export function readInstanceLocation(
   flags: { data?: string | undefined; url?: string | undefined; token?: string | undefined },
   env: NodeJS.ProcessEnv = process.env,
 ) {
   const chosen = (flag: string | undefined, variable: string | undefined) => (flag ?? variable) || undefined
-  return { url: chosen(flags.url, env.HOMEPORT_URL), token: chosen(flags.token, env.HOMEPORT_TOKEN), data_dir: dataFolder(flags.data, env) }
+  return { url: chosen(flags.url, env.HOMEPORT_URL), token: chosen(flags.token, env.HOMEPORT_TOKEN), data_dir: resolveDataFolder(flags.data, env) }
 }
 
 /** The token of another instance, for the command line that adds it. */
-export const remoteToken = (env: NodeJS.ProcessEnv = process.env): string | undefined => env.HOMEPORT_REMOTE_TOKEN?.trim() || undefined
+export const readRemoteToken = (env: NodeJS.ProcessEnv = process.env): string | undefined => env.HOMEPORT_REMOTE_TOKEN?.trim() || undefined
 
 /** What a terminal can show: colours by the custom of NO_COLOR and FORCE_COLOR; whether a browser could open here. */
-export function surroundings(is_tty: boolean, env: NodeJS.ProcessEnv = process.env) {
+export function detectTerminal(is_tty: boolean, env: NodeJS.ProcessEnv = process.env) {
   const forced = env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '0'
   return {
     has_colour: forced || (is_tty && !env.NO_COLOR && env.TERM !== 'dumb'),
@@ -161,41 +165,41 @@ export function surroundings(is_tty: boolean, env: NodeJS.ProcessEnv = process.e
 }
 
 /** For a program that is told a secret: our own environment and that. */
-export const environmentWith = (secrets: Record<string, string>): NodeJS.ProcessEnv => ({ ...process.env, ...secrets })
+export const withSecrets = (secrets: Record<string, string>): NodeJS.ProcessEnv => ({ ...process.env, ...secrets })
 
-function sandboxOf({ HOMEPORT_SANDBOX: wish = 'auto' }: NodeJS.ProcessEnv): PlatformOptions['sandbox'] {
-  if (wish !== 'auto' && wish !== 'off') throw new UsageError(`HOMEPORT_SANDBOX is auto or off, not ${wish}.`)
-  return wish
+function readSandbox({ HOMEPORT_SANDBOX: value = 'auto' }: NodeJS.ProcessEnv): PlatformOptions['sandbox'] {
+  if (value !== 'auto' && value !== 'off') throw new UsageError(`HOMEPORT_SANDBOX is auto or off, not ${value}.`)
+  return value
 }
 
 /** `npm start` says so when there can be no window. */
-function windowNoteOf({ HOMEPORT_NO_WINDOW: why }: NodeJS.ProcessEnv): WindowNote | null {
-  return why ? { message: `Homeport runs without a window: ${why}`, mend: 'Fix that, then run npm start again.' } : null
+function readWindowNote({ HOMEPORT_NO_WINDOW: reason }: NodeJS.ProcessEnv): WindowNote | null {
+  return reason ? { message: `Homeport runs without a window: ${reason}`, mend: 'Fix that, then run npm start again.' } : null
 }
 
-function registrarOf(env: NodeJS.ProcessEnv): RegistrarChoice {
+function readRegistrar(env: NodeJS.ProcessEnv): RegistrarChoice {
   const name = env.HOMEPORT_REGISTRAR || 'local'
   if (name === 'local' || name === 'off') return { name }
   if (name !== 'porkbun') throw new UsageError(`HOMEPORT_REGISTRAR is local, porkbun or off, not ${name}.`)
   const api_key = env.HOMEPORT_PORKBUN_API_KEY
   const secret_key = env.HOMEPORT_PORKBUN_SECRET_KEY
   if (!api_key || !secret_key) throw new UsageError('HOMEPORT_REGISTRAR=porkbun needs HOMEPORT_PORKBUN_API_KEY and HOMEPORT_PORKBUN_SECRET_KEY.')
-  return { name, api_key, secret_key, api_base: secureBase('HOMEPORT_PORKBUN_API_BASE', env.HOMEPORT_PORKBUN_API_BASE) }
+  return { name, api_key, secret_key, api_base: requireSecureBaseUrl('HOMEPORT_PORKBUN_API_BASE', env.HOMEPORT_PORKBUN_API_BASE) }
 }
 
-function secureBase(variable: string, address: string | undefined): string | null {
+function requireSecureBaseUrl(variable: string, address: string | undefined): string | null {
   if (!address) return null
   const base = URL.parse(address)
-  const isNear = ['localhost', '127.0.0.1', '[::1]'].includes(base?.hostname ?? '')
-  if (base?.protocol !== 'https:' && !(base?.protocol === 'http:' && isNear))
+  const isLoopback = ['localhost', '127.0.0.1', '[::1]'].includes(base?.hostname ?? '')
+  if (base?.protocol !== 'https:' && !(base?.protocol === 'http:' && isLoopback))
     throw new UsageError(`${variable} is an https address, or an http one of this machine: the secret key is sent there.`)
   return address
 }
 
-function stripeOf(env: NodeJS.ProcessEnv): StripeOptions | null {
+function readStripe(env: NodeJS.ProcessEnv): StripeOptions | null {
   const secret_key = env.HOMEPORT_STRIPE_SECRET_KEY
   if (!secret_key) return null
-  const api_base = secureBase('HOMEPORT_STRIPE_API_BASE', env.HOMEPORT_STRIPE_API_BASE)
+  const api_base = requireSecureBaseUrl('HOMEPORT_STRIPE_API_BASE', env.HOMEPORT_STRIPE_API_BASE)
   return {
     secret_key,
     publishable_key: env.HOMEPORT_STRIPE_PUBLISHABLE_KEY || null,
@@ -204,36 +208,41 @@ function stripeOf(env: NodeJS.ProcessEnv): StripeOptions | null {
   }
 }
 
-function portOf(flag: string, text: string | undefined, fallback: number): number {
+function parsePort(flag: string, text: string | undefined, fallback: number): number {
   if (text === undefined) return fallback
   const port = Number(text)
   if (!/^\d{1,5}$/.test(text) || port > 65_535) throw new UsageError(`${flag} is a number from 0 to 65535, not ${text}.`)
   return port
 }
 
-function isMailServer(url: string): boolean {
-  const at = URL.parse(url)
+function isSmtpUrl(url: string): boolean {
+  const parsed = URL.parse(url)
   try {
-    return at !== null && /^smtps?:$/.test(at.protocol) && at.hostname !== '' && decodeURIComponent(at.username + at.password) !== undefined
+    return (
+      parsed !== null &&
+      /^smtps?:$/.test(parsed.protocol) &&
+      parsed.hostname !== '' &&
+      decodeURIComponent(parsed.username + parsed.password) !== undefined
+    )
   } catch {
     return false
   }
 }
 
-function mailServer(env: NodeJS.ProcessEnv): Pick<PlatformOptions, 'smtp_url' | 'smtp_from'> {
+function readSmtp(env: NodeJS.ProcessEnv): Pick<PlatformOptions, 'smtp_url' | 'smtp_from'> {
   const url = env.HOMEPORT_SMTP_URL || null
   // What is wrong with it is not shown: it holds a password.
-  if (url !== null && !isMailServer(url))
+  if (url !== null && !isSmtpUrl(url))
     throw new UsageError('HOMEPORT_SMTP_URL is an address such as smtp://user:password@mail.example.com:587, or smtps://… for TLS from the start.')
   return { smtp_url: url, smtp_from: env.HOMEPORT_SMTP_FROM || null }
 }
 
 /** In a desktop's package Node and npm lie beside the archive. */
-function toolPaths(env: NodeJS.ProcessEnv): Pick<PlatformOptions, 'node_path' | 'npm_cli_path'> {
+function resolveToolPaths(env: NodeJS.ProcessEnv): Pick<PlatformOptions, 'node_path' | 'npm_cli_path'> {
   const packages = createRequire(import.meta.filename.replace(/\bapp\.asar(?=[\\/])/, 'app.asar.unpacked'))
   const folderOf = (name: string) => dirname(packages.resolve(`${name}/package.json`))
   return {
-    node_path: nodePath(join(folderOf('node'), 'bin', process.platform === 'win32' ? 'node.exe' : 'node'), env),
+    node_path: resolveNodePath(join(folderOf('node'), 'bin', process.platform === 'win32' ? 'node.exe' : 'node'), env),
     npm_cli_path: join(folderOf('npm'), 'bin', 'npm-cli.js'),
   }
 }
@@ -242,13 +251,13 @@ function toolPaths(env: NodeJS.ProcessEnv): Pick<PlatformOptions, 'node_path' | 
  * In Electron the running binary is no Node: ours is the one of the `node` package. Where that could not be installed, `npm start` names
  * the machine's own in `HOMEPORT_NODE`.
  */
-export function nodePath(bundled: string, env: NodeJS.ProcessEnv, is_electron = process.versions.electron !== undefined): string {
+export function resolveNodePath(bundled: string, env: NodeJS.ProcessEnv, is_electron = process.versions.electron !== undefined): string {
   if (!is_electron) return process.execPath
   return existsSync(bundled) ? bundled : (env.HOMEPORT_NODE ?? bundled)
 }
 
 /** Beside the bundle (`out/renderer` next to `out/main`), or in the checkout when it runs from source; only a built one has `assets`. */
-function dashboardFolder(): string | null {
+function findDashboardFolder(): string | null {
   const here = dirname(import.meta.filename)
   return (
     [join(here, '../renderer'), join(here, '../out/renderer'), join(here, '../../out/renderer')].find((folder) =>

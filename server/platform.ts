@@ -1,12 +1,12 @@
-import type { Desk } from './features/desk.ts'
-import type { GateOptions } from './http/index.ts'
-import type { MasterKey } from './keys/keys.ts'
+import type { DesktopFeed } from './features/desktop-feed.ts'
+import type { ApiServerOptions } from './api/server.ts'
+import type { MasterKey } from './keys/master-key.ts'
 import type { Clock } from './lib/clock.ts'
 import type { InstanceFile } from './lib/instance-file.ts'
 import type { Log } from './lib/log.ts'
 import type { PasswordCost } from './lib/password.ts'
-import type { Screenshotter } from './screenshot/screenshot.ts'
-import type { Store } from './store/open.ts'
+import type { Screenshotter } from './screenshots/screenshotter.ts'
+import type { Store } from './store/store.ts'
 
 /** What the host of the platform brings along: the desktop has a keychain, tests turn the clock. */
 export interface PlatformHost {
@@ -16,7 +16,7 @@ export interface PlatformHost {
   /** An open store, in place of the files in the data folder. The platform closes it. */
   store?: Store
   /** Changes the options of the API server: tests replace a handler by one that fails. */
-  api?: (options: GateOptions) => GateOptions
+  api?: (options: ApiServerOptions) => ApiServerOptions
   /** What takes screenshots, in place of a browser that is found on this machine. */
   screenshotter?: Screenshotter
   /** Where an engine is looked for, in place of the usual places. */
@@ -42,7 +42,7 @@ export interface Platform {
   /** A fresh link that signs a browser in as the owner, once. */
   signInUrl(): Promise<string>
   /** The owner's projects for a host in the same process: what its tray shows and does. */
-  desk: Omit<Desk, 'close'>
+  desktopFeed: Omit<DesktopFeed, 'close'>
   /** The machine slept: looks at the world anew. */
   resync(): void
   /** Stops accepting, ends streams, parks work, closes. Within ten seconds; may be called twice. */
@@ -50,19 +50,21 @@ export interface Platform {
 }
 
 /** Another instance holds the data folder. Nothing of it was opened. */
-export class DataFolderTaken extends Error {
-  readonly first: InstanceFile | undefined
-  constructor(folder: string, first: InstanceFile | undefined) {
-    super(`Homeport runs on ${folder} already${first ? `: process ${first.pid}, ${first.api_url}` : ''}. Use that one, or another --data folder.`)
+export class DataFolderInUseError extends Error {
+  readonly runningInstance: InstanceFile | undefined
+  constructor(folder: string, runningInstance: InstanceFile | undefined) {
+    super(
+      `Homeport runs on ${folder} already${runningInstance ? `: process ${runningInstance.pid}, ${runningInstance.api_url}` : ''}. Use that one, or another --data folder.`,
+    )
     this.name = 'DataFolderTaken'
-    this.first = first
+    this.runningInstance = runningInstance
   }
 }
 
 /** An address that a person can open: a wildcard bind is reached by the loopback name. */
-export function shownHost(host: string): string {
-  const name = reachable(host)
+export function formatHostForUrl(host: string): string {
+  const name = connectableHost(host)
   return name.includes(':') ? `[${name}]` : name
 }
 
-export const reachable = (host: string): string => (host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host)
+export const connectableHost = (host: string): string => (host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host)

@@ -1,4 +1,4 @@
-/** Holds the house to its plan: who may import whom, no cycles, no long files, no reach past the doors. The plan is in server/README.md. */
+/** Enforces the dependency table of server/README.md, and the habits that hold everywhere: no cycles, no long files, unique names, standard words. */
 import { existsSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -6,13 +6,13 @@ import { root } from './runner/command.ts'
 import { type Import, importsOf, isCode, listFiles, withoutComments } from './runner/imports.ts'
 
 const files = listFiles()
-const code = files.filter(isCode)
-const textOf = new Map(code.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
-const imports = code.flatMap((file) => importsOf(file, textOf.get(file)))
+const codeFiles = files.filter(isCode)
+const textOf = new Map(codeFiles.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
+const imports = codeFiles.flatMap((file) => importsOf(file, textOf.get(file)))
 
 /**
- * Room -> what it may import: other rooms (by prefix), and packages. `type:` allows a type only.
- * A room may always import itself, and Node's own modules unless it says otherwise.
+ * Folder -> what it may import: other folders (by prefix), and packages. `type:` allows types only.
+ * A folder may always import itself, and Node's own modules unless `has_node` is false.
  */
 const shared = ['server/contract', 'server/lib']
 const drivers = {
@@ -20,100 +20,108 @@ const drivers = {
   'server/source': ['tar-stream', 'yauzl'],
   'server/builder': ['semver', 'yaml'],
 }
-const plan: Record<string, { rooms: string[]; packages: string[]; has_node?: boolean }> = {
-  'server/contract': { rooms: [], packages: ['zod'], has_node: false },
-  'server/lib': { rooms: [], packages: ['ignore'] },
-  'server/http': { rooms: [...shared, 'type:server/features'], packages: ['h3', 'zod', 'mrmime', '@fastify/busboy'] },
+const allowedImports: Record<string, { folders: string[]; packages: string[]; has_node?: boolean }> = {
+  'server/contract': { folders: [], packages: ['zod'], has_node: false },
+  'server/lib': { folders: [], packages: ['ignore'] },
+  'server/api': { folders: [...shared, 'type:server/features'], packages: ['h3', 'zod', 'mrmime', '@fastify/busboy'] },
   'server/features': {
-    rooms: [
+    folders: [
       ...shared,
       'server/store',
-      'server/deploy/engine.ts',
+      'server/deployments/service.ts',
       'server/billing',
       'server/database',
       'type:server/edge',
-      'type:server/mail',
-      'type:server/names',
+      'type:server/email',
+      'type:server/tls',
       'type:server/dns',
       'server/registrar/registrar.ts',
-      'type:server/remote',
+      'type:server/remotes',
       'type:server/source',
       'type:server/runtime',
-      'type:server/upkeep',
+      'type:server/maintenance',
     ],
     packages: ['zod'],
   },
-  'server/deploy': {
-    rooms: [...shared, 'type:server/database', 'server/store', 'server/source', 'server/builder', 'server/runtime', 'server/edge'],
+  'server/deployments': {
+    folders: [...shared, 'type:server/database', 'server/store', 'server/source', 'server/builder', 'server/runtime', 'server/edge'],
     packages: [],
   },
   'server/database': {
-    rooms: [...shared, 'server/store', 'server/runtime/docker-connect.ts', 'server/runtime/docker-engine.ts', 'server/runtime/docker-frames.ts'],
+    folders: [
+      ...shared,
+      'server/store',
+      'server/runtime/docker/connection.ts',
+      'server/runtime/docker/engine.ts',
+      'server/runtime/docker/stream-demuxer.ts',
+    ],
     packages: ['pg', 'pg-copy-streams', 'dockerode'],
   },
-  'server/billing': { rooms: [...shared, 'server/store', 'type:server/options.ts'], packages: ['stripe'] },
-  'server/store': { rooms: shared, packages: ['kysely', 'better-sqlite3'] },
-  'server/edge': { rooms: shared, packages: ['mrmime'] },
-  'server/upkeep': {
-    rooms: [
+  'server/billing': { folders: [...shared, 'server/store', 'type:server/options.ts'], packages: ['stripe'] },
+  'server/store': { folders: shared, packages: ['kysely', 'better-sqlite3'] },
+  'server/edge': { folders: shared, packages: ['mrmime'] },
+  'server/maintenance': {
+    folders: [
       ...shared,
       'server/store',
       'server/keys',
       'server/source/archive-tar.ts',
-      'type:server/deploy',
+      'type:server/deployments',
       'type:server/runtime',
       'type:server/edge',
     ],
     packages: ['zod'],
   },
-  'server/start': { rooms: ['server'], packages: [] },
-  'server/remote': { rooms: shared, packages: ['zod'] },
-  'server/lan': { rooms: shared, packages: [] },
-  'server/mail': { rooms: shared, packages: ['nodemailer'] },
-  'server/keys': { rooms: shared, packages: [] },
-  'server/dns': { rooms: shared, packages: ['dns-packet'] },
-  'server/registrar': { rooms: shared, packages: ['zod'] },
-  'server/names': { rooms: shared, packages: [] },
-  'server/screenshot': { rooms: shared, packages: [] },
-  'server/help': { rooms: ['server/contract'], packages: [], has_node: false },
-  'server/cli': { rooms: [...shared, 'server/options.ts', 'server/help'], packages: ['uqr', 'tar-stream'] },
+  'server/bootstrap': { folders: ['server'], packages: [] },
+  'server/remotes': { folders: shared, packages: ['zod'] },
+  'server/network': { folders: shared, packages: [] },
+  'server/email': { folders: shared, packages: ['nodemailer'] },
+  'server/keys': { folders: shared, packages: [] },
+  'server/dns': { folders: shared, packages: ['dns-packet'] },
+  'server/registrar': { folders: shared, packages: ['zod'] },
+  'server/tls': { folders: shared, packages: [] },
+  'server/screenshots': { folders: shared, packages: [] },
+  'server/help': { folders: ['server/contract'], packages: [], has_node: false },
+  'server/cli': { folders: [...shared, 'server/options.ts', 'server/help'], packages: ['uqr', 'tar-stream'] },
   renderer: {
-    rooms: ['server/contract', 'server/help', 'type:preload/bridge.ts', 'resources/samples/samples.json'],
+    folders: ['server/contract', 'server/help', 'type:preload/bridge.ts', 'resources/samples/samples.json'],
     packages: ['*'],
     has_node: false,
   },
-  preload: { rooms: [], packages: ['electron'], has_node: false },
-  'resources/package': { rooms: ['main/update-proof.ts'], packages: ['electron-builder', '@electron/asar', 'yaml'] },
+  preload: { folders: [], packages: ['electron'], has_node: false },
+  'resources/package': { folders: ['main/update-signature.ts'], packages: ['electron-builder', '@electron/asar', 'yaml'] },
   main: {
-    rooms: [
+    folders: [
       'server/index.ts',
       'server/options.ts',
       'server/lib/clock.ts',
       'server/lib/instance-file.ts',
       'server/lib/log-file.ts',
       'server/lib/log.ts',
-      'server/deploy/mask.ts',
-      'server/screenshot',
-      'type:server/keys/keys.ts',
+      'server/deployments/secret-mask.ts',
+      'server/screenshots',
+      'type:server/keys/master-key.ts',
       'server/cli/prepare.mjs',
       'preload/bridge.ts',
     ],
     packages: ['electron', 'electron-updater'],
   },
 }
-for (const [room, packages] of Object.entries(drivers)) plan[room] = { rooms: shared, packages }
-const roomNames = Object.keys(plan).sort((a, b) => b.length - a.length)
-const roomOf = (file: string) => roomNames.find((room) => file.startsWith(`${room}/`))
+for (const [folder, packages] of Object.entries(drivers)) allowedImports[folder] = { folders: shared, packages }
+const folderNames = Object.keys(allowedImports).sort((a, b) => b.length - a.length)
+const folderOf = (file: string) => folderNames.find((folder) => file.startsWith(`${folder}/`))
 
 describe('who may import whom', () => {
-  test('every room of server/ is in the plan', () => {
-    const rooms = new Set(code.filter((file) => /^server\/[^/]+\//.test(file)).map((file) => file.split('/').slice(0, 2).join('/')))
-    expect([...rooms].filter((room) => !(room in plan))).toEqual([])
+  test('every folder of server/ is in the table', () => {
+    const folders = new Set(codeFiles.filter((file) => /^server\/[^/]+\//.test(file)).map((file) => file.split('/').slice(0, 2).join('/')))
+    expect([...folders].filter((folder) => !(folder in allowedImports))).toEqual([])
   })
 
-  test.each(Object.keys(plan))('%s', (room) => {
-    const allowed = plan[room]!
-    const wrong = imports.filter((one) => roomOf(one.from) === room && !isAllowed(room, allowed, one)).map((one) => `${one.from} imports ${one.to}`)
+  test.each(Object.keys(allowedImports))('%s', (folder) => {
+    const allowed = allowedImports[folder]!
+    const wrong = imports
+      .filter((one) => folderOf(one.from) === folder && !isAllowed(folder, allowed, one))
+      .map((one) => `${one.from} imports ${one.to}`)
     expect(wrong).toEqual([])
   })
 
@@ -123,11 +131,11 @@ describe('who may import whom', () => {
     ).toEqual([])
   })
 
-  test('no import goes round in a circle', () => {
-    expect(circles()).toEqual([])
+  test('there are no import cycles', () => {
+    expect(findImportCycles()).toEqual([])
   })
 
-  test('every import of ours leads to a file', () => {
+  test('every relative import leads to a file', () => {
     expect(
       imports.filter((one) => one.is_own && !existsSync(join(root, one.to)) && !one.to.endsWith('.css')).map((one) => `${one.from} -> ${one.to}`),
     ).toEqual([])
@@ -136,29 +144,55 @@ describe('who may import whom', () => {
 
 describe('habits', () => {
   test('no file over 400 lines (contract and migrations excused)', () => {
-    const long = code
+    const long = codeFiles
       .filter((file) => !/^server\/(contract|store\/migrations)\//.test(file))
       .map((file) => [file, textOf.get(file)!.split('\n').length] as const)
     expect(long.filter(([, lines]) => lines > 401)).toEqual([])
   })
 
   test('server/ reads the environment in options.ts alone', () => {
-    const readers = code.filter(
-      (file) => file.startsWith('server/') && /process\.env|import\.meta\.env/.test(withoutTexts(withoutComments(textOf.get(file)!))),
+    const readers = codeFiles.filter(
+      (file) => file.startsWith('server/') && /process\.env|import\.meta\.env/.test(withoutStrings(withoutComments(textOf.get(file)!))),
     )
     // The launcher runs before options.ts can be loaded: it asks npm's own variable which npm is running.
     expect(readers.filter((file) => file !== 'server/options.ts' && file !== 'server/cli/prepare.mjs')).toEqual([])
   })
 
-  test('types are not looked away from', () => {
+  test('no type is cast away', () => {
     const marks = /@ts-(ignore|nocheck|expect-error)|as unknown as|\bas any\b|: any\b/
-    expect(code.filter((file) => !file.startsWith('test/') && marks.test(withoutComments(textOf.get(file)!)))).toEqual([])
+    expect(codeFiles.filter((file) => !file.startsWith('test/') && marks.test(withoutComments(textOf.get(file)!)))).toEqual([])
   })
 
   test('modules are not mocked', () => {
     expect(
-      code.filter((file) => file.startsWith('test/') && file !== 'test/architecture.test.ts' && /\bvi\.(mock|doMock)\(/.test(textOf.get(file)!)),
+      codeFiles.filter((file) => file.startsWith('test/') && file !== 'test/architecture.test.ts' && /\bvi\.(mock|doMock)\(/.test(textOf.get(file)!)),
     ).toEqual([])
+  })
+})
+
+describe('names', () => {
+  test.each(['server', 'renderer', 'main'])('an exported type of %s/ has a name of its own', (folder) => {
+    const filesByName = new Map<string, string[]>()
+    for (const [file, text] of textOf) {
+      if (!file.startsWith(`${folder}/`)) continue
+      for (const [, name = ''] of text.matchAll(/^export (?:declare )?(?:interface|type|class|enum) (\w+)/gm))
+        filesByName.set(name, [...(filesByName.get(name) ?? []), file])
+    }
+    expect([...filesByName].filter(([, declaredIn]) => declaredIn.length > 1)).toEqual([])
+  })
+
+  /** Metaphors that the code once had. Each has a standard term, which server/README.md lists. */
+  const bannedWords =
+    /(?<![a-z])(yard|gate|desk|door|city|berth|harbour|graves|shelf|wish|sight|plate|homecoming|tidings|stumble|beacon|crossings|elsewhere|entrance)(?![a-z])/i
+  test('no identifier is one of the metaphors of the past', () => {
+    const declared = /\b(?:interface|type|class|enum|function|const|let)\s+(\w+)/g
+    const found = [...textOf].flatMap(([file, text]) =>
+      [...withoutComments(text).matchAll(declared)]
+        .map(([, name = '']) => name)
+        .filter((name) => name.split(/_|(?=[A-Z])/).some((word) => bannedWords.test(word)))
+        .map((name) => `${file}: ${name}`),
+    )
+    expect(found).toEqual([])
   })
 })
 
@@ -194,14 +228,14 @@ describe('the repository', () => {
   })
 })
 
-function isAllowed(room: string, allowed: { rooms: string[]; packages: string[]; has_node?: boolean }, one: Import): boolean {
+function isAllowed(folder: string, allowed: { folders: string[]; packages: string[]; has_node?: boolean }, one: Import): boolean {
   if (one.is_own) {
-    if (one.to.startsWith(`${room}/`)) return true
+    if (one.to.startsWith(`${folder}/`)) return true
     // The command line alone may start what it commands.
     if (one.from === 'server/cli/serve.ts' && one.to === 'server/index.ts') return true
     // It works where no instance runs.
-    if (one.from === 'server/cli/restore.ts' && one.to === 'server/upkeep/restore.ts') return true
-    return allowed.rooms.some((entry) => {
+    if (one.from === 'server/cli/restore.ts' && one.to === 'server/maintenance/restore/restore-backup.ts') return true
+    return allowed.folders.some((entry) => {
       const isTypeEntry = entry.startsWith('type:')
       const target = isTypeEntry ? entry.slice(5) : entry
       return (one.to === target || one.to.startsWith(`${target}/`)) && (!isTypeEntry || one.is_type_only)
@@ -210,13 +244,11 @@ function isAllowed(room: string, allowed: { rooms: string[]; packages: string[];
   // How the dashboard is built is no part of what runs in a browser.
   if (one.to.startsWith('node:')) return allowed.has_node !== false || one.from === 'renderer/vite.config.ts'
   const name = one.to.startsWith('@') ? one.to.split('/').slice(0, 2).join('/') : one.to.split('/')[0]!
-  // A type from a driver's library is how a room speaks of it.
   return allowed.packages.includes('*') || allowed.packages.includes(name)
 }
 
-function circles(): string[] {
+function findImportCycles(): string[] {
   const next = new Map<string, string[]>()
-  // A type is gone at run time: it closes no circle.
   for (const one of imports) if (one.is_own && !one.is_type_only) next.set(one.from, [...(next.get(one.from) ?? []), one.to])
   const done = new Set<string>()
   const found: string[] = []
@@ -242,6 +274,6 @@ function isLocked(packages: Record<string, unknown>, path: string, name: string)
 }
 
 /** Leaves of a template what is computed in it. */
-function withoutTexts(source: string): string {
+function withoutStrings(source: string): string {
   return source.replace(/`(?:[^`\\]|\\.)*`/g, (text) => (text.match(/\$\{[^}]*\}/g) ?? []).join(' ')).replace(/'(?:[^'\\\n]|\\.)*'/g, "''")
 }

@@ -8,13 +8,13 @@ const files = listFiles()
 const documents = files.filter((file) => file.endsWith('.md') && !file.startsWith('test/apps/'))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 /** A file, or a folder that holds one. */
-const isThere = (path: string) => files.some((file) => file === path || file.startsWith(`${path}/`))
+const exists = (path: string) => files.some((file) => file === path || file.startsWith(`${path}/`))
 
 describe.each(documents)('%s', (document) => {
   test('links to what is there', () => {
     const links = [...read(document).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, link]) => link!)
     const local = links.filter((link) => !/^(https?|mailto):/.test(link))
-    expect(local.filter((link) => !isThere(join(dirname(document), link)))).toEqual([])
+    expect(local.filter((link) => !exists(join(dirname(document), link)))).toEqual([])
   })
 })
 

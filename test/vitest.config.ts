@@ -15,7 +15,7 @@ const isolated = ['main/*', 'packaging/*'].map((name) => `test/${name}.test.ts`)
 
 /** Of both tiers: `name.test.ts` runs always, `name.full.test.ts` in `npm run test:full` alone. */
 const files = (patterns: string[]) => patterns.flatMap((pattern) => (isFull ? [pattern.replace('.test.ts', '{,.full}.test.ts')] : [pattern]))
-const never = ['**/node_modules/**', 'test/e2e/**', 'test/bench/**', 'test/apps/*/**', ...(isFull ? [] : ['**/*.full.test.ts'])]
+const excluded = ['**/node_modules/**', 'test/e2e/**', 'test/bench/**', 'test/apps/*/**', ...(isFull ? [] : ['**/*.full.test.ts'])]
 
 const shared = {
   root,
@@ -25,7 +25,7 @@ const shared = {
   retry: 0,
 }
 // Importing the real package in plain Node begins a download.
-const resolve = { alias: { electron: fileURLToPath(new URL('support/electron-double.ts', import.meta.url)) } }
+const resolve = { alias: { electron: fileURLToPath(new URL('support/fake-electron.ts', import.meta.url)) } }
 // Samples are sent to the platform as they are.
 const css = { include: /resources\/samples\// }
 
@@ -37,8 +37,8 @@ export default defineConfig({
     maxWorkers: 3,
     sequence: { sequencer: SlowestFirst },
     projects: [
-      { resolve, test: { ...shared, name: 'unit', pool: 'threads', isolate: false, include: files(unit), exclude: never } },
-      { resolve, test: { ...shared, name: 'isolated', pool: 'forks', include: files(isolated), exclude: never } },
+      { resolve, test: { ...shared, name: 'unit', pool: 'threads', isolate: false, include: files(unit), exclude: excluded } },
+      { resolve, test: { ...shared, name: 'isolated', pool: 'forks', include: files(isolated), exclude: excluded } },
       {
         resolve,
         test: {
@@ -48,7 +48,7 @@ export default defineConfig({
           pool: 'forks',
           isolate: false,
           include: files(['test/**/*.test.ts']),
-          exclude: [...never, ...unit, ...isolated, ...(isFull ? [...files(unit), ...files(isolated)] : [])],
+          exclude: [...excluded, ...unit, ...isolated, ...(isFull ? [...files(unit), ...files(isolated)] : [])],
         },
       },
     ],

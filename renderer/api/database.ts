@@ -1,23 +1,23 @@
 import { useMutationState, useQuery } from '@tanstack/react-query'
 import type { Database } from '../../server/contract/databases.ts'
-import type { CallInput, Client } from './client.ts'
-import { keys } from './keys.ts'
-import { useOffered } from './offered.ts'
-import { ApiProblem, problemFrom } from './problem.ts'
-import { look_again_ms, useClient } from './queries.ts'
+import type { ApiRequest, ApiClient } from './api-client.ts'
+import { queryKeys } from './query-keys.ts'
+import { useCapabilities } from './capabilities.ts'
+import { ApiProblem, toProblem } from '../lib/api-problem.ts'
+import { pollInterval_ms, useClient } from './queries.ts'
 
-const isAway = (error: unknown) => problemFrom(error).code === 'database_unavailable'
+const isUnavailable = (error: unknown) => toProblem(error).code === 'database_unavailable'
 // How far a server is that starts for the first time is news by the second.
-const soon_ms = 2_000
+const fastPollInterval_ms = 2_000
 
 /** The database of a project, or null; `isInstance`: it is asked so that neither none nor one that is away is an error of the network. */
-export async function findDatabase(client: Client, isInstance: boolean, slug: string, signal: AbortSignal): Promise<Database | null> {
+export async function findDatabase(client: ApiClient, hasInstanceApi: boolean, slug: string, signal: AbortSignal): Promise<Database | null> {
   const input = { params: { slug }, signal }
-  if (!isInstance)
+  if (!hasInstanceApi)
     return client.call('getDatabase', input).then(
       ({ database }) => database,
       (error: unknown) => {
-        if (problemFrom(error).code === 'database_not_found') return null
+        if (toProblem(error).code === 'database_not_found') return null
         throw error
       },
     )
@@ -29,14 +29,14 @@ export async function findDatabase(client: Client, isInstance: boolean, slug: st
 /** The database of a project, or null. Its size grows unsaid: it is asked for again while somebody looks. */
 export function useDatabase(slug: string) {
   const client = useClient()
-  const offered = useOffered()
-  const isMaking = useProvisioningSince(slug) !== null
+  const capabilities = useCapabilities()
+  const isProvisioning = useProvisioningSince(slug) !== null
   return useQuery({
-    queryKey: keys.database(slug),
-    queryFn: ({ signal }) => findDatabase(client, offered.instance, slug, signal),
-    enabled: offered.is_known,
-    retry: (failures, error) => failures < 2 && !isAway(error) && problemFrom(error).status !== 404,
-    refetchInterval: ({ state }) => (isMaking || (state.error && isAway(state.error)) ? soon_ms : 2 * look_again_ms),
+    queryKey: queryKeys.database(slug),
+    queryFn: ({ signal }) => findDatabase(client, capabilities.has_instance_api, slug, signal),
+    enabled: capabilities.is_known,
+    retry: (failures, error) => failures < 2 && !isUnavailable(error) && toProblem(error).status !== 404,
+    refetchInterval: ({ state }) => (isProvisioning || (state.error && isUnavailable(state.error)) ? fastPollInterval_ms : 2 * pollInterval_ms),
     staleTime: 1_000,
   })
 }
@@ -44,11 +44,11 @@ export function useDatabase(slug: string) {
 export function useDumps(slug: string, enabled: boolean) {
   const client = useClient()
   return useQuery({
-    queryKey: keys.dumps(slug),
+    queryKey: queryKeys.dumps(slug),
     enabled,
     queryFn: async ({ signal }) => (await client.call('listDatabaseDumps', { params: { slug }, signal })).dumps,
     // Made from a command line, one says nothing of itself.
-    refetchInterval: 2 * look_again_ms,
+    refetchInterval: 2 * pollInterval_ms,
     staleTime: 1_000,
   })
 }
@@ -57,7 +57,7 @@ export function useDumps(slug: string, enabled: boolean) {
 export function useProvisioningSince(slug: string): number | null {
   const since = useMutationState({
     filters: { mutationKey: ['createDatabase'], status: 'pending' },
-    select: ({ state }) => ((state.variables as CallInput<'createDatabase'>).params.slug === slug ? state.submittedAt : null),
+    select: ({ state }) => ((state.variables as ApiRequest<'createDatabase'>).params.slug === slug ? state.submittedAt : null),
   })
   return since.find((at) => at !== null) ?? null
 }

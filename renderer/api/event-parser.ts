@@ -1,23 +1,23 @@
-export interface RawEvent {
+export interface ServerSentEvent {
   event: string
   id: string | null
   data: string
 }
 
 /** Turns the text of an event stream, in whatever pieces it arrives, into events. A line may end with \n, \r\n or \r. */
-export function createEventParser(): (text: string) => RawEvent[] {
-  let rest = ''
+export function createEventParser(): (text: string) => ServerSentEvent[] {
+  let buffer = ''
   let event = ''
   let id: string | null = null
   let data: string[] = []
 
   return function parse(text) {
-    const events: RawEvent[] = []
-    rest += text
+    const events: ServerSentEvent[] = []
+    buffer += text
     // A \r at the very end may be the first half of \r\n: it waits for what follows.
-    const usable = rest.endsWith('\r') ? rest.slice(0, -1) : rest
-    const lines = usable.split(/\r\n|\n|\r/)
-    rest = (lines.pop() ?? '') + rest.slice(usable.length)
+    const complete = buffer.endsWith('\r') ? buffer.slice(0, -1) : buffer
+    const lines = complete.split(/\r\n|\n|\r/)
+    buffer = (lines.pop() ?? '') + buffer.slice(complete.length)
     for (const line of lines) {
       if (line === '') {
         if (data.length > 0) events.push({ event: event || 'message', id, data: data.join('\n') })

@@ -1,29 +1,29 @@
-import { ApiProblem, problemOf, unreachable } from './problem.ts'
+import { ApiProblem, readProblem, unreachableProblem } from '../lib/api-problem.ts'
 import { sessionHeaders } from './session.ts'
 
 /**
  * Takes a file of an instance into the page, and tells how much of it has come: how much there will be, nobody knows. Throws an
- * ApiProblem, also for one that was cut off or is larger than `most_bytes`, and the reason of the signal when that ends it.
+ * ApiProblem, also for one that was cut off or is larger than `max_bytes`, and the reason of the signal when that ends it.
  */
 export async function fetchFile(
   url: string,
-  { signal, most_bytes, onProgress }: { signal: AbortSignal; most_bytes: number; onProgress: (bytes: number) => void },
+  { signal, max_bytes, onProgress }: { signal: AbortSignal; max_bytes: number; onProgress: (bytes: number) => void },
 ): Promise<Blob> {
   const response = await fetch(url, { redirect: 'error', credentials: 'same-origin', headers: sessionHeaders(), signal }).catch((error: unknown) => {
-    throw signal.aborted ? error : unreachable(error)
+    throw signal.aborted ? error : unreachableProblem(error)
   })
-  if (!response.ok) throw await problemOf(response)
-  const pieces: Uint8Array<ArrayBuffer>[] = []
+  if (!response.ok) throw await readProblem(response)
+  const chunks: Uint8Array<ArrayBuffer>[] = []
   let bytes = 0
   const reader = response.body?.getReader()
   try {
     for (;;) {
       const next = await reader?.read()
       if (!next || next.done) break
-      pieces.push(next.value)
+      chunks.push(next.value)
       bytes += next.value.byteLength
-      if (bytes > most_bytes)
-        throw new ApiProblem('payload_too_large', `The file is larger than ${most_bytes / 2 ** 20} MiB packed, which no upload may be.`)
+      if (bytes > max_bytes)
+        throw new ApiProblem('payload_too_large', `The file is larger than ${max_bytes / 2 ** 20} MiB packed, which no upload may be.`)
       onProgress(bytes)
     }
   } catch (error) {
@@ -31,5 +31,5 @@ export async function fetchFile(
     if (signal.aborted || error instanceof ApiProblem) throw error
     throw new ApiProblem('unreachable', 'The file came only in part: the connection was cut. Try again.', { cause: error })
   }
-  return new Blob(pieces, { type: response.headers.get('content-type') ?? '' })
+  return new Blob(chunks, { type: response.headers.get('content-type') ?? '' })
 }

@@ -1,9 +1,9 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { MetricsRange } from '../../server/contract/metrics.ts'
 import { useConnection } from '../stores/connection.ts'
-import type { Answer, Client } from './client.ts'
-import { type DeploymentFilter, keys } from './keys.ts'
-import { ApiProblem } from './problem.ts'
+import type { ApiResponse, ApiClient } from './api-client.ts'
+import { type DeploymentFilter, queryKeys } from './query-keys.ts'
+import { ApiProblem } from '../lib/api-problem.ts'
 
 const pageSize = '100'
 
@@ -12,15 +12,15 @@ export function useClient() {
 }
 
 /** Who I am and where; null on an instance that does not tell (a hosted one). */
-export function useInstance() {
-  return useQuery(sessionOf(useClient()))
+export function useInstanceSession() {
+  return useQuery(sessionQuery(useClient()))
 }
 
-export function sessionOf(client: Client) {
+export function sessionQuery(client: ApiClient) {
   return {
-    queryKey: keys.session,
-    queryFn: ({ signal }: { signal: AbortSignal }): Promise<Answer<'getSession'> | null> =>
-      client.call('getSession', { signal }).then(checked, (problem) => {
+    queryKey: queryKeys.session,
+    queryFn: ({ signal }: { signal: AbortSignal }): Promise<ApiResponse<'getSession'> | null> =>
+      client.call('getSession', { signal }).then(requireCompleteSession, (problem) => {
         if (problem instanceof ApiProblem && problem.status === 404 && problem.code !== 'remote_not_found') return null
         throw problem
       }),
@@ -28,8 +28,8 @@ export function sessionOf(client: Client) {
 }
 
 /** So much hangs on it that one without its parts would take every page down. */
-function checked(session: Answer<'getSession'>): Answer<'getSession'> {
-  const { instance, user } = (session ?? {}) as Partial<Answer<'getSession'>>
+function requireCompleteSession(session: ApiResponse<'getSession'>): ApiResponse<'getSession'> {
+  const { instance, user } = (session ?? {}) as Partial<ApiResponse<'getSession'>>
   if (instance?.runtime && user) return session
   throw new ApiProblem('bad_answer', 'The instance did not say who you are there. It may be of another version than this dashboard.')
 }
@@ -37,7 +37,7 @@ function checked(session: Answer<'getSession'>): Answer<'getSession'> {
 export function useProjects() {
   const client = useClient()
   return useInfiniteQuery({
-    queryKey: keys.projects,
+    queryKey: queryKeys.projects,
     queryFn: ({ pageParam, signal }) =>
       client.call('listProjects', { query: { limit: pageSize, ...(pageParam ? { cursor: pageParam } : {}) }, signal }),
     initialPageParam: null as string | null,
@@ -48,7 +48,7 @@ export function useProjects() {
 export function useProject(slug: string) {
   const client = useClient()
   return useQuery({
-    queryKey: keys.project(slug),
+    queryKey: queryKeys.project(slug),
     queryFn: async ({ signal }) => (await client.call('getProject', { params: { slug }, signal })).project,
   })
 }
@@ -56,7 +56,7 @@ export function useProject(slug: string) {
 export function useDeployments(slug: string, filter: DeploymentFilter) {
   const client = useClient()
   return useInfiniteQuery({
-    queryKey: keys.deployments(slug, filter),
+    queryKey: queryKeys.deployments(slug, filter),
     queryFn: ({ pageParam, signal }) =>
       client.call('listDeployments', {
         params: { slug },
@@ -68,19 +68,19 @@ export function useDeployments(slug: string, filter: DeploymentFilter) {
   })
 }
 
-export function useLatest(slug: string, enabled = true) {
+export function useLatestDeployment(slug: string, enabled = true) {
   const client = useClient()
   return useQuery({
-    queryKey: keys.latest(slug),
+    queryKey: queryKeys.latest(slug),
     enabled,
     queryFn: async ({ signal }) => (await client.call('listDeployments', { params: { slug }, query: { limit: '1' }, signal })).deployments[0] ?? null,
   })
 }
 
-export function useServing(slug: string, enabled = true) {
+export function useServingDeployment(slug: string, enabled = true) {
   const client = useClient()
   return useQuery({
-    queryKey: keys.serving(slug),
+    queryKey: queryKeys.serving(slug),
     enabled,
     async queryFn({ signal }) {
       const page = await client.call('listDeployments', { params: { slug }, query: { target: 'production', status: 'ready', limit: '50' }, signal })
@@ -92,20 +92,20 @@ export function useServing(slug: string, enabled = true) {
 export function useDeployment(slug: string, id: string) {
   const client = useClient()
   return useQuery({
-    queryKey: keys.deployment(slug, id),
+    queryKey: queryKeys.deployment(slug, id),
     queryFn: async ({ signal }) => (await client.call('getDeployment', { params: { slug, id }, signal })).deployment,
   })
 }
 
 /** Nothing pushes figures: they are asked for again while somebody looks. */
-export const look_again_ms = 15_000
+export const pollInterval_ms = 15_000
 
 export function useMetrics(slug: string, range: MetricsRange) {
   const client = useClient()
   return useQuery({
-    queryKey: keys.metrics(slug, range),
+    queryKey: queryKeys.metrics(slug, range),
     queryFn: ({ signal }) => client.call('getMetrics', { params: { slug }, query: { range }, signal }),
-    refetchInterval: look_again_ms,
+    refetchInterval: pollInterval_ms,
     staleTime: 1_000,
     // Another range is drawn over the one before, so that the page does not jump.
     placeholderData: keepPreviousData,
@@ -116,23 +116,23 @@ export function useMetrics(slug: string, range: MetricsRange) {
 export function useSparklines(enabled: boolean) {
   const client = useClient()
   return useQuery({
-    queryKey: keys.sparklines,
+    queryKey: queryKeys.sparklines,
     enabled,
     queryFn: ({ signal }) => client.call('listSparklines', { signal }),
-    select: bySlug,
-    refetchInterval: 2 * look_again_ms,
-    staleTime: look_again_ms,
+    select: indexBySlug,
+    refetchInterval: 2 * pollInterval_ms,
+    staleTime: pollInterval_ms,
   })
 }
 
-function bySlug({ projects }: Answer<'listSparklines'>): Map<string, number[]> {
+function indexBySlug({ projects }: ApiResponse<'listSparklines'>): Map<string, number[]> {
   return new Map(projects.map(({ slug, requests }) => [slug, requests]))
 }
 
 export function useEnvVars(slug: string) {
   const client = useClient()
   return useQuery({
-    queryKey: keys.envVars(slug),
+    queryKey: queryKeys.envVars(slug),
     queryFn: async ({ signal }) => (await client.call('listEnvVars', { params: { slug }, signal })).env_vars,
   })
 }
@@ -140,12 +140,12 @@ export function useEnvVars(slug: string) {
 export function useCacheEvents(slug: string) {
   const client = useClient()
   return useInfiniteQuery({
-    queryKey: keys.cacheEvents(slug),
+    queryKey: queryKeys.cacheEvents(slug),
     queryFn: ({ pageParam, signal }) =>
       client.call('listCacheEvents', { params: { slug }, query: { limit: '20', ...(pageParam ? { cursor: pageParam } : {}) }, signal }),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
-    refetchInterval: look_again_ms,
+    refetchInterval: pollInterval_ms,
     staleTime: 1_000,
   })
 }
@@ -153,37 +153,41 @@ export function useCacheEvents(slug: string) {
 /** Who trusts the certificates of this instance; for its owner alone. */
 export function useHttps(enabled = true) {
   const client = useClient()
-  return useQuery({ queryKey: keys.https, enabled, queryFn: async ({ signal }) => (await client.call('getHttps', { signal })).https })
+  return useQuery({ queryKey: queryKeys.https, enabled, queryFn: async ({ signal }) => (await client.call('getHttps', { signal })).https })
 }
 
 export function useHostsFile(enabled = true) {
   const client = useClient()
-  return useQuery({ queryKey: keys.hostsFile, enabled, queryFn: async ({ signal }) => (await client.call('getHostsFile', { signal })).hosts_file })
+  return useQuery({
+    queryKey: queryKeys.hostsFile,
+    enabled,
+    queryFn: async ({ signal }) => (await client.call('getHostsFile', { signal })).hosts_file,
+  })
 }
 
 export function useLan(enabled = true) {
   const client = useClient()
   return useQuery({
-    queryKey: keys.lan,
+    queryKey: queryKeys.lan,
     enabled,
     queryFn: async ({ signal }) => (await client.call('getLan', { signal })).lan,
     // Addresses come and go with the networks that the machine joins.
-    refetchInterval: look_again_ms,
+    refetchInterval: pollInterval_ms,
     staleTime: 1_000,
   })
 }
 
 export function useSettings(enabled = true) {
   const client = useClient()
-  return useQuery({ queryKey: keys.settings, enabled, queryFn: async ({ signal }) => (await client.call('getSettings', { signal })).settings })
+  return useQuery({ queryKey: queryKeys.settings, enabled, queryFn: async ({ signal }) => (await client.call('getSettings', { signal })).settings })
 }
 
 export function useUsers(enabled = true) {
   const client = useClient()
-  return useQuery({ queryKey: keys.users, enabled, queryFn: async ({ signal }) => (await client.call('listUsers', { signal })).users })
+  return useQuery({ queryKey: queryKeys.users, enabled, queryFn: async ({ signal }) => (await client.call('listUsers', { signal })).users })
 }
 
 export function useDoctor() {
   const client = useClient()
-  return useQuery({ queryKey: keys.doctor, queryFn: async ({ signal }) => (await client.call('doctor', { signal })).checks })
+  return useQuery({ queryKey: queryKeys.doctor, queryFn: async ({ signal }) => (await client.call('doctor', { signal })).checks })
 }

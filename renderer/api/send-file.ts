@@ -1,7 +1,7 @@
-import { problemOf, unreachable } from './problem.ts'
+import { readProblem, unreachableProblem } from '../lib/api-problem.ts'
 import { sessionHeaders } from './session.ts'
 
-export interface Sending {
+export interface SendFileOptions {
   /** What the file is, in the words of the contract. */
   type: string
   signal?: AbortSignal
@@ -12,7 +12,7 @@ export interface Sending {
  * Posts a file, and tells how far it is on its way: `fetch` cannot say that. Throws an ApiProblem when it is refused, and the reason
  * of the signal when that ends it: nothing of it goes on then.
  */
-export function sendFile(url: string, file: Blob, { type, signal, onProgress }: Sending): Promise<{ status: number; text: string }> {
+export function sendFile(url: string, file: Blob, { type, signal, onProgress }: SendFileOptions): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)
     const request = new XMLHttpRequest()
@@ -22,13 +22,13 @@ export function sendFile(url: string, file: Blob, { type, signal, onProgress }: 
     for (const [name, value] of Object.entries(sessionHeaders())) request.setRequestHeader(name, value)
     request.upload.addEventListener('progress', ({ loaded }) => onProgress?.(loaded, file.size))
     request.addEventListener('abort', () => reject(signal?.reason ?? new DOMException('The sending was stopped.', 'AbortError')))
-    request.addEventListener('error', () => reject(unreachable(undefined)))
+    request.addEventListener('error', () => reject(unreachableProblem(undefined)))
     request.addEventListener('load', () => {
       const { status, responseText: text } = request
       // A browser follows a redirect by itself here; what answers elsewhere counts for nothing.
-      if (request.responseURL !== new URL(url, location.href).href) reject(unreachable(undefined))
+      if (request.responseURL !== new URL(url, location.href).href) reject(unreachableProblem(undefined))
       else if (status >= 200 && status < 300) resolve({ status, text })
-      else void problemOf(new Response(text, { status, headers: headersOf(request) })).then(reject)
+      else void readProblem(new Response(text, { status, headers: readHeaders(request) })).then(reject)
     })
     request.addEventListener('loadend', () => signal?.removeEventListener('abort', stop))
     signal?.addEventListener('abort', stop)
@@ -37,11 +37,11 @@ export function sendFile(url: string, file: Blob, { type, signal, onProgress }: 
 }
 
 /** Whether it ended because somebody wanted it to. */
-export function isGivenUp(error: unknown): boolean {
+export function isAbortError(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError'
 }
 
-function headersOf(request: XMLHttpRequest): Headers {
+function readHeaders(request: XMLHttpRequest): Headers {
   const headers = new Headers()
   for (const name of ['retry-after', 'x-request-id']) {
     const value = request.getResponseHeader(name)

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'react'
-import type { Answer, CallInput, UploadId } from './client.ts'
-import { type ApiProblem, problemFrom } from './problem.ts'
+import type { ApiResponse, ApiRequest, UploadOperationId } from './api-client.ts'
+import { type ApiProblem, toProblem } from '../lib/api-problem.ts'
 import { useClient } from './queries.ts'
-import { isGivenUp } from './send-file.ts'
+import { isAbortError } from './send-file.ts'
 
 /** A file on its way, or sent and being worked on. */
 export interface Transfer {
@@ -12,53 +12,53 @@ export interface Transfer {
   /** Bytes a second, over the last seconds; null until it can be told. */
   rate: number | null
   /** Milliseconds; null until it can be told, and when all is sent. */
-  left_ms: number | null
+  remaining_ms: number | null
 }
 
 /** Sends a file to an operation that takes one, with its progress; `cancel` ends it, and so does leaving the page. */
-export function useUpload<Id extends UploadId>(id: Id, onDone: (answer: Answer<Id>) => void) {
+export function useUpload<Id extends UploadOperationId>(id: Id, onDone: (answer: ApiResponse<Id>) => void) {
   const client = useClient()
   const [transfer, setTransfer] = useState<Transfer | null>(null)
   const [problem, setProblem] = useState<ApiProblem | null>(null)
-  const under = useRef<AbortController | null>(null)
-  useEffect(() => () => under.current?.abort(), [])
+  const activeUpload = useRef<AbortController | null>(null)
+  useEffect(() => () => activeUpload.current?.abort(), [])
 
-  const start = async (input: CallInput<Id>, file: File, type: string) => {
-    under.current?.abort()
-    const stopped = new AbortController()
-    under.current = stopped
-    const pace = createPace()
+  const start = async (input: ApiRequest<Id>, file: File, type: string) => {
+    activeUpload.current?.abort()
+    const controller = new AbortController()
+    activeUpload.current = controller
+    const estimateRate = createRateEstimator()
     setProblem(null)
-    setTransfer({ name: file.name, sent: 0, total: file.size, rate: null, left_ms: null })
+    setTransfer({ name: file.name, sent: 0, total: file.size, rate: null, remaining_ms: null })
     try {
       const answer = await client.upload(id, input, file, {
         type,
-        signal: stopped.signal,
+        signal: controller.signal,
         onProgress: (sent, total) =>
-          !stopped.signal.aborted && setTransfer({ name: file.name, sent, total, ...pace(sent, total, performance.now()) }),
+          !controller.signal.aborted && setTransfer({ name: file.name, sent, total, ...estimateRate(sent, total, performance.now()) }),
       })
-      if (under.current === stopped) setTransfer(null)
+      if (activeUpload.current === controller) setTransfer(null)
       onDone(answer)
     } catch (error) {
-      if (under.current !== stopped) return
+      if (activeUpload.current !== controller) return
       setTransfer(null)
-      if (!isGivenUp(error)) setProblem(problemFrom(error))
+      if (!isAbortError(error)) setProblem(toProblem(error))
     }
   }
-  return { transfer, problem, start, cancel: () => under.current?.abort(), forget: () => setProblem(null) }
+  return { transfer, problem, start, cancel: () => activeUpload.current?.abort(), clearProblem: () => setProblem(null) }
 }
 
-const window_ms = 4_000
+const rateWindow_ms = 4_000
 
 /** How quick the last seconds were, and how long the rest takes at that. */
-export function createPace() {
-  const seen: { at: number; sent: number }[] = []
-  return (sent: number, total: number, at: number): { rate: number | null; left_ms: number | null } => {
-    seen.push({ at, sent })
-    while (seen.length > 2 && at - (seen[0]?.at ?? at) > window_ms) seen.shift()
-    const first = seen[0]
-    if (!first || at - first.at < 300) return { rate: null, left_ms: null }
+export function createRateEstimator() {
+  const samples: { at: number; sent: number }[] = []
+  return (sent: number, total: number, at: number): { rate: number | null; remaining_ms: number | null } => {
+    samples.push({ at, sent })
+    while (samples.length > 2 && at - (samples[0]?.at ?? at) > rateWindow_ms) samples.shift()
+    const first = samples[0]
+    if (!first || at - first.at < 300) return { rate: null, remaining_ms: null }
     const rate = ((sent - first.sent) / (at - first.at)) * 1000
-    return { rate, left_ms: rate > 0 && sent < total ? ((total - sent) / rate) * 1000 : null }
+    return { rate, remaining_ms: rate > 0 && sent < total ? ((total - sent) / rate) * 1000 : null }
   }
 }

@@ -1,14 +1,14 @@
 import { QueryClient } from '@tanstack/react-query'
 import { create } from 'zustand'
 import type { Remote } from '../../server/contract/remotes.ts'
-import { type Client, createClient } from '../api/client.ts'
-import type { StreamState } from '../api/follow.ts'
-import { ApiProblem } from '../api/problem.ts'
-import { homeId, instanceIn } from './address.ts'
+import { type ApiClient, createApiClient } from '../api/api-client.ts'
+import type { StreamState } from '../api/event-stream.ts'
+import { ApiProblem } from '../lib/api-problem.ts'
+import { localInstanceId, instanceIdFromPath } from '../lib/instance-path.ts'
 import { useSession } from './session.ts'
 
 /** An instance of Homeport that this window can show. */
-export interface Profile {
+export interface InstanceProfile {
   id: string
   name: string
   /** Empty for the instance that served this page; all others are reached through that one, which puts their token in. */
@@ -22,37 +22,37 @@ export interface Profile {
 }
 
 /** A profile with what belongs to it alone. Each has its own cache: nothing of one instance ever shows in another. */
-export interface Connection extends Profile {
-  client: Client
+export interface InstanceConnection extends InstanceProfile {
+  client: ApiClient
   cache: QueryClient
 }
 
 interface ConnectionStore {
   /** The one that served the page comes first. */
-  connections: Connection[]
+  connections: InstanceConnection[]
   /** Follows from the address. */
-  current: Connection
+  current: InstanceConnection
   /** What the address asks for: not `current` before the others are listed, and when there is none of this id. */
-  wanted: string
+  requested_id: string
   /** Whether it is known which others there are. */
   is_listed: boolean
   /** Ids of those that took no token of ours. */
-  refused: readonly string[]
+  rejected_ids: readonly string[]
   /** State of the shared event stream of the current instance. */
   stream: StreamState
   /** Takes in what other instances there are. */
-  list(remotes: readonly Remote[]): void
+  setRemotes(remotes: readonly Remote[]): void
   /** Nobody is signed in any more: nothing of what was seen stays. */
-  forget(): void
-  refuse(id: string): void
+  reset(): void
+  rejectToken(id: string): void
   /** There may be a good token again. */
-  accept(id: string): void
+  clearRejection(id: string): void
   setStream(stream: StreamState): void
 }
 
 /** The instance that served this page. */
-export const home = connect({
-  id: homeId,
+export const localConnection = createConnection({
+  id: localInstanceId,
   name: 'This machine',
   base_url: '',
   origin: globalThis.location?.origin ?? '',
@@ -61,26 +61,26 @@ export const home = connect({
 })
 
 export const useConnection = create<ConnectionStore>((set) => ({
-  connections: [home],
-  current: home,
-  wanted: wantedNow(),
+  connections: [localConnection],
+  current: localConnection,
+  requested_id: requestedIdFromUrl(),
   is_listed: false,
-  refused: [],
+  rejected_ids: [],
   stream: { name: 'connecting' },
-  list: (remotes) =>
+  setRemotes: (remotes) =>
     set((state) => {
-      const connections = [home, ...remotes.map((remote) => taken(remote, state.connections))]
-      const gone = state.connections.filter(({ id }) => !connections.some((one) => one.id === id))
-      for (const { cache } of gone) cache.clear()
-      return { connections, is_listed: true, ...inFront(connections, state) }
+      const connections = [localConnection, ...remotes.map((remote) => mergeRemote(remote, state.connections))]
+      const removed = state.connections.filter(({ id }) => !connections.some((one) => one.id === id))
+      for (const { cache } of removed) cache.clear()
+      return { connections, is_listed: true, ...selectCurrent(connections, state) }
     }),
-  forget: () =>
+  reset: () =>
     set((state) => {
       for (const { cache } of state.connections) cache.clear()
-      return { connections: [home], refused: [], is_listed: false, ...inFront([home], state) }
+      return { connections: [localConnection], rejected_ids: [], is_listed: false, ...selectCurrent([localConnection], state) }
     }),
-  refuse: (id) => set(({ refused }) => (refused.includes(id) ? {} : { refused: [...refused, id] })),
-  accept: (id) => set(({ refused }) => ({ refused: refused.filter((one) => one !== id) })),
+  rejectToken: (id) => set(({ rejected_ids }) => (rejected_ids.includes(id) ? {} : { rejected_ids: [...rejected_ids, id] })),
+  clearRejection: (id) => set(({ rejected_ids }) => ({ rejected_ids: rejected_ids.filter((one) => one !== id) })),
   setStream: (stream) => set({ stream }),
 }))
 
@@ -88,37 +88,40 @@ export const useConnection = create<ConnectionStore>((set) => ({
 for (const event of ['popstate', 'pushState', 'replaceState'])
   globalThis.addEventListener?.(event, () => {
     const state = useConnection.getState()
-    if (state.wanted !== wantedNow()) useConnection.setState(inFront(state.connections, state))
+    if (state.requested_id !== requestedIdFromUrl()) useConnection.setState(selectCurrent(state.connections, state))
   })
 
-function wantedNow(): string {
-  return instanceIn(globalThis.location?.pathname ?? '')
+function requestedIdFromUrl(): string {
+  return instanceIdFromPath(globalThis.location?.pathname ?? '')
 }
 
-function inFront(connections: Connection[], before: ConnectionStore): Pick<ConnectionStore, 'wanted' | 'current'> & Partial<ConnectionStore> {
-  const wanted = wantedNow()
-  const current = connections.find(({ id }) => id === wanted) ?? before.current
-  return { wanted, current, ...(current.id === before.current.id ? {} : { stream: { name: 'connecting' } as const }) }
+function selectCurrent(
+  connections: InstanceConnection[],
+  previous: ConnectionStore,
+): Pick<ConnectionStore, 'requested_id' | 'current'> & Partial<ConnectionStore> {
+  const requested_id = requestedIdFromUrl()
+  const current = connections.find(({ id }) => id === requested_id) ?? previous.current
+  return { requested_id, current, ...(current.id === previous.current.id ? {} : { stream: { name: 'connecting' } as const }) }
 }
 
 /** What was known of it stays; at another address it is another instance. */
-function taken({ id, name, origin, hue, is_signed_in }: Remote, known: Connection[]): Connection {
+function mergeRemote({ id, name, origin, hue, is_signed_in }: Remote, known: InstanceConnection[]): InstanceConnection {
   const profile = { id, name, origin, hue, is_signed_in, base_url: `/remote/${encodeURIComponent(id)}` }
-  const before = known.find((one) => one.id === id && one.origin === origin)
-  return before ? { ...before, ...profile } : connect(profile)
+  const previous = known.find((one) => one.id === id && one.origin === origin)
+  return previous ? { ...previous, ...profile } : createConnection(profile)
 }
 
-function connect(profile: Profile): Connection {
+function createConnection(profile: InstanceProfile): InstanceConnection {
   const { id, base_url } = profile
-  const client = createClient({
+  const client = createApiClient({
     base_url,
     onSignedOut: () => useSession.getState().setSignedOut(true),
-    onTokenRefused: () => id !== homeId && useConnection.getState().refuse(id),
+    onTokenRefused: () => id !== localInstanceId && useConnection.getState().rejectToken(id),
   })
-  return { ...profile, client, cache: createCache() }
+  return { ...profile, client, cache: createQueryClient() }
 }
 
-function createCache(): QueryClient {
+function createQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
       queries: {

@@ -1,5 +1,5 @@
 import { create } from 'zustand'
-import type { ApiProblem } from '../api/problem.ts'
+import type { ApiProblem } from '../lib/api-problem.ts'
 import type { Transfer } from '../api/use-upload.ts'
 
 export type PromotionStepName = 'source' | 'project' | 'variables' | 'upload' | 'deploy'
@@ -34,7 +34,7 @@ interface PromotionStore {
   /** They go on while somebody looks at other pages, and at other instances. */
   promotions: Promotion[]
   put(promotion: Promotion): void
-  drop(key: string): void
+  remove(key: string): void
 }
 
 export const usePromotions = create<PromotionStore>((set) => ({
@@ -45,11 +45,11 @@ export const usePromotions = create<PromotionStore>((set) => ({
         ? promotions.map((one) => (one.key === promotion.key ? promotion : one))
         : [...promotions, promotion],
     })),
-  drop: (key) => set(({ promotions }) => ({ promotions: promotions.filter((one) => one.key !== key) })),
+  remove: (key) => set(({ promotions }) => ({ promotions: promotions.filter((one) => one.key !== key) })),
 }))
 
 /** Where this browser keeps what is on its way. */
-export const keptPromotions = 'homeport.promotions'
+export const promotionsStorageKey = 'homeport.promotions'
 
 /** One at a time from a project. */
 export const promotionKey = (instanceId: string, slug: string) => `${instanceId} ${slug}`

@@ -18,42 +18,42 @@ export interface Toast {
 interface UiStore {
   theme: Theme
   palette_open: boolean
-  rail_open: boolean
+  sidebar_open: boolean
   new_project_open: boolean
   toasts: Toast[]
   setTheme(theme: Theme): void
   setPaletteOpen(open: boolean): void
-  setRailOpen(open: boolean): void
+  setSidebarOpen(open: boolean): void
   setNewProjectOpen(open: boolean): void
   showToast(toast: Omit<Toast, 'id' | 'of'> & { of?: string }): void
-  dropToast(id: number): void
+  dismissToast(id: number): void
 }
 
 const themeKey = 'homeport.theme'
-let lastToast = 0
+let lastToastId = 0
 
 export const useUi = create<UiStore>((set) => ({
   theme: readTheme(),
   palette_open: false,
-  rail_open: false,
+  sidebar_open: false,
   new_project_open: false,
   toasts: [],
   setTheme(theme) {
-    remember(themeKey, theme)
+    writePreference(themeKey, theme)
     applyTheme(theme)
     set({ theme })
   },
   setPaletteOpen: (palette_open) => set({ palette_open }),
-  setRailOpen: (rail_open) => set({ rail_open }),
+  setSidebarOpen: (sidebar_open) => set({ sidebar_open }),
   setNewProjectOpen: (new_project_open) => set({ new_project_open }),
   showToast: (toast) =>
-    set((state) => ({ toasts: [...state.toasts.slice(-2), { of: useConnection.getState().current.id, ...toast, id: ++lastToast }] })),
-  dropToast: (id) => set((state) => ({ toasts: state.toasts.filter((toast) => toast.id !== id) })),
+    set((state) => ({ toasts: [...state.toasts.slice(-2), { of: useConnection.getState().current.id, ...toast, id: ++lastToastId }] })),
+  dismissToast: (id) => set((state) => ({ toasts: state.toasts.filter((toast) => toast.id !== id) })),
 }))
 
 // What is open belongs to the instance that it was opened on.
 useConnection.subscribe(({ current }, before) => {
-  if (current.id !== before.current.id) useUi.setState({ palette_open: false, rail_open: false, new_project_open: false })
+  if (current.id !== before.current.id) useUi.setState({ palette_open: false, sidebar_open: false, new_project_open: false })
 })
 
 /** The style sheets follow `data-theme`; without it they follow the system. */
@@ -63,12 +63,12 @@ export function applyTheme(theme: Theme): void {
 }
 
 function readTheme(): Theme {
-  const theme = recall(themeKey)
+  const theme = readPreference(themeKey)
   return theme === 'light' || theme === 'dark' ? theme : 'system'
 }
 
 /** What this browser keeps for its user's comfort; a browser that keeps nothing is no reason to fail. */
-export function recall(key: string): string | null {
+export function readPreference(key: string): string | null {
   try {
     return localStorage.getItem(key)
   } catch {
@@ -76,7 +76,7 @@ export function recall(key: string): string | null {
   }
 }
 
-export function remember(key: string, value: string): void {
+export function writePreference(key: string, value: string): void {
   try {
     localStorage.setItem(key, value)
   } catch {

@@ -20,7 +20,7 @@ const desktopOnly = [
 export async function afterPack(context: AfterPackContext): Promise<void> {
   const resources = context.packager.getResourcesDir(context.appOutDir)
   const archive = join(resources, 'app.asar')
-  for (const path of packedFiles(archive)) {
+  for (const path of listPackedFiles(archive)) {
     if (desktopOnly.some((start) => path.startsWith(start))) continue
     const target = join(resources, 'app.asar.unpacked', ...path.split('/'))
     mkdirSync(dirname(target), { recursive: true })
@@ -29,13 +29,13 @@ export async function afterPack(context: AfterPackContext): Promise<void> {
 }
 
 /** Files whose bytes are in the archive itself, with `/` between folders. */
-export function packedFiles(archive: string): string[] {
+export function listPackedFiles(archive: string): string[] {
   const found: string[] = []
   const visit = (folder: DirectoryRecord, path: string) => {
     for (const [name, entry] of Object.entries(folder.files)) {
-      const at = posix.join(path, name)
-      if ('files' in entry) visit(entry, at)
-      else if (!('link' in entry) && !entry.unpacked) found.push(at)
+      const entryPath = posix.join(path, name)
+      if ('files' in entry) visit(entry, entryPath)
+      else if (!('link' in entry) && !entry.unpacked) found.push(entryPath)
     }
   }
   visit(getRawHeader(archive).header, '')

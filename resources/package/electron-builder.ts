@@ -1,17 +1,17 @@
 import type { Configuration } from 'electron-builder'
 import { afterPack } from './after-pack.ts'
 import { beforePack } from './before-pack.ts'
-import { filesFor, npmFolder } from './contents.ts'
-import { entitlementsOf, feedOf, hasNotary, updateKeyOf } from './environment.ts'
+import { listFilesFor, npmFolder } from './package-files.ts'
+import { selectEntitlements, readUpdateFeed, hasNotaryCredentials, readUpdateKey } from './build-environment.ts'
 
 /**
  * How packages are made: `npm run package`, see README.md. No host is named in here: an update feed, certificates and the notary come
  * from the environment of whoever builds.
  */
-const feed = feedOf(process.env)
+const feed = readUpdateFeed(process.env)
 
 /** arm64 and x64 of each; a run makes those that the command line names. */
-const both = <Name extends string>(...names: Name[]) => names.map((target) => ({ target, arch: ['x64' as const, 'arm64' as const] }))
+const forBothArchs = <Name extends string>(...names: Name[]) => names.map((target) => ({ target, arch: ['x64' as const, 'arm64' as const] }))
 
 export default {
   appId: 'dev.homeport.desktop',
@@ -23,8 +23,8 @@ export default {
     // Electron finds the entry of the desktop by this name: the window belongs to it, and so does the icon in the dock.
     desktopName: 'homeport-desktop.desktop',
     homepage: process.env.HOMEPORT_HOMEPAGE ?? 'https://homeport.invalid',
-    // What Linux knows of its updates (main/built-with.ts).
-    update_key: updateKeyOf(process.env) ?? null,
+    // What Linux knows of its updates (main/package-metadata.ts).
+    update_key: readUpdateKey(process.env) ?? null,
     // Of no use to anybody who has the package.
     allowScripts: null,
     bin: null,
@@ -63,32 +63,32 @@ export default {
   forceCodeSigning: feed !== undefined,
 
   mac: {
-    target: both('dmg', 'zip'),
+    target: forBothArchs('dmg', 'zip'),
     category: 'public.app-category.developer-tools',
     icon: 'resources/package/icon.icns',
-    files: filesFor('darwin'),
+    files: listFilesFor('darwin'),
     hardenedRuntime: true,
     gatekeeperAssess: false,
-    entitlements: entitlementsOf(process.env),
+    entitlements: selectEntitlements(process.env),
     entitlementsInherit: 'resources/package/entitlements.mac.inherit.plist',
-    notarize: hasNotary(process.env),
+    notarize: hasNotaryCredentials(process.env),
     extendInfo: {
       NSLocalNetworkUsageDescription: 'Homeport shows your apps to other devices of your network where you switch that on.',
       // App Nap would slow the platform down while no window of it is visible.
       NSAppSleepDisabled: true,
     },
   },
-  win: { target: both('nsis'), icon: 'resources/package/icon.ico', files: filesFor('win32') },
+  win: { target: forBothArchs('nsis'), icon: 'resources/package/icon.ico', files: listFilesFor('win32') },
   // For the person who installs it: no administrator, no questions.
   nsis: { oneClick: true, perMachine: false, deleteAppDataOnUninstall: false },
   linux: {
-    target: both('AppImage', 'deb'),
+    target: forBothArchs('AppImage', 'deb'),
     // `homeport` is the command line.
     executableName: 'homeport-desktop',
     syncDesktopName: true,
     category: 'Development',
     icon: 'resources/package/icons',
-    files: filesFor('linux'),
+    files: listFilesFor('linux'),
     synopsis: 'A deployment platform on your own machine',
     maintainer: process.env.HOMEPORT_MAINTAINER ?? 'Homeport <nobody@homeport.invalid>',
     desktop: { entry: { Keywords: 'deploy;hosting;docker;postgres;', StartupNotify: 'true' } },

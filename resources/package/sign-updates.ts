@@ -9,45 +9,46 @@ import { createReadStream, readdirSync, readFileSync, writeFileSync } from 'node
 import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { parse } from 'yaml'
-import { isAnnounced, isProven, proofField, provenText } from '../../main/update-proof.ts'
+import { isUpdateFeedEntry, verifyUpdateSignature, signatureField, signedPayload } from '../../main/update-signature.ts'
 
 const [first, second] = process.argv.slice(2)
 try {
-  if (first === 'new-key' && second !== undefined) makeKey(second)
-  else if (first !== undefined && first !== 'new-key') await signAll(first, second ?? 'dist')
+  if (first === 'new-key' && second !== undefined) generateKey(second)
+  else if (first !== undefined && first !== 'new-key') await signFeeds(first, second ?? 'dist')
   else throw new Error('Say new-key FILE, or FILE [FOLDER].')
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1
 }
 
-function makeKey(file: string): void {
+function generateKey(file: string): void {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
   // Never over another one: without that one nobody who has it would get an update again.
   writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600, flag: 'wx' })
   console.log(publicKey.export({ type: 'spki', format: 'der' }).toString('base64'))
 }
 
-async function signAll(keyFile: string, folder: string): Promise<void> {
+async function signFeeds(keyFile: string, folder: string): Promise<void> {
   const key = createPrivateKey(readFileSync(keyFile))
   const publicHalf = createPublicKey(key).export({ type: 'spki', format: 'der' }).toString('base64')
   const feeds = readdirSync(folder).filter((name) => /^latest-linux.*\.yml$/.test(name))
   if (feeds.length === 0) throw new Error(`There is no latest-linux.yml in ${folder}: build with HOMEPORT_UPDATE_URL.`)
   for (const name of feeds) {
     const path = join(folder, name)
-    const text = readFileSync(path, 'utf8').replaceAll(new RegExp(`^${proofField}:.*\\n?`, 'gm'), '')
+    const text = readFileSync(path, 'utf8').replaceAll(new RegExp(`^${signatureField}:.*\\n?`, 'gm'), '')
     const entry: unknown = parse(text)
-    if (!isAnnounced(entry)) throw new Error(`${name} does not name its files with their sha512.`)
+    if (!isUpdateFeedEntry(entry)) throw new Error(`${name} does not name its files with their sha512.`)
     for (const { url, sha512 } of entry.files)
-      if ((await sumOf(join(folder, basename(url)))) !== sha512) throw new Error(`${url} is not the file that ${name} announces. Nothing was signed.`)
-    const signed = `${text.trimEnd()}\n${proofField}: ${sign(null, Buffer.from(provenText(entry)), key).toString('base64')}\n`
-    if (!isProven(parse(signed), publicHalf)) throw new Error(`The signature of ${name} does not hold.`)
+      if ((await hashFile(join(folder, basename(url)))) !== sha512)
+        throw new Error(`${url} is not the file that ${name} announces. Nothing was signed.`)
+    const signed = `${text.trimEnd()}\n${signatureField}: ${sign(null, Buffer.from(signedPayload(entry)), key).toString('base64')}\n`
+    if (!verifyUpdateSignature(parse(signed), publicHalf)) throw new Error(`The signature of ${name} does not hold.`)
     writeFileSync(path, signed)
     console.log(`${name}: ${entry.version}, ${entry.files.length} files`)
   }
 }
 
-async function sumOf(file: string): Promise<string> {
+async function hashFile(file: string): Promise<string> {
   const hash = createHash('sha512')
   await pipeline(createReadStream(file), hash)
   return hash.digest('base64')

@@ -2,26 +2,32 @@ import type Stripe from 'stripe'
 import { billingInterval } from '../contract/billing.ts'
 import { planName } from '../contract/instance.ts'
 import type { StripeOptions } from '../options.ts'
-import { BadSignature, NoWebhookSecret, type Processor, ProcessorFailed, type Subscription } from './processor.ts'
+import {
+  WebhookSignatureError,
+  MissingWebhookSecretError,
+  type PaymentProcessor,
+  PaymentProcessorError,
+  type Subscription,
+} from './payment-processor.ts'
 
 /** How far the clock of a signature may be from ours, either way. */
-const tolerance_s = 300
+const signatureTolerance_s = 300
 
-const lookupKey = (chosen: { plan: string; interval: string }) => `homeport_${chosen.plan}_${chosen.interval}`
+const formatLookupKey = (selection: { plan: string; interval: string }) => `homeport_${selection.plan}_${selection.interval}`
 
 /** Stripe, or what stands in for it at `api_base`. The library is loaded when it is first needed. */
-export function createStripeProcessor(options: StripeOptions & { timeout_ms?: number }): Processor {
-  let opening: Promise<Stripe> | undefined
-  const open = () => (opening ??= connect(options))
+export function createStripeProcessor(options: StripeOptions & { timeout_ms?: number }): PaymentProcessor {
+  let loading: Promise<Stripe> | undefined
+  const getStripe = () => (loading ??= createStripeClient(options))
 
   /** Asks, and says a failure in the words of the client. */
-  async function asked<T>(question: (stripe: Stripe) => Promise<T>): Promise<T> {
-    const stripe = await open()
+  async function callStripe<T>(request: (stripe: Stripe) => Promise<T>): Promise<T> {
+    const stripe = await getStripe()
     try {
-      return await question(stripe)
+      return await request(stripe)
     } catch (error) {
-      if (!describe(error).type.startsWith('Stripe')) throw error
-      throw new ProcessorFailed(sentenceOf(error), { cause: causeOf(error) })
+      if (!readErrorFields(error).type.startsWith('Stripe')) throw error
+      throw new PaymentProcessorError(formatStripeError(error), { cause: createLoggableCause(error) })
     }
   }
 
@@ -29,7 +35,7 @@ export function createStripeProcessor(options: StripeOptions & { timeout_ms?: nu
     publishable_key: options.publishable_key,
 
     createCustomer: ({ account_id, email }) =>
-      asked(async (stripe) => {
+      callStripe(async (stripe) => {
         const customer = await stripe.customers.create(
           { email, metadata: { homeport_account: account_id } },
           { idempotencyKey: `homeport-customer-${account_id}` },
@@ -38,14 +44,14 @@ export function createStripeProcessor(options: StripeOptions & { timeout_ms?: nu
       }),
 
     createSetupIntent: (customer) =>
-      asked(async (stripe) => {
+      callStripe(async (stripe) => {
         const { client_secret } = await stripe.setupIntents.create({ customer, usage: 'off_session', allowed_payment_method_types: ['card'] })
-        if (client_secret === null) throw new ProcessorFailed('The payment processor gave no secret for the card form. Try again.')
+        if (client_secret === null) throw new PaymentProcessorError('The payment processor gave no secret for the card form. Try again.')
         return { client_secret }
       }),
 
-    look: (customerId) =>
-      asked(async (stripe) => {
+    fetchCustomer: (customerId) =>
+      callStripe(async (stripe) => {
         const customer = await stripe.customers.retrieve(customerId, { expand: ['invoice_settings.default_payment_method'] })
         if (customer.deleted) return { payment_method: null, subscriptions: [] }
         const { data } = await stripe.subscriptions.list({ customer: customerId, status: 'all', limit: 100 })
@@ -53,39 +59,39 @@ export function createStripeProcessor(options: StripeOptions & { timeout_ms?: nu
         const card = typeof method === 'object' ? method?.card : null
         return {
           payment_method: method === null ? null : { id: idOf(method), card: card ? { last4: card.last4, brand: card.brand } : null },
-          subscriptions: data.toSorted((a, b) => b.created - a.created).map(presentSubscription),
+          subscriptions: data.toSorted((a, b) => b.created - a.created).map(toSubscription),
         }
       }),
 
-    newestSaved: (customer) =>
-      asked(async (stripe) => {
+    findNewestPaymentMethod: (customer) =>
+      callStripe(async (stripe) => {
         const { data } = await stripe.setupIntents.list({ customer, limit: 100, expand: ['data.payment_method'] })
         const newest = data.toSorted((a, b) => b.created - a.created).find((intent) => intent.status === 'succeeded')?.payment_method
         // One that was taken away again belongs to nobody.
         return typeof newest === 'object' && newest !== null && newest.customer !== null ? newest.id : undefined
       }),
 
-    setDefault: (customer, paymentMethodId) =>
-      asked(async (stripe) => {
+    setDefaultPaymentMethod: (customer, paymentMethodId) =>
+      callStripe(async (stripe) => {
         await stripe.customers.update(customer, { invoice_settings: { default_payment_method: paymentMethodId ?? '' } })
       }),
 
-    findPrice: (chosen) =>
-      asked(async (stripe) => {
-        const key = lookupKey(chosen)
+    findPrice: (selection) =>
+      callStripe(async (stripe) => {
+        const key = formatLookupKey(selection)
         const { data } = await stripe.prices.list({ lookup_keys: [key], active: true, limit: 1 })
         const price = data[0]
-        if (!price) throw new ProcessorFailed(`The payment processor has no price with the lookup key ${key}. Add one there, then try again.`)
+        if (!price) throw new PaymentProcessorError(`The payment processor has no price with the lookup key ${key}. Add one there, then try again.`)
         return price.id
       }),
 
     subscribe: (customer, price) =>
-      asked(async (stripe) => {
+      callStripe(async (stripe) => {
         await stripe.subscriptions.create({ customer, items: [{ price }], payment_behavior: 'error_if_incomplete', off_session: true })
       }),
 
-    switchTo: (id, price) =>
-      asked(async (stripe) => {
+    switchPrice: (id, price) =>
+      callStripe(async (stripe) => {
         const { items } = await stripe.subscriptions.retrieve(id)
         const item = items.data[0]
         await stripe.subscriptions.update(id, {
@@ -98,27 +104,27 @@ export function createStripeProcessor(options: StripeOptions & { timeout_ms?: nu
       }),
 
     cancelAtPeriodEnd: (id) =>
-      asked(async (stripe) => {
+      callStripe(async (stripe) => {
         await stripe.subscriptions.update(id, { cancel_at_period_end: true })
       }),
 
-    async readEvent({ body, signature, now }) {
-      if (options.webhook_secret === null) throw new NoWebhookSecret()
-      const stripe = await open()
+    async verifyEvent({ body, signature, now }) {
+      if (options.webhook_secret === null) throw new MissingWebhookSecretError()
+      const stripe = await getStripe()
       // The library refuses old ones; a time that has not come yet is ours to refuse.
       const signedAt = Number(/(?:^|,)\s*t=(\d+)/.exec(signature)?.[1] ?? Number.NaN)
-      if (!(signedAt - Math.floor(now / 1000) <= tolerance_s)) throw new BadSignature()
+      if (!(signedAt - Math.floor(now / 1000) <= signatureTolerance_s)) throw new WebhookSignatureError()
       try {
-        const event = await stripe.webhooks.constructEventAsync(body, signature, options.webhook_secret, tolerance_s, undefined, now)
-        return { id: event.id, type: event.type, customer_id: customerOf(event.data.object) }
+        const event = await stripe.webhooks.constructEventAsync(body, signature, options.webhook_secret, signatureTolerance_s, undefined, now)
+        return { id: event.id, type: event.type, customer_id: findCustomerId(event.data.object) }
       } catch (cause) {
-        throw new BadSignature(undefined, { cause })
+        throw new WebhookSignatureError(undefined, { cause })
       }
     },
   }
 }
 
-async function connect({ secret_key, api_base, timeout_ms = 10_000 }: StripeOptions & { timeout_ms?: number }): Promise<Stripe> {
+async function createStripeClient({ secret_key, api_base, timeout_ms = 10_000 }: StripeOptions & { timeout_ms?: number }): Promise<Stripe> {
   const { default: Client } = await import('stripe')
   const base = api_base === null ? undefined : new URL(api_base)
   const protocol = base?.protocol === 'http:' ? ('http' as const) : ('https' as const)
@@ -130,20 +136,20 @@ async function connect({ secret_key, api_base, timeout_ms = 10_000 }: StripeOpti
   })
 }
 
-function presentSubscription(found: Stripe.Subscription): Subscription {
-  const [, plan, interval] = /^homeport_([a-z]+)_([a-z]+)$/.exec(found.items.data[0]?.price.lookup_key ?? '') ?? []
-  const paid = planName.exclude(['starter']).safeParse(plan)
-  const every = billingInterval.safeParse(interval)
+function toSubscription(stripeSubscription: Stripe.Subscription): Subscription {
+  const [, plan, interval] = /^homeport_([a-z]+)_([a-z]+)$/.exec(stripeSubscription.items.data[0]?.price.lookup_key ?? '') ?? []
+  const parsedPlan = planName.exclude(['starter']).safeParse(plan)
+  const parsedInterval = billingInterval.safeParse(interval)
   return {
-    id: found.id,
-    status: found.status,
-    chosen: paid.success && every.success ? { plan: paid.data, interval: every.data } : undefined,
-    cancel_at: found.cancel_at === null ? null : found.cancel_at * 1000,
+    id: stripeSubscription.id,
+    status: stripeSubscription.status,
+    selection: parsedPlan.success && parsedInterval.success ? { plan: parsedPlan.data, interval: parsedInterval.data } : undefined,
+    cancel_at: stripeSubscription.cancel_at === null ? null : stripeSubscription.cancel_at * 1000,
   }
 }
 
 /** Whose state an event may have changed: read without trust in its type, as every kind of object says it alike. */
-function customerOf(object: object): string | null {
+function findCustomerId(object: object): string | null {
   if ('object' in object && object.object === 'customer' && 'id' in object && typeof object.id === 'string') return object.id
   const customer = 'customer' in object ? object.customer : null
   if (typeof customer === 'string') return customer
@@ -153,8 +159,8 @@ function customerOf(object: object): string | null {
 const idOf = (one: string | { id: string }): string => (typeof one === 'string' ? one : one.id)
 
 /** A card's refusal is the person's to know; all else is between us and the processor. */
-function sentenceOf(error: unknown): string {
-  const { type, message } = describe(error)
+function formatStripeError(error: unknown): string {
+  const { type, message } = readErrorFields(error)
   if (type === 'StripeCardError') return `The card was refused: ${message} Try another card.`
   if (type === 'StripeConnectionError') return 'The payment processor did not answer. Nothing was changed; try again in a minute.'
   if (type === 'StripeAuthenticationError' || type === 'StripePermissionError')
@@ -163,12 +169,12 @@ function sentenceOf(error: unknown): string {
 }
 
 /** For the log: the library's own error carries headers and bodies, which are nobody's to keep. */
-function causeOf(error: unknown): Error {
-  const { type, code, request } = describe(error)
+function createLoggableCause(error: unknown): Error {
+  const { type, code, request } = readErrorFields(error)
   return new Error([type, code, request].filter(Boolean).join(' '))
 }
 
-function describe(error: unknown) {
+function readErrorFields(error: unknown) {
   const text = (key: string) => {
     const value: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, key) : undefined
     return typeof value === 'string' ? value : ''

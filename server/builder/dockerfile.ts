@@ -1,18 +1,18 @@
 import type { DockerfilePlan } from '../contract/build-plan.ts'
-import { firstOf, within, type SourceFolder } from './source-folder.ts'
+import { readFirst, joinInside, type SourceFolder } from './source-folder.ts'
 
 /** A Dockerfile in the app's folder; null when there is none. */
 export async function planDockerfile(source: SourceFolder, app: string): Promise<{ work: DockerfilePlan; why: string[] } | null> {
-  const file = await firstOf(source, app, ['Dockerfile', 'dockerfile', 'Containerfile'])
+  const file = await readFirst(source, app, ['Dockerfile', 'dockerfile', 'Containerfile'])
   if (!file) return null
-  const port = exposedPort(file.text)
+  const port = findExposedPort(file.text)
   const why = [`${file.name} found in ${app === '.' ? 'the source' : app}: it is built as it is`]
   why.push(port === null ? 'It exposes no port: the app is told its port by PORT' : `It exposes port ${port}`)
-  return { work: { kind: 'dockerfile', context_directory: app, dockerfile: within(app, file.name), port }, why }
+  return { work: { kind: 'dockerfile', context_directory: app, dockerfile: joinInside(app, file.name), port }, why }
 }
 
 /** The first TCP port that the last stage exposes; names of ARG and ENV with a default are filled in. */
-export function exposedPort(dockerfile: string): number | null {
+export function findExposedPort(dockerfile: string): number | null {
   const variables = new Map<string, string>()
   let port: number | null = null
   for (const line of dockerfile.replace(/\\\r?\n/g, ' ').split(/\r?\n/)) {

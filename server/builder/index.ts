@@ -1,3 +1,3 @@
-export { planBuild, type PlanOptions } from './plan.ts'
+export { planBuild, type PlanOptions } from './plan-build.ts'
 export { DetectFailure } from './detect-failure.ts'
-export { explainFailure, type FailedStep, type FailureExplanation } from './failure.ts'
+export { explainFailure, type FailedStep, type FailureExplanation } from './explain-failure.ts'

@@ -1,6 +1,6 @@
 import { parse as parseYaml } from 'yaml'
 import { DetectFailure } from './detect-failure.ts'
-import { within, type SourceFolder } from './source-folder.ts'
+import { joinInside, type SourceFolder } from './source-folder.ts'
 
 /** What of a package.json matters here; anything of the wrong type is as if it were not there. */
 export interface Manifest {
@@ -19,33 +19,33 @@ export interface Manifest {
 }
 
 export async function readManifest(source: SourceFolder, directory: string): Promise<Manifest | null> {
-  const path = within(directory, 'package.json')
+  const path = joinInside(directory, 'package.json')
   const text = await source.read(path)
   if (text === null) return null
-  const json = parse(text, path)
+  const json = parseJsonObject(text, path)
   if (json === null)
     throw new DetectFailure(
       `${path} is not a JSON object.`,
       'A package.json begins with { and names the packages and scripts of the app. Correct the file, then deploy again.',
     )
-  const dependencies = texts(json.dependencies)
-  const workspaces = Array.isArray(json.workspaces) ? json.workspaces : record(json.workspaces).packages
+  const dependencies = toTextRecord(json.dependencies)
+  const workspaces = Array.isArray(json.workspaces) ? json.workspaces : toRecord(json.workspaces).packages
   return {
-    name: asText(json.name),
-    main: asText(json.main),
+    name: toText(json.name),
+    main: toText(json.main),
     type: json.type === 'module' ? 'module' : 'commonjs',
-    scripts: texts(json.scripts),
+    scripts: toTextRecord(json.scripts),
     dependencies,
-    all_dependencies: { ...texts(json.optionalDependencies), ...texts(json.devDependencies), ...dependencies },
-    engines_node: asText(record(json.engines).node),
-    package_manager: asText(json.packageManager),
-    dev_manager: asText(record(record(json.devEngines).packageManager).name),
+    all_dependencies: { ...toTextRecord(json.optionalDependencies), ...toTextRecord(json.devDependencies), ...dependencies },
+    engines_node: toText(toRecord(json.engines).node),
+    package_manager: toText(json.packageManager),
+    dev_manager: toText(toRecord(toRecord(json.devEngines).packageManager).name),
     workspaces: Array.isArray(workspaces) ? workspaces.filter((entry): entry is string => typeof entry === 'string') : null,
   }
 }
 
 /** null: valid JSON, and no object. */
-function parse(text: string, path: string): Record<string, unknown> | null {
+function parseJsonObject(text: string, path: string): Record<string, unknown> | null {
   try {
     const json: unknown = JSON.parse(text.replace(/^\uFEFF/, ''))
     return typeof json === 'object' && json !== null && !Array.isArray(json) ? { ...json } : null
@@ -63,7 +63,7 @@ export async function readYaml(source: SourceFolder, path: string): Promise<Reco
   const text = await source.read(path)
   if (text === null) return null
   try {
-    return record(parseYaml(text))
+    return toRecord(parseYaml(text))
   } catch (error) {
     throw new DetectFailure(
       `${path} is not valid YAML: ${error instanceof Error ? error.message.split('\n')[0] : 'unreadable'}`,
@@ -74,12 +74,12 @@ export async function readYaml(source: SourceFolder, path: string): Promise<Reco
 }
 
 /** An object's fields; empty for anything else. */
-export function record(value: unknown): Record<string, unknown> {
+export function toRecord(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 }
 
-export const asText = (value: unknown): string | null => (typeof value === 'string' && value.trim() !== '' ? value : null)
+export const toText = (value: unknown): string | null => (typeof value === 'string' && value.trim() !== '' ? value : null)
 
-function texts(value: unknown): Record<string, string> {
-  return Object.fromEntries(Object.entries(record(value)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+function toTextRecord(value: unknown): Record<string, string> {
+  return Object.fromEntries(Object.entries(toRecord(value)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
 }

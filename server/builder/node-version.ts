@@ -1,60 +1,60 @@
 import { Range, SemVer, intersects, minVersion, valid, validRange } from 'semver'
 import { DetectFailure } from './detect-failure.ts'
 import type { Manifest } from './manifest.ts'
-import { firstOf, type SourceFolder } from './source-folder.ts'
+import { readFirst, type SourceFolder } from './source-folder.ts'
 
 /** Majors with long-term support, newest first; the first is the default. */
-const knownMajors = ['24', '22', '20'] as const
+const ltsMajors = ['24', '22', '20'] as const
 const codenames: Record<string, string> = { iron: '20', jod: '22', krypton: '24' }
 
 export interface NodeVersion {
   version: string
-  why: string
+  reason: string
 }
 
 /** The version to build and run with: the project's setting, else version files, else `engines`, else the default. */
-export async function chooseNode(source: SourceFolder, directories: string[], manifests: Manifest[], setting: string): Promise<NodeVersion> {
+export async function chooseNodeVersion(source: SourceFolder, directories: string[], manifests: Manifest[], setting: string): Promise<NodeVersion> {
   if (setting !== 'auto') {
-    const version = resolveVersion(setting)
+    const version = resolveNodeVersion(setting)
     if (!version)
       throw new DetectFailure(
         `The project’s node_version says “${setting}”, which names no version of Node.`,
         'Set it to auto, to a version such as 24 or 22.11.0, or to a range such as >=20.',
       )
-    return { version, why: `Node ${version}: the project’s node_version says ${setting}` }
+    return { version, reason: `Node ${version}: the project’s node_version says ${setting}` }
   }
   for (const directory of directories) {
-    const file = await firstOf(source, directory, ['.nvmrc', '.node-version'])
+    const file = await readFirst(source, directory, ['.nvmrc', '.node-version'])
     const line = file?.text
       .split('\n')
       .map((text) => text.replace(/#.*/, '').trim())
       .find(Boolean)
     if (!file || !line) continue
-    const version = resolveVersion(line)
-    if (version) return { version, why: `Node ${version}: ${file.name} says ${line}` }
+    const version = resolveNodeVersion(line)
+    if (version) return { version, reason: `Node ${version}: ${file.name} says ${line}` }
   }
   for (const { engines_node } of manifests) {
-    const version = engines_node && resolveVersion(engines_node)
-    if (version) return { version, why: `Node ${version}: engines in package.json says ${engines_node}` }
+    const version = engines_node && resolveNodeVersion(engines_node)
+    if (version) return { version, reason: `Node ${version}: engines in package.json says ${engines_node}` }
   }
-  return { version: knownMajors[0], why: `Node ${knownMajors[0]}: nothing in the source asks for another` }
+  return { version: ltsMajors[0], reason: `Node ${ltsMajors[0]}: nothing in the source asks for another` }
 }
 
 /** An exact version stays, a range becomes the newest known major in it; undefined when it cannot be read. */
-export function resolveVersion(text: string): string | undefined {
-  const wanted = text
+export function resolveNodeVersion(text: string): string | undefined {
+  const requested = text
     .trim()
     .replace(/^node@/i, '')
     .toLowerCase()
-  if (/^(node|latest|current|stable|lts\/\*|lts|\*|x)$/.test(wanted)) return knownMajors[0]
-  const codename = wanted.match(/^lts\/([a-z]+)$/)?.[1]
+  if (/^(node|latest|current|stable|lts\/\*|lts|\*|x)$/.test(requested)) return ltsMajors[0]
+  const codename = requested.match(/^lts\/([a-z]+)$/)?.[1]
   if (codename) return codenames[codename]
-  const exact = valid(wanted.replace(/^[=v\s]+/, ''))
+  const exact = valid(requested.replace(/^[=v\s]+/, ''))
   if (exact) return exact
-  if (!validRange(wanted)) return undefined
-  const range = new Range(wanted)
-  const known = knownMajors.find((major) => intersects(range, `${major}.x`))
+  if (!validRange(requested)) return undefined
+  const range = new Range(requested)
+  const known = ltsMajors.find((major) => intersects(range, `${major}.x`))
   if (known) return known
-  const least = minVersion(range)
-  return least instanceof SemVer ? String(least.major) : undefined
+  const minimum = minVersion(range)
+  return minimum instanceof SemVer ? String(minimum.major) : undefined
 }

@@ -1,15 +1,15 @@
 import type { Manifest } from './manifest.ts'
 import { readYaml } from './manifest.ts'
-import { within, type SourceFolder } from './source-folder.ts'
+import { joinInside, type SourceFolder } from './source-folder.ts'
 
-export interface PackageManager {
+export interface PackageManagerChoice {
   name: 'npm' | 'pnpm' | 'yarn'
   /** An exact version, or a major that npm resolves; null: the one that comes with Node (npm). */
   version: string | null
   /** The lock file that it goes by, relative to the install folder. */
   lock: string | null
   install_command: string
-  why: string
+  reason: string
   /** What runs scripts at build time; npm where the manager's own settings would be in the way. */
   script_runner: 'npm' | 'pnpm' | 'yarn'
 }
@@ -17,7 +17,7 @@ export interface PackageManager {
 const lockFiles = ['pnpm-lock.yaml', 'yarn.lock', 'package-lock.json', 'npm-shrinkwrap.json', 'bun.lock', 'bun.lockb'] as const
 
 /** Whether installing would start in this folder. */
-export async function findLocks(source: SourceFolder, directory: string): Promise<string[]> {
+export async function findLockFiles(source: SourceFolder, directory: string): Promise<string[]> {
   const names = new Set(await source.list(directory))
   return lockFiles.filter((name) => names.has(name))
 }
@@ -26,34 +26,34 @@ export async function findLocks(source: SourceFolder, directory: string): Promis
  * The package manager of a folder: `packageManager` in package.json, else by its lock file. The commands install
  * development dependencies too, whatever NODE_ENV says: builds need them.
  */
-export async function choosePackageManager(source: SourceFolder, directory: string, manifest: Manifest): Promise<PackageManager> {
-  const locks = await findLocks(source, directory)
+export async function choosePackageManager(source: SourceFolder, directory: string, manifest: Manifest): Promise<PackageManagerChoice> {
+  const locks = await findLockFiles(source, directory)
   const named = manifest.package_manager?.match(/^(npm|pnpm|yarn|bun)@(\d[^+\s]*)/)
-  const found = locks[0] ?? null
-  const byLock = found === 'pnpm-lock.yaml' ? 'pnpm' : found === 'yarn.lock' ? 'yarn' : 'npm'
-  const name = named && named[1] !== 'bun' ? (named[1] as PackageManager['name']) : byLock
+  const firstLock = locks[0] ?? null
+  const byLock = firstLock === 'pnpm-lock.yaml' ? 'pnpm' : firstLock === 'yarn.lock' ? 'yarn' : 'npm'
+  const name = named && named[1] !== 'bun' ? (named[1] as PackageManagerChoice['name']) : byLock
   const version = named && named[1] !== 'bun' ? (named[2] ?? null) : null
-  const choice = await of[name](source, directory, version, locks)
-  const other = locks.filter((lock) => lock !== choice.lock)
+  const choice = await choosers[name](source, directory, version, locks)
+  const unusedLocks = locks.filter((lock) => lock !== choice.lock)
   const notes = [
-    choice.why,
+    choice.reason,
     ...(version ? [`packageManager in package.json says ${name}@${version}`] : []),
-    ...(other.length > 0 && !other.every((lock) => lock.startsWith('bun')) ? [`${other.join(', ')} not used`] : []),
+    ...(unusedLocks.length > 0 && !unusedLocks.every((lock) => lock.startsWith('bun')) ? [`${unusedLocks.join(', ')} not used`] : []),
   ]
-  return { ...choice, why: notes.join('; ') }
+  return { ...choice, reason: notes.join('; ') }
 }
 
-type Choose = (source: SourceFolder, directory: string, version: string | null, locks: string[]) => Promise<PackageManager>
+type ChoosePackageManager = (source: SourceFolder, directory: string, version: string | null, locks: string[]) => Promise<PackageManagerChoice>
 
-const of: Record<PackageManager['name'], Choose> = {
+const choosers: Record<PackageManagerChoice['name'], ChoosePackageManager> = {
   async npm(_source, _directory, version, locks) {
     const lock = locks.find((name) => name === 'package-lock.json' || name === 'npm-shrinkwrap.json') ?? null
-    if (lock) return { name: 'npm', version, lock, install_command: 'npm ci --include=dev', why: `npm ci: ${lock}`, script_runner: 'npm' }
+    if (lock) return { name: 'npm', version, lock, install_command: 'npm ci --include=dev', reason: `npm ci: ${lock}`, script_runner: 'npm' }
     const bun = locks.find((name) => name.startsWith('bun'))
-    const why = bun
+    const reason = bun
       ? `npm install: ${bun} is Bun’s, its versions are not used; packages are installed with npm`
       : 'npm install: there is no lock file, versions may differ from build to build'
-    return { name: 'npm', version, lock: null, install_command: 'npm install --include=dev', why, script_runner: 'npm' }
+    return { name: 'npm', version, lock: null, install_command: 'npm install --include=dev', reason, script_runner: 'npm' }
   },
   async pnpm(source, directory, version, locks) {
     const lock = locks.includes('pnpm-lock.yaml') ? 'pnpm-lock.yaml' : null
@@ -63,43 +63,43 @@ const of: Record<PackageManager['name'], Choose> = {
         ...common,
         version: version ?? '10',
         install_command: 'pnpm install --no-frozen-lockfile --prod=false',
-        why: 'pnpm install: there is no pnpm-lock.yaml',
+        reason: 'pnpm install: there is no pnpm-lock.yaml',
       }
-    const format = (await source.read(within(directory, lock)))?.match(/^lockfileVersion:\s*['"]?(\d+)/m)?.[1]
+    const format = (await source.read(joinInside(directory, lock)))?.match(/^lockfileVersion:\s*['"]?(\d+)/m)?.[1]
     const byFormat: Record<string, string> = { 5: '7', 6: '8', 9: '10' }
     return {
       ...common,
       version: version ?? byFormat[format ?? ''] ?? '10',
       install_command: 'pnpm install --frozen-lockfile --prod=false',
-      why: `pnpm install --frozen-lockfile: ${lock}`,
+      reason: `pnpm install --frozen-lockfile: ${lock}`,
     }
   },
   async yarn(source, directory, version, locks) {
     const lock = locks.includes('yarn.lock') ? 'yarn.lock' : null
-    const text = lock ? ((await source.read(within(directory, lock))) ?? '') : ''
-    const settings = (await readYaml(source, within(directory, '.yarnrc.yml'))) ?? {}
+    const text = lock ? ((await source.read(joinInside(directory, lock))) ?? '') : ''
+    const settings = (await readYaml(source, joinInside(directory, '.yarnrc.yml'))) ?? {}
     const release = typeof settings.yarnPath === 'string' ? settings.yarnPath.match(/yarn-(\d[\w.-]*)\.c?js$/)?.[1] : undefined
     const chosen = version ?? release ?? (text.includes('__metadata:') || Object.keys(settings).length > 0 ? '4' : '1.22.22')
     const common = { name: 'yarn', version: chosen, lock } as const
     if (chosen.startsWith('1.') || chosen === '1') {
-      const why = lock ? `yarn install --frozen-lockfile: ${lock} of yarn 1` : 'yarn install: there is no yarn.lock'
+      const reason = lock ? `yarn install --frozen-lockfile: ${lock} of yarn 1` : 'yarn install: there is no yarn.lock'
       return {
         ...common,
         script_runner: 'yarn',
         install_command: `yarn install${lock ? ' --frozen-lockfile' : ''} --production=false --non-interactive`,
-        why,
+        reason,
       }
     }
     // A plain node must be able to start the app: Plug'n'Play would need a loader. `yarn run` would then miss its own files.
     const isForced = settings.nodeLinker === undefined || settings.nodeLinker === 'pnp'
-    const why = `yarn install${lock ? ` --immutable: ${lock}` : ': there is no yarn.lock'}${isForced ? '; into node_modules instead of Plug’n’Play' : ''}`
+    const reason = `yarn install${lock ? ` --immutable: ${lock}` : ': there is no yarn.lock'}${isForced ? '; into node_modules instead of Plug’n’Play' : ''}`
     const install = `${isForced ? 'YARN_NODE_LINKER=node-modules ' : ''}yarn install${lock ? ' --immutable' : ' --no-immutable'}`
-    return { ...common, script_runner: isForced ? 'npm' : 'yarn', install_command: install, why }
+    return { ...common, script_runner: isForced ? 'npm' : 'yarn', install_command: install, reason }
   },
 }
 
 /** Versions that a user's own install command implies: `pnpm i` needs pnpm. */
-export function managerOfCommand(command: string): PackageManager['name'] | null {
+export function parseManagerName(command: string): PackageManagerChoice['name'] | null {
   const name = command.trim().split(/\s+/)[0]
   return name === 'npm' || name === 'pnpm' || name === 'yarn' ? name : null
 }

@@ -1,96 +1,115 @@
-import { configText, exec, found, has, ownServer, plainPath, setting, startOf, type App, type Detector } from './app.ts'
+import {
+  readConfig,
+  createExecCommand,
+  explainFound,
+  hasDependency,
+  getOwnServerCommand,
+  normalizePath,
+  findConfigSetting,
+  getStartCommand,
+  type DetectionContext,
+  type Detector,
+} from './detector.ts'
 import { DetectFailure } from './detect-failure.ts'
-import { firstOf, within } from './source-folder.ts'
+import { readFirst, joinInside } from './source-folder.ts'
 import { bundler, vite } from './static-sites.ts'
 
 const next: Detector = async (app) => {
-  if (!has(app, 'next')) return null
-  const config = await configText(app, 'next.config')
-  const why = [found(app, 'Next.js', 'next')]
+  if (!hasDependency(app, 'next')) return null
+  const config = await readConfig(app, 'next.config')
+  const explanation = [explainFound(app, 'Next.js', 'next')]
   const base = { framework: 'nextjs', default_build: 'next build', cache_directories: ['.next/cache'] }
-  const output = setting(config, 'output')
-  const folder = plainPath(setting(config, 'distDir'))
+  const output = findConfigSetting(config, 'output')
+  const folder = normalizePath(findConfigSetting(config, 'distDir'))
   if (output === 'export') {
-    why.push('next.config says output: export: its files are served as a static site')
-    return { ...base, why, work: { kind: 'static', output_directory: folder ?? 'out', spa_fallback: false } }
+    explanation.push('next.config says output: export: its files are served as a static site')
+    return { ...base, explanation, work: { kind: 'static', output_directory: folder ?? 'out', spa_fallback: false } }
   }
-  const own = ownServer(app)
+  const ownServer = getOwnServerCommand(app)
   // Where the site lies in the standalone folder is known for a package that is its own root.
-  if (output === 'standalone' && !own && folder === undefined && app.directory === '.') {
-    why.push('next.config says output: standalone: its own small server is started')
+  if (output === 'standalone' && !ownServer && folder === undefined && app.directory === '.') {
+    explanation.push('next.config says output: standalone: its own small server is started')
     const copy =
       "node -e \"const f=require('fs');f.cpSync('.next/static','.next/standalone/.next/static',{recursive:true});if(f.existsSync('public'))f.cpSync('public','.next/standalone/public',{recursive:true})\""
     return {
       ...base,
-      why,
+      explanation,
       build_suffix: copy,
       work: { kind: 'server', start_command: ['node', '.next/standalone/server.js'], variables: { HOSTNAME: '0.0.0.0' } },
     }
   }
   // A port in the script would win over PORT, so the framework's server is started by itself then.
   const script = app.manifest.scripts.start ?? ''
-  const isFixed = /\bnext start\b.*\s(-p|--port|-H|--hostname)\b/.test(script)
-  return { ...base, why, work: { kind: 'server', start_command: own ?? (isFixed ? null : startOf(app)) ?? exec(app, 'next', 'start') } }
+  const hasFixedPort = /\bnext start\b.*\s(-p|--port|-H|--hostname)\b/.test(script)
+  return {
+    ...base,
+    explanation,
+    work: { kind: 'server', start_command: ownServer ?? (hasFixedPort ? null : getStartCommand(app)) ?? createExecCommand(app, 'next', 'start') },
+  }
 }
 
 const nuxt: Detector = async (app) => {
-  const name = ['nuxt', 'nuxt3', 'nuxt-nightly'].find((dependency) => has(app, dependency))
+  const name = ['nuxt', 'nuxt3', 'nuxt-nightly'].find((dependency) => hasDependency(app, dependency))
   if (!name) return null
-  const why = [found(app, 'Nuxt', name)]
+  const explanation = [explainFound(app, 'Nuxt', name)]
   const base = { framework: 'nuxt', default_build: 'nuxt build', cache_directories: ['node_modules/.cache'] }
-  const config = await configText(app, 'nuxt.config')
+  const config = await readConfig(app, 'nuxt.config')
   if (/\bnux(t|i) generate\b/.test(app.build_script) || /\bpreset\s*:\s*['"]static['"]/.test(config)) {
     const isSpa = /\bssr\s*:\s*false/.test(config)
-    why.push('It is generated as a static site')
-    return { ...base, why, work: { kind: 'static', output_directory: '.output/public', spa_fallback: isSpa } }
+    explanation.push('It is generated as a static site')
+    return { ...base, explanation, work: { kind: 'static', output_directory: '.output/public', spa_fallback: isSpa } }
   }
-  return { ...base, why, work: { kind: 'server', start_command: ownServer(app) ?? ['node', '.output/server/index.mjs'] } }
+  return { ...base, explanation, work: { kind: 'server', start_command: getOwnServerCommand(app) ?? ['node', '.output/server/index.mjs'] } }
 }
 
 /** adapter-node trusts these headers, which the edge sets itself on every request. */
 const svelteVariables = { PROTOCOL_HEADER: 'x-forwarded-proto', HOST_HEADER: 'x-forwarded-host' }
 
 const svelteKit: Detector = async (app) => {
-  if (!has(app, '@sveltejs/kit')) return null
-  const why = [found(app, 'SvelteKit', '@sveltejs/kit')]
+  if (!hasDependency(app, '@sveltejs/kit')) return null
+  const explanation = [explainFound(app, 'SvelteKit', '@sveltejs/kit')]
   const base = { framework: 'sveltekit', default_build: 'vite build', cache_directories: ['.svelte-kit/cache'] }
   // Newer starters keep the adapter in vite.config.
-  const config = `${await configText(app, 'svelte.config')}\n${await configText(app, 'vite.config')}`
+  const config = `${await readConfig(app, 'svelte.config')}\n${await readConfig(app, 'vite.config')}`
   const adapter = config.match(/['"](@sveltejs\/adapter-[a-z-]+|svelte-adapter-[a-z-]+)['"]/)?.[1] ?? '@sveltejs/adapter-auto'
   if (adapter === '@sveltejs/adapter-static') {
-    const fallback = setting(config, 'fallback')
-    why.push('adapter-static: its files are served as a static site')
+    const fallback = findConfigSetting(config, 'fallback')
+    explanation.push('adapter-static: its files are served as a static site')
     return {
       ...base,
-      why,
-      work: { kind: 'static', output_directory: plainPath(setting(config, 'pages')) ?? 'build', spa_fallback: fallback === 'index.html' },
+      explanation,
+      work: {
+        kind: 'static',
+        output_directory: normalizePath(findConfigSetting(config, 'pages')) ?? 'build',
+        spa_fallback: fallback === 'index.html',
+      },
     }
   }
   if (adapter === '@sveltejs/adapter-auto') {
     // adapter-auto knows no plain server; under this variable it takes adapter-node.
-    why.push('adapter-auto: it is built for Node, with adapter-node')
+    explanation.push('adapter-auto: it is built for Node, with adapter-node')
     const work = { kind: 'server', start_command: ['node', 'build'], variables: svelteVariables } as const
-    return { ...base, why, build_prefix: 'GCP_BUILDPACKS=1', work: { ...work, start_command: [...work.start_command] } }
+    return { ...base, explanation, build_prefix: 'GCP_BUILDPACKS=1', work: { ...work, start_command: [...work.start_command] } }
   }
-  if (adapter !== '@sveltejs/adapter-node') throw elsewhere('SvelteKit', adapter, '@sveltejs/adapter-node')
-  const out = plainPath(setting(config, 'out')) ?? 'build'
+  if (adapter !== '@sveltejs/adapter-node') throw createWrongPlatformFailure('SvelteKit', adapter, '@sveltejs/adapter-node')
+  const out = normalizePath(findConfigSetting(config, 'out')) ?? 'build'
   return {
     ...base,
-    why: [...why, `adapter-node: its server is started from ${out}`],
-    work: { kind: 'server', start_command: ownServer(app) ?? ['node', out], variables: svelteVariables },
+    explanation: [...explanation, `adapter-node: its server is started from ${out}`],
+    work: { kind: 'server', start_command: getOwnServerCommand(app) ?? ['node', out], variables: svelteVariables },
   }
 }
 
 const astro: Detector = async (app) => {
-  if (!has(app, 'astro')) return null
-  const why = [found(app, 'Astro', 'astro')]
+  if (!hasDependency(app, 'astro')) return null
+  const explanation = [explainFound(app, 'Astro', 'astro')]
   const base = { framework: 'astro', default_build: 'astro build', cache_directories: ['node_modules/.astro'] }
-  const config = await configText(app, 'astro.config')
-  const out = plainPath(setting(config, 'outDir')) ?? 'dist'
+  const config = await readConfig(app, 'astro.config')
+  const out = normalizePath(findConfigSetting(config, 'outDir')) ?? 'dist'
   const adapter = config.match(/['"](@astrojs\/(?:node|vercel|netlify|cloudflare|deno)[a-z/-]*)['"]/)?.[1]
   if (adapter?.startsWith('@astrojs/node')) {
-    const isMiddleware = setting(config, 'mode') === 'middleware'
-    const start = ownServer(app)
+    const isMiddleware = findConfigSetting(config, 'mode') === 'middleware'
+    const start = getOwnServerCommand(app)
     if (isMiddleware && !start)
       throw new DetectFailure(
         'Astro is built as middleware, and nothing starts a server with it.',
@@ -98,51 +117,55 @@ const astro: Detector = async (app) => {
       )
     return {
       ...base,
-      why: [...why, '@astrojs/node: its server is started'],
+      explanation: [...explanation, '@astrojs/node: its server is started'],
       work: { kind: 'server', start_command: start ?? ['node', `${out}/server/entry.mjs`] },
     }
   }
-  const output = setting(config, 'output')
-  if (adapter && output !== 'static') throw elsewhere('Astro', adapter, '@astrojs/node')
+  const output = findConfigSetting(config, 'output')
+  if (adapter && output !== 'static') throw createWrongPlatformFailure('Astro', adapter, '@astrojs/node')
   return {
     ...base,
-    why: [...why, 'No server adapter: its files are served as a static site'],
+    explanation: [...explanation, 'No server adapter: its files are served as a static site'],
     work: { kind: 'static', output_directory: out, spa_fallback: false },
   }
 }
 
 const reactRouter: Detector = async (app) => {
-  const tool = ['@react-router/dev', '@remix-run/dev'].find((dependency) => has(app, dependency))
+  const tool = ['@react-router/dev', '@remix-run/dev'].find((dependency) => hasDependency(app, dependency))
   if (!tool) return null
   const isRemix = tool === '@remix-run/dev'
   const label = isRemix ? 'Remix' : 'React Router'
-  const why = [found(app, label, tool)]
-  const config = `${await configText(app, 'react-router.config')}\n${await configText(app, 'vite.config')}`
+  const explanation = [explainFound(app, label, tool)]
+  const config = `${await readConfig(app, 'react-router.config')}\n${await readConfig(app, 'vite.config')}`
   const usesVite = !isRemix || /@remix-run\/dev/.test(config)
   const base = {
     framework: isRemix ? 'remix' : 'react-router',
     default_build: isRemix ? (usesVite ? 'remix vite:build' : 'remix build') : 'react-router build',
   }
-  const out = plainPath(setting(config, 'buildDirectory')) ?? 'build'
+  const out = normalizePath(findConfigSetting(config, 'buildDirectory')) ?? 'build'
   if (/\bssr\s*:\s*false/.test(config)) {
-    why.push('ssr: false: it is served as a single-page app')
-    return { ...base, why, work: { kind: 'static', output_directory: `${out}/client`, spa_fallback: true } }
+    explanation.push('ssr: false: it is served as a single-page app')
+    return { ...base, explanation, work: { kind: 'static', output_directory: `${out}/client`, spa_fallback: true } }
   }
   const server = usesVite ? `./${out}/server/index.js` : './build/index.js'
-  return { ...base, why, work: { kind: 'server', start_command: startOf(app) ?? exec(app, isRemix ? 'remix-serve' : 'react-router-serve', server) } }
+  return {
+    ...base,
+    explanation,
+    work: { kind: 'server', start_command: getStartCommand(app) ?? createExecCommand(app, isRemix ? 'remix-serve' : 'react-router-serve', server) },
+  }
 }
 
 const nest: Detector = async (app) => {
-  if (!has(app, '@nestjs/core')) return null
-  const config = await firstOf(app.source, app.directory, ['nest-cli.json'])
-  const why = [found(app, 'NestJS', '@nestjs/core')]
+  if (!hasDependency(app, '@nestjs/core')) return null
+  const config = await readFirst(app.source, app.directory, ['nest-cli.json'])
+  const explanation = [explainFound(app, 'NestJS', '@nestjs/core')]
   const entry = config?.text.match(/"entryFile"\s*:\s*"([^"]+)"/)?.[1] ?? 'main'
-  const start = startOf(app, 'start:prod') ?? startOf(app) ?? ['node', `dist/${entry}`]
-  return { framework: 'nestjs', why, default_build: 'nest build', work: { kind: 'server', start_command: start } }
+  const start = getStartCommand(app, 'start:prod') ?? getStartCommand(app) ?? ['node', `dist/${entry}`]
+  return { framework: 'nestjs', explanation, default_build: 'nest build', work: { kind: 'server', start_command: start } }
 }
 
 /** Libraries whose apps start themselves; the first that package.json names is the one that is told. */
-const libraries: [dependency: string, framework: string, label: string][] = [
+const serverLibraries: [dependency: string, framework: string, label: string][] = [
   ['express', 'express', 'Express'],
   ['fastify', 'fastify', 'Fastify'],
   ['koa', 'koa', 'Koa'],
@@ -152,34 +175,34 @@ const libraries: [dependency: string, framework: string, label: string][] = [
   ['h3', 'node', 'h3'],
 ]
 
-const servesFiles = /^(npx (-y |--yes )?)?serve(\s|$)/
+const staticServeScript = /^(npx (-y |--yes )?)?serve(\s|$)/
 
 /** An app with a server library that has a way to start; a library that only serves a static build's development does not count. */
 export const nodeServer: Detector = async (app) => {
-  const library = libraries.find(([dependency]) => app.manifest.dependencies[dependency] !== undefined)
-  const start = await serverStart(app)
+  const library = serverLibraries.find(([dependency]) => app.manifest.dependencies[dependency] !== undefined)
+  const start = await findServerStart(app)
   if (!start) return null
   // The files that its start script would serve need no server of the app.
-  if (!library && servesFiles.test(app.manifest.scripts.start ?? '') && ((await vite(app)) ?? (await bundler(app)))) return null
-  if (library?.[1] === 'hono' && !has(app, '@hono/node-server') && has(app, 'wrangler'))
-    throw elsewhere('Hono', 'wrangler (Cloudflare Workers)', '@hono/node-server')
-  const why = library ? found(app, library[2], library[0]) : `Node app found (${start.why})`
+  if (!library && staticServeScript.test(app.manifest.scripts.start ?? '') && ((await vite(app)) ?? (await bundler(app)))) return null
+  if (library?.[1] === 'hono' && !hasDependency(app, '@hono/node-server') && hasDependency(app, 'wrangler'))
+    throw createWrongPlatformFailure('Hono', 'wrangler (Cloudflare Workers)', '@hono/node-server')
+  const explanation = library ? explainFound(app, library[2], library[0]) : `Node app found (${start.why})`
   return {
     framework: library?.[1] ?? 'node',
-    why: library ? [why, `It is started by ${start.why}`] : [why],
+    explanation: library ? [explanation, `It is started by ${start.why}`] : [explanation],
     default_build: null,
     work: { kind: 'server', start_command: start.command, ...(library?.[1] === 'fastify' ? { variables: { FASTIFY_ADDRESS: '0.0.0.0' } } : {}) },
   }
 }
 
 /** How a plain server starts: Procfile, start script, `main`, or a file with a usual name. */
-async function serverStart(app: App): Promise<{ command: string[]; why: string } | null> {
+async function findServerStart(app: DetectionContext): Promise<{ command: string[]; why: string } | null> {
   const { scripts, main } = app.manifest
   for (const name of ['start:prod', 'start:production', 'start', 'serve:prod']) {
-    const command = startOf(app, name)
-    if (command) return { command, why: `the script ${name} in ${within(app.directory, 'package.json')}` }
+    const command = getStartCommand(app, name)
+    if (command) return { command, why: `the script ${name} in ${joinInside(app.directory, 'package.json')}` }
   }
-  if (scripts.start !== undefined && has(app, 'vite')) return null
+  if (scripts.start !== undefined && hasDependency(app, 'vite')) return null
   const candidates = [
     main,
     'server.js',
@@ -202,8 +225,8 @@ async function serverStart(app: App): Promise<{ command: string[]; why: string }
     'src/index.ts',
   ]
   for (const name of candidates) {
-    const path = plainPath(name ?? undefined)
-    if (path && (await app.source.has(within(app.directory, path)))) {
+    const path = normalizePath(name ?? undefined)
+    if (path && (await app.source.has(joinInside(app.directory, path)))) {
       const isApp = name === main || (await looksLikeServer(app, path))
       if (isApp) return { command: ['node', path], why: path }
     }
@@ -212,20 +235,20 @@ async function serverStart(app: App): Promise<{ command: string[]; why: string }
 }
 
 /** A loose file is taken for a server only if it says that it listens. */
-async function looksLikeServer(app: App, path: string): Promise<boolean> {
-  return /\.listen\s*\(|createServer\s*\(|\bserve\s*\(/.test((await app.source.read(within(app.directory, path))) ?? '')
+async function looksLikeServer(app: DetectionContext, path: string): Promise<boolean> {
+  return /\.listen\s*\(|createServer\s*\(|\bserve\s*\(/.test((await app.source.read(joinInside(app.directory, path))) ?? '')
 }
 
 /** `web:` of a Procfile is what its author wants to run. It may hold variables, so a shell reads it. */
-export async function procfile(app: App): Promise<string[] | null> {
-  const text = await app.source.read(within(app.directory, 'Procfile'))
+export async function readProcfileCommand(app: DetectionContext): Promise<string[] | null> {
+  const text = await app.source.read(joinInside(app.directory, 'Procfile'))
   const line = text?.match(/^web:\s*(.+)$/m)?.[1]?.trim()
   return line ? ['sh', '-c', `exec ${line}`] : null
 }
 
-function elsewhere(label: string, found: string, instead: string): DetectFailure {
+function createWrongPlatformFailure(label: string, adapter: string, instead: string): DetectFailure {
   return new DetectFailure(
-    `This ${label} app is built for another platform (${found}).`,
+    `This ${label} app is built for another platform (${adapter}).`,
     `Install ${instead} and use it in the configuration: it makes a server that runs anywhere.`,
   )
 }

@@ -3,7 +3,7 @@ import { join, posix, sep } from 'node:path'
 import { DetectFailure } from './detect-failure.ts'
 
 /** The largest file that detection reads: lock files of large monorepos pass, a video named package.json does not. */
-const largestRead = 64 * 1024 * 1024
+const maxFile_bytes = 64 * 1024 * 1024
 
 /** A folder that can be read but not left: every path is relative to it, with slashes, and followed to its real end. */
 export interface SourceFolder {
@@ -15,7 +15,7 @@ export interface SourceFolder {
   list(path: string): Promise<string[]>
 }
 
-export async function openSource(folder: string): Promise<SourceFolder> {
+export async function openSourceFolder(folder: string): Promise<SourceFolder> {
   const root = await realpath(folder)
   const locate = async (path: string): Promise<string | null> => {
     const real = await realpath(join(root, path)).catch(() => null)
@@ -25,18 +25,18 @@ export async function openSource(folder: string): Promise<SourceFolder> {
       'Put the files themselves into the repository, or correct root_directory.',
     )
   }
-  const kindOf = async (path: string) => {
+  const statPath = async (path: string) => {
     const real = await locate(path)
     return real === null ? null : await stat(real).catch(() => null)
   }
   return {
     async read(path) {
-      const info = await kindOf(path)
-      if (!info?.isFile() || info.size > largestRead) return null
+      const info = await statPath(path)
+      if (!info?.isFile() || info.size > maxFile_bytes) return null
       return readFile((await locate(path)) ?? '', 'utf8')
     },
-    has: async (path) => (await kindOf(path))?.isFile() ?? false,
-    isFolder: async (path) => (await kindOf(path))?.isDirectory() ?? false,
+    has: async (path) => (await statPath(path))?.isFile() ?? false,
+    isFolder: async (path) => (await statPath(path))?.isDirectory() ?? false,
     async list(path) {
       const real = await locate(path)
       const entries = real === null ? [] : await readdir(real, { withFileTypes: true }).catch(() => [])
@@ -46,7 +46,7 @@ export async function openSource(folder: string): Promise<SourceFolder> {
 }
 
 /** Joins relative paths: `.` is the source itself. Throws for one that leaves it. */
-export function within(base: string, path: string): string {
+export function joinInside(base: string, path: string): string {
   const joined = posix.normalize(posix.join(base, path)).replace(/\/$/, '') || '.'
   if (joined === '..' || joined.startsWith('../') || posix.isAbsolute(path)) {
     throw new DetectFailure(`“${path}” leads out of the source.`, 'Give a folder inside the repository, such as apps/web.')
@@ -55,9 +55,9 @@ export function within(base: string, path: string): string {
 }
 
 /** The first of some files that is there. */
-export async function firstOf(source: SourceFolder, base: string, names: string[]): Promise<{ name: string; text: string } | null> {
+export async function readFirst(source: SourceFolder, base: string, names: string[]): Promise<{ name: string; text: string } | null> {
   for (const name of names) {
-    const text = await source.read(within(base, name))
+    const text = await source.read(joinInside(base, name))
     if (text !== null) return { name, text }
   }
   return null

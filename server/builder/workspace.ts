@@ -1,7 +1,7 @@
 import { matchesGlob, posix } from 'node:path'
 import { readManifest, readYaml, type Manifest } from './manifest.ts'
-import { findLocks } from './package-manager.ts'
-import { within, type SourceFolder } from './source-folder.ts'
+import { findLockFiles } from './package-manager.ts'
+import { joinInside, type SourceFolder } from './source-folder.ts'
 
 /** Where an app's packages are installed, and its neighbours in a workspace. */
 export interface Workspace {
@@ -12,8 +12,8 @@ export interface Workspace {
   members: Map<string, Manifest>
 }
 
-const deepest = 6
-const mostMembers = 500
+const maxDepth = 6
+const maxMembers = 500
 
 /** The nearest folder at or above the app that owns it: a workspace that counts it among its packages, else the app itself. */
 export async function findWorkspace(source: SourceFolder, app: string, own: Manifest): Promise<Workspace> {
@@ -21,25 +21,25 @@ export async function findWorkspace(source: SourceFolder, app: string, own: Mani
     const manifest = directory === app ? own : await readManifest(source, directory)
     const patterns = manifest ? await memberPatterns(source, directory, manifest) : []
     if (manifest && patterns.length > 0) {
-      const isMember = directory === app || isMatch(posix.relative(directory, app), patterns)
+      const isMember = directory === app || matchesPatterns(posix.relative(directory, app), patterns)
       if (isMember) return { directory, manifest, members: await readMembers(source, directory, patterns) }
     }
     // A lock of its own makes it independent of what lies above.
-    if (directory === app && (await findLocks(source, app)).length > 0) break
+    if (directory === app && (await findLockFiles(source, app)).length > 0) break
     if (directory === '.') break
   }
   return { directory: app, manifest: own, members: new Map() }
 }
 
 async function memberPatterns(source: SourceFolder, directory: string, manifest: Manifest): Promise<string[]> {
-  const pnpm = await readYaml(source, within(directory, 'pnpm-workspace.yaml'))
-  const listed = pnpm === null ? manifest.workspaces : pnpm.packages
-  return (Array.isArray(listed) ? listed : (manifest.workspaces ?? []))
+  const pnpm = await readYaml(source, joinInside(directory, 'pnpm-workspace.yaml'))
+  const patterns = pnpm === null ? manifest.workspaces : pnpm.packages
+  return (Array.isArray(patterns) ? patterns : (manifest.workspaces ?? []))
     .filter((entry): entry is string => typeof entry === 'string')
     .map((entry) => entry.replace(/^(!?)\.\//, '$1').replace(/\/$/, ''))
 }
 
-function isMatch(path: string, patterns: string[]): boolean {
+function matchesPatterns(path: string, patterns: string[]): boolean {
   return (
     patterns.some((pattern) => !pattern.startsWith('!') && matchesGlob(path, pattern)) &&
     !patterns.some((pattern) => pattern.startsWith('!') && matchesGlob(path, pattern.slice(1)))
@@ -49,9 +49,9 @@ function isMatch(path: string, patterns: string[]): boolean {
 async function readMembers(source: SourceFolder, root: string, patterns: string[]): Promise<Map<string, Manifest>> {
   const members = new Map<string, Manifest>()
   const visit = async (relative: string, depth: number): Promise<void> => {
-    if (depth > deepest || members.size >= mostMembers) return
-    const folder = within(root, relative || '.')
-    if (relative !== '' && isMatch(relative, patterns)) {
+    if (depth > maxDepth || members.size >= maxMembers) return
+    const folder = joinInside(root, relative || '.')
+    if (relative !== '' && matchesPatterns(relative, patterns)) {
       const manifest = await readManifest(source, folder)
       if (manifest) members.set(folder, manifest)
     }
@@ -64,12 +64,12 @@ async function readMembers(source: SourceFolder, root: string, patterns: string[
 }
 
 /** Packages of the workspace that the app needs and that have a build script, each after what it needs itself. */
-export function neighboursToBuild(workspace: Workspace, app: string, manifest: Manifest): string[] {
+export function findDependenciesToBuild(workspace: Workspace, app: string, manifest: Manifest): string[] {
   const byName = new Map([...workspace.members].flatMap(([folder, member]) => (member.name === null ? [] : [[member.name, folder] as const])))
   const order: string[] = []
   const seen = new Set([app])
-  const visit = (of: Manifest): void => {
-    for (const name of Object.keys(of.all_dependencies)) {
+  const visit = (dependent: Manifest): void => {
+    for (const name of Object.keys(dependent.all_dependencies)) {
       const folder = byName.get(name)
       const member = folder === undefined ? undefined : workspace.members.get(folder)
       if (folder === undefined || member === undefined || seen.has(folder)) continue

@@ -1,53 +1,57 @@
 import type { BillingStatus } from '../contract/billing.ts'
-import { type Call, type Command, exitCodes, UsageError, words } from './command.ts'
+import { type CommandContext, type CliCommand, exitCodes, UsageError, requirePositionals } from './command.ts'
 
-export const billing: Command = {
+export const billing: CliCommand = {
   summary: 'Tells your plan, trial, card and subscription.',
-  forms: ['billing [status]', 'billing cancel'],
+  usage: ['billing [status]', 'billing cancel'],
   options: {},
-  more: 'A card is saved in the dashboard, under Account: it goes from the browser to the payment processor and never through Homeport.',
-  async run(call) {
-    const verb = call.words[0] ?? 'status'
-    if (verb === 'status') return status(call)
-    if (verb === 'cancel') return cancel(call)
-    throw new UsageError(`“${verb}” is neither status nor cancel.`)
+  details: 'A card is saved in the dashboard, under Account: it goes from the browser to the payment processor and never through Homeport.',
+  async run(context) {
+    const subcommand = context.positionals[0] ?? 'status'
+    if (subcommand === 'status') return status(context)
+    if (subcommand === 'cancel') return cancel(context)
+    throw new UsageError(`“${subcommand}” is neither status nor cancel.`)
   },
 }
 
-async function status(call: Call): Promise<number> {
-  words(call, '[status]')
-  const found = await call.connect().call('getBillingStatus', {})
-  if (call.json) call.terminal.out(JSON.stringify(found))
-  else for (const [name, value] of linesOf(found, call.clock.now())) call.terminal.out(`${name.padEnd(14)}${value}`)
-  return exitCodes.done
+async function status(context: CommandContext): Promise<number> {
+  requirePositionals(context, '[status]')
+  const billingStatus = await context.connect().call('getBillingStatus', {})
+  if (context.is_json) context.terminal.out(JSON.stringify(billingStatus))
+  else for (const [name, value] of formatBillingStatus(billingStatus, context.clock.now())) context.terminal.out(`${name.padEnd(14)}${value}`)
+  return exitCodes.success
 }
 
-async function cancel(call: Call): Promise<number> {
-  words(call, 'cancel')
-  const client = call.connect()
-  const answer = await client.call('cancelBilling', {})
+async function cancel(context: CommandContext): Promise<number> {
+  requirePositionals(context, 'cancel')
+  const client = context.connect()
+  const response = await client.call('cancelBilling', {})
   const { cancel_at } = await client.call('getBillingStatus', {})
   const sentence =
-    cancel_at === null ? 'There is no subscription to end.' : `The subscription ends on ${dayOf(cancel_at)}. Until then everything stays.`
-  call.terminal.out(call.json ? JSON.stringify({ ...answer, cancel_at }) : sentence)
-  return exitCodes.done
+    cancel_at === null ? 'There is no subscription to end.' : `The subscription ends on ${formatDate(cancel_at)}. Until then everything stays.`
+  context.terminal.out(context.is_json ? JSON.stringify({ ...response, cancel_at }) : sentence)
+  return exitCodes.success
 }
 
-function linesOf(found: BillingStatus, now: number): [string, string][] {
-  const { plan, trial_ends_at, card, has_payment_method, subscription_status, billing_interval, cancel_at } = found
+function formatBillingStatus(billingStatus: BillingStatus, now: number): [string, string][] {
+  const { plan, trial_ends_at, card, has_payment_method, subscription_status, billing_interval, cancel_at } = billingStatus
   const trial =
-    trial_ends_at === null ? undefined : Date.parse(trial_ends_at) > now ? `pro until ${dayOf(trial_ends_at)}` : `ended on ${dayOf(trial_ends_at)}`
+    trial_ends_at === null
+      ? undefined
+      : Date.parse(trial_ends_at) > now
+        ? `pro until ${formatDate(trial_ends_at)}`
+        : `ended on ${formatDate(trial_ends_at)}`
   return [
     ['plan', subscription_status === null ? plan : `${plan}, ${billing_interval}`],
     ...(trial === undefined ? [] : [['trial', trial] satisfies [string, string]]),
     ['card', card ? [card.brand, `ending in ${card.last4}`].filter(Boolean).join(' ') : has_payment_method ? 'yes' : 'none'],
     [
       'subscription',
-      subscription_status === null ? 'none' : cancel_at === null ? subscription_status : `${subscription_status}, ends on ${dayOf(cancel_at)}`,
+      subscription_status === null ? 'none' : cancel_at === null ? subscription_status : `${subscription_status}, ends on ${formatDate(cancel_at)}`,
     ],
-    ['credits', `${found.free_domain_credits} for domains`],
-    ['payments', found.processor_enabled ? 'on' : 'off: nothing is charged on this instance'],
+    ['credits', `${billingStatus.free_domain_credits} for domains`],
+    ['payments', billingStatus.processor_enabled ? 'on' : 'off: nothing is charged on this instance'],
   ]
 }
 
-const dayOf = (iso: string) => iso.slice(0, 10)
+const formatDate = (iso: string) => iso.slice(0, 10)

@@ -1,11 +1,11 @@
 import type { ErrorEnvelope } from '../contract/errors.ts'
 import { allOperations, type OperationId, type Operations } from '../contract/index.ts'
-import type { ClientInput, OperationSpec, Output } from '../contract/operation.ts'
-import { readEvents, type ReceivedEvent } from './event-reader.ts'
-import { send } from './send.ts'
+import type { OperationClientInput, OperationSpec, HandlerOutput } from '../contract/operation.ts'
+import { readEventStream, type ReceivedEvent } from './event-stream-reader.ts'
+import { sendHttpRequest } from './http-request.ts'
 
 /** The instance said no. `code` and `request_id` as in the envelope of the contract. */
-export class Refusal extends Error {
+export class ApiError extends Error {
   readonly status: number
   readonly code: string
   readonly request_id: string
@@ -21,104 +21,112 @@ export class Refusal extends Error {
 }
 
 /** Nobody answers at the address. */
-export class NotReachable extends Error {
+export class InstanceUnreachableError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause })
     this.name = 'NotReachable'
   }
 }
 
-type IfEmpty<T, Name extends string> = Record<never, never> extends T ? { [K in Name]?: T } : { [K in Name]: T }
-export type CallInput<Id extends OperationId> = IfEmpty<ClientInput<Operations[Id]>['params'], 'params'> &
-  IfEmpty<ClientInput<Operations[Id]>['query'], 'query'> &
-  (undefined extends ClientInput<Operations[Id]>['body'] ? { body?: undefined } : { body: ClientInput<Operations[Id]>['body'] })
+type OptionalIfEmpty<T, Name extends string> = Record<never, never> extends T ? { [K in Name]?: T } : { [K in Name]: T }
+export type OperationInput<Id extends OperationId> = OptionalIfEmpty<OperationClientInput<Operations[Id]>['params'], 'params'> &
+  OptionalIfEmpty<OperationClientInput<Operations[Id]>['query'], 'query'> &
+  (undefined extends OperationClientInput<Operations[Id]>['body'] ? { body?: undefined } : { body: OperationClientInput<Operations[Id]>['body'] })
 
-export interface Client {
+export interface ApiClient {
   readonly url: string
   /** `patience`: how long it may take, in ms. */
-  call<Id extends OperationId>(id: Id, input: CallInput<Id>, patience?: number): Promise<Output<Operations[Id]>>
+  call<Id extends OperationId>(id: Id, input: OperationInput<Id>, timeout_ms?: number): Promise<HandlerOutput<Operations[Id]>>
   /** Sends a file as it is made. It takes as long as it takes; `signal` ends it. */
   upload<Id extends 'uploadProject' | 'importDatabase'>(
     id: Id,
     slug: string,
     archive: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
-  ): Promise<Output<Operations[Id]>>
+  ): Promise<HandlerOutput<Operations[Id]>>
   /** A file as it comes in. It takes as long as it takes; one that is cut off throws while it is read. */
-  download<Id extends OperationId>(id: Id, input: CallInput<Id>, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
+  download<Id extends OperationId>(id: Id, input: OperationInput<Id>, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
   /** The events of a stream; after a cut it goes on where it was, `end` or `signal` ends it. `onOpen`: it has begun, again after a cut. */
-  stream<Id extends OperationId>(id: Id, input: CallInput<Id>, signal?: AbortSignal, onOpen?: () => void): AsyncGenerator<ReceivedEvent>
+  stream<Id extends OperationId>(id: Id, input: OperationInput<Id>, signal?: AbortSignal, onOpen?: () => void): AsyncGenerator<ReceivedEvent>
 }
 
-const patience_ms = 30_000
+const defaultTimeout_ms = 30_000
 /** A stream that is cut this often without a single event in between is given up. */
-const maxCuts = 5
+const maxReconnects = 5
 
-export function createClient(options: { url: string; token: string | undefined }): Client {
-  const base = options.url.replace(/\/+$/, '')
+export function createApiClient(options: { url: string; token: string | undefined }): ApiClient {
+  const baseUrl = options.url.replace(/\/+$/, '')
 
-  async function ask(
+  async function requestOperation(
     id: OperationId,
-    input: LooseInput,
-    more: { headers?: Record<string, string>; signal: AbortSignal; archive?: AsyncIterable<Uint8Array> },
+    input: UntypedInput,
+    extra: { headers?: Record<string, string>; signal: AbortSignal; archive?: AsyncIterable<Uint8Array> },
   ): Promise<Response> {
     const spec: OperationSpec = allOperations[id]
-    const path = spec.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(textOf(input.params?.[name])))
-    const url = new URL(base + path)
-    for (const [name, value] of Object.entries(input.query ?? {})) if (value !== undefined) url.searchParams.set(name, textOf(value))
-    const headers: Record<string, string> = { ...more.headers }
+    const path = spec.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(toText(input.params?.[name])))
+    const url = new URL(baseUrl + path)
+    for (const [name, value] of Object.entries(input.query ?? {})) if (value !== undefined) url.searchParams.set(name, toText(value))
+    const headers: Record<string, string> = { ...extra.headers }
     if (options.token !== undefined) headers.authorization = `Bearer ${options.token}`
     if (input.body !== undefined) headers['content-type'] = 'application/json'
-    if (more.archive) headers['content-type'] = id === 'uploadProject' ? 'application/gzip' : 'application/octet-stream'
-    let answer: Response
+    if (extra.archive) headers['content-type'] = id === 'uploadProject' ? 'application/gzip' : 'application/octet-stream'
+    let response: Response
     try {
       // A redirect would carry the token elsewhere: it counts as a refusal.
-      answer = await send(url, {
+      response = await sendHttpRequest(url, {
         method: spec.method,
         headers,
-        body: more.archive ?? (input.body === undefined ? undefined : JSON.stringify(input.body)),
-        signal: more.signal,
+        body: extra.archive ?? (input.body === undefined ? undefined : JSON.stringify(input.body)),
+        signal: extra.signal,
       })
     } catch (error) {
       if (error instanceof Error && error.name === 'AbortError') throw error
-      throw new NotReachable(`Homeport does not answer at ${base}${reasonOf(error)}. Is it running? Start it with: homeport serve`, error)
+      throw new InstanceUnreachableError(
+        `Homeport does not answer at ${baseUrl}${describeCause(error)}. Is it running? Start it with: homeport serve`,
+        error,
+      )
     }
-    if (answer.ok) return answer
-    throw new Refusal(answer.status, await envelopeOf(answer), answer.headers.get('x-request-id') ?? '')
+    if (response.ok) return response
+    throw new ApiError(response.status, await readErrorEnvelope(response), response.headers.get('x-request-id') ?? '')
   }
 
   return {
-    url: base,
+    url: baseUrl,
 
-    async call<Id extends OperationId>(id: Id, input: CallInput<Id>, patience = patience_ms): Promise<Output<Operations[Id]>> {
-      const answer = await ask(id, input, { signal: AbortSignal.timeout(patience) })
+    async call<Id extends OperationId>(id: Id, input: OperationInput<Id>, timeout_ms = defaultTimeout_ms): Promise<HandlerOutput<Operations[Id]>> {
+      const response = await requestOperation(id, input, { signal: AbortSignal.timeout(timeout_ms) })
       // The contract says what comes; the same record made the answer on the other side.
-      return (answer.status === 204 ? undefined : await answer.json()) as Output<Operations[Id]>
+      return (response.status === 204 ? undefined : await response.json()) as HandlerOutput<Operations[Id]>
     },
 
     async upload<Id extends 'uploadProject' | 'importDatabase'>(id: Id, slug: string, archive: AsyncIterable<Uint8Array>, signal: AbortSignal) {
-      const answer = await ask(id, { params: { slug } }, { signal, archive })
-      return (await answer.json()) as Output<Operations[Id]>
+      const response = await requestOperation(id, { params: { slug } }, { signal, archive })
+      return (await response.json()) as HandlerOutput<Operations[Id]>
     },
 
     async download(id, input, signal) {
-      const { body } = await ask(id, input, { signal })
-      if (!body) throw new NotReachable('The instance answered without the file.')
+      const { body } = await requestOperation(id, input, { signal })
+      if (!body) throw new InstanceUnreachableError('The instance answered without the file.')
       return body
     },
 
-    async *stream<Id extends OperationId>(id: Id, input: CallInput<Id>, signal: AbortSignal = new AbortController().signal, onOpen?: () => void) {
+    async *stream<Id extends OperationId>(
+      id: Id,
+      input: OperationInput<Id>,
+      signal: AbortSignal = new AbortController().signal,
+      onOpen?: () => void,
+    ) {
       let lastId: string | undefined
-      for (let cuts = 0; cuts < maxCuts; cuts++) {
-        if (cuts > 0) await new Promise((resolve) => setTimeout(resolve, 200 * 2 ** cuts))
+      for (let reconnects = 0; reconnects < maxReconnects; reconnects++) {
+        if (reconnects > 0) await new Promise((resolve) => setTimeout(resolve, 200 * 2 ** reconnects))
         try {
-          const answer = await ask(id, input, {
+          const response = await requestOperation(id, input, {
             headers: { accept: 'text/event-stream', ...(lastId === undefined ? {} : { 'last-event-id': lastId }) },
             signal,
           })
           onOpen?.()
-          for await (const event of readEvents(answer)) {
-            cuts = 0
+          for await (const event of readEventStream(response)) {
+            reconnects = 0
             if (event.id !== undefined) lastId = event.id
             yield event
             if (event.event === 'end') return
@@ -126,33 +134,33 @@ export function createClient(options: { url: string; token: string | undefined }
         } catch (error) {
           if (signal.aborted) return
           // A refusal stays one; only a cut line is worth another try.
-          if (error instanceof Refusal || (error instanceof NotReachable && lastId === undefined)) throw error
+          if (error instanceof ApiError || (error instanceof InstanceUnreachableError && lastId === undefined)) throw error
         }
         if (signal.aborted) return
       }
-      throw new NotReachable('The stream was cut and could not be taken up again.')
+      throw new InstanceUnreachableError('The stream was cut and could not be taken up again.')
     },
   }
 }
 
-const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+const toText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
 
-interface LooseInput {
+interface UntypedInput {
   params?: Record<string, unknown>
   query?: Record<string, unknown>
   body?: unknown
 }
 
-async function envelopeOf(answer: Response): Promise<Partial<ErrorEnvelope>> {
+async function readErrorEnvelope(response: Response): Promise<Partial<ErrorEnvelope>> {
   try {
-    const body: unknown = await answer.json()
+    const body: unknown = await response.json()
     return typeof body === 'object' && body !== null ? body : {}
   } catch {
     return {}
   }
 }
 
-function reasonOf(error: unknown): string {
+function describeCause(error: unknown): string {
   if (!(error instanceof Error)) return ''
   if (error.name === 'TimeoutError') return ' in time'
   return 'code' in error ? ` (${String(error.code)})` : ''

@@ -2,8 +2,8 @@ import { version } from '../contract/index.ts'
 import { backup, backups } from './backup.ts'
 import { billing } from './billing.ts'
 import { cache } from './cache.ts'
-import { type Client, NotReachable, Refusal } from './client.ts'
-import { type Call, type Command, exitCodes, type Flags, help, parse, UsageError } from './command.ts'
+import { type ApiClient, InstanceUnreachableError, ApiError } from './client.ts'
+import { type CommandContext, type CliCommand, exitCodes, type Flags, formatCommandHelp, parseArguments, UsageError } from './command.ts'
 import { db } from './db.ts'
 import { deploy } from './deploy.ts'
 import { deployments } from './deployments.ts'
@@ -11,7 +11,7 @@ import { disk } from './disk.ts'
 import { domains } from './domains.ts'
 import { doctor } from './doctor.ts'
 import { env } from './env.ts'
-import { createHelp } from './help.ts'
+import { createHelpCommand } from './help.ts'
 import { hosts } from './hosts.ts'
 import { instances } from './instances.ts'
 import { lan } from './lan.ts'
@@ -30,7 +30,7 @@ import { trust } from './trust.ts'
 import { user } from './user.ts'
 
 /** All that speak HTTP. `serve` is handed in: it alone loads the platform. */
-export const clients = {
+export const clientCommands = {
   deploy,
   samples,
   projects,
@@ -58,27 +58,27 @@ export const clients = {
   backup,
   backups,
   restore,
-} satisfies Record<string, Command>
+} satisfies Record<string, CliCommand>
 
 /** What the surroundings give to a call, once its flags are known. */
-export type Surroundings = Omit<Call, 'words' | 'flags' | 'json' | 'connect' | 'openUrl'> & {
-  connect(flags: Flags): Client
-  openUrl(flags: Flags, ...rest: Parameters<Call['openUrl']>): Promise<boolean>
+export type CommandEnvironment = Omit<CommandContext, 'positionals' | 'flags' | 'is_json' | 'connect' | 'openUrl'> & {
+  connect(flags: Flags): ApiClient
+  openUrl(flags: Flags, ...rest: Parameters<CommandContext['openUrl']>): Promise<boolean>
 }
 
 /** Runs one command and returns its exit code; whatever goes wrong is said on standard error. */
-export async function runCommandLine(args: string[], surroundings: Surroundings, serve: Command): Promise<number> {
-  const commands: Record<string, Command> = { serve, ...clients }
-  commands.help = createHelp(commands, () => overview(commands))
-  const { terminal } = surroundings
+export async function runCommandLine(args: string[], environment: CommandEnvironment, serve: CliCommand): Promise<number> {
+  const commands: Record<string, CliCommand> = { serve, ...clientCommands }
+  commands.help = createHelpCommand(commands, () => formatOverview(commands))
+  const { terminal } = environment
   const [name, ...rest] = args
   if (name === '--version' || name === '-v') {
     terminal.out(version)
-    return exitCodes.done
+    return exitCodes.success
   }
   if (name === undefined || name === '--help' || name === '-h') {
-    terminal[name === undefined ? 'err' : 'out'](overview(commands))
-    return name === undefined ? exitCodes.usage : exitCodes.done
+    terminal[name === undefined ? 'err' : 'out'](formatOverview(commands))
+    return name === undefined ? exitCodes.usage : exitCodes.success
   }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!command) {
@@ -87,48 +87,48 @@ export async function runCommandLine(args: string[], surroundings: Surroundings,
   }
   let json = rest.includes('--json')
   try {
-    const { words, flags } = parse(command, rest)
+    const { positionals, flags } = parseArguments(command, rest)
     if (flags.help === true) {
-      terminal.out(help(name, command))
-      return exitCodes.done
+      terminal.out(formatCommandHelp(name, command))
+      return exitCodes.success
     }
     json = flags.json === true
     return await command.run({
-      ...surroundings,
-      words,
+      ...environment,
+      positionals,
       flags,
-      json,
-      connect: () => surroundings.connect(flags),
-      openUrl: (url, options) => surroundings.openUrl(flags, url, options),
+      is_json: json,
+      connect: () => environment.connect(flags),
+      openUrl: (url, options) => environment.openUrl(flags, url, options),
     })
   } catch (error) {
-    return explain(error, name, command, json, surroundings)
+    return reportError(error, name, command, json, environment)
   }
 }
 
-function explain(error: unknown, name: string, command: Command, json: boolean, { terminal, signal }: Surroundings): number {
+function reportError(error: unknown, name: string, command: CliCommand, json: boolean, { terminal, signal }: CommandEnvironment): number {
   if (error instanceof UsageError) {
-    terminal.err(json ? JSON.stringify({ error: 'usage', message: error.message }) : `${error.message}\n\n${help(name, command)}`)
+    terminal.err(json ? JSON.stringify({ error: 'usage', message: error.message }) : `${error.message}\n\n${formatCommandHelp(name, command)}`)
     return exitCodes.usage
   }
-  if (error instanceof NotReachable) {
+  if (error instanceof InstanceUnreachableError) {
     terminal.err(json ? JSON.stringify({ error: 'not_reachable', message: error.message }) : error.message)
-    return exitCodes.not_reachable
+    return exitCodes.unreachable
   }
-  if (error instanceof Refusal) {
+  if (error instanceof ApiError) {
     if (json) terminal.err(JSON.stringify({ error: error.code, message: error.message, issues: error.issues, request_id: error.request_id }))
     else {
       terminal.err(`${error.code}: ${error.message}`)
       for (const issue of error.issues) terminal.err(`  ${issue.path}: ${issue.message}`)
       terminal.err(`request id: ${error.request_id}`)
     }
-    return exitCodes.refused
+    return exitCodes.failure
   }
   if (!signal.aborted) terminal.err(error instanceof Error ? error.message : String(error))
-  return exitCodes.refused
+  return exitCodes.failure
 }
 
-function overview(commands: Record<string, Command>): string {
+function formatOverview(commands: Record<string, CliCommand>): string {
   return [
     'Homeport: a deployment platform on your own machine.',
     '',

@@ -1,50 +1,50 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import type { Clock } from '../lib/clock.ts'
 import { UsageError } from '../options.ts'
-import type { Client } from './client.ts'
+import type { ApiClient } from './client.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Exit codes of every command. */
-export const exitCodes = { done: 0, refused: 1, usage: 2, not_reachable: 3 } as const
+export const exitCodes = { success: 0, failure: 1, usage: 2, unreachable: 3 } as const
 
 export { UsageError }
 
 /** What a command works with. All that reaches outside is in here, so that a command can be run by a test. */
-export interface Call {
-  words: string[]
+export interface CommandContext {
+  positionals: string[]
   flags: Flags
   terminal: Terminal
   /** Print one JSON document on standard output and nothing else there. */
-  json: boolean
+  is_json: boolean
   /** The folder that relative paths start from. */
   cwd: string
   clock: Clock
   /** Finds the instance by flag, environment or instance.json; throws `NotReachable`. */
-  connect(): Client
+  connect(): ApiClient
   /** Opens an address in the person's browser; false when there is none to open it in. `is_secret`: it signs in. */
   openUrl(url: string, options: { is_secret: boolean }): Promise<boolean>
   /** Asks on the terminal; undefined when nobody is there to answer. `is_secret`: what is typed is not shown. */
-  ask(question: string, options?: { is_secret?: boolean }): Promise<string | undefined>
+  prompt(question: string, options?: { is_secret?: boolean }): Promise<string | undefined>
   /** HOMEPORT_REMOTE_TOKEN: the token of another instance that is added. */
   remote_token?: string | undefined
   /** Gives the terminal to a program of this machine; its exit code, undefined when it is not there. `secrets` go into its environment. */
-  runTool(file: string, args: string[], secrets: Record<string, string>): Promise<number | undefined>
+  runProgram(file: string, args: string[], secrets: Record<string, string>): Promise<number | undefined>
   /** Aborted by Ctrl-C or SIGTERM. */
   signal: AbortSignal
 }
 
-export interface Command {
+export interface CliCommand {
   summary: string
   /** Lines after `homeport`, one per form. */
-  forms: string[]
+  usage: string[]
   /** Its own options: name -> what it does. `=X` in front of the text means that it takes a value. */
   options: Record<string, string>
-  more?: string
-  run(call: Call): Promise<number>
+  details?: string
+  run(context: CommandContext): Promise<number>
 }
 
 /** Options of every command. */
-export const commonOptions: Record<string, string> = {
+export const globalOptions: Record<string, string> = {
   json: 'print one JSON document',
   data: '=DIR the data folder of the instance',
   url: '=URL the address of the instance',
@@ -52,58 +52,60 @@ export const commonOptions: Record<string, string> = {
   help: 'show this',
 }
 
-const letters: Record<string, string> = { follow: 'f', help: 'h' }
+const shortFlags: Record<string, string> = { follow: 'f', help: 'h' }
 
 export type Flags = Record<string, string | boolean | undefined>
 
 /** Throws `UsageError` for an option that the command does not have. */
-export function parse(command: Command, args: string[]): { words: string[]; flags: Flags } {
+export function parseArguments(command: CliCommand, args: string[]): { positionals: string[]; flags: Flags } {
   const options: NonNullable<ParseArgsConfig['options']> = {}
-  for (const [name, text] of Object.entries({ ...commonOptions, ...command.options })) {
-    const short = letters[name]
+  for (const [name, text] of Object.entries({ ...globalOptions, ...command.options })) {
+    const short = shortFlags[name]
     options[name] = { type: text.startsWith('=') ? 'string' : 'boolean', ...(short === undefined ? {} : { short }) }
   }
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true, strict: true })
-    return { words: positionals, flags: values as Flags }
+    return { positionals, flags: values as Flags }
   } catch (error) {
     throw new UsageError(error instanceof Error ? firstSentence(error.message) : String(error))
   }
 }
 
 /** The value of an option that takes one. */
-export function text(flags: Flags, name: string): string | undefined {
+export function stringFlag(flags: Flags, name: string): string | undefined {
   const value = flags[name]
   return typeof value === 'string' ? value : undefined
 }
 
 /** Exactly these words, by name; `[NAME]` may be missing. */
-export function words(call: Call, ...names: string[]): string[] {
-  const needed = names.filter((name) => !name.startsWith('['))
-  const missing = needed[call.words.length]
+export function requirePositionals(context: CommandContext, ...names: string[]): string[] {
+  const required = names.filter((name) => !name.startsWith('['))
+  const missing = required[context.positionals.length]
   if (missing !== undefined) throw new UsageError(`${missing} is missing.`)
-  const extra = call.words[names.length]
+  const extra = context.positionals[names.length]
   if (extra !== undefined) throw new UsageError(`“${extra}” is one word too many.`)
-  return call.words
+  return context.positionals
 }
 
-export function help(name: string, command: Command): string {
-  const list = (options: Record<string, string>) =>
+export function formatCommandHelp(name: string, command: CliCommand): string {
+  const formatOptions = (options: Record<string, string>) =>
     Object.entries(options).map(([option, line]) => {
       const [, value = '', what = line] = /^=(\S+) (.*)$/.exec(line) ?? []
-      const short = letters[option]
+      const short = shortFlags[option]
       return `  ${`${short === undefined ? '' : `-${short}, `}--${option}${value === '' ? '' : ` ${value}`}`.padEnd(26)}${what}`
     })
   return [
     command.summary,
     '',
     'Usage:',
-    ...command.forms.map((form) => `  homeport ${form}`),
+    ...command.usage.map((form) => `  homeport ${form}`),
     '',
     'Options:',
-    ...list(command.options),
-    ...list(name === 'serve' ? { json: commonOptions.json ?? '', data: commonOptions.data ?? '', help: commonOptions.help ?? '' } : commonOptions),
-    ...(command.more === undefined ? [] : ['', command.more]),
+    ...formatOptions(command.options),
+    ...formatOptions(
+      name === 'serve' ? { json: globalOptions.json ?? '', data: globalOptions.data ?? '', help: globalOptions.help ?? '' } : globalOptions,
+    ),
+    ...(command.details === undefined ? [] : ['', command.details]),
   ].join('\n')
 }
 

@@ -1,112 +1,112 @@
 import { resolve } from 'node:path'
 import type { Deployment } from '../contract/deployments.ts'
-import type { Client } from './client.ts'
-import { Refusal } from './client.ts'
-import { type Call, type Command, exitCodes, text, UsageError, words } from './command.ts'
-import { finish, followBuild } from './follow-build.ts'
-import { everyProject } from './projects.ts'
-import { takeFile } from './take-file.ts'
-import { ago, table } from './terminal.ts'
+import type { ApiClient } from './client.ts'
+import { ApiError } from './client.ts'
+import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals } from './command.ts'
+import { reportOutcome, followBuild } from './follow-build.ts'
+import { listAllProjects } from './projects.ts'
+import { downloadToFile } from './download-file.ts'
+import { formatRelativeTime, formatTable } from './terminal.ts'
 
-export const deployments: Command = {
+export const deployments: CliCommand = {
   summary: 'Lists deployments; repeats, cancels or brings back one, or takes the source that it was built from.',
-  forms: ['deployments SLUG', 'deployments retry|cancel|rollback [SLUG] ID', 'deployments source [SLUG] ID [--out FILE]'],
+  usage: ['deployments SLUG', 'deployments retry|cancel|rollback [SLUG] ID', 'deployments source [SLUG] ID [--out FILE]'],
   options: {
     limit: '=N how many to list (default 20)',
     status: '=STATUS queued, building, deploying, ready, failed or canceled',
     out: '=FILE where to write the source (a .tar.gz)',
     'no-follow': 'do not wait for the new deployment',
   },
-  async run(call) {
-    const verb = call.words[0]
-    if (verb === 'retry' || verb === 'cancel' || verb === 'rollback') {
-      if (call.words.length > 1) return act(call, verb)
+  async run(context) {
+    const subcommand = context.positionals[0]
+    if (subcommand === 'retry' || subcommand === 'cancel' || subcommand === 'rollback') {
+      if (context.positionals.length > 1) return runAction(context, subcommand)
     }
-    if (verb === 'source' && call.words.length > 1) return takeSource(call)
-    return list(call)
+    if (subcommand === 'source' && context.positionals.length > 1) return downloadSource(context)
+    return list(context)
   },
 }
 
-async function list(call: Call): Promise<number> {
-  const [slug = ''] = words(call, 'SLUG')
-  const limit = Number(text(call.flags, 'limit') ?? 20)
+async function list(context: CommandContext): Promise<number> {
+  const [slug = ''] = requirePositionals(context, 'SLUG')
+  const limit = Number(stringFlag(context.flags, 'limit') ?? 20)
   if (!Number.isInteger(limit) || limit < 1) throw new UsageError('--limit takes a whole number from 1.')
-  const client = call.connect()
-  const found: Deployment[] = []
+  const client = context.connect()
+  const results: Deployment[] = []
   let cursor: string | undefined
   do {
     const page = await client.call('listDeployments', {
       params: { slug },
-      query: { limit: String(Math.min(100, limit - found.length)), cursor, status: statusOf(call) },
+      query: { limit: String(Math.min(100, limit - results.length)), cursor, status: readStatusFlag(context) },
     })
-    found.push(...page.deployments)
+    results.push(...page.deployments)
     cursor = page.next_cursor ?? undefined
-  } while (cursor !== undefined && found.length < limit)
-  if (call.json) call.terminal.out(JSON.stringify({ deployments: found, next_cursor: cursor ?? null }))
-  else if (found.length === 0) call.terminal.out('No deployments yet.')
+  } while (cursor !== undefined && results.length < limit)
+  if (context.is_json) context.terminal.out(JSON.stringify({ deployments: results, next_cursor: cursor ?? null }))
+  else if (results.length === 0) context.terminal.out('No deployments yet.')
   else {
-    const rows = found.map((one) => [
+    const rows = results.map((one) => [
       one.id,
       one.is_current ? `${one.status}, serving` : one.status,
       one.trigger,
       one.target === 'preview' ? (one.branch ?? '-') : 'production',
       one.commit_sha === null ? '-' : `${one.commit_sha.slice(0, 7)}${one.is_dirty ? '+' : ''}`,
       one.build_ms === null ? '-' : `${(one.build_ms / 1000).toFixed(1)} s`,
-      ago(one.created_at, call.clock.now()),
+      formatRelativeTime(one.created_at, context.clock.now()),
     ])
-    for (const line of table(call.terminal, ['ID', 'STATUS', 'BY', 'FOR', 'COMMIT', 'BUILD', 'WHEN'], rows)) call.terminal.out(line)
+    for (const line of formatTable(context.terminal, ['ID', 'STATUS', 'BY', 'FOR', 'COMMIT', 'BUILD', 'WHEN'], rows)) context.terminal.out(line)
   }
-  return exitCodes.done
+  return exitCodes.success
 }
 
-async function act(call: Call, verb: 'retry' | 'cancel' | 'rollback'): Promise<number> {
-  const client = call.connect()
-  const params = await paramsOf(call, client, verb)
-  if (verb === 'cancel') {
-    const answer = await client.call('cancelDeployment', { params })
-    call.terminal.out(call.json ? JSON.stringify(answer) : `Canceled ${params.id}.`)
-    return exitCodes.done
+async function runAction(context: CommandContext, subcommand: 'retry' | 'cancel' | 'rollback'): Promise<number> {
+  const client = context.connect()
+  const params = await resolveParams(context, client, subcommand)
+  if (subcommand === 'cancel') {
+    const response = await client.call('cancelDeployment', { params })
+    context.terminal.out(context.is_json ? JSON.stringify(response) : `Canceled ${params.id}.`)
+    return exitCodes.success
   }
-  const answer = await client.call(verb === 'retry' ? 'retryDeployment' : 'rollbackDeployment', { params })
-  if (call.flags['no-follow'] === true) {
-    call.terminal.out(call.json ? JSON.stringify(answer) : `Queued ${answer.deployment_id}.`)
-    return exitCodes.done
+  const response = await client.call(subcommand === 'retry' ? 'retryDeployment' : 'rollbackDeployment', { params })
+  if (context.flags['no-follow'] === true) {
+    context.terminal.out(context.is_json ? JSON.stringify(response) : `Queued ${response.deployment_id}.`)
+    return exitCodes.success
   }
-  await followBuild(call, client, params.slug, answer.deployment_id)
-  return finish(call, client, params.slug, answer.deployment_id)
+  await followBuild(context, client, params.slug, response.deployment_id)
+  return reportOutcome(context, client, params.slug, response.deployment_id)
 }
 
 /** What was built, to be kept, looked at, or uploaded elsewhere. */
-async function takeSource(call: Call): Promise<number> {
-  const client = call.connect()
-  const params = await paramsOf(call, client, 'source')
-  const file = resolve(call.cwd, text(call.flags, 'out') ?? `${params.slug}-${params.id}.tar.gz`)
-  await takeFile(call, file, () => client.download('downloadSource', { params }, call.signal))
-  call.terminal.out(call.json ? JSON.stringify({ file }) : `Wrote ${file}.`)
-  return exitCodes.done
+async function downloadSource(context: CommandContext): Promise<number> {
+  const client = context.connect()
+  const params = await resolveParams(context, client, 'source')
+  const file = resolve(context.cwd, stringFlag(context.flags, 'out') ?? `${params.slug}-${params.id}.tar.gz`)
+  await downloadToFile(context, file, () => client.download('downloadSource', { params }, context.signal))
+  context.terminal.out(context.is_json ? JSON.stringify({ file }) : `Wrote ${file}.`)
+  return exitCodes.success
 }
 
-async function paramsOf(call: Call, client: Client, verb: string): Promise<{ slug: string; id: string }> {
-  const [, first = '', second] = words(call, verb, '[SLUG]', '[ID]')
-  return second === undefined ? { slug: await slugOfDeployment(client, first), id: first } : { slug: first, id: second }
+async function resolveParams(context: CommandContext, client: ApiClient, subcommand: string): Promise<{ slug: string; id: string }> {
+  const [, first = '', second] = requirePositionals(context, subcommand, '[SLUG]', '[ID]')
+  return second === undefined ? { slug: await findProjectSlug(client, first), id: first } : { slug: first, id: second }
 }
 
 /** An id alone says which deployment is meant, but the API asks by project. */
-async function slugOfDeployment(client: Client, id: string): Promise<string> {
-  let refused: Refusal | undefined
-  for (const { slug } of await everyProject(client)) {
+async function findProjectSlug(client: ApiClient, id: string): Promise<string> {
+  let lastError: ApiError | undefined
+  for (const { slug } of await listAllProjects(client)) {
     try {
       await client.call('getDeployment', { params: { slug, id } })
       return slug
     } catch (error) {
-      if (!(error instanceof Refusal) || error.status !== 404) throw error
-      refused = error
+      if (!(error instanceof ApiError) || error.status !== 404) throw error
+      lastError = error
     }
   }
-  throw refused ?? new UsageError(`No project has a deployment “${id}”. List them with: homeport deployments SLUG`)
+  throw lastError ?? new UsageError(`No project has a deployment “${id}”. List them with: homeport deployments SLUG`)
 }
 
-function statusOf(call: Call): Deployment['status'] | undefined {
+function readStatusFlag(context: CommandContext): Deployment['status'] | undefined {
   // The instance refuses a word that is none.
-  return text(call.flags, 'status') as Deployment['status'] | undefined
+  return stringFlag(context.flags, 'status') as Deployment['status'] | undefined
 }

@@ -1,55 +1,56 @@
-import { cleanKind, type CleanKind } from '../contract/upkeep.ts'
-import { type Call, type Command, exitCodes, UsageError } from './command.ts'
-import { sizeOf, table } from './terminal.ts'
+import { cleanableKind, type CleanableKind } from '../contract/maintenance.ts'
+import { type CommandContext, type CliCommand, exitCodes, UsageError } from './command.ts'
+import { formatBytes, formatTable } from './terminal.ts'
 
-const kinds = cleanKind.options
+const cleanKinds = cleanableKind.options
 
-export const disk: Command = {
+export const disk: CliCommand = {
   summary: 'Shows what takes which room on the disk, and frees what nothing needs.',
-  forms: ['disk [--notes]', 'disk clean [KIND..]'],
+  usage: ['disk [--notes]', 'disk clean [KIND..]'],
   options: { notes: 'say of each what it is, and what a clean-up means for it' },
-  more: `Kinds: ${kinds.join(', ')}. Without one: all but edge_cache, which the apps would have to fill again.\nNever freed: what serves or sleeps, what it can be rolled back to, databases, dumps, backups, and what Homeport did not make.`,
-  async run(call) {
-    const [verb, ...rest] = call.words
-    if (verb === undefined) return show(call)
-    if (verb === 'clean') return clean(call, rest)
-    throw new UsageError(`“${verb}” is not clean.`)
+  details: `Kinds: ${cleanKinds.join(', ')}. Without one: all but edge_cache, which the apps would have to fill again.\nNever freed: what serves or sleeps, what it can be rolled back to, databases, dumps, backups, and what Homeport did not make.`,
+  async run(context) {
+    const [subcommand, ...rest] = context.positionals
+    if (subcommand === undefined) return show(context)
+    if (subcommand === 'clean') return clean(context, rest)
+    throw new UsageError(`“${subcommand}” is not clean.`)
   },
 }
 
-async function show(call: Call): Promise<number> {
-  const answer = await call.connect().call('getDisk', {})
-  if (call.json) call.terminal.out(JSON.stringify(answer))
+async function show(context: CommandContext): Promise<number> {
+  const response = await context.connect().call('getDisk', {})
+  if (context.is_json) context.terminal.out(JSON.stringify(response))
   else {
-    const rows = answer.kinds
+    const rows = response.kinds
       .filter(({ bytes, reclaimable_bytes }) => bytes > 0 || reclaimable_bytes === null)
       .map(({ kind, place, bytes, reclaimable_bytes, note }) => [
         kind,
         place === 'engine' ? 'Docker' : 'folder',
-        sizeOf(bytes),
-        reclaimable_bytes === null ? '?' : sizeOf(reclaimable_bytes),
-        ...(call.flags.notes === true || reclaimable_bytes === null ? [note ?? ''] : []),
+        formatBytes(bytes),
+        reclaimable_bytes === null ? '?' : formatBytes(reclaimable_bytes),
+        ...(context.flags.notes === true || reclaimable_bytes === null ? [note ?? ''] : []),
       ])
-    for (const line of table(call.terminal, ['KIND', 'IN', 'SIZE', 'CAN GO'], rows)) call.terminal.out(line)
-    call.terminal.out(`${sizeOf(answer.total_bytes)} altogether; ${sizeOf(answer.free_bytes)} are free for ${answer.data_dir}.`)
+    for (const line of formatTable(context.terminal, ['KIND', 'IN', 'SIZE', 'CAN GO'], rows)) context.terminal.out(line)
+    context.terminal.out(`${formatBytes(response.total_bytes)} altogether; ${formatBytes(response.free_bytes)} are free for ${response.data_dir}.`)
   }
-  return exitCodes.done
+  return exitCodes.success
 }
 
-async function clean(call: Call, names: string[]): Promise<number> {
-  const wanted = names.map(kindOf)
-  const answer = await call.connect().call('cleanDisk', { body: wanted.length === 0 ? {} : { kinds: wanted } })
-  if (call.json) call.terminal.out(JSON.stringify(answer))
+async function clean(context: CommandContext, names: string[]): Promise<number> {
+  const selectedKinds = names.map(parseCleanKind)
+  const response = await context.connect().call('cleanDisk', { body: selectedKinds.length === 0 ? {} : { kinds: selectedKinds } })
+  if (context.is_json) context.terminal.out(JSON.stringify(response))
   else {
-    for (const { kind, bytes, count, note } of answer.freed)
-      if (bytes > 0 || count > 0 || /not/.test(note ?? '')) call.terminal.out(`${kind.padEnd(14)}${sizeOf(bytes)}${note === null ? '' : `  ${note}`}`)
-    call.terminal.out(answer.freed_bytes === 0 ? 'Nothing had to go.' : `Freed ${sizeOf(answer.freed_bytes)}.`)
+    for (const { kind, bytes, count, note } of response.freed)
+      if (bytes > 0 || count > 0 || /not/.test(note ?? ''))
+        context.terminal.out(`${kind.padEnd(14)}${formatBytes(bytes)}${note === null ? '' : `  ${note}`}`)
+    context.terminal.out(response.freed_bytes === 0 ? 'Nothing had to go.' : `Freed ${formatBytes(response.freed_bytes)}.`)
   }
-  return exitCodes.done
+  return exitCodes.success
 }
 
-function kindOf(name: string): CleanKind {
-  const found = cleanKind.safeParse(name)
-  if (!found.success) throw new UsageError(`“${name}” cannot be cleaned. There are ${kinds.join(', ')}.`)
-  return found.data
+function parseCleanKind(name: string): CleanableKind {
+  const parsed = cleanableKind.safeParse(name)
+  if (!parsed.success) throw new UsageError(`“${name}” cannot be cleaned. There are ${cleanKinds.join(', ')}.`)
+  return parsed.data
 }

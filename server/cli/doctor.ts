@@ -1,23 +1,23 @@
-import { type Command, exitCodes, words } from './command.ts'
-import { paint } from './terminal.ts'
+import { type CliCommand, exitCodes, requirePositionals } from './command.ts'
+import { colorize } from './terminal.ts'
 
-const marks = { ok: ['green', '✓'], warning: ['yellow', '!'], failed: ['red', '✗'] } as const
+const statusMarks = { ok: ['green', '✓'], warning: ['yellow', '!'], failed: ['red', '✗'] } as const
 
-export const doctor: Command = {
+export const doctor: CliCommand = {
   summary: 'Looks at engine, ports, names, certificates, disk and database, and says how to mend what is wrong.',
-  forms: ['doctor'],
+  usage: ['doctor'],
   options: {},
-  async run(call) {
-    words(call)
-    const client = call.connect()
+  async run(context) {
+    requirePositionals(context)
+    const client = context.connect()
     const { checks } = await client.call('doctor', {})
-    if (call.json) call.terminal.out(JSON.stringify({ checks }))
-    for (const check of call.json ? [] : checks) {
-      const [colour, mark] = marks[check.status]
-      call.terminal.out(`${paint(call.terminal, colour, mark)} ${check.name}: ${check.message}`)
-      if (check.mend !== null) call.terminal.out(`    ${check.mend}`)
-      if (check.mend !== null && check.help) call.terminal.out(paint(call.terminal, 'dim', `    ${client.url}/app/help/${check.help}`))
+    if (context.is_json) context.terminal.out(JSON.stringify({ checks }))
+    for (const check of context.is_json ? [] : checks) {
+      const [colour, mark] = statusMarks[check.status]
+      context.terminal.out(`${colorize(context.terminal, colour, mark)} ${check.name}: ${check.message}`)
+      if (check.mend !== null) context.terminal.out(`    ${check.mend}`)
+      if (check.mend !== null && check.help) context.terminal.out(colorize(context.terminal, 'dim', `    ${client.url}/app/help/${check.help}`))
     }
-    return checks.some((check) => check.status === 'failed') ? exitCodes.refused : exitCodes.done
+    return checks.some((check) => check.status === 'failed') ? exitCodes.failure : exitCodes.success
   },
 }

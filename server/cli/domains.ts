@@ -1,11 +1,11 @@
 import type { Domain } from '../contract/domains.ts'
-import type { Client } from './client.ts'
-import { type Call, type Command, exitCodes, UsageError, words } from './command.ts'
-import { paint, table } from './terminal.ts'
+import type { ApiClient } from './client.ts'
+import { type CommandContext, type CliCommand, exitCodes, UsageError, requirePositionals } from './command.ts'
+import { colorize, formatTable } from './terminal.ts'
 
-export const domains: Command = {
+export const domains: CliCommand = {
   summary: 'Lists, adds, verifies, buys and removes hostnames of your own.',
-  forms: [
+  usage: [
     'domains [list] [SLUG]',
     'domains add SLUG HOST',
     'domains verify HOST',
@@ -15,110 +15,110 @@ export const domains: Command = {
     'domains transfer HOST',
   ],
   options: {},
-  more: [
+  details: [
     'A name routes once it is verified: set an A record for it to the address that add and list name, then verify.',
     'verify asks DNS and says what it found; it ends with 1 when the name does not lead here yet.',
   ].join('\n'),
-  async run(call) {
-    const verb = call.words[0] ?? 'list'
-    if (!Object.hasOwn(verbs, verb)) throw new UsageError(`“${verb}” is none of ${Object.keys(verbs).join(', ')}.`)
-    return verbs[verb as keyof typeof verbs](call)
+  async run(context) {
+    const subcommand = context.positionals[0] ?? 'list'
+    if (!Object.hasOwn(subcommands, subcommand)) throw new UsageError(`“${subcommand}” is none of ${Object.keys(subcommands).join(', ')}.`)
+    return subcommands[subcommand as keyof typeof subcommands](context)
   },
 }
 
-const verbs = { list, add, verify, remove, search, buy, transfer }
+const subcommands = { list, add, verify, remove, search, buy, transfer }
 
-async function list(call: Call): Promise<number> {
-  const [, slug] = words(call, '[list]', '[SLUG]')
-  const client = call.connect()
-  const found = slug === undefined ? await client.call('listDomains', {}) : await client.call('listProjectDomains', { params: { slug } })
-  if (call.json) call.terminal.out(JSON.stringify(found))
-  else if (found.domains.length === 0) call.terminal.out('No domains yet. Add one with: homeport domains add SLUG HOST')
+async function list(context: CommandContext): Promise<number> {
+  const [, slug] = requirePositionals(context, '[list]', '[SLUG]')
+  const client = context.connect()
+  const response = slug === undefined ? await client.call('listDomains', {}) : await client.call('listProjectDomains', { params: { slug } })
+  if (context.is_json) context.terminal.out(JSON.stringify(response))
+  else if (response.domains.length === 0) context.terminal.out('No domains yet. Add one with: homeport domains add SLUG HOST')
   else {
-    const rows = found.domains.map((one) => [one.hostname, one.project_slug, one.status, one.last_check_error ?? ''])
-    for (const line of table(call.terminal, ['HOST', 'PROJECT', 'STATUS', ''], rows)) call.terminal.out(line.trimEnd())
-    call.terminal.err(`A records of your own names have to name ${found.platform_ip}.`)
+    const rows = response.domains.map((one) => [one.hostname, one.project_slug, one.status, one.last_check_error ?? ''])
+    for (const line of formatTable(context.terminal, ['HOST', 'PROJECT', 'STATUS', ''], rows)) context.terminal.out(line.trimEnd())
+    context.terminal.err(`A records of your own names have to name ${response.platform_ip}.`)
   }
-  return exitCodes.done
+  return exitCodes.success
 }
 
-async function add(call: Call): Promise<number> {
-  const [, slug = '', hostname = ''] = words(call, 'add', 'SLUG', 'HOST')
-  const client = call.connect()
+async function add(context: CommandContext): Promise<number> {
+  const [, slug = '', hostname = ''] = requirePositionals(context, 'add', 'SLUG', 'HOST')
+  const client = context.connect()
   const { domain } = await client.call('addDomain', { params: { slug }, body: { hostname } })
   const { platform_ip } = await client.call('getDomain', { params: { id: domain.id } })
-  if (call.json) call.terminal.out(JSON.stringify({ platform_ip, domain }))
+  if (context.is_json) context.terminal.out(JSON.stringify({ platform_ip, domain }))
   else {
-    call.terminal.out(`Added ${hostname}. At your DNS provider, set this record:`)
-    call.terminal.out(`  ${hostname}.  A  ${platform_ip}`)
-    call.terminal.out(`Then: homeport domains verify ${hostname}`)
+    context.terminal.out(`Added ${hostname}. At your DNS provider, set this record:`)
+    context.terminal.out(`  ${hostname}.  A  ${platform_ip}`)
+    context.terminal.out(`Then: homeport domains verify ${hostname}`)
   }
-  return exitCodes.done
+  return exitCodes.success
 }
 
-async function verify(call: Call): Promise<number> {
-  const [, hostname = ''] = words(call, 'verify', 'HOST')
-  const client = call.connect()
-  const answer = await client.call('verifyDomain', { params: { id: (await domainCalled(client, hostname)).id } })
-  const { domain, checks } = answer
-  if (call.json) call.terminal.out(JSON.stringify(answer))
+async function verify(context: CommandContext): Promise<number> {
+  const [, hostname = ''] = requirePositionals(context, 'verify', 'HOST')
+  const client = context.connect()
+  const response = await client.call('verifyDomain', { params: { id: (await findDomain(client, hostname)).id } })
+  const { domain, checks } = response
+  if (context.is_json) context.terminal.out(JSON.stringify(response))
   else {
     for (const check of checks) {
-      const mark = check.ok ? paint(call.terminal, 'green', 'ok   ') : paint(call.terminal, 'red', 'wrong')
-      call.terminal.out(`${mark}  ${check.type.padEnd(5)}  expected ${check.expected}, found ${check.found.join(', ') || 'nothing'}`)
-      call.terminal.out(`       ${check.message}`)
+      const mark = check.ok ? colorize(context.terminal, 'green', 'ok   ') : colorize(context.terminal, 'red', 'wrong')
+      context.terminal.out(`${mark}  ${check.type.padEnd(5)}  expected ${check.expected}, found ${check.found.join(', ') || 'nothing'}`)
+      context.terminal.out(`       ${check.message}`)
     }
-    call.terminal.out(
+    context.terminal.out(
       domain.status === 'verified' ? `${hostname} is verified and leads to ${domain.project_slug}.` : `${hostname} is ${domain.status}.`,
     )
   }
-  return domain.status === 'verified' && domain.last_check_error === null ? exitCodes.done : exitCodes.refused
+  return domain.status === 'verified' && domain.last_check_error === null ? exitCodes.success : exitCodes.failure
 }
 
-async function remove(call: Call): Promise<number> {
-  const [, hostname = ''] = words(call, 'remove', 'HOST')
-  const client = call.connect()
-  await client.call('deleteDomain', { params: { id: (await domainCalled(client, hostname)).id } })
-  call.terminal.out(call.json ? JSON.stringify({ removed: hostname }) : `Removed ${hostname}. It leads nowhere from now on.`)
-  return exitCodes.done
+async function remove(context: CommandContext): Promise<number> {
+  const [, hostname = ''] = requirePositionals(context, 'remove', 'HOST')
+  const client = context.connect()
+  await client.call('deleteDomain', { params: { id: (await findDomain(client, hostname)).id } })
+  context.terminal.out(context.is_json ? JSON.stringify({ removed: hostname }) : `Removed ${hostname}. It leads nowhere from now on.`)
+  return exitCodes.success
 }
 
-async function search(call: Call): Promise<number> {
-  const [, name = ''] = words(call, 'search', 'NAME')
-  const found = await call.connect().call('searchDomains', { query: { q: name } })
-  if (call.json) call.terminal.out(JSON.stringify(found))
+async function search(context: CommandContext): Promise<number> {
+  const [, name = ''] = requirePositionals(context, 'search', 'NAME')
+  const response = await context.connect().call('searchDomains', { query: { q: name } })
+  if (context.is_json) context.terminal.out(JSON.stringify(response))
   else {
-    const rows = found.results.map((one) => [
+    const rows = response.results.map((one) => [
       one.hostname,
       one.available ? 'available' : 'not available',
       one.price_cents === null ? '' : `${(one.price_cents / 100).toFixed(2)} ${one.currency} a year`,
     ])
-    for (const line of table(call.terminal, ['HOST', '', 'PRICE'], rows)) call.terminal.out(line.trimEnd())
+    for (const line of formatTable(context.terminal, ['HOST', '', 'PRICE'], rows)) context.terminal.out(line.trimEnd())
   }
-  return exitCodes.done
+  return exitCodes.success
 }
 
-async function buy(call: Call): Promise<number> {
-  const [, slug = '', hostname = ''] = words(call, 'buy', 'SLUG', 'HOST')
-  const { domain } = await call.connect().call('purchaseDomain', { params: { slug }, body: { hostname } })
+async function buy(context: CommandContext): Promise<number> {
+  const [, slug = '', hostname = ''] = requirePositionals(context, 'buy', 'SLUG', 'HOST')
+  const { domain } = await context.connect().call('purchaseDomain', { params: { slug }, body: { hostname } })
   const ends = domain.expires_at === null ? '' : ` It is yours until ${domain.expires_at.slice(0, 10)}.`
-  call.terminal.out(call.json ? JSON.stringify({ domain }) : `Bought ${hostname}; it leads to ${domain.project_slug}.${ends}`)
-  return exitCodes.done
+  context.terminal.out(context.is_json ? JSON.stringify({ domain }) : `Bought ${hostname}; it leads to ${domain.project_slug}.${ends}`)
+  return exitCodes.success
 }
 
-async function transfer(call: Call): Promise<number> {
-  const [, hostname = ''] = words(call, 'transfer', 'HOST')
-  const client = call.connect()
-  const answer = await client.call('transferDomain', { params: { id: (await domainCalled(client, hostname)).id } })
-  if (call.json) call.terminal.out(JSON.stringify(answer))
-  else call.terminal.out(`Give this code to the other registrar; homeport domains verify ${hostname} takes it back.\n${answer.auth_code}`)
-  return exitCodes.done
+async function transfer(context: CommandContext): Promise<number> {
+  const [, hostname = ''] = requirePositionals(context, 'transfer', 'HOST')
+  const client = context.connect()
+  const response = await client.call('transferDomain', { params: { id: (await findDomain(client, hostname)).id } })
+  if (context.is_json) context.terminal.out(JSON.stringify(response))
+  else context.terminal.out(`Give this code to the other registrar; homeport domains verify ${hostname} takes it back.\n${response.auth_code}`)
+  return exitCodes.success
 }
 
 /** A domain by its hostname, or by its id. */
-async function domainCalled(client: Client, name: string): Promise<Domain> {
+async function findDomain(client: ApiClient, name: string): Promise<Domain> {
   const { domains: all } = await client.call('listDomains', {})
-  const found = all.find((one) => one.hostname === name.toLowerCase() || one.id === name)
+  const match = all.find((one) => one.hostname === name.toLowerCase() || one.id === name)
   // One that is not in the list is refused by the API itself.
-  return found ?? (await client.call('getDomain', { params: { id: name } })).domain
+  return match ?? (await client.call('getDomain', { params: { id: name } })).domain
 }

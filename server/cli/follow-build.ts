@@ -1,9 +1,9 @@
 import type { BuildLogLine, StepName } from '../contract/deployments.ts'
-import type { Client } from './client.ts'
-import { type Call, exitCodes } from './command.ts'
-import { paint, printable } from './terminal.ts'
+import type { ApiClient } from './client.ts'
+import { type CommandContext, exitCodes } from './command.ts'
+import { colorize, sanitizeLine } from './terminal.ts'
 
-const titles: Record<StepName, string> = {
+const stepTitles: Record<StepName, string> = {
   clone: 'Getting the source',
   detect: 'Looking at it',
   install: 'Installing dependencies',
@@ -14,19 +14,19 @@ const titles: Record<StepName, string> = {
 }
 
 /** Prints the log of a deployment until it ends. With `--json` it only waits: standard output belongs to the result. */
-export async function followBuild(call: Call, client: Client, slug: string, id: string): Promise<void> {
-  const { terminal } = call
+export async function followBuild(context: CommandContext, client: ApiClient, slug: string, id: string): Promise<void> {
+  const { terminal } = context
   let step: StepName | undefined
-  for await (const { event, data } of client.stream('streamBuildLog', { params: { slug, id } }, call.signal)) {
-    if (call.json) continue
+  for await (const { event, data } of client.stream('streamBuildLog', { params: { slug, id } }, context.signal)) {
+    if (context.is_json) continue
     if (event === 'log') {
       const line = JSON.parse(data) as BuildLogLine
       if (line.step !== step) {
         step = line.step
-        terminal.out(paint(terminal, 'bold', titles[line.step]))
+        terminal.out(colorize(terminal, 'bold', stepTitles[line.step]))
       }
-      const text = printable(terminal, line.line)
-      terminal.out(`  ${line.stream === 'system' ? paint(terminal, 'cyan', text) : text}`)
+      const text = sanitizeLine(terminal, line.line)
+      terminal.out(`  ${line.stream === 'system' ? colorize(terminal, 'cyan', text) : text}`)
     } else if (event === 'lagged') {
       terminal.err(`(${(JSON.parse(data) as { dropped: number }).dropped} lines were left out here because this terminal was slow)`)
     }
@@ -34,25 +34,25 @@ export async function followBuild(call: Call, client: Client, slug: string, id: 
 }
 
 /** Says how a deployment ended; 1 when it did not end well. */
-export async function finish(call: Call, client: Client, slug: string, id: string): Promise<number> {
-  const { terminal } = call
-  if (call.signal.aborted) {
+export async function reportOutcome(context: CommandContext, client: ApiClient, slug: string, id: string): Promise<number> {
+  const { terminal } = context
+  if (context.signal.aborted) {
     terminal.err(`Not following any more; the deployment goes on. Stop it with: homeport deployments cancel ${slug} ${id}`)
-    return exitCodes.refused
+    return exitCodes.failure
   }
   const { deployment } = await client.call('getDeployment', { params: { slug, id } })
-  const { build_log: _log, ...short } = deployment
-  if (call.json) {
+  const { build_log: _log, ...summary } = deployment
+  if (context.is_json) {
     const { project } = await client.call('getProject', { params: { slug } })
-    terminal.out(JSON.stringify({ project, deployment: short }))
+    terminal.out(JSON.stringify({ project, deployment: summary }))
   }
   if (deployment.status === 'ready') {
-    if (!call.json) terminal.out(`${paint(terminal, 'green', '✓ Live')} at ${paint(terminal, 'bold', deployment.url ?? '')}`)
-    return exitCodes.done
+    if (!context.is_json) terminal.out(`${colorize(terminal, 'green', '✓ Live')} at ${colorize(terminal, 'bold', deployment.url ?? '')}`)
+    return exitCodes.success
   }
   if (deployment.error) {
-    terminal.err(`${paint(terminal, 'red', `✗ ${deployment.error.code}`)}: ${printable(terminal, deployment.error.message)}`)
-    if (deployment.error.hint !== '') for (const line of deployment.error.hint.split('\n')) terminal.err(`  ${printable(terminal, line)}`)
+    terminal.err(`${colorize(terminal, 'red', `✗ ${deployment.error.code}`)}: ${sanitizeLine(terminal, deployment.error.message)}`)
+    if (deployment.error.hint !== '') for (const line of deployment.error.hint.split('\n')) terminal.err(`  ${sanitizeLine(terminal, line)}`)
   } else terminal.err(`The deployment ended as ${deployment.status}.`)
-  return exitCodes.refused
+  return exitCodes.failure
 }

@@ -1,50 +1,50 @@
-import { type Call, type Command, help as usageOf, UsageError } from './command.ts'
+import { type CommandContext, type CliCommand, formatCommandHelp, UsageError } from './command.ts'
 
-const width = 88
+const columns = 88
 
 /** `homeport help`: the guides of the dashboard's help, and how a command is used. A word may name one of each. */
-export function createHelp(commands: Record<string, Command>, overview: () => string): Command {
+export function createHelpCommand(commands: Record<string, CliCommand>, formatOverview: () => string): CliCommand {
   return {
     summary: 'Prints guides, and how a command is used.',
-    forms: ['help', 'help TOPIC', 'help COMMAND'],
+    usage: ['help', 'help TOPIC', 'help COMMAND'],
     options: {},
-    async run(call) {
+    async run(context) {
       // Loaded here, because no other command needs the texts.
-      const [{ findTopic, searchTopics, shelves, topics }, { plainText }] = await Promise.all([
+      const [{ findTopic, searchTopics, topicSections: shelves, topics }, { formatPlainText: plainText }] = await Promise.all([
         import('../help/topics.ts'),
         import('../help/plain-text.ts'),
       ])
-      const asked = call.words.join(' ')
-      if (asked === '') {
+      const query = context.positionals.join(' ')
+      if (query === '') {
         const lines = shelves.flatMap(({ heading, topics: some }) => ['', heading, ...some.map(({ id, title }) => `  ${id.padEnd(14)}${title}`)])
-        return print(call, { topics: topics.map(({ id, title, about }) => ({ id, title, about })) }, [
-          overview(),
+        return printResult(context, { topics: topics.map(({ id, title, summary: about }) => ({ id, title, about })) }, [
+          formatOverview(),
           '',
           'homeport help TOPIC prints a guide:',
           ...lines,
         ])
       }
-      const command = Object.hasOwn(commands, asked) ? commands[asked] : undefined
-      const topic = findTopic(asked.replaceAll(' ', '-'))
-      const usage = command && usageOf(asked, command)
-      const text = topic && plainText(topic, width)
+      const command = Object.hasOwn(commands, query) ? commands[query] : undefined
+      const topic = findTopic(query.replaceAll(' ', '-'))
+      const usage = command && formatCommandHelp(query, command)
+      const text = topic && plainText(topic, columns)
       if (text !== undefined || usage !== undefined) {
         const parts = [text, usage].filter((part) => part !== undefined)
-        return print(call, { topic: topic ? { id: topic.id, title: topic.title, text } : null, usage: usage ?? null }, [
-          parts.join(`\n\n${'-'.repeat(width)}\n`),
+        return printResult(context, { topic: topic ? { id: topic.id, title: topic.title, text } : null, usage: usage ?? null }, [
+          parts.join(`\n\n${'-'.repeat(columns)}\n`),
         ])
       }
-      const near = searchTopics(asked)
-      if (near.length === 0) throw new UsageError(`There is no guide and no command “${asked}”. homeport help lists them.`)
-      return print(call, { topics: near.map(({ id, title, about }) => ({ id, title, about })) }, [
-        `Guides that mention “${asked}”:`,
-        ...near.map(({ id, title }) => `  ${id.padEnd(14)}${title}`),
+      const matches = searchTopics(query)
+      if (matches.length === 0) throw new UsageError(`There is no guide and no command “${query}”. homeport help lists them.`)
+      return printResult(context, { topics: matches.map(({ id, title, summary: about }) => ({ id, title, about })) }, [
+        `Guides that mention “${query}”:`,
+        ...matches.map(({ id, title }) => `  ${id.padEnd(14)}${title}`),
       ])
     },
   }
 }
 
-function print({ json, terminal }: Call, value: object, lines: string[]): number {
+function printResult({ is_json: json, terminal }: CommandContext, value: object, lines: string[]): number {
   terminal.out(json ? JSON.stringify(value) : lines.join('\n'))
   return 0
 }

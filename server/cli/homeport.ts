@@ -2,24 +2,24 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { systemClock } from '../lib/clock.ts'
-import { environmentWith, remoteToken, surroundings, whereabouts } from '../options.ts'
-import { openInBrowser } from './browser.ts'
-import { createClient } from './client.ts'
-import { exitCodes, text } from './command.ts'
+import { withSecrets, readRemoteToken, detectTerminal, readInstanceLocation } from '../options.ts'
+import { openInBrowser } from './open-browser.ts'
+import { createApiClient } from './client.ts'
+import { exitCodes, stringFlag } from './command.ts'
 import { runCommandLine } from './command-line.ts'
 import { findInstance } from './find-instance.ts'
-import { createOutput } from './output.ts'
+import { createLineWriter } from './line-writer.ts'
 import { serve } from './serve.ts'
 
 /** The command `homeport`: binds the command line to this process. `homeport.mjs` runs the built form of it. */
 const isTerminal = process.stdout.isTTY
-const { has_colour, has_display } = surroundings(isTerminal)
+const { has_colour, has_display } = detectTerminal(isTerminal)
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
 // `homeport logs app | head` closes the output early, which is no failure. A platform goes on without anybody who reads.
 if (process.argv[2] !== 'serve') process.stdout.on('error', () => process.exit(0))
 
-async function ask(question: string, isSecret: boolean): Promise<string | undefined> {
+async function promptUser(question: string, isSecret: boolean): Promise<string | undefined> {
   const isTyped = isSecret && process.stdin.isTTY
   // The terminal itself echoes nothing while readline holds it; readline then writes into the void.
   const output = isTyped ? new Writable({ write: (_piece, _encoding, done) => done() }) : process.stderr
@@ -37,28 +37,29 @@ async function ask(question: string, isSecret: boolean): Promise<string | undefi
   }
 }
 
-const place = (flags: Parameters<typeof text>[0]) => whereabouts({ data: text(flags, 'data'), url: text(flags, 'url'), token: text(flags, 'token') })
+const resolveLocator = (flags: Parameters<typeof stringFlag>[0]) =>
+  readInstanceLocation({ data: stringFlag(flags, 'data'), url: stringFlag(flags, 'url'), token: stringFlag(flags, 'token') })
 
 process.exitCode = await runCommandLine(
   process.argv.slice(2),
   {
     terminal: {
-      out: createOutput(process.stdout),
-      err: createOutput(process.stderr),
+      out: createLineWriter(process.stdout),
+      err: createLineWriter(process.stderr),
       is_interactive: isTerminal && process.stdin.isTTY,
       has_colour,
     },
     cwd: process.cwd(),
     clock: systemClock,
-    connect: (flags) => createClient(findInstance(place(flags))),
-    openUrl: (flags, url, { is_secret }) => openInBrowser(url, { is_secret, has_display, data_dir: place(flags).data_dir }),
-    ask: (question, { is_secret = false } = {}) => ask(question, is_secret),
-    remote_token: remoteToken(),
-    runTool: (file, args, secrets) =>
+    connect: (flags) => createApiClient(findInstance(resolveLocator(flags))),
+    openUrl: (flags, url, { is_secret }) => openInBrowser(url, { is_secret, has_display, data_dir: resolveLocator(flags).data_dir }),
+    prompt: (question, { is_secret = false } = {}) => promptUser(question, is_secret),
+    remote_token: readRemoteToken(),
+    runProgram: (file, args, secrets) =>
       new Promise((resolve) => {
-        spawn(file, args, { stdio: 'inherit', env: environmentWith(secrets) })
+        spawn(file, args, { stdio: 'inherit', env: withSecrets(secrets) })
           .once('error', () => resolve(undefined))
-          .once('exit', (code) => resolve(code ?? exitCodes.refused))
+          .once('exit', (code) => resolve(code ?? exitCodes.failure))
       }),
     signal: stop.signal,
   },

@@ -1,59 +1,61 @@
 import { type Metrics, metricsRange } from '../contract/metrics.ts'
-import { type Call, type Command, exitCodes, text, UsageError, words } from './command.ts'
-import { ago, paint, sizeOf, table } from './terminal.ts'
+import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals } from './command.ts'
+import { formatRelativeTime, colorize, formatBytes, formatTable } from './terminal.ts'
 
 const ranges = metricsRange.options
 
-export const metrics: Command = {
+export const metrics: CliCommand = {
   summary: 'Shows requests, durations, cold starts and cache of a project.',
-  forms: ['metrics SLUG [--range 24h|7d|30d] [--buckets]'],
+  usage: ['metrics SLUG [--range 24h|7d|30d] [--buckets]'],
   options: {
     range: `=RANGE ${ranges.join(', ')} (default 24h)`,
     buckets: 'list every part of the range that had requests',
   },
-  async run(call) {
-    const [slug = ''] = words(call, 'SLUG')
-    const range = rangeOf(call)
-    const answer = await call.connect().call('getMetrics', { params: { slug }, query: { range } })
-    if (call.json) {
-      call.terminal.out(JSON.stringify(answer))
-      return exitCodes.done
+  async run(context) {
+    const [slug = ''] = requirePositionals(context, 'SLUG')
+    const range = readRangeFlag(context)
+    const response = await context.connect().call('getMetrics', { params: { slug }, query: { range } })
+    if (context.is_json) {
+      context.terminal.out(JSON.stringify(response))
+      return exitCodes.success
     }
-    call.terminal.out(paint(call.terminal, 'bold', `${slug}, last ${{ '24h': '24 hours', '7d': '7 days', '30d': '30 days' }[range]}`))
-    for (const [name, value] of factsOf(answer, call.clock.now())) call.terminal.out(`  ${name.padEnd(14)}${value}`)
-    if (call.flags.buckets === true) for (const line of bucketsOf(call, answer)) call.terminal.out(line)
-    return exitCodes.done
+    context.terminal.out(colorize(context.terminal, 'bold', `${slug}, last ${{ '24h': '24 hours', '7d': '7 days', '30d': '30 days' }[range]}`))
+    for (const [name, value] of formatFacts(response, context.clock.now())) context.terminal.out(`  ${name.padEnd(14)}${value}`)
+    if (context.flags.buckets === true) for (const line of formatBuckets(context, response)) context.terminal.out(line)
+    return exitCodes.success
   },
 }
 
-function rangeOf(call: Call): Metrics['range'] {
-  const found = metricsRange.safeParse(text(call.flags, 'range') ?? '24h')
-  if (!found.success) throw new UsageError(`--range is none of ${ranges.join(', ')}.`)
-  return found.data
+function readRangeFlag(context: CommandContext): Metrics['range'] {
+  const parsed = metricsRange.safeParse(stringFlag(context.flags, 'range') ?? '24h')
+  if (!parsed.success) throw new UsageError(`--range is none of ${ranges.join(', ')}.`)
+  return parsed.data
 }
 
-function factsOf({ totals, cold_starts, cache, resources, buckets }: Metrics, now: number): [string, string][] {
-  const served = cache.hits + cache.misses + cache.bypass
+function formatFacts({ totals, cold_starts, cache, resources, buckets }: Metrics, now: number): [string, string][] {
+  const lookups = cache.hits + cache.misses + cache.bypass
   return [
     [
       'requests',
-      totals.requests === 0 ? 'none' : `${count(totals.requests)}, ${percent(totals.error_rate)} failed, ${sizeOf(totals.bytes_out)} sent`,
+      totals.requests === 0
+        ? 'none'
+        : `${formatCount(totals.requests)}, ${formatPercent(totals.error_rate)} failed, ${formatBytes(totals.bytes_out)} sent`,
     ],
-    ...(totals.requests === 0 ? [] : ([['', graph(buckets.map((bucket) => bucket.requests))]] satisfies [string, string][])),
-    ['durations', `p50 ${duration(totals.p50_ms)}, p95 ${duration(totals.p95_ms)}, p99 ${duration(totals.p99_ms)}`],
+    ...(totals.requests === 0 ? [] : ([['', renderSparkline(buckets.map((bucket) => bucket.requests))]] satisfies [string, string][])),
+    ['durations', `p50 ${formatDuration(totals.p50_ms)}, p95 ${formatDuration(totals.p95_ms)}, p99 ${formatDuration(totals.p99_ms)}`],
     [
       'cold starts',
       cold_starts.last_at === null
         ? 'none'
-        : `${count(cold_starts.count)}, p50 ${duration(cold_starts.p50_ms)}, p95 ${duration(cold_starts.p95_ms)}, the last ${ago(cold_starts.last_at, now)}`,
+        : `${formatCount(cold_starts.count)}, p50 ${formatDuration(cold_starts.p50_ms)}, p95 ${formatDuration(cold_starts.p95_ms)}, the last ${formatRelativeTime(cold_starts.last_at, now)}`,
     ],
     [
       'cache',
-      served === 0
+      lookups === 0
         ? 'not asked'
-        : `${count(cache.hits)} hits, ${count(cache.misses)} misses, ${count(cache.bypass)} passed by${cache.hit_ratio === null ? '' : `, ${percent(cache.hit_ratio)} hit`}`,
+        : `${formatCount(cache.hits)} hits, ${formatCount(cache.misses)} misses, ${formatCount(cache.bypass)} passed by${cache.hit_ratio === null ? '' : `, ${formatPercent(cache.hit_ratio)} hit`}`,
     ],
-    ['stored', `${count(cache.objects)} ${cache.objects === 1 ? 'answer' : 'answers'}, ${sizeOf(cache.bytes)}`],
+    ['stored', `${formatCount(cache.objects)} ${cache.objects === 1 ? 'answer' : 'answers'}, ${formatBytes(cache.bytes)}`],
     [
       'uses now',
       resources === null
@@ -63,33 +65,33 @@ function factsOf({ totals, cold_starts, cache, resources, buckets }: Metrics, no
   ]
 }
 
-function bucketsOf(call: Call, { buckets }: Metrics): string[] {
+function formatBuckets(context: CommandContext, { buckets }: Metrics): string[] {
   const rows = buckets
     .filter((bucket) => bucket.requests > 0 || bucket.cold_starts > 0)
     .map((one) => [
       one.ts,
       ...[one.requests, one.status_2xx, one.status_3xx, one.status_4xx, one.status_5xx].map(String),
-      ...[one.p50_ms, one.p95_ms, one.p99_ms].map(duration),
+      ...[one.p50_ms, one.p95_ms, one.p99_ms].map(formatDuration),
     ])
-  return table(call.terminal, ['FROM', 'REQUESTS', '2XX', '3XX', '4XX', '5XX', 'P50', 'P95', 'P99'], rows)
+  return formatTable(context.terminal, ['FROM', 'REQUESTS', '2XX', '3XX', '4XX', '5XX', 'P50', 'P95', 'P99'], rows)
 }
 
-const count = (number: number) => number.toLocaleString('en-US')
-const percent = (ratio: number) => `${Number((ratio * 100).toFixed(2))} %`
+const formatCount = (number: number) => number.toLocaleString('en-US')
+const formatPercent = (ratio: number) => `${Number((ratio * 100).toFixed(2))} %`
 
-function duration(ms: number | null): string {
+function formatDuration(ms: number | null): string {
   if (ms === null) return '-'
   if (ms < 1000) return `${Number(ms.toPrecision(3))} ms`
   return `${Number((ms / 1000).toPrecision(3))} s`
 }
 
-const bars = ' ▁▂▃▄▅▆▇█'
-const graphWidth = 48
+const sparklineLevels = ' ▁▂▃▄▅▆▇█'
+const sparklineWidth = 48
 
 /** Heights of the parts of a range against its highest; what is not zero shows. */
-function graph(counts: number[]): string {
-  const each = Math.ceil(counts.length / graphWidth)
+function renderSparkline(counts: number[]): string {
+  const each = Math.ceil(counts.length / sparklineWidth)
   const parts = Array.from({ length: Math.ceil(counts.length / each) }, (_, i) => counts.slice(i * each, (i + 1) * each).reduce((a, b) => a + b, 0))
-  const most = Math.max(1, ...parts)
-  return parts.map((part) => bars.charAt(Math.ceil((part / most) * (bars.length - 1)))).join('')
+  const max = Math.max(1, ...parts)
+  return parts.map((part) => sparklineLevels.charAt(Math.ceil((part / max) * (sparklineLevels.length - 1)))).join('')
 }

@@ -1,21 +1,21 @@
-import { type Command, exitCodes, words } from './command.ts'
+import { type CliCommand, exitCodes, requirePositionals } from './command.ts'
 
-export const open: Command = {
+export const open: CliCommand = {
   summary: 'Opens the dashboard, signed in. The link works once.',
-  forms: ['open [--print]'],
+  usage: ['open [--print]'],
   options: { print: 'only print the link' },
-  async run(call) {
-    words(call)
-    const { url, expires_at } = await call.connect().call('createSignInLink', {})
-    const isPrinted = call.json || call.flags.print === true
-    const opened = !isPrinted && (await call.openUrl(url, { is_secret: true }))
-    call.terminal.out(
-      call.json
+  async run(context) {
+    requirePositionals(context)
+    const { url, expires_at } = await context.connect().call('createSignInLink', {})
+    const isPrinted = context.is_json || context.flags.print === true
+    const isOpened = !isPrinted && (await context.openUrl(url, { is_secret: true }))
+    context.terminal.out(
+      context.is_json
         ? JSON.stringify({ url, expires_at })
-        : opened
+        : isOpened
           ? 'Opened the dashboard in your browser. If it shows nothing: homeport open --print'
           : url,
     )
-    return exitCodes.done
+    return exitCodes.success
   },
 }

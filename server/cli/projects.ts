@@ -1,81 +1,81 @@
 import { type Project, projectOperations } from '../contract/projects.ts'
-import { slugFor } from '../lib/slug.ts'
-import type { Client } from './client.ts'
-import { type Call, type Command, exitCodes, text, UsageError, words } from './command.ts'
-import { ago, paint, table } from './terminal.ts'
+import { slugify } from '../lib/slug.ts'
+import type { ApiClient } from './client.ts'
+import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals } from './command.ts'
+import { formatRelativeTime, colorize, formatTable } from './terminal.ts'
 
-const settings = projectOperations.updateProject.body.shape
+const projectSettings = projectOperations.updateProject.body.shape
 
-export const projects: Command = {
+export const projects: CliCommand = {
   summary: 'Lists, makes, shows, changes, opens, stops and deletes projects.',
-  forms: ['projects', 'projects create NAME', 'projects set SLUG KEY=VALUE ...', 'projects show|open|stop|delete SLUG'],
+  usage: ['projects', 'projects create NAME', 'projects set SLUG KEY=VALUE ...', 'projects show|open|stop|delete SLUG'],
   options: {
     slug: '=SLUG the short name of a new project (default: from NAME)',
     repo: '=URL the git address of a new project',
     branch: '=NAME its branch',
     yes: 'delete without asking',
   },
-  more: `Settings:\n${Object.entries(settings)
+  details: `Settings:\n${Object.entries(projectSettings)
     .map(([key, schema]) => `  ${key.padEnd(20)}${schema.description ?? ''}`.trimEnd())
     .join('\n')}\nA setting that is changed counts from the next deployment on.`,
-  async run(call) {
-    const verb = call.words[0]
-    if (verb === undefined || verb === 'list') return list(call)
-    if (verb === 'set') return set(call)
-    if (!Object.hasOwn(verbs, verb)) throw new UsageError(`“${verb}” is none of create, set, show, open, stop, delete.`)
-    const [, subject = ''] = words(call, verb, verb === 'create' ? 'NAME' : 'SLUG')
-    return verbs[verb as keyof typeof verbs](call, subject)
+  async run(context) {
+    const subcommand = context.positionals[0]
+    if (subcommand === undefined || subcommand === 'list') return list(context)
+    if (subcommand === 'set') return set(context)
+    if (!Object.hasOwn(subcommands, subcommand)) throw new UsageError(`“${subcommand}” is none of create, set, show, open, stop, delete.`)
+    const [, subject = ''] = requirePositionals(context, subcommand, subcommand === 'create' ? 'NAME' : 'SLUG')
+    return subcommands[subcommand as keyof typeof subcommands](context, subject)
   },
 }
 
-const verbs = { create, show, open, stop, delete: remove }
+const subcommands = { create, show, open, stop, delete: remove }
 
-async function list(call: Call): Promise<number> {
-  words(call, '[list]')
-  const client = call.connect()
-  const all = await everyProject(client)
-  if (call.json) call.terminal.out(JSON.stringify({ projects: all }))
-  else if (all.length === 0) call.terminal.out('No projects yet. Make one with: homeport deploy PATH')
+async function list(context: CommandContext): Promise<number> {
+  requirePositionals(context, '[list]')
+  const client = context.connect()
+  const all = await listAllProjects(client)
+  if (context.is_json) context.terminal.out(JSON.stringify({ projects: all }))
+  else if (all.length === 0) context.terminal.out('No projects yet. Make one with: homeport deploy PATH')
   else {
-    const edgeUrl = await edgeUrlOf(client)
+    const edgeUrl = await fetchEdgeUrl(client)
     const rows = all.map((project) => [
       project.slug,
-      stateOf(project),
-      project.status === 'live' ? addressOf(edgeUrl, project.slug) : '-',
-      ago(project.updated_at, call.clock.now()),
+      formatStatus(project),
+      project.status === 'live' ? buildProjectUrl(edgeUrl, project.slug) : '-',
+      formatRelativeTime(project.updated_at, context.clock.now()),
     ])
-    for (const line of table(call.terminal, ['SLUG', 'STATUS', 'ADDRESS', 'CHANGED'], rows)) call.terminal.out(line)
+    for (const line of formatTable(context.terminal, ['SLUG', 'STATUS', 'ADDRESS', 'CHANGED'], rows)) context.terminal.out(line)
   }
-  return exitCodes.done
+  return exitCodes.success
 }
 
-const stateOf = (project: Project): string => (project.is_cold ? `${project.status}, cold` : project.status)
+const formatStatus = (project: Project): string => (project.is_cold ? `${project.status}, cold` : project.status)
 
-async function create(call: Call, name: string): Promise<number> {
-  const slug = text(call.flags, 'slug') ?? slugFor(name)
-  const { project } = await call.connect().call('createProject', {
-    body: { name, slug, repo_url: text(call.flags, 'repo'), repo_branch: text(call.flags, 'branch') },
+async function create(context: CommandContext, name: string): Promise<number> {
+  const slug = stringFlag(context.flags, 'slug') ?? slugify(name)
+  const { project } = await context.connect().call('createProject', {
+    body: { name, slug, repo_url: stringFlag(context.flags, 'repo'), repo_branch: stringFlag(context.flags, 'branch') },
   })
-  call.terminal.out(call.json ? JSON.stringify({ project }) : `Made ${project.slug}.`)
-  return exitCodes.done
+  context.terminal.out(context.is_json ? JSON.stringify({ project }) : `Made ${project.slug}.`)
+  return exitCodes.success
 }
 
-async function set(call: Call): Promise<number> {
-  const [, slug, ...pairs] = call.words
+async function set(context: CommandContext): Promise<number> {
+  const [, slug, ...pairs] = context.positionals
   if (slug === undefined || pairs.length === 0) throw new UsageError(slug === undefined ? 'SLUG is missing.' : 'KEY=VALUE is missing.')
-  const body = Object.fromEntries(pairs.map(readPair))
-  const { project } = await call.connect().call('updateProject', { params: { slug }, body })
-  if (call.json) call.terminal.out(JSON.stringify({ project }))
-  else for (const key of Object.keys(body)) call.terminal.out(`${key} is now ${String(project[key as keyof Project])}.`)
-  return exitCodes.done
+  const body = Object.fromEntries(pairs.map(parseSetting))
+  const { project } = await context.connect().call('updateProject', { params: { slug }, body })
+  if (context.is_json) context.terminal.out(JSON.stringify({ project }))
+  else for (const key of Object.keys(body)) context.terminal.out(`${key} is now ${String(project[key as keyof Project])}.`)
+  return exitCodes.success
 }
 
 /** As the API takes it; whether the value is allowed is for the instance to say. */
-function readPair(pair: string): [string, string | number | boolean | null] {
+function parseSetting(pair: string): [string, string | number | boolean | null] {
   const [, key = '', value = ''] = /^([^=]+)=(.*)$/s.exec(pair) ?? []
   if (key === '') throw new UsageError(`“${pair}” is no setting. Write it as key=value, such as root_directory=apps/web.`)
-  const schema = Object.hasOwn(settings, key) ? settings[key as keyof typeof settings] : undefined
-  if (!schema) throw new UsageError(`There is no setting “${key}”. There are ${Object.keys(settings).join(', ')}.`)
+  const schema = Object.hasOwn(projectSettings, key) ? projectSettings[key as keyof typeof projectSettings] : undefined
+  if (!schema) throw new UsageError(`There is no setting “${key}”. There are ${Object.keys(projectSettings).join(', ')}.`)
   if (value === 'none' && schema.safeParse(null).success) return [key, null]
   if (schema.safeParse(true).success) {
     if (value !== 'true' && value !== 'false') throw new UsageError(`${key} is true or false.`)
@@ -86,16 +86,16 @@ function readPair(pair: string): [string, string | number | boolean | null] {
   return [key, Number(value)]
 }
 
-async function show(call: Call, slug: string): Promise<number> {
-  const client = call.connect()
+async function show(context: CommandContext, slug: string): Promise<number> {
+  const client = context.connect()
   const { project } = await client.call('getProject', { params: { slug } })
-  if (call.json) {
-    call.terminal.out(JSON.stringify({ project }))
-    return exitCodes.done
+  if (context.is_json) {
+    context.terminal.out(JSON.stringify({ project }))
+    return exitCodes.success
   }
   const facts: [string, string | null][] = [
-    ['status', stateOf(project)],
-    ['address', addressOf(await edgeUrlOf(client), slug)],
+    ['status', formatStatus(project)],
+    ['address', buildProjectUrl(await fetchEdgeUrl(client), slug)],
     ['repository', project.repo_url],
     ['branch', project.repo_url === null ? null : project.repo_branch],
     ['folder', project.root_directory],
@@ -103,50 +103,50 @@ async function show(call: Call, slug: string): Promise<number> {
     ['install', project.install_command],
     ['build', project.build_command],
     ['memory', `${project.memory_limit_mb} MB`],
-    ['last request', project.last_request_at === null ? 'none yet' : ago(project.last_request_at, call.clock.now())],
+    ['last request', project.last_request_at === null ? 'none yet' : formatRelativeTime(project.last_request_at, context.clock.now())],
     ['created', project.created_at],
   ]
-  call.terminal.out(paint(call.terminal, 'bold', project.name))
-  for (const [name, value] of facts) if (value !== null) call.terminal.out(`  ${name.padEnd(14)}${value}`)
-  return exitCodes.done
+  context.terminal.out(colorize(context.terminal, 'bold', project.name))
+  for (const [name, value] of facts) if (value !== null) context.terminal.out(`  ${name.padEnd(14)}${value}`)
+  return exitCodes.success
 }
 
-async function open(call: Call, slug: string): Promise<number> {
-  const client = call.connect()
+async function open(context: CommandContext, slug: string): Promise<number> {
+  const client = context.connect()
   await client.call('getProject', { params: { slug } })
-  const url = addressOf(await edgeUrlOf(client), slug)
-  const opened = !call.json && (await call.openUrl(url, { is_secret: false }))
-  call.terminal.out(call.json ? JSON.stringify({ url }) : opened ? `Opened ${url}` : url)
-  return exitCodes.done
+  const url = buildProjectUrl(await fetchEdgeUrl(client), slug)
+  const isOpened = !context.is_json && (await context.openUrl(url, { is_secret: false }))
+  context.terminal.out(context.is_json ? JSON.stringify({ url }) : isOpened ? `Opened ${url}` : url)
+  return exitCodes.success
 }
 
-async function stop(call: Call, slug: string): Promise<number> {
-  const client = call.connect()
-  const answer = await client.call('stopProject', { params: { slug } })
-  if (call.json) call.terminal.out(JSON.stringify(answer))
+async function stop(context: CommandContext, slug: string): Promise<number> {
+  const client = context.connect()
+  const response = await client.call('stopProject', { params: { slug } })
+  if (context.is_json) context.terminal.out(JSON.stringify(response))
   else {
     const { is_connected } = (await client.call('getProject', { params: { slug } })).project
-    call.terminal.out(`Stopped ${slug}. A deployment brings it back: homeport deploy ${is_connected ? '--git' : 'PATH'} --project ${slug}`)
+    context.terminal.out(`Stopped ${slug}. A deployment brings it back: homeport deploy ${is_connected ? '--git' : 'PATH'} --project ${slug}`)
   }
-  return exitCodes.done
+  return exitCodes.success
 }
 
-async function remove(call: Call, slug: string): Promise<number> {
-  const client = call.connect()
+async function remove(context: CommandContext, slug: string): Promise<number> {
+  const client = context.connect()
   // Only a person is asked: a script has said what it wants.
-  if (call.terminal.is_interactive && call.flags.yes !== true) {
-    const typed = await call.ask(`This deletes ${slug} with all its deployments, for good. Type its name to go on: `)
+  if (context.terminal.is_interactive && context.flags.yes !== true) {
+    const typed = await context.prompt(`This deletes ${slug} with all its deployments, for good. Type its name to go on: `)
     if (typed?.trim() !== slug) {
-      call.terminal.err('Nothing was deleted.')
-      return exitCodes.refused
+      context.terminal.err('Nothing was deleted.')
+      return exitCodes.failure
     }
   }
   await client.call('deleteProject', { params: { slug } })
-  call.terminal.out(call.json ? JSON.stringify({ deleted: slug }) : `Deleted ${slug}.`)
-  return exitCodes.done
+  context.terminal.out(context.is_json ? JSON.stringify({ deleted: slug }) : `Deleted ${slug}.`)
+  return exitCodes.success
 }
 
-export async function everyProject(client: Client): Promise<Project[]> {
+export async function listAllProjects(client: ApiClient): Promise<Project[]> {
   const all: Project[] = []
   let cursor: string | undefined
   do {
@@ -157,12 +157,12 @@ export async function everyProject(client: Client): Promise<Project[]> {
   return all
 }
 
-export async function edgeUrlOf(client: Client): Promise<string> {
+export async function fetchEdgeUrl(client: ApiClient): Promise<string> {
   return (await client.call('getSession', {})).instance.edge_url
 }
 
 /** `http://my-app.localhost:4680`, whatever the edge is called itself. */
-export function addressOf(edgeUrl: string, slug: string): string {
+export function buildProjectUrl(edgeUrl: string, slug: string): string {
   const { protocol, hostname, port } = new URL(edgeUrl)
   const name = /^(\d+\.){3}\d+$|^\[/.test(hostname) ? 'localhost' : hostname
   return `${protocol}//${slug}.${name}${port === '' ? '' : `:${port}`}`

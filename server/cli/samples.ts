@@ -1,10 +1,10 @@
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { type Call, type Command, exitCodes, UsageError, words } from './command.ts'
-import { paint } from './terminal.ts'
+import { type CommandContext, type CliCommand, exitCodes, UsageError, requirePositionals } from './command.ts'
+import { colorize } from './terminal.ts'
 
 /** Beside `server/` in a checkout, beside `out/` in a package. */
-const shelf = join(import.meta.dirname, '../../resources/samples')
+const samplesFolder = join(import.meta.dirname, '../../resources/samples')
 
 interface Sample {
   name: string
@@ -13,31 +13,31 @@ interface Sample {
   shows: string
 }
 
-export const samples: Command = {
+export const samples: CliCommand = {
   summary: 'Lists the sample apps, or writes one into a folder, to deploy it and to change it.',
-  forms: ['samples', 'samples NAME [FOLDER]'],
-  more: 'They need no packages: each deploys without a network.',
+  usage: ['samples', 'samples NAME [FOLDER]'],
+  details: 'They need no packages: each deploys without a network.',
   options: {},
-  async run(call) {
-    const [name, path] = words(call, '[NAME]', '[FOLDER]')
-    const list: Sample[] = JSON.parse(await readFile(join(shelf, 'samples.json'), 'utf8'))
-    if (name === undefined) return show(call, list)
+  async run(context) {
+    const [name, path] = requirePositionals(context, '[NAME]', '[FOLDER]')
+    const list: Sample[] = JSON.parse(await readFile(join(samplesFolder, 'samples.json'), 'utf8'))
+    if (name === undefined) return show(context, list)
     if (!list.some((sample) => sample.name === name)) throw new UsageError(`There is no sample “${name}”. homeport samples lists them.`)
-    const folder = resolve(call.cwd, path ?? name)
+    const folder = resolve(context.cwd, path ?? name)
     await mkdir(folder, { recursive: true })
     if ((await readdir(folder)).length > 0) throw new UsageError(`${folder} is not empty. Name a folder that is, or that is not there yet.`)
-    const files = await readdir(join(shelf, name))
-    for (const file of files) await writeFile(join(folder, file), await readFile(join(shelf, name, file)))
-    if (call.json) call.terminal.out(JSON.stringify({ name, folder, files }))
-    else call.terminal.out(`${folder} holds ${name}. Deploy it: npx homeport deploy ${path ?? name}`)
-    return exitCodes.done
+    const files = await readdir(join(samplesFolder, name))
+    for (const file of files) await writeFile(join(folder, file), await readFile(join(samplesFolder, name, file)))
+    if (context.is_json) context.terminal.out(JSON.stringify({ name, folder, files }))
+    else context.terminal.out(`${folder} holds ${name}. Deploy it: npx homeport deploy ${path ?? name}`)
+    return exitCodes.success
   },
 }
 
-function show(call: Call, list: Sample[]): number {
-  if (call.json) call.terminal.out(JSON.stringify({ samples: list }))
+function show(context: CommandContext, list: Sample[]): number {
+  if (context.is_json) context.terminal.out(JSON.stringify({ samples: list }))
   else
     for (const { name, about, shows } of list)
-      call.terminal.out(`${paint(call.terminal, 'bold', name.padEnd(14))}${about}\n${' '.repeat(14)}${shows}.`)
-  return exitCodes.done
+      context.terminal.out(`${colorize(context.terminal, 'bold', name.padEnd(14))}${about}\n${' '.repeat(14)}${shows}.`)
+  return exitCodes.success
 }

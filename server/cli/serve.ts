@@ -2,18 +2,18 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { sleep, systemClock } from '../lib/clock.ts'
 import type { InstanceFile } from '../lib/instance-file.ts'
-import { keyFiles, readOptions, type PlatformOptions } from '../options.ts'
-import { type Call, type Command, exitCodes, text, words } from './command.ts'
-import { collectAll, collectBuffersEarly, collectWhenIdle, createBusyShare } from './idle-collection.ts'
+import { masterKeyFiles, readOptions, type PlatformOptions } from '../options.ts'
+import { type CommandContext, type CliCommand, exitCodes, stringFlag, requirePositionals } from './command.ts'
+import { collectAllGarbage, limitYoungGeneration, collectGarbageWhenIdle, createEventLoopMeter } from './idle-garbage-collection.ts'
 import { createServeLog } from './serve-log.ts'
-import { paint } from './terminal.ts'
+import { colorize } from './terminal.ts'
 
 /** An orderly end takes less than this; whatever hangs by then is cut, which the next start mends as it mends a crash. */
-const stopPatience_ms = 9_500
+const stopTimeout_ms = 9_500
 
-export const serve: Command = {
+export const serve: CliCommand = {
   summary: 'Runs the platform without a window, until Ctrl-C.',
-  forms: [
+  usage: [
     'serve [--data DIR] [--host 127.0.0.1] [--port 4600] [--edge-port 4680] [--edge-https-port 4643] [--runtime auto|docker|process] [--log-format text|json] [--no-open] [--json]',
   ],
   options: {
@@ -25,23 +25,23 @@ export const serve: Command = {
     'log-format': '=FORMAT text (the default: sentences here, all as JSON in DIR/logs), or json (all as JSON on standard error)',
     'no-open': 'do not open the dashboard in a browser',
   },
-  async run(call) {
-    words(call)
-    const { terminal, flags } = call
+  async run(context) {
+    requirePositionals(context)
+    const { terminal, flags } = context
     const options = readOptions({
-      data: text(flags, 'data'),
-      host: text(flags, 'host'),
-      port: text(flags, 'port'),
-      'edge-port': text(flags, 'edge-port'),
-      'edge-https-port': text(flags, 'edge-https-port'),
-      runtime: text(flags, 'runtime'),
+      data: stringFlag(flags, 'data'),
+      host: stringFlag(flags, 'host'),
+      port: stringFlag(flags, 'port'),
+      'edge-port': stringFlag(flags, 'edge-port'),
+      'edge-https-port': stringFlag(flags, 'edge-https-port'),
+      runtime: stringFlag(flags, 'runtime'),
     })
-    refuseWithoutKey(options)
-    collectBuffersEarly()
-    const log = createServeLog(call, options.data_dir)
+    assertMasterKeyAvailable(options)
+    limitYoungGeneration()
+    const log = createServeLog(context, options.data_dir)
 
     // The platform is loaded here and not above: the other commands start without it.
-    const { startPlatform, DataFolderTaken } = await import('../index.ts')
+    const { startPlatform, DataFolderInUseError: DataFolderTaken } = await import('../index.ts')
     // A promise that nobody waited for ends no platform; an exception outside of every request leaves it in an unknown state.
     const fatal = new AbortController()
     process.on('unhandledRejection', (error) => log.error('unhandled_rejection', { error }))
@@ -57,64 +57,74 @@ export const serve: Command = {
       terminal.err(error.message)
       return exitCodes.usage
     }
-    const { token: _token, ...shown } = platform.instance
-    if (call.json) terminal.out(JSON.stringify(shown))
-    for (const notice of [...platform.notices, ...networkNotice(options)]) terminal.err(notice)
-    if (!call.json) {
-      const isOpened = terminal.is_interactive && flags['no-open'] !== true && (await call.openUrl(shown.sign_in_url, { is_secret: true }))
-      for (const line of welcome(call, shown, { ...options, log_path: log.path }, isOpened)) terminal.out(line)
+    const { token: _token, ...instanceInfo } = platform.instance
+    if (context.is_json) terminal.out(JSON.stringify(instanceInfo))
+    for (const notice of [...platform.notices, ...listNetworkNotices(options)]) terminal.err(notice)
+    if (!context.is_json) {
+      const isOpened = terminal.is_interactive && flags['no-open'] !== true && (await context.openUrl(instanceInfo.sign_in_url, { is_secret: true }))
+      for (const line of formatWelcome(context, instanceInfo, { ...options, log_path: log.path }, isOpened)) terminal.out(line)
     }
 
-    const collection = collectWhenIdle({ collect: collectAll, busyShare: createBusyShare(), usedBytes: () => process.memoryUsage.rss() })
-    await ended(AbortSignal.any([call.signal, fatal.signal]))
-    collection.stop()
-    if (!call.json) terminal.err('Stopping ...')
-    const isInTime = await Promise.race([platform.stop().then(() => true), sleep(systemClock, stopPatience_ms).then(() => false)])
-    if (!isInTime) terminal.err(`Not everything had ended after ${stopPatience_ms / 1000} s and was cut off. Nothing that was answered is lost.`)
-    return fatal.signal.aborted ? exitCodes.refused : exitCodes.done
+    const garbageCollection = collectGarbageWhenIdle({
+      collect: collectAllGarbage,
+      measureUtilization: createEventLoopMeter(),
+      measureMemory: () => process.memoryUsage.rss(),
+    })
+    await waitForAbort(AbortSignal.any([context.signal, fatal.signal]))
+    garbageCollection.stop()
+    if (!context.is_json) terminal.err('Stopping ...')
+    const isInTime = await Promise.race([platform.stop().then(() => true), sleep(systemClock, stopTimeout_ms).then(() => false)])
+    if (!isInTime) terminal.err(`Not everything had ended after ${stopTimeout_ms / 1000} s and was cut off. Nothing that was answered is lost.`)
+    return fatal.signal.aborted ? exitCodes.failure : exitCodes.success
   },
 }
 
 /** A key that lies in the desktop's keychain is out of reach here, and a second one would make the data unreadable. */
-function refuseWithoutKey(options: PlatformOptions): void {
-  const sealed = join(options.data_dir, keyFiles.sealed)
-  if (options.master_key_file !== null || existsSync(join(options.data_dir, keyFiles.open)) || !existsSync(sealed)) return
+function assertMasterKeyAvailable(options: PlatformOptions): void {
+  const sealed = join(options.data_dir, masterKeyFiles.sealed)
+  if (options.master_key_file !== null || existsSync(join(options.data_dir, masterKeyFiles.open)) || !existsSync(sealed)) return
   throw new Error(
     `The master key of ${options.data_dir} is kept in the keychain of the desktop. Start the desktop (npm start) on it, name the key's file in HOMEPORT_MASTER_KEY_FILE, or take another --data folder.`,
   )
 }
 
-function networkNotice(options: PlatformOptions): string[] {
+function listNetworkNotices(options: PlatformOptions): string[] {
   if (/^(127\.|::1$|localhost$)/.test(options.host)) return []
   return [
     `Others on the network can reach this instance at ${options.host}, without encryption: tokens and pages can be read on the way. Use --host 127.0.0.1 to keep it to this machine.`,
   ]
 }
 
-function welcome(
-  call: Call,
-  shown: Omit<InstanceFile, 'token'>,
+function formatWelcome(
+  context: CommandContext,
+  instanceInfo: Omit<InstanceFile, 'token'>,
   options: Pick<PlatformOptions, 'data_dir'> & { log_path: string | null },
   isOpened: boolean,
 ): string[] {
-  const { runtime } = shown
-  const fact = (name: string, value: string) => `  ${paint(call.terminal, 'dim', name.padEnd(11))}${value}`
+  const { runtime } = instanceInfo
+  const formatFact = (name: string, value: string) => `  ${colorize(context.terminal, 'dim', name.padEnd(11))}${value}`
   return [
-    `${paint(call.terminal, 'green', '✓')} ${paint(call.terminal, 'bold', 'Homeport is ready.')}`,
-    fact('dashboard', isOpened ? `${shown.dashboard_url} (opened in your browser)` : `${shown.sign_in_url}  (signs you in, once)`),
-    fact('API', `${shown.api_url}/v1, described at ${shown.api_url}/docs`),
-    fact('apps', [shown.edge_url, ...(shown.edge_https_url === null ? [] : [shown.edge_https_url])].map(byName).join(' or ')),
-    fact('runtime', `${runtime.name}${runtime.version === null ? '' : ` ${runtime.version}`}: ${runtime.reason}`),
-    fact('data', options.data_dir),
-    ...(options.log_path === null ? [] : [fact('log', options.log_path)]),
+    `${colorize(context.terminal, 'green', '✓')} ${colorize(context.terminal, 'bold', 'Homeport is ready.')}`,
+    formatFact(
+      'dashboard',
+      isOpened ? `${instanceInfo.dashboard_url} (opened in your browser)` : `${instanceInfo.sign_in_url}  (signs you in, once)`,
+    ),
+    formatFact('API', `${instanceInfo.api_url}/v1, described at ${instanceInfo.api_url}/docs`),
+    formatFact(
+      'apps',
+      [instanceInfo.edge_url, ...(instanceInfo.edge_https_url === null ? [] : [instanceInfo.edge_https_url])].map(toNamePattern).join(' or '),
+    ),
+    formatFact('runtime', `${runtime.name}${runtime.version === null ? '' : ` ${runtime.version}`}: ${runtime.reason}`),
+    formatFact('data', options.data_dir),
+    ...(options.log_path === null ? [] : [formatFact('log', options.log_path)]),
     '',
     'Deploy something with: npx homeport deploy PATH     Stop with Ctrl-C.',
   ]
 }
 
-const byName = (url: string): string => url.replace(/\/\/(\[[^\]]*\]|[^:/]+)/, '//NAME.localhost')
+const toNamePattern = (url: string): string => url.replace(/\/\/(\[[^\]]*\]|[^:/]+)/, '//NAME.localhost')
 
-function ended(signal: AbortSignal): Promise<void> {
+function waitForAbort(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve()
     else signal.addEventListener('abort', () => resolve(), { once: true })

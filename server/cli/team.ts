@@ -1,19 +1,19 @@
-import { type Call, type Command, exitCodes, UsageError, words } from './command.ts'
-import { table } from './terminal.ts'
+import { type CommandContext, type CliCommand, exitCodes, UsageError, requirePositionals } from './command.ts'
+import { formatTable } from './terminal.ts'
 
-const verbs: Record<string, (call: Call) => Promise<number>> = {
+const subcommands: Record<string, (context: CommandContext) => Promise<number>> = {
   list,
   invite,
   revoke,
   join,
   leave,
-  add: (call) => change(call, 'add'),
-  remove: (call) => change(call, 'remove'),
+  add: (context) => changeMembership(context, 'add'),
+  remove: (context) => changeMembership(context, 'remove'),
 }
 
-export const team: Command = {
+export const team: CliCommand = {
   summary: 'Shows and invites the team of your account, and joins those of others.',
-  forms: [
+  usage: [
     'team list',
     'team invite EMAIL',
     'team revoke EMAIL',
@@ -22,80 +22,80 @@ export const team: Command = {
     'team add|remove OWNER_EMAIL MEMBER_EMAIL',
   ],
   options: {},
-  more: 'An invitation is a link that is good once and for 7 days. add and remove are for the owner of the instance, without a link.',
-  async run(call) {
-    const verb = call.words[0] ?? 'list'
-    const run = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
-    if (!run) throw new UsageError(`“${verb}” is none of ${Object.keys(verbs).join(', ')}.`)
-    return run(call)
+  details: 'An invitation is a link that is good once and for 7 days. add and remove are for the owner of the instance, without a link.',
+  async run(context) {
+    const subcommand = context.positionals[0] ?? 'list'
+    const run = Object.hasOwn(subcommands, subcommand) ? subcommands[subcommand] : undefined
+    if (!run) throw new UsageError(`“${subcommand}” is none of ${Object.keys(subcommands).join(', ')}.`)
+    return run(context)
   },
 }
 
-async function list(call: Call): Promise<number> {
-  words(call, '[list]')
-  const answer = await call.connect().call('getTeam', {})
-  if (call.json) {
-    call.terminal.out(JSON.stringify(answer))
-    return exitCodes.done
+async function list(context: CommandContext): Promise<number> {
+  requirePositionals(context, '[list]')
+  const response = await context.connect().call('getTeam', {})
+  if (context.is_json) {
+    context.terminal.out(JSON.stringify(response))
+    return exitCodes.success
   }
   const rows = [
-    ...answer.members.map((one) => [one.email, one.role, day(one.created_at)]),
-    ...answer.invitations.map((one) => [one.email, 'invited', `until ${day(one.expires_at)}`]),
+    ...response.members.map((one) => [one.email, one.role, formatDate(one.created_at)]),
+    ...response.invitations.map((one) => [one.email, 'invited', `until ${formatDate(one.expires_at)}`]),
   ]
-  for (const line of table(call.terminal, ['EMAIL', 'ROLE', 'SINCE'], rows)) call.terminal.out(line.trimEnd())
-  if (answer.teams.length > 0) call.terminal.out(`You are a member of the team of ${answer.teams.map((one) => one.owner_email).join(', ')}.`)
-  return exitCodes.done
+  for (const line of formatTable(context.terminal, ['EMAIL', 'ROLE', 'SINCE'], rows)) context.terminal.out(line.trimEnd())
+  if (response.teams.length > 0) context.terminal.out(`You are a member of the team of ${response.teams.map((one) => one.owner_email).join(', ')}.`)
+  return exitCodes.success
 }
 
-const day = (iso: string) => iso.slice(0, 10)
+const formatDate = (iso: string) => iso.slice(0, 10)
 
-async function invite(call: Call): Promise<number> {
-  const [, email = ''] = words(call, 'invite', 'EMAIL')
-  const answer = await call.connect().call('createInvitation', { body: { email } })
-  if (call.json) call.terminal.out(JSON.stringify(answer))
+async function invite(context: CommandContext): Promise<number> {
+  const [, email = ''] = requirePositionals(context, 'invite', 'EMAIL')
+  const response = await context.connect().call('createInvitation', { body: { email } })
+  if (context.is_json) context.terminal.out(JSON.stringify(response))
   else {
-    call.terminal.out(
-      `${answer.was_sent ? `The invitation is on its way to ${email}.` : `Give this link to ${email}.`} Good once, for 7 days; shown this once:`,
+    context.terminal.out(
+      `${response.was_sent ? `The invitation is on its way to ${email}.` : `Give this link to ${email}.`} Good once, for 7 days; shown this once:`,
     )
-    call.terminal.out(answer.url)
+    context.terminal.out(response.url)
   }
-  return exitCodes.done
+  return exitCodes.success
 }
 
-async function revoke(call: Call): Promise<number> {
-  const [, email = ''] = words(call, 'revoke', 'EMAIL')
-  const client = call.connect()
+async function revoke(context: CommandContext): Promise<number> {
+  const [, email = ''] = requirePositionals(context, 'revoke', 'EMAIL')
+  const client = context.connect()
   const { invitations } = await client.call('getTeam', {})
-  const found = invitations.find((one) => one.email === email.toLowerCase())
+  const invitation = invitations.find((one) => one.email === email.toLowerCase())
   // Without one the instance says so, in its own words.
-  await client.call('revokeInvitation', { params: { id: found?.id ?? email } })
-  call.terminal.out(call.json ? JSON.stringify({ revoked: found?.id }) : `The link of ${email} no longer works.`)
-  return exitCodes.done
+  await client.call('revokeInvitation', { params: { id: invitation?.id ?? email } })
+  context.terminal.out(context.is_json ? JSON.stringify({ revoked: invitation?.id }) : `The link of ${email} no longer works.`)
+  return exitCodes.success
 }
 
-async function join(call: Call): Promise<number> {
-  const [, link = ''] = words(call, 'join', 'LINK')
+async function join(context: CommandContext): Promise<number> {
+  const [, link = ''] = requirePositionals(context, 'join', 'LINK')
   const code = URL.parse(link)?.searchParams.get('code') ?? link
-  const answer = await call.connect().call('acceptInvitation', { body: { code } })
-  call.terminal.out(call.json ? JSON.stringify(answer) : `You may now use the projects of ${answer.team.owner_email}.`)
-  return exitCodes.done
+  const response = await context.connect().call('acceptInvitation', { body: { code } })
+  context.terminal.out(context.is_json ? JSON.stringify(response) : `You may now use the projects of ${response.team.owner_email}.`)
+  return exitCodes.success
 }
 
-async function leave(call: Call): Promise<number> {
-  const [, owner = ''] = words(call, 'leave', 'OWNER_EMAIL')
-  const client = call.connect()
+async function leave(context: CommandContext): Promise<number> {
+  const [, owner = ''] = requirePositionals(context, 'leave', 'OWNER_EMAIL')
+  const client = context.connect()
   const { teams } = await client.call('getTeam', {})
   const account_id = teams.find((one) => one.owner_email === owner.toLowerCase())?.account_id ?? owner
-  const answer = await client.call('leaveTeam', { body: { account_id } })
-  call.terminal.out(call.json ? JSON.stringify(answer) : `You no longer see the projects of ${owner}.`)
-  return exitCodes.done
+  const response = await client.call('leaveTeam', { body: { account_id } })
+  context.terminal.out(context.is_json ? JSON.stringify(response) : `You no longer see the projects of ${owner}.`)
+  return exitCodes.success
 }
 
-async function change(call: Call, verb: 'add' | 'remove'): Promise<number> {
-  const [, owner = '', member = ''] = words(call, verb, 'OWNER_EMAIL', 'MEMBER_EMAIL')
+async function changeMembership(context: CommandContext, subcommand: 'add' | 'remove'): Promise<number> {
+  const [, owner = '', member = ''] = requirePositionals(context, subcommand, 'OWNER_EMAIL', 'MEMBER_EMAIL')
   const body = { owner_email: owner, member_email: member }
-  const answer = await call.connect().call(verb === 'add' ? 'addTeamMember' : 'removeTeamMember', { body })
-  const sentence = verb === 'add' ? `${member} now sees the projects of ${owner}.` : `${member} no longer sees the projects of ${owner}.`
-  call.terminal.out(call.json ? JSON.stringify(answer) : sentence)
-  return exitCodes.done
+  const response = await context.connect().call(subcommand === 'add' ? 'addTeamMember' : 'removeTeamMember', { body })
+  const sentence = subcommand === 'add' ? `${member} now sees the projects of ${owner}.` : `${member} no longer sees the projects of ${owner}.`
+  context.terminal.out(context.is_json ? JSON.stringify(response) : sentence)
+  return exitCodes.success
 }

@@ -9,43 +9,43 @@ export interface Terminal {
   has_colour: boolean
 }
 
-const codes = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, cyan: 36 } as const
+const ansiCodes = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, cyan: 36 } as const
 
-export function paint(terminal: Terminal, colour: keyof typeof codes, text: string): string {
-  return terminal.has_colour ? `\x1b[${codes[colour]}m${text}\x1b[0m` : text
+export function colorize(terminal: Terminal, colour: keyof typeof ansiCodes, text: string): string {
+  return terminal.has_colour ? `\x1b[${ansiCodes[colour]}m${text}\x1b[0m` : text
 }
 
 /**
  * What an app or a tool printed, made safe for this terminal: colours stay where they are wanted, every other control
  * sequence (titles, cursor moves, clipboard, links) goes. Of a line that was drawn over, the last state is shown.
  */
-export function printable(terminal: Terminal, line: string): string {
+export function sanitizeLine(terminal: Terminal, line: string): string {
   const last = line.slice(line.lastIndexOf('\r', line.length - 2) + 1).replace(/\r$/, '')
   // oxlint-disable-next-line no-control-regex -- control characters are what this is about
   const colours = terminal.has_colour ? [...last.matchAll(/\x1b\[[0-9;]*m/g)] : []
-  if (colours.length === 0) return plain(last)
+  if (colours.length === 0) return stripControlCharacters(last)
   let text = ''
   let at = 0
   for (const match of colours) {
-    text += plain(last.slice(at, match.index)) + match[0]
+    text += stripControlCharacters(last.slice(at, match.index)) + match[0]
     at = match.index + match[0].length
   }
-  return `${text}${plain(last.slice(at))}\x1b[0m`
+  return `${text}${stripControlCharacters(last.slice(at))}\x1b[0m`
 }
 
 // oxlint-disable-next-line no-control-regex -- likewise
-const plain = (text: string) => stripVTControlCharacters(text).replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, '')
+const stripControlCharacters = (text: string) => stripVTControlCharacters(text).replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, '')
 
 /** Columns as wide as their widest cell; the last one runs free. */
-export function table(terminal: Terminal, head: string[], rows: string[][]): string[] {
-  const cells = rows.map((row) => row.map((cell) => plain(cell)))
+export function formatTable(terminal: Terminal, head: string[], rows: string[][]): string[] {
+  const cells = rows.map((row) => row.map((cell) => stripControlCharacters(cell)))
   const widths = head.map((title, i) => Math.max(title.length, ...cells.map((row) => (row[i] ?? '').length)))
-  const lay = (row: string[]) => row.map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i] ?? 0))).join('  ')
-  return [paint(terminal, 'dim', lay(head)), ...cells.map(lay)]
+  const alignRow = (row: string[]) => row.map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i] ?? 0))).join('  ')
+  return [colorize(terminal, 'dim', alignRow(head)), ...cells.map(alignRow)]
 }
 
 /** `3 min ago`, for lists; `now` in milliseconds. */
-export function ago(iso: string, now: number): string {
+export function formatRelativeTime(iso: string, now: number): string {
   const seconds = Math.max(0, Math.floor((now - Date.parse(iso)) / 1000))
   if (seconds < 60) return `${seconds} s ago`
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`
@@ -53,7 +53,7 @@ export function ago(iso: string, now: number): string {
   return `${Math.floor(seconds / 86_400)} days ago`
 }
 
-export function sizeOf(bytes: number): string {
+export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`
   if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`
   return bytes < 1_000_000_000 ? `${(bytes / 1_000_000).toFixed(1)} MB` : `${(bytes / 1_000_000_000).toFixed(1)} GB`

@@ -1,66 +1,66 @@
 import { limits } from '../contract/limits.ts'
 import type { ApiToken } from '../contract/tokens.ts'
-import type { Client } from './client.ts'
-import { type Call, type Command, exitCodes, text, UsageError, words } from './command.ts'
-import { ago, table } from './terminal.ts'
+import type { ApiClient } from './client.ts'
+import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals } from './command.ts'
+import { formatRelativeTime, formatTable } from './terminal.ts'
 
-export const tokens: Command = {
+export const tokens: CliCommand = {
   summary: 'Lists, makes and revokes your API tokens.',
-  forms: ['tokens [list]', 'tokens create NAME [--days N]', 'tokens revoke ID'],
+  usage: ['tokens [list]', 'tokens create NAME [--days N]', 'tokens revoke ID'],
   options: { days: '=N create: the token ends after so many days (default: never)' },
-  more: 'A new token is shown this once. A program uses it as “Authorization: Bearer svc_…”, this command line as HOMEPORT_TOKEN.',
-  async run(call) {
-    const verb = call.words[0] ?? 'list'
-    if (!Object.hasOwn(verbs, verb)) throw new UsageError(`“${verb}” is none of list, create, revoke.`)
-    return verbs[verb as keyof typeof verbs](call)
+  details: 'A new token is shown this once. A program uses it as “Authorization: Bearer svc_…”, this command line as HOMEPORT_TOKEN.',
+  async run(context) {
+    const subcommand = context.positionals[0] ?? 'list'
+    if (!Object.hasOwn(subcommands, subcommand)) throw new UsageError(`“${subcommand}” is none of list, create, revoke.`)
+    return subcommands[subcommand as keyof typeof subcommands](context)
   },
 }
 
-const verbs = { list, create, revoke }
+const subcommands = { list, create, revoke }
 
-async function list(call: Call): Promise<number> {
-  words(call, '[list]')
-  const api_tokens = await everyToken(call.connect())
-  if (call.json) call.terminal.out(JSON.stringify({ api_tokens }))
-  else if (api_tokens.length === 0) call.terminal.out('No tokens yet. Make one with: homeport tokens create NAME')
+async function list(context: CommandContext): Promise<number> {
+  requirePositionals(context, '[list]')
+  const api_tokens = await listAllTokens(context.connect())
+  if (context.is_json) context.terminal.out(JSON.stringify({ api_tokens }))
+  else if (api_tokens.length === 0) context.terminal.out('No tokens yet. Make one with: homeport tokens create NAME')
   else {
     const rows = api_tokens.map((one) => [
       one.id,
       one.name,
       `${one.prefix}…${one.last4}`,
-      one.last_used_at === null ? 'never' : ago(one.last_used_at, call.clock.now()),
-      endOf(one, call.clock.now()),
+      one.last_used_at === null ? 'never' : formatRelativeTime(one.last_used_at, context.clock.now()),
+      formatExpiry(one, context.clock.now()),
     ])
-    for (const line of table(call.terminal, ['ID', 'NAME', 'TOKEN', 'USED', 'ENDS'], rows)) call.terminal.out(line)
+    for (const line of formatTable(context.terminal, ['ID', 'NAME', 'TOKEN', 'USED', 'ENDS'], rows)) context.terminal.out(line)
   }
-  return exitCodes.done
+  return exitCodes.success
 }
 
-async function create(call: Call): Promise<number> {
-  const [, name = ''] = words(call, 'create', 'NAME')
-  const days = text(call.flags, 'days')
+async function create(context: CommandContext): Promise<number> {
+  const [, name = ''] = requirePositionals(context, 'create', 'NAME')
+  const days = stringFlag(context.flags, 'days')
   const { min, max } = limits.token_days
   if (days !== undefined && !(/^\d{1,3}$/.test(days) && Number(days) >= min && Number(days) <= max))
     throw new UsageError(`--days is a whole number from ${min} to ${max}.`)
   const body = { name, ...(days === undefined ? {} : { expires_in_days: Number(days) }) }
-  const answer = await call.connect().call('createToken', { body })
-  if (call.json) call.terminal.out(JSON.stringify(answer))
+  const response = await context.connect().call('createToken', { body })
+  if (context.is_json) context.terminal.out(JSON.stringify(response))
   else {
     // The token alone on standard output, so that it can be piped on.
-    call.terminal.err(`Made ${answer.api_token.id}. The token, shown this once:`)
-    call.terminal.out(answer.token)
+    context.terminal.err(`Made ${response.api_token.id}. The token, shown this once:`)
+    context.terminal.out(response.token)
   }
-  return exitCodes.done
+  return exitCodes.success
 }
 
-async function revoke(call: Call): Promise<number> {
-  const [, id = ''] = words(call, 'revoke', 'ID')
-  await call.connect().call('revokeToken', { params: { id } })
-  call.terminal.out(call.json ? JSON.stringify({ revoked: id }) : 'Revoked. Whoever uses it is refused from now on.')
-  return exitCodes.done
+async function revoke(context: CommandContext): Promise<number> {
+  const [, id = ''] = requirePositionals(context, 'revoke', 'ID')
+  await context.connect().call('revokeToken', { params: { id } })
+  context.terminal.out(context.is_json ? JSON.stringify({ revoked: id }) : 'Revoked. Whoever uses it is refused from now on.')
+  return exitCodes.success
 }
 
-async function everyToken(client: Client): Promise<ApiToken[]> {
+async function listAllTokens(client: ApiClient): Promise<ApiToken[]> {
   const all: ApiToken[] = []
   let cursor: string | undefined
   do {
@@ -71,7 +71,7 @@ async function everyToken(client: Client): Promise<ApiToken[]> {
   return all
 }
 
-function endOf({ expires_at }: ApiToken, now: number): string {
+function formatExpiry({ expires_at }: ApiToken, now: number): string {
   if (expires_at === null) return 'never'
   return Date.parse(expires_at) <= now ? 'ended' : expires_at.slice(0, 10)
 }

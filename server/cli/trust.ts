@@ -1,34 +1,36 @@
-import { type Command, exitCodes, words } from './command.ts'
-import { paint } from './terminal.ts'
+import { type CliCommand, exitCodes, requirePositionals } from './command.ts'
+import { colorize } from './terminal.ts'
 
-const marks = { trusted: ['green', '✓'], not_trusted: ['yellow', '!'], unavailable: ['yellow', '!'] } as const
+const statusMarks = { trusted: ['green', '✓'], not_trusted: ['yellow', '!'], unavailable: ['yellow', '!'] } as const
 
 /** The system may ask the person, who may take a while. */
-const patience_ms = 150_000
+const trustTimeout_ms = 150_000
 
-export const trust: Command = {
+export const trust: CliCommand = {
   summary: 'Has this machine trust the HTTPS addresses of the instance, and takes that back.',
-  forms: ['trust', 'trust --show', 'trust --remove'],
+  usage: ['trust', 'trust --show', 'trust --remove'],
   options: { show: 'only say who trusts it', remove: 'take the authority out of every store and destroy its key' },
-  async run(call) {
-    words(call)
-    const client = call.connect()
+  async run(context) {
+    requirePositionals(context)
+    const client = context.connect()
     const { https, messages } =
-      call.flags.show === true
+      context.flags.show === true
         ? { ...(await client.call('getHttps', {})), messages: [] }
-        : await client.call(call.flags.remove === true ? 'removeAuthority' : 'trustAuthority', {}, patience_ms)
-    if (call.json) {
-      call.terminal.out(JSON.stringify({ https, messages }))
-      return exitCodes.done
+        : await client.call(context.flags.remove === true ? 'removeAuthority' : 'trustAuthority', {}, trustTimeout_ms)
+    if (context.is_json) {
+      context.terminal.out(JSON.stringify({ https, messages }))
+      return exitCodes.success
     }
-    for (const message of messages) call.terminal.out(message)
-    if (call.flags.remove === true) return exitCodes.done
-    call.terminal.out(https.authority ? `${https.authority.subject}\n  SHA-256 ${https.authority.fingerprint_sha256}` : 'There is no authority yet.')
+    for (const message of messages) context.terminal.out(message)
+    if (context.flags.remove === true) return exitCodes.success
+    context.terminal.out(
+      https.authority ? `${https.authority.subject}\n  SHA-256 ${https.authority.fingerprint_sha256}` : 'There is no authority yet.',
+    )
     for (const { store, status, command } of https.authority ? https.trust : []) {
-      const [colour, mark] = marks[status]
-      call.terminal.out(`${paint(call.terminal, colour, mark)} ${store}: ${status.replace('_', ' ')}`)
-      if (command !== null) call.terminal.out(`    ${command}`)
+      const [colour, mark] = statusMarks[status]
+      context.terminal.out(`${colorize(context.terminal, colour, mark)} ${store}: ${status.replace('_', ' ')}`)
+      if (command !== null) context.terminal.out(`    ${command}`)
     }
-    return exitCodes.done
+    return exitCodes.success
   },
 }

@@ -1,62 +1,62 @@
 import { planName } from '../contract/instance.ts'
-import { type Call, type Command, exitCodes, text, UsageError, words } from './command.ts'
-import { table } from './terminal.ts'
+import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals } from './command.ts'
+import { formatTable } from './terminal.ts'
 
-export const user: Command = {
+export const user: CliCommand = {
   summary: 'Adds, lists, verifies and removes the people of this instance. For its owner only.',
-  forms: ['user add EMAIL [--plan PLAN] [--unverified] [--card]', 'user invite EMAIL', 'user list', 'user verify|remove EMAIL'],
+  usage: ['user add EMAIL [--plan PLAN] [--unverified] [--card]', 'user invite EMAIL', 'user list', 'user verify|remove EMAIL'],
   options: { plan: `=PLAN ${planName.options.join(', ')}`, unverified: 'the email does not count as verified', card: 'the account has a card' },
-  more: 'invite makes a link by which a person proves the address and chooses a password; add makes a token instead.',
-  async run(call) {
-    const verb = call.words[0] ?? 'list'
-    if (verb === 'list') return list(call)
-    if (verb !== 'add' && verb !== 'invite' && verb !== 'verify' && verb !== 'remove')
-      throw new UsageError(`“${verb}” is none of add, invite, list, verify, remove.`)
-    const [, email = ''] = words(call, verb, 'EMAIL')
-    if (verb === 'add') return add(call, email)
-    if (verb === 'invite') return invite(call, email)
-    const client = call.connect()
-    if (verb === 'verify') {
-      const answer = await client.call('verifyUser', { params: { email } })
-      call.terminal.out(call.json ? JSON.stringify(answer) : `${email} counts as verified.`)
+  details: 'invite makes a link by which a person proves the address and chooses a password; add makes a token instead.',
+  async run(context) {
+    const subcommand = context.positionals[0] ?? 'list'
+    if (subcommand === 'list') return list(context)
+    if (subcommand !== 'add' && subcommand !== 'invite' && subcommand !== 'verify' && subcommand !== 'remove')
+      throw new UsageError(`“${subcommand}” is none of add, invite, list, verify, remove.`)
+    const [, email = ''] = requirePositionals(context, subcommand, 'EMAIL')
+    if (subcommand === 'add') return add(context, email)
+    if (subcommand === 'invite') return invite(context, email)
+    const client = context.connect()
+    if (subcommand === 'verify') {
+      const response = await client.call('verifyUser', { params: { email } })
+      context.terminal.out(context.is_json ? JSON.stringify(response) : `${email} counts as verified.`)
     } else {
       await client.call('removeUser', { params: { email } })
-      call.terminal.out(call.json ? JSON.stringify({ removed: email }) : `Removed ${email} with the account and its projects.`)
+      context.terminal.out(context.is_json ? JSON.stringify({ removed: email }) : `Removed ${email} with the account and its projects.`)
     }
-    return exitCodes.done
+    return exitCodes.success
   },
 }
 
-async function add(call: Call, email: string): Promise<number> {
-  const plan = planName.optional().safeParse(text(call.flags, 'plan'))
+async function add(context: CommandContext, email: string): Promise<number> {
+  const plan = planName.optional().safeParse(stringFlag(context.flags, 'plan'))
   if (!plan.success) throw new UsageError(`--plan is one of ${planName.options.join(', ')}.`)
-  const answer = await call
+  const response = await context
     .connect()
-    .call('addUser', { body: { email, plan: plan.data, verified: call.flags.unverified !== true, card: call.flags.card === true } })
-  if (call.json) call.terminal.out(JSON.stringify(answer))
+    .call('addUser', { body: { email, plan: plan.data, verified: context.flags.unverified !== true, card: context.flags.card === true } })
+  if (context.is_json) context.terminal.out(JSON.stringify(response))
   else {
-    call.terminal.out(`Added ${answer.user.email} on ${answer.account.plan}. Their token, shown this once:`)
-    call.terminal.out(answer.token)
+    context.terminal.out(`Added ${response.user.email} on ${response.account.plan}. Their token, shown this once:`)
+    context.terminal.out(response.token)
   }
-  return exitCodes.done
+  return exitCodes.success
 }
 
-async function invite(call: Call, email: string): Promise<number> {
-  const answer = await call.connect().call('createVerificationLink', { body: { email } })
-  if (call.json) call.terminal.out(JSON.stringify(answer))
+async function invite(context: CommandContext, email: string): Promise<number> {
+  const response = await context.connect().call('createVerificationLink', { body: { email } })
+  if (context.is_json) context.terminal.out(JSON.stringify(response))
   else {
-    call.terminal.out(
-      `${answer.was_sent ? `The link is on its way to ${email}.` : `Give this link to ${email}.`} Good once, for 7 days; shown this once:`,
+    context.terminal.out(
+      `${response.was_sent ? `The link is on its way to ${email}.` : `Give this link to ${email}.`} Good once, for 7 days; shown this once:`,
     )
-    call.terminal.out(answer.url)
+    context.terminal.out(response.url)
   }
-  return exitCodes.done
+  return exitCodes.success
 }
 
-async function list(call: Call): Promise<number> {
-  words(call, '[list]')
-  const { users } = await call.connect().call('listUsers', {})
-  if (call.json) call.terminal.out(JSON.stringify({ users }))
+async function list(context: CommandContext): Promise<number> {
+  requirePositionals(context, '[list]')
+  const { users } = await context.connect().call('listUsers', {})
+  if (context.is_json) context.terminal.out(JSON.stringify({ users }))
   else {
     const rows = users.map((one) => [
       one.email,
@@ -65,7 +65,7 @@ async function list(call: Call): Promise<number> {
       one.account.has_payment_method ? 'yes' : 'no',
       one.is_instance_owner ? 'owner' : '',
     ])
-    for (const line of table(call.terminal, ['EMAIL', 'PLAN', 'VERIFIED', 'CARD', ''], rows)) call.terminal.out(line.trimEnd())
+    for (const line of formatTable(context.terminal, ['EMAIL', 'PLAN', 'VERIFIED', 'CARD', ''], rows)) context.terminal.out(line.trimEnd())
   }
-  return exitCodes.done
+  return exitCodes.success
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { planName } from './instance.ts'
 import { operation } from './operation.ts'
-import { dateTime, empty, ok } from './shared.ts'
+import { dateTime, empty, okResponse } from './shared.ts'
 
 export const billingInterval = z.enum(['monthly', 'yearly'])
 export type BillingInterval = z.output<typeof billingInterval>
@@ -55,7 +55,7 @@ export const billingOperations = {
     body: z
       .strictObject({ plan: z.enum(['basic', 'pro', 'enterprise']).default('basic'), interval: billingInterval.default('monthly') })
       .default({ plan: 'basic', interval: 'monthly' }),
-    success: { status: 200, json: ok.extend({ plan: planName, interval: billingInterval }) },
+    success: { status: 200, json: okResponse.extend({ plan: planName, interval: billingInterval }) },
     errors: ['invalid_input', 'payment_method_required', 'forbidden', 'billing_error', 'billing_not_configured'],
   }),
   cancelBilling: operation({
@@ -67,7 +67,7 @@ export const billingOperations = {
     access: 'caller',
     params: empty,
     query: empty,
-    success: { status: 200, json: ok },
+    success: { status: 200, json: okResponse },
     errors: ['forbidden', 'billing_error', 'billing_not_configured'],
   }),
 }

@@ -10,7 +10,7 @@ export interface BuildPlan {
   work: ServerPlan | StaticPlan | DockerfilePlan
 }
 
-interface NodeWork {
+interface NodeBuildPlan {
   /** Exact or major version of Node, such as `24` or `22.11.0`. */
   node_version: string
   /** null: nothing to install or run. `version` is exact or a major, for npm to resolve (`pnpm@10`; yarn from 2 on is `@yarnpkg/cli-dist`); null: the npm that comes with Node. Needed at run time too when `start_command` names it. */
@@ -30,7 +30,7 @@ interface NodeWork {
   cache_directories: string[]
 }
 
-export interface ServerPlan extends NodeWork {
+export interface ServerPlan extends NodeBuildPlan {
   kind: 'server'
   /** What starts the app, as arguments (no shell): `['node', 'server.js']`; run in `app_directory`. */
   start_command: string[]
@@ -38,7 +38,7 @@ export interface ServerPlan extends NodeWork {
   variables: Record<string, string>
 }
 
-export interface StaticPlan extends NodeWork {
+export interface StaticPlan extends NodeBuildPlan {
   kind: 'static'
   /** Folder that is served after the build, relative to the source. */
   output_directory: string

@@ -19,24 +19,24 @@ export const cacheEvent = z.object({
 })
 export type CacheEvent = z.output<typeof cacheEvent>
 
-export const purged = z.object({ ok: z.boolean(), purged: z.number() })
+export const purgeResult = z.object({ ok: z.boolean(), purged: z.number() })
 
-const tagLength = `A tag has ${limits.purge_tag.min} to ${limits.purge_tag.max} characters.`
-const tagCount = `Give ${limits.purge_tags.min} to ${limits.purge_tags.max} tags.`
-const urlLength = `An address has 1 to ${limits.purge_url_bytes} characters.`
-const urlCount = `Give ${limits.purge_urls.min} to ${limits.purge_urls.max} addresses.`
+const tagLengthMessage = `A tag has ${limits.purge_tag.min} to ${limits.purge_tag.max} characters.`
+const tagCountMessage = `Give ${limits.purge_tags.min} to ${limits.purge_tags.max} tags.`
+const urlLengthMessage = `An address has 1 to ${limits.purge_url_bytes} characters.`
+const urlCountMessage = `Give ${limits.purge_urls.min} to ${limits.purge_urls.max} addresses.`
 
 export const purgeTagList = z
-  .array(z.string().min(limits.purge_tag.min, tagLength).max(limits.purge_tag.max, tagLength))
-  .min(limits.purge_tags.min, tagCount)
-  .max(limits.purge_tags.max, tagCount)
+  .array(z.string().min(limits.purge_tag.min, tagLengthMessage).max(limits.purge_tag.max, tagLengthMessage))
+  .min(limits.purge_tags.min, tagCountMessage)
+  .max(limits.purge_tags.max, tagCountMessage)
 export const purgeUrlList = z
-  .array(z.string().min(1, urlLength).max(limits.purge_url_bytes, urlLength))
-  .min(limits.purge_urls.min, urlCount)
-  .max(limits.purge_urls.max, urlCount)
+  .array(z.string().min(1, urlLengthMessage).max(limits.purge_url_bytes, urlLengthMessage))
+  .min(limits.purge_urls.min, urlCountMessage)
+  .max(limits.purge_urls.max, urlCountMessage)
 
 /** What the inbound webhook takes: nothing (all), tags, or addresses. */
-export const purgeHookBody = z
+export const purgeWebhookBody = z
   .strictObject({ tags: purgeTagList.optional(), urls: purgeUrlList.optional() })
   .refine((body) => body.tags === undefined || body.urls === undefined, 'Give tags or urls, not both.')
 
@@ -62,7 +62,7 @@ export const cacheOperations = {
     access: 'caller',
     params: projectParams,
     query: empty,
-    success: { status: 200, json: purged },
+    success: { status: 200, json: purgeResult },
     errors: ['project_not_found', 'cache_purge_failed'],
   }),
   purgeTags: operation({
@@ -75,7 +75,7 @@ export const cacheOperations = {
     params: projectParams,
     query: empty,
     body: z.strictObject({ tags: purgeTagList }),
-    success: { status: 200, json: purged },
+    success: { status: 200, json: purgeResult },
     errors: ['invalid_input', 'project_not_found', 'cache_purge_failed'],
   }),
   listCacheEvents: operation({

@@ -16,7 +16,7 @@ export const database = z.object({
 })
 export type Database = z.output<typeof database>
 
-const shown = z.object({ database })
+const databaseResponse = z.object({ database })
 
 export const databaseOperations = {
   createDatabase: operation({
@@ -29,7 +29,7 @@ export const databaseOperations = {
     access: 'caller',
     params: projectParams,
     query: empty,
-    success: { status: 201, json: shown.extend({ deployment_id: z.string().nullable() }) },
+    success: { status: 201, json: databaseResponse.extend({ deployment_id: z.string().nullable() }) },
     errors: ['payment_method_required', 'project_not_found', 'database_exists', 'database_unavailable', 'storage_full', 'runtime_not_isolated'],
   }),
   getDatabase: operation({
@@ -40,7 +40,7 @@ export const databaseOperations = {
     access: 'caller',
     params: projectParams,
     query: empty,
-    success: { status: 200, json: shown },
+    success: { status: 200, json: databaseResponse },
     errors: ['project_not_found', 'database_not_found', 'database_unavailable'],
   }),
   deleteDatabase: operation({
@@ -85,7 +85,7 @@ export const databaseDump = z.object({
 })
 export type DatabaseDump = z.output<typeof databaseDump>
 
-const dumps = z.object({ dumps: z.array(databaseDump) })
+const databaseDumpList = z.object({ dumps: z.array(databaseDump) })
 
 /** What an instance adds: dumps, in plain SQL, gzipped. They stay when the database or the project goes. */
 export const databaseDumpOperations = {
@@ -97,7 +97,7 @@ export const databaseDumpOperations = {
     access: 'caller',
     params: projectParams,
     query: empty,
-    success: { status: 200, json: dumps },
+    success: { status: 200, json: databaseDumpList },
     errors: ['project_not_found'],
   }),
   dumpDatabase: operation({
@@ -169,7 +169,7 @@ export const databaseDumpOperations = {
     access: 'owner',
     params: empty,
     query: empty,
-    success: { status: 200, json: dumps },
+    success: { status: 200, json: databaseDumpList },
     errors: [],
   }),
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
-import { dateTime, empty, ok, pageQuery, projectIdParams, projectParams } from './shared.ts'
+import { dateTime, empty, okResponse, pageQuery, projectIdParams, projectParams } from './shared.ts'
 
 export const deploymentStatus = z.enum(['queued', 'building', 'deploying', 'ready', 'failed', 'canceled'])
 export const deploymentTarget = z.enum(['production', 'preview'])
@@ -25,7 +25,7 @@ export const failureCode = z.enum([
   'interrupted',
 ])
 
-export const failure = z.object({ code: failureCode, message: z.string(), hint: z.string() })
+export const deploymentFailure = z.object({ code: failureCode, message: z.string(), hint: z.string() })
 
 export const deployment = z.object({
   id: z.string(),
@@ -44,7 +44,7 @@ export const deployment = z.object({
   can_rollback: z.boolean(),
   url: z.string().nullable().describe('Set once ready.'),
   queue_position: z.number().int().nullable().describe('1 is next; null when not queued.'),
-  error: failure.nullable(),
+  error: deploymentFailure.nullable(),
   framework: z.string().nullable(),
   runtime: runtimeName,
   image_bytes: z.number().int().nullable(),
@@ -57,7 +57,7 @@ export const deployment = z.object({
   finished_at: dateTime.nullable(),
 })
 
-export const step = z.object({
+export const deploymentStep = z.object({
   name: stepName,
   status: stepStatus,
   started_at: dateTime.nullable(),
@@ -68,7 +68,7 @@ export const deploymentDetail = deployment.extend({
   build_log: z.string().describe('At most the last 1 MiB.'),
   build_log_truncated: z.boolean(),
   build_log_lines: z.number().int(),
-  steps: z.array(step),
+  steps: z.array(deploymentStep),
 })
 
 export type Deployment = z.output<typeof deployment>
@@ -80,8 +80,8 @@ export type SourceKind = z.output<typeof sourceKind>
 export type RuntimeName = z.output<typeof runtimeName>
 export type StepName = z.output<typeof stepName>
 export type StepStatus = z.output<typeof stepStatus>
-export type Step = z.output<typeof step>
-export type Failure = z.output<typeof failure>
+export type DeploymentStep = z.output<typeof deploymentStep>
+export type DeploymentFailure = z.output<typeof deploymentFailure>
 export type FailureCode = z.output<typeof failureCode>
 
 export const terminalStatuses = ['ready', 'failed', 'canceled'] as const satisfies readonly DeploymentStatus[]
@@ -90,7 +90,7 @@ export const terminalStatuses = ['ready', 'failed', 'canceled'] as const satisfi
 export const buildEvents = {
   log: z.object({ seq: z.number().int(), ts: dateTime, step: stepName, stream: z.enum(['stdout', 'stderr', 'system']), line: z.string() }),
   step: z.object({ name: stepName, status: stepStatus, ts: dateTime }),
-  status: z.object({ status: deploymentStatus, error: failure.nullable(), ts: dateTime }),
+  status: z.object({ status: deploymentStatus, error: deploymentFailure.nullable(), ts: dateTime }),
   end: z.object({ status: deploymentStatus }),
   lagged: z.object({ dropped: z.number().int() }),
 }
@@ -116,7 +116,7 @@ export type RuntimeState = z.output<typeof runtimeState>
 export type RuntimeStateEvent = z.output<typeof runtimeEvents.state>
 
 const lastEventId = z.string().max(200).optional()
-const queued = z.object({ deployment_id: z.string(), status: deploymentStatus, deployment })
+const enqueuedResponse = z.object({ deployment_id: z.string(), status: deploymentStatus, deployment })
 
 export const deploymentOperations = {
   deployProject: operation({
@@ -127,7 +127,7 @@ export const deploymentOperations = {
     access: 'caller',
     params: projectParams,
     query: empty,
-    success: { status: 201, json: queued },
+    success: { status: 201, json: enqueuedResponse },
     errors: ['project_not_connected', 'project_not_found', 'runtime_not_isolated'],
     is_atomic: true,
   }),
@@ -139,7 +139,7 @@ export const deploymentOperations = {
     access: 'caller',
     params: projectIdParams,
     query: empty,
-    success: { status: 201, json: queued },
+    success: { status: 201, json: enqueuedResponse },
     errors: ['project_not_found', 'deployment_not_found', 'runtime_not_isolated'],
     is_atomic: true,
   }),
@@ -151,7 +151,7 @@ export const deploymentOperations = {
     access: 'caller',
     params: projectIdParams,
     query: empty,
-    success: { status: 200, json: ok },
+    success: { status: 200, json: okResponse },
     errors: ['project_not_found', 'deployment_not_found', 'deployment_terminal'],
   }),
   rollbackDeployment: operation({
@@ -162,7 +162,7 @@ export const deploymentOperations = {
     access: 'caller',
     params: projectIdParams,
     query: empty,
-    success: { status: 201, json: queued },
+    success: { status: 201, json: enqueuedResponse },
     errors: ['project_not_found', 'deployment_not_found', 'rollback_not_allowed', 'runtime_not_isolated'],
     is_atomic: true,
   }),
@@ -231,7 +231,7 @@ export const deploymentOperations = {
 }
 
 /** Of how many projects one glance tells at most: more rows than a screen shows. */
-const glancedAtMost = 60
+const maxGlances = 60
 
 /** What the dashboard's list of projects shows of each; not of the customer's document. */
 export const glanceOperations = {
@@ -240,16 +240,16 @@ export const glanceOperations = {
     path: '/instance/glances',
     group: 'Instance',
     summary: 'The newest and the serving deployment of several projects at once',
-    description: `At most ${glancedAtMost} slugs, with commas between them. Those that are not there, or not yours to see, are left out.`,
+    description: `At most ${maxGlances} slugs, with commas between them. Those that are not there, or not yours to see, are left out.`,
     access: 'caller',
     params: empty,
     query: z.object({
       slugs: z
         .string()
         .min(1)
-        .max(glancedAtMost * 51)
+        .max(maxGlances * 51)
         .transform((text) => [...new Set(text.split(',').filter(Boolean))])
-        .refine((slugs) => slugs.length <= glancedAtMost, `Give at most ${glancedAtMost} slugs.`),
+        .refine((slugs) => slugs.length <= maxGlances, `Give at most ${maxGlances} slugs.`),
     }),
     success: {
       status: 200,

@@ -34,7 +34,7 @@ export const registrant = z.strictObject({
 })
 export type Registrant = z.output<typeof registrant>
 
-const detail = domain.extend({ registrar: z.object({ name: z.string(), reference: z.string() }).nullable(), registrant: registrant.nullable() })
+const domainDetail = domain.extend({ registrar: z.object({ name: z.string(), reference: z.string() }).nullable(), registrant: registrant.nullable() })
 
 const hostname = z
   .string()
@@ -52,7 +52,7 @@ export const domainCheck = z.object({
 })
 export type DomainCheck = z.output<typeof domainCheck>
 
-export const offer = z.object({
+export const domainOffer = z.object({
   hostname: z.string(),
   available: z.boolean(),
   premium: z.boolean(),
@@ -62,11 +62,11 @@ export const offer = z.object({
   period_years: z.number().int(),
   free_with_credit: z.boolean(),
 })
-export type Offer = z.output<typeof offer>
+export type DomainOffer = z.output<typeof domainOffer>
 
 const idParams = z.object({ id: z.string() })
-const where = { platform_ip: z.string(), purchase_enabled: z.boolean() }
-const list = z.object({ ...where, domains: z.array(domain) })
+const platformFields = { platform_ip: z.string(), purchase_enabled: z.boolean() }
+const domainList = z.object({ ...platformFields, domains: z.array(domain) })
 
 export const domainOperations = {
   listDomains: operation({
@@ -78,7 +78,7 @@ export const domainOperations = {
     access: 'caller',
     params: empty,
     query: empty,
-    success: { status: 200, json: list },
+    success: { status: 200, json: domainList },
     errors: [],
   }),
   getDomain: operation({
@@ -89,7 +89,7 @@ export const domainOperations = {
     access: 'caller',
     params: idParams,
     query: empty,
-    success: { status: 200, json: z.object({ platform_ip: z.string(), domain: detail }) },
+    success: { status: 200, json: z.object({ platform_ip: z.string(), domain: domainDetail }) },
     errors: ['domain_not_found'],
   }),
   listProjectDomains: operation({
@@ -100,7 +100,7 @@ export const domainOperations = {
     access: 'caller',
     params: projectParams,
     query: empty,
-    success: { status: 200, json: list },
+    success: { status: 200, json: domainList },
     errors: ['project_not_found'],
   }),
   addDomain: operation({
@@ -146,7 +146,7 @@ export const domainOperations = {
 }
 
 /** Names that are sold here. */
-export const domainMarketOperations = {
+export const domainSalesOperations = {
   searchDomains: operation({
     method: 'GET',
     path: '/v1/domains/search',
@@ -156,7 +156,7 @@ export const domainMarketOperations = {
     access: 'caller',
     params: empty,
     query: z.object({ q: z.string().min(1).max(253) }),
-    success: { status: 200, json: z.object({ query: z.string(), purchase_enabled: z.boolean(), results: z.array(offer) }) },
+    success: { status: 200, json: z.object({ query: z.string(), purchase_enabled: z.boolean(), results: z.array(domainOffer) }) },
     errors: ['invalid_input', 'registrar_error', 'purchase_not_configured'],
   }),
   purchaseDomain: operation({

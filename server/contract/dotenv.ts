@@ -1,12 +1,13 @@
 /** Reading and writing `.env` files by the rules of the npm package `dotenv`, for the command line and the dashboard. */
 
 /** The grammar as that package has it: white space, line ends included, may stand around a value. */
-const line = /^\s*(?:export\s+)?([\w.-]+)(?:\s*=\s*?|:\s+?)(\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\r\n]+)?\s*(?:#.*)?$/gm
+const assignmentPattern =
+  /^\s*(?:export\s+)?([\w.-]+)(?:\s*=\s*?|:\s+?)(\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\r\n]+)?\s*(?:#.*)?$/gm
 
 /** Keys and values in their order; of a key that comes twice the last counts. Lines that are no assignment are left out. */
 export function parseDotenv(text: string): { key: string; value: string }[] {
   const found = new Map<string, string>()
-  for (const { key, value } of readDotenv(text).entries) {
+  for (const { key, value } of parseDotenvLines(text).entries) {
     found.delete(key)
     found.set(key, value)
   }
@@ -14,28 +15,28 @@ export function parseDotenv(text: string): { key: string; value: string }[] {
 }
 
 /** Every assignment with the line it begins on, counted from 1; and the lines that are no assignment, no comment and not empty. */
-export function readDotenv(text: string): { entries: { key: string; value: string; line: number }[]; unread: number[] } {
+export function parseDotenvLines(text: string): { entries: { key: string; value: string; line: number }[]; invalidLines: number[] } {
   const entries: { key: string; value: string; line: number }[] = []
-  const unread: number[] = []
-  let at = 0
+  const invalidLines: number[] = []
+  let offset = 0
   let count = 1
-  const pass = (part: string) => {
-    for (const [index, one] of part.split('\n').entries()) if (/^\s*[^\s#]/.test(one)) unread.push(count + index)
+  const collectInvalidLines = (part: string) => {
+    for (const [index, one] of part.split('\n').entries()) if (/^\s*[^\s#]/.test(one)) invalidLines.push(count + index)
   }
-  const clean = text.replace(/\r\n?/g, '\n')
-  for (const { 0: whole, 1: key = '', 2: raw = '', index } of clean.matchAll(line)) {
-    const between = clean.slice(at, index)
-    pass(between)
-    count += breaks(between)
-    entries.push({ key, value: unquote(raw.trim()), line: count + breaks(whole.slice(0, whole.length - whole.trimStart().length)) })
-    count += breaks(whole)
-    at = index + whole.length
+  const normalized = text.replace(/\r\n?/g, '\n')
+  for (const { 0: whole, 1: key = '', 2: raw = '', index } of normalized.matchAll(assignmentPattern)) {
+    const skippedText = normalized.slice(offset, index)
+    collectInvalidLines(skippedText)
+    count += countLineBreaks(skippedText)
+    entries.push({ key, value: unquote(raw.trim()), line: count + countLineBreaks(whole.slice(0, whole.length - whole.trimStart().length)) })
+    count += countLineBreaks(whole)
+    offset = index + whole.length
   }
-  pass(clean.slice(at))
-  return { entries, unread }
+  collectInvalidLines(normalized.slice(offset))
+  return { entries, invalidLines }
 }
 
-function breaks(text: string): number {
+function countLineBreaks(text: string): number {
   return text.split('\n').length - 1
 }
 
@@ -53,15 +54,15 @@ export function formatDotenv(variables: readonly { key: string; value: string }[
   const left_out: string[] = []
   let text = ''
   for (const { key, value } of variables) {
-    const form = formOf(value)
-    if (form === undefined) left_out.push(key)
-    text += form === undefined ? `# ${key} has a value that this format cannot hold.\n` : `${key}=${form}\n`
+    const formatted = formatValue(value)
+    if (formatted === undefined) left_out.push(key)
+    text += formatted === undefined ? `# ${key} has a value that this format cannot hold.\n` : `${key}=${formatted}\n`
   }
   return { text, left_out }
 }
 
 /** Never with an open quote that could find its end in another line. */
-function formOf(value: string): string | undefined {
+function formatValue(value: string): string | undefined {
   if (value === '' || (/^[^\s'"`#][^#\n\r]*$/.test(value) && value.trim() === value)) return value
   if (value.endsWith('\\')) return undefined
   const plain = value.includes('\r') ? undefined : ["'", '`'].find((quote) => !value.includes(quote))

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isReserved, keyPattern, keyPatternText, nulText, reservedText } from './env-var-rules.ts'
+import { isReservedKey, keyPattern, keyPatternMessage, nulMessage, reservedKeyMessage } from './env-var-rules.ts'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { dateTime, empty, projectIdParams, projectParams } from './shared.ts'
@@ -22,12 +22,12 @@ const key = z
   .string()
   .min(limits.env_var_key.min)
   .max(limits.env_var_key.max)
-  .regex(keyPattern, keyPatternText)
-  .refine((name) => !isReserved(name), reservedText)
+  .regex(keyPattern, keyPatternMessage)
+  .refine((name) => !isReservedKey(name), reservedKeyMessage)
 const value = z
   .string()
   .max(limits.env_var_value)
-  .refine((text) => !text.includes('\0'), nulText)
+  .refine((text) => !text.includes('\0'), nulMessage)
 
 const newEnvVar = z.strictObject({
   key,

@@ -68,7 +68,7 @@ export const errorStatus = {
 
 export type ErrorCode = keyof typeof errorStatus
 
-export interface Issue {
+export interface ValidationIssue {
   path: string
   message: string
 }
@@ -77,7 +77,7 @@ export interface Issue {
 export interface ErrorEnvelope {
   error: ErrorCode
   message: string
-  issues?: Issue[]
+  issues?: ValidationIssue[]
   request_id: string
 }
 
@@ -87,7 +87,7 @@ export interface ErrorEnvelope {
  */
 export class Problem extends Error {
   readonly code: ErrorCode
-  readonly issues: Issue[] | undefined
+  readonly issues: ValidationIssue[] | undefined
   readonly retry_after_s: number | undefined
   /** What the contract adds to the envelope of this code. */
   readonly fields: Record<string, unknown> | undefined
@@ -95,14 +95,14 @@ export class Problem extends Error {
   constructor(
     code: ErrorCode,
     message: string,
-    more: { issues?: Issue[]; retry_after_s?: number; fields?: Record<string, unknown>; cause?: unknown } = {},
+    details: { issues?: ValidationIssue[]; retry_after_s?: number; fields?: Record<string, unknown>; cause?: unknown } = {},
   ) {
-    super(message, { cause: more.cause })
+    super(message, { cause: details.cause })
     this.name = 'Problem'
     this.code = code
-    this.issues = more.issues
-    this.retry_after_s = more.retry_after_s
-    this.fields = more.fields
+    this.issues = details.issues
+    this.retry_after_s = details.retry_after_s
+    this.fields = details.fields
   }
 
   get status(): number {

@@ -36,7 +36,7 @@ export const helpTopics = [
 export type HelpTopic = (typeof helpTopics)[number]
 
 /** What a person can read about an error; null: its own sentence says all there is. */
-export const helpOfError: Record<ErrorCode, HelpTopic | null> = {
+export const errorHelpTopics: Record<ErrorCode, HelpTopic | null> = {
   invalid_input: null,
   invalid_json: null,
   bad_request: null,
@@ -103,7 +103,7 @@ export const helpOfError: Record<ErrorCode, HelpTopic | null> = {
   storage_full: 'disk',
 }
 
-export const helpOfFailure: Record<FailureCode, HelpTopic> = {
+export const failureHelpTopics: Record<FailureCode, HelpTopic> = {
   clone_failed: 'git',
   detect_failed: 'builds',
   install_failed: 'builds',
@@ -119,7 +119,7 @@ export const helpOfFailure: Record<FailureCode, HelpTopic> = {
 }
 
 /** By the first word of a check of the doctor. */
-const helpOfCheck: Record<string, HelpTopic> = {
+const checkHelpTopics: Record<string, HelpTopic> = {
   runtime: 'engine',
   git: 'git',
   port: 'ports',
@@ -140,6 +140,6 @@ const helpOfCheck: Record<string, HelpTopic> = {
   encryption: 'trouble',
 }
 
-export function helpForCheck(name: string): HelpTopic | null {
-  return helpOfCheck[name.split(' ')[0] ?? ''] ?? null
+export function helpTopicForCheck(name: string): HelpTopic | null {
+  return checkHelpTopics[name.split(' ')[0] ?? ''] ?? null
 }

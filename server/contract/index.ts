@@ -2,19 +2,19 @@ import { billingOperations } from './billing.ts'
 import { cacheOperations } from './cache.ts'
 import { databaseDumpOperations, databaseLookupOperations, databaseOperations } from './databases.ts'
 import { deploymentOperations, glanceOperations } from './deployments.ts'
-import { domainMarketOperations, domainOperations } from './domains.ts'
+import { domainSalesOperations, domainOperations } from './domains.ts'
 import { envVarOperations } from './env-vars.ts'
 import { instanceOperations } from './instance.ts'
 import { metricsOperations, sparklineOperations } from './metrics.ts'
 import { networkOperations } from './network.ts'
 import type { HandlersOf, OperationSpec } from './operation.ts'
-import { peopleOperations } from './people.ts'
+import { teamOperations } from './teams.ts'
 import { previewOperations, screenshotOperations, watchOperations } from './previews.ts'
 import { projectOperations, projectSearchOperations } from './projects.ts'
 import { sourceOperations } from './sources.ts'
 import { remoteOperations } from './remotes.ts'
 import { tokenOperations } from './tokens.ts'
-import { backupOperations, diskOperations } from './upkeep.ts'
+import { backupOperations, diskOperations } from './maintenance.ts'
 import { commitUploadOperations, uploadOperations } from './uploads.ts'
 
 /** The operations of the customer's document. */
@@ -29,7 +29,7 @@ export const operations = {
   ...envVarOperations,
   ...billingOperations,
   ...domainOperations,
-  ...domainMarketOperations,
+  ...domainSalesOperations,
   ...tokenOperations,
   ...uploadOperations,
 } satisfies Record<string, OperationSpec>
@@ -38,7 +38,7 @@ export const operations = {
 export const allOperations = {
   ...operations,
   ...instanceOperations,
-  ...peopleOperations,
+  ...teamOperations,
   ...databaseDumpOperations,
   ...databaseLookupOperations,
   ...networkOperations,

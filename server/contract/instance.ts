@@ -9,7 +9,7 @@ import { helpTopics } from './help.ts'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { project } from './projects.ts'
-import { dateTime, empty, ok, slug } from './shared.ts'
+import { dateTime, empty, okResponse, slug } from './shared.ts'
 
 export const planName = z.enum(['starter', 'basic', 'pro', 'enterprise'])
 export type PlanName = z.output<typeof planName>
@@ -22,17 +22,19 @@ export const runtimeStatus = z.object({
 })
 export type RuntimeStatus = z.output<typeof runtimeStatus>
 
-const isAddress = (text: string): boolean => z.ipv4().safeParse(text).success || z.ipv6().safeParse(text).success
+const isIpAddress = (text: string): boolean => z.ipv4().safeParse(text).success || z.ipv6().safeParse(text).success
 
 /** With a port or without: `9.9.9.9`, `127.0.0.1:5353`, `2620:fe::fe`, `[::1]:5353`. */
 const dnsResolver = z
   .string()
   .max(60)
   .refine((text) => {
-    const [, six, four = '', port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? []
-    if (port === undefined) return isAddress(text)
+    const [, ipv6, ipv4 = '', port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? []
+    if (port === undefined) return isIpAddress(text)
     return (
-      Number(port) > 0 && Number(port) < 65_536 && (six === undefined ? !four.includes('[') && isAddress(four) : six.includes(':') && isAddress(six))
+      Number(port) > 0 &&
+      Number(port) < 65_536 &&
+      (ipv6 === undefined ? !ipv4.includes('[') && isIpAddress(ipv4) : ipv6.includes(':') && isIpAddress(ipv6))
     )
   }, 'Give an address, with a port or without: 9.9.9.9 or 127.0.0.1:5353.')
 
@@ -106,20 +108,20 @@ export const account = z.object({ id: z.string(), plan: planName, has_payment_me
 export type User = z.output<typeof user>
 export type Account = z.output<typeof account>
 
-export const check = z.object({
+export const doctorCheck = z.object({
   name: z.string(),
   status: z.enum(['ok', 'warning', 'failed']),
   message: z.string(),
   mend: z.string().nullable().describe('What to do about it.'),
 })
 
-export type Check = z.output<typeof check>
+export type DoctorCheck = z.output<typeof doctorCheck>
 
 /** As the doctor tells it: with the page that says more. */
-export const examinedCheck = check.extend({
+export const doctorCheckWithHelp = doctorCheck.extend({
   help: z.enum(helpTopics).nullable().describe('The page of help about it: `/app/help/{help}` of the dashboard.'),
 })
-export type ExaminedCheck = z.output<typeof examinedCheck>
+export type DoctorCheckWithHelp = z.output<typeof doctorCheckWithHelp>
 
 export const instanceEvents = {
   project: z.object({ project }),
@@ -199,7 +201,7 @@ export const instanceOperations = {
     query: z.object({
       quick: z.literal('true').optional().describe('Leaves out what takes long: engines, git, names, the look through the whole database.'),
     }),
-    success: { status: 200, json: z.object({ checks: z.array(examinedCheck) }) },
+    success: { status: 200, json: z.object({ checks: z.array(doctorCheckWithHelp) }) },
     errors: [],
   }),
   getSettings: operation({
@@ -244,7 +246,7 @@ export const instanceOperations = {
     access: 'caller',
     params: empty,
     query: empty,
-    success: { status: 200, json: ok },
+    success: { status: 200, json: okResponse },
     errors: [],
   }),
   listUsers: operation({
@@ -301,7 +303,7 @@ export const instanceOperations = {
     params: empty,
     query: empty,
     body: z.strictObject({ owner_email: email, member_email: email }),
-    success: { status: 201, json: ok },
+    success: { status: 201, json: okResponse },
     errors: ['invalid_input', 'user_not_found'],
   }),
   removeTeamMember: operation({
@@ -313,7 +315,7 @@ export const instanceOperations = {
     params: empty,
     query: empty,
     body: z.strictObject({ owner_email: email, member_email: email }),
-    success: { status: 200, json: ok },
+    success: { status: 200, json: okResponse },
     errors: ['invalid_input', 'user_not_found'],
   }),
 }

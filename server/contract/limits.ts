@@ -26,7 +26,7 @@ export const limits = {
   token_name: { min: 1, max: 100 },
   token_days: { min: 1, max: 365 },
   /** Of an Idempotency-Key, and how long the first answer to it is kept. */
-  idempotency: { key: { min: 1, max: 255 }, kept_ms: 24 * 3600_000 },
+  idempotency: { key: { min: 1, max: 255 }, retention_ms: 24 * 3600_000 },
   hostname: { min: 3, max: 253 },
   drain_ms: 10_000,
   /** Without a visit for so long an app that is not always warm goes to sleep; a request waits for its waking at most. */

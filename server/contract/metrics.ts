@@ -13,7 +13,7 @@ export const metricsBuckets = {
 } as const satisfies Record<MetricsRange, { count: number; seconds: number }>
 
 /** Enough for every list that a person looks at. */
-export const sparklines = { hours: 24, projects: 200 } as const
+export const sparklineLimits = { hours: 24, projects: 200 } as const
 
 /** What is simply added up when buckets are. */
 export const metricsCounters = [
@@ -29,7 +29,7 @@ export const metricsCounters = [
   'cache_bypass',
 ] as const
 
-const milliseconds = z.number().nullable().describe('Null when there was no request; within 2 % (our reading).')
+const latency = z.number().nullable().describe('Null when there was no request; within 2 % (our reading).')
 
 const metricsBucket = z.object({
   ts: dateTime.describe('Its beginning.'),
@@ -39,9 +39,9 @@ const metricsBucket = z.object({
   status_4xx: z.number(),
   status_5xx: z.number(),
   bytes_out: z.number().describe('Bytes of bodies.'),
-  p50_ms: milliseconds,
-  p95_ms: milliseconds,
-  p99_ms: milliseconds,
+  p50_ms: latency,
+  p95_ms: latency,
+  p99_ms: latency,
   cold_starts: z.number(),
   cache_hits: z.number(),
   cache_misses: z.number(),
@@ -59,11 +59,11 @@ export const metrics = z.object({
     errors: z.number().describe('Answers with a status of 500 or more (our reading).'),
     error_rate: z.number().describe('errors / requests; 0 without requests.'),
     bytes_out: z.number(),
-    p50_ms: milliseconds,
-    p95_ms: milliseconds,
-    p99_ms: milliseconds,
+    p50_ms: latency,
+    p95_ms: latency,
+    p99_ms: latency,
   }),
-  cold_starts: z.object({ count: z.number(), p50_ms: milliseconds, p95_ms: milliseconds, last_at: dateTime.nullable() }),
+  cold_starts: z.object({ count: z.number(), p50_ms: latency, p95_ms: latency, last_at: dateTime.nullable() }),
   cache: z.object({
     hits: z.number(),
     misses: z.number(),
@@ -101,7 +101,7 @@ export const sparklineOperations = {
     path: '/instance/sparklines',
     group: 'Instance',
     summary: 'Requests of the last 24 hours, for the projects that had any',
-    description: `The ${sparklines.projects} that were asked for something last. The last hour is not over yet.`,
+    description: `The ${sparklineLimits.projects} that were asked for something last. The last hour is not over yet.`,
     access: 'caller',
     params: empty,
     query: empty,
@@ -109,7 +109,9 @@ export const sparklineOperations = {
       status: 200,
       json: z.object({
         from: dateTime.describe('Where the first hour begins.'),
-        projects: z.array(z.object({ slug: z.string(), requests: z.array(z.number()).length(sparklines.hours).describe('By hour, oldest first.') })),
+        projects: z.array(
+          z.object({ slug: z.string(), requests: z.array(z.number()).length(sparklineLimits.hours).describe('By hour, oldest first.') }),
+        ),
       }),
     },
     errors: [],

@@ -1,8 +1,8 @@
 /** How an instance is reached: HTTPS on every name, the network around it, and what its cache does with an address. */
 import { z } from 'zod'
-import { purged, purgeUrlList } from './cache.ts'
+import { purgeResult, purgeUrlList } from './cache.ts'
 import { operation } from './operation.ts'
-import { dateTime, empty, ok, projectParams } from './shared.ts'
+import { dateTime, empty, okResponse, projectParams } from './shared.ts'
 
 export const httpsStatus = z.object({
   edge_https_url: z.string().nullable().describe('Null when its port could not be had.'),
@@ -104,7 +104,7 @@ export const networkOperations = {
     params: projectParams,
     query: empty,
     body: z.strictObject({ urls: purgeUrlList }),
-    success: { status: 200, json: purged },
+    success: { status: 200, json: purgeResult },
     errors: ['invalid_input', 'project_not_found', 'cache_purge_failed'],
   }),
   getHttps: operation({
@@ -185,7 +185,7 @@ export const networkOperations = {
     params: empty,
     query: empty,
     body: z.strictObject({ password, setup_code: z.string().max(100).optional() }),
-    success: { status: 200, json: ok },
+    success: { status: 200, json: okResponse },
     errors: ['invalid_input', 'forbidden'],
   }),
 }

@@ -1,8 +1,17 @@
 import type { z } from 'zod'
 import type { ErrorCode } from './errors.ts'
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
-export type Group = 'Projects' | 'Deployments' | 'Domains' | 'Environment variables' | 'Billing' | 'Databases' | 'API tokens' | 'Uploads' | 'Instance'
+export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+export type OperationGroup =
+  | 'Projects'
+  | 'Deployments'
+  | 'Domains'
+  | 'Environment variables'
+  | 'Billing'
+  | 'Databases'
+  | 'API tokens'
+  | 'Uploads'
+  | 'Instance'
 
 /**
  * One operation of the API, as data. Routing, validation, OpenAPI, the typed client and the tests
@@ -12,9 +21,9 @@ export type Group = 'Projects' | 'Deployments' | 'Domains' | 'Environment variab
  * `access`: `caller` is anybody who is signed in; `owner` is the owner of this instance alone.
  */
 export interface OperationSpec {
-  method: Method
+  method: HttpMethod
   path: string
-  group: Group
+  group: OperationGroup
   summary: string
   description?: string
   access: 'caller' | 'owner'
@@ -24,7 +33,7 @@ export interface OperationSpec {
   body?: z.ZodType
   /** In place of `body`: a file, as the body itself in one of these types or as the field `file` of a form. It is streamed to the handler. */
   upload?: { types: readonly string[]; max_bytes: number }
-  success: Success
+  success: SuccessResponse
   errors: readonly ErrorCode[]
   /**
    * All its work is one transaction, which keeps its answer too (`Context.keepAnswer`): with an idempotency key it was done and is
@@ -33,7 +42,7 @@ export interface OperationSpec {
   is_atomic?: true
 }
 
-export type Success =
+export type SuccessResponse =
   | { status: 200 | 201; json: z.ZodType }
   | { status: 204 }
   | { status: 200; events: Record<string, z.ZodType>; raw?: boolean }
@@ -54,17 +63,17 @@ export interface StreamEvent {
 /** A stream of events, pulled by the client's own pace; the feature stops when `return()` is called. */
 export type EventStream = AsyncIterable<StreamEvent>
 
-type Infer<S> = S extends z.ZodType ? z.output<S> : Record<never, never>
+type SchemaOutput<S> = S extends z.ZodType ? z.output<S> : Record<never, never>
 
 /** What a handler gets: parameters, query and body, parsed, in one flat record per kind; a file as its bytes come in. */
-export type Input<T extends OperationSpec> = {
-  params: Infer<T['params']>
-  query: Infer<T['query']>
+export type HandlerInput<T extends OperationSpec> = {
+  params: SchemaOutput<T['params']>
+  query: SchemaOutput<T['query']>
   body: T['body'] extends z.ZodType ? z.output<T['body']> : undefined
 } & (T extends { upload: object } ? { upload: AsyncIterable<Uint8Array> } : unknown)
 
 /** What a handler returns. */
-export type Output<T extends OperationSpec> = T['success'] extends { json: infer S extends z.ZodType }
+export type HandlerOutput<T extends OperationSpec> = T['success'] extends { json: infer S extends z.ZodType }
   ? z.input<S>
   : T['success'] extends { events: unknown }
     ? EventStream
@@ -75,7 +84,7 @@ export type Output<T extends OperationSpec> = T['success'] extends { json: infer
         : void
 
 /** The body, query and parameters as a client writes them. */
-export interface ClientInput<T extends OperationSpec> {
+export interface OperationClientInput<T extends OperationSpec> {
   params: z.input<T['params']>
   query: Partial<z.input<T['query']>>
   body: T['body'] extends z.ZodType ? z.input<T['body']> : undefined
@@ -83,5 +92,5 @@ export interface ClientInput<T extends OperationSpec> {
 
 /** A handler for every operation of the record: a forgotten one does not compile. */
 export type HandlersOf<Operations extends Record<string, OperationSpec>, Context> = {
-  [Id in keyof Operations]: (context: Context, input: Input<Operations[Id]>) => Promise<Output<Operations[Id]>>
+  [Id in keyof Operations]: (context: Context, input: HandlerInput<Operations[Id]>) => Promise<HandlerOutput<Operations[Id]>>
 }

@@ -7,13 +7,13 @@ export interface Plan {
   always_warm: boolean
   concurrent_builds: number
   /** A database or a custom domain needs a card. */
-  card_needed: boolean
+  requires_payment_method: boolean
 }
 
 /** What each plan allows. */
 export const plans: Record<PlanName, Plan> = {
-  starter: { projects: 3, memory_mb: 256, always_warm: false, concurrent_builds: 1, card_needed: true },
-  basic: { projects: 10, memory_mb: 512, always_warm: true, concurrent_builds: 2, card_needed: false },
-  pro: { projects: 50, memory_mb: 1024, always_warm: true, concurrent_builds: 4, card_needed: false },
-  enterprise: { projects: null, memory_mb: 1024, always_warm: true, concurrent_builds: 8, card_needed: false },
+  starter: { projects: 3, memory_mb: 256, always_warm: false, concurrent_builds: 1, requires_payment_method: true },
+  basic: { projects: 10, memory_mb: 512, always_warm: true, concurrent_builds: 2, requires_payment_method: false },
+  pro: { projects: 50, memory_mb: 1024, always_warm: true, concurrent_builds: 4, requires_payment_method: false },
+  enterprise: { projects: null, memory_mb: 1024, always_warm: true, concurrent_builds: 8, requires_payment_method: false },
 }

@@ -73,7 +73,7 @@ export const watching = z.object({
 })
 export type Watching = z.output<typeof watching>
 
-const watchingShown = z.object({ watching })
+const watchingResponse = z.object({ watching })
 
 /** What an instance adds for its dashboard. */
 export const watchOperations = {
@@ -85,7 +85,7 @@ export const watchOperations = {
     access: 'caller',
     params: projectParams,
     query: empty,
-    success: { status: 200, json: watchingShown },
+    success: { status: 200, json: watchingResponse },
     errors: ['project_not_found'],
   }),
   updateWatching: operation({
@@ -98,7 +98,7 @@ export const watchOperations = {
     params: projectParams,
     query: empty,
     body: z.strictObject({ deploys_pushes: z.boolean().optional(), previews: z.boolean().optional(), preview_databases: z.boolean().optional() }),
-    success: { status: 200, json: watchingShown },
+    success: { status: 200, json: watchingResponse },
     errors: ['invalid_input', 'project_not_found'],
   }),
   checkRepository: operation({
@@ -110,7 +110,7 @@ export const watchOperations = {
     access: 'caller',
     params: projectParams,
     query: empty,
-    success: { status: 200, json: watchingShown },
+    success: { status: 200, json: watchingResponse },
     errors: ['project_not_found', 'project_not_connected'],
   }),
 }

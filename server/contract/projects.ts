@@ -45,7 +45,7 @@ const repoUrl = z
   )
   .meta({ format: 'uri' })
 
-const one = { status: 200, json: z.object({ project }) } as const
+const projectResponse = { status: 200, json: z.object({ project }) } as const
 
 export const projectOperations = {
   createProject: operation({
@@ -80,7 +80,7 @@ export const projectOperations = {
     access: 'caller',
     params: projectParams,
     query: empty,
-    success: one,
+    success: projectResponse,
     errors: ['project_not_found'],
   }),
   updateProject: operation({
@@ -109,7 +109,7 @@ export const projectOperations = {
       always_warm: z.boolean().optional(),
       caching_enabled: z.boolean().optional(),
     }),
-    success: one,
+    success: projectResponse,
     errors: ['invalid_input', 'paid_plan_required', 'project_not_found'],
   }),
   deleteProject: operation({
@@ -138,7 +138,7 @@ export const projectOperations = {
 }
 
 /** How many a search brings at most: more than that is no answer to look through. */
-export const foundAtMost = 50
+export const maxSearchResults = 50
 
 export const projectSearchOperations = {
   findProjects: operation({
@@ -146,7 +146,7 @@ export const projectSearchOperations = {
     path: '/instance/projects',
     group: 'Instance',
     summary: 'Search the projects, newest first',
-    description: `Each of the words has to be in the name, the slug or the repository. The newest ${foundAtMost} that fit.`,
+    description: `Each of the words has to be in the name, the slug or the repository. The newest ${maxSearchResults} that fit.`,
     access: 'caller',
     params: empty,
     query: z.object({ q: z.string().min(1).max(300) }),

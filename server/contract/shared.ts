@@ -24,7 +24,7 @@ export const pageQuery = z.object({
   cursor: z.string().min(1).max(500).optional(),
 })
 
-export const ok = z.object({ ok: z.boolean() })
+export const okResponse = z.object({ ok: z.boolean() })
 
 /** The names that no project may take. */
 export const reservedSlugs: ReadonlySet<string> = new Set(
@@ -70,11 +70,11 @@ export const branchName = z
   .max(limits.branch.max)
   .refine(isBranchName, 'This is not a name that git allows for a branch.')
 
-const nodePart = String.raw`(?:\d{1,4}|[xX*])`
-const nodeOne = String.raw`(?:[<>]=?|[=~^])?\s*v?${nodePart}(?:\.${nodePart}){0,2}(?:-[\w.-]+)?(?:\+[\w.-]+)?`
-const nodeRange = String.raw`${nodeOne}(?:(?:\s+|\s+-\s+|\s*\|\|\s*)${nodeOne})*`
-const nodeName = String.raw`auto|node|latest|current|stable|lts|lts\/(?:\*|iron|jod|krypton)`
-const nodeVersionPattern = new RegExp(`^\\s*(?:node@)?(?:${nodeName}|${nodeRange})\\s*$`, 'i')
+const versionPart = String.raw`(?:\d{1,4}|[xX*])`
+const versionComparator = String.raw`(?:[<>]=?|[=~^])?\s*v?${versionPart}(?:\.${versionPart}){0,2}(?:-[\w.-]+)?(?:\+[\w.-]+)?`
+const versionRange = String.raw`${versionComparator}(?:(?:\s+|\s+-\s+|\s*\|\|\s*)${versionComparator})*`
+const versionAlias = String.raw`auto|node|latest|current|stable|lts|lts\/(?:\*|iron|jod|krypton)`
+const nodeVersionPattern = new RegExp(`^\\s*(?:node@)?(?:${versionAlias}|${versionRange})\\s*$`, 'i')
 
 /** `auto`, or what names a version of Node or a range of them: the forms that server/builder/node-version.ts reads. */
 export const nodeVersion = z

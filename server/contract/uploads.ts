@@ -7,9 +7,9 @@ import { empty, projectParams } from './shared.ts'
 /** What a raw body may be called; what it is, its first bytes say. */
 export const archiveTypes = ['application/zip', 'application/gzip', 'application/x-gzip', 'application/x-tar+gzip'] as const
 
-const mebibytes = (bytes: number) => `${bytes / 2 ** 20} MiB`
+const formatMebibytes = (bytes: number) => `${bytes / 2 ** 20} MiB`
 
-const archive = {
+const archiveUpload = {
   access: 'caller',
   params: projectParams,
   upload: { types: archiveTypes, max_bytes: limits.upload.packed_bytes },
@@ -24,9 +24,9 @@ export const uploadOperations = {
     path: '/v1/projects/{slug}/upload',
     group: 'Uploads',
     summary: 'Deploy an archive of source',
-    description: `A \`.zip\` or \`.tar.gz\`, as the body itself or as the one field \`file\` of a form; its first bytes say which it is. At most ${mebibytes(limits.upload.packed_bytes)} packed, ${mebibytes(limits.upload.unpacked_bytes)} and ${limits.upload.entries} entries unpacked, and no more than ${limits.upload.ratio} times its packed size. It is checked before anything is built: \`invalid_archive\` names the entry and says why. One top folder that holds everything is stripped. The archive is kept, so that retry and roll-back work. Folders that tools make (\`node_modules\`, \`.git\`) are left out (our reading).`,
+    description: `A \`.zip\` or \`.tar.gz\`, as the body itself or as the one field \`file\` of a form; its first bytes say which it is. At most ${formatMebibytes(limits.upload.packed_bytes)} packed, ${formatMebibytes(limits.upload.unpacked_bytes)} and ${limits.upload.entries} entries unpacked, and no more than ${limits.upload.ratio} times its packed size. It is checked before anything is built: \`invalid_archive\` names the entry and says why. One top folder that holds everything is stripped. The archive is kept, so that retry and roll-back work. Folders that tools make (\`node_modules\`, \`.git\`) are left out (our reading).`,
     query: empty,
-    ...archive,
+    ...archiveUpload,
   }),
 }
 
@@ -45,6 +45,6 @@ export const commitUploadOperations = {
       commit_message: z.string().min(1).max(500).optional(),
       commit_author: z.string().min(1).max(200).optional(),
     }),
-    ...archive,
+    ...archiveUpload,
   }),
 }

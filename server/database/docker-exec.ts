@@ -1,55 +1,59 @@
 import type Docker from 'dockerode'
 import { sleep, systemClock } from '../lib/clock.ts'
-import { within } from '../runtime/docker-connect.ts'
-import { readable } from '../runtime/docker-engine.ts'
-import { createFrameScanner } from '../runtime/docker-frames.ts'
-import type { Ask } from './provision.ts'
+import { rejectAfter } from '../runtime/docker/connection.ts'
+import { toReadable } from '../runtime/docker/engine.ts'
+import { createStreamDemuxer } from '../runtime/docker/stream-demuxer.ts'
+import type { RunStatement } from './provision.ts'
 
 /** Between columns and between rows of psql's answer: in no name, number or size. */
-const [unit, record] = ['\x1f', '\x1e']
+const [fieldSeparator, recordSeparator] = ['\x1f', '\x1e']
 
 /** Long for a statement of ours; an engine that hangs would keep us for ever. */
-const patience_ms = 60_000
+const execTimeout_ms = 60_000
 
 /** Runs a program in the container as the user postgres; what it reads comes over standard input, not as an argument. */
-export async function runIn(container: Docker.Container, command: string[], input = ''): Promise<{ code: number; out: string; err: string }> {
+export async function execInContainer(
+  container: Docker.Container,
+  command: string[],
+  input = '',
+): Promise<{ code: number; out: string; err: string }> {
   const options = { Cmd: command, User: 'postgres', AttachStdin: true, AttachStdout: true, AttachStderr: true }
-  const exec = await within(patience_ms, container.exec(options))
+  const exec = await rejectAfter(execTimeout_ms, container.exec(options))
   const stream = await exec.start({ hijack: true, stdin: true })
   const out = { stdout: '', stderr: '' }
-  const frames = createFrameScanner((name, data) => (out[name] += data.toString()))
+  const frames = createStreamDemuxer((name, data) => (out[name] += data.toString()))
   const ended = new Promise<void>((resolve, reject) => stream.once('end', resolve).once('close', resolve).once('error', reject))
   stream.on('data', frames.write)
   stream.end(input)
   try {
-    await within(patience_ms, ended)
-    return { code: await exitCode(exec), out: out.stdout, err: out.stderr }
+    await rejectAfter(execTimeout_ms, ended)
+    return { code: await waitForExitCode(exec), out: out.stdout, err: out.stderr }
   } finally {
-    readable(stream).destroy()
+    toReadable(stream).destroy()
   }
 }
 
 /** The last word of a program comes by another way than its end, of which the engine may hear a moment later. */
-async function exitCode(exec: Docker.Exec): Promise<number> {
-  const giveUpAt = systemClock.monotonic() + patience_ms
+async function waitForExitCode(exec: Docker.Exec): Promise<number> {
+  const deadline = systemClock.monotonic() + execTimeout_ms
   for (;;) {
-    const { Running, ExitCode } = await within(patience_ms, exec.inspect())
-    if (!Running || systemClock.monotonic() > giveUpAt) return ExitCode ?? -1
+    const { Running, ExitCode } = await rejectAfter(execTimeout_ms, exec.inspect())
+    if (!Running || systemClock.monotonic() > deadline) return ExitCode ?? -1
     await sleep(systemClock, 10)
   }
 }
 
 /** Statements as the superuser, by the socket in the container. */
-export const askIn =
-  (container: Docker.Container, psql: string): Ask =>
+export const createContainerStatementRunner =
+  (container: Docker.Container, psql: string): RunStatement =>
   async (database, statement) => {
-    const options = ['-X', '-q', '-A', '-t', '-F', unit, '-R', record, '-v', 'ON_ERROR_STOP=1']
-    const { code, out, err } = await runIn(
+    const options = ['-X', '-q', '-A', '-t', '-F', fieldSeparator, '-R', recordSeparator, '-v', 'ON_ERROR_STOP=1']
+    const { code, out, err } = await execInContainer(
       container,
       [psql, '-h', '/tmp', '-U', 'postgres', '-d', database, ...options, '-f', '-'],
       `${statement};\n`,
     )
     if (code !== 0) throw new Error(`The database server refused: ${err.trim() || `psql ended with ${code}`}`)
     const rows = out.replace(/\n$/, '')
-    return rows === '' ? [] : rows.split(record).map((row) => row.split(unit))
+    return rows === '' ? [] : rows.split(recordSeparator).map((row) => row.split(fieldSeparator))
   }

@@ -1,9 +1,9 @@
 import type { RuntimeName } from '../contract/deployments.ts'
-import type { DatabaseServer } from './database.ts'
-import { createDockerServer, type DockerServerOptions } from './docker-server.ts'
-import { createEmbeddedServer, type EmbeddedServerOptions } from './embedded-server.ts'
+import type { DatabaseServer } from './database-server.ts'
+import { createDockerDatabaseServer, type DockerDatabaseOptions } from './docker-server.ts'
+import { createEmbeddedDatabaseServer, type EmbeddedDatabaseOptions } from './embedded-server.ts'
 
 /** The servers by name. Making them opens nothing and starts nothing: one starts when it is first needed. */
-export function createDatabaseServers(options: DockerServerOptions & EmbeddedServerOptions): Record<RuntimeName, DatabaseServer> {
-  return { docker: createDockerServer(options), process: createEmbeddedServer(options) }
+export function createDatabaseServers(options: DockerDatabaseOptions & EmbeddedDatabaseOptions): Record<RuntimeName, DatabaseServer> {
+  return { docker: createDockerDatabaseServer(options), process: createEmbeddedDatabaseServer(options) }
 }

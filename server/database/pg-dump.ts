@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { createConnection } from 'node:net'
 import { MessageChannel, Worker } from 'node:worker_threads'
-import type { Address, DatabaseSpec } from './database.ts'
+import type { DatabaseAddress, DatabaseSpec } from './database-server.ts'
 
 /** What speaks with a database by TCP: where it is, and as whom. */
-export type Target = DatabaseSpec & Address
+export type DatabaseTarget = DatabaseSpec & DatabaseAddress
 
 /**
  * Runs PostgreSQL's own pg_dump, which `@electric-sql/pglite-tools` has compiled to WebAssembly, and returns what it wrote. It
@@ -13,54 +13,54 @@ export type Target = DatabaseSpec & Address
  * It calls out for each exchange and wants the answer at once, so it has a thread of its own, which sleeps until this one has
  * the answer from the server. The code is given as text because a bundle has no file for it.
  */
-export async function runPgDump(target: Target, args: string[], signal: AbortSignal): Promise<string> {
+export async function runPgDump(target: DatabaseTarget, args: string[], signal: AbortSignal): Promise<string> {
   signal.throwIfAborted()
-  const { port1: ours, port2: theirs } = new MessageChannel()
+  const { port1: localPort, port2: workerPort } = new MessageChannel()
   const flag = new SharedArrayBuffer(4)
   const key = randomBytes(16).toString('hex')
   const library = import.meta.resolve('@electric-sql/pglite-tools/pg_dump').replace(/app\.asar(?=\/)/, 'app.asar.unpacked')
   // The thread sees no socket: host and port only fill in the form. libpq takes the last word on the user from here.
   const login = `host=${target.host} port=${target.port} user=${target.db_user} password=${target.password} dbname=${target.db_name}`
-  const worker = new Worker(threadCode, {
+  const worker = new Worker(workerSource, {
     eval: true,
-    workerData: { library, args: ['-d', `${login} sslmode=disable gssencmode=disable`, `--restrict-key=${key}`, ...args], port: theirs, flag },
-    transferList: [theirs],
+    workerData: { library, args: ['-d', `${login} sslmode=disable gssencmode=disable`, `--restrict-key=${key}`, ...args], port: workerPort, flag },
+    transferList: [workerPort],
     env: {},
     stdout: true,
     stderr: true,
   })
   const socket = createConnection({ host: target.host, port: target.port, noDelay: true })
-  const end = () => void worker.terminate()
-  signal.addEventListener('abort', end)
+  const terminate = () => void worker.terminate()
+  signal.addEventListener('abort', terminate)
   try {
     return await new Promise<string>((resolve, reject) => {
-      const exchange = createExchange((answer) => {
+      const exchange = createProtocolExchange((answer) => {
         const turn = new Int32Array(flag)
-        ours.postMessage(answer)
+        localPort.postMessage(answer)
         Atomics.store(turn, 0, 1)
         Atomics.notify(turn, 0)
       })
-      ours.on('message', (bytes: Uint8Array) => {
+      localPort.on('message', (bytes: Uint8Array) => {
         socket.write(bytes)
         exchange.sent(Buffer.from(bytes))
       })
       socket.on('data', (chunk: Buffer) => exchange.received(chunk))
       socket.on('error', reject).on('close', () => exchange.closed())
       worker.on('message', ({ sql, error }: { sql?: string; error?: string }) => {
-        if (sql === undefined) reject(new Error(plainError(error ?? '', target)))
+        if (sql === undefined) reject(new Error(formatPgDumpError(error ?? '', target)))
         else resolve(sql.replace(`\\restrict ${key}\n`, '').replace(`\\unrestrict ${key}\n`, ''))
       })
       worker.on('error', reject).on('exit', () => reject(signal.aborted ? (signal.reason as Error) : new Error('pg_dump ended without a word.')))
     })
   } finally {
-    signal.removeEventListener('abort', end)
+    signal.removeEventListener('abort', terminate)
     socket.destroy()
-    ours.close()
+    localPort.close()
     await worker.terminate()
   }
 }
 
-const threadCode = `
+const workerSource = `
   const { workerData, parentPort, receiveMessageOnPort } = require('node:worker_threads')
   const { library, args, port, flag } = workerData
   const turn = new Int32Array(flag)
@@ -89,16 +89,20 @@ const threadCode = `
  * Knows from the frames of the protocol when it is the server's turn and when it has said all: then `answer` is called, once for
  * each `sent`, with what came since.
  */
-export function createExchange(answer: (bytes: Uint8Array) => void): { sent(bytes: Buffer): void; received(bytes: Buffer): void; closed(): void } {
+export function createProtocolExchange(answer: (bytes: Uint8Array) => void): {
+  sent(bytes: Buffer): void
+  received(bytes: Buffer): void
+  closed(): void
+} {
   let isLoggedOn = false
   let isWaiting = false
   let isClosed = false
   let outgoing: Buffer = Buffer.alloc(0)
   let incoming: Buffer = Buffer.alloc(0)
-  let held: Buffer[] = []
-  const reply = () => {
+  let buffered: Buffer[] = []
+  const deliver = () => {
     isWaiting = false
-    answer(Buffer.concat(held.splice(0)))
+    answer(Buffer.concat(buffered.splice(0)))
   }
   return {
     sent(bytes) {
@@ -108,39 +112,39 @@ export function createExchange(answer: (bytes: Uint8Array) => void): { sent(byte
         // The first frame bears no letter.
         const letter = isLoggedOn ? 1 : 0
         if (outgoing.length < letter + 4) break
-        const end = letter + outgoing.readUInt32BE(letter)
-        if (outgoing.length < end) break
+        const terminate = letter + outgoing.readUInt32BE(letter)
+        if (outgoing.length < terminate) break
         // Log-on, password, query, sync: what the server answers by itself.
         wantsAnswer = !isLoggedOn || 'pQS'.includes(String.fromCharCode(outgoing[0]!))
         isLoggedOn = true
-        outgoing = outgoing.subarray(end)
+        outgoing = outgoing.subarray(terminate)
       }
       if (wantsAnswer && !isClosed) isWaiting = true
-      else reply()
+      else deliver()
     },
     received(bytes) {
-      held.push(bytes)
+      buffered.push(bytes)
       incoming = Buffer.concat([incoming, bytes])
       let isDone = false
       while (incoming.length >= 5) {
-        const end = 1 + incoming.readUInt32BE(1)
-        if (incoming.length < end) break
+        const terminate = 1 + incoming.readUInt32BE(1)
+        if (incoming.length < terminate) break
         const letter = String.fromCharCode(incoming[0]!)
         // Ready for the next query; or a step of the log-on to which the client has to say something (neither 0, accepted, nor 12, the last).
         if (letter === 'Z' || (letter === 'R' && ![0, 12].includes(incoming.readUInt32BE(5)))) isDone = true
-        incoming = incoming.subarray(end)
+        incoming = incoming.subarray(terminate)
       }
-      if (isDone && isWaiting) reply()
+      if (isDone && isWaiting) deliver()
     },
     closed() {
       isClosed = true
-      if (isWaiting) reply()
+      if (isWaiting) deliver()
     },
   }
 }
 
 /** Its message without the lines around, and without the log-on. */
-function plainError(message: string, target: Target): string {
+function formatPgDumpError(message: string, target: DatabaseTarget): string {
   const line = message.split('\n').find((one) => /error:/i.test(one.replace(/^Error message: /, ''))) ?? message
   return line.replaceAll(target.password, '***')
 }

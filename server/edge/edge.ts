@@ -1,4 +1,4 @@
-import type { Meter } from './meter.ts'
+import type { MetricsCollector } from './metrics.ts'
 
 /**
  * The edge: `http://{slug}.localhost:PORT` to whatever serves that name now. It looks names up in a table that the
@@ -15,7 +15,7 @@ export interface Edge {
    * Opens a further listener, on an address of the network. `as`: what asks there for an address, or by a name that is
    * none of the internet's, is for this name. `is_look`: whoever comes by it is the platform itself, and no visitor. Rejects when the port is taken; closing cuts its connections at once.
    */
-  open(options: { address: string; port: number; as?: string; is_look?: boolean }): Promise<{ port: number; close(): Promise<void> }>
+  listenOnNetwork(options: { address: string; port: number; as?: string; is_probe?: boolean }): Promise<{ port: number; close(): Promise<void> }>
 
   /**
    * Puts a route in place at once and for every request from now on. Resolves, for the route that was replaced, when its
@@ -27,10 +27,10 @@ export interface Edge {
   removeRoute(host: string, options?: { drain_ms?: number }): Promise<void>
 
   /** Further names of one that has a route, or may have: they lead where it leads, pages included. Takes the place of those before. */
-  setNames(host: string, names: readonly string[]): void
+  setAliases(host: string, names: readonly string[]): void
 
   /** The route of a name, for the doctor and tests. */
-  route(host: string): Route | undefined
+  getRoute(host: string): Route | undefined
 
   /**
    * When each project was last asked for something, by its id (or as its route says), since the last call; one with an open stream or WebSocket is
@@ -48,7 +48,7 @@ export interface Edge {
   cache: EdgeCache
 
   /** Counts what is asked of the projects. */
-  meter: Meter
+  metrics: MetricsCollector
 
   close(options?: { grace_ms?: number }): Promise<void>
 }
@@ -66,7 +66,7 @@ export type Route = RouteOwner &
     | { kind: 'page'; page: 'not_deployed' | 'building' | 'starting' | 'stopped' | 'crashed' | 'failed' }
   )
 
-export type Page = Extract<Route, { kind: 'page' }>
+export type StatusPage = Extract<Route, { kind: 'page' }>
 
 interface RouteOwner {
   project_id: string
@@ -85,17 +85,17 @@ export interface EdgeCache {
    * Takes stored answers out; resolves with how many when no request can get them any more, out of memory or from disk.
    * Rejects when the disk refuses. Of addresses those without a host mean every name of the project.
    */
-  purge(projectId: string, what: PurgeScope): Promise<number>
+  purge(projectId: string, scope: PurgeScope): Promise<number>
   /** Takes out all that is stored under one name of a project. */
-  purgeName(projectId: string, host: string): Promise<void>
+  purgeHost(projectId: string, host: string): Promise<void>
   /** What is stored of a project now. */
   stats(projectId: string): { objects: number; bytes: number }
   /** What a plain GET of this would get now, and why; touches nothing. `origin`: scheme, name and port. Names of headers in lower case. */
-  inspect(question: { project_id: string; origin: string; target: string; headers: Record<string, string> }): CacheInspection
+  inspect(request: { project_id: string; origin: string; target: string; headers: Record<string, string> }): CacheInspection
   /** Off: every answer is a BYPASS, nothing is stored, and what is stored is dropped. */
   setEnabled(projectId: string, enabled: boolean): void
   /** Frees everything of a project that is gone. */
-  forget(projectId: string): Promise<void>
+  removeProject(projectId: string): Promise<void>
 }
 
 export interface CacheInspection {

@@ -1,11 +1,11 @@
 import { constants, createServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import { Writable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import type { Answering, Asked, Wire } from './asked.ts'
-import type { Gate } from './gate.ts'
+import type { ResponseWriter, EdgeRequest, Transport } from './request.ts'
+import type { EdgeContext } from './edge-context.ts'
 import { limits } from './limits.ts'
-import { serveRequest } from './ordinary.ts'
-import type { Timed } from './sweep.ts'
+import { serveRequest } from './node-path/request-handler.ts'
+import type { Timeout } from './deadline-timer.ts'
 
 const { NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR } = constants
 
@@ -13,17 +13,17 @@ const { NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR } = constants
  * HTTP/2 to clients. Each stream becomes a request as HTTP/1.1 would have brought it and is served like one; apps are spoken
  * to in HTTP/1.1 as ever.
  */
-export interface Http2Door {
-  enter(socket: TLSSocket): void
+export interface Http2Acceptor {
+  accept(socket: TLSSocket): void
   /** No new streams; a connection goes with its last one. */
-  retire(): void
+  close(): void
 }
 
-export function createHttp2Door(gate: Gate): Http2Door {
+export function createHttp2Acceptor(edge: EdgeContext): Http2Acceptor {
   const sessions = new Set<ServerHttp2Session>()
   const server = createServer({
     settings: {
-      maxConcurrentStreams: limits.streams,
+      maxConcurrentStreams: limits.http2_streams,
       maxHeaderListSize: limits.head_bytes,
       initialWindowSize: limits.stream_window_bytes,
       enableConnectProtocol: false,
@@ -42,57 +42,57 @@ export function createHttp2Door(gate: Gate): Http2Door {
     session.setLocalWindowSize(limits.connection_window_bytes)
     session.on('error', () => {})
     let streams = 0
-    const idle: Timed = { deadline: gate.sweep.now + limits.client_idle_ms, expire: () => session.close() }
-    gate.sweep.add(idle)
+    const idle: Timeout = { deadline: edge.deadlines.now + limits.client_idle_ms, expire: () => session.close() }
+    edge.deadlines.add(idle)
     session.on('stream', (stream: ServerHttp2Stream, _headers: unknown, _flags: number, raw: string[]) => {
       streams++
       idle.deadline = 0
       stream.on('close', () => {
         streams--
-        if (streams === 0) idle.deadline = gate.sweep.now + limits.client_idle_ms
+        if (streams === 0) idle.deadline = edge.deadlines.now + limits.client_idle_ms
       })
-      serveStream(gate, session, stream, raw)
+      serveStream(edge, session, stream, raw)
     })
     session.on('close', () => {
       sessions.delete(session)
-      gate.sweep.delete(idle)
+      edge.deadlines.delete(idle)
     })
   })
   server.on('sessionError', () => {})
 
   return {
-    enter(socket) {
+    accept(socket) {
       // Unlike in HTTP/1.1 a client that sends no more has gone: half-open it would be kept for ever.
       socket.allowHalfOpen = false
       server.emit('connection', socket)
     },
-    retire() {
+    close() {
       for (const session of sessions) session.close()
     },
   }
 }
 
-function serveStream(gate: Gate, session: ServerHttp2Session, stream: ServerHttp2Stream, raw: readonly string[]): void {
+function serveStream(edge: EdgeContext, session: ServerHttp2Session, stream: ServerHttp2Stream, raw: readonly string[]): void {
   // A stream that the client takes back says so by its end.
   stream.on('error', () => {})
-  const request = new StreamRequest(session, stream, raw)
-  if (request.bytes > limits.head_bytes)
-    return stream.respond({ ':status': 431, 'x-request-id': gate.newId(), 'content-length': 0 }, { endStream: true })
-  const expects = request.headers.expect?.toLowerCase()
-  serveRequest(gate, request, new StreamResponse(stream), expects === undefined ? 'nothing' : expects === '100-continue' ? 'continue' : 'more')
+  const request = new Http2Request(session, stream, raw)
+  if (request.header_bytes > limits.head_bytes)
+    return stream.respond({ ':status': 431, 'x-request-id': edge.newRequestId(), 'content-length': 0 }, { endStream: true })
+  const expect = request.headers.expect?.toLowerCase()
+  serveRequest(edge, request, new Http2ResponseWriter(stream), expect === undefined ? 'nothing' : expect === '100-continue' ? 'continue' : 'more')
 }
 
 /** A stream as the request that it would be in HTTP/1.1: Host for `:authority`, one Cookie, chunked where no length is given. */
-class StreamRequest implements Asked {
+class Http2Request implements EdgeRequest {
   readonly httpVersion = '1.1'
   readonly method: string
   url: string
   readonly headers: IncomingHttpHeaders = {}
   readonly rawHeaders: string[] = []
   readonly rawTrailers: string[] = []
-  readonly socket: Wire
+  readonly socket: Transport
   /** Of all headers together. */
-  bytes = 0
+  header_bytes = 0
   readonly #stream: ServerHttp2Stream
 
   constructor(session: ServerHttp2Session, stream: ServerHttp2Stream, raw: readonly string[]) {
@@ -102,18 +102,18 @@ class StreamRequest implements Asked {
     for (let i = 0; i < raw.length; i += 2) {
       const name = raw[i] ?? ''
       const value = raw[i + 1] ?? ''
-      this.bytes += name.length + value.length + 4
+      this.header_bytes += name.length + value.length + 4
       if (name.startsWith(':')) pseudo[name] = value
       else if (name === 'cookie') cookies.push(value)
       // The client's own Host must say the same as `:authority`, which is put in its place.
       else if (name !== 'host' || pseudo[':authority'] === undefined || value.toLowerCase() !== pseudo[':authority'].toLowerCase())
-        this.#add(name, value)
+        this.#addHeader(name, value)
     }
     this.method = pseudo[':method'] ?? ''
     this.url = pseudo[':path'] ?? ''
-    if (pseudo[':authority'] !== undefined) this.#add('host', pseudo[':authority'])
-    if (cookies.length > 0) this.#add('cookie', cookies.join('; '))
-    if (!stream.endAfterHeaders && this.headers['content-length'] === undefined) this.#add('transfer-encoding', 'chunked')
+    if (pseudo[':authority'] !== undefined) this.#addHeader('host', pseudo[':authority'])
+    if (cookies.length > 0) this.#addHeader('cookie', cookies.join('; '))
+    if (!stream.endAfterHeaders && this.headers['content-length'] === undefined) this.#addHeader('transfer-encoding', 'chunked')
     this.socket = {
       remoteAddress: session.socket.remoteAddress,
       encrypted: true,
@@ -124,19 +124,19 @@ class StreamRequest implements Asked {
     stream.on('trailers', (_headers: unknown, _flags: number, lines: string[] | undefined) => this.rawTrailers.push(...(lines ?? [])))
   }
 
-  #add(name: string, value: string): void {
+  #addHeader(name: string, value: string): void {
     this.rawHeaders.push(name, value)
-    const known = this.headers[name]
-    this.headers[name] = known === undefined ? value : `${String(known)}, ${value}`
+    const existing = this.headers[name]
+    this.headers[name] = existing === undefined ? value : `${String(existing)}, ${value}`
   }
 
   get complete(): boolean {
     return this.#stream.endAfterHeaders || (this.#stream.readableEnded && !this.#stream.aborted)
   }
 
-  on(event: 'data', listener: (bytes: Buffer) => void): this
+  on(event: 'data', listener: (header_bytes: Buffer) => void): this
   on(event: 'end' | 'error', listener: () => void): this
-  on(event: 'data' | 'end' | 'error', listener: (bytes: Buffer) => void): this {
+  on(event: 'data' | 'end' | 'error', listener: (header_bytes: Buffer) => void): this {
     // A stream that was taken back ends too, and is then not the whole body.
     if (event === 'end') this.#stream.on('end', () => (this.#stream.aborted ? undefined : listener(Buffer.alloc(0))))
     else this.#stream.on(event, listener)
@@ -162,10 +162,10 @@ class StreamRequest implements Asked {
   }
 }
 
-const ofOneHop = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'])
+const connectionSpecificHeaders = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'])
 
 /** The answer on a stream, written as to a connection of HTTP/1.1. */
-class StreamResponse extends Writable implements Answering {
+class Http2ResponseWriter extends Writable implements ResponseWriter {
   readonly #stream: ServerHttp2Stream
   #trailers: Record<string, string> = {}
 
@@ -182,18 +182,18 @@ class StreamResponse extends Writable implements Answering {
   writeHead(status: number, reasonOrList: string | string[], more: string[] = []): this {
     const list = typeof reasonOrList === 'string' ? more : reasonOrList
     const raw = [':status', String(status)]
-    let framed = false
+    let hasLength = false
     for (let i = 0; i < list.length; i += 2) {
       const name = list[i]?.toLowerCase() ?? ''
-      if (ofOneHop.has(name)) continue
-      framed ||= name === 'content-length'
+      if (connectionSpecificHeaders.has(name)) continue
+      hasLength ||= name === 'content-length'
       raw.push(name, list[i + 1] ?? '')
     }
     const stream = this.#stream
     if (stream.destroyed || stream.closed) return this
     // Only an answer without a length may bring trailers.
-    if (!framed) stream.once('wantTrailers', () => stream.sendTrailers(this.#trailers))
-    stream.respond(raw, { waitForTrailers: !framed })
+    if (!hasLength) stream.once('wantTrailers', () => stream.sendTrailers(this.#trailers))
+    stream.respond(raw, { waitForTrailers: !hasLength })
     return this
   }
 

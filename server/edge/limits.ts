@@ -3,18 +3,18 @@ export const limits = {
   head_bytes: 16 * 1024,
   header_count: 100,
   /** From the first byte of a request to the end of its head. */
-  head_ms: 10_000,
+  header_timeout_ms: 10_000,
   /** How long a client may keep a connection open without asking for anything. */
   client_idle_ms: 60_000,
   /** A request body has to bring at least `body_window_bytes` in each window, unless the app itself is what is slow. */
   body_window_ms: 30_000,
   body_window_bytes: 30 * 1024,
   /** What a client may send ahead (pipelined) before we stop reading from it. */
-  ahead_bytes: 64 * 1024,
+  pipelined_bytes: 64 * 1024,
   /** Requests of one connection that may be under way at once (ordinary path; the plain one takes them in turn). */
-  pipelined: 128,
+  pipelined_requests: 128,
   /** HTTP/2: streams of one connection that may be open at once. */
-  streams: 128,
+  http2_streams: 128,
   /** What a client may send ahead of an app that is slow to take it: on one stream, and on all of a connection. */
   stream_window_bytes: 128 * 1024,
   connection_window_bytes: 2 * 1024 * 1024,
@@ -28,11 +28,11 @@ export const limits = {
   connections: 16_384,
 
   /** Connecting to an app, retries included: an app that restarts is back within it. */
-  connect_ms: 5_000,
+  connect_timeout_ms: 5_000,
   connect_retry_ms: 50,
   connect_retry_max_ms: 400,
   /** Without an answer's head for so long: 504. */
-  answer_ms: 30_000,
+  response_timeout_ms: 30_000,
   /** Shorter than the 5 s after which Node's own server closes an idle connection. */
   upstream_idle_ms: 4_000,
   /** A request that must not be sent twice takes only a connection that was used this recently. */
@@ -41,11 +41,11 @@ export const limits = {
   upstream_head_bytes: 64 * 1024,
   trailer_bytes: 8 * 1024,
   /** So many interim answers (102, 103) of an app go on to the client; they are written without waiting for it. */
-  interim_answers: 16,
+  interim_responses: 16,
   /** How long a client's `Expect: 100-continue` waits for the app's word before we give ours. */
-  continue_ms: 1_000,
+  continue_timeout_ms: 1_000,
   /** How long a request waits on an app that is just starting. */
-  starting_ms: 30_000,
+  start_timeout_ms: 30_000,
   drain_ms: 10_000,
   /** A tunnel of which one end is closed. */
   tunnel_half_closed_ms: 30_000,
@@ -56,16 +56,16 @@ export const limits = {
   headroom_bytes: 4 * 1024,
 
   /** A body that is there as a whole goes out in one piece with its head up to this; copying more costs more than a second write. */
-  join_bytes: 16 * 1024,
+  coalesce_bytes: 16 * 1024,
 
-  sweep_ms: 250,
+  deadline_tick_ms: 250,
 
-  hot_file_bytes: 256 * 1024,
-  hot_total_bytes: 64 * 1024 * 1024,
+  cached_file_bytes: 256 * 1024,
+  file_cache_bytes: 64 * 1024 * 1024,
   /** Above this a file is sent as it is: compressing it would cost more than the line saves. */
   compress_max_bytes: 8 * 1024 * 1024,
   compress_min_bytes: 512,
   /** How long a file in memory is taken for current without a look at the disk. */
-  file_check_ms: 1_000,
-  known_paths: 10_000,
+  file_revalidate_ms: 1_000,
+  cached_paths: 10_000,
 } as const

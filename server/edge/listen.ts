@@ -1,30 +1,30 @@
 import type { Server } from 'node:net'
-import { whyPortRefused } from '../lib/port-refused.ts'
+import { describeListenError } from '../lib/listen-error.ts'
 
 /** The port that is asked for, else the next free one of the following twenty, else any. */
-export async function listenFrom(server: Server, host: string, port: number): Promise<number> {
-  for (let wanted = port; ; wanted = port === 0 || wanted - port >= 20 || wanted >= 65_535 ? 0 : wanted + 1) {
-    const got = await tryListen(server, host, wanted)
-    if (got !== undefined) return got
-    if (wanted === 0) throw new Error(`The edge found no free port on ${host}.`)
+export async function listenOnFreePort(server: Server, host: string, port: number): Promise<number> {
+  for (let candidate = port; ; candidate = port === 0 || candidate - port >= 20 || candidate >= 65_535 ? 0 : candidate + 1) {
+    const boundPort = await tryListen(server, host, candidate)
+    if (boundPort !== undefined) return boundPort
+    if (candidate === 0) throw new Error(`The edge found no free port on ${host}.`)
   }
 }
 
 /** The port that it got; undefined when that is taken. */
 export function tryListen(server: Server, host: string, port: number): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    const failed = (error: Error): void => {
-      server.off('listening', opened)
-      if (whyPortRefused(error) !== undefined) resolve(undefined)
+    const onError = (error: Error): void => {
+      server.off('listening', onListening)
+      if (describeListenError(error) !== undefined) resolve(undefined)
       else reject(error)
     }
-    const opened = (): void => {
-      server.off('error', failed)
+    const onListening = (): void => {
+      server.off('error', onError)
       const address = server.address()
       resolve(typeof address === 'object' && address ? address.port : port)
     }
-    server.once('error', failed)
-    server.once('listening', opened)
+    server.once('error', onError)
+    server.once('listening', onListening)
     server.listen({ host, port, backlog: 1024 })
   })
 }

@@ -1,221 +1,222 @@
 import type { Clock } from '../lib/clock.ts'
-import { createAsleep } from './asleep.ts'
-import type { HostCache } from './cache/host.ts'
-import type { Page, Route } from './edge.ts'
-import type { Meter, ProjectMeter } from './meter.ts'
-import { createHotFiles } from './static-files.ts'
-import { createStaticSite, type StaticSite } from './static.ts'
-import type { Sweep } from './sweep.ts'
-import type { UpstreamOptions } from './connection.ts'
-import { createUpstream, type Upstream } from './upstream.ts'
+import { createSleepingUpstream } from './upstream/sleeping.ts'
+import type { HostCache } from './cache/host-cache.ts'
+import type { StatusPage, Route } from './edge.ts'
+import type { MetricsCollector, ProjectMetrics } from './metrics.ts'
+import { createStaticFileCache } from './static/file-cache.ts'
+import { createStaticSite, type StaticSite } from './static/site.ts'
+import type { DeadlineTimer } from './deadline-timer.ts'
+import type { UpstreamOptions } from './upstream/connection.ts'
+import { createUpstream, type Upstream } from './upstream/pool.ts'
 
 /** A route while it stands, with all that is under way on it. Never shared between routes, nor reused after. */
-export interface Instance {
+export interface RouteTarget {
   readonly route: Route
   readonly upstream: Upstream | null
   readonly site: StaticSite | null
   /** Its project's. */
-  readonly meter: ProjectMeter
+  readonly metrics: ProjectMetrics
   /** What is stored of the app's answers, by how it was asked for: over TLS or not, under which name. */
-  readonly cache: ((encrypted: boolean, host: string) => HostCache) | null
+  readonly cacheFor: ((encrypted: boolean, host: string) => HostCache) | null
   /** Counts a request in; each is counted out once with `leave`. A quiet one is no visit: the name may sleep all the same. */
-  enter(cut: () => void, quiet?: boolean): void
-  leave(cut: () => void, quiet?: boolean): void
+  addRequest(abort: () => void, isProbe?: boolean): void
+  removeRequest(abort: () => void, isProbe?: boolean): void
 }
 
-interface Standing extends Instance {
-  retire(drain_ms: number): Promise<void>
+interface ManagedRouteTarget extends RouteTarget {
+  drain(drain_ms: number): Promise<void>
   last_request_at: number
   /** Since when nobody is there, by the sweep's clock; undefined while somebody is. */
   idleSince(): number | undefined
   /** Visits that are under way: an open stream or WebSocket is one until its end. */
-  visits: number
+  active_count: number
 }
 
 export interface Router {
-  find(host: string): Instance | undefined
+  find(host: string): RouteTarget | undefined
   /** Calls once, when the name gets another route (or loses its own). Returns how to take that back. */
-  onceChanged(host: string, call: () => void): () => void
+  onceRouteChanged(host: string, listener: () => void): () => void
   set(host: string, route: Route, drain_ms: number): Promise<void>
   remove(host: string, drain_ms: number): Promise<void>
   /** See `Edge.setNames`. */
-  setNames(host: string, names: readonly string[]): void
+  setAliases(host: string, aliasesByHost: readonly string[]): void
   takeLastRequests(): Map<string, number>
   /** See `Edge.idleSince`. */
   idleSince(host: string): number | undefined
-  cut(): void
+  destroy(): void
 }
 
 export function createRouter(
   clock: Clock,
-  sweep: Sweep,
-  meter: Meter,
+  deadlines: DeadlineTimer,
+  metrics: MetricsCollector,
   options: UpstreamOptions & {
-    unknown?: ((host: string) => Page | undefined) | undefined
-    cacheOf(projectId: string): Instance['cache']
+    resolveUnknownHost?: ((host: string) => StatusPage | undefined) | undefined
+    cacheForProject(projectId: string): RouteTarget['cacheFor']
     /** How long a request waits for an app that sleeps. */
-    starting_ms: number
+    start_timeout_ms: number
     wake?: ((route: Route) => void) | undefined
   },
 ): Router {
-  const files = createHotFiles(() => sweep.now)
-  const standing = new Map<string, Standing>()
+  const files = createStaticFileCache(() => deadlines.now)
+  const targets = new Map<string, ManagedRouteTarget>()
   /** Host by further name, and the other way round. */
-  const hosts = new Map<string, string>()
-  const names = new Map<string, readonly string[]>()
-  const draining = new Set<Standing>()
-  const waiting = new Map<string, Set<() => void>>()
-  const seen = new Map<string, number>()
+  const hostByAlias = new Map<string, string>()
+  const aliasesByHost = new Map<string, readonly string[]>()
+  const draining = new Set<ManagedRouteTarget>()
+  const listenersByHost = new Map<string, Set<() => void>>()
+  const lastRequests = new Map<string, number>()
 
   return {
     find(host) {
-      const main = hosts.size === 0 ? host : (hosts.get(host) ?? host)
-      const found = standing.get(host) ?? standing.get(main)
-      if (found) return found
-      const page = options.unknown?.(main)
-      return page && new StandingRoute(page, clock, sweep, meter, null, null)
+      const primary = hostByAlias.size === 0 ? host : (hostByAlias.get(host) ?? host)
+      const target = targets.get(host) ?? targets.get(primary)
+      if (target) return target
+      const page = options.resolveUnknownHost?.(primary)
+      return page && new ActiveRoute(page, clock, deadlines, metrics, null, null)
     },
-    onceChanged(name, call) {
-      const host = standing.has(name) ? name : (hosts.get(name) ?? name)
-      const calls = waiting.get(host) ?? new Set()
-      waiting.set(host, calls.add(call))
+    onceRouteChanged(name, listener) {
+      const host = targets.has(name) ? name : (hostByAlias.get(name) ?? name)
+      const listeners = listenersByHost.get(host) ?? new Set()
+      listenersByHost.set(host, listeners.add(listener))
       return () => {
-        calls.delete(call)
-        if (calls.size === 0 && waiting.get(host) === calls) waiting.delete(host)
+        listeners.delete(listener)
+        if (listeners.size === 0 && listenersByHost.get(host) === listeners) listenersByHost.delete(host)
       }
     },
     set(host, route, drain_ms) {
-      const old = standing.get(host)
-      const upstream = route.kind === 'upstream' ? createUpstream(route, clock, sweep, options) : route.kind === 'asleep' ? asleep(route) : null
+      const previous = targets.get(host)
+      const upstream =
+        route.kind === 'upstream' ? createUpstream(route, clock, deadlines, options) : route.kind === 'asleep' ? createSleeping(route) : null
       const site = route.kind === 'static' ? createStaticSite(route, files) : null
-      const standingRoute = new StandingRoute(route, clock, sweep, meter, upstream, site)
-      if (upstream) standingRoute.cache = options.cacheOf(route.project_id)
-      standing.set(host, standingRoute)
-      return replaced(host, old, drain_ms)
+      const target = new ActiveRoute(route, clock, deadlines, metrics, upstream, site)
+      if (upstream) target.cacheFor = options.cacheForProject(route.project_id)
+      targets.set(host, target)
+      return retireReplaced(host, previous, drain_ms)
     },
     remove(host, drain_ms) {
-      const old = standing.get(host)
-      standing.delete(host)
-      return replaced(host, old, drain_ms)
+      const previous = targets.get(host)
+      targets.delete(host)
+      return retireReplaced(host, previous, drain_ms)
     },
-    setNames(host, further) {
-      for (const name of names.get(host) ?? []) if (hosts.get(name) === host) hosts.delete(name)
-      names.delete(host)
-      if (further.length === 0) return
-      names.set(host, further)
-      for (const name of further) hosts.set(name, host)
+    setAliases(host, aliases) {
+      for (const name of aliasesByHost.get(host) ?? []) if (hostByAlias.get(name) === host) hostByAlias.delete(name)
+      aliasesByHost.delete(host)
+      if (aliases.length === 0) return
+      aliasesByHost.set(host, aliases)
+      for (const name of aliases) hostByAlias.set(name, host)
     },
     takeLastRequests() {
-      for (const instance of [...standing.values(), ...draining]) collect(instance)
-      const taken = new Map(seen)
-      seen.clear()
-      return taken
+      for (const target of [...targets.values(), ...draining]) collectLastRequest(target)
+      const snapshot = new Map(lastRequests)
+      lastRequests.clear()
+      return snapshot
     },
-    idleSince: (host) => standing.get(host)?.idleSince(),
-    cut() {
-      for (const instance of [...standing.values(), ...draining]) void instance.retire(0)
-      standing.clear()
+    idleSince: (host) => targets.get(host)?.idleSince(),
+    destroy() {
+      for (const target of [...targets.values(), ...draining]) void target.drain(0)
+      targets.clear()
     },
   }
 
-  function asleep(route: Route): Upstream {
-    let woken = false
-    return createAsleep({
-      sweep,
-      patience_ms: options.starting_ms,
+  function createSleeping(route: Route): Upstream {
+    let hasWoken = false
+    return createSleepingUpstream({
+      sweep: deadlines,
+      timeout_ms: options.start_timeout_ms,
       wake() {
-        if (woken) return
-        woken = true
+        if (hasWoken) return
+        hasWoken = true
         options.wake?.(route)
       },
     })
   }
 
-  function collect(instance: Standing): void {
-    if (instance.visits > 0) instance.last_request_at = clock.now()
-    if (instance.last_request_at === 0) return
-    const id = instance.route.visited_as ?? instance.route.project_id
-    seen.set(id, Math.max(seen.get(id) ?? 0, instance.last_request_at))
-    instance.last_request_at = 0
+  function collectLastRequest(target: ManagedRouteTarget): void {
+    if (target.active_count > 0) target.last_request_at = clock.now()
+    if (target.last_request_at === 0) return
+    const id = target.route.visited_as ?? target.route.project_id
+    lastRequests.set(id, Math.max(lastRequests.get(id) ?? 0, target.last_request_at))
+    target.last_request_at = 0
   }
 
-  async function replaced(host: string, old: Standing | undefined, drain_ms: number): Promise<void> {
-    const calls = waiting.get(host)
-    waiting.delete(host)
-    for (const call of calls ?? []) call()
-    if (old === undefined) return
-    draining.add(old)
-    await old.retire(drain_ms)
-    draining.delete(old)
-    collect(old)
+  async function retireReplaced(host: string, previous: ManagedRouteTarget | undefined, drain_ms: number): Promise<void> {
+    const listeners = listenersByHost.get(host)
+    listenersByHost.delete(host)
+    for (const listener of listeners ?? []) listener()
+    if (previous === undefined) return
+    draining.add(previous)
+    await previous.drain(drain_ms)
+    draining.delete(previous)
+    collectLastRequest(previous)
   }
 }
 
-const nobody: ReadonlySet<() => void> = new Set()
+const noRequests: ReadonlySet<() => void> = new Set()
 
 /** A class, and a set only while somebody is there: an instance may have ten thousand names of which few are ever asked for. */
-class StandingRoute implements Standing {
+class ActiveRoute implements ManagedRouteTarget {
   readonly route: Route
   readonly upstream: Upstream | null
   readonly site: StaticSite | null
-  cache: Instance['cache'] = null
+  cacheFor: RouteTarget['cacheFor'] = null
   last_request_at = 0
-  visits = 0
+  active_count = 0
   readonly #clock: Clock
-  readonly #sweep: Sweep
-  readonly #meter: Meter
-  #project: ProjectMeter | undefined
+  readonly #deadlines: DeadlineTimer
+  readonly #metrics: MetricsCollector
+  #projectMetrics: ProjectMetrics | undefined
   #idle_since: number
-  #under_way: Set<() => void> | undefined
-  #emptied: (() => void) | undefined
+  #activeRequests: Set<() => void> | undefined
+  #onDrained: (() => void) | undefined
 
-  constructor(route: Route, clock: Clock, sweep: Sweep, meter: Meter, upstream: Upstream | null, site: StaticSite | null) {
+  constructor(route: Route, clock: Clock, deadlines: DeadlineTimer, metrics: MetricsCollector, upstream: Upstream | null, site: StaticSite | null) {
     this.route = route
     this.#clock = clock
-    this.#meter = meter
-    this.#sweep = sweep
-    this.#idle_since = sweep.now
+    this.#metrics = metrics
+    this.#deadlines = deadlines
+    this.#idle_since = deadlines.now
     this.upstream = upstream
     this.site = site
   }
 
-  get meter(): ProjectMeter {
-    return (this.#project ??= this.#meter.of(this.route.project_id))
+  get metrics(): ProjectMetrics {
+    return (this.#projectMetrics ??= this.#metrics.forProject(this.route.project_id))
   }
 
-  enter(cut: () => void, quiet = false): void {
-    this.#under_way ??= new Set()
-    this.#under_way.add(cut)
-    if (quiet) return
-    this.visits++
+  addRequest(abort: () => void, isProbe = false): void {
+    this.#activeRequests ??= new Set()
+    this.#activeRequests.add(abort)
+    if (isProbe) return
+    this.active_count++
     this.last_request_at = this.#clock.now()
   }
 
-  leave(cut: () => void, quiet = false): void {
-    this.#under_way?.delete(cut)
-    if (!quiet) {
-      this.visits--
+  removeRequest(abort: () => void, isProbe = false): void {
+    this.#activeRequests?.delete(abort)
+    if (!isProbe) {
+      this.active_count--
       this.last_request_at = this.#clock.now()
-      this.#idle_since = this.#sweep.now
+      this.#idle_since = this.#deadlines.now
     }
-    if (!this.#under_way?.size) this.#emptied?.()
+    if (!this.#activeRequests?.size) this.#onDrained?.()
   }
 
   idleSince(): number | undefined {
     // A quiet visit is no reason to stay awake afterwards, but is not cut off in the middle either.
-    return this.#under_way?.size ? undefined : this.#idle_since
+    return this.#activeRequests?.size ? undefined : this.#idle_since
   }
 
-  async retire(drain_ms: number): Promise<void> {
-    this.upstream?.retire()
-    if (this.#under_way?.size && drain_ms > 0) {
+  async drain(drain_ms: number): Promise<void> {
+    this.upstream?.close()
+    if (this.#activeRequests?.size && drain_ms > 0) {
       const drained = Promise.withResolvers<void>()
       const timer = this.#clock.setTimeout(drained.resolve, drain_ms)
-      this.#emptied = drained.resolve
+      this.#onDrained = drained.resolve
       await drained.promise
       timer.cancel()
     }
-    for (const cut of this.#under_way ?? nobody) cut()
+    for (const abort of this.#activeRequests ?? noRequests) abort()
     this.upstream?.destroy()
   }
 }

@@ -1,73 +1,74 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { answerHead, headerList, type Answer, type Visit } from './answer.ts'
-import { elsewhere } from './elsewhere.ts'
-import { isLoopback } from './forward.ts'
-import { settle, type Gate } from './gate.ts'
+import { formatResponseHead, parseHeaderLines, type EdgeResponse, type RequestContext } from './response.ts'
+import { checkHttpsAndServerName } from './https-redirect.ts'
+import { isLoopback } from './upstream/request-headers.ts'
+import { waitForTarget, type EdgeContext } from './edge-context.ts'
 import { limits } from './limits.ts'
-import { isLook } from './look.ts'
-import { Tally } from './meter.ts'
-import { refusal, upstreamHead } from './ordinary.ts'
-import { failurePage, pageAnswer, refusalAnswer, routePage, type PageName } from './pages.ts'
-import type { ResponseHead } from './response-head.ts'
-import { nameOf } from './network.ts'
-import type { Instance } from './router.ts'
-import type { Timed } from './sweep.ts'
-import type { Exchange, Failure, Sink } from './exchange.ts'
+import { isInternalProbe } from './internal-probe.ts'
+import { RequestMetrics } from './metrics.ts'
+import { buildUpstreamHead } from './node-path/request-handler.ts'
+import { validateRequest } from './node-path/request-validation.ts'
+import { pageForFailure, createPageResponse, createErrorResponse, pageForRoute, type StatusPageName } from './status-pages.ts'
+import type { ResponseHead } from './upstream/response-head.ts'
+import { requestHost } from './network-listener.ts'
+import type { RouteTarget } from './router.ts'
+import type { Timeout } from './deadline-timer.ts'
+import type { Exchange, UpstreamFailure, ResponseHandler } from './upstream/exchange.ts'
 
 /** Whether a request asks for the one upgrade that goes through: a WebSocket. Any other (h2c) is served without it. */
-export const wantsWebSocket = (request: IncomingMessage): boolean =>
+export const isWebSocketUpgrade = (request: IncomingMessage): boolean =>
   request.method === 'GET' &&
   request.headers.upgrade?.toLowerCase() === 'websocket' &&
   request.headers['transfer-encoding'] === undefined &&
   (request.headers['content-length'] ?? '0') === '0'
 
 /** WebSockets: once the app has agreed, bytes both ways, untouched. */
-export function serveTunnels(gate: Gate, server: Server): void {
-  server.on('upgrade', (request, socket, head) => new Tunnel(gate, request, socket as Socket, head).serve())
+export function serveWebSockets(edge: EdgeContext, server: Server): void {
+  server.on('upgrade', (request, socket, head) => new WebSocketTunnel(edge, request, socket as Socket, head).serve())
 }
 
-class Tunnel implements Visit, Sink, Timed {
-  readonly raw = true
+class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
+  readonly wantsRawChunks = true
   readonly id: string
   readonly method: string
   readonly target: string
   readonly host: string
-  readonly loopback: boolean
+  readonly isLoopbackClient: boolean
   deadline = 0
-  readonly #gate: Gate
+  readonly #edge: EdgeContext
   readonly #request: IncomingMessage
   readonly #socket: Socket
-  readonly #early: Buffer
-  readonly #tally: Tally
-  readonly #quiet: boolean
+  readonly #earlyBytes: Buffer
+  readonly #metrics: RequestMetrics
+  readonly #isProbe: boolean
   #exchange: Exchange | undefined
-  #instance: Instance | undefined
-  #open = false
-  #answered = false
-  #rechunk = false
+  #target: RouteTarget | undefined
+  #isOpen = false
+  #hasResponded = false
+  #isChunking = false
   #stopWaiting = (): void => {}
-  readonly #cut = (): void => void this.#socket.destroy()
+  readonly #destroy = (): void => void this.#socket.destroy()
 
-  constructor(gate: Gate, request: IncomingMessage, socket: Socket, early: Buffer) {
-    this.id = gate.newId()
+  constructor(edge: EdgeContext, request: IncomingMessage, socket: Socket, earlyBytes: Buffer) {
+    this.id = edge.newRequestId()
     this.method = request.method ?? ''
     this.target = request.url ?? ''
-    this.host = nameOf(gate, request)
-    this.loopback = isLoopback(socket.remoteAddress ?? '')
-    this.#gate = gate
-    this.#tally = new Tally(gate.meter)
-    this.#tally.begin()
+    this.host = requestHost(edge, request)
+    this.isLoopbackClient = isLoopback(socket.remoteAddress ?? '')
+    this.#edge = edge
+    this.#metrics = new RequestMetrics(edge.metrics)
+    this.#metrics.start()
     this.#request = request
-    this.#quiet = isLook(gate, request)
+    this.#isProbe = isInternalProbe(edge, request)
     this.#socket = socket
-    this.#early = early
-    gate.sweep.add(this)
+    this.#earlyBytes = earlyBytes
+    edge.deadlines.add(this)
     socket.setNoDelay(true)
     socket.setTimeout(0)
     socket.on('error', () => {})
-    socket.on('close', () => this.#closed())
-    socket.on('end', () => this.#clientEnded())
+    socket.on('close', () => this.#onClose())
+    socket.on('end', () => this.#onClientEnd())
   }
 
   header(name: string): string | undefined {
@@ -77,143 +78,145 @@ class Tunnel implements Visit, Sink, Timed {
 
   serve(): void {
     // A Node older than `shouldUpgradeCallback` (24.9) brings every upgrade here; only a WebSocket may get a tunnel.
-    const other = { status: 400, sentence: 'The only upgrade that is taken is to a WebSocket.' }
-    const no = refusal(this.#request) ?? (wantsWebSocket(this.#request) ? undefined : other)
-    if (no) return this.#send(refusalAnswer(no.status, no.sentence, this))
-    const away = this.#quiet ? undefined : elsewhere(this.#gate, this.#socket, this)
-    if (away) return this.#send(away)
+    const unsupportedUpgrade = { status: 400, message: 'The only upgrade that is taken is to a WebSocket.' }
+    const rejection = validateRequest(this.#request) ?? (isWebSocketUpgrade(this.#request) ? undefined : unsupportedUpgrade)
+    if (rejection) return this.#send(createErrorResponse(rejection.status, rejection.message, this))
+    const redirect = this.#isProbe ? undefined : checkHttpsAndServerName(this.#edge, this.#socket, this)
+    if (redirect) return this.#send(redirect)
     this.#dispatch()
   }
 
   #dispatch(): void {
-    this.#stopWaiting = settle(this.#gate, this.host, (instance) => {
-      if (instance === undefined) return this.#page('unknown_host')
-      this.#instance = instance
-      instance.enter(this.#cut, this.#quiet)
-      if (!this.#quiet) this.#tally.of(instance.meter, instance.upstream ? 'bypass' : null)
-      if (instance.site) return this.#send(refusalAnswer(400, 'A static site has no WebSocket.', this))
-      if (!instance.upstream) return this.#page(routePage(instance.route))
-      this.#exchange = instance.upstream.ask(this, {
-        head: upstreamHead(this.#request, this.id, 'Connection: Upgrade\r\nUpgrade: websocket\r\n'),
+    this.#stopWaiting = waitForTarget(this.#edge, this.host, (target) => {
+      if (target === undefined) return this.#sendPage('unknown_host')
+      this.#target = target
+      target.addRequest(this.#destroy, this.#isProbe)
+      if (!this.#isProbe) this.#metrics.setProject(target.metrics, target.upstream ? 'bypass' : null)
+      if (target.site) return this.#send(createErrorResponse(400, 'A static site has no WebSocket.', this))
+      if (!target.upstream) return this.#sendPage(pageForRoute(target.route))
+      this.#exchange = target.upstream.createExchange(this, {
+        head: buildUpstreamHead(this.#request, this.id, 'Connection: Upgrade\r\nUpgrade: websocket\r\n'),
         body: null,
-        complete: true,
-        repeatable: true,
-        bodiless: false,
-        upgrade: true,
+        isComplete: true,
+        isRepeatable: true,
+        expectsNoBody: false,
+        isUpgrade: true,
       })
       this.#exchange.start()
     })
   }
 
-  #send(answer: Answer): void {
-    if (answer.body && !Buffer.isBuffer(answer.body)) answer.body.close()
-    if (this.#answered || this.#socket.destroyed) return
-    this.#answered = true
-    this.#tally.answered(answer.status)
-    const body = Buffer.isBuffer(answer.body) ? answer.body : Buffer.alloc(0)
-    this.#tally.sent(body.length)
-    const sent = answer.length < 0 ? answer : { ...answer, length: body.length }
-    this.#socket.write(Buffer.concat([Buffer.from(`${answerHead(sent, this.id, this.#gate.dateLine())}Connection: close\r\n\r\n`, 'latin1'), body]))
-    this.#hangUp()
+  #send(response: EdgeResponse): void {
+    if (response.body && !Buffer.isBuffer(response.body)) response.body.close()
+    if (this.#hasResponded || this.#socket.destroyed) return
+    this.#hasResponded = true
+    this.#metrics.recordStatus(response.status)
+    const body = Buffer.isBuffer(response.body) ? response.body : Buffer.alloc(0)
+    this.#metrics.recordBytes(body.length)
+    const sent = response.length < 0 ? response : { ...response, length: body.length }
+    this.#socket.write(
+      Buffer.concat([Buffer.from(`${formatResponseHead(sent, this.id, this.#edge.dateLine())}Connection: close\r\n\r\n`, 'latin1'), body]),
+    )
+    this.#lingerAndClose()
   }
 
-  #page(name: PageName): void {
-    this.#send(pageAnswer(name, this, this.#instance?.route))
+  #sendPage(name: StatusPageName): void {
+    this.#send(createPageResponse(name, this, this.#target?.route))
   }
 
   /** The client reads our last byte and closes; if it does not, we do. */
-  #hangUp(): void {
+  #lingerAndClose(): void {
     this.#socket.end()
     this.#socket.resume()
-    this.deadline = this.#gate.sweep.now + limits.linger_ms
+    this.deadline = this.#edge.deadlines.now + limits.linger_ms
   }
 
   expire(): void {
     this.#socket.destroy()
   }
 
-  ready(): void {}
+  onRequestSent(): void {}
 
-  drained(): void {
+  onDrain(): void {
     this.#socket.resume()
   }
 
-  proceed(): void {}
+  onContinue(): void {}
 
-  interim(): void {}
+  onInterim(): void {}
 
-  flush(): void {}
+  flushHead(): void {}
 
-  head(head: ResponseHead): void {
-    this.#answered = true
-    this.#tally.answered(head.status)
+  onHead(head: ResponseHead): void {
+    this.#hasResponded = true
+    this.#metrics.recordStatus(head.status)
     const start = `HTTP/1.1 ${head.status} ${head.reason}\r\n${head.lines}`
     if (head.status === 101) {
-      this.#open = true
+      this.#isOpen = true
       this.#socket.write(
-        `${start}Connection: Upgrade\r\nUpgrade: ${headerList(`u: ${head.upgrade}`)[1] ?? 'websocket'}\r\nX-Request-Id: ${this.id}\r\n\r\n`,
+        `${start}Connection: Upgrade\r\nUpgrade: ${parseHeaderLines(`u: ${head.upgrade}`)[1] ?? 'websocket'}\r\nX-Request-Id: ${this.id}\r\n\r\n`,
         'latin1',
       )
-      if (this.#early.length > 0) this.#exchange?.write(this.#early)
+      if (this.#earlyBytes.length > 0) this.#exchange?.write(this.#earlyBytes)
       this.#socket.on('data', (bytes: Buffer) => {
         if (this.#exchange?.write(bytes) === false) this.#socket.pause()
       })
       return
     }
     // The app declined: an answer like any other, the last on this connection.
-    this.#rechunk = !head.chunked && head.length < 0 && head.status !== 204 && head.status !== 304
-    const framing = head.chunked || this.#rechunk ? 'Transfer-Encoding: chunked\r\n' : ''
+    this.#isChunking = !head.chunked && head.length < 0 && head.status !== 204 && head.status !== 304
+    const framing = head.chunked || this.#isChunking ? 'Transfer-Encoding: chunked\r\n' : ''
     this.#socket.write(`${start}${framing}Connection: close\r\nX-Request-Id: ${this.id}\r\n\r\n`, 'latin1')
   }
 
-  data(bytes: Buffer, start: number, end: number, framing = 0): boolean {
-    if (!this.#open) this.#tally.sent(end - start - framing)
-    if (this.#rechunk) this.#socket.write(`${(end - start).toString(16)}\r\n`, 'latin1')
+  onData(bytes: Buffer, start: number, end: number, framing = 0): boolean {
+    if (!this.#isOpen) this.#metrics.recordBytes(end - start - framing)
+    if (this.#isChunking) this.#socket.write(`${(end - start).toString(16)}\r\n`, 'latin1')
     this.#socket.write(bytes.subarray(start, end))
-    if (this.#rechunk) this.#socket.write('\r\n', 'latin1')
+    if (this.#isChunking) this.#socket.write('\r\n', 'latin1')
     if (this.#socket.writableLength === 0) return true
     // As on the plain path: told when these very bytes are gone.
     this.#socket.write(Buffer.alloc(0), () => this.#exchange?.resume())
     return false
   }
 
-  end(): void {
-    if (this.#open) {
+  onEnd(): void {
+    if (this.#isOpen) {
       this.#socket.end()
-      this.deadline = this.#gate.sweep.now + limits.tunnel_half_closed_ms
+      this.deadline = this.#edge.deadlines.now + limits.tunnel_half_closed_ms
       return
     }
     this.#exchange = undefined
-    if (this.#rechunk) this.#socket.write('0\r\n\r\n', 'latin1')
-    this.#hangUp()
+    if (this.#isChunking) this.#socket.write('0\r\n\r\n', 'latin1')
+    this.#lingerAndClose()
   }
 
-  #clientEnded(): void {
+  #onClientEnd(): void {
     // Half-closed: the app may have more to say.
-    if (this.#open) this.#exchange?.half()
-    this.deadline = this.#gate.sweep.now + (this.#open ? limits.tunnel_half_closed_ms : limits.half_closed_ms)
+    if (this.#isOpen) this.#exchange?.closeWriteHalf()
+    this.deadline = this.#edge.deadlines.now + (this.#isOpen ? limits.tunnel_half_closed_ms : limits.half_closed_ms)
   }
 
-  fail(failure: Failure): void {
+  onError(failure: UpstreamFailure): void {
     this.#exchange = undefined
-    if (this.#open && this.#socket.writableEnded) return
-    if (this.#answered) return this.#cut()
-    if ((failure === 'refused' || failure === 'moved') && this.#gate.router.find(this.host) !== this.#instance) {
-      this.#instance?.leave(this.#cut, this.#quiet)
-      this.#instance = undefined
+    if (this.#isOpen && this.#socket.writableEnded) return
+    if (this.#hasResponded) return this.#destroy()
+    if ((failure === 'refused' || failure === 'moved') && this.#edge.router.find(this.host) !== this.#target) {
+      this.#target?.removeRequest(this.#destroy, this.#isProbe)
+      this.#target = undefined
       return this.#dispatch()
     }
-    this.#gate.log.warn('edge.upstream_failed', { request_id: this.id, host: this.host, failure })
-    this.#page(failurePage(failure, this.#instance?.route))
+    this.#edge.log.warn('edge.upstream_failed', { request_id: this.id, host: this.host, failure })
+    this.#sendPage(pageForFailure(failure, this.#target?.route))
   }
 
-  #closed(): void {
-    this.#gate.sweep.delete(this)
+  #onClose(): void {
+    this.#edge.deadlines.delete(this)
     this.#stopWaiting()
     this.#exchange?.abort()
     this.#exchange = undefined
-    this.#tally.gone()
-    this.#instance?.leave(this.#cut, this.#quiet)
-    this.#instance = undefined
+    this.#metrics.recordClientClosed()
+    this.#target?.removeRequest(this.#destroy, this.#isProbe)
+    this.#target = undefined
   }
 }

@@ -1,12 +1,12 @@
 import type { Handlers } from '../contract/index.ts'
-import type { Context } from './context.ts'
+import type { OperationContext } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 
-type BackupHandlers = Pick<Handlers<Context>, 'listBackups' | 'createBackup' | 'downloadBackup' | 'deleteBackup'>
+type BackupHandlers = Pick<Handlers<OperationContext>, 'listBackups' | 'createBackup' | 'downloadBackup' | 'deleteBackup'>
 
 export function createBackupHandlers({ backups }: Pick<FeatureDeps, 'backups'>): BackupHandlers {
   return {
-    listBackups: async () => ({ backups: await backups.list(), recovered: await backups.recovered() }),
+    listBackups: async () => ({ backups: await backups.list(), recovered: await backups.readRecovery() }),
     createBackup: async () => backups.create(),
     downloadBackup: async (_context, { params }) => backups.read(params.name),
     deleteBackup: async (_context, { params }) => backups.remove(params.name),

@@ -1,13 +1,13 @@
-import { NoWebhookSecret, BadSignature, ProcessorFailed } from '../billing/processor.ts'
-import type { Billing } from '../billing/billing.ts'
+import { MissingWebhookSecretError, WebhookSignatureError, PaymentProcessorError } from '../billing/payment-processor.ts'
+import type { BillingService } from '../billing/billing-service.ts'
 import { Problem } from '../contract/errors.ts'
 import type { Handlers } from '../contract/index.ts'
 import type { Settings } from '../contract/instance.ts'
-import { findAccount } from '../store/people.ts'
-import type { Context } from './context.ts'
+import { findAccount } from '../store/users.ts'
+import type { OperationContext } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 
-type BillingHandlers = Pick<Handlers<Context>, 'getBillingStatus' | 'createSetupIntent' | 'confirmBilling' | 'cancelBilling'>
+type BillingHandlers = Pick<Handlers<OperationContext>, 'getBillingStatus' | 'createSetupIntent' | 'confirmBilling' | 'cancelBilling'>
 
 /** Everybody's own account: who works on another's projects neither sees nor changes what its owner pays. */
 export function createBillingHandlers({ billing, store }: FeatureDeps): BillingHandlers {
@@ -30,35 +30,35 @@ export function createBillingHandlers({ billing, store }: FeatureDeps): BillingH
     },
 
     async createSetupIntent({ caller }) {
-      configured(billing)
-      return told(billing.createSetupIntent({ account_id: caller.account_id, email: caller.email }))
+      requireProcessor(billing)
+      return translateBillingErrors(billing.createSetupIntent({ account_id: caller.account_id, email: caller.email }))
     },
 
     async confirmBilling({ caller }, { body }) {
-      configured(billing)
-      if (!(await told(billing.confirm(caller.account_id, body))))
+      requireProcessor(billing)
+      if (!(await translateBillingErrors(billing.confirm(caller.account_id, body))))
         throw new Problem('payment_method_required', 'There is no card yet. Save one with the card form of a setup intent; then confirm again.')
       return { ok: true, plan: body.plan, interval: body.interval }
     },
 
     async cancelBilling({ caller }) {
-      configured(billing)
-      await told(billing.cancel(caller.account_id))
+      requireProcessor(billing)
+      await translateBillingErrors(billing.cancel(caller.account_id))
       return { ok: true }
     },
   }
 }
 
 /** What the gate's door for the processor's events does. */
-export function createBillingHook(billing: Billing): (sent: { body: Buffer; signature: string }) => Promise<void> {
-  return async (sent) => {
-    configured(billing)
-    await told(billing.takeEvent(sent))
+export function createBillingWebhook(billing: BillingService): (webhook: { body: Buffer; signature: string }) => Promise<void> {
+  return async (webhook) => {
+    requireProcessor(billing)
+    await translateBillingErrors(billing.handleWebhook(webhook))
   }
 }
 
 /** What the owner may try out by hand is the processor's to say where there is one. */
-export function refuseEmulation(billing: Billing, change: Partial<Settings>, current: Settings): void {
+export function rejectEmulatedSettings(billing: BillingService, change: Partial<Settings>, current: Settings): void {
   if (!billing.processor) return
   const message = 'The payment processor of this instance says that. It can be tried out only while none is configured.'
   const issues = (['plan', 'payment_method', 'trial_days'] as const).filter((key) => change[key] !== undefined && change[key] !== current[key])
@@ -66,19 +66,19 @@ export function refuseEmulation(billing: Billing, change: Partial<Settings>, cur
     throw new Problem('invalid_input', 'These settings cannot be changed here.', { issues: issues.map((path) => ({ path, message })) })
 }
 
-function configured({ processor }: Billing): void {
+function requireProcessor({ processor }: BillingService): void {
   if (!processor)
     throw new Problem('billing_not_configured', 'This instance takes no payments. Its owner sets HOMEPORT_STRIPE_SECRET_KEY and starts it again.')
 }
 
-async function told<T>(work: Promise<T>): Promise<T> {
+async function translateBillingErrors<T>(operation: Promise<T>): Promise<T> {
   try {
-    return await work
+    return await operation
   } catch (error) {
-    if (error instanceof ProcessorFailed) throw new Problem('billing_error', error.message, { cause: error.cause ?? error })
-    if (error instanceof BadSignature)
+    if (error instanceof PaymentProcessorError) throw new Problem('billing_error', error.message, { cause: error.cause ?? error })
+    if (error instanceof WebhookSignatureError)
       throw new Problem('bad_request', 'This is not signed by the payment processor, or was signed too long ago. Nothing was changed.')
-    if (error instanceof NoWebhookSecret)
+    if (error instanceof MissingWebhookSecretError)
       throw new Problem('billing_not_configured', 'This instance cannot check events. Its owner sets HOMEPORT_STRIPE_WEBHOOK_SECRET.')
     throw error
   }

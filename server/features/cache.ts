@@ -4,17 +4,20 @@ import { limits } from '../contract/limits.ts'
 import { hashSecret, newToken } from '../lib/token.ts'
 import { isoTime } from '../lib/clock.ts'
 import { listCacheEvents } from '../store/cache-events.ts'
-import { pageOf } from '../store/page.ts'
+import { paginate } from '../store/pagination.ts'
 import { replacePurgeToken } from '../store/purge-tokens.ts'
 import type { CacheEventRow } from '../store/tables.ts'
-import { projectFor } from './access.ts'
-import type { Caller, Context } from './context.ts'
+import { requireProject } from './access.ts'
+import type { Caller, OperationContext } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
-import { inspectCache } from './inspect.ts'
-import { cursorIn } from './projects.ts'
-import { noteCacheEvent } from './purge.ts'
+import { inspectCache } from './cache-inspection.ts'
+import { parseCursor } from './projects.ts'
+import { recordCacheEvent } from './cache-purge.ts'
 
-type CacheHandlers = Pick<Handlers<Context>, 'createPurgeToken' | 'purgeAll' | 'purgeTags' | 'purgeUrls' | 'listCacheEvents' | 'inspectCache'>
+type CacheHandlers = Pick<
+  Handlers<OperationContext>,
+  'createPurgeToken' | 'purgeAll' | 'purgeTags' | 'purgeUrls' | 'listCacheEvents' | 'inspectCache'
+>
 
 export function createCacheHandlers(deps: FeatureDeps): CacheHandlers {
   const { db } = deps.store
@@ -23,9 +26,9 @@ export function createCacheHandlers(deps: FeatureDeps): CacheHandlers {
       const token = newToken('hpp')
       const now = deps.clock.now()
       const project = await db.write((tx) => {
-        const found = projectFor(tx, caller, params.slug)
+        const found = requireProject(tx, caller, params.slug)
         replacePurgeToken(tx, { project_id: found.id, hash: hashSecret(token), created_at: isoTime(now) })
-        noteCacheEvent(tx, { project_id: found.id, kind: 'token_rotated', tags: [], urls: [], purged: 0, source: sourceOf(caller), now })
+        recordCacheEvent(tx, { project_id: found.id, kind: 'token_rotated', tags: [], urls: [], purged: 0, source: purgeSourceOf(caller), now })
         return found
       })
       deps.bus.emit(`project:${project.id}`)
@@ -33,40 +36,40 @@ export function createCacheHandlers(deps: FeatureDeps): CacheHandlers {
     },
 
     async purgeAll({ caller }, { params }) {
-      const project = await db.read((tx) => projectFor(tx, caller, params.slug))
-      return { ok: true, purged: await deps.purge(project.id, { all: true }, sourceOf(caller)) }
+      const project = await db.read((tx) => requireProject(tx, caller, params.slug))
+      return { ok: true, purged: await deps.purge(project.id, { all: true }, purgeSourceOf(caller)) }
     },
 
     async purgeTags({ caller }, { params, body }) {
-      const project = await db.read((tx) => projectFor(tx, caller, params.slug))
-      return { ok: true, purged: await deps.purge(project.id, { tags: body.tags }, sourceOf(caller)) }
+      const project = await db.read((tx) => requireProject(tx, caller, params.slug))
+      return { ok: true, purged: await deps.purge(project.id, { tags: body.tags }, purgeSourceOf(caller)) }
     },
 
     async purgeUrls({ caller }, { params, body }) {
-      const project = await db.read((tx) => projectFor(tx, caller, params.slug))
-      return { ok: true, purged: await deps.purge(project.id, { urls: body.urls }, sourceOf(caller)) }
+      const project = await db.read((tx) => requireProject(tx, caller, params.slug))
+      return { ok: true, purged: await deps.purge(project.id, { urls: body.urls }, purgeSourceOf(caller)) }
     },
 
     async listCacheEvents({ caller }, { params, query }) {
       const limit = query.limit ?? limits.page.default
       const page = await db.read((tx) => {
-        const project = projectFor(tx, caller, params.slug)
+        const project = requireProject(tx, caller, params.slug)
         const list = `cache ${project.id}`
-        return pageOf(list, listCacheEvents(tx, { project_id: project.id, before: cursorIn(list, query.cursor), limit: limit + 1 }), limit)
+        return paginate(list, listCacheEvents(tx, { project_id: project.id, before: parseCursor(list, query.cursor), limit: limit + 1 }), limit)
       })
-      return { events: page.rows.map(presentEvent), next_cursor: page.next_cursor }
+      return { events: page.rows.map(presentCacheEvent), next_cursor: page.next_cursor }
     },
 
     async inspectCache({ caller, signal }, { params, body }) {
-      const project = await db.read((tx) => projectFor(tx, caller, params.slug))
+      const project = await db.read((tx) => requireProject(tx, caller, params.slug))
       return inspectCache(deps, project, body, signal)
     },
   }
 }
 
-const sourceOf = (caller: Caller): PurgeSource => (caller.via === 'session' ? 'dashboard' : 'api')
+const purgeSourceOf = (caller: Caller): PurgeSource => (caller.via === 'session' ? 'dashboard' : 'api')
 
-const presentEvent = ({ id, kind, tags, urls, purged, source, created_at }: CacheEventRow): CacheEvent => ({
+const presentCacheEvent = ({ id, kind, tags, urls, purged, source, created_at }: CacheEventRow): CacheEvent => ({
   id,
   kind,
   tags: JSON.parse(tags) as string[],

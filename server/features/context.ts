@@ -1,5 +1,5 @@
 import type { PlanName } from '../contract/instance.ts'
-import type { Tx } from '../store/open.ts'
+import type { Tx } from '../store/store.ts'
 
 /** Who calls. Found by the gate from a token or a session cookie; a feature trusts it. */
 export interface Caller {
@@ -18,7 +18,7 @@ export interface Caller {
 }
 
 /** What comes with every request. */
-export interface Context {
+export interface OperationContext {
   caller: Caller
   request_id: string
   /** It came from this machine itself and not over the network. */
@@ -26,5 +26,5 @@ export interface Context {
   /** Aborted when the client is gone. */
   signal: AbortSignal
   /** For an operation that `is_atomic`: keeps what it returns for another request with the same idempotency key, in the transaction of its work. */
-  keepAnswer?: ((tx: Tx, output: unknown) => void) | undefined
+  saveResponse?: ((tx: Tx, output: unknown) => void) | undefined
 }

@@ -1,22 +1,22 @@
 import type { DeploymentDetail } from '../contract/deployments.ts'
 import type { Handlers } from '../contract/index.ts'
 import { limits } from '../contract/limits.ts'
-import type { EnqueueRequest } from '../deploy/engine.ts'
-import { findServing, listDeployments, listSteps } from '../store/deployments.ts'
-import type { LogStore } from '../store/logs.ts'
-import { pageOf } from '../store/page.ts'
+import type { EnqueueRequest } from '../deployments/service.ts'
+import { findCurrentProductionDeployment, listDeployments, listSteps } from '../store/deployments.ts'
+import type { LogStore } from '../store/log-store.ts'
+import { paginate } from '../store/pagination.ts'
 import { findProjectBySlug } from '../store/projects.ts'
 import { Problem } from '../contract/errors.ts'
-import { accountsOf, deploymentFor, projectFor } from './access.ts'
-import type { Context } from './context.ts'
+import { listCallerAccountIds, requireDeployment, requireProject } from './access.ts'
+import type { OperationContext } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
-import { enqueueAndShow } from './enqueue.ts'
-import * as gates from './gates.ts'
-import { presentDeployment } from './present.ts'
-import { cursorIn } from './projects.ts'
+import { enqueueDeployment } from './enqueue.ts'
+import * as preconditions from './preconditions.ts'
+import { presentDeployment } from './presenters.ts'
+import { parseCursor } from './projects.ts'
 
 type DeploymentHandlers = Pick<
-  Handlers<Context>,
+  Handlers<OperationContext>,
   | 'deployProject'
   | 'retryDeployment'
   | 'cancelDeployment'
@@ -32,32 +32,32 @@ type DeploymentHandlers = Pick<
 export function createDeploymentHandlers(deps: FeatureDeps): DeploymentHandlers {
   const { db, logs } = deps.store
 
-  const enqueue = (context: Context, request: EnqueueRequest) => enqueueAndShow(deps, context, request)
+  const enqueue = (context: OperationContext, request: EnqueueRequest) => enqueueDeployment(deps, context, request)
 
   return {
     async deployProject(context, { params }) {
       const { caller } = context
-      const project = await db.read((tx) => projectFor(tx, caller, params.slug))
-      gates.gitConnected(project.repo_url)
+      const project = await db.read((tx) => requireProject(tx, caller, params.slug))
+      preconditions.requireConnectedRepository(project.repo_url)
       return enqueue(context, { project_id: project.id, trigger: 'manual', source: { kind: 'head' } })
     },
 
     async retryDeployment(context, { params }) {
       const { caller } = context
-      const { project, deployment } = await db.read((tx) => deploymentFor(tx, caller, params.slug, params.id))
+      const { project, deployment } = await db.read((tx) => requireDeployment(tx, caller, params.slug, params.id))
       return enqueue(context, { project_id: project.id, trigger: 'retry', source: { kind: 'same_as', deployment_id: deployment.id } })
     },
 
     async rollbackDeployment(context, { params }) {
       const { caller } = context
-      const { project, deployment } = await db.read((tx) => deploymentFor(tx, caller, params.slug, params.id))
-      gates.rollbackAllowed(deployment)
+      const { project, deployment } = await db.read((tx) => requireDeployment(tx, caller, params.slug, params.id))
+      preconditions.requireRollbackTarget(deployment)
       return enqueue(context, { project_id: project.id, trigger: 'rollback', source: { kind: 'same_as', deployment_id: deployment.id } })
     },
 
     async cancelDeployment({ caller }, { params }) {
-      const { deployment } = await db.read((tx) => deploymentFor(tx, caller, params.slug, params.id))
-      if ((await deps.engine.cancel(deployment.id)) === 'terminal')
+      const { deployment } = await db.read((tx) => requireDeployment(tx, caller, params.slug, params.id))
+      if ((await deps.deployments.cancel(deployment.id)) === 'terminal')
         throw new Problem('deployment_terminal', 'This deployment has ended already; there is nothing to cancel.')
       return { ok: true }
     },
@@ -66,23 +66,23 @@ export function createDeploymentHandlers(deps: FeatureDeps): DeploymentHandlers 
       const limit = query.limit ?? limits.page.default
       const { target, branch, status } = query
       return db.read((tx) => {
-        const project = projectFor(tx, caller, params.slug)
+        const project = requireProject(tx, caller, params.slug)
         const list = `deployments ${project.id}`
-        const before = cursorIn(list, query.cursor)
+        const before = parseCursor(list, query.cursor)
         const rows = listDeployments(tx, { project_id: project.id, before, limit: limit + 1, target, branch, status })
-        const page = pageOf(list, rows, limit)
+        const page = paginate(list, rows, limit)
         return { deployments: page.rows.map((row) => presentDeployment(tx, row)), next_cursor: page.next_cursor }
       })
     },
 
     async listGlances({ caller }, { query }) {
       return db.read((tx) => {
-        const accounts = accountsOf(tx, caller)
+        const accounts = listCallerAccountIds(tx, caller)
         const glances = query.slugs.flatMap((slug) => {
           const project = findProjectBySlug(tx, slug)
           if (!project || !accounts.includes(project.account_id)) return []
           const [latest] = listDeployments(tx, { project_id: project.id, before: undefined, limit: 1 })
-          const serving = latest?.is_current === 1 && latest.target === 'production' ? latest : findServing(tx, project.id)
+          const serving = latest?.is_current === 1 && latest.target === 'production' ? latest : findCurrentProductionDeployment(tx, project.id)
           return { slug, latest: latest ? presentDeployment(tx, latest) : null, serving: serving ? presentDeployment(tx, serving) : null }
         })
         return { glances }
@@ -91,25 +91,25 @@ export function createDeploymentHandlers(deps: FeatureDeps): DeploymentHandlers 
 
     async getDeployment({ caller }, { params }) {
       return db.read((tx) => {
-        const { deployment: row } = deploymentFor(tx, caller, params.slug, params.id)
+        const { deployment: row } = requireDeployment(tx, caller, params.slug, params.id)
         const steps = listSteps(tx, row.id).map(({ name, status, started_at, finished_at }) => ({ name, status, started_at, finished_at }))
-        return { deployment: { ...presentDeployment(tx, row), ...buildLogOf(logs, row.id), steps } }
+        return { deployment: { ...presentDeployment(tx, row), ...readBuildLog(logs, row.id), steps } }
       })
     },
 
     async downloadSource({ caller, signal }, { params }) {
-      const { deployment } = await db.read((tx) => deploymentFor(tx, caller, params.slug, params.id))
-      return deps.engine.readSource(deployment.id, signal)
+      const { deployment } = await db.read((tx) => requireDeployment(tx, caller, params.slug, params.id))
+      return deps.deployments.exportSource(deployment.id, signal)
     },
 
     async streamBuildLog({ caller, signal }, { params, query }) {
-      const { deployment } = await db.read((tx) => deploymentFor(tx, caller, params.slug, params.id))
-      return deps.engine.followBuild(deployment.id, { last_event_id: query.last_event_id, signal })
+      const { deployment } = await db.read((tx) => requireDeployment(tx, caller, params.slug, params.id))
+      return deps.deployments.followBuildLog(deployment.id, { last_event_id: query.last_event_id, signal })
     },
 
     async streamRuntimeLog({ caller, signal }, { params, query }) {
-      const project = await db.read((tx) => projectFor(tx, caller, params.slug))
-      return deps.engine.followRuntime(project.id, {
+      const project = await db.read((tx) => requireProject(tx, caller, params.slug))
+      return deps.deployments.followRuntimeLog(project.id, {
         branch: query.branch === project.repo_branch ? undefined : query.branch,
         lines: query.lines ?? limits.runtime_log_lines.default,
         last_event_id: query.last_event_id,
@@ -121,27 +121,27 @@ export function createDeploymentHandlers(deps: FeatureDeps): DeploymentHandlers 
 }
 
 /** The build log as one text: at most its last 1 MiB, cut at a line's start. */
-function buildLogOf(logs: LogStore, deploymentId: string): Pick<DeploymentDetail, 'build_log' | 'build_log_truncated' | 'build_log_lines'> {
-  const total = logs.end(deploymentId).line
+function readBuildLog(logs: LogStore, deploymentId: string): Pick<DeploymentDetail, 'build_log' | 'build_log_truncated' | 'build_log_lines'> {
+  const total = logs.readEnd(deploymentId).line
   // Records are longer than their lines, so twice the size is more than enough, and the rest is not read.
   const lines = logs
-    .tail(deploymentId, limits.build_log_bytes * 2)
+    .readTail(deploymentId, limits.build_log_bytes * 2)
     .flatMap((chunk) => chunk.body.split('\n'))
     .filter((record) => record.startsWith('{"seq"'))
-    .map(lineOf)
+    .map(extractLine)
   let bytes = 0
-  let from = lines.length
-  while (from > 0) {
-    bytes += Buffer.byteLength(lines[from - 1] ?? '') + 1
+  let firstIncluded = lines.length
+  while (firstIncluded > 0) {
+    bytes += Buffer.byteLength(lines[firstIncluded - 1] ?? '') + 1
     if (bytes > limits.build_log_bytes) break
-    from--
+    firstIncluded--
   }
-  const kept = lines.slice(from)
-  return { build_log: kept.map((line) => `${line}\n`).join(''), build_log_truncated: kept.length < total, build_log_lines: total }
+  const included = lines.slice(firstIncluded)
+  return { build_log: included.map((line) => `${line}\n`).join(''), build_log_truncated: included.length < total, build_log_lines: total }
 }
 
 /** A record ends with its line, as the yard writes it. Taken out by hand: to parse a whole log would hold up everybody else. */
-function lineOf(record: string): string {
+function extractLine(record: string): string {
   const text = record.slice(record.indexOf('"line":"') + '"line":"'.length, -2)
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
 }

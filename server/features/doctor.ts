@@ -1,78 +1,78 @@
 import { statfs } from 'node:fs/promises'
-import { helpForCheck } from '../contract/help.ts'
-import type { Check, ExaminedCheck } from '../contract/instance.ts'
-import type { Db } from '../store/open.ts'
+import { helpTopicForCheck } from '../contract/help.ts'
+import type { DoctorCheck, DoctorCheckWithHelp } from '../contract/instance.ts'
+import type { Db } from '../store/store.ts'
 
 export interface DoctorOptions {
   /** Only what is told at once: a window looks at it again and again. */
   is_quick: boolean
   db: Db
   data_dir: string
-  runtimes: { name: string; probe(): Promise<{ available: boolean; version: string | null; reason: string }>; check?(): Promise<Check> }[]
-  chosen: string
+  runtimes: { name: string; probe(): Promise<{ available: boolean; version: string | null; reason: string }>; check?(): Promise<DoctorCheck> }[]
+  default_runtime: string
   git(): Promise<string | undefined>
   addresses: { name: string; url: string; fell_back: boolean }[]
   encryption: 'keychain' | 'file_key'
   /** Whether others on the network can reach the instance. */
   network(): { open: boolean; warning: string | null }
   /** The apps that are processes of this machine, and where they listen besides loopback; undefined: the system does not tell. */
-  listening(): Promise<{ name: string; ports: number[] | undefined }[]>
+  listAppPorts(): Promise<{ name: string; ports: number[] | undefined }[]>
   /** The servers that hold databases of projects. */
-  databases(): Promise<Check[]>
+  databases(): Promise<DoctorCheck[]>
   /** Bought names, and the DNS server that answers for local ones. */
-  market(): Promise<Check[]>
-  backups(): Promise<Check[]>
+  domainSales(): Promise<DoctorCheck[]>
+  backups(): Promise<DoctorCheck[]>
   /** What is found out about names and certificates. */
-  names(): Promise<Check[]>
-  screenshots(): Check
+  localHttps(): Promise<DoctorCheck[]>
+  screenshots(): DoctorCheck
   /** What is wrong with the desktop's window; null: nothing, or there is no desktop. */
   window: { message: string; mend: string } | null
 }
 
-const lowDisk_bytes = 5 * 1024 ** 3
+const lowDiskThreshold_bytes = 5 * 1024 ** 3
 /** With less than this a build or a copy is sure to fail. */
-const fullDisk_bytes = 256 * 1024 ** 2
+const fullDiskThreshold_bytes = 256 * 1024 ** 2
 
 /** Looks at what an instance stands on. Every finding says what to do about it. */
-export async function examine(options: DoctorOptions): Promise<ExaminedCheck[]> {
+export async function runDoctor(options: DoctorOptions): Promise<DoctorCheckWithHelp[]> {
   const checks = options.is_quick
     ? [
-        ...options.addresses.map(port),
-        ...(await ofRuntimes(options)),
-        apps(await options.listening()),
-        await disk(options.data_dir),
+        ...options.addresses.map(checkPort),
+        ...(await checkRuntimeDetails(options)),
+        checkAppPorts(await options.listAppPorts()),
+        await checkDiskSpace(options.data_dir),
         ...(await options.backups()),
         ...(await options.databases()),
-        keys(options.encryption),
+        checkEncryption(options.encryption),
       ]
     : [
-        ...(await Promise.all(options.runtimes.map((runtime) => engine(runtime, options.chosen)))),
-        ...(await ofRuntimes(options)),
-        await git(options),
-        ...options.addresses.map(port),
-        ...(await options.names()),
+        ...(await Promise.all(options.runtimes.map((runtime) => checkRuntime(runtime, options.default_runtime)))),
+        ...(await checkRuntimeDetails(options)),
+        await checkGit(options),
+        ...options.addresses.map(checkPort),
+        ...(await options.localHttps()),
         options.screenshots(),
         ...(options.window ? [{ name: 'window', status: 'warning' as const, ...options.window }] : []),
-        network(options.network()),
-        apps(await options.listening()),
-        await disk(options.data_dir),
-        await database(options.db),
+        checkNetwork(options.network()),
+        checkAppPorts(await options.listAppPorts()),
+        await checkDiskSpace(options.data_dir),
+        await checkDatabaseIntegrity(options.db),
         ...(await options.backups()),
         ...(await options.databases()),
-        ...(await options.market()),
-        keys(options.encryption),
+        ...(await options.domainSales()),
+        checkEncryption(options.encryption),
       ]
-  return checks.map((check) => ({ ...check, help: helpForCheck(check.name) }))
+  return checks.map((check) => ({ ...check, help: helpTopicForCheck(check.name) }))
 }
 
-const ok = (name: string, message: string): Check => ({ name, status: 'ok', message, mend: null })
+const passed = (name: string, message: string): DoctorCheck => ({ name, status: 'ok', message, mend: null })
 
-async function engine(runtime: DoctorOptions['runtimes'][number], chosen: string): Promise<Check> {
+async function checkRuntime(runtime: DoctorOptions['runtimes'][number], default_runtime: string): Promise<DoctorCheck> {
   const { available, version, reason } = await runtime.probe()
-  if (available) return ok(`runtime ${runtime.name}`, `${reason}${version === null ? '' : ` (${version})`}`)
+  if (available) return passed(`runtime ${runtime.name}`, `${reason}${version === null ? '' : ` (${version})`}`)
   return {
     name: `runtime ${runtime.name}`,
-    status: runtime.name === chosen ? 'failed' : 'warning',
+    status: runtime.name === default_runtime ? 'failed' : 'warning',
     message: reason,
     mend:
       runtime.name === 'docker'
@@ -82,18 +82,18 @@ async function engine(runtime: DoctorOptions['runtimes'][number], chosen: string
 }
 
 /** What a runtime has to say itself: no warning where nothing new is deployed on it. */
-async function ofRuntimes({ runtimes, chosen }: DoctorOptions): Promise<Check[]> {
-  const checks = runtimes.map(async ({ name, check }): Promise<Check[]> => {
+async function checkRuntimeDetails({ runtimes, default_runtime }: DoctorOptions): Promise<DoctorCheck[]> {
+  const checks = runtimes.map(async ({ name, check }): Promise<DoctorCheck[]> => {
     const found = await check?.()
     if (!found) return []
-    return [name === chosen ? found : { ...found, status: 'ok', mend: null }]
+    return [name === default_runtime ? found : { ...found, status: 'ok', mend: null }]
   })
   return (await Promise.all(checks)).flat()
 }
 
-async function git(options: DoctorOptions): Promise<Check> {
+async function checkGit(options: DoctorOptions): Promise<DoctorCheck> {
   const found = await options.git()
-  if (found !== undefined) return ok('git', found)
+  if (found !== undefined) return passed('git', found)
   return {
     name: 'git',
     status: 'failed',
@@ -102,8 +102,8 @@ async function git(options: DoctorOptions): Promise<Check> {
   }
 }
 
-function port({ name, url, fell_back }: DoctorOptions['addresses'][number]): Check {
-  if (!fell_back) return ok(`port ${name}`, url)
+function checkPort({ name, url, fell_back }: DoctorOptions['addresses'][number]): DoctorCheck {
+  if (!fell_back) return passed(`port ${name}`, url)
   return {
     name: `port ${name}`,
     status: 'warning',
@@ -112,42 +112,42 @@ function port({ name, url, fell_back }: DoctorOptions['addresses'][number]): Che
   }
 }
 
-function network({ open, warning }: { open: boolean; warning: string | null }): Check {
-  if (!open) return ok('network', 'Closed: API, dashboard and edge answer to this machine alone.')
+function checkNetwork({ open, warning }: { open: boolean; warning: string | null }): DoctorCheck {
+  if (!open) return passed('network', 'Closed: API, dashboard and edge answer to this machine alone.')
   return { name: 'network', status: 'warning', message: `Open. ${warning ?? ''}`.trim(), mend: 'Close it when nobody needs it: homeport lan off' }
 }
 
-function apps(running: { name: string; ports: number[] | undefined }[]): Check {
-  const wide = running.flatMap(({ name, ports }) => (ports?.length ? [`${name} (port ${ports.join(', ')})`] : []))
-  if (wide.length > 0)
+function checkAppPorts(running: { name: string; ports: number[] | undefined }[]): DoctorCheck {
+  const exposed = running.flatMap(({ name, ports }) => (ports?.length ? [`${name} (port ${ports.join(', ')})`] : []))
+  if (exposed.length > 0)
     return {
       name: 'apps',
       status: 'warning',
-      message: `Other machines on your network may reach these apps, which listen on all addresses of this machine: ${wide.join('; ')}.`,
+      message: `Other machines on your network may reach these apps, which listen on all addresses of this machine: ${exposed.join('; ')}.`,
       mend: 'Let each of them listen on the address in the variable HOST, then deploy it again.',
     }
   const unknown = running.filter(({ ports }) => ports === undefined).length
-  if (running.length === 0) return ok('apps', 'None runs as a process of this machine now.')
-  if (unknown === 0) return ok('apps', `${running.length} run as processes of this machine and listen on its loopback address alone.`)
-  return ok('apps', `${unknown} run as processes. This system does not tell what they listen on: HOST asks them for 127.0.0.1.`)
+  if (running.length === 0) return passed('apps', 'None runs as a process of this machine now.')
+  if (unknown === 0) return passed('apps', `${running.length} run as processes of this machine and listen on its loopback address alone.`)
+  return passed('apps', `${unknown} run as processes. This system does not tell what they listen on: HOST asks them for 127.0.0.1.`)
 }
 
-async function disk(folder: string): Promise<Check> {
+async function checkDiskSpace(folder: string): Promise<DoctorCheck> {
   const { bavail, bsize } = await statfs(folder)
   const free = bavail * bsize
   const text = `${(free / 1024 ** 3).toFixed(1)} GiB are free for ${folder}.`
-  if (free >= lowDisk_bytes) return ok('disk', text)
+  if (free >= lowDiskThreshold_bytes) return passed('disk', text)
   return {
     name: 'disk',
-    status: free < fullDisk_bytes ? 'failed' : 'warning',
-    message: free < fullDisk_bytes ? `The disk is full: ${(free / 1024 ** 2).toFixed(0)} MiB are free for ${folder}.` : text,
+    status: free < fullDiskThreshold_bytes ? 'failed' : 'warning',
+    message: free < fullDiskThreshold_bytes ? `The disk is full: ${(free / 1024 ** 2).toFixed(0)} MiB are free for ${folder}.` : text,
     mend: 'Free some space: homeport disk shows what Homeport takes, homeport disk clean frees what nothing needs, docker system df shows the rest of Docker.',
   }
 }
 
-async function database(db: Db): Promise<Check> {
+async function checkDatabaseIntegrity(db: Db): Promise<DoctorCheck> {
   const verdict = await db.read((tx) => tx.sqlFirst<{ quick_check: string }>('PRAGMA quick_check(1)')?.quick_check)
-  if (verdict === 'ok') return ok('database', 'Intact.')
+  if (verdict === 'ok') return passed('database', 'Intact.')
   return {
     name: 'database',
     status: 'failed',
@@ -156,8 +156,8 @@ async function database(db: Db): Promise<Check> {
   }
 }
 
-function keys(encryption: 'keychain' | 'file_key'): Check {
-  if (encryption === 'keychain') return ok('encryption', 'Secrets are sealed with a key in the system’s keychain.')
+function checkEncryption(encryption: 'keychain' | 'file_key'): DoctorCheck {
+  if (encryption === 'keychain') return passed('encryption', 'Secrets are sealed with a key in the system’s keychain.')
   return {
     name: 'encryption',
     status: 'warning',

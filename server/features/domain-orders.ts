@@ -1,31 +1,31 @@
 import type { Registrant } from '../contract/domains.ts'
 import { Problem } from '../contract/errors.ts'
-import type { Bus } from '../lib/bus.ts'
+import type { EventBus } from '../lib/event-bus.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import type { Log } from '../lib/log.ts'
-import { type Registrar, RegistrarFailed, type Registrars, type Registration, yearsAfter } from '../registrar/registrar.ts'
+import { type Registrar, RegistrarError, type Registrars, type DomainRegistration, addYears } from '../registrar/registrar.ts'
 import { findDomainByHostname, insertDomain, updateDomain } from '../store/domains.ts'
-import type { Db, Tx } from '../store/open.ts'
+import type { Db, Tx } from '../store/store.ts'
 import {
-  findOwned,
-  findOwnedByHostname,
-  giveCredits,
-  insertOwned,
-  listOpenOrders,
-  removeOwned,
-  takeCredits,
-  updateOwned,
+  findOwnedDomain,
+  findOwnedDomainByHostname,
+  refundDomainCredits,
+  insertOwnedDomain,
+  listPendingDomainOrders,
+  deleteOwnedDomain,
+  spendDomainCredits,
+  updateOwnedDomain,
 } from '../store/owned-domains.ts'
 import { findProject } from '../store/projects.ts'
-import type { Sealer } from '../store/sealed.ts'
+import type { Sealer } from '../store/sealer.ts'
 import type { OwnedDomainRow } from '../store/tables.ts'
 
-export interface OrderParts {
+export interface DomainOrderDeps {
   db: Db
   registrars: Registrars
   sealer: Sealer
-  bus: Bus
+  bus: EventBus
   clock: Clock
   log: Log
   /** The address that a bought name is to lead to. */
@@ -34,7 +34,7 @@ export interface OrderParts {
   refreshHosts(projectId: string): void
 }
 
-export interface Wish {
+export interface DomainPurchase {
   account_id: string
   project_id: string
   hostname: string
@@ -44,161 +44,166 @@ export interface Wish {
   credits: number
   registrant: Registrant | null
   /** In the transaction of the reservation: throws when the name may not be had any more. */
-  assertFree(tx: Tx): void
+  assertAvailable(tx: Tx): void
 }
 
 /** Buys names. The row stands before anything is bought, so that whatever a crash cuts off is finished or undone. */
-export interface Orders {
+export interface DomainOrders {
   /** Resolves once the name is ours and routes. */
-  place(registrar: Registrar, wish: Wish): Promise<void>
+  purchase(registrar: Registrar, purchase: DomainPurchase): Promise<void>
   /** A name that the account owns already goes to one of its projects. */
-  attach(owned: OwnedDomainRow, projectId: string): Promise<void>
+  assignToProject(owned: OwnedDomainRow, projectId: string): Promise<void>
   /** Finds out what became of orders that were cut off. */
-  settle(signal: AbortSignal): Promise<void>
+  resolveInterruptedOrders(signal: AbortSignal): Promise<void>
   /** Has a name lead here; what fails is noted, and tried again by the round. */
-  point(owned: OwnedDomainRow): Promise<void>
+  setAddressRecord(owned: OwnedDomainRow): Promise<void>
 }
 
 /** An ended name stays its account's so long, as with registries, before others may have it. */
-export const grace_ms = 30 * 24 * 3_600_000
+export const expiryGracePeriod_ms = 30 * 24 * 3_600_000
 
-export function createOrders(parts: OrderParts): Orders {
-  const { db, registrars, sealer, bus, clock, log } = parts
-  const underWay = new Set<string>()
+export function createDomainOrders(deps: DomainOrderDeps): DomainOrders {
+  const { db, registrars, sealer, bus, clock, log } = deps
+  const ordersInProgress = new Set<string>()
 
-  const routed = (projectId: string) => {
-    parts.refreshHosts(projectId)
+  const publishRouteChange = (projectId: string) => {
+    deps.refreshHosts(projectId)
     bus.emit(`project:${projectId}`)
   }
 
-  const undo = (id: string): Promise<void> =>
+  const cancelReservation = (id: string): Promise<void> =>
     db.write((tx) => {
-      const row = findOwned(tx, id)
+      const row = findOwnedDomain(tx, id)
       if (!row || row.is_registered === 1) return
-      giveCredits(tx, row.account_id, row.credits_used)
-      removeOwned(tx, id)
+      refundDomainCredits(tx, row.account_id, row.credits_used)
+      deleteOwnedDomain(tx, id)
     })
 
-  const finish = async (id: string, { reference, expires_at }: Registration): Promise<void> => {
+  const completeOrder = async (id: string, { reference, expires_at }: DomainRegistration): Promise<void> => {
     const row = await db.write((tx) => {
-      updateOwned(tx, id, { reference, expires_at, is_registered: 1 })
-      const owned = findOwned(tx, id)
-      if (owned?.project_id && findProject(tx, owned.project_id)) give(tx, owned, owned.project_id, isoTime(clock.now()))
+      updateOwnedDomain(tx, id, { reference, expires_at, is_registered: 1 })
+      const owned = findOwnedDomain(tx, id)
+      if (owned?.project_id && findProject(tx, owned.project_id)) assignOwnedDomain(tx, owned, owned.project_id, isoTime(clock.now()))
       return owned
     })
     if (!row) return
-    if (row.is_pointed === 0) await point(row)
-    if (row.project_id) routed(row.project_id)
+    if (row.is_pointed === 0) await setAddressRecord(row)
+    if (row.project_id) publishRouteChange(row.project_id)
   }
 
-  const point = async (owned: OwnedDomainRow): Promise<void> => {
+  const setAddressRecord = async (owned: OwnedDomainRow): Promise<void> => {
     try {
-      await registrarOf(registrars, owned).point(owned.hostname, parts.platformIp())
-      await db.write((tx) => updateOwned(tx, owned.id, { is_pointed: 1, last_error: null }))
+      await requireRegistrarOf(registrars, owned).pointToAddress(owned.hostname, deps.platformIp())
+      await db.write((tx) => updateOwnedDomain(tx, owned.id, { is_pointed: 1, last_error: null }))
     } catch (error) {
-      if (!(error instanceof RegistrarFailed)) throw error
+      if (!(error instanceof RegistrarError)) throw error
       log.warn('domain_not_pointed', { hostname: owned.hostname, error })
-      const last_error = `The name is yours, but its A record could not be set to ${parts.platformIp()}: ${error.message} Homeport tries again every hour.`
-      await db.write((tx) => updateOwned(tx, owned.id, { last_error }))
+      const last_error = `The name is yours, but its A record could not be set to ${deps.platformIp()}: ${error.message} Homeport tries again every hour.`
+      await db.write((tx) => updateOwnedDomain(tx, owned.id, { last_error }))
     }
   }
 
   /** An order whose answer was lost: bought, not bought, or not known yet. */
-  const lookAfter = async (
+  const resolveOutcome = async (
     registrar: Registrar,
     { id, hostname }: { id: string; hostname: string },
   ): Promise<'bought' | 'not_bought' | 'unknown'> => {
     try {
-      const found = await registrar.find(hostname)
-      if (found) await finish(id, found)
-      else await undo(id)
+      const found = await registrar.findRegistration(hostname)
+      if (found) await completeOrder(id, found)
+      else await cancelReservation(id)
       return found ? 'bought' : 'not_bought'
     } catch (error) {
-      if (!(error instanceof RegistrarFailed)) throw error
+      if (!(error instanceof RegistrarError)) throw error
       return 'unknown'
     }
   }
 
   return {
-    point,
-    async place(registrar, wish) {
+    setAddressRecord,
+    async purchase(registrar, purchase) {
       const id = newId('own')
       const now = clock.now()
       await db.write((tx) => {
-        wish.assertFree(tx)
-        const ended = findOwnedByHostname(tx, wish.hostname)
-        if (ended) removeEnded(tx, ended, wish.account_id, now)
-        if (wish.credits > 0 && !takeCredits(tx, wish.account_id, wish.credits))
+        purchase.assertAvailable(tx)
+        const expired = findOwnedDomainByHostname(tx, purchase.hostname)
+        if (expired) deleteExpiredDomain(tx, expired, purchase.account_id, now)
+        if (purchase.credits > 0 && !spendDomainCredits(tx, purchase.account_id, purchase.credits))
           throw new Problem('price_changed', 'The free names of this account were used up meanwhile. Look at the price again.')
-        insertOwned(tx, {
+        insertOwnedDomain(tx, {
           id,
-          account_id: wish.account_id,
-          hostname: wish.hostname,
+          account_id: purchase.account_id,
+          hostname: purchase.hostname,
           registrar: registrar.name,
           reference: '',
-          expires_at: yearsAfter(now, wish.period_years),
-          auto_renew: wish.auto_renew ? 1 : 0,
-          sealed_registrant: wish.registrant && sealer.seal(placeOf('sealed_registrant', id), JSON.stringify(wish.registrant)),
+          expires_at: addYears(now, purchase.period_years),
+          auto_renew: purchase.auto_renew ? 1 : 0,
+          sealed_registrant:
+            purchase.registrant && sealer.seal(ownedDomainEncryptionContext('sealed_registrant', id), JSON.stringify(purchase.registrant)),
           sealed_auth_code: null,
           transfer_requested_at: null,
           created_at: isoTime(now),
           is_registered: 0,
           is_pointed: registrar.name === 'local' ? 1 : 0,
-          project_id: wish.project_id,
-          credits_used: wish.credits,
+          project_id: purchase.project_id,
+          credits_used: purchase.credits,
           last_error: null,
         })
       })
-      underWay.add(id)
+      ordersInProgress.add(id)
       try {
-        await finish(id, await registrar.register({ ...wish, key: id }))
+        await completeOrder(id, await registrar.register({ ...purchase, key: id }))
       } catch (error) {
-        if (!(error instanceof RegistrarFailed)) throw error
-        log.warn('domain_not_bought', { hostname: wish.hostname, outcome: error.outcome, error })
+        if (!(error instanceof RegistrarError)) throw error
+        log.warn('domain_not_bought', { hostname: purchase.hostname, outcome: error.outcome, error })
         if (error.outcome === 'refused') {
-          await undo(id)
+          await cancelReservation(id)
           throw error
         }
-        const outcome = await lookAfter(registrar, { id, hostname: wish.hostname })
+        const outcome = await resolveOutcome(registrar, { id, hostname: purchase.hostname })
         if (outcome === 'bought') return
         if (outcome === 'not_bought') throw error
-        throw new RegistrarFailed(
+        throw new RegistrarError(
           'unknown',
-          `The registrar did not say whether ${wish.hostname} was bought. Homeport asks again within the hour and then lists it, or frees it.`,
+          `The registrar did not say whether ${purchase.hostname} was bought. Homeport asks again within the hour and then lists it, or frees it.`,
           error,
         )
       } finally {
-        underWay.delete(id)
+        ordersInProgress.delete(id)
       }
     },
-    async attach(owned, projectId) {
-      await db.write((tx) => give(tx, owned, projectId, isoTime(clock.now())))
-      routed(projectId)
+    async assignToProject(owned, projectId) {
+      await db.write((tx) => assignOwnedDomain(tx, owned, projectId, isoTime(clock.now())))
+      publishRouteChange(projectId)
     },
-    async settle(signal) {
-      for (const row of await db.read(listOpenOrders)) {
+    async resolveInterruptedOrders(signal) {
+      for (const row of await db.read(listPendingDomainOrders)) {
         if (signal.aborted) return
-        const registrar = registrars.of(row.registrar)
-        if (underWay.has(row.id) || !registrar) continue
-        log.info('domain_order_settled', { hostname: row.hostname, outcome: await lookAfter(registrar, row) })
+        const registrar = registrars.get(row.registrar)
+        if (ordersInProgress.has(row.id) || !registrar) continue
+        log.info('domain_order_settled', { hostname: row.hostname, outcome: await resolveOutcome(registrar, row) })
       }
     },
   }
 }
 
-export const placeOf = (column: 'sealed_registrant' | 'sealed_auth_code', row: string) => ({ table: 'owned_domains', column, row })
+export const ownedDomainEncryptionContext = (column: 'sealed_registrant' | 'sealed_auth_code', row: string) => ({
+  table: 'owned_domains',
+  column,
+  row,
+})
 
 /** The driver that a name was bought from. */
-export function registrarOf(registrars: Registrars, { registrar }: { registrar: string }): Registrar {
-  const driver = registrars.of(registrar)
-  if (!driver) throw new RegistrarFailed('refused', `The registrar ${registrar}, where this name was bought, is not set up any more.`)
+export function requireRegistrarOf(registrars: Registrars, { registrar }: { registrar: string }): Registrar {
+  const driver = registrars.get(registrar)
+  if (!driver) throw new RegistrarError('refused', `The registrar ${registrar}, where this name was bought, is not set up any more.`)
   return driver
 }
 
 /** An owned name is verified by being owned. */
-function give(tx: Tx, owned: OwnedDomainRow, projectId: string, now: string): void {
-  const there = findDomainByHostname(tx, owned.hostname)
-  if (there) return updateDomain(tx, there.id, { status: 'verified', verified_at: now, last_check_error: null, owned_domain_id: owned.id })
+function assignOwnedDomain(tx: Tx, owned: OwnedDomainRow, projectId: string, now: string): void {
+  const existing = findDomainByHostname(tx, owned.hostname)
+  if (existing) return updateDomain(tx, existing.id, { status: 'verified', verified_at: now, last_check_error: null, owned_domain_id: owned.id })
   insertDomain(tx, {
     id: newId('dom'),
     account_id: owned.account_id,
@@ -211,9 +216,9 @@ function give(tx: Tx, owned: OwnedDomainRow, projectId: string, now: string): vo
   })
 }
 
-function removeEnded(tx: Tx, owned: OwnedDomainRow, accountId: string, now: number): void {
-  const ended = Date.parse(owned.expires_at)
-  if (ended > now || (owned.account_id !== accountId && ended + grace_ms > now))
+function deleteExpiredDomain(tx: Tx, owned: OwnedDomainRow, accountId: string, now: number): void {
+  const endedAt_ms = Date.parse(owned.expires_at)
+  if (endedAt_ms > now || (owned.account_id !== accountId && endedAt_ms + expiryGracePeriod_ms > now))
     throw new Problem('domain_unavailable', `${owned.hostname} belongs to somebody already. Choose another name.`)
-  removeOwned(tx, owned.id)
+  deleteOwnedDomain(tx, owned.id)
 }

@@ -8,61 +8,64 @@ import {
   type DomainView,
   findDomainByHostname,
   findDomainView,
-  findOwnedAbove,
+  findCoveringOwnedDomain,
   insertDomain,
-  listDomainsOf,
+  listDomainsOfProject,
   listDomainsOfAccounts,
 } from '../store/domains.ts'
-import type { Tx } from '../store/open.ts'
-import { findAccount } from '../store/people.ts'
+import type { Tx } from '../store/store.ts'
+import { findAccount } from '../store/users.ts'
 import type { OwnedDomainRow } from '../store/tables.ts'
-import { accountsOf, maySee, ownAccount, projectFor } from './access.ts'
-import type { Caller, Context } from './context.ts'
+import { listCallerAccountIds, canAccessAccount, requireAccountOwner, requireProject } from './access.ts'
+import type { Caller, OperationContext } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
-import * as gates from './gates.ts'
-import { hostnameAllowed } from './hostname.ts'
+import * as preconditions from './preconditions.ts'
+import { requireAllowedHostname } from './hostname.ts'
 
-type DomainHandlers = Pick<Handlers<Context>, 'listDomains' | 'getDomain' | 'listProjectDomains' | 'addDomain' | 'verifyDomain' | 'deleteDomain'>
+type DomainHandlers = Pick<
+  Handlers<OperationContext>,
+  'listDomains' | 'getDomain' | 'listProjectDomains' | 'addDomain' | 'verifyDomain' | 'deleteDomain'
+>
 
 export function createDomainHandlers(deps: FeatureDeps): DomainHandlers {
   const { db } = deps.store
-  const { domains: desk, bus, sealer } = deps
-  const where = () => ({ platform_ip: desk.platformIp(), purchase_enabled: desk.purchaseEnabled() })
+  const { domainVerifier, bus, sealer } = deps
+  const platformFields = () => ({ platform_ip: domainVerifier.platformIp(), purchase_enabled: domainVerifier.isPurchaseEnabled() })
 
   return {
     async listDomains({ caller }) {
-      const rows = await db.read((tx) => listDomainsOfAccounts(tx, accountsOf(tx, caller)))
-      return { ...where(), domains: rows.map(presentDomain) }
+      const rows = await db.read((tx) => listDomainsOfAccounts(tx, listCallerAccountIds(tx, caller)))
+      return { ...platformFields(), domains: rows.map(presentDomain) }
     },
 
     async getDomain({ caller }, { params }) {
-      const row = await db.read((tx) => domainFor(tx, caller, params.id))
+      const row = await db.read((tx) => requireDomain(tx, caller, params.id))
       const sealed = row.sealed_registrant
-      const place = { table: 'owned_domains', column: 'sealed_registrant', row: row.owned_domain_id ?? '' }
+      const encryptionContext = { table: 'owned_domains', column: 'sealed_registrant', row: row.owned_domain_id ?? '' }
       return {
-        platform_ip: desk.platformIp(),
+        platform_ip: domainVerifier.platformIp(),
         domain: {
           ...presentDomain(row),
           registrar: row.registrar === null ? null : { name: row.registrar, reference: row.reference ?? '' },
-          registrant: sealed === null ? null : registrant.parse(JSON.parse(sealer.unseal(place, sealed))),
+          registrant: sealed === null ? null : registrant.parse(JSON.parse(sealer.unseal(encryptionContext, sealed))),
         },
       }
     },
 
     async listProjectDomains({ caller }, { params }) {
-      const rows = await db.read((tx) => listDomainsOf(tx, projectFor(tx, caller, params.slug).id))
-      return { ...where(), domains: rows.map(presentDomain) }
+      const rows = await db.read((tx) => listDomainsOfProject(tx, requireProject(tx, caller, params.slug).id))
+      return { ...platformFields(), domains: rows.map(presentDomain) }
     },
 
-    async addDomain({ caller, keepAnswer }, { params, body }) {
+    async addDomain({ caller, saveResponse }, { params, body }) {
       const { hostname } = body
       const { project_id, answer } = await db.write((tx) => {
-        const project = projectFor(tx, caller, params.slug)
-        hostnameAllowed(hostname, desk.ownNames())
+        const project = requireProject(tx, caller, params.slug)
+        requireAllowedHostname(hostname, domainVerifier.instanceHostnames())
         const account = findAccount(tx, project.account_id)
-        if (account) gates.cardGiven(account, 'A domain of your own', deps.clock.now())
+        if (account) preconditions.requirePaymentMethod(account, 'A domain of your own', deps.clock.now())
         const now = isoTime(deps.clock.now())
-        const owned = freeHostname(tx, caller, { hostname, account_id: project.account_id, now })
+        const owned = requireAvailableHostname(tx, caller, { hostname, account_id: project.account_id, now })
         if (owned?.hostname === hostname && owned.is_registered === 0)
           throw new Problem('hostname_taken', `${hostname} is being bought. Look at your domains in a moment.`)
         const id = newId('dom')
@@ -76,39 +79,39 @@ export function createDomainHandlers(deps: FeatureDeps): DomainHandlers {
           created_at: now,
           owned_domain_id: owned?.hostname === hostname ? owned.id : null,
         })
-        const made = { domain: presentDomain(domainFor(tx, caller, id)) }
-        keepAnswer?.(tx, made)
-        return { project_id: project.id, answer: made }
+        const created = { domain: presentDomain(requireDomain(tx, caller, id)) }
+        saveResponse?.(tx, created)
+        return { project_id: project.id, answer: created }
       })
       bus.emit(`project:${project_id}`)
       return answer
     },
 
     async verifyDomain({ caller }, { params }) {
-      await db.read((tx) => domainFor(tx, caller, params.id))
-      const checks = await desk.check(params.id)
+      await db.read((tx) => requireDomain(tx, caller, params.id))
+      const checks = await domainVerifier.check(params.id)
       // It may have been taken away meanwhile.
-      const row = await db.read((tx) => domainFor(tx, caller, params.id))
+      const row = await db.read((tx) => requireDomain(tx, caller, params.id))
       return { domain: presentDomain(row), checks: checks ?? [] }
     },
 
     async deleteDomain({ caller }, { params }) {
       const row = await db.write((tx) => {
-        const found = domainFor(tx, caller, params.id)
-        if (found.owned_domain_id !== null) ownAccount(caller, found.project_account_id, 'take away a domain that was bought')
+        const found = requireDomain(tx, caller, params.id)
+        if (found.owned_domain_id !== null) requireAccountOwner(caller, found.project_account_id, 'take away a domain that was bought')
         deleteDomain(tx, found.id)
         return found
       })
-      deps.engine.refreshHosts(row.project_id)
+      deps.deployments.refreshHosts(row.project_id)
       bus.emit(`project:${row.project_id}`)
     },
   }
 }
 
 /** A domain of a project that the caller may see; else the same 404 as for one that is not there. */
-export function domainFor(tx: Tx, caller: Caller, id: string): DomainView {
+export function requireDomain(tx: Tx, caller: Caller, id: string): DomainView {
   const row = findDomainView(tx, id)
-  if (!row || !maySee(tx, caller, row.project_account_id))
+  if (!row || !canAccessAccount(tx, caller, row.project_account_id))
     throw new Problem('domain_not_found', 'There is no such domain, or you may not see it. List yours with GET /v1/domains.')
   return row
 }
@@ -117,14 +120,14 @@ export function domainFor(tx: Tx, caller: Caller, id: string): DomainView {
  * Throws when a name has a project already, or was bought by another account, itself or a name above it; what the account
  * bought itself is returned. Whose it is, is told to those alone who may see it.
  */
-export function freeHostname(
+export function requireAvailableHostname(
   tx: Tx,
   caller: Caller,
   { hostname, account_id, now }: { hostname: string; account_id: string; now: string },
 ): OwnedDomainRow | undefined {
   const taken = findDomainByHostname(tx, hostname)
-  const owned = findOwnedAbove(tx, hostname, now)
-  if (taken && maySee(tx, caller, taken.project_account_id))
+  const owned = findCoveringOwnedDomain(tx, hostname, now)
+  if (taken && canAccessAccount(tx, caller, taken.project_account_id))
     throw new Problem('hostname_taken', `${hostname} belongs to the project ${taken.project_slug}. Take it away there first.`)
   if (taken || (owned && owned.account_id !== account_id))
     throw new Problem('hostname_taken', `${hostname} is in use on this instance already. Choose another name.`)

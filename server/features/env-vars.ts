@@ -4,44 +4,44 @@ import type { Handlers } from '../contract/index.ts'
 import { isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { deleteEnvVar, findEnvVar, insertEnvVar, listEnvVars, updateEnvVar } from '../store/env-vars.ts'
-import type { Tx } from '../store/open.ts'
+import type { Tx } from '../store/store.ts'
 import type { EnvVarRow } from '../store/tables.ts'
-import { projectFor } from './access.ts'
-import type { Caller, Context } from './context.ts'
+import { requireProject } from './access.ts'
+import type { Caller, OperationContext } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
-import { redeployWithin } from './redeploy.ts'
+import { redeployInTransaction } from './redeploy.ts'
 
-type EnvVarHandlers = Pick<Handlers<Context>, 'listEnvVars' | 'createEnvVars' | 'updateEnvVar' | 'deleteEnvVar'>
+type EnvVarHandlers = Pick<Handlers<OperationContext>, 'listEnvVars' | 'createEnvVars' | 'updateEnvVar' | 'deleteEnvVar'>
 
 export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
   const { db } = deps.store
-  const placeOf = (id: string) => ({ table: 'env_vars', column: 'sealed_value', row: id })
+  const encryptionContextOf = (id: string) => ({ table: 'env_vars', column: 'sealed_value', row: id })
   const now = () => isoTime(deps.clock.now())
 
-  const insert = (tx: Tx, projectId: string, wish: NewEnvVar): { row: EnvVarRow; is_new: boolean } => {
+  const insert = (tx: Tx, projectId: string, newEnvVar: NewEnvVar): { row: EnvVarRow; is_new: boolean } => {
     const id = newId('env')
-    const at = now()
+    const timestamp = now()
     const row: EnvVarRow = {
       id,
       project_id: projectId,
-      key: wish.key,
-      sealed_value: deps.sealer.seal(placeOf(id), wish.value),
-      environment: wish.environment ?? null,
-      is_sensitive: wish.is_sensitive === true ? 1 : 0,
-      created_at: at,
-      updated_at: at,
+      key: newEnvVar.key,
+      sealed_value: deps.sealer.seal(encryptionContextOf(id), newEnvVar.value),
+      environment: newEnvVar.environment ?? null,
+      is_sensitive: newEnvVar.is_sensitive === true ? 1 : 0,
+      created_at: timestamp,
+      updated_at: timestamp,
     }
     return { row, is_new: insertEnvVar(tx, row) }
   }
 
   return {
     async listEnvVars({ caller }, { params }) {
-      const rows = await db.read((tx) => listEnvVars(tx, projectFor(tx, caller, params.slug).id))
+      const rows = await db.read((tx) => listEnvVars(tx, requireProject(tx, caller, params.slug).id))
       return {
         env_vars: rows.map(({ id, key, sealed_value, environment, is_sensitive, created_at, updated_at }) => ({
           id,
           key,
-          value: deps.sealer.unseal(placeOf(id), sealed_value),
+          value: deps.sealer.unseal(encryptionContextOf(id), sealed_value),
           environment,
           is_sensitive: is_sensitive === 1,
           created_at,
@@ -50,44 +50,44 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
       }
     },
 
-    async createEnvVars({ caller, keepAnswer }, { params, body }) {
-      const wishes = 'vars' in body ? body.vars : [body]
+    async createEnvVars({ caller, saveResponse }, { params, body }) {
+      const newEnvVars = 'vars' in body ? body.vars : [body]
       const { project_id, answer, redeployed } = await db.write((tx) => {
-        const project = projectFor(tx, caller, params.slug)
-        const asked = new Set<string>()
-        const made: { id: string; key: string; environment: EnvVarRow['environment'] }[] = []
-        const left: { key: string; environment: EnvVarRow['environment']; reason: 'exists' | 'duplicate_in_request' }[] = []
-        for (const wish of wishes) {
-          const { key } = wish
-          const environment = wish.environment ?? null
+        const project = requireProject(tx, caller, params.slug)
+        const seenKeys = new Set<string>()
+        const created: { id: string; key: string; environment: EnvVarRow['environment'] }[] = []
+        const skipped: { key: string; environment: EnvVarRow['environment']; reason: 'exists' | 'duplicate_in_request' }[] = []
+        for (const newEnvVar of newEnvVars) {
+          const { key } = newEnvVar
+          const environment = newEnvVar.environment ?? null
           const name = `${key}\0${environment ?? ''}`
-          if (asked.has(name)) left.push({ key, environment, reason: 'duplicate_in_request' })
+          if (seenKeys.has(name)) skipped.push({ key, environment, reason: 'duplicate_in_request' })
           else {
-            const { row, is_new } = insert(tx, project.id, wish)
-            if (is_new) made.push({ id: row.id, key, environment })
-            else left.push({ key, environment, reason: 'exists' })
+            const { row, is_new } = insert(tx, project.id, newEnvVar)
+            if (is_new) created.push({ id: row.id, key, environment })
+            else skipped.push({ key, environment, reason: 'exists' })
           }
-          asked.add(name)
+          seenKeys.add(name)
         }
-        if (made.length === 0)
+        if (created.length === 0)
           throw new Problem('env_vars_exist', 'All of these are there already. Change a value with PATCH, or delete the variable first.', {
-            fields: { created: made, skipped: left },
+            fields: { created, skipped },
           })
-        const enqueued = made.some((one) => one.environment !== 'preview') ? redeployWithin(tx, deps, project.id) : undefined
-        const all = { created: made, skipped: left, deployment_id: enqueued?.deployment_id ?? null }
-        keepAnswer?.(tx, all)
-        return { project_id: project.id, answer: all, redeployed: enqueued }
+        const enqueued = created.some((one) => one.environment !== 'preview') ? redeployInTransaction(tx, deps, project.id) : undefined
+        const response = { created, skipped, deployment_id: enqueued?.deployment_id ?? null }
+        saveResponse?.(tx, response)
+        return { project_id: project.id, answer: response, redeployed: enqueued }
       })
-      redeployed?.begin()
+      redeployed?.start()
       deps.bus.emit(`project:${project_id}`)
       return answer
     },
 
     async updateEnvVar({ caller }, { params, body }) {
       const row = await db.write((tx) => {
-        const found = envVarFor(tx, caller, params)
+        const found = requireEnvVar(tx, caller, params)
         updateEnvVar(tx, found.id, {
-          sealed_value: deps.sealer.seal(placeOf(found.id), body.value),
+          sealed_value: deps.sealer.seal(encryptionContextOf(found.id), body.value),
           ...(body.is_sensitive === undefined ? {} : { is_sensitive: body.is_sensitive ? 1 : 0 }),
           updated_at: now(),
         })
@@ -99,19 +99,19 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
 
     async deleteEnvVar({ caller }, { params }) {
       const { project_id, redeployed } = await db.write((tx) => {
-        const { id, project_id, environment } = envVarFor(tx, caller, params)
+        const { id, project_id, environment } = requireEnvVar(tx, caller, params)
         deleteEnvVar(tx, id)
-        return { project_id, redeployed: environment === 'preview' ? undefined : redeployWithin(tx, deps, project_id) }
+        return { project_id, redeployed: environment === 'preview' ? undefined : redeployInTransaction(tx, deps, project_id) }
       })
-      redeployed?.begin()
+      redeployed?.start()
       deps.bus.emit(`project:${project_id}`)
     },
   }
 }
 
 /** A variable of a project that the caller may see; else the same 404 as for one that is not there. */
-export function envVarFor(tx: Tx, caller: Caller, params: { slug: string; id: string }): EnvVarRow {
-  const row = findEnvVar(tx, projectFor(tx, caller, params.slug).id, params.id)
+export function requireEnvVar(tx: Tx, caller: Caller, params: { slug: string; id: string }): EnvVarRow {
+  const row = findEnvVar(tx, requireProject(tx, caller, params.slug).id, params.id)
   if (!row) throw new Problem('env_var_not_found', 'There is no such variable in this project.')
   return row
 }

@@ -1,24 +1,24 @@
 import type { Handlers } from '../contract/index.ts'
-import type { Context } from './context.ts'
+import type { OperationContext } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 
-type HttpsHandlers = Pick<Handlers<Context>, 'getHttps' | 'trustAuthority' | 'removeAuthority' | 'getHostsFile'>
+type HttpsHandlers = Pick<Handlers<OperationContext>, 'getHttps' | 'trustAuthority' | 'removeAuthority' | 'getHostsFile'>
 
-export function createHttpsHandlers({ names }: FeatureDeps): HttpsHandlers {
+export function createHttpsHandlers({ localHttps: names }: FeatureDeps): HttpsHandlers {
   return {
     async getHttps() {
-      return { https: await names.https() }
+      return { https: await names.getHttpsStatus() }
     },
     async trustAuthority() {
-      const messages = await names.trust()
-      return { https: await names.https(), messages }
+      const messages = await names.trustAuthority()
+      return { https: await names.getHttpsStatus(), messages }
     },
     async removeAuthority() {
-      const messages = await names.remove()
-      return { https: await names.https(), messages }
+      const messages = await names.removeAuthority()
+      return { https: await names.getHttpsStatus(), messages }
     },
     async getHostsFile() {
-      return { hosts_file: await names.hostsFile() }
+      return { hosts_file: await names.getHostsFileStatus() }
     },
   }
 }

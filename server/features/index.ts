@@ -1,27 +1,27 @@
 import { databaseDumpOperations } from '../contract/databases.ts'
-import { domainMarketOperations, domainOperations } from '../contract/domains.ts'
+import { domainSalesOperations, domainOperations } from '../contract/domains.ts'
 import { envVarOperations } from '../contract/env-vars.ts'
 import type { Handlers, OperationId } from '../contract/index.ts'
-import { deploymentFor, projectFor } from './access.ts'
+import { requireDeployment, requireProject } from './access.ts'
 import { createBackupHandlers } from './backups.ts'
 import { createBillingHandlers } from './billing.ts'
 import { createCacheHandlers } from './cache.ts'
-import type { Context } from './context.ts'
-import { createDatabaseDumpHandlers, dumpFor } from './database-dumps.ts'
+import type { OperationContext } from './context.ts'
+import { createDatabaseDumpHandlers, requireDatabaseDump } from './database-dumps.ts'
 import { createDatabaseHandlers } from './databases.ts'
 import { createDeploymentHandlers } from './deployments.ts'
 import type { FeatureDeps } from './deps.ts'
 import { createDiskHandlers } from './disk.ts'
-import { createDomainMarketHandlers } from './domain-market.ts'
-import { createDomainHandlers, domainFor } from './domains.ts'
-import { createEnvVarHandlers, envVarFor } from './env-vars.ts'
+import { createDomainSalesHandlers } from './domain-sales.ts'
+import { createDomainHandlers, requireDomain } from './domains.ts'
+import { createEnvVarHandlers, requireEnvVar } from './env-vars.ts'
 import { createHttpsHandlers } from './https.ts'
 import { createInstanceHandlers } from './instance.ts'
 import { createLanHandlers } from './lan.ts'
-import { createPasswordHandlers } from './password.ts'
-import { createVerificationHandlers } from './joining.ts'
+import { createOwnerPasswordHandlers } from './owner-password.ts'
+import { createVerificationHandlers } from './registration.ts'
 import { createMetricsHandlers } from './metrics.ts'
-import { createPeopleHandlers } from './people.ts'
+import { createUserHandlers } from './users.ts'
 import { createPreviewHandlers } from './previews.ts'
 import { createProjectHandlers } from './projects.ts'
 import { createRemoteHandlers } from './remotes.ts'
@@ -33,7 +33,7 @@ import { createUploadHandlers } from './uploads.ts'
 export type { FeatureDeps } from './deps.ts'
 
 /** Every use case, by operation id. A forgotten one does not compile. */
-export function createHandlers(deps: FeatureDeps): Handlers<Context> {
+export function createHandlers(deps: FeatureDeps): Handlers<OperationContext> {
   return {
     ...createProjectHandlers(deps),
     ...createBackupHandlers(deps),
@@ -45,12 +45,12 @@ export function createHandlers(deps: FeatureDeps): Handlers<Context> {
     ...createDeploymentHandlers(deps),
     ...createEnvVarHandlers(deps),
     ...createDomainHandlers(deps),
-    ...createDomainMarketHandlers(deps),
+    ...createDomainSalesHandlers(deps),
     ...createInstanceHandlers(deps),
     ...createMetricsHandlers(deps),
     ...createLanHandlers(deps),
-    ...createPasswordHandlers(deps),
-    ...createPeopleHandlers(deps),
+    ...createOwnerPasswordHandlers(deps),
+    ...createUserHandlers(deps),
     ...createTeamHandlers(deps),
     ...createVerificationHandlers(deps),
     ...createHttpsHandlers(deps),
@@ -62,18 +62,18 @@ export function createHandlers(deps: FeatureDeps): Handlers<Context> {
   }
 }
 
-const ofDomains = { ...domainOperations, ...domainMarketOperations }
+const domainScopedOperations = { ...domainOperations, ...domainSalesOperations }
 
 /** Throws the 404 of whatever a path names that the caller may not see, else returns the id of its project or domain; the gate asks before it reads query and body. */
-export function createResolver(
+export function createResourceAuthorizer(
   deps: FeatureDeps,
-): (context: Context, id: OperationId, params: Record<string, string>) => Promise<string | undefined> {
+): (context: OperationContext, id: OperationId, params: Record<string, string>) => Promise<string | undefined> {
   return ({ caller }, operation, { slug, id }) =>
     deps.store.db.read((tx) => {
-      if (slug === undefined) return id !== undefined && operation in ofDomains ? domainFor(tx, caller, id).id : undefined
-      if (id === undefined) return projectFor(tx, caller, slug).id
-      if (operation in databaseDumpOperations) return dumpFor(tx, caller, { slug, id }).project_id
-      if (operation in envVarOperations) return envVarFor(tx, caller, { slug, id }).project_id
-      return deploymentFor(tx, caller, slug, id).project.id
+      if (slug === undefined) return id !== undefined && operation in domainScopedOperations ? requireDomain(tx, caller, id).id : undefined
+      if (id === undefined) return requireProject(tx, caller, slug).id
+      if (operation in databaseDumpOperations) return requireDatabaseDump(tx, caller, { slug, id }).project_id
+      if (operation in envVarOperations) return requireEnvVar(tx, caller, { slug, id }).project_id
+      return requireDeployment(tx, caller, slug, id).project.id
     })
 }

@@ -1,26 +1,26 @@
 import { Problem } from '../contract/errors.ts'
 import type { Handlers } from '../contract/index.ts'
 import { findDeploymentById } from '../store/deployments.ts'
-import { findAccount, findUser, removeSession } from '../store/people.ts'
-import { ownerHasPassword } from '../store/passwords.ts'
+import { findAccount, findUser, deleteSession } from '../store/users.ts'
+import { hasOwnerPassword } from '../store/passwords.ts'
 import { findProject, findProjectBySlug } from '../store/projects.ts'
-import { maySee } from './access.ts'
-import { refuseEmulation } from './billing.ts'
-import type { Context } from './context.ts'
+import { canAccessAccount } from './access.ts'
+import { rejectEmulatedSettings } from './billing.ts'
+import type { OperationContext } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
-import { followInstance } from './instance-events.ts'
-import { passwordRequired } from './password.ts'
-import { newSignInCode } from './authenticate.ts'
-import { presentAccount, presentDeployment, presentProject, presentUser } from './present.ts'
-import { addProject } from './projects.ts'
-import { slugFor } from '../lib/slug.ts'
+import { streamInstanceEvents } from './instance-events.ts'
+import { ownerPasswordRequired } from './owner-password.ts'
+import { createSignInCode } from './authenticator.ts'
+import { presentAccount, presentDeployment, presentProject, presentUser } from './presenters.ts'
+import { insertNewProject } from './projects.ts'
+import { slugify } from '../lib/slug.ts'
 
 type InstanceHandlers = Pick<
-  Handlers<Context>,
+  Handlers<OperationContext>,
   'getSession' | 'followInstance' | 'deployFolder' | 'doctor' | 'getSettings' | 'updateSettings' | 'createSignInLink' | 'signOut'
 >
 
-const linkLife_ms = 10 * 60_000
+const signInLinkLifetime_ms = 10 * 60_000
 
 export function createInstanceHandlers(deps: FeatureDeps): InstanceHandlers {
   const { db } = deps.store
@@ -32,7 +32,7 @@ export function createInstanceHandlers(deps: FeatureDeps): InstanceHandlers {
     },
 
     async followInstance({ caller, signal }) {
-      return followInstance(deps, caller, signal)
+      return streamInstanceEvents(deps, caller, signal)
     },
 
     async deployFolder({ caller }, { body }) {
@@ -43,23 +43,27 @@ export function createInstanceHandlers(deps: FeatureDeps): InstanceHandlers {
       const base = body.path.split(/[\\/]/).filter(Boolean).at(-1) ?? 'app'
       const folder = await deps.describeFolder(body.path)
       const project = await db.write((tx) => {
-        const slug = body.slug ?? slugFor(base)
+        const slug = body.slug ?? slugify(base)
         const found = findProjectBySlug(tx, slug)
-        if (found && maySee(tx, caller, found.account_id)) return found
-        return addProject(deps, tx, caller, {
+        if (found && canAccessAccount(tx, caller, found.account_id)) return found
+        return insertNewProject(deps, tx, caller, {
           name: body.name ?? base,
           slug,
           // Linked, so that a later deploy from the dashboard builds the head of this repository.
-          ...(folder.is_git ? { repo_url: fileUrl(body.path), repo_branch: folder.branch ?? 'main' } : {}),
+          ...(folder.is_git ? { repo_url: toFileUrl(body.path), repo_branch: folder.branch ?? 'main' } : {}),
         })
       })
       deps.bus.emit(`project:${project.id}`)
-      const { deployment_id } = await deps.engine.enqueue({ project_id: project.id, trigger: 'manual', source: { kind: 'folder', path: body.path } })
+      const { deployment_id } = await deps.deployments.enqueue({
+        project_id: project.id,
+        trigger: 'manual',
+        source: { kind: 'folder', path: body.path },
+      })
       return db.read((tx) => {
         const row = findDeploymentById(tx, deployment_id)
-        const fresh = findProject(tx, project.id)
-        if (!row || !fresh) throw new Problem('project_not_found', 'The project was removed meanwhile.')
-        return { project: presentProject(fresh), deployment: presentDeployment(tx, row) }
+        const updated = findProject(tx, project.id)
+        if (!row || !updated) throw new Problem('project_not_found', 'The project was removed meanwhile.')
+        return { project: presentProject(updated), deployment: presentDeployment(tx, row) }
       })
     },
 
@@ -72,31 +76,31 @@ export function createInstanceHandlers(deps: FeatureDeps): InstanceHandlers {
     },
 
     async updateSettings(_context, { body }) {
-      if (body.lan === true && !(await db.read(ownerHasPassword))) throw passwordRequired()
-      refuseEmulation(deps.billing, body, deps.settings.current())
+      if (body.lan === true && !(await db.read(hasOwnerPassword))) throw ownerPasswordRequired()
+      rejectEmulatedSettings(deps.billing, body, deps.settings.current())
       const settings = await deps.settings.change(body)
-      if (body.plan !== undefined || body.trial_days !== undefined) await deps.billing.look()
+      if (body.plan !== undefined || body.trial_days !== undefined) await deps.billing.applyExpirations()
       // What cannot be done now is done by the hourly round.
-      if (body.keep_deployments !== undefined) void deps.engine.prune().catch(() => {})
-      if (body.lan !== undefined) await deps.lan.look()
-      if (body.hosts_file !== undefined) await deps.names.followSetting()
-      if (body.dns_server !== undefined) await deps.market.followSetting()
+      if (body.keep_deployments !== undefined) void deps.deployments.prune().catch(() => {})
+      if (body.lan !== undefined) await deps.lan.refresh()
+      if (body.hosts_file !== undefined) await deps.localHttps.applyHostsFileSetting()
+      if (body.dns_server !== undefined) await deps.domainSales.applyDnsServerSetting()
       return { settings }
     },
 
     async createSignInLink({ caller }) {
-      const { code, expires_at } = await newSignInCode({ db, clock: deps.clock }, caller.user_id, linkLife_ms)
+      const { code, expires_at } = await createSignInCode({ db, clock: deps.clock }, caller.user_id, signInLinkLifetime_ms)
       return { url: `${deps.instance().api_url}/sign-in?code=${code}`, expires_at }
     },
 
     async signOut({ caller }) {
-      if (caller.via === 'session') await db.write((tx) => removeSession(tx, caller.credential_id))
+      if (caller.via === 'session') await db.write((tx) => deleteSession(tx, caller.credential_id))
       return { ok: true }
     },
   }
 }
 
-function fileUrl(path: string): string {
+function toFileUrl(path: string): string {
   const url = new URL('file:///')
   url.pathname = path.replaceAll('\\', '/').replaceAll('%', '%25')
   return url.href

@@ -1,23 +1,26 @@
 import type { Handlers } from '../contract/index.ts'
 import type { Settings } from '../contract/instance.ts'
-import type { Db } from '../store/open.ts'
-import { findOwner, writeSetting } from '../store/people.ts'
-import { ownerHasPassword } from '../store/passwords.ts'
-import type { Context } from './context.ts'
+import type { Db } from '../store/store.ts'
+import { findInstanceOwner, writeSetting } from '../store/users.ts'
+import { hasOwnerPassword } from '../store/passwords.ts'
+import type { OperationContext } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 
-export function createLanHandlers(deps: FeatureDeps): Pick<Handlers<Context>, 'getLan'> {
+export function createLanHandlers(deps: FeatureDeps): Pick<Handlers<OperationContext>, 'getLan'> {
   return {
     async getLan() {
-      const { owner, has_owner_password } = await deps.store.db.read((tx) => ({ owner: findOwner(tx), has_owner_password: ownerHasPassword(tx) }))
+      const { owner, has_owner_password } = await deps.store.db.read((tx) => ({
+        owner: findInstanceOwner(tx),
+        has_owner_password: hasOwnerPassword(tx),
+      }))
       return { lan: { ...deps.lan.status(), has_owner_password, sign_in_email: owner?.email ?? '', encrypted: false } }
     },
   }
 }
 
 /** What the network is opened by: the setting with a password behind it, the live projects, and the port that each was given. */
-export const lanFacts = (db: Db, settings: () => Settings) => ({
-  isWanted: async () => settings().lan && (await db.read(ownerHasPassword)),
+export const createLanDataSource = (db: Db, settings: () => Settings) => ({
+  isEnabled: async () => settings().lan && (await db.read(hasOwnerPassword)),
 
   /** Those that answer now or at the next request, the most recently used first. */
   projects: () =>

@@ -1,60 +1,60 @@
 import type { Handlers } from '../contract/index.ts'
 import type { Preview, Watching } from '../contract/previews.ts'
-import { type PreviewState, listPreviewStates, readWatch, updateWatch } from '../store/previews.ts'
+import { type PreviewSummaryRow, listPreviewSummaries, findWatch, updateWatch } from '../store/previews.ts'
 import type { ProjectRow, WatchRow } from '../store/tables.ts'
-import { projectFor } from './access.ts'
-import type { Context } from './context.ts'
+import { requireProject } from './access.ts'
+import type { OperationContext } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
-import * as gates from './gates.ts'
+import * as preconditions from './preconditions.ts'
 
-type PreviewHandlers = Pick<Handlers<Context>, 'listPreviews' | 'getWatching' | 'updateWatching' | 'checkRepository'>
+type PreviewHandlers = Pick<Handlers<OperationContext>, 'listPreviews' | 'getWatching' | 'updateWatching' | 'checkRepository'>
 
 export function createPreviewHandlers(deps: FeatureDeps): PreviewHandlers {
   const { db } = deps.store
-  const shown = (caller: Context['caller'], slug: string) =>
+  const readWatching = (caller: OperationContext['caller'], slug: string) =>
     db.read((tx) => {
-      const project = projectFor(tx, caller, slug)
-      return { watching: presentWatching(project, readWatch(tx, project.id)) }
+      const project = requireProject(tx, caller, slug)
+      return { watching: presentWatching(project, findWatch(tx, project.id)) }
     })
 
   return {
     async listPreviews({ caller }, { params }) {
-      const rows = await db.read((tx) => listPreviewStates(tx, projectFor(tx, caller, params.slug).id))
+      const rows = await db.read((tx) => listPreviewSummaries(tx, requireProject(tx, caller, params.slug).id))
       const { port } = new URL(deps.instance().edge_url)
       return { previews: rows.map((row) => presentPreview(row, `http://${row.host}:${port}`)) }
     },
 
     async getWatching({ caller }, { params }) {
-      return shown(caller, params.slug)
+      return readWatching(caller, params.slug)
     },
 
     async updateWatching({ caller }, { params, body }) {
-      const flag = (value: boolean | undefined) => (value === undefined ? undefined : value ? 1 : 0)
+      const toFlag = (value: boolean | undefined) => (value === undefined ? undefined : value ? 1 : 0)
       const project = await db.write((tx) => {
-        const row = projectFor(tx, caller, params.slug)
+        const row = requireProject(tx, caller, params.slug)
         const change = {
-          deploys_pushes: flag(body.deploys_pushes),
-          previews: flag(body.previews),
-          preview_databases: flag(body.preview_databases),
+          deploys_pushes: toFlag(body.deploys_pushes),
+          previews: toFlag(body.previews),
+          preview_databases: toFlag(body.preview_databases),
         } as const
         updateWatch(tx, row.id, Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)))
         return row
       })
-      await deps.watcher.follow(project.id)
+      await deps.watcher.syncProject(project.id)
       deps.bus.emit(`project:${project.id}`)
-      return shown(caller, params.slug)
+      return readWatching(caller, params.slug)
     },
 
     async checkRepository({ caller }, { params }) {
-      const project = await db.read((tx) => projectFor(tx, caller, params.slug))
-      gates.gitConnected(project.repo_url)
+      const project = await db.read((tx) => requireProject(tx, caller, params.slug))
+      preconditions.requireConnectedRepository(project.repo_url)
       await deps.watcher.check(project.id)
-      return shown(caller, params.slug)
+      return readWatching(caller, params.slug)
     },
   }
 }
 
-function presentPreview(row: PreviewState, url: string): Preview {
+function presentPreview(row: PreviewSummaryRow, url: string): Preview {
   const { branch, host, status, deployment_id, commit_sha, commit_message, created_at, updated_at, last_request_at } = row
   return {
     branch,

@@ -1,34 +1,34 @@
 import { Problem } from '../contract/errors.ts'
-import { isFoundOnce, wordsOf } from '../contract/find-project.ts'
+import { isMatchUncached, splitSearchWords } from '../contract/project-search.ts'
 import type { Handlers } from '../contract/index.ts'
 import { limits } from '../contract/limits.ts'
-import { foundAtMost } from '../contract/projects.ts'
+import { maxSearchResults } from '../contract/projects.ts'
 import { isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
-import { pageOf, readCursor } from '../store/page.ts'
-import type { Tx } from '../store/open.ts'
+import { paginate, decodeCursor } from '../store/pagination.ts'
+import type { Tx } from '../store/store.ts'
 import {
   countProjects,
   findProject,
   findProjectBySeq,
   findProjectBySlug,
   insertProject,
-  listNames,
+  listSearchableProjects,
   listProjects,
   updateProject,
 } from '../store/projects.ts'
 import type { ProjectRow } from '../store/tables.ts'
-import { accountsOf, ownAccount, projectFor } from './access.ts'
-import type { Caller, Context } from './context.ts'
+import { listCallerAccountIds, requireAccountOwner, requireProject } from './access.ts'
+import type { Caller, OperationContext } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
-import * as gates from './gates.ts'
+import * as preconditions from './preconditions.ts'
 import { plans } from '../contract/plans.ts'
-import { planOf } from './plans.ts'
-import { presentProject } from './present.ts'
-import { noRepository, repositoryColumns } from './repository.ts'
+import { effectivePlanOfAccount } from './plans.ts'
+import { presentProject } from './presenters.ts'
+import { emptyRepositoryColumns, toRepositoryColumns } from './repository-columns.ts'
 
 type ProjectHandlers = Pick<
-  Handlers<Context>,
+  Handlers<OperationContext>,
   'createProject' | 'listProjects' | 'findProjects' | 'getProject' | 'updateProject' | 'deleteProject' | 'stopProject'
 >
 
@@ -40,14 +40,14 @@ export interface NewProject {
 }
 
 /** Makes a project within a transaction: the gates in the contract's order, then the row. */
-export function addProject(deps: FeatureDeps, tx: Tx, caller: Caller, input: NewProject): ProjectRow {
-  if (input.repo_url !== undefined) gates.repositoryAllowed(input.repo_url, caller)
-  gates.emailVerified(caller)
-  gates.projectCap(caller.plan, countProjects(tx, caller.account_id))
-  gates.slugFree(input.slug, findProjectBySlug(tx, input.slug) !== undefined)
+export function insertNewProject(deps: FeatureDeps, tx: Tx, caller: Caller, input: NewProject): ProjectRow {
+  if (input.repo_url !== undefined) preconditions.requireAllowedRepository(input.repo_url, caller)
+  preconditions.requireVerifiedEmail(caller)
+  preconditions.requireProjectCapacity(caller.plan, countProjects(tx, caller.account_id))
+  preconditions.requireAvailableSlug(input.slug, findProjectBySlug(tx, input.slug) !== undefined)
   const id = newId('prj')
   const now = isoTime(deps.clock.now())
-  const repository = input.repo_url === undefined ? noRepository : repositoryColumns(deps.sealer, caller, id, input.repo_url)
+  const repository = input.repo_url === undefined ? emptyRepositoryColumns : toRepositoryColumns(deps.sealer, caller, id, input.repo_url)
   insertProject(tx, {
     id,
     account_id: caller.account_id,
@@ -73,17 +73,17 @@ export function addProject(deps: FeatureDeps, tx: Tx, caller: Caller, input: New
     crashed_at: null,
     deleted_at: null,
   })
-  return projectFor(tx, caller, input.slug)
+  return requireProject(tx, caller, input.slug)
 }
 
 export function createProjectHandlers(deps: FeatureDeps): ProjectHandlers {
   const { db } = deps.store
   return {
-    async createProject({ caller, keepAnswer }, { body }) {
+    async createProject({ caller, saveResponse }, { body }) {
       const answer = await db.write((tx) => {
-        const made = { project: presentProject(addProject(deps, tx, caller, body)) }
-        keepAnswer?.(tx, made)
-        return made
+        const created = { project: presentProject(insertNewProject(deps, tx, caller, body)) }
+        saveResponse?.(tx, created)
+        return created
       })
       deps.bus.emit(`project:${answer.project.id}`)
       return answer
@@ -92,79 +92,79 @@ export function createProjectHandlers(deps: FeatureDeps): ProjectHandlers {
     async listProjects({ caller }, { query }) {
       const limit = query.limit ?? limits.page.default
       const list = `projects ${caller.user_id}`
-      const before = cursorIn(list, query.cursor)
-      const rows = await db.read((tx) => listProjects(tx, { accounts: accountsOf(tx, caller), before, limit: limit + 1 }))
-      const page = pageOf(list, rows, limit)
+      const before = parseCursor(list, query.cursor)
+      const rows = await db.read((tx) => listProjects(tx, { accounts: listCallerAccountIds(tx, caller), before, limit: limit + 1 }))
+      const page = paginate(list, rows, limit)
       return { projects: page.rows.map(presentProject), next_cursor: page.next_cursor }
     },
 
     async findProjects({ caller }, { query }) {
-      const words = wordsOf(query.q)
+      const searchWords = splitSearchWords(query.q)
       return db.read((tx) => {
-        const all = accountsOf(tx, caller).flatMap((account) => listNames(tx, account))
-        const fit = all.filter((one) => isFoundOnce(one, words)).sort((a, b) => b.seq - a.seq)
-        const rows = fit.slice(0, foundAtMost).flatMap(({ seq }) => findProjectBySeq(tx, seq) ?? [])
-        return { projects: rows.map(presentProject), count: fit.length, total: all.length }
+        const searchable = listCallerAccountIds(tx, caller).flatMap((account) => listSearchableProjects(tx, account))
+        const matches = searchable.filter((one) => isMatchUncached(one, searchWords)).sort((a, b) => b.seq - a.seq)
+        const rows = matches.slice(0, maxSearchResults).flatMap(({ seq }) => findProjectBySeq(tx, seq) ?? [])
+        return { projects: rows.map(presentProject), count: matches.length, total: searchable.length }
       })
     },
 
     async getProject({ caller }, { params }) {
-      return { project: presentProject(await db.read((tx) => projectFor(tx, caller, params.slug))) }
+      return { project: presentProject(await db.read((tx) => requireProject(tx, caller, params.slug))) }
     },
 
     async updateProject({ caller }, { params, body }) {
       const row = await db.write((tx) => {
-        const project = projectFor(tx, caller, params.slug)
+        const project = requireProject(tx, caller, params.slug)
         // The plan of the account that owns it, whoever of the team changes it.
-        const plan = planOf(tx, project.account_id, deps.clock.now())
-        if (typeof body.repo_url === 'string') gates.repositoryAllowed(body.repo_url, caller)
-        gates.alwaysWarmAllowed(plan, body.always_warm)
+        const plan = effectivePlanOfAccount(tx, project.account_id, deps.clock.now())
+        if (typeof body.repo_url === 'string') preconditions.requireAllowedRepository(body.repo_url, caller)
+        preconditions.requireAlwaysWarmPlan(plan, body.always_warm)
         const { repo_url, memory_limit_mb, always_warm, caching_enabled, ...plain } = body
         updateProject(tx, project.id, {
           ...plain,
           // The address as it was shown has no credentials: sent back, it keeps those that are stored.
           ...(repo_url === null
-            ? noRepository
+            ? emptyRepositoryColumns
             : repo_url === undefined || repo_url === project.repo_url
               ? {}
-              : repositoryColumns(deps.sealer, caller, project.id, repo_url)),
+              : toRepositoryColumns(deps.sealer, caller, project.id, repo_url)),
           ...(memory_limit_mb === undefined ? {} : { memory_limit_mb: Math.min(memory_limit_mb, plans[plan].memory_mb) }),
           ...(always_warm === undefined ? {} : { always_warm: always_warm ? 1 : 0 }),
           ...(caching_enabled === undefined ? {} : { caching_enabled: caching_enabled ? 1 : 0 }),
           updated_at: isoTime(deps.clock.now()),
         })
-        return projectFor(tx, caller, params.slug)
+        return requireProject(tx, caller, params.slug)
       })
-      if (body.caching_enabled !== undefined) followCaching(deps, row.id)
+      if (body.caching_enabled !== undefined) syncCachingFlag(deps, row.id)
       deps.bus.emit(`project:${row.id}`)
       return { project: presentProject(row) }
     },
 
     async deleteProject({ caller }, { params }) {
-      const project = await db.read((tx) => projectFor(tx, caller, params.slug))
-      ownAccount(caller, project.account_id, 'delete a project')
-      await deps.engine.remove(project.id)
+      const project = await db.read((tx) => requireProject(tx, caller, params.slug))
+      requireAccountOwner(caller, project.account_id, 'delete a project')
+      await deps.deployments.removeProject(project.id)
     },
 
     async stopProject({ caller }, { params }) {
-      const project = await db.read((tx) => projectFor(tx, caller, params.slug))
-      await deps.engine.stop(project.id)
-      const { status } = await db.read((tx) => projectFor(tx, caller, params.slug))
+      const project = await db.read((tx) => requireProject(tx, caller, params.slug))
+      await deps.deployments.stopProject(project.id)
+      const { status } = await db.read((tx) => requireProject(tx, caller, params.slug))
       return { ok: true, status }
     },
   }
 }
 
 /** Tells the edge what is stored by now: of two changes at once the later one holds. */
-function followCaching(deps: FeatureDeps, projectId: string): void {
-  const project = deps.store.db.readNow((tx) => findProject(tx, projectId))
+function syncCachingFlag(deps: FeatureDeps, projectId: string): void {
+  const project = deps.store.db.readSync((tx) => findProject(tx, projectId))
   if (project) deps.cache.setEnabled(projectId, project.caching_enabled === 1)
 }
 
 /** The sequence number in a cursor; 400 for one that this list never gave. */
-export function cursorIn(list: string, cursor: string | undefined): number | undefined {
+export function parseCursor(list: string, cursor: string | undefined): number | undefined {
   if (cursor === undefined) return undefined
-  const seq = readCursor(list, cursor)
+  const seq = decodeCursor(list, cursor)
   if (seq === undefined)
     throw new Problem('invalid_input', 'The cursor is not valid.', {
       issues: [{ path: 'cursor', message: 'Use next_cursor of the page before, from the same list, or leave it out.' }],

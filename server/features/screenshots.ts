@@ -1,14 +1,14 @@
 import { Problem } from '../contract/errors.ts'
 import type { Handlers } from '../contract/index.ts'
 import { screenshotVariants } from '../contract/previews.ts'
-import { deploymentFor } from './access.ts'
-import type { Context } from './context.ts'
+import { requireDeployment } from './access.ts'
+import type { OperationContext } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 
-export function createScreenshotHandlers(deps: FeatureDeps): Pick<Handlers<Context>, 'getScreenshot'> {
+export function createScreenshotHandlers(deps: FeatureDeps): Pick<Handlers<OperationContext>, 'getScreenshot'> {
   return {
     async getScreenshot({ caller }, { params }) {
-      const { deployment } = await deps.store.db.read((tx) => deploymentFor(tx, caller, params.slug, params.id))
+      const { deployment } = await deps.store.db.read((tx) => requireDeployment(tx, caller, params.slug, params.id))
       const variant = screenshotVariants.find((one) => one === params.variant)
       if (!variant) throw new Problem('screenshot_not_found', 'A screenshot is desktop.png or mobile.png.')
       const png = await deps.screenshots.read(deployment, variant)

@@ -2,10 +2,10 @@ import { settings as schema, type Settings } from '../contract/instance.ts'
 import { limits } from '../contract/limits.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import { updateBilling } from '../store/billing.ts'
-import type { Db } from '../store/open.ts'
-import { findAccount, findOwner, readSettings, updateAccount, updateUser, writeSetting } from '../store/people.ts'
+import type { Db } from '../store/store.ts'
+import { findAccount, findInstanceOwner, readSettings, updateAccount, updateUser, writeSetting } from '../store/users.ts'
 
-export interface SettingsBook {
+export interface SettingsService {
   current(): Settings
   /** Stores a change and makes it hold from now on. */
   change(change: Partial<Settings>): Promise<Settings>
@@ -17,9 +17,9 @@ export interface SettingsBook {
 const accountSettings = ['plan', 'email_verified', 'payment_method', 'trial_days'] as const
 const day_ms = 86_400_000
 
-type Plain = Omit<Settings, (typeof accountSettings)[number]>
+type PlainSettings = Omit<Settings, (typeof accountSettings)[number]>
 
-const defaults: Plain = {
+const defaultSettings: PlainSettings = {
   on_exit: 'default',
   build_concurrency: null,
   keep_deployments: 10,
@@ -44,14 +44,14 @@ const defaults: Plain = {
 }
 
 /** The settings, read once and kept in memory. */
-export function createSettingsBook(db: Db, clock: Clock): SettingsBook {
+export function createSettingsService(db: Db, clock: Clock): SettingsService {
   let trialEndsAt: string | null = null
-  const daysLeft = () => (trialEndsAt === null ? null : Math.max(0, Math.ceil((Date.parse(trialEndsAt) - clock.now()) / day_ms)))
+  const trialDaysLeft = () => (trialEndsAt === null ? null : Math.max(0, Math.ceil((Date.parse(trialEndsAt) - clock.now()) / day_ms)))
   const read = (): Settings =>
-    db.readNow((tx) => {
+    db.readSync((tx) => {
       const stored = readSettings(tx)
-      const plain = Object.fromEntries(Object.entries(defaults).map(([key, value]) => [key, stored[key as keyof Plain] ?? value]))
-      const owner = findOwner(tx)
+      const plain = Object.fromEntries(Object.entries(defaultSettings).map(([key, value]) => [key, stored[key as keyof PlainSettings] ?? value]))
+      const owner = findInstanceOwner(tx)
       const account = owner && findAccount(tx, owner.account_id)
       trialEndsAt = account?.trial_ends_at ?? null
       return schema.parse({
@@ -59,18 +59,18 @@ export function createSettingsBook(db: Db, clock: Clock): SettingsBook {
         plan: account?.plan ?? 'enterprise',
         email_verified: owner?.email_verified === 1,
         payment_method: account?.has_payment_method === 1,
-        trial_days: daysLeft(),
+        trial_days: trialDaysLeft(),
       })
     })
   let current = read()
 
   return {
-    current: () => (trialEndsAt === null ? current : { ...current, trial_days: daysLeft() }),
+    current: () => (trialEndsAt === null ? current : { ...current, trial_days: trialDaysLeft() }),
     reload: () => void (current = read()),
     async change({ plan, email_verified, payment_method, trial_days, ...plain }) {
       await db.write((tx) => {
         for (const [key, value] of Object.entries(plain)) if (value !== undefined) writeSetting(tx, key, value)
-        const owner = findOwner(tx)
+        const owner = findInstanceOwner(tx)
         if (!owner) return
         if (email_verified !== undefined) updateUser(tx, owner.id, { email_verified: email_verified ? 1 : 0 })
         if (plan !== undefined) updateAccount(tx, owner.account_id, { plan })

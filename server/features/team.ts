@@ -3,21 +3,32 @@ import type { Handlers } from '../contract/index.ts'
 import { isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { hashSecret, newSecret } from '../lib/token.ts'
-import { acceptInvitation, findInvitation, insertInvitation, listInvitations, listTeam, listTeamsOf, removeInvitation } from '../store/invitations.ts'
-import type { Tx } from '../store/open.ts'
-import { addTeamMember, removeTeamMember } from '../store/people.ts'
+import {
+  acceptInvitation,
+  findInvitation,
+  insertInvitation,
+  listInvitations,
+  listTeamMembers,
+  listTeamsOfUser,
+  deleteInvitation,
+} from '../store/invitations.ts'
+import type { Tx } from '../store/store.ts'
+import { addTeamMember, removeTeamMember } from '../store/users.ts'
 import type { InvitationRow } from '../store/tables.ts'
-import type { Context } from './context.ts'
+import type { OperationContext } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
-import { invitationLetter, linkBase } from './letters.ts'
+import { invitationEmail, linkOrigin } from './emails.ts'
 
-type TeamHandlers = Pick<Handlers<Context>, 'getTeam' | 'createInvitation' | 'revokeInvitation' | 'acceptInvitation' | 'removeMember' | 'leaveTeam'>
+type TeamHandlers = Pick<
+  Handlers<OperationContext>,
+  'getTeam' | 'createInvitation' | 'revokeInvitation' | 'acceptInvitation' | 'removeMember' | 'leaveTeam'
+>
 
-const life_ms = 7 * 24 * 3600_000
+const invitationLifetime_ms = 7 * 24 * 3600_000
 /** Open at once, so that nobody has letters sent without end. */
-const maxOpen = 50
+const maxOpenInvitations = 50
 
-export const invitationGone = () =>
+export const invitationNotFound = () =>
   new Problem('invitation_not_found', 'This invitation was used before, was taken back or has expired. Ask for a new one.')
 
 /** The team of the caller's own account. Of another account's team one is a member, who manages nothing there. */
@@ -28,9 +39,9 @@ export function createTeamHandlers(deps: FeatureDeps): TeamHandlers {
   return {
     async getTeam({ caller }) {
       return db.read((tx) => ({
-        members: listTeam(tx, caller.account_id),
+        members: listTeamMembers(tx, caller.account_id),
         invitations: listInvitations(tx, caller.account_id, now()).map(presentInvitation),
-        teams: listTeamsOf(tx, caller.user_id),
+        teams: listTeamsOfUser(tx, caller.user_id),
       }))
     },
 
@@ -42,24 +53,24 @@ export function createTeamHandlers(deps: FeatureDeps): TeamHandlers {
         account_id: caller.account_id,
         email: body.email,
         hash: hashSecret(code),
-        expires_at: isoTime(deps.clock.now() + life_ms),
+        expires_at: isoTime(deps.clock.now() + invitationLifetime_ms),
         accepted_at: null,
         created_at: now(),
       }
       await db.write((tx) => {
-        if (listTeam(tx, caller.account_id).some(({ email }) => email === body.email))
+        if (listTeamMembers(tx, caller.account_id).some(({ email }) => email === body.email))
           throw new Problem('email_taken', `${body.email} is in your team already.`)
-        if (listInvitations(tx, caller.account_id, now()).length >= maxOpen)
-          throw new Problem('forbidden', `${maxOpen} invitations are open. Take one back first.`)
+        if (listInvitations(tx, caller.account_id, now()).length >= maxOpenInvitations)
+          throw new Problem('forbidden', `${maxOpenInvitations} invitations are open. Take one back first.`)
         insertInvitation(tx, row)
       })
-      const url = `${linkBase(deps)}/join?code=${code}`
-      const was_sent = await deps.mail.send(invitationLetter({ to: body.email, owner_email: caller.email, url }))
+      const url = `${linkOrigin(deps)}/join?code=${code}`
+      const was_sent = await deps.mail.send(invitationEmail({ to: body.email, owner_email: caller.email, url }))
       return { invitation: presentInvitation(row), url, expires_at: row.expires_at, was_sent }
     },
 
     async revokeInvitation({ caller }, { params }) {
-      const removed = await db.write((tx) => removeInvitation(tx, caller.account_id, params.id))
+      const removed = await db.write((tx) => deleteInvitation(tx, caller.account_id, params.id))
       if (removed === 0) throw new Problem('invitation_not_found', 'Your account has no such open invitation. Check the id.')
     },
 
@@ -84,12 +95,12 @@ export function createTeamHandlers(deps: FeatureDeps): TeamHandlers {
 /** Uses an invitation up, for whoever holds its link. */
 export function joinTeam(tx: Tx, code: string, person: { user_id: string; account_id: string }, now: string) {
   const invitation = findInvitation(tx, hashSecret(code), now)
-  if (!invitation) throw invitationGone()
+  if (!invitation) throw invitationNotFound()
   const { account_id, owner_email } = invitation
   if (account_id === person.account_id) throw new Problem('email_taken', 'This invitation is to your own team. Give the link to somebody else.')
   addTeamMember(tx, account_id, person.user_id, now)
   acceptInvitation(tx, invitation.id, now)
-  return listTeamsOf(tx, person.user_id).find((team) => team.account_id === account_id) ?? { account_id, owner_email, created_at: now }
+  return listTeamsOfUser(tx, person.user_id).find((team) => team.account_id === account_id) ?? { account_id, owner_email, created_at: now }
 }
 
 const presentInvitation = ({ id, email, expires_at, created_at }: InvitationRow) => ({ id, email, expires_at, created_at })

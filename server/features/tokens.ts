@@ -5,15 +5,15 @@ import type { ApiToken } from '../contract/tokens.ts'
 import { isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { hashSecret, newToken } from '../lib/token.ts'
-import { pageOf } from '../store/page.ts'
-import { insertToken } from '../store/people.ts'
+import { paginate } from '../store/pagination.ts'
+import { insertToken } from '../store/users.ts'
 import type { TokenRow } from '../store/tables.ts'
 import { deleteToken, listTokens } from '../store/tokens.ts'
-import type { Context } from './context.ts'
+import type { OperationContext } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
-import { cursorIn } from './projects.ts'
+import { parseCursor } from './projects.ts'
 
-type TokenHandlers = Pick<Handlers<Context>, 'createToken' | 'listTokens' | 'revokeToken'>
+type TokenHandlers = Pick<Handlers<OperationContext>, 'createToken' | 'listTokens' | 'revokeToken'>
 
 const day_ms = 24 * 3600_000
 
@@ -21,7 +21,7 @@ const day_ms = 24 * 3600_000
 export function createTokenHandlers(deps: Pick<FeatureDeps, 'store' | 'clock'>): TokenHandlers {
   const { db } = deps.store
   return {
-    async createToken({ caller, keepAnswer }, { body }) {
+    async createToken({ caller, saveResponse }, { body }) {
       const token = newToken()
       const now = deps.clock.now()
       const row: TokenRow = {
@@ -35,10 +35,10 @@ export function createTokenHandlers(deps: Pick<FeatureDeps, 'store' | 'clock'>):
         expires_at: body.expires_in_days === undefined ? null : isoTime(now + body.expires_in_days * day_ms),
         created_at: isoTime(now),
       }
-      const answer = { token, api_token: present(row) }
+      const answer = { token, api_token: presentToken(row) }
       await db.write((tx) => {
         insertToken(tx, row)
-        keepAnswer?.(tx, answer)
+        saveResponse?.(tx, answer)
       })
       return answer
     },
@@ -46,10 +46,10 @@ export function createTokenHandlers(deps: Pick<FeatureDeps, 'store' | 'clock'>):
     async listTokens({ caller }, { query }) {
       const limit = query.limit ?? limits.page.default
       const list = `tokens ${caller.user_id}`
-      const before = cursorIn(list, query.cursor)
+      const before = parseCursor(list, query.cursor)
       const found = await db.read((tx) => listTokens(tx, { user_id: caller.user_id, before, limit: limit + 1 }))
-      const { rows, next_cursor } = pageOf(list, found, limit)
-      return { api_tokens: rows.map(present), next_cursor }
+      const { rows, next_cursor } = paginate(list, found, limit)
+      return { api_tokens: rows.map(presentToken), next_cursor }
     },
 
     async revokeToken({ caller }, { params }) {
@@ -59,7 +59,7 @@ export function createTokenHandlers(deps: Pick<FeatureDeps, 'store' | 'clock'>):
   }
 }
 
-const present = ({ id, name, last4, last_used_at, expires_at, created_at }: TokenRow): ApiToken => ({
+const presentToken = ({ id, name, last4, last_used_at, expires_at, created_at }: TokenRow): ApiToken => ({
   id,
   name,
   prefix: 'svc_',

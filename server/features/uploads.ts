@@ -1,26 +1,26 @@
 import { Problem } from '../contract/errors.ts'
 import type { Handlers } from '../contract/index.ts'
-import { projectFor } from './access.ts'
-import type { Context } from './context.ts'
+import { requireProject } from './access.ts'
+import type { OperationContext } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
-import { enqueueAndShow } from './enqueue.ts'
+import { enqueueDeployment } from './enqueue.ts'
 
-type UploadHandlers = Pick<Handlers<Context>, 'uploadProject' | 'uploadCommit'>
+type UploadHandlers = Pick<Handlers<OperationContext>, 'uploadProject' | 'uploadCommit'>
 
 export function createUploadHandlers(deps: FeatureDeps): UploadHandlers {
   const uploadCommit: UploadHandlers['uploadCommit'] = async (context, { params, query, upload }) => {
     const { caller, signal } = context
     const project = await deps.store.db.read((tx) => {
-      const found = projectFor(tx, caller, params.slug)
+      const found = requireProject(tx, caller, params.slug)
       // Before a large archive is taken.
-      deps.engine.requireIsolation(tx, found)
+      deps.deployments.requireIsolation(tx, found)
       return found
     })
     const archive = await deps.archives.receive(upload, signal).catch((error: unknown) => {
       throw signal.aborted ? new Problem('bad_request', 'The connection ended before the archive was taken.', { cause: error }) : error
     })
     try {
-      return await enqueueAndShow(deps, context, {
+      return await enqueueDeployment(deps, context, {
         project_id: project.id,
         trigger: 'upload',
         source: { kind: 'archive', file: archive.file, commit: query },

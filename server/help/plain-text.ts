@@ -1,28 +1,28 @@
-import { type Block, type Topic } from './topic.ts'
+import { type HelpBlock, type HelpArticle } from './topic.ts'
 import { findTopic } from './topics.ts'
 
 /** A topic for a terminal, as lines of at most `width` columns; commands are not broken. */
-export function plainText({ title, body }: Topic, width: number): string {
-  return [title, ...body.map((block) => partOf(block, width))].join('\n\n').replaceAll(/(\n {4}\S.*)\n\n(?= {4}\S)/g, '$1\n')
+export function formatPlainText({ title, body }: HelpArticle, width: number): string {
+  return [title, ...body.map((block) => formatBlock(block, width))].join('\n\n').replaceAll(/(\n {4}\S.*)\n\n(?= {4}\S)/g, '$1\n')
 }
 
-function partOf(block: Block, width: number): string {
-  if (typeof block === 'string') return wrap(inline(block), width)
+function formatBlock(block: HelpBlock, width: number): string {
+  if (typeof block === 'string') return wrapText(formatInline(block), width)
   if ('h' in block) return block.h
-  if ('run' in block) return `    ${block.run}${block.note === undefined ? '' : `   # ${inline(block.note)}`}`
+  if ('run' in block) return `    ${block.run}${block.note === undefined ? '' : `   # ${formatInline(block.note)}`}`
   const items = 'list' in block ? block.list.map((line) => ['- ', line] as const) : block.steps.map((line, at) => [`${at + 1}. `, line] as const)
-  return items.map(([mark, line]) => mark + wrap(inline(line), width - mark.length, ' '.repeat(mark.length))).join('\n')
+  return items.map(([mark, line]) => mark + wrapText(formatInline(line), width - mark.length, ' '.repeat(mark.length))).join('\n')
 }
 
 /** Code and stressed words as they are; a link to a topic by the command that prints it, one to a page by its words. */
-const inline = (text: string): string =>
+const formatInline = (text: string): string =>
   text
     .replaceAll(/\*\*([^*]+)\*\*/g, '$1')
     .replaceAll(/\[\[([^\]|]+)\|?([^\]]*)\]\]/g, (_, to: string, words: string) =>
       to.startsWith('/') ? words : `${words || findTopic(to)?.title || to} (homeport help ${to})`,
     )
 
-function wrap(text: string, width: number, indent = ''): string {
+function wrapText(text: string, width: number, indent = ''): string {
   const lines: string[] = []
   for (const word of text.split(' ')) {
     const last = lines.at(-1)

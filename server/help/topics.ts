@@ -1,44 +1,55 @@
 import type { HelpTopic } from '../contract/help.ts'
-import { type Block, type Topic, groups } from './topic.ts'
-import { begin } from './topics/begin.ts'
-import { deploy } from './topics/deploy.ts'
-import { keep } from './topics/keep.ts'
-import { names } from './topics/names.ts'
-import { run } from './topics/run.ts'
+import { type HelpBlock, type HelpArticle, topicGroups } from './topic.ts'
+import { gettingStartedTopics } from './topics/getting-started.ts'
+import { deployingTopics } from './topics/deploying.ts'
+import { instanceTopics } from './topics/instance.ts'
+import { networkingTopics } from './topics/networking.ts'
+import { runningTopics } from './topics/running.ts'
 
-const byGroup: Record<keyof typeof groups, Topic[]> = { begin, deploy, run, names, keep }
+const topicsByGroup: Record<keyof typeof topicGroups, HelpArticle[]> = {
+  begin: gettingStartedTopics,
+  deploy: deployingTopics,
+  run: runningTopics,
+  names: networkingTopics,
+  keep: instanceTopics,
+}
 
-export const shelves = (Object.keys(byGroup) as (keyof typeof groups)[]).map((group) => ({ heading: groups[group], topics: byGroup[group] }))
-export const topics: Topic[] = shelves.flatMap((shelf) => shelf.topics)
+export const topicSections = (Object.keys(topicsByGroup) as (keyof typeof topicGroups)[]).map((group) => ({
+  heading: topicGroups[group],
+  topics: topicsByGroup[group],
+}))
+export const topics: HelpArticle[] = topicSections.flatMap((shelf) => shelf.topics)
 
-export function findTopic(id: string): Topic | undefined {
+export function findTopic(id: string): HelpArticle | undefined {
   return topics.find((topic) => topic.id === id)
 }
 
-const texts = new Map<HelpTopic, string>()
+const searchTexts = new Map<HelpTopic, string>()
 
 /** Topics in which every word occurs, those that bear it in their title first; `isNear`: not those that only mention it. */
-export function searchTopics(query: string, isNear = false): Topic[] {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean)
-  if (words.length === 0) return topics
+export function searchTopics(query: string, excludesBody = false): HelpArticle[] {
+  const searchWords = query.toLowerCase().split(/\s+/).filter(Boolean)
+  if (searchWords.length === 0) return topics
   return topics
-    .map((topic) => ({ topic, score: scoreOf(topic, words, isNear) }))
+    .map((topic) => ({ topic, score: scoreTopic(topic, searchWords, excludesBody) }))
     .filter(({ score }) => score > 0)
     .toSorted((a, b) => b.score - a.score)
     .map(({ topic }) => topic)
 }
 
-function scoreOf(topic: Topic, words: string[], isNear: boolean): number {
+function scoreTopic(topic: HelpArticle, searchWords: string[], excludesBody: boolean): number {
   const title = topic.title.toLowerCase()
-  const head = `${title} ${topic.id} ${topic.about} ${topic.also}`.toLowerCase()
-  let whole = texts.get(topic.id)
-  if (whole === undefined) texts.set(topic.id, (whole = `${head} ${topic.body.map(textOf).join(' ')}`.toLowerCase()))
-  const scores = words.map((word) => (title.includes(word) ? 9 : head.includes(word) ? 4 : !isNear && whole.includes(word) ? 1 : 0))
+  const headText = `${title} ${topic.id} ${topic.summary} ${topic.keywords}`.toLowerCase()
+  let fullText = searchTexts.get(topic.id)
+  if (fullText === undefined) searchTexts.set(topic.id, (fullText = `${headText} ${topic.body.map(readBlockText).join(' ')}`.toLowerCase()))
+  const scores = searchWords.map((word) =>
+    title.includes(word) ? 9 : headText.includes(word) ? 4 : !excludesBody && fullText.includes(word) ? 1 : 0,
+  )
   return scores.includes(0) ? 0 : scores.reduce<number>((total, score) => total + score, 0)
 }
 
 /** What a block says, for a search. */
-export function textOf(block: Block): string {
+export function readBlockText(block: HelpBlock): string {
   if (typeof block === 'string') return block
   if ('h' in block) return block.h
   if ('list' in block) return block.list.join(' ')

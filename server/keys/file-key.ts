@@ -1,22 +1,22 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, link, open, readFile, rm } from 'node:fs/promises'
-import type { MasterKey } from './keys.ts'
+import type { MasterKey } from './master-key.ts'
 
 /**
  * A file of mode 0600 with 64 hexadecimal digits. It is made once, whole or not at all, and never changed. Others may not read the one
  * in our own folder (`is_ours`), also after it was copied; who may read one that an operator named is the operator's to say.
  */
-export function createFileKey(path: string, { is_ours = false }: { is_ours?: boolean } = {}): MasterKey {
+export function createFileMasterKey(path: string, { is_ours = false }: { is_ours?: boolean } = {}): MasterKey {
   return {
     kind: 'file_key',
     async read() {
-      const found = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      const existing = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT') return undefined
         throw error
       })
-      if (found !== undefined) {
+      if (existing !== undefined) {
         if (is_ours) await chmod(path, 0o600)
-        return parse(found, path)
+        return parseKey(existing, path)
       }
       const key = randomBytes(32)
       const temporary = `${path}.${process.pid}`
@@ -30,12 +30,12 @@ export function createFileKey(path: string, { is_ours = false }: { is_ours?: boo
       // A link fails where the file exists by now, so two first starts end with one key.
       await link(temporary, path).catch(() => {})
       await rm(temporary)
-      return parse(await readFile(path, 'utf8'), path)
+      return parseKey(await readFile(path, 'utf8'), path)
     },
   }
 }
 
-function parse(text: string, path: string): Uint8Array {
+function parseKey(text: string, path: string): Uint8Array {
   const digits = text.trim()
   if (!/^[0-9a-f]{64}$/i.test(digits))
     throw new Error(`${path} is no master key: it must hold 64 hexadecimal digits. Put the right file back; nothing was changed.`)

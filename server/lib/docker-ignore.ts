@@ -2,7 +2,7 @@
  * Reads a .dockerignore: the answer says whether a path (relative to the context, with slashes) is part of the build.
  * Patterns are those of Docker, not of git: they begin at the root of the context, and the last that matches decides.
  */
-export function createIgnore(text: string): (path: string, isFolder: boolean) => boolean {
+export function createDockerIgnore(text: string): (path: string, isFolder: boolean) => boolean {
   const rules = text
     .split('\n')
     .map((line) => line.replace(/^\uFEFF/, '').trim())
@@ -13,7 +13,7 @@ export function createIgnore(text: string): (path: string, isFolder: boolean) =>
         .trim()
         .replace(/^\/+|\/+$/g, '')
         .replace(/^(\.\/)+/, '')
-      return { negated, expression: expressionOf(pattern) }
+      return { negated, expression: toRegExp(pattern) }
     })
     .filter((rule) => rule.expression !== null)
   const hasExceptions = rules.some((rule) => rule.negated)
@@ -30,7 +30,7 @@ export function createIgnore(text: string): (path: string, isFolder: boolean) =>
   }
 }
 
-function expressionOf(pattern: string): RegExp | null {
+function toRegExp(pattern: string): RegExp | null {
   if (pattern === '' || pattern === '.') return null
   let source = ''
   for (let at = 0; at < pattern.length; at++) {

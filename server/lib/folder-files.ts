@@ -3,45 +3,47 @@ import { join } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
 
 /** What no source holds: made by tools, never by people. */
-const neverTaken = new Set(['node_modules', '.git', '.hg', '.svn', '.DS_Store'])
-const localEnvironment = /^\.env(\..*)?$/
-const sharedEnvironment = /^\.env\.(example|sample|template|dist|defaults)$/
+const excludedNames = new Set(['node_modules', '.git', '.hg', '.svn', '.DS_Store'])
+const localEnvFile = /^\.env(\..*)?$/
+const sharedEnvFile = /^\.env\.(example|sample|template|dist|defaults)$/
 
 /**
  * All files below a folder that git does not know, by name relative to it, with slashes and in a steady order, as the
  * .gitignore files on the way allow. Files with variables of this machine (.env) are left out, which `note` is told.
  */
-export async function* filesOf(root: string, note: (line: string) => void): AsyncGenerator<string> {
-  yield* filesBelow(root, '', [], note)
+export async function* listFolderFiles(root: string, note: (line: string) => void): AsyncGenerator<string> {
+  yield* walkFolder(root, '', [], note)
 }
 
-interface Rules {
+interface IgnoreRules {
   /** Relative to the root; '' or ends with '/'. */
   base: string
   rules: Ignore
 }
 
-async function* filesBelow(root: string, base: string, above: Rules[], note: (line: string) => void): AsyncGenerator<string> {
+async function* walkFolder(root: string, base: string, inheritedRules: IgnoreRules[], note: (line: string) => void): AsyncGenerator<string> {
   const entries = (await readdir(join(root, base), { withFileTypes: true })).toSorted((a, b) => (a.name < b.name ? -1 : 1))
-  const own = entries.some((entry) => entry.name === '.gitignore' && entry.isFile()) ? await readFile(join(root, base, '.gitignore'), 'utf8') : null
-  const rules = own === null ? above : [...above, { base, rules: ignore().add(own) }]
+  const ownRules = entries.some((entry) => entry.name === '.gitignore' && entry.isFile())
+    ? await readFile(join(root, base, '.gitignore'), 'utf8')
+    : null
+  const rules = ownRules === null ? inheritedRules : [...inheritedRules, { base, rules: ignore().add(ownRules) }]
   for (const entry of entries) {
-    if (neverTaken.has(entry.name)) continue
+    if (excludedNames.has(entry.name)) continue
     const name = base + entry.name
     if (isIgnored(entry.isDirectory() ? `${name}/` : name, rules)) continue
-    if (entry.isDirectory()) yield* filesBelow(root, `${name}/`, rules, note)
-    else if (localEnvironment.test(entry.name) && !sharedEnvironment.test(entry.name))
+    if (entry.isDirectory()) yield* walkFolder(root, `${name}/`, rules, note)
+    else if (localEnvFile.test(entry.name) && !sharedEnvFile.test(entry.name))
       note(`Left out ${name}: put its variables into the project’s settings (homeport env import).`)
     else yield name
   }
 }
 
 /** The deepest .gitignore that has an opinion decides, as git does it. */
-function isIgnored(name: string, rules: Rules[]): boolean {
-  for (const { base, rules: own } of rules.toReversed()) {
-    const answer = own.test(name.slice(base.length))
-    if (answer.ignored) return true
-    if (answer.unignored) return false
+function isIgnored(name: string, rules: IgnoreRules[]): boolean {
+  for (const { base, rules: ownRules } of rules.toReversed()) {
+    const result = ownRules.test(name.slice(base.length))
+    if (result.ignored) return true
+    if (result.unignored) return false
   }
   return false
 }

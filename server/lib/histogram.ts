@@ -18,49 +18,49 @@ export interface Histogram {
   /** Forgets all, to be used again. */
   clear(): void
   /** Calls with each place that counts, in order. */
-  each(call: (place: number, count: number) => void): void
+  forEach(callback: (bucket: number, count: number) => void): void
 }
 
-const placesPerDoubling = 64
-const doublings = 32
+const bucketsPerOctave = 64
+const octaves = 32
 /** Of a 32-bit float: the 8 bits of its exponent and the first 6 of its fraction are the place, less those of 2^-10. */
-const dropped = 23 - 6
-const lowest = (127 - 10) << 6
+const droppedBits = 23 - 6
+const lowestBucket = (127 - 10) << 6
 
 const float = new Float32Array(1)
 const bits = new Uint32Array(float.buffer)
 
-function placeOf(value: number): number {
+function bucketOf(value: number): number {
   float[0] = value
-  const place = ((bits[0] ?? 0) >>> dropped) - lowest
+  const bucket = ((bits[0] ?? 0) >>> droppedBits) - lowestBucket
   // Not a number, or below zero, counts as nothing at all: the least there is.
-  if (!(value > 0) || place < 0) return 0
-  return Math.min(place, placesPerDoubling * doublings - 1)
+  if (!(value > 0) || bucket < 0) return 0
+  return Math.min(bucket, bucketsPerOctave * octaves - 1)
 }
 
-function edgeOf(place: number): number {
-  bits[0] = (place + lowest) << dropped
+function lowerBoundOf(bucket: number): number {
+  bits[0] = (bucket + lowestBucket) << droppedBits
   return float[0] ?? 0
 }
 
 export function createHistogram(encoded?: Uint8Array): Histogram {
-  const histogram = new LogLinear()
+  const histogram = new LogLinearHistogram()
   if (encoded) histogram.mergeEncoded(encoded)
   return histogram
 }
 
 /** A class, as there may be ten thousand of them; a page of counts comes with the first value within its doubling. */
-class LogLinear implements Histogram {
+class LogLinearHistogram implements Histogram {
   count = 0
   /** By doubling; most are never there. */
   readonly #pages: (Float64Array | undefined)[] = []
 
   add(value: number): void {
-    this.#raise(placeOf(value), 1)
+    this.#raise(bucketOf(value), 1)
   }
 
   merge(other: Histogram): void {
-    other.each((place, count) => this.#raise(place, count))
+    other.forEach((bucket, count) => this.#raise(bucket, count))
   }
 
   mergeEncoded(bytes: Uint8Array): void {
@@ -74,12 +74,12 @@ class LogLinear implements Histogram {
       }
       return number
     }
-    for (let place = -1; at < bytes.length;) {
-      place += next() + 1
+    for (let bucket = -1; at < bytes.length;) {
+      bucket += next() + 1
       const count = next()
       // A row that was damaged must not break the reading of all others.
-      if (place >= placesPerDoubling * doublings) return
-      this.#raise(place, count)
+      if (bucket >= bucketsPerOctave * octaves) return
+      this.#raise(bucket, count)
     }
   }
 
@@ -87,14 +87,14 @@ class LogLinear implements Histogram {
     if (this.count === 0) return null
     const rank = Math.max(1, Math.ceil(q * this.count))
     let below = 0
-    for (let page = 0; page < doublings; page++) {
+    for (let page = 0; page < octaves; page++) {
       const counts = this.#pages[page]
       if (!counts) continue
-      for (let i = 0; i < placesPerDoubling; i++) {
+      for (let i = 0; i < bucketsPerOctave; i++) {
         below += counts[i] ?? 0
         if (below < rank) continue
-        const found = page * placesPerDoubling + i
-        return (edgeOf(found) + edgeOf(found + 1)) / 2
+        const found = page * bucketsPerOctave + i
+        return (lowerBoundOf(found) + lowerBoundOf(found + 1)) / 2
       }
     }
     return null
@@ -108,10 +108,10 @@ class LogLinear implements Histogram {
       bytes.push(left)
     }
     let last = -1
-    this.each((place, count) => {
-      put(place - last - 1)
+    this.forEach((bucket, count) => {
+      put(bucket - last - 1)
       put(count)
-      last = place
+      last = bucket
     })
     return Uint8Array.from(bytes)
   }
@@ -121,21 +121,21 @@ class LogLinear implements Histogram {
     for (const counts of this.#pages) counts?.fill(0)
   }
 
-  each(call: (place: number, count: number) => void): void {
-    for (let page = 0; page < doublings; page++) {
+  forEach(callback: (bucket: number, count: number) => void): void {
+    for (let page = 0; page < octaves; page++) {
       const counts = this.#pages[page]
       if (!counts) continue
-      for (let i = 0; i < placesPerDoubling; i++) {
+      for (let i = 0; i < bucketsPerOctave; i++) {
         const count = counts[i] ?? 0
-        if (count > 0) call(page * placesPerDoubling + i, count)
+        if (count > 0) callback(page * bucketsPerOctave + i, count)
       }
     }
   }
 
-  #raise(place: number, by: number): void {
-    const page = place >> 6
-    const counts = (this.#pages[page] ??= new Float64Array(placesPerDoubling))
-    const at = place & (placesPerDoubling - 1)
+  #raise(bucket: number, by: number): void {
+    const page = bucket >> 6
+    const counts = (this.#pages[page] ??= new Float64Array(bucketsPerOctave))
+    const at = bucket & (bucketsPerOctave - 1)
     counts[at] = (counts[at] ?? 0) + by
     this.count += by
   }

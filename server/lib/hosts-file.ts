@@ -7,40 +7,40 @@ import { dirname, join } from 'node:path'
  * A block of lines in the hosts file, between marks that name their instance. All else in the file stays as it is, byte for
  * byte: it is read and written as bytes (latin1), and taking the block out gives back what was there before.
  */
-export interface Block {
+export interface HostsBlock {
   begin: string
   end: string
   lines: string[]
 }
 
-export function hostsBlock(instance: string, names: readonly string[]): Block {
+export function createHostsBlock(instance: string, names: readonly string[]): HostsBlock {
   const lines = names.filter((name) => /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(name)).map((name) => `127.0.0.1 ${name}`)
   return { begin: `# homeport begin ${instance}`, end: '# homeport end', lines }
 }
 
 /** What `blockText` wrote; throws at anything else, as an administrator may be about to write it. */
-export function readBlock(text: string): Block {
+export function parseHostsBlock(text: string): HostsBlock {
   const [first = '', ...rest] = text.trimEnd().split('\n')
   const instance = /^# homeport begin ([a-z0-9]+)$/.exec(first)?.[1]
   const names = rest.slice(0, -1).map((line) => /^127\.0\.0\.1 (\S+)$/.exec(line)?.[1] ?? '')
-  const block = hostsBlock(instance ?? '', names)
-  if (instance === undefined || blockText(block) !== text) throw new Error('These are no lines for a hosts file.')
+  const block = createHostsBlock(instance ?? '', names)
+  if (instance === undefined || formatHostsBlock(block) !== text) throw new Error('These are no lines for a hosts file.')
   return block
 }
 
-export const blockText = (block: Block): string => `${[block.begin, ...block.lines, block.end].join('\n')}\n`
+export const formatHostsBlock = (block: HostsBlock): string => `${[block.begin, ...block.lines, block.end].join('\n')}\n`
 
 /** The file's text with the block in it, in place of an older one; without lines: without the block. */
-export function withBlock(text: string, block: Block): string {
-  const found = find(text, block)
+export function applyHostsBlock(text: string, block: HostsBlock): string {
+  const position = findBlock(text, block)
   const eol = text.includes('\r\n') ? '\r\n' : '\n'
   const lines = [block.begin, ...block.lines, block.end].join(eol)
-  if (found) {
-    const before = text.slice(0, found.start)
-    const after = text.slice(found.end)
-    if (block.lines.length > 0) return before + lines + (found.closed ? eol : '') + after
+  if (position) {
+    const before = text.slice(0, position.start)
+    const after = text.slice(position.end)
+    if (block.lines.length > 0) return before + lines + (position.closed ? eol : '') + after
     // The file had no line end at its own end: the one before the block is ours.
-    return (found.closed ? before : before.replace(/\r?\n$/, '')) + after
+    return (position.closed ? before : before.replace(/\r?\n$/, '')) + after
   }
   if (block.lines.length === 0) return text
   if (text === '' || text.endsWith('\n')) return text + lines + eol
@@ -48,25 +48,25 @@ export function withBlock(text: string, block: Block): string {
 }
 
 /** Where the block is; `closed`: with a line end behind it. Lines that are not ours end it, also where its end mark is missing. */
-function find(text: string, block: Block): { start: number; end: number; closed: boolean } | undefined {
+function findBlock(text: string, block: HostsBlock): { start: number; end: number; closed: boolean } | undefined {
   const lines = text.split('\n')
   let at = 0
   let start: number | undefined
   for (const [i, line] of lines.entries()) {
-    const bare = line.replace(/\r$/, '')
+    const trimmedLine = line.replace(/\r$/, '')
     const next = at + line.length + 1
     if (start === undefined) {
-      if (bare === block.begin) start = at
-    } else if (bare === block.end) {
+      if (trimmedLine === block.begin) start = at
+    } else if (trimmedLine === block.end) {
       const closed = i < lines.length - 1
       return { start, end: closed ? next : text.length, closed }
-    } else if (!/^127\.0\.0\.1 [a-z0-9.-]+$/.test(bare)) return { start, end: at, closed: true }
+    } else if (!/^127\.0\.0\.1 [a-z0-9.-]+$/.test(trimmedLine)) return { start, end: at, closed: true }
     at = next
   }
   return start === undefined ? undefined : { start, end: text.length, closed: text.endsWith('\n') }
 }
 
-export async function readHosts(path: string): Promise<string> {
+export async function readHostsFile(path: string): Promise<string> {
   try {
     return await readFile(path, 'latin1')
   } catch (error) {
@@ -83,38 +83,38 @@ export async function isWritable(path: string): Promise<boolean> {
 }
 
 /** Whether the file has exactly this block. */
-export async function isInStep(path: string, block: Block): Promise<boolean> {
-  const text = await readHosts(path).catch(() => '')
-  return withBlock(text, block) === text
+export async function isHostsFileInSync(path: string, block: HostsBlock): Promise<boolean> {
+  const text = await readHostsFile(path).catch(() => '')
+  return applyHostsBlock(text, block) === text
 }
 
 /** Writes the block, or takes it out when it has no lines. False: nothing had to be changed. */
-export async function writeBlock(path: string, block: Block): Promise<boolean> {
-  const text = await readHosts(path)
-  const changed = withBlock(text, block)
-  if (changed === text) return false
-  await replace(path, changed)
+export async function writeHostsBlock(path: string, block: HostsBlock): Promise<boolean> {
+  const text = await readHostsFile(path)
+  const updated = applyHostsBlock(text, block)
+  if (updated === text) return false
+  await replaceFile(path, updated)
   return true
 }
 
 /** In one step where the folder lets us: nobody ever reads half of it. */
-async function replace(path: string, text: string): Promise<void> {
+async function replaceFile(path: string, text: string): Promise<void> {
   const target = await realpath(path).catch(() => path)
-  const draft = join(dirname(target), `.homeport-hosts-${randomBytes(6).toString('hex')}`)
+  const temporary = join(dirname(target), `.homeport-hosts-${randomBytes(6).toString('hex')}`)
   try {
     const before = await stat(target).catch(() => undefined)
-    const file = await open(draft, 'wx', 0o600)
+    const file = await open(temporary, 'wx', 0o600)
     try {
       await file.writeFile(text, 'latin1')
       await file.sync()
     } finally {
       await file.close()
     }
-    await chmod(draft, before ? before.mode & 0o7777 : 0o644)
-    if (before && process.platform !== 'win32') await chown(draft, before.uid, before.gid)
-    await rename(draft, target)
+    await chmod(temporary, before ? before.mode & 0o7777 : 0o644)
+    if (before && process.platform !== 'win32') await chown(temporary, before.uid, before.gid)
+    await rename(temporary, target)
   } catch (error) {
-    await rm(draft, { force: true })
+    await rm(temporary, { force: true })
     // A folder that is not ours, or a file that is mounted into a container by itself: it can only be written over.
     const code = error instanceof Error && 'code' in error ? error.code : ''
     if (code !== 'EACCES' && code !== 'EPERM' && code !== 'EBUSY' && code !== 'EXDEV') throw error

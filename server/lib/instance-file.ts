@@ -23,10 +23,10 @@ const pathOf = (dataDir: string) => join(dataDir, 'instance.json')
 /** Appears whole or not at all, readable by its owner alone. */
 export function writeInstanceFile(dataDir: string, instance: InstanceFile): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const draft = join(dataDir, `.instance.${instance.pid}.json`)
-  rmSync(draft, { force: true })
-  writeFileSync(draft, `${JSON.stringify(instance, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
-  renameSync(draft, pathOf(dataDir))
+  const temporary = join(dataDir, `.instance.${instance.pid}.json`)
+  rmSync(temporary, { force: true })
+  writeFileSync(temporary, `${JSON.stringify(instance, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+  renameSync(temporary, pathOf(dataDir))
 }
 
 /** What the file says, true or stale; undefined when there is none or it is not ours. */

@@ -10,14 +10,14 @@ export interface LogFile {
   tail(lines: number): string[]
 }
 
-const line_chars = 8_000
+const maxLine_chars = 8_000
 
 /** `name.log`, `name.1.log`, `name.2.log`. A line that cannot be written is dropped. */
 export function createLogFile(folder: string, name: string, { file_bytes = 2 ** 20, files = 3 } = {}): LogFile {
   const pathOf = (index: number) => join(folder, index === 0 ? `${name}.log` : `${name}.${index}.log`)
   let bytes = statSync(pathOf(0), { throwIfNoEntry: false })?.size ?? 0
 
-  const turnOver = () => {
+  const rotate = () => {
     rmSync(pathOf(files - 1), { force: true })
     for (let index = files - 2; index >= 0; index--) if (existsSync(pathOf(index))) renameSync(pathOf(index), pathOf(index + 1))
     bytes = 0
@@ -26,11 +26,11 @@ export function createLogFile(folder: string, name: string, { file_bytes = 2 ** 
   return {
     path: pathOf(0),
     write(line) {
-      const text = `${line.slice(0, line_chars)}\n`
+      const text = `${line.slice(0, maxLine_chars)}\n`
       try {
         // Not before there is something to write: a folder that is refused stays as it is.
         if (bytes === 0) mkdirSync(folder, { recursive: true, mode: 0o700 })
-        if (bytes > 0 && bytes + text.length > file_bytes) turnOver()
+        if (bytes > 0 && bytes + text.length > file_bytes) rotate()
         appendFileSync(pathOf(0), text, { mode: 0o600 })
         bytes += Buffer.byteLength(text)
       } catch {
@@ -45,7 +45,7 @@ export function createLogFile(folder: string, name: string, { file_bytes = 2 ** 
 }
 
 /** What looks like a secret, whosever it is: tokens, codes of sign-in links, credentials in addresses and headers. */
-export function withoutSecrets(text: string): string {
+export function maskSecrets(text: string): string {
   return text
     .replace(/\b(svc|hpp)_[A-Za-z0-9_-]+/g, '$1_••••••')
     .replace(/([?&](?:code|token|key|secret|password)=)[^&\s"'\\]+/gi, '$1••••••')

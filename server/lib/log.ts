@@ -5,13 +5,13 @@ export interface Log {
   error(event: string, fields?: Record<string, unknown>): void
 }
 
-export interface Entry {
+export interface LogEntry {
   level: keyof Log
   event: string
   fields: Record<string, unknown>
 }
 
-export function createLog(write: (line: string, entry: Entry) => void): Log {
+export function createLog(write: (line: string, entry: LogEntry) => void): Log {
   const at =
     (level: keyof Log) =>
     (event: string, fields: Record<string, unknown> = {}) =>
@@ -20,7 +20,7 @@ export function createLog(write: (line: string, entry: Entry) => void): Log {
           ts: new Date().toISOString(),
           level,
           event,
-          ...Object.fromEntries(Object.entries(fields).map(([k, v]) => [k, describe(v)])),
+          ...Object.fromEntries(Object.entries(fields).map(([k, v]) => [k, serializeValue(v)])),
         }),
         { level, event, fields },
       )
@@ -29,7 +29,7 @@ export function createLog(write: (line: string, entry: Entry) => void): Log {
 
 export const silentLog: Log = createLog(() => {})
 
-function describe(value: unknown): unknown {
+function serializeValue(value: unknown): unknown {
   if (!(value instanceof Error)) return value
-  return { name: value.name, message: value.message, stack: value.stack, cause: value.cause === undefined ? undefined : describe(value.cause) }
+  return { name: value.name, message: value.message, stack: value.stack, cause: value.cause === undefined ? undefined : serializeValue(value.cause) }
 }

@@ -1,7 +1,7 @@
 import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto'
 import { promisify } from 'node:util'
 
-const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
+const deriveKey = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
 
 export interface PasswordCost {
   N: number
@@ -10,48 +10,55 @@ export interface PasswordCost {
 }
 
 /** 64 MB and about a fifth of a second for each guess (N · r · 128 bytes). */
-const standardCost: PasswordCost = { N: 65_536, r: 8, p: 1 }
+const defaultCost: PasswordCost = { N: 65_536, r: 8, p: 1 }
 const maxmem = 160 * 1024 * 1024
-const length = 32
+const key_bytes = 32
 
 /** So many passwords are being looked at that another would wait for seconds. */
-export class PasswordsBusy extends Error {}
+export class PasswordQueueFullError extends Error {}
 
 /** Looks wait for one another: side by side they would take the memory of the machine and every thread of the pool. */
-function createQueue() {
+function createPasswordQueue() {
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
   return function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (waiting >= maxWaiting) return Promise.reject(new PasswordsBusy('too many passwords at once'))
+    if (waiting >= maxWaiting) return Promise.reject(new PasswordQueueFullError('too many passwords at once'))
     waiting++
-    const turn = last.then(work).finally(() => waiting--)
-    last = turn.catch(() => {})
-    return turn
+    const result = last.then(work).finally(() => waiting--)
+    last = result.catch(() => {})
+    return result
   }
 }
 
 const maxWaiting = 16
 /** Who sits at this machine does not stand behind the network. */
-const queues = { near: createQueue(), far: createQueue() }
+const queuesByOrigin = { near: createPasswordQueue(), far: createPasswordQueue() }
 
 /** What is stored of a password: `scrypt$N$r$p$salt$key`. */
-export async function hashPassword(password: string, cost = standardCost): Promise<string> {
+export async function hashPassword(password: string, cost = defaultCost): Promise<string> {
   const salt = randomBytes(16)
-  const key = await queues.near(() => derive(normal(password), salt, length, { ...cost, maxmem }))
+  const key = await queuesByOrigin.near(() => deriveKey(normalizePassword(password), salt, key_bytes, { ...cost, maxmem }))
   return ['scrypt', cost.N, cost.r, cost.p, salt.toString('base64'), key.toString('base64')].join('$')
 }
 
-const noSalt = randomBytes(16)
-const noKey = randomBytes(length)
+const dummySalt = randomBytes(16)
+const dummyKey = randomBytes(key_bytes)
 
 /** Takes as long when there is nothing to compare with, so that the time does not tell who has a password. */
-export async function isPassword(password: string, stored: string | undefined, from: keyof typeof queues, cost = standardCost): Promise<boolean> {
+export async function verifyPassword(
+  password: string,
+  stored: string | undefined,
+  from: keyof typeof queuesByOrigin,
+  cost = defaultCost,
+): Promise<boolean> {
   const [, N, r, p, salt, key] = stored?.split('$') ?? []
-  const known = key !== undefined && salt !== undefined ? { salt: Buffer.from(salt, 'base64'), key: Buffer.from(key, 'base64') } : undefined
-  const by = known === undefined ? cost : { N: Number(N), r: Number(r), p: Number(p) }
-  const made = await queues[from](() => derive(normal(password), known?.salt ?? noSalt, length, { ...by, maxmem }))
-  return timingSafeEqual(made, known?.key ?? noKey) && known !== undefined
+  const parsed = key !== undefined && salt !== undefined ? { salt: Buffer.from(salt, 'base64'), key: Buffer.from(key, 'base64') } : undefined
+  const storedCost = parsed === undefined ? cost : { N: Number(N), r: Number(r), p: Number(p) }
+  const derived = await queuesByOrigin[from](() =>
+    deriveKey(normalizePassword(password), parsed?.salt ?? dummySalt, key_bytes, { ...storedCost, maxmem }),
+  )
+  return timingSafeEqual(derived, parsed?.key ?? dummyKey) && parsed !== undefined
 }
 
 /** The same signs typed on another keyboard may come as other code points. */
-const normal = (password: string) => password.normalize('NFKC')
+const normalizePassword = (password: string) => password.normalize('NFKC')

@@ -10,67 +10,67 @@ export interface SiteRules {
 }
 
 export interface RedirectRule {
-  from: Pattern
+  from: PathPattern
   /** Parameters that the query must have; a value `:name` takes what is there. */
   query: [name: string, value: string][]
   to: string
   status: number
   /** Comes before a file of that name. */
-  forced: boolean
+  is_forced: boolean
 }
 
 interface HeaderRule {
-  path: Pattern
+  path: PathPattern
   headers: [name: string, value: string][]
 }
 
-interface Pattern {
+interface PathPattern {
   expression: RegExp
   names: string[]
 }
 
 export const ruleFiles = ['_redirects', '_headers'] as const
-export const ruleFile_bytes = 256 * 1024
-const mostRules = 2_000
-const mostIgnored = 20
+export const maxRuleFile_bytes = 256 * 1024
+const maxRules = 2_000
+const maxIgnored = 20
 const statuses = new Set([200, 301, 302, 303, 307, 308, 404])
 /** Headers that the edge alone can know. */
-const ownHeaders =
+const reservedHeaders =
   /^(accept-ranges|age|allow|alt-svc|connection|content-(encoding|length|range)|date|etag|keep-alive|last-modified|location|server|set-cookie|te|trailer|transfer-encoding|upgrade|vary|x-cache|x-request-id)$/i
 
 export function parseSiteRules(redirects: string, headers: string): SiteRules {
   const rules: SiteRules = { redirects: [], headers: [], ignored: [] }
-  for (const [number, line] of linesOf(redirects)) {
+  for (const [number, line] of parseLines(redirects)) {
     const rule = parseRedirect(line)
-    if (typeof rule === 'string') ignore(rules, '_redirects', number, rule)
-    else if (rules.redirects.length < mostRules) rules.redirects.push(rule)
-    else ignore(rules, '_redirects', number, `there are more than ${mostRules} rules`)
+    if (typeof rule === 'string') addIgnored(rules, '_redirects', number, rule)
+    else if (rules.redirects.length < maxRules) rules.redirects.push(rule)
+    else addIgnored(rules, '_redirects', number, `there are more than ${maxRules} rules`)
   }
   let current: HeaderRule | undefined
-  for (const [number, line] of linesOf(headers)) {
+  for (const [number, line] of parseLines(headers)) {
     const header = /^\s+([^\s:]+)\s*:\s*(.*)$/.exec(line)
     if (header) {
       const [, name = '', value = ''] = header
-      if (!current) ignore(rules, '_headers', number, 'there is no path above it')
-      else if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[^\t\x20-\x7e]/.test(value)) ignore(rules, '_headers', number, 'it is no valid header')
-      else if (ownHeaders.test(name)) ignore(rules, '_headers', number, `${name} is set by Homeport`)
+      if (!current) addIgnored(rules, '_headers', number, 'there is no path above it')
+      else if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[^\t\x20-\x7e]/.test(value)) addIgnored(rules, '_headers', number, 'it is no valid header')
+      else if (reservedHeaders.test(name)) addIgnored(rules, '_headers', number, `${name} is set by Homeport`)
       else current.headers.push([name, value.trim()])
       continue
     }
-    const path = patternOf(line.trim())
+    const path = parsePattern(line.trim())
     current = undefined
-    if (path === undefined) ignore(rules, '_headers', number, 'a path begins with / and has at most one *')
-    else if (rules.headers.length >= mostRules) ignore(rules, '_headers', number, `there are more than ${mostRules} rules`)
+    if (path === undefined) addIgnored(rules, '_headers', number, 'a path begins with / and has at most one *')
+    else if (rules.headers.length >= maxRules) addIgnored(rules, '_headers', number, `there are more than ${maxRules} rules`)
     else rules.headers.push((current = { path, headers: [] }))
   }
   return rules
 }
 
-function ignore(rules: SiteRules, file: string, number: number, why: string): void {
-  if (rules.ignored.length < mostIgnored) rules.ignored.push(`${file}, line ${number} has no effect: ${why}.`)
+function addIgnored(rules: SiteRules, file: string, number: number, why: string): void {
+  if (rules.ignored.length < maxIgnored) rules.ignored.push(`${file}, line ${number} has no effect: ${why}.`)
 }
 
-const linesOf = (text: string): [number: number, line: string][] =>
+const parseLines = (text: string): [number: number, line: string][] =>
   text
     .replace(/^\uFEFF/, '')
     .split(/\r?\n/)
@@ -78,29 +78,29 @@ const linesOf = (text: string): [number: number, line: string][] =>
     .filter(([, line]) => line !== '' && !/^\s*#/.test(line))
 
 function parseRedirect(line: string): RedirectRule | string {
-  const words = line
+  const fields = line
     .replace(/\s#.*$/, '')
     .trim()
     .split(/\s+/)
-  const from = patternOf(words.shift() ?? '')
+  const from = parsePattern(fields.shift() ?? '')
   if (from === undefined) return 'a path begins with / and has at most one *'
   const query: [string, string][] = []
-  while (words[0] !== undefined && /^[^/=]+=/.test(words[0]) && !/^https?:/.test(words[0])) {
-    const [name = '', ...value] = (words.shift() ?? '').split('=')
+  while (fields[0] !== undefined && /^[^/=]+=/.test(fields[0]) && !/^https?:/.test(fields[0])) {
+    const [name = '', ...value] = (fields.shift() ?? '').split('=')
     query.push([name, value.join('=')])
   }
-  const to = words.shift()
-  if (words.some((word) => /^[A-Za-z]+=/.test(word))) return 'conditions such as Country and Language are not supported'
+  const to = fields.shift()
+  if (fields.some((word) => /^[A-Za-z]+=/.test(word))) return 'conditions such as Country and Language are not supported'
   if (to === undefined || !/^(\/(?!\/)|https?:\/\/)/.test(to)) return 'it leads to no path and no http address'
-  const status = /^(\d{3})(!?)$/.exec(words[0] ?? '301')
+  const status = /^(\d{3})(!?)$/.exec(fields[0] ?? '301')
   if (!status || !statuses.has(Number(status[1]))) return 'its status is none of 200, 301, 302, 303, 307, 308 and 404'
-  if (words.length > 1) return 'there is more on it than two addresses and a status'
+  if (fields.length > 1) return 'there is more on it than two addresses and a status'
   if ((status[1] === '200' || status[1] === '404') && !to.startsWith('/')) return 'proxying to other servers is not supported'
-  return { from, query, to, status: Number(status[1]), forced: status[2] === '!' }
+  return { from, query, to, status: Number(status[1]), is_forced: status[2] === '!' }
 }
 
 /** `/a/:name/*`: a placeholder is a whole segment; what `*` stands for is called `splat`. */
-function patternOf(path: string): Pattern | undefined {
+function parsePattern(path: string): PathPattern | undefined {
   if (!path.startsWith('/') || path.split('*').length > 2 || path.length > 1_000) return undefined
   const names: string[] = []
   const segments = path
@@ -123,56 +123,56 @@ function patternOf(path: string): Pattern | undefined {
   return { expression: new RegExp(`^${expression}/?$`), names }
 }
 
-function match(pattern: Pattern, path: string): Map<string, string> | undefined {
-  const found = pattern.expression.exec(path)
-  return found ? new Map(pattern.names.map((name, index) => [name, found[index + 1] ?? ''])) : undefined
+function matchPattern(pattern: PathPattern, path: string): Map<string, string> | undefined {
+  const matched = pattern.expression.exec(path)
+  return matched ? new Map(pattern.names.map((name, index) => [name, matched[index + 1] ?? ''])) : undefined
 }
 
-export type RuleAnswer = { location: string; status: number } | { path: string; status: 200 | 404; cacheable: boolean }
+export type RuleResult = { location: string; status: number } | { path: string; status: 200 | 404; cacheable: boolean }
 
 /** What the first rule that fits makes of a request. `path` is decoded, `query` as sent, without its question mark. */
-export function followRule(rules: SiteRules, path: string, query: string, forced: boolean): RuleAnswer | undefined {
+export function applyRedirects(rules: SiteRules, path: string, query: string, isForced: boolean): RuleResult | undefined {
   for (const rule of rules.redirects) {
-    if (rule.forced !== forced) continue
-    const values = match(rule.from, path)
-    if (!values || !takeQuery(rule, query, values)) continue
-    const fill = (encode: (text: string) => string) =>
+    if (rule.is_forced !== isForced) continue
+    const values = matchPattern(rule.from, path)
+    if (!values || !matchQuery(rule, query, values)) continue
+    const fillPlaceholders = (encode: (text: string) => string) =>
       rule.to.replace(/:([A-Za-z]\w*)/g, (whole, name: string) => (values.has(name) ? encode(values.get(name) ?? '') : whole))
     if (rule.status === 200 || rule.status === 404)
-      return { path: fill((text) => text).replace(/[?#].*$/, ''), status: rule.status, cacheable: rule.query.length === 0 }
-    const location = fill((text) => text.split('/').map(encodeURIComponent).join('/'))
-    return { location: withQuery(encodeURI(location).replaceAll('%25', '%'), rule.query.length === 0 ? query : ''), status: rule.status }
+      return { path: fillPlaceholders((text) => text).replace(/[?#].*$/, ''), status: rule.status, cacheable: rule.query.length === 0 }
+    const location = fillPlaceholders((text) => text.split('/').map(encodeURIComponent).join('/'))
+    return { location: appendQuery(encodeURI(location).replaceAll('%25', '%'), rule.query.length === 0 ? query : ''), status: rule.status }
   }
   return undefined
 }
 
-function takeQuery(rule: RedirectRule, query: string, values: Map<string, string>): boolean {
+function matchQuery(rule: RedirectRule, query: string, values: Map<string, string>): boolean {
   if (rule.query.length === 0) return true
-  const given = new URLSearchParams(query)
-  return rule.query.every(([name, wanted]) => {
-    const value = given.get(name)
+  const parameters = new URLSearchParams(query)
+  return rule.query.every(([name, expected]) => {
+    const value = parameters.get(name)
     if (value === null) return false
-    if (!wanted.startsWith(':')) return value === wanted
-    values.set(wanted.slice(1), value)
+    if (!expected.startsWith(':')) return value === expected
+    values.set(expected.slice(1), value)
     return true
   })
 }
 
-function withQuery(location: string, query: string): string {
+function appendQuery(location: string, query: string): string {
   if (query === '' || location.includes('?')) return location
   const [address = '', fragment] = location.split('#')
   return `${address}?${query}${fragment === undefined ? '' : `#${fragment}`}`
 }
 
 /** Headers of all rules that fit a path; a name that comes twice has both values. */
-export function headersFor(rules: SiteRules, path: string): Map<string, { name: string; value: string }> {
-  const found = new Map<string, { name: string; value: string }>()
+export function collectHeaders(rules: SiteRules, path: string): Map<string, { name: string; value: string }> {
+  const headers = new Map<string, { name: string; value: string }>()
   for (const rule of rules.headers) {
     if (!rule.path.expression.test(path)) continue
     for (const [name, value] of rule.headers) {
-      const before = found.get(name.toLowerCase())
-      found.set(name.toLowerCase(), { name, value: before ? `${before.value}, ${value}` : value })
+      const before = headers.get(name.toLowerCase())
+      headers.set(name.toLowerCase(), { name, value: before ? `${before.value}, ${value}` : value })
     }
   }
-  return found
+  return headers
 }

@@ -1,6 +1,6 @@
 /** A slug made of any name: `My App (2)` becomes `my-app-2`. */
-export function slugFor(name: string): string {
-  const plain = name
+export function slugify(name: string): string {
+  const slug = name
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .toLowerCase()
@@ -9,6 +9,6 @@ export function slugFor(name: string): string {
     .replace(/^-+|-+$/g, '')
     .slice(0, 50)
     .replace(/-+$/, '')
-  if (plain.length >= 3) return plain
-  return plain === '' ? 'my-app' : `${plain}-app`
+  if (slug.length >= 3) return slug
+  return slug === '' ? 'my-app' : `${slug}-app`
 }

@@ -24,7 +24,7 @@ export const newSecret = (): string => randomBytes(32).toString('base64url')
 export const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex')
 
 /** Compares in constant time, whatever the lengths. */
-export function sameSecret(a: string, b: string): boolean {
+export function isSameSecret(a: string, b: string): boolean {
   return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest())
 }
 

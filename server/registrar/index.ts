@@ -10,5 +10,5 @@ export type RegistrarChoice = { name: 'local' } | { name: 'off' } | ({ name: 'po
 export function createRegistrars(choice: RegistrarChoice, clock: Clock): Registrars {
   const drivers: Record<string, Registrar> = { local: createLocalRegistrar(clock) }
   if (choice.name === 'porkbun') drivers.porkbun = createPorkbunRegistrar({ ...choice, clock })
-  return { chosen: drivers[choice.name] ?? null, of: (name) => (Object.hasOwn(drivers, name) ? drivers[name] : undefined) }
+  return { active: drivers[choice.name] ?? null, get: (name) => (Object.hasOwn(drivers, name) ? drivers[name] : undefined) }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
-import { localEndings } from '../lib/local-endings.ts'
+import { localSuffixes } from '../lib/local-suffixes.ts'
 import { newSecret } from '../lib/token.ts'
-import { type Registrar, yearsAfter } from './registrar.ts'
+import { type Registrar, addYears } from './registrar.ts'
 
 /**
  * Sells names for this very instance, at no charge and with no network. The ledger is the instance's own table of bought
@@ -10,18 +10,18 @@ import { type Registrar, yearsAfter } from './registrar.ts'
 export function createLocalRegistrar(clock: Clock): Registrar {
   return {
     name: 'local',
-    endings: localEndings,
+    suffixes: localSuffixes,
     currency: 'USD',
     max_years: 10,
     async quote(hostname) {
-      const isSold = localEndings.some((ending) => hostname.endsWith(`.${ending}`) && !hostname.slice(0, -ending.length - 1).includes('.'))
-      return { available: isSold, premium: false, price_cents: isSold ? 0 : null, renewal_price_cents: isSold ? 0 : null }
+      const isOffered = localSuffixes.some((suffix) => hostname.endsWith(`.${suffix}`) && !hostname.slice(0, -suffix.length - 1).includes('.'))
+      return { available: isOffered, premium: false, price_cents: isOffered ? 0 : null, renewal_price_cents: isOffered ? 0 : null }
     },
-    renewalPrice: async () => 0,
-    register: async (order) => ({ reference: `local-${order.key}`, expires_at: yearsAfter(clock.now(), order.period_years) }),
-    find: async () => undefined,
-    point: async () => {},
-    renew: async ({ expires_at }) => ({ expires_at: yearsAfter(Date.parse(expires_at), 1) }),
-    authCode: async () => newSecret(),
+    getRenewalPrice: async () => 0,
+    register: async (order) => ({ reference: `local-${order.key}`, expires_at: addYears(clock.now(), order.period_years) }),
+    findRegistration: async () => undefined,
+    pointToAddress: async () => {},
+    renew: async ({ expires_at }) => ({ expires_at: addYears(Date.parse(expires_at), 1) }),
+    getAuthCode: async () => newSecret(),
   }
 }

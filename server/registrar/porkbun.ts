@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Clock, timeoutSignal } from '../lib/clock.ts'
-import { type Quote, type Registrar, RegistrarFailed, yearsAfter } from './registrar.ts'
+import { type DomainQuote, type Registrar, RegistrarError, addYears } from './registrar.ts'
 
 export interface PorkbunOptions {
   api_key: string
@@ -11,29 +11,29 @@ export interface PorkbunOptions {
   timeout_ms?: number
 }
 
-const ownBase = 'https://api.porkbun.com/api/json/v3'
+const defaultBaseUrl = 'https://api.porkbun.com/api/json/v3'
 
 /** Dollars as text, such as "9.73" or "1,200.00". */
-const dollars = z.union([z.string(), z.number()]).transform((text, context) => {
+const dollarsToCents = z.union([z.string(), z.number()]).transform((text, context) => {
   const value = Number(String(text).replaceAll(',', ''))
   if (Number.isFinite(value) && value >= 0) return Math.round(value * 100)
   context.addIssue('no amount')
   return z.NEVER
 })
-const checked = z.object({
+const checkSchema = z.object({
   response: z.object({
     avail: z.string(),
     premium: z.union([z.string(), z.boolean()]).optional(),
-    price: dollars,
-    regularPrice: dollars.optional(),
-    additional: z.object({ renewal: z.object({ price: dollars }).optional() }).optional(),
+    price: dollarsToCents,
+    regularPrice: dollarsToCents.optional(),
+    additional: z.object({ renewal: z.object({ price: dollarsToCents }).optional() }).optional(),
   }),
 })
-const created = z.object({ orderId: z.union([z.number(), z.string()]).optional() })
-const listed = z.object({ domains: z.array(z.object({ domain: z.string(), expireDate: z.string() })) })
-const priced = z.object({ pricing: z.record(z.string(), z.object({ renewal: dollars })) })
+const createSchema = z.object({ orderId: z.union([z.number(), z.string()]).optional() })
+const listSchema = z.object({ domains: z.array(z.object({ domain: z.string(), expireDate: z.string() })) })
+const pricingSchema = z.object({ pricing: z.record(z.string(), z.object({ renewal: dollarsToCents })) })
 
-const page = 1000
+const page_size = 1000
 /** Names that one account may hold before we stop looking. */
 const maxPages = 20
 
@@ -43,9 +43,9 @@ const maxPages = 20
  */
 export function createPorkbunRegistrar(options: PorkbunOptions): Registrar {
   const { api_key, secret_key, clock, timeout_ms = 20_000 } = options
-  const base = (options.api_base ?? ownBase).replace(/\/+$/, '')
+  const base = (options.api_base ?? defaultBaseUrl).replace(/\/+$/, '')
 
-  const ask = async <T>(path: string, schema: z.ZodType<T>, body: Record<string, unknown> = {}, key?: string): Promise<T> => {
+  const callApi = async <T>(path: string, schema: z.ZodType<T>, body: Record<string, unknown> = {}, key?: string): Promise<T> => {
     let status: number
     let answer: unknown
     try {
@@ -59,36 +59,36 @@ export function createPorkbunRegistrar(options: PorkbunOptions): Registrar {
       status = response.status
       answer = await response.json()
     } catch (cause) {
-      throw new RegistrarFailed('unknown', 'The registrar Porkbun did not answer. Try again in a minute.', cause)
+      throw new RegistrarError('unknown', 'The registrar Porkbun did not answer. Try again in a minute.', cause)
     }
-    const said = z.object({ status: z.string(), message: z.string().optional() }).safeParse(answer)
-    if (said.data?.status === 'SUCCESS') {
+    const envelope = z.object({ status: z.string(), message: z.string().optional() }).safeParse(answer)
+    if (envelope.data?.status === 'SUCCESS') {
       const parsed = schema.safeParse(answer)
       if (parsed.success) return parsed.data
-      throw new RegistrarFailed('unknown', 'The registrar Porkbun answered in a way that Homeport does not understand.', parsed.error)
+      throw new RegistrarError('unknown', 'The registrar Porkbun answered in a way that Homeport does not understand.', parsed.error)
     }
-    const why = plain(said.data?.message)
+    const why = sanitizeMessage(envelope.data?.message)
     // A refusal of its own is a plain no; a gateway's error says nothing about what became of the order.
-    throw new RegistrarFailed(said.data?.status === 'ERROR' && status < 500 ? 'refused' : 'unknown', `The registrar Porkbun refused: ${why}`)
+    throw new RegistrarError(envelope.data?.status === 'ERROR' && status < 500 ? 'refused' : 'unknown', `The registrar Porkbun refused: ${why}`)
   }
 
-  const find = async (hostname: string) => {
+  const findRegistration = async (hostname: string) => {
     for (let at = 0; at < maxPages; at++) {
-      const { domains } = await ask('/domain/listAll', listed, { start: String(at * page) })
+      const { domains } = await callApi('/domain/listAll', listSchema, { start: String(at * page_size) })
       const one = domains.find((domain) => domain.domain.toLowerCase() === hostname)
-      if (one) return { reference: hostname, expires_at: utc(one.expireDate) }
-      if (domains.length < page) return undefined
+      if (one) return { reference: hostname, expires_at: parseUtc(one.expireDate) }
+      if (domains.length < page_size) return undefined
     }
     return undefined
   }
 
   return {
     name: 'porkbun',
-    endings: ['com', 'net', 'org', 'dev', 'app'],
+    suffixes: ['com', 'net', 'org', 'dev', 'app'],
     currency: 'USD',
     max_years: 1,
-    async quote(hostname): Promise<Quote> {
-      const { response } = await ask(`/domain/checkDomain/${hostname}`, checked)
+    async quote(hostname): Promise<DomainQuote> {
+      const { response } = await callApi(`/domain/checkDomain/${hostname}`, checkSchema)
       const premium = response.premium === true || response.premium === 'yes'
       return {
         // A premium name cannot be bought through the API.
@@ -98,50 +98,50 @@ export function createPorkbunRegistrar(options: PorkbunOptions): Registrar {
         renewal_price_cents: response.additional?.renewal?.price ?? response.regularPrice ?? null,
       }
     },
-    async renewalPrice(hostname) {
-      const { pricing } = await ask('/pricing/get', priced)
+    async getRenewalPrice(hostname) {
+      const { pricing } = await callApi('/pricing/get', pricingSchema)
       const price = pricing[hostname.slice(hostname.indexOf('.') + 1)]
-      if (!price) throw new RegistrarFailed('refused', 'The registrar Porkbun names no price for another year of this name.')
+      if (!price) throw new RegistrarError('refused', 'The registrar Porkbun names no price for another year of this name.')
       return price.renewal
     },
     async register({ hostname, price_cents, key }) {
-      const { orderId } = await ask(`/domain/create/${hostname}`, created, { cost: price_cents, agreeToTerms: 'yes' }, key)
+      const { orderId } = await callApi(`/domain/create/${hostname}`, createSchema, { cost: price_cents, agreeToTerms: 'yes' }, key)
       // It is bought: when it ends is asked apart, and the next round asks again if that fails.
-      const found = await find(hostname).catch(() => undefined)
-      return { reference: String(orderId ?? hostname), expires_at: found?.expires_at ?? yearsAfter(clock.now(), 1) }
+      const found = await findRegistration(hostname).catch(() => undefined)
+      return { reference: String(orderId ?? hostname), expires_at: found?.expires_at ?? addYears(clock.now(), 1) }
     },
-    find,
-    async point(hostname, address) {
+    findRegistration,
+    async pointToAddress(hostname, address) {
       // A new name leads to a page of Porkbun's own until its records are gone; that they are gone already is no failure.
       for (const type of ['ALIAS', 'A', 'AAAA', 'CNAME'])
-        await ask(`/dns/deleteByNameType/${hostname}/${type}`, z.unknown()).catch((error: unknown) => {
-          if (error instanceof RegistrarFailed && error.outcome === 'refused') return
+        await callApi(`/dns/deleteByNameType/${hostname}/${type}`, z.unknown()).catch((error: unknown) => {
+          if (error instanceof RegistrarError && error.outcome === 'refused') return
           throw error
         })
-      await ask(`/dns/create/${hostname}`, z.unknown(), { name: '', type: address.includes(':') ? 'AAAA' : 'A', content: address, ttl: '600' })
+      await callApi(`/dns/create/${hostname}`, z.unknown(), { name: '', type: address.includes(':') ? 'AAAA' : 'A', content: address, ttl: '600' })
       // Renewing is Homeport's to decide.
-      await ask(`/domain/updateAutoRenew/${hostname}`, z.unknown(), { status: 'off' })
+      await callApi(`/domain/updateAutoRenew/${hostname}`, z.unknown(), { status: 'off' })
     },
     async renew({ hostname, expires_at, price_cents }) {
-      await ask(`/domain/renew/${hostname}`, z.unknown(), { cost: price_cents }, `renew-${hostname}-${expires_at}`)
-      const found = await find(hostname).catch(() => undefined)
-      return { expires_at: found && found.expires_at > expires_at ? found.expires_at : yearsAfter(Date.parse(expires_at), 1) }
+      await callApi(`/domain/renew/${hostname}`, z.unknown(), { cost: price_cents }, `renew-${hostname}-${expires_at}`)
+      const found = await findRegistration(hostname).catch(() => undefined)
+      return { expires_at: found && found.expires_at > expires_at ? found.expires_at : addYears(Date.parse(expires_at), 1) }
     },
-    async authCode() {
-      throw new RegistrarFailed('refused', 'Porkbun gives the transfer code on its own site alone: Domain Management, Details, Authorization Code.')
+    async getAuthCode() {
+      throw new RegistrarError('refused', 'Porkbun gives the transfer code on its own site alone: Domain Management, Details, Authorization Code.')
     },
   }
 }
 
 /** `2027-02-18 23:59:50`, in UTC. */
-function utc(text: string): string {
+function parseUtc(text: string): string {
   const time = Date.parse(`${text.trim().replace(' ', 'T').replace(/Z$/, '')}Z`)
-  if (Number.isNaN(time)) throw new RegistrarFailed('unknown', 'The registrar Porkbun gave a date that Homeport does not understand.')
+  if (Number.isNaN(time)) throw new RegistrarError('unknown', 'The registrar Porkbun gave a date that Homeport does not understand.')
   return new Date(time).toISOString()
 }
 
 /** A foreign sentence, on one line and not without end. */
-const plain = (message = 'it gave no reason'): string =>
+const sanitizeMessage = (message = 'it gave no reason'): string =>
   message
     .replace(/<[^>]*>|\p{Cc}+/gu, ' ')
     .trim()

@@ -5,7 +5,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Artifact } from './runtime.ts'
 
 /** Joins a path of a plan to its root; throws when it would leave it. */
-export function inside(root: string, path: string): string {
+export function resolveInside(root: string, path: string): string {
   const full = resolve(root, path)
   if (!isWithin(full, root)) throw new Error(`The path ${path} leaves its folder.`)
   return full
@@ -15,7 +15,7 @@ export function inside(root: string, path: string): string {
 export const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(folder + sep)
 
 /** An id as one harmless part of a path. */
-export function pathPart(id: string): string {
+export function toPathSegment(id: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/.test(id)) throw new Error(`Not an id: ${id.slice(0, 50)}`)
   return id
 }
@@ -33,11 +33,11 @@ export async function moveFolder(from: string, to: string, signal?: AbortSignal)
 }
 
 /** Frees what a deployment built into `bundles/`. A roll-back's artifact lies in the folder of the deployment that built it. */
-export async function dropBundles(dataDir: string, deploymentId: string, artifact: Artifact | null): Promise<void> {
+export async function removeBundles(dataDir: string, deploymentId: string, artifact: Artifact | null): Promise<void> {
   const root = join(dataDir, 'bundles')
-  const origin = artifact === null || artifact.kind === 'image' ? undefined : relative(root, artifact.directory).split(sep)[0]
-  const names = new Set([deploymentId, ...(origin === undefined || origin === '' || origin === '..' ? [] : [origin])])
-  for (const name of names) await rm(join(root, pathPart(name)), { recursive: true, force: true, maxRetries: 5 })
+  const builtFolder = artifact === null || artifact.kind === 'image' ? undefined : relative(root, artifact.directory).split(sep)[0]
+  const names = new Set([deploymentId, ...(builtFolder === undefined || builtFolder === '' || builtFolder === '..' ? [] : [builtFolder])])
+  for (const name of names) await rm(join(root, toPathSegment(name)), { recursive: true, force: true, maxRetries: 5 })
 }
 
 interface CopyOptions {
@@ -69,14 +69,14 @@ function lowerPriority(pid: number | undefined): void {
 }
 
 /** Size of a folder in bytes. Links are not followed. With `removeLinksOut`, links that leave it are removed. */
-export async function sizeOf(folder: string, removeLinksOut = false): Promise<number> {
+export async function measureFolder(folder: string, removeOutsideLinks = false): Promise<number> {
   const root = await realpath(folder)
   let bytes = 0
   const visit = async (path: string): Promise<void> => {
     for (const entry of await readdir(path, { withFileTypes: true })) {
       const full = join(path, entry.name)
       if (entry.isDirectory()) await visit(full)
-      else if (entry.isSymbolicLink() && removeLinksOut) await removeLinkOut(root, full)
+      else if (entry.isSymbolicLink() && removeOutsideLinks) await removeOutsideLink(root, full)
       else bytes += (await lstat(full)).size
     }
   }
@@ -84,7 +84,7 @@ export async function sizeOf(folder: string, removeLinksOut = false): Promise<nu
   return bytes
 }
 
-async function removeLinkOut(root: string, link: string): Promise<void> {
+async function removeOutsideLink(root: string, link: string): Promise<void> {
   const target = await realpath(link).catch(() => undefined)
   const path = target === undefined ? '..' : relative(root, target)
   if (path.startsWith('..') || isAbsolute(path)) await rm(link, { force: true })

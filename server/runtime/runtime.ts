@@ -1,7 +1,7 @@
 import type { FailureCode, RuntimeName } from '../contract/deployments.ts'
 import type { BuildPlan } from '../contract/build-plan.ts'
 import type { BuildLog } from '../contract/build-log.ts'
-import type { Check } from '../contract/instance.ts'
+import type { DoctorCheck } from '../contract/instance.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 
@@ -19,7 +19,7 @@ export interface Runtime {
   probe(): Promise<{ available: boolean; version: string | null; reason: string }>
 
   /** What the doctor is to know besides that. */
-  check?(): Promise<Check>
+  check?(): Promise<DoctorCheck>
 
   /**
    * Makes a runnable artifact of a source folder. Throws `BuildFailure` when the source is at fault, and an abort error
@@ -31,35 +31,35 @@ export interface Runtime {
    * Starts one instance of an artifact and resolves once the process or container runs (not: once it answers).
    * Throws `StartFailure`. Its output goes to `onLine`, its end to `onExit`, exactly once.
    */
-  start(request: StartRequest): Promise<Instance>
+  start(request: StartRequest): Promise<Replica>
 
   /**
    * What of ours runs or is left over, for recovery after a crash. `docker` finds running containers and can `adopt`
    * them; `process` finds orphans of a dead platform, which it can only stop.
    */
-  list(): Promise<FoundInstance[]>
+  list(): Promise<ExistingReplica[]>
 
   /**
    * Takes over an instance that survived the platform: output after `found.last_line_at` (all of it when null), and its end,
    * are reported as for `start`. `undefined` when it is gone by now; an instance that ended meanwhile reports its end. One that
    * is frozen stays so.
    */
-  adopt(found: FoundInstance, observer: InstanceObserver): Promise<Instance | undefined>
+  adopt(existing: ExistingReplica, observer: ReplicaObserver): Promise<Replica | undefined>
 
   /** Stops and removes an instance by id (SIGTERM, then SIGKILL after `grace_ms`); no error if it is gone already. */
-  stop(instanceId: string, grace_ms: number): Promise<void>
+  stop(replicaId: string, grace_ms: number): Promise<void>
 
   /** Freezes an instance: memory is kept, no processor time is used. No error if it is frozen already; throws where it cannot be done. */
-  freeze(instanceId: string): Promise<void>
+  freeze(replicaId: string): Promise<void>
 
   /** Lets a frozen instance go on. Resolves once it runs; throws `StartFailure` when it is gone. */
-  thaw(instanceId: string): Promise<void>
+  thaw(replicaId: string): Promise<void>
 
   /** What an instance uses now; `cpu_percent` of one core since the last call. null when it is gone or not known. */
-  usage(instanceId: string): Promise<{ cpu_percent: number; memory_mb: number } | null>
+  usage(replicaId: string): Promise<{ cpu_percent: number; memory_mb: number } | null>
 
   /** Frees what is kept for a project between its deployments (caches of dependencies and frameworks). */
-  forget(projectId: string): Promise<void>
+  removeProjectCaches(projectId: string): Promise<void>
 
   /** Frees an artifact (image, bundle) and what else the deployment left; no error if it is gone already. */
   discard(deploymentId: string, artifact: Artifact | null): Promise<void>
@@ -99,7 +99,7 @@ export type Artifact =
       bytes: number
     }
 
-export interface StartRequest extends InstanceObserver {
+export interface StartRequest extends ReplicaObserver {
   project_id: string
   deployment_id: string
   artifact: Extract<Artifact, { kind: 'image' | 'bundle' }>
@@ -111,20 +111,20 @@ export interface StartRequest extends InstanceObserver {
   signal: AbortSignal
 }
 
-export interface InstanceObserver {
+export interface ReplicaObserver {
   /** A line of output without its line end. Called in order; never throws. */
   onLine(stream: 'stdout' | 'stderr', line: string): void
   /** The end, after the last line was delivered. */
-  onExit(exit: Exit): void
+  onExit(exit: ReplicaExit): void
 }
 
-export interface Exit {
+export interface ReplicaExit {
   code: number | null
   signal: string | null
   out_of_memory: boolean
 }
 
-export interface Instance {
+export interface Replica {
   /** Container id, or the driver's own id of a process. */
   id: string
   deployment_id: string
@@ -134,13 +134,13 @@ export interface Instance {
   host: string
   port: number
   /** The value of PORT. */
-  recommended_port: number
+  assigned_port: number
   /** It is in the network of this machine itself, so that what it listens on decides who reaches it. */
-  on_machine?: true
+  is_on_host?: true
   /** Ports that it listens on by now; empty when not known. */
-  listeningPorts(): Promise<ListeningPort[]>
+  getListeningPorts(): Promise<ListeningPort[]>
   /** Runs the image's own HEALTHCHECK once; absent when it has none. */
-  ownCheck?(): Promise<CheckResult>
+  runHealthcheck?(): Promise<HealthcheckResult>
 }
 
 export interface Endpoint {
@@ -157,20 +157,20 @@ export interface ListeningPort {
   endpoints: Endpoint[]
 }
 
-export interface CheckResult {
+export interface HealthcheckResult {
   passed: boolean
   /** The last line that it printed. */
   output: string
 }
 
-export interface FoundInstance {
+export interface ExistingReplica {
   id: string
   project_id: string
   deployment_id: string
   running: boolean
   /** Of a running one. */
   frozen: boolean
-  exit: Exit | null
+  exit: ReplicaExit | null
   adoptable: boolean
   /** Set by the caller before `adopt`: the time (ms since 1970) of the last line that it has stored; null: it has none. */
   last_line_at: number | null
@@ -197,7 +197,7 @@ export interface RuntimeOptions {
   /** `off`: builds and apps of the process runtime are not confined, whatever the system offers. */
   sandbox?: 'auto' | 'off'
   /** Folders and files that no build and no app may see: the data folder, the home folder, keys. */
-  hidden?: string[]
+  hidden_paths?: string[]
   /** PATH for programs that builds may need besides Node (git, python); a sober default when not given. */
   path?: string
   /** The folder of Windows, for apps. */

@@ -1,30 +1,30 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join, posix, relative, sep } from 'node:path'
-import { followRule, parseSiteRules } from '../lib/site-rules.ts'
-import type { NodePlan } from './dependencies.ts'
+import { applyRedirects, parseSiteRules } from '../lib/site-rules.ts'
+import type { NodePlan } from './dependency-key.ts'
 import { BuildFailure } from './runtime.ts'
 
-type Has = (path: string) => Promise<boolean>
+type PathCheck = (path: string) => Promise<boolean>
 
 /** It exports `fetch`, as TanStack Start builds it without Nitro; srvx, which comes with it, listens and serves the files beside it. */
 const handlerEntry = 'dist/server/server.js'
 
 /** What the build left decides: a server entry is started with node, and the files beside it are its own to serve. */
-export async function planOfOutput(plan: NodePlan, has: Has, note: (line: string) => void): Promise<NodePlan> {
+export async function planFromOutput(plan: NodePlan, pathExists: PathCheck, onNote: (line: string) => void): Promise<NodePlan> {
   if (plan.kind !== 'static') return plan
   for (const entry of plan.server_entries) {
-    if (!(await has(posix.join(plan.app_directory, entry)))) continue
+    if (!(await pathExists(posix.join(plan.app_directory, entry)))) continue
     const isHandler = entry === handlerEntry
-    if (isHandler && !(await has(posix.join(plan.app_directory, 'node_modules/.bin/srvx')))) {
+    if (isHandler && !(await pathExists(posix.join(plan.app_directory, 'node_modules/.bin/srvx')))) {
       // All pages may have been rendered at build time.
-      if (await has(posix.join(plan.output_directory, 'index.html'))) continue
+      if (await pathExists(posix.join(plan.output_directory, 'index.html'))) continue
       throw new BuildFailure(
         'build_failed',
         `The build left ${entry}, a handler for requests, and no program that listens.`,
         'Add Nitro to vite.config, or srvx to the dependencies of package.json (npm install srvx), then deploy again.',
       )
     }
-    note(`The build left a server: ${entry} is started with ${isHandler ? 'srvx' : 'node'}.`)
+    onNote(`The build left a server: ${entry} is started with ${isHandler ? 'srvx' : 'node'}.`)
     const { output_directory: _output, spa_fallback: _fallback, server_entries: _entries, ...common } = plan
     return {
       ...common,
@@ -36,11 +36,11 @@ export async function planOfOutput(plan: NodePlan, has: Has, note: (line: string
   return plan
 }
 
-const usualOutputs = ['dist', 'build', 'out', '.output/public', 'public', '_site', 'www']
+const commonOutputFolders = ['dist', 'build', 'out', '.output/public', 'public', '_site', 'www']
 
-export async function missingOutput(plan: Extract<NodePlan, { kind: 'static' }>, has: Has): Promise<BuildFailure> {
-  const candidates = usualOutputs.map((folder) => posix.join(plan.app_directory, folder))
-  const found = (await Promise.all(candidates.map(async (path) => ((await has(path)) ? [path] : [])))).flat()
+export async function createMissingOutputFailure(plan: Extract<NodePlan, { kind: 'static' }>, pathExists: PathCheck): Promise<BuildFailure> {
+  const candidates = commonOutputFolders.map((folder) => posix.join(plan.app_directory, folder))
+  const found = (await Promise.all(candidates.map(async (path) => ((await pathExists(path)) ? [path] : [])))).flat()
   return new BuildFailure(
     'build_failed',
     `The build left no folder ${plan.output_directory}, which was to be served.`,
@@ -48,24 +48,24 @@ export async function missingOutput(plan: Extract<NodePlan, { kind: 'static' }>,
   )
 }
 
-const filesNamed = 12
+const maxListedFiles = 12
 
 /** Refuses a site whose `/` would be a 404. `directory` holds its files. */
-export async function checkSite(directory: string, plan: Extract<NodePlan, { kind: 'static' }>, note: (line: string) => void): Promise<void> {
+export async function checkStaticSite(directory: string, plan: Extract<NodePlan, { kind: 'static' }>, onNote: (line: string) => void): Promise<void> {
   const read = async (name: string) => ((await isFileWithin(directory, name)) ? readFile(join(directory, name), 'utf8') : '')
   const rules = parseSiteRules(await read('_redirects'), await read('_headers'))
-  for (const line of rules.ignored) note(`Warning: ${line}`)
+  for (const line of rules.ignored) onNote(`Warning: ${line}`)
   if (await isFileWithin(directory, 'index.html')) return
   for (const forced of [true, false]) {
-    const rule = followRule(rules, '/', '', forced)
+    const rule = applyRedirects(rules, '/', '', forced)
     if (rule && 'location' in rule) return
     if (rule?.status !== 200) continue
     const names = rule.path.endsWith('/') ? [`${rule.path}index.html`] : [rule.path, `${rule.path}.html`, `${rule.path}/index.html`]
     for (const name of names) if (await isFileWithin(directory, name)) return
   }
-  const files = await listFiles(directory, filesNamed + 1)
-  const named = files.slice(0, filesNamed).join(', ')
-  const found = files.length === 0 ? 'The folder is empty.' : `Found there: ${named}${files.length > filesNamed ? ' …' : '.'}`
+  const files = await listFiles(directory, maxListedFiles + 1)
+  const fileList = files.slice(0, maxListedFiles).join(', ')
+  const found = files.length === 0 ? 'The folder is empty.' : `Found there: ${fileList}${files.length > maxListedFiles ? ' …' : '.'}`
   throw new BuildFailure(
     'build_failed',
     `${plan.output_directory === '.' ? 'The source' : `The folder ${plan.output_directory}`} has no index.html, so the site would answer / with 404. ${found}`,
@@ -79,14 +79,14 @@ async function isFileWithin(directory: string, name: string): Promise<boolean> {
 }
 
 /** Paths of the first files of a folder, those at its top before those below it. */
-async function listFiles(directory: string, most: number): Promise<string[]> {
+async function listFiles(directory: string, limit: number): Promise<string[]> {
   const files: string[] = []
   const folders = [directory]
   for (const folder of folders) {
     for (const entry of (await readdir(folder, { withFileTypes: true })).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
       if (entry.isDirectory() && entry.name !== 'node_modules') folders.push(join(folder, entry.name))
       else if (!entry.isDirectory()) files.push(relative(directory, join(folder, entry.name)).split(sep).join('/'))
-      if (files.length >= most) return files
+      if (files.length >= limit) return files
     }
   }
   return files

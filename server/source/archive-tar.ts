@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { extract, type Header } from 'tar-stream'
-import { ArchiveFault, type EntryKind } from './archive-tree.ts'
-import type { ArchiveEntry, ReadOptions } from './archive.ts'
+import { ArchiveError, type EntryKind } from './archive-tree.ts'
+import type { ArchiveEntry, ArchiveReadOptions } from './archive.ts'
 
 /** What may stand between two entries: long names and the like. tar-stream holds it in memory, and again for each entry. */
 const maxHeaderBytes = 64 * 1024
-const block = 512
+const block_bytes = 512
 const chunkBytes = 64 * 1024
-const zeros = Buffer.alloc(chunkBytes)
+const zeroChunk = Buffer.alloc(chunkBytes)
 
 /** As it comes: more than its types say. */
 interface TarHeader extends Pick<Header, 'name' | 'size' | 'mode'> {
@@ -21,72 +21,72 @@ interface TarHeader extends Pick<Header, 'name' | 'size' | 'mode'> {
 }
 
 /** The entries of a .tar.gz, in order. Each has to be read, or left, before the next is asked for. */
-export async function* readTar({ open, count, signal }: ReadOptions): AsyncGenerator<ArchiveEntry> {
-  const packed = Readable.from(open(0), { objectMode: false })
+export async function* readTar({ openRange, countBytes, signal }: ArchiveReadOptions): AsyncGenerator<ArchiveEntry> {
+  const compressed = Readable.from(openRange(0), { objectMode: false })
   const gunzip = createGunzip({ chunkSize: chunkBytes })
   const tar = extract()
   /** Where the last entry that is known ends, in the unpacked stream. */
-  let end = 0
-  let latest: string | null = null
+  let contentEnd = 0
+  let lastName: string | null = null
   /** The unpacked stream from `end` on. */
   const recent = new RecentBytes()
 
-  const feed = async (): Promise<void> => {
-    let fed = 0
-    let between = 0
-    packed.on('error', (error) => gunzip.destroy(error)).pipe(gunzip)
+  const pump = async (): Promise<void> => {
+    let unpackedBytes = 0
+    let headerBytes = 0
+    compressed.on('error', (error) => gunzip.destroy(error)).pipe(gunzip)
     for await (const chunk of gunzip as AsyncIterable<Buffer>) {
       signal.throwIfAborted()
-      count(chunk.length, latest)
-      recent.add(fed, chunk)
-      fed += chunk.length
-      if (fed <= end || !isZero(chunk)) between = Math.max(0, fed - end)
+      countBytes(chunk.length, lastName)
+      recent.add(unpackedBytes, chunk)
+      unpackedBytes += chunk.length
+      if (unpackedBytes <= contentEnd || !isZero(chunk)) headerBytes = Math.max(0, unpackedBytes - contentEnd)
       // Two chunks may be on their way to the reader.
-      if (between > maxHeaderBytes + 2 * chunkBytes) throw new ArchiveFault(null, 'The archive has headers that are too large.')
-      if (!tar.write(chunk)) await drained(tar)
+      if (headerBytes > maxHeaderBytes + 2 * chunkBytes) throw new ArchiveError(null, 'The archive has headers that are too large.')
+      if (!tar.write(chunk)) await waitForDrain(tar)
     }
     tar.end(null)
   }
-  const feeding = feed().catch((error: unknown) => tar.destroy(faultOf(error, latest)))
+  const pumping = pump().catch((error: unknown) => tar.destroy(toArchiveError(error, lastName)))
 
   try {
     for await (const entry of tar) {
       const header: TarHeader = entry.header
       const { byteOffset = 0, size } = header
-      if (byteOffset - end > maxHeaderBytes + block) throw new ArchiveFault(header.name, 'comes after headers that are too large.')
-      latest = header.name
-      checkSizes(recent, end, byteOffset, latest)
-      checkRecords(header)
-      const kind = kindOf(header)
-      if (kind !== 'file' && size > 0) throw new ArchiveFault(header.name, 'is no file and has content.')
-      end = byteOffset + Math.ceil(size / block) * block
-      recent.dropBefore(end)
+      if (byteOffset - contentEnd > maxHeaderBytes + block_bytes) throw new ArchiveError(header.name, 'comes after headers that are too large.')
+      lastName = header.name
+      verifyHeaderSizes(recent, contentEnd, byteOffset, lastName)
+      verifyPaxRecords(header)
+      const kind = readEntryKind(header)
+      if (kind !== 'file' && size > 0) throw new ArchiveError(header.name, 'is no file and has content.')
+      contentEnd = byteOffset + Math.ceil(size / block_bytes) * block_bytes
+      recent.dropBefore(contentEnd)
       yield {
         name: header.name,
         kind,
         target: kind === 'link' ? (header.linkname ?? '') : null,
         is_executable: (header.mode & 0o111) !== 0,
-        bytes: told(entry as AsyncIterable<Buffer>, latest),
+        bytes: translateErrors(entry as AsyncIterable<Buffer>, lastName),
       }
       entry.resume()
     }
-    await feeding
+    await pumping
   } catch (error) {
-    throw faultOf(error, latest)
+    throw toArchiveError(error, lastName)
   } finally {
     tar.destroy(null)
     gunzip.destroy()
-    packed.destroy()
-    await feeding
+    compressed.destroy()
+    await pumping
   }
 }
 
 /** Whoever reads an entry hears of a broken archive in our words too. */
-async function* told(bytes: AsyncIterable<Buffer>, name: string): AsyncGenerator<Buffer> {
+async function* translateErrors(bytes: AsyncIterable<Buffer>, name: string): AsyncGenerator<Buffer> {
   try {
     yield* bytes
   } catch (error) {
-    throw faultOf(error, name)
+    throw toArchiveError(error, name)
   }
 }
 
@@ -110,28 +110,28 @@ class RecentBytes {
   }
 }
 
-const headersOfNames: ReadonlySet<string> = new Set(['x', 'g', 'L', 'K', 'N'])
+const extendedHeaderTypes: ReadonlySet<string> = new Set(['x', 'g', 'L', 'K', 'N'])
 
 /**
  * Reads the size in each header from the end of one entry to the content of the next. tar-stream takes a header of records or names
  * with a negative size for an empty one, and -1 in base 256 for 0.
  */
-function checkSizes(recent: RecentBytes, from: number, content: number, name: string): void {
+function verifyHeaderSizes(recent: RecentBytes, from: number, content: number, name: string): void {
   let at = from
   while (at < content) {
-    const header = recent.slice(at, at + block)
-    if (header.length < block) break
-    at += block
+    const header = recent.slice(at, at + block_bytes)
+    if (header.length < block_bytes) break
+    at += block_bytes
     if (isZero(header)) continue
-    const size = sizeIn(header)
-    if (size === undefined) throw new ArchiveFault(name, 'is damaged: the size in a header of it is no number from 0 on.')
-    if (headersOfNames.has(String.fromCharCode(header[156] ?? 0))) at += Math.ceil(size / block) * block
+    const size = parseSize(header)
+    if (size === undefined) throw new ArchiveError(name, 'is damaged: the size in a header of it is no number from 0 on.')
+    if (extendedHeaderTypes.has(String.fromCharCode(header[156] ?? 0))) at += Math.ceil(size / block_bytes) * block_bytes
   }
-  if (at !== content) throw new ArchiveFault(name, 'is damaged: its headers do not follow one another.')
+  if (at !== content) throw new ArchiveError(name, 'is damaged: its headers do not follow one another.')
 }
 
 /** Octal digits, or a positive number in base 256. */
-function sizeIn(header: Buffer): number | undefined {
+function parseSize(header: Buffer): number | undefined {
   const field = header.subarray(124, 136)
   if (field[0] === 0x80) return field.readUIntBE(6, 6)
   const digits = /^[ \0]*([0-7]*)[ \0]*$/.exec(field.toString('latin1'))?.[1]
@@ -139,51 +139,51 @@ function sizeIn(header: Buffer): number | undefined {
 }
 
 /** What would make the entry another to another reader. */
-function checkRecords({ name, pax }: TarHeader): void {
+function verifyPaxRecords({ name, pax }: TarHeader): void {
   if (typeof pax !== 'object' || pax === null) return
-  if ('size' in pax && !/^\d{1,15}$/.test(String(pax.size))) throw new ArchiveFault(name, 'is damaged: its size is no number.')
-  if (Object.keys(pax).some((key) => key.startsWith('GNU.sparse.'))) throw new ArchiveFault(name, 'is a file with holes. Pack it without “--sparse”.')
+  if ('size' in pax && !/^\d{1,15}$/.test(String(pax.size))) throw new ArchiveError(name, 'is damaged: its size is no number.')
+  if (Object.keys(pax).some((key) => key.startsWith('GNU.sparse.'))) throw new ArchiveError(name, 'is a file with holes. Pack it without “--sparse”.')
 }
 
-function kindOf({ name, type }: TarHeader): EntryKind {
+function readEntryKind({ name, type }: TarHeader): EntryKind {
   if (type === 'file' || type === 'contiguous-file') return 'file'
   if (type === 'directory') return 'folder'
   if (type === 'symlink') return 'link'
-  const what: Record<string, string> = {
+  const kindLabels: Record<string, string> = {
     link: 'a hard link',
     'character-device': 'a device',
     'block-device': 'a device',
     fifo: 'a pipe',
   }
-  throw new ArchiveFault(name, `is ${what[type ?? ''] ?? 'of an unknown kind'}. Only files, folders and symbolic links are taken.`)
+  throw new ArchiveError(name, `is ${kindLabels[type ?? ''] ?? 'of an unknown kind'}. Only files, folders and symbolic links are taken.`)
 }
 
-const isZero = (chunk: Buffer): boolean => chunk.length <= zeros.length && chunk.equals(zeros.subarray(0, chunk.length))
+const isZero = (chunk: Buffer): boolean => chunk.length <= zeroChunk.length && chunk.equals(zeroChunk.subarray(0, chunk.length))
 
-const drained = (tar: ReturnType<typeof extract>): Promise<void> =>
+const waitForDrain = (tar: ReturnType<typeof extract>): Promise<void> =>
   new Promise((resolve, reject) => {
-    const done = () => {
-      tar.off('drain', done).off('close', gone)
+    const onDrain = () => {
+      tar.off('drain', onDrain).off('close', onClose)
       resolve()
     }
-    const gone = () => {
-      tar.off('drain', done).off('close', gone)
+    const onClose = () => {
+      tar.off('drain', onDrain).off('close', onClose)
       reject(new Error('the archive is not read any further'))
     }
     if (tar.destroyed) reject(new Error('the archive is not read any further'))
-    else tar.on('drain', done).on('close', gone)
+    else tar.on('drain', onDrain).on('close', onClose)
   })
 
 /** What the tools say of a broken archive, in our words; what is no fault of the archive stays as it is. */
-function faultOf(error: unknown, latest: string | null): Error {
-  if (error instanceof ArchiveFault) return error
-  const { code: given, message } = toError(error)
+function toArchiveError(error: unknown, lastName: string | null): Error {
+  if (error instanceof ArchiveError) return error
+  const { code: errorCode, message } = toError(error)
   // That of an abort is a number.
-  const code = typeof given === 'string' ? given : ''
-  const after = latest === null ? '' : ` after “${latest.slice(0, 200)}”`
-  if (code.startsWith('Z_') || code === 'ERR_BUFFER_TOO_LARGE') return new ArchiveFault(null, `The archive is damaged or cut off${after}.`, error)
+  const code = typeof errorCode === 'string' ? errorCode : ''
+  const after = lastName === null ? '' : ` after “${lastName.slice(0, 200)}”`
+  if (code.startsWith('Z_') || code === 'ERR_BUFFER_TOO_LARGE') return new ArchiveError(null, `The archive is damaged or cut off${after}.`, error)
   if (/tar header|Invalid header|Unexpected end of data|Header exceeds|Invalid pax/i.test(message))
-    return new ArchiveFault(null, `This is no tar archive in order: it is damaged or cut off${after}.`, error)
+    return new ArchiveError(null, `This is no tar archive in order: it is damaged or cut off${after}.`, error)
   return toError(error)
 }
 

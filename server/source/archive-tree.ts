@@ -2,9 +2,9 @@ import { Problem } from '../contract/errors.ts'
 import { limits } from '../contract/limits.ts'
 
 /** An archive that is not taken: the entry (null: the archive as a whole) and why. */
-export class ArchiveFault extends Problem {
+export class ArchiveError extends Problem {
   constructor(entry: string | null, why: string, cause?: unknown) {
-    super('invalid_archive', entry === null ? why : `“${printable(entry)}” ${why}`, { cause })
+    super('invalid_archive', entry === null ? why : `“${sanitizeName(entry)}” ${why}`, { cause })
     this.name = 'ArchiveFault'
   }
 }
@@ -20,15 +20,15 @@ export interface ArchiveTree {
 }
 
 /** What no source holds: made by tools, never by people. */
-export const leftOut = new Set(['node_modules', '.git', '.hg', '.svn', '.ds_store', '__macosx'])
+export const excludedNames = new Set(['node_modules', '.git', '.hg', '.svn', '.ds_store', '__macosx'])
 /** Folders that are only named by what is in them count too: memory is held for each. */
 const maxNodes = 2 * limits.upload.entries
 const maxNameBytes = 32 * 2 ** 20
 /** Links are followed as a system does it; an archive may not make that endless work. */
-const maxHops = 40
-const maxSteps = 500_000
+const maxLinkHops = 40
+const maxLinkSteps = 500_000
 
-interface Node {
+interface TreeNode {
   path: string
   kind: EntryKind
   target: string | null
@@ -36,148 +36,148 @@ interface Node {
   is_entry: boolean
 }
 
-export function createTree(): ArchiveTree {
+export function createArchiveTree(): ArchiveTree {
   /** By folded path: on half of all systems names that differ in case or in Unicode form alone are one file. */
-  const nodes = new Map<string, Node>()
-  const tops = new Set<string>()
+  const nodes = new Map<string, TreeNode>()
+  const topLevelNames = new Set<string>()
   const links: { path: string; target: string }[] = []
   let entries = 0
   let files = 0
   let nameBytes = 0
-  let leftOutCount = 0
+  let excludedCount = 0
 
   /** The folders above an entry, made on the way. */
-  const enter = (name: string, parts: readonly string[]): void => {
+  const addParentFolders = (name: string, parts: readonly string[]): void => {
     let path = ''
     for (const part of parts.slice(0, -1)) {
       path = path === '' ? part : `${path}/${part}`
-      put(name, { path, kind: 'folder', target: null, is_entry: false })
+      addNode(name, { path, kind: 'folder', target: null, is_entry: false })
     }
   }
 
-  const put = (name: string, node: Node): void => {
-    const key = fold(node.path)
-    const there = nodes.get(key)
-    if (!there) {
+  const addNode = (name: string, node: TreeNode): void => {
+    const key = foldPath(node.path)
+    const existing = nodes.get(key)
+    if (!existing) {
       nameBytes += Buffer.byteLength(key)
-      if (nodes.size >= maxNodes || nameBytes > maxNameBytes) throw new ArchiveFault(null, 'The archive has too many folders, or too long names.')
+      if (nodes.size >= maxNodes || nameBytes > maxNameBytes) throw new ArchiveError(null, 'The archive has too many folders, or too long names.')
       nodes.set(key, node)
       return
     }
-    if (there.path !== node.path)
-      throw new ArchiveFault(
+    if (existing.path !== node.path)
+      throw new ArchiveError(
         name,
-        `and “${printable(there.path)}” differ in upper and lower case, in Unicode form or in a last dot alone. Rename one.`,
+        `and “${sanitizeName(existing.path)}” differ in upper and lower case, in Unicode form or in a last dot alone. Rename one.`,
       )
-    if (there.kind !== 'folder' || node.kind !== 'folder')
-      throw new ArchiveFault(name, there.is_entry && node.is_entry ? 'is there twice.' : 'is a folder and something else at once.')
-    there.is_entry ||= node.is_entry
+    if (existing.kind !== 'folder' || node.kind !== 'folder')
+      throw new ArchiveError(name, existing.is_entry && node.is_entry ? 'is there twice.' : 'is a folder and something else at once.')
+    existing.is_entry ||= node.is_entry
   }
 
   /** Where a link leads, over other links of the archive; below `root` all the way. */
-  const follow = ({ path, target }: { path: string; target: string }, root: number, spend: () => void): void => {
+  const followLink = ({ path, target }: { path: string; target: string }, root: number, countStep: () => void): void => {
     const stack = path.split('/').slice(0, -1)
-    const ahead = target.split('/').toReversed()
-    for (let hops = 0; ahead.length > 0;) {
-      spend()
-      const part = ahead.pop() ?? ''
+    const pending = target.split('/').toReversed()
+    for (let hops = 0; pending.length > 0;) {
+      countStep()
+      const part = pending.pop() ?? ''
       if (part === '' || part === '.') continue
       if (part === '..') {
-        if (stack.length <= root) throw new ArchiveFault(path, `is a link that leaves the archive (to “${printable(target)}”).`)
+        if (stack.length <= root) throw new ArchiveError(path, `is a link that leaves the archive (to “${sanitizeName(target)}”).`)
         stack.pop()
         continue
       }
       stack.push(part)
-      if (stack.length > limits.upload.depth) throw new ArchiveFault(path, `is a link to a path deeper than ${limits.upload.depth} folders.`)
-      const node = nodes.get(fold(stack.join('/')))
+      if (stack.length > limits.upload.depth) throw new ArchiveError(path, `is a link to a path deeper than ${limits.upload.depth} folders.`)
+      const node = nodes.get(foldPath(stack.join('/')))
       if (node?.kind !== 'link') continue
-      if (++hops > maxHops) throw new ArchiveFault(path, 'is a link that goes round in a circle.')
+      if (++hops > maxLinkHops) throw new ArchiveError(path, 'is a link that goes round in a circle.')
       stack.pop()
-      ahead.push(...(node.target ?? '').split('/').toReversed())
+      pending.push(...(node.target ?? '').split('/').toReversed())
     }
   }
 
   return {
     add(name, kind, target) {
-      if (++entries > limits.upload.entries) throw new ArchiveFault(null, `The archive has more than ${limits.upload.entries} entries.`)
-      const parts = partsOf(name, kind)
-      if (target !== null) checkTarget(name, target)
-      if (parts.some((part) => leftOut.has(part.toLowerCase().replace(lastDots, '')))) {
-        leftOutCount++
+      if (++entries > limits.upload.entries) throw new ArchiveError(null, `The archive has more than ${limits.upload.entries} entries.`)
+      const parts = splitEntryPath(name, kind)
+      if (target !== null) validateLinkTarget(name, target)
+      if (parts.some((part) => excludedNames.has(part.toLowerCase().replace(trailingDots, '')))) {
+        excludedCount++
         return null
       }
       if (parts.length === 0) {
-        if (kind !== 'folder') throw new ArchiveFault(name, 'has no name.')
+        if (kind !== 'folder') throw new ArchiveError(name, 'has no name.')
         return null
       }
       const path = parts.join('/')
-      enter(name, parts)
-      put(name, { path, kind, target, is_entry: true })
-      tops.add(parts[0] ?? '')
+      addParentFolders(name, parts)
+      addNode(name, { path, kind, target, is_entry: true })
+      topLevelNames.add(parts[0] ?? '')
       if (target !== null) links.push({ path, target })
       if (kind === 'file') files++
       return path
     },
 
     finish() {
-      if (files === 0) throw new ArchiveFault(null, 'There are no files in the archive.')
-      const [top = ''] = tops
+      if (files === 0) throw new ArchiveError(null, 'There are no files in the archive.')
+      const [top = ''] = topLevelNames
       // The top folder that is stripped is the root of what is built.
-      const root = tops.size === 1 && nodes.get(fold(top))?.kind === 'folder' ? 1 : 0
+      const root = topLevelNames.size === 1 && nodes.get(foldPath(top))?.kind === 'folder' ? 1 : 0
       let steps = 0
-      const spend = () => {
-        if (++steps > maxSteps) throw new ArchiveFault(null, 'The links of the archive lead over too many other links.')
+      const countStep = () => {
+        if (++steps > maxLinkSteps) throw new ArchiveError(null, 'The links of the archive lead over too many other links.')
       }
       for (const link of links) {
-        if (link.path.split('/').length <= root) throw new ArchiveFault(link.path, 'is a link in place of the top folder.')
-        follow(link, root, spend)
+        if (link.path.split('/').length <= root) throw new ArchiveError(link.path, 'is a link in place of the top folder.')
+        followLink(link, root, countStep)
       }
-      return { links, files, left_out: leftOutCount }
+      return { links, files, left_out: excludedCount }
     },
   }
 }
 
 /** A name as the folders on its way; throws for every name that could lead elsewhere on any system. */
-function partsOf(name: string, kind: EntryKind): string[] {
-  checkText(name, name)
-  if (Buffer.byteLength(name) > limits.upload.path_bytes) throw new ArchiveFault(name, `has a path longer than ${limits.upload.path_bytes} bytes.`)
-  if (name.startsWith('/')) throw new ArchiveFault(name, 'is an absolute path.')
-  if (/^[A-Za-z]:/.test(name)) throw new ArchiveFault(name, 'begins with a drive letter.')
-  if (name.endsWith('/') && kind !== 'folder') throw new ArchiveFault(name, 'is named like a folder and is none.')
+function splitEntryPath(name: string, kind: EntryKind): string[] {
+  validateText(name, name)
+  if (Buffer.byteLength(name) > limits.upload.path_bytes) throw new ArchiveError(name, `has a path longer than ${limits.upload.path_bytes} bytes.`)
+  if (name.startsWith('/')) throw new ArchiveError(name, 'is an absolute path.')
+  if (/^[A-Za-z]:/.test(name)) throw new ArchiveError(name, 'begins with a drive letter.')
+  if (name.endsWith('/') && kind !== 'folder') throw new ArchiveError(name, 'is named like a folder and is none.')
   const parts = name.split('/').filter((part) => part !== '' && part !== '.')
-  if (parts.includes('..')) throw new ArchiveFault(name, 'leads out of the archive (“..”).')
+  if (parts.includes('..')) throw new ArchiveError(name, 'leads out of the archive (“..”).')
   if (parts.some((part) => /^[. ]+$/.test(part)))
-    throw new ArchiveFault(name, 'has a name of dots and blanks alone, which leads out on some systems.')
-  if (parts.length > limits.upload.depth) throw new ArchiveFault(name, `lies deeper than ${limits.upload.depth} folders.`)
+    throw new ArchiveError(name, 'has a name of dots and blanks alone, which leads out on some systems.')
+  if (parts.length > limits.upload.depth) throw new ArchiveError(name, `lies deeper than ${limits.upload.depth} folders.`)
   for (const part of parts) {
-    if (Buffer.byteLength(part) > limits.upload.name_bytes) throw new ArchiveFault(name, `has a name longer than ${limits.upload.name_bytes} bytes.`)
+    if (Buffer.byteLength(part) > limits.upload.name_bytes) throw new ArchiveError(name, `has a name longer than ${limits.upload.name_bytes} bytes.`)
     if (process.platform === 'win32' && /[<>:"|?*]|[. ]$|^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i.test(part))
-      throw new ArchiveFault(name, 'has a name that Windows does not allow.')
+      throw new ArchiveError(name, 'has a name that Windows does not allow.')
   }
   return parts
 }
 
-function checkTarget(name: string, target: string): void {
+function validateLinkTarget(name: string, target: string): void {
   if (target === '' || Buffer.byteLength(target) > limits.upload.path_bytes)
-    throw new ArchiveFault(name, 'is a link to nowhere, or to too long a path.')
-  checkText(name, target)
+    throw new ArchiveError(name, 'is a link to nowhere, or to too long a path.')
+  validateText(name, target)
   if (target.startsWith('/') || /^[A-Za-z]:/.test(target))
-    throw new ArchiveFault(name, `is a link that leaves the archive (to “${printable(target)}”).`)
+    throw new ArchiveError(name, `is a link that leaves the archive (to “${sanitizeName(target)}”).`)
 }
 
-function checkText(name: string, text: string): void {
-  if (text.includes('\0')) throw new ArchiveFault(name, 'has a NUL character in its name.')
+function validateText(name: string, text: string): void {
+  if (text.includes('\0')) throw new ArchiveError(name, 'has a NUL character in its name.')
   // oxlint-disable-next-line no-control-regex -- they forge lines of logs, and no source needs them
-  if (/[\u0001-\u001f\u007f]/.test(text)) throw new ArchiveFault(name, 'has a control character in its name.')
-  if (text.includes('\\')) throw new ArchiveFault(name, 'has a backslash in its name.')
+  if (/[\u0001-\u001f\u007f]/.test(text)) throw new ArchiveError(name, 'has a control character in its name.')
+  if (text.includes('\\')) throw new ArchiveError(name, 'has a backslash in its name.')
 }
 
 /** What systems do not tell apart: letters that are one in another case (“ß” and “SS”) or form (“ﬁ” and “fi”), dots at the end. */
-const fold = (path: string): string => path.normalize('NFKD').toLowerCase().toUpperCase().replace(lastDots, '')
-const lastDots = /[. ]+(?=\/|$)/g
+const foldPath = (path: string): string => path.normalize('NFKD').toLowerCase().toUpperCase().replace(trailingDots, '')
+const trailingDots = /[. ]+(?=\/|$)/g
 
 /** A name as it may stand in an answer and in a log. */
-function printable(name: string): string {
+function sanitizeName(name: string): string {
   // oxlint-disable-next-line no-control-regex -- that is what is taken out
   const plain = name.slice(0, 200).replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, '�')
   return name.length > 200 ? `${plain}…` : plain

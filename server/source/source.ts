@@ -19,7 +19,7 @@ export type SourceRequest =
   | { kind: 'archive'; file: string }
 
 /** A folder with the source in it, and what it is. */
-export interface Source {
+export interface FetchedSource {
   /** Absolute; below the `into` that the caller gave; belongs to this deployment alone. */
   folder: string
   branch: string | null
@@ -30,7 +30,7 @@ export interface Source {
   is_dirty: boolean
 }
 
-export interface FetchOptions {
+export interface SourceFetchOptions {
   request: SourceRequest
   /** An empty folder to fill; left empty on failure and on abort. */
   into: string
@@ -39,7 +39,7 @@ export interface FetchOptions {
 }
 
 /** The source could not be had. `message` says what, `hint` says what to do; neither has a secret or a response body. */
-export class SourceFailure extends Error {
+export class SourceError extends Error {
   readonly code: FailureCode
   readonly hint: string
   constructor(message: string, hint: string, code: FailureCode = 'clone_failed', cause?: unknown) {

@@ -1,4 +1,4 @@
-import type { Tx } from './open.ts'
+import type { Tx } from './store.ts'
 import type { AccountRow } from './tables.ts'
 
 export type BillingColumns = Pick<
@@ -15,7 +15,7 @@ export type BillingColumns = Pick<
   | 'trial_ends_at'
 >
 
-export function findAccountByCustomer(tx: Tx, customerId: string): AccountRow | undefined {
+export function findAccountByCustomerId(tx: Tx, customerId: string): AccountRow | undefined {
   return tx.sqlFirst('SELECT * FROM accounts WHERE customer_id = ?', customerId)
 }
 
@@ -24,25 +24,25 @@ export function updateBilling(tx: Tx, accountId: string, change: Partial<Billing
 }
 
 /** Notes an event of the payment processor; false when it came before. */
-export function noteEvent(tx: Tx, id: string, created_at: string): boolean {
+export function insertBillingEvent(tx: Tx, id: string, created_at: string): boolean {
   return tx.sqlFirst('INSERT INTO billing_events (id, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING id', id, created_at) !== undefined
 }
 
-export function isEventKnown(tx: Tx, id: string): boolean {
+export function hasBillingEvent(tx: Tx, id: string): boolean {
   return tx.sqlFirst('SELECT 1 AS one FROM billing_events WHERE id = ?', id) !== undefined
 }
 
-export function forgetEventsBefore(tx: Tx, before: string): void {
+export function deleteBillingEventsBefore(tx: Tx, before: string): void {
   tx.sqlRun('DELETE FROM billing_events WHERE created_at < ?', before)
 }
 
 /** Cards of accounts that the payment processor does not know: tried out while there was none. */
-export function forgetEmulatedCards(tx: Tx): void {
+export function clearEmulatedPaymentMethods(tx: Tx): void {
   tx.sqlRun('UPDATE accounts SET has_payment_method = 0 WHERE customer_id IS NULL AND has_payment_method = 1')
 }
 
 /** Lets the apps of starter accounts sleep again once no trial keeps them warm. Returns the projects. */
-export function endWarmth(tx: Tx, now: string): string[] {
+export function disableAlwaysWarm(tx: Tx, now: string): string[] {
   return tx
     .sqlAll<{ id: string }>(
       `UPDATE projects SET always_warm = 0, updated_at = ? WHERE always_warm = 1 AND deleted_at IS NULL AND account_id IN

@@ -1,20 +1,22 @@
 import type { CacheEvent } from '../contract/cache.ts'
-import type { Tx } from './open.ts'
+import type { Tx } from './store.ts'
 import type { CacheEventRow } from './tables.ts'
 
 /** So many are kept of a project; older ones go as new ones come. */
-const kept = 1000
+const maxEventsPerProject = 1000
 /** Of a long list of addresses the first are kept: a log is for reading. */
-const keptBytes = 32 * 1024
+const maxUrlList_bytes = 32 * 1024
 
 export function insertCacheEvent(tx: Tx, projectId: string, event: CacheEvent): void {
   const { tags, urls, ...plain } = event
   tx.run(
-    tx.query.insertInto('cache_events').values({ ...plain, project_id: projectId, tags: JSON.stringify(tags), urls: JSON.stringify(firstOf(urls)) }),
+    tx.query
+      .insertInto('cache_events')
+      .values({ ...plain, project_id: projectId, tags: JSON.stringify(tags), urls: JSON.stringify(truncateUrls(urls)) }),
   )
   tx.sqlRun(
     `DELETE FROM cache_events WHERE project_id = ? AND seq <=
-       (SELECT seq FROM cache_events WHERE project_id = ? ORDER BY seq DESC LIMIT 1 OFFSET ${kept})`,
+       (SELECT seq FROM cache_events WHERE project_id = ? ORDER BY seq DESC LIMIT 1 OFFSET ${maxEventsPerProject})`,
     projectId,
     projectId,
   )
@@ -30,7 +32,7 @@ export function listCacheEvents(tx: Tx, options: { project_id: string; before: n
   )
 }
 
-function firstOf(urls: string[]): string[] {
+function truncateUrls(urls: string[]): string[] {
   let bytes = 0
-  return urls.filter((url) => (bytes += Buffer.byteLength(url)) <= keptBytes)
+  return urls.filter((url) => (bytes += Buffer.byteLength(url)) <= maxUrlList_bytes)
 }

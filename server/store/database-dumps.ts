@@ -1,4 +1,4 @@
-import type { Tx } from './open.ts'
+import type { Tx } from './store.ts'
 import type { DatabaseDumpRow } from './tables.ts'
 
 export function insertDatabaseDump(tx: Tx, row: Omit<DatabaseDumpRow, 'seq'>): void {
@@ -11,7 +11,7 @@ export function listDatabaseDumps(tx: Tx, projectId: string): DatabaseDumpRow[] 
 }
 
 /** Those of projects that are gone included. */
-export function listEveryDatabaseDump(tx: Tx): DatabaseDumpRow[] {
+export function listAllDatabaseDumps(tx: Tx): DatabaseDumpRow[] {
   return tx.sqlAll('SELECT * FROM database_dumps ORDER BY seq DESC')
 }
 
@@ -24,6 +24,6 @@ export function deleteDatabaseDump(tx: Tx, id: string): void {
 }
 
 /** Also of a project that is deleted and not yet cleaned: its dumps bear its name for ever. */
-export function slugOfProject(tx: Tx, projectId: string): string | undefined {
+export function findProjectSlug(tx: Tx, projectId: string): string | undefined {
   return tx.sqlFirst<{ slug: string }>('SELECT slug FROM projects WHERE id = ?', projectId)?.slug
 }

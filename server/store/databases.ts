@@ -1,5 +1,5 @@
 import type { RuntimeName } from '../contract/deployments.ts'
-import type { Tx } from './open.ts'
+import type { Tx } from './store.ts'
 import type { DatabaseRow } from './tables.ts'
 
 /** Branch '' is the project's own; others are those of its previews. */
@@ -7,12 +7,12 @@ export function findDatabase(tx: Tx, projectId: string, branch: string): Databas
   return tx.sqlFirst('SELECT * FROM databases WHERE project_id = ? AND branch = ?', projectId, branch)
 }
 
-export function listDatabasesOf(tx: Tx, projectId: string): DatabaseRow[] {
+export function listDatabasesOfProject(tx: Tx, projectId: string): DatabaseRow[] {
   return tx.sqlAll('SELECT * FROM databases WHERE project_id = ? ORDER BY branch', projectId)
 }
 
 /** What was begun and not finished when the last run ended. */
-export function listUnready(tx: Tx): DatabaseRow[] {
+export function listUnreadyDatabases(tx: Tx): DatabaseRow[] {
   return tx.sqlAll('SELECT * FROM databases WHERE is_ready = 0')
 }
 
@@ -25,7 +25,7 @@ export function findDatabaseByName(tx: Tx, db_name: string): DatabaseRow | undef
   return tx.sqlFirst('SELECT * FROM databases WHERE db_name = ?', db_name)
 }
 
-export function moveDatabase(tx: Tx, db_name: string, driver: RuntimeName): void {
+export function updateDatabaseDriver(tx: Tx, db_name: string, driver: RuntimeName): void {
   tx.sqlRun('UPDATE databases SET driver = ? WHERE db_name = ?', driver, db_name)
 }
 

@@ -1,6 +1,6 @@
 import type { DeploymentStatus, DeploymentTarget, StepName, StepStatus } from '../contract/deployments.ts'
-import type { Tx } from './open.ts'
-import type { DeploymentRow, StepRow } from './tables.ts'
+import type { Tx } from './store.ts'
+import type { DeploymentRow, DeploymentStepRow } from './tables.ts'
 
 export function findDeployment(tx: Tx, projectId: string, id: string): DeploymentRow | undefined {
   return tx.sqlFirst('SELECT * FROM deployments WHERE id = ? AND project_id = ?', id, projectId)
@@ -48,7 +48,7 @@ export function updateDeployment(tx: Tx, id: string, change: Partial<Omit<Deploy
 }
 
 /** Compare-and-swap of the status; false when somebody else was quicker. */
-export function swapStatus(
+export function compareAndSwapStatus(
   tx: Tx,
   id: string,
   from: readonly DeploymentStatus[],
@@ -67,13 +67,13 @@ export function swapStatus(
 }
 
 /** Queued deployments for the same place: a newer one takes theirs. */
-export function findQueuedOf(tx: Tx, place: Slot): DeploymentRow[] {
-  return listOpenOf(tx, place.project_id).filter((row) => row.status === 'queued' && slotOf(row) === slotOf(place))
+export function listQueuedInSlot(tx: Tx, slot: DeploymentSlot): DeploymentRow[] {
+  return listOpenDeployments(tx, slot.project_id).filter((row) => row.status === 'queued' && slotKey(row) === slotKey(slot))
 }
 
 export interface ClaimLimits {
   /** Builds at once on the whole instance. */
-  overall: number
+  total: number
   /** Builds at once of one account, by its plan. */
   perAccount: (accountId: string) => number
   /** Runtimes that answer now; the queue of another waits. */
@@ -88,59 +88,63 @@ export function claimOldestQueued(tx: Tx, limits: ClaimLimits, change: (row: Dep
   const running = tx.sqlAll<{ project_id: string; target: string; branch: string | null; account_id: string }>(
     "SELECT d.project_id, d.target, d.branch, p.account_id FROM deployments d JOIN projects p ON p.id = d.project_id WHERE d.status IN ('building', 'deploying')",
   )
-  if (running.length >= limits.overall) return undefined
-  const busy = new Set(running.map(slotOf))
+  if (running.length >= limits.total) return undefined
+  const busySlots = new Set(running.map(slotKey))
   const perAccount = new Map<string, number>()
   for (const row of running) perAccount.set(row.account_id, (perAccount.get(row.account_id) ?? 0) + 1)
 
   // Production first: many pushed branches do not keep it waiting.
   for (const target of ['production', 'preview'] as const)
-    for (let after = 0; ;) {
+    for (let lastSeq = 0; ;) {
       const candidates = tx.sqlAll<DeploymentRow & { account_id: string }>(
         `SELECT d.*, p.account_id FROM deployments d JOIN projects p ON p.id = d.project_id
          WHERE d.status = 'queued' AND d.target = ? AND d.seq > ? ORDER BY d.seq LIMIT 50`,
         target,
-        after,
+        lastSeq,
       )
       if (candidates.length === 0) break
       for (const { account_id, ...row } of candidates) {
-        after = row.seq
-        if (!limits.runtimes.includes(row.runtime) || busy.has(slotOf(row)) || (perAccount.get(account_id) ?? 0) >= limits.perAccount(account_id))
+        lastSeq = row.seq
+        if (
+          !limits.runtimes.includes(row.runtime) ||
+          busySlots.has(slotKey(row)) ||
+          (perAccount.get(account_id) ?? 0) >= limits.perAccount(account_id)
+        )
           continue
         const claimed: DeploymentRow = { ...row, ...change(row), status: 'building' }
         const { seq: _, id: __, status: ___, ...rest } = claimed
-        return swapStatus(tx, row.id, ['queued'], 'building', rest) ? claimed : undefined
+        return compareAndSwapStatus(tx, row.id, ['queued'], 'building', rest) ? claimed : undefined
       }
     }
   return undefined
 }
 
-interface Slot {
+interface DeploymentSlot {
   project_id: string
   target: string
   branch: string | null
 }
 
 /** One deployment at a time is in progress per project and branch; production is one place, whatever branch it comes from. */
-const slotOf = (row: Slot): string => `${row.project_id}\0${row.target === 'production' ? '' : (row.branch ?? '')}\0${row.target}`
+const slotKey = (row: DeploymentSlot): string => `${row.project_id}\0${row.target === 'production' ? '' : (row.branch ?? '')}\0${row.target}`
 
 /** 1 for the next one. */
-export function queuePosition(tx: Tx, { seq, target }: Pick<DeploymentRow, 'seq' | 'target'>): number {
+export function readQueuePosition(tx: Tx, { seq, target }: Pick<DeploymentRow, 'seq' | 'target'>): number {
   const before = target === 'production' ? "target = 'production' AND seq <= ?" : "(target = 'production' OR seq <= ?)"
   return tx.sqlFirst<{ n: number }>(`SELECT count(*) AS n FROM deployments WHERE status = 'queued' AND ${before}`, seq)?.n ?? 1
 }
 
 /** Deployments that some worker was at when the platform ended. */
-export function listInterrupted(tx: Tx): DeploymentRow[] {
+export function listInterruptedDeployments(tx: Tx): DeploymentRow[] {
   return tx.sqlAll("SELECT * FROM deployments WHERE status IN ('building', 'deploying') ORDER BY seq")
 }
 
-export function listOpenOf(tx: Tx, projectId: string): DeploymentRow[] {
+export function listOpenDeployments(tx: Tx, projectId: string): DeploymentRow[] {
   return tx.sqlAll("SELECT * FROM deployments WHERE status IN ('queued', 'building', 'deploying') AND project_id = ? ORDER BY seq", projectId)
 }
 
 /** Those under way of these accounts. Two small indexes, never the whole table. */
-export function countOpen(tx: Tx, accounts: string[]): number {
+export function countOpenDeployments(tx: Tx, accounts: string[]): number {
   const rows = tx.sqlAll<{ account_id: string }>(
     `SELECT p.account_id FROM deployments d JOIN projects p ON p.id = d.project_id WHERE d.status = 'queued'
      UNION ALL SELECT p.account_id FROM deployments d JOIN projects p ON p.id = d.project_id WHERE d.status IN ('building', 'deploying')`,
@@ -149,7 +153,7 @@ export function countOpen(tx: Tx, accounts: string[]): number {
 }
 
 /** What served production last, or could have. */
-export function findLastReady(tx: Tx, projectId: string): DeploymentRow | undefined {
+export function findLastReadyDeployment(tx: Tx, projectId: string): DeploymentRow | undefined {
   return tx.sqlFirst(
     "SELECT * FROM deployments WHERE project_id = ? AND target = 'production' AND status = 'ready' ORDER BY is_current DESC, seq DESC LIMIT 1",
     projectId,
@@ -157,19 +161,19 @@ export function findLastReady(tx: Tx, projectId: string): DeploymentRow | undefi
 }
 
 /** What serves now, everywhere or of one project. */
-export function listCurrent(tx: Tx, projectId?: string): DeploymentRow[] {
+export function listCurrentDeployments(tx: Tx, projectId?: string): DeploymentRow[] {
   return projectId === undefined
     ? tx.sqlAll('SELECT * FROM deployments WHERE is_current = 1')
     : tx.sqlAll('SELECT * FROM deployments WHERE is_current = 1 AND project_id = ?', projectId)
 }
 
 /** The production deployment of a project that serves now. */
-export function findServing(tx: Tx, projectId: string): DeploymentRow | undefined {
+export function findCurrentProductionDeployment(tx: Tx, projectId: string): DeploymentRow | undefined {
   return tx.sqlFirst("SELECT * FROM deployments WHERE project_id = ? AND is_current = 1 AND target = 'production'", projectId)
 }
 
 /** What a redeployment of production starts from: what is under way, else what serves, else what came last; undefined for a stopped project. */
-export function latestProduction(tx: Tx, projectId: string): DeploymentRow | undefined {
+export function findRedeployBase(tx: Tx, projectId: string): DeploymentRow | undefined {
   return tx.sqlFirst(
     `SELECT d.* FROM deployments d JOIN projects p ON p.id = d.project_id
      WHERE d.project_id = ? AND d.target = 'production' AND d.status <> 'canceled' AND p.stopped_at IS NULL
@@ -178,12 +182,12 @@ export function latestProduction(tx: Tx, projectId: string): DeploymentRow | und
   )
 }
 
-export function findCurrent(tx: Tx, projectId: string, target: DeploymentTarget, branch: string | null): DeploymentRow | undefined {
-  return listCurrent(tx, projectId).find((row) => row.target === target && (target === 'production' || row.branch === branch))
+export function findCurrentDeployment(tx: Tx, projectId: string, target: DeploymentTarget, branch: string | null): DeploymentRow | undefined {
+  return listCurrentDeployments(tx, projectId).find((row) => row.target === target && (target === 'production' || row.branch === branch))
 }
 
 /** What came last of a branch of the repository. */
-export function findLatestOf(tx: Tx, projectId: string, target: DeploymentTarget, branch: string): DeploymentRow | undefined {
+export function findLatestBranchDeployment(tx: Tx, projectId: string, target: DeploymentTarget, branch: string): DeploymentRow | undefined {
   return tx.sqlFirst(
     "SELECT * FROM deployments WHERE project_id = ? AND target = ? AND branch = ? AND source = 'git' ORDER BY seq DESC LIMIT 1",
     projectId,
@@ -193,7 +197,7 @@ export function findLatestOf(tx: Tx, projectId: string, target: DeploymentTarget
 }
 
 /** Every deployment that a preview has had, newest first. */
-export function listOfPreview(tx: Tx, projectId: string, branch: string): DeploymentRow[] {
+export function listPreviewDeployments(tx: Tx, projectId: string, branch: string): DeploymentRow[] {
   return tx.sqlAll("SELECT * FROM deployments WHERE project_id = ? AND target = 'preview' AND branch = ? ORDER BY seq DESC", projectId, branch)
 }
 
@@ -208,20 +212,20 @@ export interface RetentionRow extends Pick<DeploymentRow, 'id' | 'status' | 'tar
  * All of a project that the rule of retention needs, newest first, and which branches have an open preview. Of one that had many (200 000
  * stand in the way of everybody for seconds) only what holds a build, is under way or serves, and the `newest` that ended and that were ready.
  */
-export function listForRetention(tx: Tx, projectId: string, newest: number): { rows: RetentionRow[]; branches: Set<string> } {
+export function listRetentionCandidates(tx: Tx, projectId: string, newest: number): { rows: RetentionRow[]; branches: Set<string> } {
   const branches = tx.sqlAll<{ branch: string }>('SELECT branch FROM previews WHERE project_id = ?', projectId)
-  const isMany = tx.sqlFirst('SELECT seq FROM deployments WHERE project_id = ? ORDER BY seq LIMIT 1 OFFSET 100', projectId) !== undefined
+  const isLarge = tx.sqlFirst('SELECT seq FROM deployments WHERE project_id = ? ORDER BY seq LIMIT 1 OFFSET 100', projectId) !== undefined
   const rows = tx.sqlAll<RetentionRow>(
     `SELECT id, status, target, branch, is_current, artifact, source, runtime, status IN ('queued', 'building', 'deploying') AS is_open,
        artifact IS NOT NULL AS has_artifact, coalesce(json_extract(source_request, '$.deployment_id'), id) AS source_id
-     FROM deployments WHERE ${isMany ? `seq IN (${neededOfMany})` : 'project_id = :project'} ORDER BY seq DESC`,
-    isMany ? { project: projectId, newest } : { project: projectId },
+     FROM deployments WHERE ${isLarge ? `seq IN (${retentionSubsetSql})` : 'project_id = :project'} ORDER BY seq DESC`,
+    isLarge ? { project: projectId, newest } : { project: projectId },
   )
   return { rows, branches: new Set(branches.map((row) => row.branch)) }
 }
 
 /** Every part by its index. The plus sign keeps that of previews: by that of the project all of its deployments would be looked through. */
-const neededOfMany = `
+const retentionSubsetSql = `
   SELECT seq FROM deployments WHERE project_id = :project AND artifact IS NOT NULL
   UNION ALL SELECT seq FROM deployments WHERE project_id = :project AND status IN ('queued', 'building', 'deploying')
   UNION ALL SELECT seq FROM deployments INDEXED BY deployments_production WHERE project_id = :project AND is_current = 1 AND target = 'production'
@@ -238,17 +242,17 @@ const neededOfMany = `
     .join('')}`
 
 /** Those of some ids that are deployments of a project. */
-export function listKnown(tx: Tx, projectId: string, ids: readonly string[]): Set<string> {
+export function filterKnownDeploymentIds(tx: Tx, projectId: string, ids: readonly string[]): Set<string> {
   const sql = 'SELECT id FROM deployments WHERE project_id = ? AND id IN (SELECT value FROM json_each(?))'
   return new Set(tx.sqlAll<{ id: string }>(sql, projectId, JSON.stringify(ids)).map((row) => row.id))
 }
 
 /** Rows that use the very same artifact (a rollback shares it). */
-export function countArtifactUsers(tx: Tx, projectId: string, artifact: string): number {
+export function countArtifactReferences(tx: Tx, projectId: string, artifact: string): number {
   return tx.sqlFirst<{ n: number }>('SELECT count(*) AS n FROM deployments WHERE project_id = ? AND artifact = ?', projectId, artifact)?.n ?? 0
 }
 
-export function listSteps(tx: Tx, deploymentId: string): StepRow[] {
+export function listSteps(tx: Tx, deploymentId: string): DeploymentStepRow[] {
   return tx.sqlAll('SELECT * FROM deployment_steps WHERE deployment_id = ? ORDER BY position', deploymentId)
 }
 
@@ -266,12 +270,12 @@ export function resetSteps(tx: Tx, deploymentId: string): void {
 }
 
 /** The steps that had begun when a deployment ended without them. */
-export function closeSteps(tx: Tx, deploymentId: string, to: 'failed' | 'canceled', now: string): void {
+export function finishSteps(tx: Tx, deploymentId: string, to: 'failed' | 'canceled', now: string): void {
   tx.sqlRun("UPDATE deployment_steps SET status = ?, finished_at = ? WHERE deployment_id = ? AND status = 'running'", to, now, deploymentId)
   tx.sqlRun("UPDATE deployment_steps SET status = 'skipped' WHERE deployment_id = ? AND status = 'pending'", deploymentId)
 }
 
-export function listVariables(
+export function listEnvVarsForTarget(
   tx: Tx,
   projectId: string,
   target: DeploymentTarget,
@@ -295,12 +299,12 @@ export function insertCleanup(tx: Tx, work: object, now: string): number {
 export function listCleanups(tx: Tx): CleanupRow[] {
   return tx.sqlAll('SELECT seq, work FROM cleanups ORDER BY seq')
 }
-export function removeCleanup(tx: Tx, seq: number): void {
+export function deleteCleanup(tx: Tx, seq: number): void {
   tx.sqlRun('DELETE FROM cleanups WHERE seq = ?', seq)
 }
 
 /** Everything of a project that was removed, once nothing of it is left outside the database. */
-export function purgeProject(tx: Tx, projectId: string): string[] {
+export function deleteProjectRows(tx: Tx, projectId: string): string[] {
   const deployments = tx.sqlAll<{ id: string }>('SELECT id FROM deployments WHERE project_id = ?', projectId).map((row) => row.id)
   tx.sqlRun('DELETE FROM screenshots WHERE deployment_id IN (SELECT id FROM deployments WHERE project_id = ?)', projectId)
   tx.sqlRun('DELETE FROM deployments WHERE project_id = ?', projectId)

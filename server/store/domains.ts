@@ -1,5 +1,5 @@
 import type { Insertable } from 'kysely'
-import type { Tx } from './open.ts'
+import type { Tx } from './store.ts'
 import type { DomainRow, OwnedDomainRow, Tables } from './tables.ts'
 
 export type DomainStatus = DomainRow['status']
@@ -20,31 +20,31 @@ export interface DomainView extends DomainRow {
   owned_error: string | null
 }
 
-const view = `SELECT d.*, p.slug AS project_slug, p.name AS project_name, p.account_id AS project_account_id,
+const domainViewSql = `SELECT d.*, p.slug AS project_slug, p.name AS project_name, p.account_id AS project_account_id,
     o.registrar, o.reference, o.expires_at, o.auto_renew, o.sealed_registrant, o.transfer_requested_at, o.last_error AS owned_error
   FROM domains d JOIN projects p ON p.id = d.project_id AND p.deleted_at IS NULL
   LEFT JOIN owned_domains o ON o.id = d.owned_domain_id`
 
 export function findDomainView(tx: Tx, id: string): DomainView | undefined {
-  return tx.sqlFirst(`${view} WHERE d.id = ?`, id)
+  return tx.sqlFirst(`${domainViewSql} WHERE d.id = ?`, id)
 }
 
 export function findDomainByHostname(tx: Tx, hostname: string): DomainView | undefined {
-  return tx.sqlFirst(`${view} WHERE d.hostname = ?`, hostname)
+  return tx.sqlFirst(`${domainViewSql} WHERE d.hostname = ?`, hostname)
 }
 
 /** Newest first. */
-export function listDomainsOf(tx: Tx, projectId: string): DomainView[] {
-  return tx.sqlAll(`${view} WHERE d.project_id = ? ORDER BY d.seq DESC`, projectId)
+export function listDomainsOfProject(tx: Tx, projectId: string): DomainView[] {
+  return tx.sqlAll(`${domainViewSql} WHERE d.project_id = ? ORDER BY d.seq DESC`, projectId)
 }
 
 /** Of all projects of these accounts, newest first. */
 export function listDomainsOfAccounts(tx: Tx, accounts: readonly string[]): DomainView[] {
-  return tx.sqlAll(`${view} WHERE p.account_id IN (${accounts.map(() => '?').join(', ')}) ORDER BY d.seq DESC`, ...accounts)
+  return tx.sqlAll(`${domainViewSql} WHERE p.account_id IN (${accounts.map(() => '?').join(', ')}) ORDER BY d.seq DESC`, ...accounts)
 }
 
 /** Verified names that were last looked at before then, or whose last look found a fault. */
-export function listDomainsDue(tx: Tx, before: string): { id: string }[] {
+export function listDomainsDueForCheck(tx: Tx, before: string): { id: string }[] {
   return tx.sqlAll(
     `SELECT d.id FROM domains d JOIN projects p ON p.id = d.project_id AND p.deleted_at IS NULL
      WHERE d.status = 'verified' AND (d.last_check_error IS NOT NULL OR coalesce(d.last_check_at, d.verified_at, '') < ?)
@@ -62,7 +62,7 @@ export function deleteDomain(tx: Tx, id: string): void {
 }
 
 /** The purchase, not run out, of a name or of the nearest name above it. */
-export function findOwnedAbove(tx: Tx, hostname: string, now: string): OwnedDomainRow | undefined {
+export function findCoveringOwnedDomain(tx: Tx, hostname: string, now: string): OwnedDomainRow | undefined {
   const labels = hostname.split('.')
   const names = labels.map((_, i) => labels.slice(i).join('.'))
   return tx.sqlFirst(
@@ -79,7 +79,7 @@ export function listVerifiedHostnames(tx: Tx, projectId: string): string[] {
     .map((row) => row.hostname)
 }
 
-export function listProjectsWithHostnames(tx: Tx): string[] {
+export function listProjectIdsWithHostnames(tx: Tx): string[] {
   return tx
     .sqlAll<{ id: string }>(
       `SELECT DISTINCT p.id FROM domains d JOIN projects p ON p.id = d.project_id WHERE d.status = 'verified' AND p.deleted_at IS NULL`,
@@ -92,12 +92,12 @@ export function insertDomain(tx: Tx, domain: Insertable<Tables['domains']>): voi
 }
 
 /** A name is free for others as soon as its project is gone. */
-export function removeDomainsOf(tx: Tx, projectId: string): void {
+export function deleteDomainsOfProject(tx: Tx, projectId: string): void {
   tx.run(tx.query.deleteFrom('domains').where('project_id', '=', projectId))
 }
 
 /** Every name of this instance that the system's resolver has to know, in a steady order. */
-export function listLocalNames(tx: Tx): string[] {
+export function listLocalHostnames(tx: Tx): string[] {
   return tx
     .sqlAll<{ name: string }>(
       `SELECT slug || '.localhost' AS name, seq, 0 AS kind FROM projects WHERE deleted_at IS NULL

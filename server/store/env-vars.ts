@@ -1,4 +1,4 @@
-import type { Tx } from './open.ts'
+import type { Tx } from './store.ts'
 import type { EnvVarRow } from './tables.ts'
 
 /** By environment, those for both first, then by key. */
@@ -12,13 +12,13 @@ export function findEnvVar(tx: Tx, projectId: string, id: string): EnvVarRow | u
 
 /** False when there is one of this key and environment already. */
 export function insertEnvVar(tx: Tx, row: EnvVarRow): boolean {
-  const taken = tx.sqlFirst(
+  const existing = tx.sqlFirst(
     'SELECT 1 AS one FROM env_vars WHERE project_id = ? AND key = ? AND environment IS ?',
     row.project_id,
     row.key,
     row.environment,
   )
-  if (taken) return false
+  if (existing) return false
   tx.run(tx.query.insertInto('env_vars').values(row))
   return true
 }

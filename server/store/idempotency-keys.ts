@@ -1,19 +1,19 @@
-import type { Tx } from './open.ts'
-import type { IdempotencyRow } from './tables.ts'
+import type { Tx } from './store.ts'
+import type { IdempotencyKeyRow } from './tables.ts'
 
-type Of = Pick<IdempotencyRow, 'account_id' | 'key'>
+type IdempotencyKeyRef = Pick<IdempotencyKeyRow, 'account_id' | 'key'>
 
-export function findIdempotencyKey(tx: Tx, { account_id, key }: Of): IdempotencyRow | undefined {
+export function findIdempotencyKey(tx: Tx, { account_id, key }: IdempotencyKeyRef): IdempotencyKeyRow | undefined {
   return tx.sqlFirst('SELECT * FROM idempotency_keys WHERE account_id = ? AND key = ?', account_id, key)
 }
 
-export function putIdempotencyKey(tx: Tx, row: IdempotencyRow): void {
+export function upsertIdempotencyKey(tx: Tx, row: IdempotencyKeyRow): void {
   tx.sqlRun('DELETE FROM idempotency_keys WHERE account_id = ? AND key = ?', row.account_id, row.key)
   tx.run(tx.query.insertInto('idempotency_keys').values(row))
 }
 
 /** A request that was not answered for good. */
-export function deleteUnansweredIdempotencyKey(tx: Tx, { account_id, key }: Of): void {
+export function deletePendingIdempotencyKey(tx: Tx, { account_id, key }: IdempotencyKeyRef): void {
   tx.sqlRun('DELETE FROM idempotency_keys WHERE account_id = ? AND key = ? AND status IS NULL', account_id, key)
 }
 

@@ -1,4 +1,4 @@
-import type { Tx } from './open.ts'
+import type { Tx } from './store.ts'
 import type { InvitationRow } from './tables.ts'
 
 /** Makes earlier ones to the same address void: one link leads into a team at a time. */
@@ -16,7 +16,7 @@ export function listInvitations(tx: Tx, accountId: string, now: string): Invitat
   )
 }
 
-export function removeInvitation(tx: Tx, accountId: string, id: string): number {
+export function deleteInvitation(tx: Tx, accountId: string, id: string): number {
   return tx.run(tx.query.deleteFrom('invitations').where('account_id', '=', accountId).where('id', '=', id).where('accepted_at', 'is', null))
 }
 
@@ -38,7 +38,7 @@ export function acceptInvitation(tx: Tx, id: string, now: string): void {
   tx.run(tx.query.updateTable('invitations').set({ accepted_at: now }).where('id', '=', id))
 }
 
-export interface MemberRow {
+export interface TeamMemberRow {
   user_id: string
   email: string
   role: 'owner' | 'member'
@@ -46,7 +46,7 @@ export interface MemberRow {
 }
 
 /** The owner first, then the members as they came. */
-export function listTeam(tx: Tx, accountId: string): MemberRow[] {
+export function listTeamMembers(tx: Tx, accountId: string): TeamMemberRow[] {
   return tx.sqlAll(
     `SELECT id AS user_id, email, 'owner' AS role, created_at FROM users WHERE account_id = ?
      UNION ALL
@@ -58,7 +58,7 @@ export function listTeam(tx: Tx, accountId: string): MemberRow[] {
 }
 
 /** The teams that a person is in, by their owners. */
-export function listTeamsOf(tx: Tx, userId: string): { account_id: string; owner_email: string; created_at: string }[] {
+export function listTeamsOfUser(tx: Tx, userId: string): { account_id: string; owner_email: string; created_at: string }[] {
   return tx.sqlAll(
     `SELECT m.account_id, u.email AS owner_email, m.created_at FROM team_members m JOIN users u ON u.account_id = m.account_id
      WHERE m.user_id = ? ORDER BY u.email`,
@@ -67,21 +67,21 @@ export function listTeamsOf(tx: Tx, userId: string): { account_id: string; owner
 }
 
 /** The one link that is good for a person; earlier ones are void with it. */
-export function setVerification(tx: Tx, verification: { hash: string; user_id: string; expires_at: string }): void {
-  removeVerifications(tx, verification.user_id)
-  addVerification(tx, verification)
+export function replaceVerification(tx: Tx, verification: { hash: string; user_id: string; expires_at: string }): void {
+  deleteVerifications(tx, verification.user_id)
+  insertVerification(tx, verification)
 }
 
 export function findVerification(tx: Tx, hash: string, now: string): { user_id: string } | undefined {
   return tx.sqlFirst('SELECT user_id FROM email_verifications WHERE hash = ? AND expires_at > ?', hash, now)
 }
 
-export function removeVerifications(tx: Tx, userId: string): void {
+export function deleteVerifications(tx: Tx, userId: string): void {
   tx.run(tx.query.deleteFrom('email_verifications').where('user_id', '=', userId))
 }
 
 /** Beside those that are good already. */
-export function addVerification(tx: Tx, verification: { hash: string; user_id: string; expires_at: string }): void {
+export function insertVerification(tx: Tx, verification: { hash: string; user_id: string; expires_at: string }): void {
   tx.run(tx.query.insertInto('email_verifications').values(verification))
 }
 
@@ -95,8 +95,8 @@ export function countVerifications(tx: Tx, userId?: string): number {
 }
 
 /** Whoever asked for an account and never opened the link. Nothing of theirs is there but the row. */
-export function removeNeverCame(tx: Tx, now: string): void {
-  const gone = tx.sqlAll<{ id: string; account_id: string }>(
+export function deleteUnverifiedUsers(tx: Tx, now: string): void {
+  const unverified = tx.sqlAll<{ id: string; account_id: string }>(
     `SELECT u.id, u.account_id FROM email_verifications v JOIN users u ON u.id = v.user_id
      WHERE v.expires_at <= ? AND u.email_verified = 0 AND u.is_instance_owner = 0
        AND NOT EXISTS (SELECT 1 FROM passwords WHERE user_id = u.id)
@@ -108,7 +108,7 @@ export function removeNeverCame(tx: Tx, now: string): void {
        AND NOT EXISTS (SELECT 1 FROM owned_domains WHERE account_id = u.account_id)`,
     now,
   )
-  for (const { id, account_id } of gone) {
+  for (const { id, account_id } of unverified) {
     tx.run(tx.query.deleteFrom('users').where('id', '=', id))
     tx.run(tx.query.deleteFrom('accounts').where('id', '=', account_id))
   }

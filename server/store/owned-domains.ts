@@ -1,36 +1,36 @@
-import { isUnderLocalEnding } from '../lib/local-endings.ts'
-import type { Tx } from './open.ts'
+import { hasLocalSuffix } from '../lib/local-suffixes.ts'
+import type { Tx } from './store.ts'
 import type { OwnedDomainRow } from './tables.ts'
 
-export function findOwned(tx: Tx, id: string): OwnedDomainRow | undefined {
+export function findOwnedDomain(tx: Tx, id: string): OwnedDomainRow | undefined {
   return tx.sqlFirst('SELECT * FROM owned_domains WHERE id = ?', id)
 }
 
-export function findOwnedByHostname(tx: Tx, hostname: string): OwnedDomainRow | undefined {
+export function findOwnedDomainByHostname(tx: Tx, hostname: string): OwnedDomainRow | undefined {
   return tx.sqlFirst('SELECT * FROM owned_domains WHERE hostname = ?', hostname)
 }
 
-export function insertOwned(tx: Tx, row: OwnedDomainRow): void {
+export function insertOwnedDomain(tx: Tx, row: OwnedDomainRow): void {
   tx.run(tx.query.insertInto('owned_domains').values(row))
 }
 
-export function updateOwned(tx: Tx, id: string, change: Partial<Omit<OwnedDomainRow, 'id'>>): void {
+export function updateOwnedDomain(tx: Tx, id: string, change: Partial<Omit<OwnedDomainRow, 'id'>>): void {
   tx.run(tx.query.updateTable('owned_domains').set(change).where('id', '=', id))
 }
 
 /** The name is nobody's any more, and no project's. */
-export function removeOwned(tx: Tx, id: string): void {
+export function deleteOwnedDomain(tx: Tx, id: string): void {
   tx.sqlRun('DELETE FROM domains WHERE owned_domain_id = ?', id)
   tx.sqlRun('DELETE FROM owned_domains WHERE id = ?', id)
 }
 
 /** Orders whose end nobody wrote down. */
-export function listOpenOrders(tx: Tx): OwnedDomainRow[] {
+export function listPendingDomainOrders(tx: Tx): OwnedDomainRow[] {
   return tx.sqlAll('SELECT * FROM owned_domains WHERE is_registered = 0 ORDER BY created_at')
 }
 
 /** Names that are to be renewed when they end before then, the most urgent first; those that ended are past renewing. */
-export function listRenewable(tx: Tx, now: string, before: string): OwnedDomainRow[] {
+export function listRenewableDomains(tx: Tx, now: string, before: string): OwnedDomainRow[] {
   return tx.sqlAll(
     `SELECT * FROM owned_domains WHERE is_registered = 1 AND auto_renew = 1 AND transfer_requested_at IS NULL AND expires_at > ? AND expires_at <= ?
      ORDER BY expires_at`,
@@ -40,16 +40,16 @@ export function listRenewable(tx: Tx, now: string, before: string): OwnedDomainR
 }
 
 /** Names that do not lead here yet. */
-export function listUnpointed(tx: Tx, now: string): OwnedDomainRow[] {
+export function listDomainsWithoutAddressRecord(tx: Tx, now: string): OwnedDomainRow[] {
   return tx.sqlAll('SELECT * FROM owned_domains WHERE is_registered = 1 AND is_pointed = 0 AND expires_at > ?', now)
 }
 
-export function listEnded(tx: Tx, before: string): OwnedDomainRow[] {
+export function listExpiredDomains(tx: Tx, before: string): OwnedDomainRow[] {
   return tx.sqlAll('SELECT * FROM owned_domains WHERE is_registered = 1 AND expires_at <= ? ORDER BY expires_at', before)
 }
 
 /** A bought name ended: it, and the names below it that were verified by owning it, route no more. Returns whose they were. */
-export function failDomainsOf(tx: Tx, { id, hostname, account_id, registrar }: OwnedDomainRow, message: string): string[] {
+export function failDomainsOfOwned(tx: Tx, { id, hostname, account_id, registrar }: OwnedDomainRow, message: string): string[] {
   return tx
     .sqlAll<{ project_id: string }>(
       `UPDATE domains SET status = 'failed', last_check_error = ?
@@ -65,7 +65,7 @@ export function failDomainsOf(tx: Tx, { id, hostname, account_id, registrar }: O
 }
 
 /** Takes credits when there are so many; false when there are not. */
-export function takeCredits(tx: Tx, accountId: string, credits: number): boolean {
+export function spendDomainCredits(tx: Tx, accountId: string, credits: number): boolean {
   return (
     tx.sqlRun(
       'UPDATE accounts SET free_domain_credits = free_domain_credits - ? WHERE id = ? AND free_domain_credits >= ?',
@@ -76,40 +76,40 @@ export function takeCredits(tx: Tx, accountId: string, credits: number): boolean
   )
 }
 
-export function giveCredits(tx: Tx, accountId: string, credits: number): void {
+export function refundDomainCredits(tx: Tx, accountId: string, credits: number): void {
   tx.sqlRun('UPDATE accounts SET free_domain_credits = free_domain_credits + ? WHERE id = ?', credits, accountId)
 }
 
 /** The name stays after all: it is renewed and routed as before, and the code that was given out is forgotten. */
-export function withdrawTransfer(tx: Tx, id: string): void {
-  updateOwned(tx, id, { transfer_requested_at: null, sealed_auth_code: null })
+export function cancelDomainTransfer(tx: Tx, id: string): void {
+  updateOwnedDomain(tx, id, { transfer_requested_at: null, sealed_auth_code: null })
 }
 
 /**
  * What the instance's own DNS server says of a name: its zone, and whether the name is there. A bought name is, and so is each
  * name below it that the same account added; of others only those under a local ending that were verified.
  */
-export function findLocalPlace(tx: Tx, name: string, now: string): { zone: string; is_there: boolean } | undefined {
-  if (!isUnderLocalEnding(name)) return undefined
+export function findLocalZone(tx: Tx, name: string, now: string): { zone: string; has_host: boolean } | undefined {
+  if (!hasLocalSuffix(name)) return undefined
   const labels = name.split('.')
-  const above = labels.map((_, i) => labels.slice(i).join('.'))
+  const ancestors = labels.map((_, i) => labels.slice(i).join('.'))
   const owned = tx.sqlFirst<{ hostname: string; account_id: string }>(
     `SELECT hostname, account_id FROM owned_domains
-     WHERE hostname IN (${above.map(() => '?').join(', ')}) AND registrar = 'local' AND is_registered = 1 AND transfer_requested_at IS NULL AND expires_at > ?
+     WHERE hostname IN (${ancestors.map(() => '?').join(', ')}) AND registrar = 'local' AND is_registered = 1 AND transfer_requested_at IS NULL AND expires_at > ?
      ORDER BY length(hostname) DESC`,
-    ...above,
+    ...ancestors,
     now,
   )
-  const added = tx.sqlFirst<{ status: string; account_id: string }>(
+  const domain = tx.sqlFirst<{ status: string; account_id: string }>(
     'SELECT d.status, d.account_id FROM domains d JOIN projects p ON p.id = d.project_id AND p.deleted_at IS NULL WHERE d.hostname = ?',
     name,
   )
-  if (owned) return { zone: owned.hostname, is_there: owned.hostname === name || added?.account_id === owned.account_id }
-  return added?.status === 'verified' ? { zone: name, is_there: true } : undefined
+  if (owned) return { zone: owned.hostname, has_host: owned.hostname === name || domain?.account_id === owned.account_id }
+  return domain?.status === 'verified' ? { zone: name, has_host: true } : undefined
 }
 
 /** How many bought names the own DNS server answers for, and one of them. */
-export function countLocalNames(tx: Tx, now: string): { count: number; sample: string | null } {
+export function countLocalDomains(tx: Tx, now: string): { count: number; sample: string | null } {
   return (
     tx.sqlFirst(
       `SELECT count(*) AS count, max(hostname) AS sample FROM owned_domains WHERE registrar = 'local' AND is_registered = 1 AND expires_at > ?`,
@@ -122,6 +122,6 @@ export function countLocalNames(tx: Tx, now: string): { count: number; sample: s
 }
 
 /** Names of which something failed: whoever looks after the instance should know. */
-export function listTroubledNames(tx: Tx): { hostname: string; last_error: string }[] {
+export function listFailingDomains(tx: Tx): { hostname: string; last_error: string }[] {
   return tx.sqlAll('SELECT hostname, last_error FROM owned_domains WHERE is_registered = 1 AND last_error IS NOT NULL ORDER BY expires_at')
 }

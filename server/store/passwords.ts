@@ -1,4 +1,4 @@
-import type { Tx } from './open.ts'
+import type { Tx } from './store.ts'
 
 export interface PasswordRow {
   user_id: string
@@ -11,7 +11,7 @@ export function findPassword(tx: Tx, userId: string): PasswordRow | undefined {
 }
 
 /** Whether the owner of the instance can sign in from another device. */
-export function ownerHasPassword(tx: Tx): boolean {
+export function hasOwnerPassword(tx: Tx): boolean {
   return tx.sqlFirst('SELECT 1 AS one FROM passwords p JOIN users u ON u.id = p.user_id WHERE u.is_instance_owner = 1') !== undefined
 }
 
@@ -21,12 +21,12 @@ export function findPasswordByEmail(tx: Tx, email: string): PasswordRow | undefi
 }
 
 /** Sets it, and ends every session of that person but `keep`: who had the old one is out. */
-export function setPassword(tx: Tx, password: PasswordRow, keep: string): void {
+export function setPassword(tx: Tx, password: PasswordRow, keepSessionId: string): void {
   tx.run(
     tx.query
       .insertInto('passwords')
       .values(password)
       .onConflict((conflict) => conflict.column('user_id').doUpdateSet({ hash: password.hash, created_at: password.created_at })),
   )
-  tx.run(tx.query.deleteFrom('sessions').where('user_id', '=', password.user_id).where('id', '!=', keep))
+  tx.run(tx.query.deleteFrom('sessions').where('user_id', '=', password.user_id).where('id', '!=', keepSessionId))
 }

@@ -1,10 +1,10 @@
 import type { DeploymentStatus } from '../contract/deployments.ts'
-import { hostLabels } from '../lib/branch-label.ts'
-import type { Tx } from './open.ts'
+import { createHostLabels } from '../lib/branch-label.ts'
+import type { Tx } from './store.ts'
 import type { PreviewRow, WatchRow } from './tables.ts'
 
 /** How a project is watched; the defaults where nothing was said yet. */
-export function readWatch(tx: Tx, projectId: string): WatchRow {
+export function findWatch(tx: Tx, projectId: string): WatchRow {
   const row = tx.sqlFirst<WatchRow>('SELECT * FROM watches WHERE project_id = ?', projectId)
   return row ?? { project_id: projectId, deploys_pushes: 1, previews: 1, preview_databases: 0, repo_url: null, checked_at: null, message: null }
 }
@@ -15,17 +15,17 @@ export function updateWatch(tx: Tx, projectId: string, change: Partial<Omit<Watc
 }
 
 /** The commit of each branch, as the last look found it. */
-export function readBranches(tx: Tx, projectId: string): Map<string, string> {
+export function readBranchHeads(tx: Tx, projectId: string): Map<string, string> {
   const rows = tx.sqlAll<{ branch: string; commit_sha: string }>('SELECT branch, commit_sha FROM branches WHERE project_id = ?', projectId)
   return new Map(rows.map((row) => [row.branch, row.commit_sha]))
 }
 
-export function noteBranch(tx: Tx, projectId: string, branch: string, sha: string): void {
+export function upsertBranchHead(tx: Tx, projectId: string, branch: string, sha: string): void {
   tx.sqlRun('INSERT OR REPLACE INTO branches (project_id, branch, commit_sha) VALUES (?, ?, ?)', projectId, branch, sha)
 }
 
 /** `branch` absent: all of them. */
-export function forgetBranch(tx: Tx, projectId: string, branch?: string): void {
+export function deleteBranchHeads(tx: Tx, projectId: string, branch?: string): void {
   if (branch === undefined) tx.sqlRun('DELETE FROM branches WHERE project_id = ?', projectId)
   else tx.sqlRun('DELETE FROM branches WHERE project_id = ? AND branch = ?', projectId, branch)
 }
@@ -43,13 +43,13 @@ export function listOpenPreviews(tx: Tx, projectId: string): PreviewRow[] {
 }
 
 /** The preview of a branch, made where there is none: with a name that no other has. */
-export function openPreview(tx: Tx, project: { id: string; slug: string }, branch: string, now: string): PreviewRow {
+export function upsertPreview(tx: Tx, project: { id: string; slug: string }, branch: string, now: string): PreviewRow {
   const found = findPreview(tx, project.id, branch)
   if (found) {
     tx.sqlRun('UPDATE previews SET updated_at = ? WHERE project_id = ? AND branch = ?', now, project.id, branch)
     return { ...found, updated_at: now }
   }
-  const names = hostLabels(branch, project.slug).map((label) => `${label}.localhost`)
+  const names = createHostLabels(branch, project.slug).map((label) => `${label}.localhost`)
   const host = names.find((name) => findPreviewByHost(tx, name) === undefined)
   if (host === undefined) throw new Error(`No name is left for the preview of a branch of ${project.slug}.`)
   const row: PreviewRow = { project_id: project.id, branch, host, is_cold: 0, last_request_at: null, created_at: now, updated_at: now }
@@ -61,22 +61,22 @@ export function updatePreview(tx: Tx, projectId: string, branch: string, change:
   tx.run(tx.query.updateTable('previews').set(change).where('project_id', '=', projectId).where('branch', '=', branch))
 }
 
-export function removePreview(tx: Tx, projectId: string, branch: string): void {
+export function deletePreview(tx: Tx, projectId: string, branch: string): void {
   tx.sqlRun('DELETE FROM previews WHERE project_id = ? AND branch = ?', projectId, branch)
 }
 
 /** A stopped project: what its previews served is to be deployed anew once it goes on. */
-export function forgetPreviewed(tx: Tx, projectId: string): void {
+export function resetPreviews(tx: Tx, projectId: string): void {
   tx.sqlRun('DELETE FROM branches WHERE project_id = ? AND branch IN (SELECT branch FROM previews WHERE project_id = ?)', projectId, projectId)
   tx.sqlRun('UPDATE previews SET is_cold = 0 WHERE project_id = ?', projectId)
 }
 
 /** What there is to say of an open preview at its name; undefined: it is closed. */
-export function previewFacts(
+export function readPreviewStatus(
   tx: Tx,
   projectId: string,
   branch: string,
-): { is_served: boolean; is_open: boolean; status: DeploymentStatus } | undefined {
+): { is_serving: boolean; is_building: boolean; status: DeploymentStatus } | undefined {
   if (!findPreview(tx, projectId, branch)) return undefined
   const rows = tx.sqlAll<{ status: DeploymentStatus; is_current: 0 | 1 }>(
     `SELECT status, is_current FROM deployments WHERE project_id = ? AND target = 'preview' AND branch = ? AND (is_current = 1 OR status IN ('queued', 'building', 'deploying')
@@ -87,13 +87,13 @@ export function previewFacts(
     branch,
   )
   return {
-    is_served: rows.some((row) => row.is_current === 1 || row.status === 'deploying'),
-    is_open: rows.some((row) => row.status === 'queued' || row.status === 'building'),
+    is_serving: rows.some((row) => row.is_current === 1 || row.status === 'deploying'),
+    is_building: rows.some((row) => row.status === 'queued' || row.status === 'building'),
     status: rows[0]?.status ?? 'canceled',
   }
 }
 
-export interface PreviewState extends PreviewRow {
+export interface PreviewSummaryRow extends PreviewRow {
   /** What serves it, or else its newest. */
   deployment_id: string
   commit_sha: string | null
@@ -104,7 +104,7 @@ export interface PreviewState extends PreviewRow {
 }
 
 /** Open previews with what they show, the newest change first. */
-export function listPreviewStates(tx: Tx, projectId: string): PreviewState[] {
+export function listPreviewSummaries(tx: Tx, projectId: string): PreviewSummaryRow[] {
   return tx.sqlAll(
     `SELECT p.*, s.id AS deployment_id, s.commit_sha, s.commit_message, n.status,
        EXISTS (SELECT 1 FROM deployments r WHERE r.project_id = p.project_id AND r.target = 'preview' AND r.branch = p.branch

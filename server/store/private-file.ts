@@ -5,7 +5,7 @@ import { join } from 'node:path'
  * Makes an empty file that its owner alone can read, unless it is there. One that is there is not opened: closing it again
  * would drop every lock that this process holds on it.
  */
-export function makePrivateFile(path: string): void {
+export function createPrivateFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600))
   } catch (error) {
@@ -14,12 +14,12 @@ export function makePrivateFile(path: string): void {
 }
 
 /** Those that earlier versions of Homeport made with the mode of the system. */
-const oldFolders = ['bundles', 'processes', 'toolchains', 'cache', 'work', 'sources']
+const legacyFolders = ['bundles', 'processes', 'toolchains', 'cache', 'work', 'sources']
 
 /** Makes the data folder. Other users enter none of its folders; what else lies in it is not ours to close. */
-export function makeDataFolder(path: string): void {
+export function createDataFolder(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 })
-  for (const name of oldFolders) {
+  for (const name of legacyFolders) {
     const folder = join(path, name)
     const found = statSync(folder, { throwIfNoEntry: false })
     if (found?.isDirectory() && (found.mode & 0o077) !== 0) chmodSync(folder, 0o700)

@@ -1,5 +1,5 @@
 import type { ProjectStatus } from '../contract/projects.ts'
-import type { Tx } from './open.ts'
+import type { Tx } from './store.ts'
 import type { ProjectRow } from './tables.ts'
 
 /** The row of a living project by slug, or undefined. Who may see it is the feature's question. */
@@ -25,7 +25,7 @@ export function listProjects(tx: Tx, options: { accounts: string[]; before: numb
 }
 
 /** What a search looks at, of every project of an account, newest first. */
-export function listNames(tx: Tx, account: string): Pick<ProjectRow, 'seq' | 'name' | 'slug' | 'repo_url'>[] {
+export function listSearchableProjects(tx: Tx, account: string): Pick<ProjectRow, 'seq' | 'name' | 'slug' | 'repo_url'>[] {
   return tx.sqlAll('SELECT seq, name, slug, repo_url FROM projects WHERE account_id = ? AND deleted_at IS NULL ORDER BY seq DESC', account)
 }
 
@@ -34,7 +34,7 @@ export function findProjectBySeq(tx: Tx, seq: number): ProjectRow | undefined {
 }
 
 /** Those that were asked for something since a moment, the last first. */
-export function listLastRequested(tx: Tx, accounts: string[], since: string, limit: number): { id: string; slug: string }[] {
+export function listRecentlyRequestedProjects(tx: Tx, accounts: string[], since: string, limit: number): { id: string; slug: string }[] {
   const rows = accounts.flatMap((account) =>
     tx.sqlAll<{ id: string; slug: string; last_request_at: string }>(
       `SELECT id, slug, last_request_at FROM projects WHERE account_id = ? AND deleted_at IS NULL AND last_request_at >= ?
@@ -48,7 +48,7 @@ export function listLastRequested(tx: Tx, accounts: string[], since: string, lim
 }
 
 /** Those that run, build or are in trouble before those that rest; of each the one used or changed last first. And how many there are. */
-export function listRecentlyUsed(tx: Tx, accounts: string[], limit: number): { rows: ProjectRow[]; count: number } {
+export function listRecentlyUsedProjects(tx: Tx, accounts: string[], limit: number): { rows: ProjectRow[]; count: number } {
   const found = accounts.map((account) => ({
     count: countProjects(tx, account),
     rows: tx.sqlAll<ProjectRow & { is_idle: number; used_at: string }>(
@@ -71,7 +71,7 @@ export function countProjects(tx: Tx, accountId: string): number {
 }
 
 /** Projects whose answers the edge is not to store. */
-export function listUncached(tx: Tx): string[] {
+export function listProjectIdsWithoutCaching(tx: Tx): string[] {
   return tx.sqlAll<{ id: string }>('SELECT id FROM projects WHERE caching_enabled = 0 AND deleted_at IS NULL').map((row) => row.id)
 }
 
@@ -81,7 +81,7 @@ export function listProjectIds(tx: Tx): string[] {
 }
 
 /** Projects with a repository, the one used last first. */
-export function listConnected(tx: Tx): string[] {
+export function listConnectedProjectIds(tx: Tx): string[] {
   return tx
     .sqlAll<{ id: string }>(
       'SELECT id FROM projects WHERE repo_url IS NOT NULL AND deleted_at IS NULL ORDER BY last_request_at DESC NULLS LAST, seq DESC',
@@ -98,7 +98,7 @@ export function updateProject(tx: Tx, id: string, change: Partial<Omit<ProjectRo
 }
 
 /** What `status` follows from: the facts of the row and of its production deployments. Written back in the same transaction. */
-export function settleProjectStatus(tx: Tx, id: string, now: string): ProjectStatus | undefined {
+export function recomputeProjectStatus(tx: Tx, id: string, now: string): ProjectStatus | undefined {
   const row = tx.sqlFirst<{
     status: ProjectStatus
     stopped_at: string | null
@@ -115,12 +115,12 @@ export function settleProjectStatus(tx: Tx, id: string, now: string): ProjectSta
     id,
   )
   if (!row) return undefined
-  const status = statusOf(row)
+  const status = deriveProjectStatus(row)
   if (status !== row.status) tx.sqlRun('UPDATE projects SET status = ?, updated_at = ? WHERE id = ?', status, now, id)
   return status
 }
 
-function statusOf(facts: {
+function deriveProjectStatus(facts: {
   stopped_at: string | null
   crashed_at: string | null
   in_flight: number

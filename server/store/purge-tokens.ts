@@ -1,4 +1,4 @@
-import type { Tx } from './open.ts'
+import type { Tx } from './store.ts'
 
 /** Puts a token in place of the one before, which from then on is none. */
 export function replacePurgeToken(tx: Tx, token: { project_id: string; hash: string; created_at: string }): void {
@@ -12,6 +12,6 @@ export function replacePurgeToken(tx: Tx, token: { project_id: string; hash: str
 }
 
 /** The hash of a project's purge token, or undefined when none was made. */
-export function findPurgeToken(tx: Tx, projectId: string): string | undefined {
+export function findPurgeTokenHash(tx: Tx, projectId: string): string | undefined {
   return tx.sqlFirst<{ hash: string }>('SELECT hash FROM purge_tokens WHERE project_id = ?', projectId)?.hash
 }

@@ -1,4 +1,4 @@
-import type { Tx } from './open.ts'
+import type { Tx } from './store.ts'
 import type { RemoteRow } from './tables.ts'
 
 /** As they were added. */

@@ -16,7 +16,7 @@ export interface Tables {
   settings: { key: string; value: string }
   projects: ProjectTable
   deployments: DeploymentTable
-  deployment_steps: StepRow
+  deployment_steps: DeploymentStepRow
   env_vars: EnvVarRow
   cleanups: CleanupTable
   purge_tokens: { project_id: string; hash: string; created_at: string }
@@ -26,7 +26,7 @@ export interface Tables {
   billing_events: { id: string; created_at: string }
   email_verifications: { hash: string; user_id: string; expires_at: string }
   invitations: InvitationRow
-  idempotency_keys: IdempotencyRow
+  idempotency_keys: IdempotencyKeyRow
   authorities: { id: string; certificate: string; sealed_key: Uint8Array; created_at: string }
   passwords: { user_id: string; hash: string; created_at: string }
   databases: DatabaseRow
@@ -178,7 +178,7 @@ export interface RemoteRow {
   created_at: string
 }
 
-export interface IdempotencyRow {
+export interface IdempotencyKeyRow {
   account_id: string
   key: string
   /** Digest of method, path and body. */
@@ -314,7 +314,7 @@ export interface DeploymentRow {
   attempt: number
 }
 
-export interface StepRow {
+export interface DeploymentStepRow {
   deployment_id: string
   position: number
   name: StepName
@@ -343,10 +343,10 @@ interface CleanupTable {
 
 /** The second file: log batches, apart from the ledger because they are many and may be lost at a power cut. */
 export interface LogTables {
-  chunks: ChunkRow
+  chunks: LogChunkRow
 }
 
-export interface ChunkRow {
+export interface LogChunkRow {
   /** A deployment's id (build log) or a project's id (runtime log). */
   stream: string
   /** Number of the first record in it; records are numbered from 1 without a gap. */

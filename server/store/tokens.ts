@@ -1,4 +1,4 @@
-import type { Tx } from './open.ts'
+import type { Tx } from './store.ts'
 import type { TokenRow } from './tables.ts'
 
 /** Those that a person made; newest first, from before `before` (a sequence number). */

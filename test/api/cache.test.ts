@@ -3,73 +3,73 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CacheEvent } from '../../server/contract/cache.ts'
 import { get } from '../support/edge.ts'
-import { startCacheWorld } from './cache-world.ts'
-import type { CacheWorld } from './cache-world.ts'
-import { expectRefusal, faults } from './world.ts'
-import type { Answer } from './world.ts'
+import { createCacheContext } from './cache-context.ts'
+import type { CacheContext } from './cache-context.ts'
+import { expectError, issuePaths } from './api-context.ts'
+import type { ApiResponse } from './api-context.ts'
 
 /* What a purge takes out and what it leaves, the token and the webhook, the log. */
 
-let home: CacheWorld
+let context: CacheContext
 beforeAll(async () => {
-  home = await startCacheWorld()
+  context = await createCacheContext()
 })
-afterAll(() => home.close())
+afterAll(() => context.close())
 
 describe('purge-all', () => {
   test('takes out everything of the project and nothing of another, and is complete when it answers', async () => {
-    await home.cache('blog', 'purge-all')
-    const mine = await Promise.all(['/all/1', '/all/2', '/all/3'].map((path) => home.stored('blog', path)))
-    const other = await home.stored('shop', '/all/1')
-    const answer = await home.cache('blog', 'purge-all')
-    expect([answer.status, answer.body]).toEqual([200, { ok: true, purged: 3 }])
+    await context.cache('blog', 'purge-all')
+    const mine = await Promise.all(['/all/1', '/all/2', '/all/3'].map((path) => context.stored('blog', path)))
+    const other = await context.stored('shop', '/all/1')
+    const response = await context.cache('blog', 'purge-all')
+    expect([response.status, response.body]).toEqual([200, { ok: true, purged: 3 }])
     for (const [i, path] of ['/all/1', '/all/2', '/all/3'].entries()) {
-      const [text, how] = await home.fetched('blog', path)
+      const [text, how] = await context.fetched('blog', path)
       expect([text === mine[i], how]).toEqual([false, 'MISS'])
     }
-    expect(await home.fetched('shop', '/all/1')).toEqual([other, 'HIT'])
-    expect(await home.newest('blog')).toEqual([{ kind: 'purge_all', tags: [], urls: [], purged: 3, source: 'api' }])
+    expect(await context.fetched('shop', '/all/1')).toEqual([other, 'HIT'])
+    expect(await context.newest('blog')).toEqual([{ kind: 'purge_all', tags: [], urls: [], purged: 3, source: 'api' }])
   })
 
   test('of nothing is 0', async () => {
-    await home.cache('shop', 'purge-all')
-    expect((await home.cache('shop', 'purge-all')).body).toEqual({ ok: true, purged: 0 })
+    await context.cache('shop', 'purge-all')
+    expect((await context.cache('shop', 'purge-all')).body).toEqual({ ok: true, purged: 0 })
   })
 
   test('ignores a body', async () => {
-    expect((await home.cache('shop', 'purge-all', { what: 'ever' })).status).toBe(200)
+    expect((await context.cache('shop', 'purge-all', { what: 'ever' })).status).toBe(200)
   })
 
   test('from the dashboard says so in the log', async () => {
-    const { url } = (await home.world.ask('owner', 'POST', '/instance/sign-in-links')).body as { url: string }
+    const { url } = (await context.world.request('owner', 'POST', '/instance/sign-in-links')).body as { url: string }
     const cookie = ((await fetch(url, { redirect: 'manual' })).headers.get('set-cookie') ?? '').split(';')[0] ?? ''
     const { origin } = new URL(url)
-    const answer = await home.world.ask({ token: '' }, 'POST', '/v1/projects/blog/cache/purge-all', {}, { cookie, origin })
-    expect(answer.status).toBe(200)
-    expect(await home.newest('blog')).toMatchObject([{ source: 'dashboard' }])
+    const response = await context.world.request({ token: '' }, 'POST', '/v1/projects/blog/cache/purge-all', {}, { cookie, origin })
+    expect(response.status).toBe(200)
+    expect(await context.newest('blog')).toMatchObject([{ source: 'dashboard' }])
   })
 })
 
 describe('purge-tags', () => {
   test('takes out what bears one of them, by either header, and leaves all else', async () => {
     const paths = ['/t/1?tags=news%20post-1', '/t/2?tags=news', '/t/3?tag=post-3,news', '/t/4?tags=newsletter', '/t/5']
-    for (const path of paths) await home.stored('blog', path)
-    const answer = await home.cache('blog', 'purge-tags', { tags: ['news', 'nothing-has-it'] })
-    expect(answer.body).toEqual({ ok: true, purged: 3 })
-    const ways = await Promise.all(paths.map(async (path) => (await home.fetched('blog', path))[1]))
+    for (const path of paths) await context.stored('blog', path)
+    const response = await context.cache('blog', 'purge-tags', { tags: ['news', 'nothing-has-it'] })
+    expect(response.body).toEqual({ ok: true, purged: 3 })
+    const ways = await Promise.all(paths.map(async (path) => (await context.fetched('blog', path))[1]))
     expect(ways).toEqual(['MISS', 'MISS', 'MISS', 'HIT', 'HIT'])
-    expect(await home.newest('blog')).toEqual([{ kind: 'purge_tags', tags: ['news', 'nothing-has-it'], urls: [], purged: 3, source: 'api' }])
+    expect(await context.newest('blog')).toEqual([{ kind: 'purge_tags', tags: ['news', 'nothing-has-it'], urls: [], purged: 3, source: 'api' }])
   })
 
   test('a tag beyond ASCII is found, in UTF-8 and in Latin-1; one of Cache-Tag may have spaces', async () => {
-    for (const path of ['/utf8?tag=%C3%BCber%20uns', '/latin1?bytes&tag=team,%20%C3%BCber%20uns']) await home.stored('blog', path)
-    expect((await home.cache('blog', 'purge-tags', { tags: ['über', 'uns'] })).body).toEqual({ ok: true, purged: 0 })
-    expect((await home.cache('blog', 'purge-tags', { tags: ['über uns'] })).body).toEqual({ ok: true, purged: 2 })
+    for (const path of ['/utf8?tag=%C3%BCber%20uns', '/latin1?bytes&tag=team,%20%C3%BCber%20uns']) await context.stored('blog', path)
+    expect((await context.cache('blog', 'purge-tags', { tags: ['über', 'uns'] })).body).toEqual({ ok: true, purged: 0 })
+    expect((await context.cache('blog', 'purge-tags', { tags: ['über uns'] })).body).toEqual({ ok: true, purged: 2 })
   })
 
   test('the tags of the answer go to no client', async () => {
-    const answer = await get(home.edgePort, '/t/1?tags=news&tag=a', { host: 'blog.localhost' })
-    expect([answer.headers['surrogate-key'], answer.headers['cache-tag']]).toEqual([undefined, undefined])
+    const response = await get(context.edgePort, '/t/1?tags=news&tag=a', { host: 'blog.localhost' })
+    expect([response.headers['surrogate-key'], response.headers['cache-tag']]).toEqual([undefined, undefined])
   })
 
   test.each<[string, unknown, string]>([
@@ -81,109 +81,112 @@ describe('purge-tags', () => {
     ['nothing', {}, 'tags'],
     ['another field', { tags: ['a'], all: true }, 'all'],
   ])('400 for %s', async (_name, body, path) => {
-    const answer = await home.cache('blog', 'purge-tags', body)
-    expectRefusal(answer, 400, 'invalid_input')
-    expect(faults(answer)).toEqual([path])
+    const response = await context.cache('blog', 'purge-tags', body)
+    expectError(response, 400, 'invalid_input')
+    expect(issuePaths(response)).toEqual([path])
   })
 
   test('50 tags of 128 characters are taken', async () => {
-    expect((await home.cache('blog', 'purge-tags', { tags: Array.from({ length: 50 }, (_, i) => String(i).padEnd(128, 'x')) })).status).toBe(200)
+    expect((await context.cache('blog', 'purge-tags', { tags: Array.from({ length: 50 }, (_, i) => String(i).padEnd(128, 'x')) })).status).toBe(200)
   })
 })
 
 describe('purge-urls', () => {
   test('takes out one address with all its variants, and no other', async () => {
-    for (const language of ['de', 'en']) await home.stored('blog', '/u?vary=accept-language', { 'accept-language': language })
-    await home.stored('blog', '/u')
-    expect((await home.cache('blog', 'purge-urls', { urls: ['/u?vary=accept-language#top'] })).body).toEqual({ ok: true, purged: 2 })
-    expect(await home.fetched('blog', '/u?vary=accept-language', { 'accept-language': 'de' })).toMatchObject({ 1: 'MISS' })
-    expect(await home.fetched('blog', '/u')).toMatchObject({ 1: 'HIT' })
-    expect(await home.newest('blog')).toEqual([{ kind: 'purge_urls', tags: [], urls: ['/u?vary=accept-language#top'], purged: 2, source: 'api' }])
+    for (const language of ['de', 'en']) await context.stored('blog', '/u?vary=accept-language', { 'accept-language': language })
+    await context.stored('blog', '/u')
+    expect((await context.cache('blog', 'purge-urls', { urls: ['/u?vary=accept-language#top'] })).body).toEqual({ ok: true, purged: 2 })
+    expect(await context.fetched('blog', '/u?vary=accept-language', { 'accept-language': 'de' })).toMatchObject({ 1: 'MISS' })
+    expect(await context.fetched('blog', '/u')).toMatchObject({ 1: 'HIT' })
+    expect(await context.newest('blog')).toEqual([{ kind: 'purge_urls', tags: [], urls: ['/u?vary=accept-language#top'], purged: 2, source: 'api' }])
   })
 
   test('a whole address means the same, whatever its scheme and port', async () => {
     for (const url of ['http://blog.localhost/w', 'https://BLOG.localhost:4680/w', 'http://blog.localhost./w#part']) {
-      await home.stored('blog', '/w')
-      expect([url, (await home.cache('blog', 'purge-urls', { urls: [url] })).body]).toEqual([url, { ok: true, purged: 1 }])
+      await context.stored('blog', '/w')
+      expect([url, (await context.cache('blog', 'purge-urls', { urls: [url] })).body]).toEqual([url, { ok: true, purged: 1 }])
     }
   })
 
   test('400 for what is no address of this project, and nothing is purged', async () => {
-    await home.stored('blog', '/kept')
-    const answer = await home.cache('blog', 'purge-urls', {
+    await context.stored('blog', '/kept')
+    const response = await context.cache('blog', 'purge-urls', {
       urls: ['/kept', 'http://shop.localhost/kept', 'kept', 'ftp://blog.localhost/', 'http://blog.localhost@evil.example/', 'http://'],
     })
-    expectRefusal(answer, 400, 'invalid_input')
-    expect(faults(answer)).toEqual(['urls.1', 'urls.2', 'urls.3', 'urls.4', 'urls.5'])
-    expect(await home.fetched('blog', '/kept')).toMatchObject({ 1: 'HIT' })
+    expectError(response, 400, 'invalid_input')
+    expect(issuePaths(response)).toEqual(['urls.1', 'urls.2', 'urls.3', 'urls.4', 'urls.5'])
+    expect(await context.fetched('blog', '/kept')).toMatchObject({ 1: 'HIT' })
   })
 })
 
 describe('the token', () => {
   test('is shown once, opens the webhook, and is nowhere in the clear', async () => {
-    const answer = await home.cache('blog', 'token')
-    expect(answer.status).toBe(201)
-    const { token, webhook_url } = answer.body as { token: string; webhook_url: string }
+    const response = await context.cache('blog', 'token')
+    expect(response.status).toBe(201)
+    const { token, webhook_url } = response.body as { token: string; webhook_url: string }
     expect(token).toMatch(/^hpp_[0-9A-Za-z]{49}$/)
-    expect(webhook_url).toBe(`${home.world.home.platform.api_url}/hooks/cache/blog`)
-    expect((await home.world.home.project('blog')).has_purge_token).toBe(true)
-    expect((await home.world.home.project('shop')).has_purge_token).toBe(false)
-    expect(await home.newest('blog')).toEqual([{ kind: 'token_rotated', tags: [], urls: [], purged: 0, source: 'api' }])
-    expect((await home.hook(webhook_url, token)).status).toBe(200)
+    expect(webhook_url).toBe(`${context.world.platform.handle.api_url}/hooks/cache/blog`)
+    expect((await context.world.platform.getProject('blog')).has_purge_token).toBe(true)
+    expect((await context.world.platform.getProject('shop')).has_purge_token).toBe(false)
+    expect(await context.newest('blog')).toEqual([{ kind: 'token_rotated', tags: [], urls: [], purged: 0, source: 'api' }])
+    expect((await context.hook(webhook_url, token)).status).toBe(200)
     expect((await fetch(`${webhook_url}?token=${token}`, { method: 'POST' })).status).toBe(200)
-    const files = readdirSync(home.world.home.data_dir).filter((name) => statSync(join(home.world.home.data_dir, name)).isFile())
-    for (const text of [...files.map((name) => readFileSync(join(home.world.home.data_dir, name), 'latin1')), home.world.home.log.join('\n')])
+    const files = readdirSync(context.world.platform.data_dir).filter((name) => statSync(join(context.world.platform.data_dir, name)).isFile())
+    for (const text of [
+      ...files.map((name) => readFileSync(join(context.world.platform.data_dir, name), 'latin1')),
+      context.world.platform.log.join('\n'),
+    ])
       expect(text.includes(token)).toBe(false)
   })
 
   test('of before is refused from the rotation on', async () => {
-    const old = await home.tokenOf('blog')
-    const fresh = await home.tokenOf('blog')
+    const old = await context.tokenOf('blog')
+    const fresh = await context.tokenOf('blog')
     expect(fresh.token).not.toBe(old.token)
-    expect([(await home.hook(old.webhook_url, old.token)).status, (await home.hook(fresh.webhook_url, fresh.token)).status]).toEqual([401, 200])
+    expect([(await context.hook(old.webhook_url, old.token)).status, (await context.hook(fresh.webhook_url, fresh.token)).status]).toEqual([401, 200])
   })
 
   test('is the one and only, however many are made at once', async () => {
-    const made = await Promise.all(Array.from({ length: 10 }, () => home.tokenOf('blog')))
-    const answers = await Promise.all(made.map(({ token, webhook_url }) => home.hook(webhook_url, token)))
+    const made = await Promise.all(Array.from({ length: 10 }, () => context.tokenOf('blog')))
+    const answers = await Promise.all(made.map(({ token, webhook_url }) => context.hook(webhook_url, token)))
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, ...Array<number>(9).fill(401)])
   })
 
   test('of another project is refused just like a wrong one', async () => {
-    const [blog, shop] = [await home.tokenOf('blog'), await home.tokenOf('shop')]
-    const before = await home.newest('blog', 100)
+    const [blog, shop] = [await context.tokenOf('blog'), await context.tokenOf('shop')]
+    const before = await context.newest('blog', 100)
     const bodies = await Promise.all(
       [
-        home.hook(blog.webhook_url, shop.token),
-        home.hook(blog.webhook_url, 'hpp_wrong'),
-        home.hook(blog.webhook_url.replace('blog', 'nobody'), blog.token),
+        context.hook(blog.webhook_url, shop.token),
+        context.hook(blog.webhook_url, 'hpp_wrong'),
+        context.hook(blog.webhook_url.replace('blog', 'nobody'), blog.token),
       ].map(async (asked) => {
-        const answer = await asked
-        return [answer.status, { ...((await answer.json()) as object), request_id: '' }]
+        const response = await asked
+        return [response.status, { ...((await response.json()) as object), request_id: '' }]
       }),
     )
     expect(bodies[0]).toEqual(bodies[1])
     expect(bodies[0]).toEqual(bodies[2])
     expect(bodies[0]?.[0]).toBe(401)
-    expect(await home.newest('blog', 100)).toEqual(before)
+    expect(await context.newest('blog', 100)).toEqual(before)
   })
 
   test('is no API token', async () => {
-    const { token } = await home.tokenOf('blog')
-    expectRefusal(await home.world.ask({ token }, 'GET', '/v1/projects/blog'), 401, 'unauthorized')
+    const { token } = await context.tokenOf('blog')
+    expectError(await context.world.request({ token }, 'GET', '/v1/projects/blog'), 401, 'unauthorized')
   })
 })
 
 describe('the webhook', () => {
   test('purges all, tags or addresses, and the log says that it was it', async () => {
-    const { token, webhook_url } = await home.tokenOf('blog')
-    await home.cache('blog', 'purge-all')
-    for (const path of ['/h/1?tags=a', '/h/2?tags=b', '/h/3']) await home.stored('blog', path)
-    const ask = async (body?: unknown) => (await home.hook(webhook_url, token, body)).json()
+    const { token, webhook_url } = await context.tokenOf('blog')
+    await context.cache('blog', 'purge-all')
+    for (const path of ['/h/1?tags=a', '/h/2?tags=b', '/h/3']) await context.stored('blog', path)
+    const ask = async (body?: unknown) => (await context.hook(webhook_url, token, body)).json()
     expect(await ask({ tags: ['a'] })).toEqual({ ok: true, purged: 1 })
     expect(await ask({ urls: ['/h/2?tags=b'] })).toEqual({ ok: true, purged: 1 })
     expect(await ask()).toEqual({ ok: true, purged: 1 })
-    expect(await home.newest('blog', 3)).toEqual([
+    expect(await context.newest('blog', 3)).toEqual([
       { kind: 'purge_all', tags: [], urls: [], purged: 1, source: 'webhook' },
       { kind: 'purge_urls', tags: [], urls: ['/h/2?tags=b'], purged: 1, source: 'webhook' },
       { kind: 'purge_tags', tags: ['a'], urls: [], purged: 1, source: 'webhook' },
@@ -191,27 +194,31 @@ describe('the webhook', () => {
   })
 
   test('refuses an address of another project', async () => {
-    const { token, webhook_url } = await home.tokenOf('blog')
-    const answer = await home.hook(webhook_url, token, { urls: ['http://shop.localhost/'] })
-    expect([answer.status, ((await answer.json()) as { error: string }).error]).toEqual([400, 'invalid_input'])
+    const { token, webhook_url } = await context.tokenOf('blog')
+    const response = await context.hook(webhook_url, token, { urls: ['http://shop.localhost/'] })
+    expect([response.status, ((await response.json()) as { error: string }).error]).toEqual([400, 'invalid_input'])
   })
 
   test('GET, as a link preview sends it, is 405 and leaves no trace', async () => {
-    const { token, webhook_url } = await home.tokenOf('blog')
-    const before = await home.newest('blog', 100)
+    const { token, webhook_url } = await context.tokenOf('blog')
+    const before = await context.newest('blog', 100)
     expect((await fetch(`${webhook_url}?token=${token}`)).status).toBe(405)
-    expect(await home.newest('blog', 100)).toEqual(before)
+    expect(await context.newest('blog', 100)).toEqual(before)
   })
 })
 
 describe('the log', () => {
   test('comes newest first, a page at a time, to the last', async () => {
-    await home.world.home.createProject({ slug: 'paged' })
-    for (let i = 0; i < 7; i++) await home.cache('paged', 'purge-tags', { tags: [`t${i}`] })
+    await context.world.platform.createProject({ slug: 'paged' })
+    for (let i = 0; i < 7; i++) await context.cache('paged', 'purge-tags', { tags: [`t${i}`] })
     const seen: CacheEvent[] = []
     let cursor: string | null = ''
     while (cursor !== null) {
-      const page: Answer = await home.world.ask('owner', 'GET', `/v1/projects/paged/cache/log?limit=3${cursor === '' ? '' : `&cursor=${cursor}`}`)
+      const page: ApiResponse = await context.world.request(
+        'owner',
+        'GET',
+        `/v1/projects/paged/cache/log?limit=3${cursor === '' ? '' : `&cursor=${cursor}`}`,
+      )
       expect(Object.keys(page.body)).toEqual(['events', 'next_cursor'])
       seen.push(...(page.body.events as CacheEvent[]))
       cursor = page.body.next_cursor as string | null
@@ -226,6 +233,6 @@ describe('the log', () => {
 
   test('400 for a limit or cursor that is none', async () => {
     for (const query of ['limit=0', 'limit=101', 'cursor=x', 'limit=1&limit=2'])
-      expectRefusal(await home.world.ask('owner', 'GET', `/v1/projects/blog/cache/log?${query}`), 400, 'invalid_input')
+      expectError(await context.world.request('owner', 'GET', `/v1/projects/blog/cache/log?${query}`), 400, 'invalid_input')
   })
 })

@@ -1,26 +1,26 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../../server/contract/databases.ts'
 import type { Deployment } from '../../server/contract/deployments.ts'
-import { deployed, expectRefusal, startWorld } from './world.ts'
-import type { World } from './world.ts'
+import { startDeployment, expectError, createApiContext } from './api-context.ts'
+import type { ApiContext } from './api-context.ts'
 
-let world: World
+let context: ApiContext
 const path = (slug: string) => `/v1/projects/${slug}/database`
 const fresh = async (slug: string) => {
-  await world.home.createProject({ slug, repo_url: world.repository.url })
+  await context.platform.createProject({ slug, repo_url: context.repository.url })
   return path(slug)
 }
 
 beforeAll(async () => {
-  world = await startWorld()
+  context = await createApiContext()
 })
-afterAll(() => world.close())
+afterAll(() => context.close())
 
 describe('POST database', () => {
   test('201 with all that the contract names; no deployment where none was', async () => {
-    const answer = await world.ask('owner', 'POST', await fresh('first'))
-    expect(answer.status).toBe(201)
-    expect(answer.body).toEqual({
+    const response = await context.request('owner', 'POST', await fresh('first'))
+    expect(response.status).toBe(201)
+    expect(response.body).toEqual({
       database: {
         db_name: expect.stringMatching(/^p_/),
         db_user: expect.stringMatching(/^p_/),
@@ -38,11 +38,11 @@ describe('POST database', () => {
   })
 
   test('201 redeploys what is deployed, once', async () => {
-    const first = await deployed(world, 'served')
-    await world.home.ended('served', first.id)
-    const { body } = await world.ask('owner', 'POST', path('served'))
-    expect((await world.home.ended('served', String(body.deployment_id))).status).toBe('ready')
-    const { deployments } = (await world.ask('owner', 'GET', '/v1/projects/served/deployments')).body as { deployments: Deployment[] }
+    const first = await startDeployment(context, 'served')
+    await context.platform.waitForEnd('served', first.id)
+    const { body } = await context.request('owner', 'POST', path('served'))
+    expect((await context.platform.waitForEnd('served', String(body.deployment_id))).status).toBe('ready')
+    const { deployments } = (await context.request('owner', 'GET', '/v1/projects/served/deployments')).body as { deployments: Deployment[] }
     expect(deployments.map(({ trigger, id }) => [trigger, id])).toEqual([
       ['env_change', body.deployment_id],
       ['manual', first.id],
@@ -51,66 +51,66 @@ describe('POST database', () => {
 
   test('409 database_exists', async () => {
     const at = await fresh('twice')
-    await world.ask('owner', 'POST', at)
-    expectRefusal(await world.ask('owner', 'POST', at), 409, 'database_exists')
+    await context.request('owner', 'POST', at)
+    expectError(await context.request('owner', 'POST', at), 409, 'database_exists')
   })
 
   test('402 payment_method_required on starter without a card, before 409; a card or a larger plan lets it be', async () => {
-    const poor = await world.add('poor@example.com', { plan: 'starter' })
-    await world.ask(poor, 'POST', '/v1/projects', { name: 'n', slug: 'poor' })
-    expectRefusal(await world.ask(poor, 'POST', path('poor')), 402, 'payment_method_required')
-    expectRefusal(await world.ask(poor, 'GET', path('poor')), 404, 'database_not_found')
-    const carded = await world.add('carded@example.com', { plan: 'starter', card: true })
-    await world.ask(carded, 'POST', '/v1/projects', { name: 'n', slug: 'carded' })
-    expect((await world.ask(carded, 'POST', path('carded'))).status).toBe(201)
+    const poor = await context.addPerson('poor@example.com', { plan: 'starter' })
+    await context.request(poor, 'POST', '/v1/projects', { name: 'n', slug: 'poor' })
+    expectError(await context.request(poor, 'POST', path('poor')), 402, 'payment_method_required')
+    expectError(await context.request(poor, 'GET', path('poor')), 404, 'database_not_found')
+    const carded = await context.addPerson('carded@example.com', { plan: 'starter', card: true })
+    await context.request(carded, 'POST', '/v1/projects', { name: 'n', slug: 'carded' })
+    expect((await context.request(carded, 'POST', path('carded'))).status).toBe(201)
 
     // The instance owner's account, by the settings that emulate a plan: what is there stays, and is told as before.
-    await world.home.createProject({ slug: 'emulated' })
-    expect((await world.ask('instance_owner', 'POST', path('emulated'))).status).toBe(201)
-    await world.ask('instance_owner', 'PATCH', '/instance/settings', { plan: 'starter', payment_method: false })
-    expectRefusal(await world.ask('instance_owner', 'POST', path('emulated')), 402, 'payment_method_required')
-    expect((await world.ask('instance_owner', 'GET', path('emulated'))).status).toBe(200)
-    await world.ask('instance_owner', 'PATCH', '/instance/settings', { plan: 'enterprise', payment_method: true })
+    await context.platform.createProject({ slug: 'emulated' })
+    expect((await context.request('instance_owner', 'POST', path('emulated'))).status).toBe(201)
+    await context.request('instance_owner', 'PATCH', '/instance/settings', { plan: 'starter', payment_method: false })
+    expectError(await context.request('instance_owner', 'POST', path('emulated')), 402, 'payment_method_required')
+    expect((await context.request('instance_owner', 'GET', path('emulated'))).status).toBe(200)
+    await context.request('instance_owner', 'PATCH', '/instance/settings', { plan: 'enterprise', payment_method: true })
   })
 })
 
 describe('GET and DELETE database', () => {
   test('404 database_not_found where there is none', async () => {
     const at = await fresh('bare')
-    expectRefusal(await world.ask('owner', 'GET', at), 404, 'database_not_found')
-    expectRefusal(await world.ask('owner', 'DELETE', at), 404, 'database_not_found')
+    expectError(await context.request('owner', 'GET', at), 404, 'database_not_found')
+    expectError(await context.request('owner', 'DELETE', at), 404, 'database_not_found')
   })
 
   test('200 to the team, password included', async () => {
-    const made = (await world.ask('owner', 'GET', path('twice'))).body.database as Database
-    const { status, body } = await world.ask('member', 'GET', path('twice'))
+    const made = (await context.request('owner', 'GET', path('twice'))).body.database as Database
+    const { status, body } = await context.request('member', 'GET', path('twice'))
     expect([status, body]).toEqual([200, { database: { ...made, size_bytes: expect.any(Number) } }])
   })
 
   test('204, then another database under another name', async () => {
     const at = await fresh('again')
-    const first = (await world.ask('owner', 'POST', at)).body.database as Database
-    const answer = await world.ask('owner', 'DELETE', at)
-    expect([answer.status, answer.text]).toEqual([204, ''])
-    expectRefusal(await world.ask('owner', 'DELETE', at), 404, 'database_not_found')
-    const second = (await world.ask('owner', 'POST', at)).body.database as Database
+    const first = (await context.request('owner', 'POST', at)).body.database as Database
+    const response = await context.request('owner', 'DELETE', at)
+    expect([response.status, response.text]).toEqual([204, ''])
+    expectError(await context.request('owner', 'DELETE', at), 404, 'database_not_found')
+    const second = (await context.request('owner', 'POST', at)).body.database as Database
     expect(second.db_name).not.toBe(first.db_name)
     expect(second.password).not.toBe(first.password)
   })
 
   test('POST, DELETE and POST at once end with one or none, and nothing half', async () => {
     const at = await fresh('storm')
-    const answers = await Promise.all(Array.from({ length: 24 }, (_, i) => world.ask('owner', i % 3 === 1 ? 'DELETE' : 'POST', at)))
+    const answers = await Promise.all(Array.from({ length: 24 }, (_, i) => context.request('owner', i % 3 === 1 ? 'DELETE' : 'POST', at)))
     expect(answers.filter(({ status }) => status >= 500).map(({ text }) => text)).toEqual([])
-    const left = await world.ask('owner', 'GET', at)
-    const count = (status: number) => answers.filter((answer) => answer.status === status).length
+    const left = await context.request('owner', 'GET', at)
+    const count = (status: number) => answers.filter((response) => response.status === status).length
     expect(count(201) - count(204)).toBe(left.status === 200 ? 1 : 0)
   })
 })
 test('a page learns without an error whether there is a database', async () => {
   const at = await fresh('looked-at')
-  const look = async () => (await world.ask('owner', 'GET', at.replace('/v1', '/instance'))).body
+  const look = async () => (await context.request('owner', 'GET', at.replace('/v1', '/instance'))).body
   expect(await look()).toEqual({ database: null, unavailable: null })
-  const { database } = (await world.ask('owner', 'POST', at)).body
+  const { database } = (await context.request('owner', 'POST', at)).body
   expect(await look()).toEqual({ database, unavailable: null })
 })

@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { deployment as deploymentSchema, deploymentDetail } from '../../server/contract/deployments.ts'
 import type { Deployment } from '../../server/contract/deployments.ts'
-import { readStream, type ServerEvent } from '../support/event-stream.ts'
+import { readEventStream, type ServerEvent } from '../support/event-stream.ts'
 import { makeRepository, tinyServer } from '../support/repository.ts'
 import { until } from '../support/platform.ts'
-import { deployed, expectRefusal, faults, startWorld } from './world.ts'
-import type { Answer, World } from './world.ts'
+import { startDeployment, expectError, issuePaths, createApiContext } from './api-context.ts'
+import type { ApiResponse, ApiContext } from './api-context.ts'
 import { z } from 'zod'
 
-let world: World
+let context: ApiContext
 beforeAll(async () => {
-  world = await startWorld()
+  context = await createApiContext()
 })
-afterAll(() => world.close())
+afterAll(() => context.close())
 
 const exactly = z.strictObject(deploymentSchema.shape)
-const post = (path: string) => world.ask('owner', 'POST', `/v1/projects/${path}`)
+const post = (path: string) => context.request('owner', 'POST', `/v1/projects/${path}`)
 /** Id of the newest deployment of a project. */
 async function newest(slug: string): Promise<string> {
-  const { deployments } = (await world.ask('owner', 'GET', `/v1/projects/${slug}/deployments?limit=1`)).body as { deployments: Deployment[] }
+  const { deployments } = (await context.request('owner', 'GET', `/v1/projects/${slug}/deployments?limit=1`)).body as { deployments: Deployment[] }
   return deployments[0]?.id ?? ''
 }
 
@@ -27,7 +27,7 @@ const unknown = 'dpl_00000000000000000000000000'
 /** Events of a stream, until it ends or `enough` says so. */
 async function events(path: string, { enough, ...options }: { enough?: (list: ServerEvent[]) => boolean; last_event_id?: string } = {}) {
   const list: ServerEvent[] = []
-  for await (const event of readStream(world.home.platform.api_url + path, { token: world.home.owner.token, ...options })) {
+  for await (const event of readEventStream(context.platform.handle.api_url + path, { token: context.platform.owner.token, ...options })) {
     list.push(event)
     if (enough?.(list)) break
   }
@@ -41,10 +41,10 @@ const parsed = (list: ServerEvent[], name: string) =>
 
 describe('POST deploy', () => {
   test('201 with id, status and the whole deployment', async () => {
-    await world.home.createProject({ slug: 'deployed', repo_url: world.repository.url })
-    const answer = await post('deployed/deploy')
-    expect(answer.status).toBe(201)
-    const { deployment_id, status, deployment } = answer.body as { deployment_id: string; status: string; deployment: Deployment }
+    await context.platform.createProject({ slug: 'deployed', repo_url: context.repository.url })
+    const response = await post('deployed/deploy')
+    expect(response.status).toBe(201)
+    const { deployment_id, status, deployment } = response.body as { deployment_id: string; status: string; deployment: Deployment }
     expect(exactly.parse(deployment)).toMatchObject({
       id: deployment_id,
       status,
@@ -60,92 +60,92 @@ describe('POST deploy', () => {
       finished_at: null,
     })
     expect(deployment_id).toMatch(/^dpl_[0-9a-z]{26}$/)
-    expect((await world.home.project('deployed')).status).toBe('building')
-    expect((await world.home.ended('deployed', deployment_id)).status).toBe('ready')
-    expect((await world.home.project('deployed')).status).toBe('live')
+    expect((await context.platform.getProject('deployed')).status).toBe('building')
+    expect((await context.platform.waitForEnd('deployed', deployment_id)).status).toBe('ready')
+    expect((await context.platform.getProject('deployed')).status).toBe('live')
   })
 
   test('400 without a repository; 404 comes before it', async () => {
-    await world.home.createProject({ slug: 'unlinked' })
-    expectRefusal(await post('unlinked/deploy'), 400, 'project_not_connected')
-    expectRefusal(await post('missing/deploy'), 404, 'project_not_found')
+    await context.platform.createProject({ slug: 'unlinked' })
+    expectError(await post('unlinked/deploy'), 400, 'project_not_connected')
+    expectError(await post('missing/deploy'), 404, 'project_not_found')
   })
 
   test('brings a stopped project back', async () => {
     expect((await post('deployed/stop')).body).toEqual({ ok: true, status: 'inactive' })
-    expect((await world.home.edge('deployed.localhost')).status).not.toBe(200)
-    const { id } = await world.home.deploy('deployed')
-    await world.home.ended('deployed', id)
-    expect((await world.home.project('deployed')).status).toBe('live')
-    expect((await world.home.edge('deployed.localhost')).body).toBe('one')
+    expect((await context.platform.fetchEdge('deployed.localhost')).status).not.toBe(200)
+    const { id } = await context.platform.deploy('deployed')
+    await context.platform.waitForEnd('deployed', id)
+    expect((await context.platform.getProject('deployed')).status).toBe('live')
+    expect((await context.platform.fetchEdge('deployed.localhost')).body).toBe('one')
   })
 })
 
 describe('retry, rollback and cancel', () => {
   test('retry builds the same commit again, as a child of the first', async () => {
     const repository = makeRepository(tinyServer('first'))
-    await world.home.createProject({ slug: 'again', repo_url: repository.url })
-    const first = await world.home.ended('again', (await world.home.deploy('again')).id)
+    await context.platform.createProject({ slug: 'again', repo_url: repository.url })
+    const first = await context.platform.waitForEnd('again', (await context.platform.deploy('again')).id)
     repository.commit(tinyServer('second'))
-    const answer = await post(`again/deployments/${first.id}/retry`)
-    expect(answer.status).toBe(201)
-    const retried = await world.home.ended('again', answer.body.deployment_id as string)
+    const response = await post(`again/deployments/${first.id}/retry`)
+    expect(response.status).toBe(201)
+    const retried = await context.platform.waitForEnd('again', response.body.deployment_id as string)
     expect(retried).toMatchObject({ status: 'ready', trigger: 'retry', parent_id: first.id, commit_sha: first.commit_sha, is_current: true })
-    expect((await world.home.edge('again.localhost')).body).toBe('first')
+    expect((await context.platform.fetchEdge('again.localhost')).body).toBe('first')
     repository.remove()
   })
 
   test('rollback puts an earlier production deployment back, by a new one', async () => {
     const repository = makeRepository(tinyServer('old'))
-    await world.home.createProject({ slug: 'back', repo_url: repository.url })
-    const old = await world.home.ended('back', (await world.home.deploy('back')).id)
+    await context.platform.createProject({ slug: 'back', repo_url: repository.url })
+    const old = await context.platform.waitForEnd('back', (await context.platform.deploy('back')).id)
     repository.commit(tinyServer('new'))
-    const fresh = await world.home.ended('back', (await world.home.deploy('back')).id)
-    expect((await world.home.edge('back.localhost')).body).toBe('new')
-    expect((await world.home.deployment('back', old.id)).is_current).toBe(false)
-    const answer = await post(`back/deployments/${old.id}/rollback`)
-    expect(answer.status).toBe(201)
-    const rolled = await world.home.ended('back', answer.body.deployment_id as string)
+    const fresh = await context.platform.waitForEnd('back', (await context.platform.deploy('back')).id)
+    expect((await context.platform.fetchEdge('back.localhost')).body).toBe('new')
+    expect((await context.platform.getDeployment('back', old.id)).is_current).toBe(false)
+    const response = await post(`back/deployments/${old.id}/rollback`)
+    expect(response.status).toBe(201)
+    const rolled = await context.platform.waitForEnd('back', response.body.deployment_id as string)
     expect(rolled).toMatchObject({ status: 'ready', trigger: 'rollback', parent_id: old.id, commit_sha: old.commit_sha, is_current: true })
-    expect((await world.home.edge('back.localhost')).body).toBe('old')
-    expect((await world.home.deployment('back', fresh.id)).is_current).toBe(false)
+    expect((await context.platform.fetchEdge('back.localhost')).body).toBe('old')
+    expect((await context.platform.getDeployment('back', fresh.id)).is_current).toBe(false)
     repository.remove()
   })
 
   test('409 for a rollback to what was never ready', async () => {
     const repository = makeRepository({ 'package.json': '{"name":"x","scripts":{"build":"exit 3","start":"node x.js"}}', 'x.js': '' })
-    await world.home.createProject({ slug: 'broken', repo_url: repository.url })
-    const failed = await world.home.ended('broken', (await world.home.deploy('broken')).id)
+    await context.platform.createProject({ slug: 'broken', repo_url: repository.url })
+    const failed = await context.platform.waitForEnd('broken', (await context.platform.deploy('broken')).id)
     expect(failed).toMatchObject({
       status: 'failed',
       can_rollback: false,
       error: { code: expect.any(String), message: expect.any(String), hint: expect.any(String) },
     })
-    expectRefusal(await post(`broken/deployments/${failed.id}/rollback`), 409, 'rollback_not_allowed')
-    expect((await world.home.project('broken')).status).toBe('failed')
+    expectError(await post(`broken/deployments/${failed.id}/rollback`), 409, 'rollback_not_allowed')
+    expect((await context.platform.getProject('broken')).status).toBe('failed')
     repository.remove()
   })
 
   test('cancel ends what is on its way, and is 409 after the end', async () => {
     const repository = makeRepository({ 'package.json': '{"name":"x","scripts":{"build":"sleep 600","start":"node x.js"}}', 'x.js': '' })
-    await world.home.createProject({ slug: 'slow', repo_url: repository.url })
-    const { id } = await world.home.deploy('slow')
-    await until(async () => ((await world.home.deployment('slow', id)).status === 'building' ? true : undefined), { what: 'the build' })
-    const answer = await post(`slow/deployments/${id}/cancel`)
-    expect([answer.status, answer.body]).toEqual([200, { ok: true }])
-    expect(await world.home.ended('slow', id)).toMatchObject({ status: 'canceled', error: null })
-    expectRefusal(await post(`slow/deployments/${id}/cancel`), 409, 'deployment_terminal')
+    await context.platform.createProject({ slug: 'slow', repo_url: repository.url })
+    const { id } = await context.platform.deploy('slow')
+    await until(async () => ((await context.platform.getDeployment('slow', id)).status === 'building' ? true : undefined), { what: 'the build' })
+    const response = await post(`slow/deployments/${id}/cancel`)
+    expect([response.status, response.body]).toEqual([200, { ok: true }])
+    expect(await context.platform.waitForEnd('slow', id)).toMatchObject({ status: 'canceled', error: null })
+    expectError(await post(`slow/deployments/${id}/cancel`), 409, 'deployment_terminal')
     repository.remove()
   })
 
   test('a newer one cancels an older queued one of the same branch', async () => {
     const repository = makeRepository({ 'package.json': '{"name":"x","scripts":{"build":"sleep 600","start":"node x.js"}}', 'x.js': '' })
-    await world.home.createProject({ slug: 'queue', repo_url: repository.url })
+    await context.platform.createProject({ slug: 'queue', repo_url: repository.url })
     const ids: string[] = []
-    for (let i = 0; i < 3; i++) ids.push((await world.home.deploy('queue')).id)
+    for (let i = 0; i < 3; i++) ids.push((await context.platform.deploy('queue')).id)
     const [first = '', second = '', third = ''] = ids
-    expect((await world.home.deployment('queue', second)).status).toBe('canceled')
-    const last = await world.home.deployment('queue', third)
+    expect((await context.platform.getDeployment('queue', second)).status).toBe('canceled')
+    const last = await context.platform.getDeployment('queue', third)
     expect(['queued', 'building']).toContain(last.status)
     if (last.status === 'queued') expect(last.queue_position).toBe(1)
     for (const id of [third, first]) await post(`queue/deployments/${id}/cancel`)
@@ -154,19 +154,19 @@ describe('retry, rollback and cancel', () => {
 
   test.each(['retry', 'cancel', 'rollback'])('404 for %s of what is not there', async (verb) => {
     for (const id of [unknown, 'x', 'constructor', '1%20OR%201=1', '%F0%9F%92%A5'])
-      expectRefusal(await post(`deployed/deployments/${id}/${verb}`), 404, 'deployment_not_found')
+      expectError(await post(`deployed/deployments/${id}/${verb}`), 404, 'deployment_not_found')
   })
 })
 
 describe('GET deployments', () => {
   test('newest first, by pages, filtered', async () => {
     const ids: string[] = []
-    await world.home.createProject({ slug: 'listed', repo_url: world.repository.url })
-    for (let i = 0; i < 4; i++) ids.unshift((await world.home.ended('listed', (await world.home.deploy('listed')).id)).id)
+    await context.platform.createProject({ slug: 'listed', repo_url: context.repository.url })
+    for (let i = 0; i < 4; i++) ids.unshift((await context.platform.waitForEnd('listed', (await context.platform.deploy('listed')).id)).id)
     const list = async (query: string) => {
-      const answer = await world.ask('owner', 'GET', `/v1/projects/listed/deployments${query}`)
-      expect(answer.status).toBe(200)
-      const { deployments, next_cursor } = answer.body as { deployments: Deployment[]; next_cursor: string | null }
+      const response = await context.request('owner', 'GET', `/v1/projects/listed/deployments${query}`)
+      expect(response.status).toBe(200)
+      const { deployments, next_cursor } = response.body as { deployments: Deployment[]; next_cursor: string | null }
       for (const one of deployments) exactly.parse(one)
       return { ids: deployments.map(({ id }) => id), next_cursor, deployments }
     }
@@ -175,9 +175,9 @@ describe('GET deployments', () => {
     expect(page.ids).toEqual(ids.slice(0, 3))
     expect(await list(`?limit=3&cursor=${page.next_cursor}`)).toMatchObject({ ids: ids.slice(3), next_cursor: null })
     for (const path of ['/v1/projects', '/v1/tokens', '/v1/projects/listed/cache/log', '/v1/projects/deployed/deployments']) {
-      const foreign = await world.ask('owner', 'GET', `${path}?cursor=${page.next_cursor}`)
-      expectRefusal(foreign, 400, 'invalid_input')
-      expect(faults(foreign)).toEqual(['cursor'])
+      const foreign = await context.request('owner', 'GET', `${path}?cursor=${page.next_cursor}`)
+      expectError(foreign, 400, 'invalid_input')
+      expect(issuePaths(foreign)).toEqual(['cursor'])
     }
     expect((await list('?status=ready&target=production&branch=main')).ids).toEqual(ids)
     expect((await list('?status=failed')).ids).toEqual([])
@@ -187,16 +187,16 @@ describe('GET deployments', () => {
   })
 
   test.each(['limit=0', 'status=done', 'target=all', 'cursor=x', 'branch=a&branch=b', `branch=${'x'.repeat(201)}`])('400 for %s', async (query) => {
-    const answer = await world.ask('owner', 'GET', `/v1/projects/deployed/deployments?${query}`)
-    expectRefusal(answer, 400, 'invalid_input')
-    expect(faults(answer)).toEqual([query.split('=')[0]])
+    const response = await context.request('owner', 'GET', `/v1/projects/deployed/deployments?${query}`)
+    expectError(response, 400, 'invalid_input')
+    expect(issuePaths(response)).toEqual([query.split('=')[0]])
   })
 
   test('one of them has its log and its steps', async () => {
     const id = await newest('deployed')
     const detail = z
       .strictObject(deploymentDetail.shape)
-      .parse((await world.ask('owner', 'GET', `/v1/projects/deployed/deployments/${id}`)).body.deployment)
+      .parse((await context.request('owner', 'GET', `/v1/projects/deployed/deployments/${id}`)).body.deployment)
     expect(detail.build_log.trimEnd().split('\n')).toHaveLength(detail.build_log_lines)
     expect(detail.build_log_truncated).toBe(false)
     expect(detail.steps.map(({ name }) => name)).toEqual(['clone', 'detect', 'install', 'build', 'start', 'health_check', 'route'])
@@ -207,7 +207,7 @@ describe('GET deployments', () => {
 
 describe('the build log as a stream', () => {
   test('first the status, then everything, then the end', async () => {
-    const { id } = await deployed(world, 'streamed')
+    const { id } = await startDeployment(context, 'streamed')
     const list = await events(`/v1/projects/streamed/deployments/${id}/logs`)
     expect(list[0]?.event).toBe('status')
     expect(list.at(-1)).toMatchObject({ event: 'end', data: '{"status":"ready"}' })
@@ -222,7 +222,7 @@ describe('the build log as a stream', () => {
     // Read again after the end, and with the same lines as the detail has.
     const again = await events(`/v1/projects/streamed/deployments/${id}/logs`)
     expect(parsed(again, 'log')).toEqual(lines)
-    const { build_log } = await world.home.deployment('streamed', id)
+    const { build_log } = await context.platform.getDeployment('streamed', id)
     expect(lines.map(({ line }) => line)).toEqual(build_log.trimEnd().split('\n'))
   })
 
@@ -260,47 +260,47 @@ describe('the runtime log as a stream', () => {
   })
 
   test.each(['lines=19', 'lines=2001', 'lines=x', 'format=xml'])('400 for %s', async (query) => {
-    expectRefusal(await world.ask('owner', 'GET', `/v1/projects/streamed/runtime-logs?${query}`), 400, 'invalid_input')
+    expectError(await context.request('owner', 'GET', `/v1/projects/streamed/runtime-logs?${query}`), 400, 'invalid_input')
   })
 
   test('is open to a project that was never deployed, and waits', async () => {
-    await world.home.createProject({ slug: 'silent' })
+    await context.platform.createProject({ slug: 'silent' })
     const controller = new AbortController()
-    const answer = await fetch(`${world.home.platform.api_url}/v1/projects/silent/runtime-logs`, {
-      headers: { authorization: `Bearer ${world.tokens.owner}` },
+    const response = await fetch(`${context.platform.handle.api_url}/v1/projects/silent/runtime-logs`, {
+      headers: { authorization: `Bearer ${context.tokens.owner}` },
       signal: controller.signal,
     })
-    expect(answer.status).toBe(200)
+    expect(response.status).toBe(200)
     controller.abort()
   })
 })
 
 describe('GET /instance/glances', () => {
-  const look = (slugs: string, who: 'owner' | 'member' | 'stranger' = 'owner') => world.ask(who, 'GET', `/instance/glances?slugs=${slugs}`)
-  const glances = (answer: Answer) =>
-    answer.body.glances as { slug: string; latest: { id: string; status: string } | null; serving: { id: string } | null }[]
+  const look = (slugs: string, who: 'owner' | 'member' | 'stranger' = 'owner') => context.request(who, 'GET', `/instance/glances?slugs=${slugs}`)
+  const glances = (response: ApiResponse) =>
+    response.body.glances as { slug: string; latest: { id: string; status: string } | null; serving: { id: string } | null }[]
 
   test('the newest deployment and the one that serves, of each; unknown ones and those of others are left out', async () => {
-    const first = (await deployed(world, 'glanced')).id
-    await world.home.ended('glanced', first)
-    await world.home.createProject({ slug: 'glanced-bare' })
+    const first = (await startDeployment(context, 'glanced')).id
+    await context.platform.waitForEnd('glanced', first)
+    await context.platform.createProject({ slug: 'glanced-bare' })
     const both = glances(await look('glanced,none,glanced-bare,glanced'))
     expect(both.map(({ slug }) => slug)).toEqual(['glanced', 'glanced-bare'])
     expect(both[0]).toMatchObject({ latest: { id: first, status: 'ready' }, serving: { id: first } })
     expect(both[1]).toEqual({ slug: 'glanced-bare', latest: null, serving: null })
     // As the list of deployments tells it.
-    const { deployments } = (await world.ask('owner', 'GET', '/v1/projects/glanced/deployments')).body as { deployments: unknown[] }
+    const { deployments } = (await context.request('owner', 'GET', '/v1/projects/glanced/deployments')).body as { deployments: unknown[] }
     expect(both[0]?.latest).toEqual(deployments[0])
 
-    world.repository.commit({ 'package.json': 'not json' }, 'Break it')
-    const { deployment_id } = (await world.ask('owner', 'POST', '/v1/projects/glanced/deploy')).body as { deployment_id: string }
-    await world.home.ended('glanced', deployment_id)
+    context.repository.commit({ 'package.json': 'not json' }, 'Break it')
+    const { deployment_id } = (await context.request('owner', 'POST', '/v1/projects/glanced/deploy')).body as { deployment_id: string }
+    await context.platform.waitForEnd('glanced', deployment_id)
     expect(glances(await look('glanced'))[0]).toMatchObject({ latest: { id: deployment_id, status: 'failed' }, serving: { id: first } })
     expect(glances(await look('glanced', 'member'))).toHaveLength(1)
     expect(glances(await look('glanced', 'stranger'))).toEqual([])
   })
 
   test.each(['', Array.from({ length: 61 }, (_, n) => `project-${n}`).join(',')])('400 for none and for too many', async (slugs) => {
-    expectRefusal(await look(slugs), 400, 'invalid_input')
+    expectError(await look(slugs), 400, 'invalid_input')
   })
 })

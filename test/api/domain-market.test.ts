@@ -1,37 +1,37 @@
 import { Resolver } from 'node:dns/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import type { Domain, Offer } from '../../server/contract/domains.ts'
-import type { Check } from '../../server/contract/instance.ts'
+import type { Domain, DomainOffer } from '../../server/contract/domains.ts'
+import type { DoctorCheck } from '../../server/contract/instance.ts'
 import { startTestPlatform } from '../support/platform.ts'
 import { makeRepository, tinyServer } from '../support/repository.ts'
 import { until } from '../support/until.ts'
-import { expectRefusal, faults, startWorld } from './world.ts'
-import type { Answer, Who, World } from './world.ts'
+import { expectError, issuePaths, createApiContext } from './api-context.ts'
+import type { ApiResponse, Caller, ApiContext } from './api-context.ts'
 
-let world: World
+let context: ApiContext
 const at = (slug: string) => `/v1/projects/${slug}/domains/purchase`
-const buy = (hostname: string, more: object = {}, who: Parameters<World['ask']>[0] = 'owner', slug = 'shop'): Promise<Answer> =>
-  world.ask(who, 'POST', at(slug), { hostname, ...more })
+const buy = (hostname: string, more: object = {}, who: Parameters<ApiContext['request']>[0] = 'owner', slug = 'shop'): Promise<ApiResponse> =>
+  context.request(who, 'POST', at(slug), { hostname, ...more })
 const bought = async (hostname: string, more: object = {}): Promise<Domain> => {
-  const answer = await buy(hostname, more)
-  expect([answer.status, answer.text]).toEqual([201, expect.any(String)])
-  return answer.body.domain as Domain
+  const response = await buy(hostname, more)
+  expect([response.status, response.text]).toEqual([201, expect.any(String)])
+  return response.body.domain as Domain
 }
-const offers = async (q: string, who: Who = 'owner') =>
-  (await world.ask(who, 'GET', `/v1/domains/search?q=${encodeURIComponent(q)}`)).body.results as Offer[]
-const isLed = async (host: string) => (await world.home.edge(host)).body.includes('Not deployed yet')
+const offers = async (q: string, who: Caller = 'owner') =>
+  (await context.request(who, 'GET', `/v1/domains/search?q=${encodeURIComponent(q)}`)).body.results as DomainOffer[]
+const isRouted = async (host: string) => (await context.platform.fetchEdge(host)).body.includes('Not deployed yet')
 
 beforeAll(async () => {
-  world = await startWorld()
-  await world.home.createProject({ slug: 'shop' })
-  await world.home.createProject({ slug: 'blog' })
-  await world.ask('stranger', 'POST', '/v1/projects', { name: 'n', slug: 'strange' })
+  context = await createApiContext()
+  await context.platform.createProject({ slug: 'shop' })
+  await context.platform.createProject({ slug: 'blog' })
+  await context.request('stranger', 'POST', '/v1/projects', { name: 'n', slug: 'strange' })
 })
-afterAll(() => world.close())
+afterAll(() => context.close())
 
 describe('GET domains/search', () => {
   test('200 the exact name first, then the same label under the other endings', async () => {
-    const answer = await world.ask('owner', 'GET', '/v1/domains/search?q=garden.internal')
+    const response = await context.request('owner', 'GET', '/v1/domains/search?q=garden.internal')
     const offer = {
       available: true,
       premium: false,
@@ -41,7 +41,7 @@ describe('GET domains/search', () => {
       period_years: 1,
       free_with_credit: false,
     }
-    expect(answer.body).toEqual({
+    expect(response.body).toEqual({
       query: 'garden.internal',
       purchase_enabled: true,
       results: ['garden.internal', 'garden.test', 'garden.home.arpa'].map((hostname) => ({ hostname, ...offer })),
@@ -70,9 +70,9 @@ describe('GET domains/search', () => {
 
   test('400 nothing to look for', async () => {
     for (const q of ['', '...', '!!', '😀', 'a'.repeat(64)]) {
-      const answer = await world.ask('owner', 'GET', `/v1/domains/search?q=${encodeURIComponent(q)}`)
-      expectRefusal(answer, 400, 'invalid_input')
-      expect(faults(answer)).toEqual(['q'])
+      const response = await context.request('owner', 'GET', `/v1/domains/search?q=${encodeURIComponent(q)}`)
+      expectError(response, 400, 'invalid_input')
+      expect(issuePaths(response)).toEqual(['q'])
     }
   })
 })
@@ -91,7 +91,7 @@ describe('POST domains/purchase', () => {
     const days = (Date.parse(domain.expires_at ?? '') - Date.parse(domain.created_at)) / 86_400_000
     expect(Math.round(days)).toBeGreaterThanOrEqual(365)
     expect(Math.round(days)).toBeLessThanOrEqual(366)
-    expect(await isLed('first.test')).toBe(true)
+    expect(await isRouted('first.test')).toBe(true)
   })
 
   test('the registrant is kept sealed, and shown with the one domain', async () => {
@@ -105,15 +105,15 @@ describe('POST domains/purchase', () => {
       phone: '+44 20 1234567',
     }
     const { id } = await bought('ada.test', { registrant, auto_renew: false, period_years: 3 })
-    const { domain } = (await world.ask('owner', 'GET', `/v1/domains/${id}`)).body
+    const { domain } = (await context.request('owner', 'GET', `/v1/domains/${id}`)).body
     expect(domain).toMatchObject({ registrant, registrar: { name: 'local', reference: expect.any(String) }, auto_renew: false })
   })
 
   test('taken away it is the account’s still, and goes to another project at no further cost', async () => {
     const first = await bought('kept.test')
-    expect((await world.ask('owner', 'DELETE', `/v1/domains/${first.id}`)).status).toBe(204)
-    expect(await isLed('kept.test')).toBe(false)
-    expectRefusal(await buy('kept.test', {}, 'stranger', 'strange'), 402, 'payment_method_required')
+    expect((await context.request('owner', 'DELETE', `/v1/domains/${first.id}`)).status).toBe(204)
+    expect(await isRouted('kept.test')).toBe(false)
+    expectError(await buy('kept.test', {}, 'stranger', 'strange'), 402, 'payment_method_required')
     const again = (await buy('kept.test', {}, 'owner', 'blog')).body.domain as Domain
     expect(again).toMatchObject({
       status: 'verified',
@@ -125,20 +125,20 @@ describe('POST domains/purchase', () => {
 
   test('409 hostname_taken, by whomever', async () => {
     await bought('taken.test')
-    expectRefusal(await buy('taken.test'), 409, 'hostname_taken')
-    const { token } = await world.add('rich@example.com', { plan: 'pro', card: true })
-    await world.ask({ token }, 'POST', '/v1/projects', { name: 'n', slug: 'rich' })
-    const answer = await buy('taken.test', {}, { token }, 'rich')
-    expectRefusal(answer, 409, 'hostname_taken')
-    expect(answer.text).not.toContain('shop')
+    expectError(await buy('taken.test'), 409, 'hostname_taken')
+    const { token } = await context.addPerson('rich@example.com', { plan: 'pro', card: true })
+    await context.request({ token }, 'POST', '/v1/projects', { name: 'n', slug: 'rich' })
+    const response = await buy('taken.test', {}, { token }, 'rich')
+    expectError(response, 409, 'hostname_taken')
+    expect(response.text).not.toContain('shop')
   })
 
   test.each(['shop.com', 'a.b.test', 'test.example', 'x.home.test'])('409 domain_unavailable: %s', async (hostname) => {
-    expectRefusal(await buy(hostname), 409, 'domain_unavailable')
+    expectError(await buy(hostname), 409, 'domain_unavailable')
   })
 
   test('409 price_changed: nothing is bought at another price than expected', async () => {
-    expectRefusal(await buy('dear.test', { expected_price_cents: 100 }), 409, 'price_changed')
+    expectError(await buy('dear.test', { expected_price_cents: 100 }), 409, 'price_changed')
     expect((await offers('dear'))[0]).toMatchObject({ available: true })
     await bought('dear.test', { expected_price_cents: 0 })
   })
@@ -149,18 +149,18 @@ describe('POST domains/purchase', () => {
     [`${'a'.repeat(64)}.test`, 'hostname'],
     ['Shop.test', 'hostname'],
   ])('400 %s', async (hostname, fault) => {
-    const answer = await buy(hostname)
-    expectRefusal(answer, 400, 'invalid_input')
-    expect(faults(answer)).toEqual([fault])
+    const response = await buy(hostname)
+    expectError(response, 400, 'invalid_input')
+    expect(issuePaths(response)).toEqual([fault])
   })
 
   test('400 a period of no years, of eleven, a registrant without an address', async () => {
     for (const more of [{ period_years: 0 }, { period_years: 11 }, { registrant: { name: 'A' } }, { more: 1 }])
-      expectRefusal(await buy('bad.test', more), 400, 'invalid_input')
+      expectError(await buy('bad.test', more), 400, 'invalid_input')
   })
 
   test('402 on starter without a card', async () => {
-    expectRefusal(await buy('starter.test', {}, 'stranger', 'strange'), 402, 'payment_method_required')
+    expectError(await buy('starter.test', {}, 'stranger', 'strange'), 402, 'payment_method_required')
   })
 
   test('two at once: one has it', async () => {
@@ -168,68 +168,72 @@ describe('POST domains/purchase', () => {
     const statuses = answers.map((one) => one.status).toSorted((a, b) => a - b)
     // The loser may come late enough to find it owned by its own account.
     expect(statuses[0]).toBe(201)
-    expect(((await world.ask('owner', 'GET', '/v1/domains')).body.domains as Domain[]).filter((one) => one.hostname === 'race.test')).toHaveLength(1)
+    expect(
+      ((await context.request('owner', 'GET', '/v1/domains')).body.domains as Domain[]).filter((one) => one.hostname === 'race.test'),
+    ).toHaveLength(1)
   })
 })
 
 describe('POST transfer', () => {
   test('200 with the code, the same one when asked twice; it routes no more', async () => {
     const { id } = await bought('leaves.test')
-    const first = await world.ask('owner', 'POST', `/v1/domains/${id}/transfer`)
+    const first = await context.request('owner', 'POST', `/v1/domains/${id}/transfer`)
     expect(first.status).toBe(200)
     expect(first.body).toMatchObject({
       domain: { status: 'transfer_requested', transfer_requested_at: expect.any(String) },
       auth_code: expect.stringMatching(/^\S{16,}$/),
     })
-    expect((await world.ask('owner', 'POST', `/v1/domains/${id}/transfer`)).body).toEqual(first.body)
-    expect(await isLed('leaves.test')).toBe(false)
-    const { domain } = (await world.ask('owner', 'GET', `/v1/domains/${id}`)).body
+    expect((await context.request('owner', 'POST', `/v1/domains/${id}/transfer`)).body).toEqual(first.body)
+    expect(await isRouted('leaves.test')).toBe(false)
+    const { domain } = (await context.request('owner', 'GET', `/v1/domains/${id}`)).body
     expect(domain).not.toHaveProperty('auth_code')
   })
 
   test('verify takes it back: it routes again, and the code is another one from then on', async () => {
     const { id } = await bought('stays.test')
-    const { auth_code } = (await world.ask('owner', 'POST', `/v1/domains/${id}/transfer`)).body
-    expect((await world.ask('owner', 'POST', `/v1/domains/${id}/verify`)).body.domain).toMatchObject({
+    const { auth_code } = (await context.request('owner', 'POST', `/v1/domains/${id}/transfer`)).body
+    expect((await context.request('owner', 'POST', `/v1/domains/${id}/verify`)).body.domain).toMatchObject({
       status: 'verified',
       transfer_requested_at: null,
     })
-    expect(await isLed('stays.test')).toBe(true)
-    expect((await world.ask('owner', 'POST', `/v1/domains/${id}/transfer`)).body.auth_code).not.toBe(auth_code)
+    expect(await isRouted('stays.test')).toBe(true)
+    expect((await context.request('owner', 'POST', `/v1/domains/${id}/transfer`)).body.auth_code).not.toBe(auth_code)
   })
 
   test('409 transfer_not_allowed for a name that was brought along', async () => {
-    const { domain } = (await world.ask('owner', 'POST', '/v1/projects/shop/domains', { hostname: 'brought.example.com' })).body as { domain: Domain }
-    expectRefusal(await world.ask('owner', 'POST', `/v1/domains/${domain.id}/transfer`), 409, 'transfer_not_allowed')
+    const { domain } = (await context.request('owner', 'POST', '/v1/projects/shop/domains', { hostname: 'brought.example.com' })).body as {
+      domain: Domain
+    }
+    expectError(await context.request('owner', 'POST', `/v1/domains/${domain.id}/transfer`), 409, 'transfer_not_allowed')
   })
 })
 
 test('a whole life with no network: search, buy, open by the own DNS server and the edge, renew, transfer', async () => {
   const repository = makeRepository(tinyServer('one'))
-  const home = await startTestPlatform({ runtime: 'process' })
+  const platform = await startTestPlatform({ runtime: 'process' })
   onTestFinished(() => repository.remove())
-  await home.createProject({ slug: 'alive', repo_url: repository.url })
-  await home.ended('alive', (await home.deploy('alive')).id)
-  const { body: found } = await home.api<{ results: Offer[] }>('GET', '/v1/domains/search?q=life')
+  await platform.createProject({ slug: 'alive', repo_url: repository.url })
+  await platform.waitForEnd('alive', (await platform.deploy('alive')).id)
+  const { body: found } = await platform.api<{ results: DomainOffer[] }>('GET', '/v1/domains/search?q=life')
   expect(found.results[0]).toMatchObject({ hostname: 'life.test', available: true, price_cents: 0 })
-  const { domain } = (await home.api<{ domain: Domain }>('POST', at('alive'), { hostname: 'life.test', expected_price_cents: 0 })).body
-  expect(await home.edge('life.test')).toMatchObject({ status: 200, body: expect.stringContaining('one') })
+  const { domain } = (await platform.api<{ domain: Domain }>('POST', at('alive'), { hostname: 'life.test', expected_price_cents: 0 })).body
+  expect(await platform.fetchEdge('life.test')).toMatchObject({ status: 200, body: expect.stringContaining('one') })
 
   // The setting opens the DNS server at once; the doctor says where it is and who has to be told.
-  await home.api('PATCH', '/instance/settings', { dns_server: 0 })
-  const { checks } = (await home.api<{ checks: Check[] }>('GET', '/instance/doctor')).body
+  await platform.api('PATCH', '/instance/settings', { dns_server: 0 })
+  const { checks } = (await platform.api<{ checks: DoctorCheck[] }>('GET', '/instance/doctor')).body
   const check = checks.find(({ name }) => name === 'dns server')
   const port = /127\.0\.0\.1:(\d+)/.exec(check?.message ?? '')?.[1]
   const resolver = new Resolver({ timeout: 5_000 })
   resolver.setServers([`127.0.0.1:${port}`])
   expect(await resolver.resolve4('life.test')).toEqual(['127.0.0.1'])
   await expect(resolver.resolve4('nobody.test')).rejects.toMatchObject({ code: 'EREFUSED' })
-  await home.api('PATCH', '/instance/settings', { dns_server: null })
+  await platform.api('PATCH', '/instance/settings', { dns_server: null })
   await expect(resolver.resolve4('life.test')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
 
   // Eleven months later it is renewed by itself, soon after the start.
-  await home.platform.stop()
-  const { data_dir } = home
+  await platform.handle.stop()
+  const { data_dir } = platform
   const again = await startTestPlatform({ runtime: 'process', data_dir, ahead_ms: 340 * 86_400_000 })
   onTestFinished(() => again.remove())
   const now = async () => (await again.api<{ domain: Domain }>('GET', `/v1/domains/${domain.id}`)).body.domain
@@ -242,9 +246,9 @@ test('a whole life with no network: search, buy, open by the own DNS server and 
   )
   expect(renewed.expires_at?.slice(0, 4)).toBe(String(Number(domain.expires_at?.slice(0, 4)) + 1))
   expect(renewed.status).toBe('verified')
-  expect(await until(async () => ((await again.edge('life.test')).status === 200 ? true : undefined), { what: 'the app' })).toBe(true)
+  expect(await until(async () => ((await again.fetchEdge('life.test')).status === 200 ? true : undefined), { what: 'the app' })).toBe(true)
 
   const left = await again.api<{ domain: Domain; auth_code: string }>('POST', `/v1/domains/${domain.id}/transfer`)
   expect([left.status, left.body.domain.status]).toEqual([200, 'transfer_requested'])
-  expect((await again.edge('life.test')).status).toBe(404)
+  expect((await again.fetchEdge('life.test')).status).toBe(404)
 }, 240_000)

@@ -1,36 +1,36 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Domain, Offer } from '../../server/contract/domains.ts'
+import type { Domain, DomainOffer } from '../../server/contract/domains.ts'
 import { createClient, startTestPlatform, type TestPlatform } from '../support/platform.ts'
-import { type PorkbunStandIn, startPorkbun } from '../support/porkbun-stand-in.ts'
+import { type FakePorkbun, startFakePorkbun } from '../support/fake-porkbun.ts'
 
-let home: TestPlatform
+let platform: TestPlatform
 const codeOf = ({ status, body }: { status: number; body: unknown }) => [status, (body as { error?: string }).error]
 const buy = (hostname: string, more: object = {}) =>
-  home.api<{ domain?: Domain }>('POST', '/v1/projects/shop/domains/purchase', { hostname, ...more })
+  platform.api<{ domain?: Domain }>('POST', '/v1/projects/shop/domains/purchase', { hostname, ...more })
 
 describe('a registrar that costs something', () => {
-  let porkbun: PorkbunStandIn
+  let porkbun: FakePorkbun
   beforeAll(async () => {
-    porkbun = await startPorkbun()
-    home = await startTestPlatform({ runtime: 'process', registrar: porkbun.options })
-    await home.createProject({ slug: 'shop' })
+    porkbun = await startFakePorkbun()
+    platform = await startTestPlatform({ runtime: 'process', registrar: porkbun.options })
+    await platform.createProject({ slug: 'shop' })
   })
   afterAll(async () => {
-    await home.remove()
+    await platform.remove()
     await porkbun.close()
   })
 
   test('search tells its price', async () => {
-    const { body } = await home.api<{ purchase_enabled: boolean; results: Offer[] }>('GET', '/v1/domains/search?q=harbour.com')
+    const { body } = await platform.api<{ purchase_enabled: boolean; results: DomainOffer[] }>('GET', '/v1/domains/search?q=harbour.com')
     expect(body.purchase_enabled).toBe(true)
     expect(body.results[0]).toMatchObject({ hostname: 'harbour.com', available: true, price_cents: 973, renewal_price_cents: 1108, currency: 'USD' })
   })
 
   test('402 without a card, and nothing is bought', async () => {
-    await home.api('PATCH', '/instance/settings', { payment_method: false })
+    await platform.api('PATCH', '/instance/settings', { payment_method: false })
     expect(codeOf(await buy('harbour.com'))).toEqual([402, 'payment_method_required'])
     expect(porkbun.charged).toEqual([])
-    await home.api('PATCH', '/instance/settings', { payment_method: true })
+    await platform.api('PATCH', '/instance/settings', { payment_method: true })
   })
 
   test('409 at another price than was expected, and for a name that is taken; nothing is bought', async () => {
@@ -41,9 +41,9 @@ describe('a registrar that costs something', () => {
   })
 
   test('502 when it fails, and nothing half made stays', async () => {
-    porkbun.next.set('domain/create', 'refused')
+    porkbun.next_outcomes.set('domain/create', 'refused')
     expect(codeOf(await buy('harbour.com'))).toEqual([502, 'registrar_error'])
-    expect((await home.api<{ domains: Domain[] }>('GET', '/v1/domains')).body.domains).toEqual([])
+    expect((await platform.api<{ domains: Domain[] }>('GET', '/v1/domains')).body.domains).toEqual([])
   })
 
   test('201 with a card: paid once, verified, and its record set', async () => {
@@ -58,7 +58,7 @@ describe('a registrar that costs something', () => {
 test('with no registrar search and purchase are 503, and domains of one’s own go on', async () => {
   const off = await startTestPlatform({ runtime: 'process', registrar: { name: 'off' } })
   try {
-    const client = createClient(off.platform.instance)
+    const client = createClient(off.handle.instance)
     await client.createProject({ slug: 'shop' })
     expect(codeOf(await client.api('GET', '/v1/domains/search?q=harbour'))).toEqual([503, 'purchase_not_configured'])
     const purchase = await client.api('POST', '/v1/projects/shop/domains/purchase', { hostname: 'harbour.test' })

@@ -3,55 +3,55 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Domain, DomainCheck } from '../../server/contract/domains.ts'
-import { type DnsStandIn, startDns } from '../support/dns-stand-in.ts'
-import { getSecure } from '../support/tls.ts'
-import { expectRefusal, faults, startWorld } from './world.ts'
-import type { Who, World } from './world.ts'
+import { type FakeDns, startFakeDns } from '../support/fake-dns.ts'
+import { getHttps } from '../support/tls.ts'
+import { expectError, issuePaths, createApiContext } from './api-context.ts'
+import type { Caller, ApiContext } from './api-context.ts'
 
-let world: World
-let dns: DnsStandIn
+let context: ApiContext
+let dns: FakeDns
 /** Another account, on a plan that has domains. */
 let neighbour: { token: string }
 const ip = '127.0.0.1'
 const at = (slug: string) => `/v1/projects/${slug}/domains`
 
 beforeAll(async () => {
-  world = await startWorld()
-  dns = await startDns()
-  await world.ask('instance_owner', 'PATCH', '/instance/settings', { dns_resolvers: [dns.address] })
-  await world.home.createProject({ slug: 'shop' })
-  await world.home.createProject({ slug: 'blog' })
-  neighbour = await world.add('neighbour@example.com', { plan: 'basic' })
-  await world.ask(neighbour, 'POST', '/v1/projects', { name: 'n', slug: 'strange' })
+  context = await createApiContext()
+  dns = await startFakeDns()
+  await context.request('instance_owner', 'PATCH', '/instance/settings', { dns_resolvers: [dns.address] })
+  await context.platform.createProject({ slug: 'shop' })
+  await context.platform.createProject({ slug: 'blog' })
+  neighbour = await context.addPerson('neighbour@example.com', { plan: 'basic' })
+  await context.request(neighbour, 'POST', '/v1/projects', { name: 'n', slug: 'strange' })
 })
 afterAll(async () => {
-  await world.ask('instance_owner', 'PATCH', '/instance/settings', { dns_resolvers: null })
-  await world.close()
+  await context.request('instance_owner', 'PATCH', '/instance/settings', { dns_resolvers: null })
+  await context.close()
   await dns.close()
 })
 beforeEach(() => {
   dns.zone = {}
 })
 
-async function add(host: string, slug = 'shop', who: Parameters<World['ask']>[0] = 'owner'): Promise<Domain> {
-  const answer = await world.ask(who, 'POST', at(slug), { hostname: host })
-  expect(answer.status).toBe(201)
-  return answer.body.domain as Domain
+async function add(host: string, slug = 'shop', who: Parameters<ApiContext['request']>[0] = 'owner'): Promise<Domain> {
+  const response = await context.request(who, 'POST', at(slug), { hostname: host })
+  expect(response.status).toBe(201)
+  return response.body.domain as Domain
 }
-async function verify(id: string, who: Who = 'owner'): Promise<{ domain: Domain; checks: DomainCheck[] }> {
-  const answer = await world.ask(who, 'POST', `/v1/domains/${id}/verify`)
-  expect(answer.status).toBe(200)
-  return answer.body as unknown as { domain: Domain; checks: DomainCheck[] }
+async function verify(id: string, who: Caller = 'owner'): Promise<{ domain: Domain; checks: DomainCheck[] }> {
+  const response = await context.request(who, 'POST', `/v1/domains/${id}/verify`)
+  expect(response.status).toBe(200)
+  return response.body as unknown as { domain: Domain; checks: DomainCheck[] }
 }
 /** The edge leads a name to its project, which is not deployed, or knows nothing of it. */
-const isLed = async (host: string) => (await world.home.edge(host)).body.includes('Not deployed yet')
+const isRouted = async (host: string) => (await context.platform.fetchEdge(host)).body.includes('Not deployed yet')
 
 describe('POST domains of a project', () => {
   test('201 pending, with all that the contract names; it does not route yet', async () => {
-    const answer = await world.ask('owner', 'POST', at('shop'), { hostname: 'www.example.com' })
-    expect(answer.status).toBe(201)
-    const project = await world.home.project('shop')
-    expect(answer.body).toEqual({
+    const response = await context.request('owner', 'POST', at('shop'), { hostname: 'www.example.com' })
+    expect(response.status).toBe(201)
+    const project = await context.platform.getProject('shop')
+    expect(response.body).toEqual({
       domain: {
         id: expect.stringMatching(/^dom_/),
         hostname: 'www.example.com',
@@ -69,7 +69,7 @@ describe('POST domains of a project', () => {
         project_name: 'shop',
       },
     })
-    expect(await isLed('www.example.com')).toBe(false)
+    expect(await isRouted('www.example.com')).toBe(false)
   })
 
   test.each([
@@ -84,9 +84,9 @@ describe('POST domains of a project', () => {
     ['xn--a.example.com', 'stands for no name'],
     [`${hostname().split('.')[0]?.toLowerCase()}.local`, 'of the instance itself'],
   ])('400 %s, though the pattern allows it', async (host, why) => {
-    const answer = await world.ask('owner', 'POST', at('shop'), { hostname: host })
-    expectRefusal(answer, 400, 'invalid_input')
-    expect(answer.body.issues).toEqual([{ path: 'hostname', message: expect.stringContaining(why) }])
+    const response = await context.request('owner', 'POST', at('shop'), { hostname: host })
+    expectError(response, 400, 'invalid_input')
+    expect(response.body.issues).toEqual([{ path: 'hostname', message: expect.stringContaining(why) }])
   })
 
   test.each([
@@ -103,9 +103,9 @@ describe('POST domains of a project', () => {
     7,
     null,
   ])('400 %s, which the pattern refuses', async (host) => {
-    const answer = await world.ask('owner', 'POST', at('shop'), { hostname: host })
-    expectRefusal(answer, 400, 'invalid_input')
-    expect(faults(answer)).toEqual(['hostname'])
+    const response = await context.request('owner', 'POST', at('shop'), { hostname: host })
+    expectError(response, 400, 'invalid_input')
+    expect(issuePaths(response)).toEqual(['hostname'])
   })
 
   test('names of every kind that are none of these are taken', async () => {
@@ -115,55 +115,55 @@ describe('POST domains of a project', () => {
 
   test('409 hostname_taken within the account and across accounts; whose it is, is not told to others', async () => {
     await add('taken.example.com')
-    const own = await world.ask('owner', 'POST', at('blog'), { hostname: 'taken.example.com' })
-    expectRefusal(own, 409, 'hostname_taken')
+    const own = await context.request('owner', 'POST', at('blog'), { hostname: 'taken.example.com' })
+    expectError(own, 409, 'hostname_taken')
     expect(own.body.message).toContain('project shop')
-    const other = await world.ask(neighbour, 'POST', at('strange'), { hostname: 'taken.example.com' })
-    expectRefusal(other, 409, 'hostname_taken')
+    const other = await context.request(neighbour, 'POST', at('strange'), { hostname: 'taken.example.com' })
+    expectError(other, 409, 'hostname_taken')
     expect(other.text).not.toContain('shop')
   })
 
   test('of twenty that ask at once one has it', async () => {
     const all = await Promise.all(
-      Array.from({ length: 20 }, (_, i) => world.ask('owner', 'POST', at(i % 2 ? 'shop' : 'blog'), { hostname: 'race.example.com' })),
+      Array.from({ length: 20 }, (_, i) => context.request('owner', 'POST', at(i % 2 ? 'shop' : 'blog'), { hostname: 'race.example.com' })),
     )
     expect(all.map((one) => String(one.status)).toSorted()).toEqual(['201', ...Array.from({ length: 19 }, () => '409')])
   })
 
   test('402 on starter without a card, after 400 and before 409; with a card it is taken', async () => {
-    const poor = await world.add('poor@example.com', { plan: 'starter' })
-    await world.ask(poor, 'POST', '/v1/projects', { name: 'n', slug: 'poor' })
-    expectRefusal(await world.ask(poor, 'POST', at('poor'), { hostname: 'poor.example.com' }), 402, 'payment_method_required')
-    expectRefusal(await world.ask(poor, 'POST', at('poor'), { hostname: 'poor.localhost' }), 400, 'invalid_input')
+    const poor = await context.addPerson('poor@example.com', { plan: 'starter' })
+    await context.request(poor, 'POST', '/v1/projects', { name: 'n', slug: 'poor' })
+    expectError(await context.request(poor, 'POST', at('poor'), { hostname: 'poor.example.com' }), 402, 'payment_method_required')
+    expectError(await context.request(poor, 'POST', at('poor'), { hostname: 'poor.localhost' }), 400, 'invalid_input')
     await add('rich.example.com')
-    expectRefusal(await world.ask(poor, 'POST', at('poor'), { hostname: 'rich.example.com' }), 402, 'payment_method_required')
-    const carded = await world.add('carded@example.com', { plan: 'starter', card: true })
-    await world.ask(carded, 'POST', '/v1/projects', { name: 'n', slug: 'carded' })
-    expect((await world.ask(carded, 'POST', at('carded'), { hostname: 'carded.example.com' })).status).toBe(201)
+    expectError(await context.request(poor, 'POST', at('poor'), { hostname: 'rich.example.com' }), 402, 'payment_method_required')
+    const carded = await context.addPerson('carded@example.com', { plan: 'starter', card: true })
+    await context.request(carded, 'POST', '/v1/projects', { name: 'n', slug: 'carded' })
+    expect((await context.request(carded, 'POST', at('carded'), { hostname: 'carded.example.com' })).status).toBe(201)
   })
 })
 
 describe('GET domains', () => {
   test('200 of one project, and of all that the caller may see, newest first', async () => {
-    await world.home.createProject({ slug: 'lists' })
+    await context.platform.createProject({ slug: 'lists' })
     const one = await add('one.example.net', 'lists')
     const two = await add('two.example.net', 'lists')
     const theirs = await add('theirs.example.net', 'strange', neighbour)
-    const list = (await world.ask('owner', 'GET', at('lists'))).body
+    const list = (await context.request('owner', 'GET', at('lists'))).body
     expect(list).toEqual({ platform_ip: ip, purchase_enabled: expect.any(Boolean), domains: [two, one] })
     for (const who of ['owner', 'member'] as const) {
-      const { domains } = (await world.ask(who, 'GET', '/v1/domains')).body as { domains: Domain[] }
+      const { domains } = (await context.request(who, 'GET', '/v1/domains')).body as { domains: Domain[] }
       expect(domains.slice(0, 2)).toEqual([two, one])
       expect(domains.map(({ id }) => id)).not.toContain(theirs.id)
     }
-    expect((await world.ask(neighbour, 'GET', '/v1/domains')).body).toMatchObject({ domains: [theirs] })
+    expect((await context.request(neighbour, 'GET', '/v1/domains')).body).toMatchObject({ domains: [theirs] })
   })
 
   test('200 of one adds registrar and registrant', async () => {
     const domain = await add('single.example.net')
-    const answer = await world.ask('owner', 'GET', `/v1/domains/${domain.id}`)
-    expect(answer.body).toEqual({ platform_ip: ip, domain: { ...domain, registrar: null, registrant: null } })
-    expect((await world.ask('owner', 'GET', `/domains/${domain.id}`)).headers.get('deprecation')).toBe('true')
+    const response = await context.request('owner', 'GET', `/v1/domains/${domain.id}`)
+    expect(response.body).toEqual({ platform_ip: ip, domain: { ...domain, registrar: null, registrant: null } })
+    expect((await context.request('owner', 'GET', `/domains/${domain.id}`)).headers.get('deprecation')).toBe('true')
   })
 
   test('404 for another’s, as for one that is not there, to the byte', async () => {
@@ -173,26 +173,28 @@ describe('GET domains', () => {
       ['POST', '/v1/domains/ID/verify'],
       ['DELETE', '/v1/domains/ID'],
     ] as const) {
-      const answers = await Promise.all([id, 'dom_00000000000000000000000000'].map((one) => world.ask('stranger', method, path.replace('ID', one))))
-      for (const answer of answers) expectRefusal(answer, 404, 'domain_not_found')
+      const answers = await Promise.all(
+        [id, 'dom_00000000000000000000000000'].map((one) => context.request('stranger', method, path.replace('ID', one))),
+      )
+      for (const response of answers) expectError(response, 404, 'domain_not_found')
       const [hidden, missing] = answers.map((one) => one.text.replace(one.headers.get('x-request-id') ?? '', ''))
       expect(hidden).toBe(missing)
     }
-    expect((await world.ask('owner', 'GET', `/v1/domains/${id}`)).status).toBe(200)
+    expect((await context.request('owner', 'GET', `/v1/domains/${id}`)).status).toBe(200)
   })
 
   test('platform_ip is the setting’s, when there is one', async () => {
-    await world.ask('instance_owner', 'PATCH', '/instance/settings', { platform_ip: '203.0.113.7' })
-    expect((await world.ask('owner', 'GET', '/v1/domains')).body.platform_ip).toBe('203.0.113.7')
-    await world.ask('instance_owner', 'PATCH', '/instance/settings', { platform_ip: null })
-    expect((await world.ask('owner', 'GET', '/v1/domains')).body.platform_ip).toBe(ip)
+    await context.request('instance_owner', 'PATCH', '/instance/settings', { platform_ip: '203.0.113.7' })
+    expect((await context.request('owner', 'GET', '/v1/domains')).body.platform_ip).toBe('203.0.113.7')
+    await context.request('instance_owner', 'PATCH', '/instance/settings', { platform_ip: null })
+    expect((await context.request('owner', 'GET', '/v1/domains')).body.platform_ip).toBe(ip)
   })
 
   test.each([['1.1.1'], ['dns.example.com'], ['1.1.1.1:0'], ['1.1.1.1:70000'], ['[1.1.1.1]:53'], []])(
     '400 a resolver that is none: %s',
     async (...list) => {
-      expectRefusal(
-        await world.ask('instance_owner', 'PATCH', '/instance/settings', { dns_resolvers: list.filter((one) => typeof one === 'string') }),
+      expectError(
+        await context.request('instance_owner', 'PATCH', '/instance/settings', { dns_resolvers: list.filter((one) => typeof one === 'string') }),
         400,
         'invalid_input',
       )
@@ -213,21 +215,22 @@ describe('POST verify', () => {
       last_check_at: domain.verified_at,
     })
     expect(checks).toEqual([{ type: 'A', name: 'good.example.com', expected: ip, found: [ip], ok: true, message: 'good.example.com leads here.' }])
-    expect(await isLed('good.example.com')).toBe(true)
-    expect((await world.ask('owner', 'GET', `/v1/domains/${id}`)).body.domain).toMatchObject(domain)
+    expect(await isRouted('good.example.com')).toBe(true)
+    expect((await context.request('owner', 'GET', `/v1/domains/${id}`)).body.domain).toMatchObject(domain)
     expect((await verify(id)).domain.verified_at).toBe(domain.verified_at)
   })
 
   test('HTTPS shows a certificate for it as long as it is verified', async () => {
-    const port = Number(new URL(world.home.platform.instance.edge_https_url ?? '').port)
-    await world.ask('instance_owner', 'POST', '/instance/https/trust')
-    const ask = () => getSecure(port, '/', { ca: readFileSync(join(world.home.data_dir, 'authority.crt'), 'utf8'), servername: 'safe.example.com' })
+    const port = Number(new URL(context.platform.handle.instance.edge_https_url ?? '').port)
+    await context.request('instance_owner', 'POST', '/instance/https/trust')
+    const ask = () =>
+      getHttps(port, '/', { ca: readFileSync(join(context.platform.data_dir, 'authority.crt'), 'utf8'), servername: 'safe.example.com' })
     const { id } = await add('safe.example.com')
     await expect(ask()).rejects.toThrow()
     dns.zone = { 'safe.example.com': { A: [ip] } }
     await verify(id)
     expect((await ask()).text).toContain('Not deployed yet')
-    await world.ask('owner', 'DELETE', `/v1/domains/${id}`)
+    await context.request('owner', 'DELETE', `/v1/domains/${id}`)
     await expect(ask()).rejects.toThrow()
   })
 
@@ -243,12 +246,12 @@ describe('POST verify', () => {
 
     dns.zone = { 'moves.example.com': { A: [ip] } }
     expect((await verify(id)).domain.status).toBe('verified')
-    expect(await isLed('moves.example.com')).toBe(true)
+    expect(await isRouted('moves.example.com')).toBe(true)
 
     dns.zone = { 'moves.example.com': { A: ['198.51.100.4'] } }
     const away = await verify(id)
     expect(away.domain).toMatchObject({ status: 'failed', verified_at: null, last_check_error: expect.stringContaining('198.51.100.4') })
-    expect(await isLed('moves.example.com')).toBe(false)
+    expect(await isRouted('moves.example.com')).toBe(false)
   })
 
   test('a DNS that cannot be asked proves nothing: what was verified stays, what was not does not become so', async () => {
@@ -259,7 +262,7 @@ describe('POST verify', () => {
     const after = await verify(known.id)
     expect(after.domain).toMatchObject({ status: 'verified', last_check_error: expect.stringContaining('SERVFAIL') })
     expect(after.checks[0]?.ok).toBe(false)
-    expect(await isLed('known.example.com')).toBe(true)
+    expect(await isRouted('known.example.com')).toBe(true)
     expect((await verify(fresh.id)).domain).toMatchObject({ status: 'failed', last_check_error: expect.stringContaining('SERVFAIL') })
   })
 
@@ -268,7 +271,7 @@ describe('POST verify', () => {
     dns.zone = { 'once.example.com': { A: [ip] } }
     const all = await Promise.all(Array.from({ length: 10 }, () => verify(id, 'member')))
     expect(new Set(all.map((one) => one.domain.status))).toEqual(new Set(['verified']))
-    expect(dns.asked.filter((one) => one === 'A once.example.com').length).toBeLessThan(10)
+    expect(dns.queries.filter((one) => one === 'A once.example.com').length).toBeLessThan(10)
   })
 
   test('a name of another’s DNS that says what it likes is said as text', async () => {
@@ -280,23 +283,23 @@ describe('POST verify', () => {
 
 describe('a name that was bought here', () => {
   test('is verified by owning it, with those below it; it is kept from other accounts, and given away by its owner alone', async () => {
-    const bought = await world.ask('owner', 'POST', `${at('shop')}/purchase`, { hostname: 'mine.test' })
+    const bought = await context.request('owner', 'POST', `${at('shop')}/purchase`, { hostname: 'mine.test' })
     expect(bought.status).toBe(201)
     const { id } = bought.body.domain as Domain
-    expect(await isLed('mine.test')).toBe(true)
-    const single = (await world.ask('member', 'GET', `/v1/domains/${id}`)).body.domain
+    expect(await isRouted('mine.test')).toBe(true)
+    const single = (await context.request('member', 'GET', `/v1/domains/${id}`)).body.domain
     expect(single).toMatchObject({ status: 'verified', registrar: { name: 'local', reference: expect.any(String) }, registrant: null })
 
     for (const host of ['mine.test', 'www.mine.test'])
-      expectRefusal(await world.ask(neighbour, 'POST', at('strange'), { hostname: host }), 409, 'hostname_taken')
+      expectError(await context.request(neighbour, 'POST', at('strange'), { hostname: host }), 409, 'hostname_taken')
     const below = await add('www.mine.test', 'blog')
     expect([below.status, below.account_owned_domain_id]).toEqual(['pending', null])
     expect((await verify(below.id)).domain.status).toBe('verified')
-    expect(dns.asked.filter((one) => one.endsWith('mine.test'))).toEqual([])
+    expect(dns.queries.filter((one) => one.endsWith('mine.test'))).toEqual([])
 
-    expectRefusal(await world.ask('member', 'DELETE', `/v1/domains/${id}`), 403, 'forbidden')
-    expect((await world.ask('owner', 'DELETE', `/v1/domains/${id}`)).status).toBe(204)
-    expect(await isLed('mine.test')).toBe(false)
+    expectError(await context.request('member', 'DELETE', `/v1/domains/${id}`), 403, 'forbidden')
+    expect((await context.request('owner', 'DELETE', `/v1/domains/${id}`)).status).toBe(204)
+    expect(await isRouted('mine.test')).toBe(false)
     const again = await add('mine.test', 'blog')
     expect(again).toMatchObject({ status: 'pending', account_owned_domain_id: expect.any(String), auto_renew: true })
     expect((await verify(again.id)).domain.status).toBe('verified')
@@ -308,21 +311,21 @@ describe('DELETE', () => {
     const { id } = await add('leaves.example.com')
     dns.zone = { 'leaves.example.com': { A: [ip] } }
     await verify(id)
-    expect(await isLed('leaves.example.com')).toBe(true)
-    expect((await world.ask('owner', 'DELETE', `/v1/domains/${id}`)).status).toBe(204)
-    expect(await isLed('leaves.example.com')).toBe(false)
-    expectRefusal(await world.ask('owner', 'DELETE', `/v1/domains/${id}`), 404, 'domain_not_found')
+    expect(await isRouted('leaves.example.com')).toBe(true)
+    expect((await context.request('owner', 'DELETE', `/v1/domains/${id}`)).status).toBe(204)
+    expect(await isRouted('leaves.example.com')).toBe(false)
+    expectError(await context.request('owner', 'DELETE', `/v1/domains/${id}`), 404, 'domain_not_found')
     expect((await add('leaves.example.com', 'strange', neighbour)).status).toBe('pending')
   })
 
   test('with its project a name is gone, and free for others', async () => {
-    await world.home.createProject({ slug: 'short' })
+    await context.platform.createProject({ slug: 'short' })
     const { id } = await add('short.example.com', 'short')
     dns.zone = { 'short.example.com': { A: [ip] } }
     await verify(id)
-    await world.ask('owner', 'DELETE', '/v1/projects/short')
-    expect(await isLed('short.example.com')).toBe(false)
-    expectRefusal(await world.ask('owner', 'GET', `/v1/domains/${id}`), 404, 'domain_not_found')
+    await context.request('owner', 'DELETE', '/v1/projects/short')
+    expect(await isRouted('short.example.com')).toBe(false)
+    expectError(await context.request('owner', 'GET', `/v1/domains/${id}`), 404, 'domain_not_found')
     await add('short.example.com', 'strange', neighbour)
   })
 })

@@ -2,45 +2,46 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import type { EnvVar } from '../../server/contract/env-vars.ts'
 import { makeRepository } from '../support/repository.ts'
-import { deployed, expectRefusal, startWorld } from './world.ts'
-import type { World } from './world.ts'
+import { startDeployment, expectError, createApiContext } from './api-context.ts'
+import type { ApiContext } from './api-context.ts'
 
-let world: World
+let context: ApiContext
 const repository = makeRepository({
   'package.json': '{"name":"x","private":true,"scripts":{"start":"node server.js"}}',
   'server.js': `require('node:http').createServer((request, response) => response.end(JSON.stringify(process.env))).listen(process.env.PORT)`,
 })
 /** Projects that were never deployed: for all that is not about redeploying. */
 const fresh = async (slug: string) => {
-  await world.home.createProject({ slug, repo_url: repository.url })
+  await context.platform.createProject({ slug, repo_url: repository.url })
   return `/v1/projects/${slug}/env-vars`
 }
-const post = (path: string, body: unknown) => world.ask('owner', 'POST', path, body)
-const listed = async (path: string) => (await world.ask('owner', 'GET', path)).body.env_vars as EnvVar[]
-const deployments = async (slug: string) => (await world.ask('owner', 'GET', `/v1/projects/${slug}/deployments`)).body.deployments as Deployment[]
-const environmentOf = async (slug: string) => JSON.parse((await world.home.edge(`${slug}.localhost`)).body) as Record<string, string>
+const post = (path: string, body: unknown) => context.request('owner', 'POST', path, body)
+const listed = async (path: string) => (await context.request('owner', 'GET', path)).body.env_vars as EnvVar[]
+const deployments = async (slug: string) =>
+  (await context.request('owner', 'GET', `/v1/projects/${slug}/deployments`)).body.deployments as Deployment[]
+const environmentOf = async (slug: string) => JSON.parse((await context.platform.fetchEdge(`${slug}.localhost`)).body) as Record<string, string>
 
 beforeAll(async () => {
-  world = await startWorld()
+  context = await createApiContext()
 })
 afterAll(async () => {
-  await world.close()
+  await context.close()
   repository.remove()
 })
 
 describe('POST env-vars', () => {
   test('201 for one, with the defaults', async () => {
     const path = await fresh('one')
-    const answer = await post(path, { key: 'NAME', value: ' a value\nof two lines ' })
-    expect(answer.status).toBe(201)
-    expect(answer.body).toEqual({
+    const response = await post(path, { key: 'NAME', value: ' a value\nof two lines ' })
+    expect(response.status).toBe(201)
+    expect(response.body).toEqual({
       created: [{ id: expect.stringMatching(/^env_/), key: 'NAME', environment: null }],
       skipped: [],
       deployment_id: null,
     })
     expect(await listed(path)).toEqual([
       {
-        id: (answer.body.created as { id: string }[])[0]?.id,
+        id: (response.body.created as { id: string }[])[0]?.id,
         key: 'NAME',
         value: ' a value\nof two lines ',
         environment: null,
@@ -54,7 +55,7 @@ describe('POST env-vars', () => {
   test('201 for many: what is there or comes twice is skipped and said, never overwritten', async () => {
     const path = await fresh('many')
     await post(path, { key: 'OLD', value: 'kept' })
-    const answer = await post(path, {
+    const response = await post(path, {
       vars: [
         { key: 'OLD', value: 'lost' },
         { key: 'OLD', value: 'other', environment: 'preview', is_sensitive: true },
@@ -62,8 +63,8 @@ describe('POST env-vars', () => {
         { key: 'NEW', value: 'second' },
       ],
     })
-    expect(answer.status).toBe(201)
-    expect(answer.body).toMatchObject({
+    expect(response.status).toBe(201)
+    expect(response.body).toMatchObject({
       created: [
         { key: 'OLD', environment: 'preview' },
         { key: 'NEW', environment: null },
@@ -83,9 +84,9 @@ describe('POST env-vars', () => {
   test('409 with the same fields when all are skipped', async () => {
     const path = await fresh('again')
     await post(path, { key: 'A', value: '1' })
-    const answer = await post(path, { key: 'A', value: '2' })
-    expectRefusal(answer, 409, 'env_vars_exist')
-    expect(answer.body).toMatchObject({ created: [], skipped: [{ key: 'A', environment: null, reason: 'exists' }] })
+    const response = await post(path, { key: 'A', value: '2' })
+    expectError(response, 409, 'env_vars_exist')
+    expect(response.body).toMatchObject({ created: [], skipped: [{ key: 'A', environment: null, reason: 'exists' }] })
   })
 
   const bad: [string, unknown, string][] = [
@@ -115,9 +116,9 @@ describe('POST env-vars', () => {
     ['both forms', { key: 'A', value: '', vars: [{ key: 'A', value: '' }] }, 'vars'],
   ]
   test.each(bad)('400 for %s, which names the field', async (_what, body, path) => {
-    const answer = await post('/v1/projects/one/env-vars', body)
-    expectRefusal(answer, 400, 'invalid_input')
-    expect((answer.body.issues as { path: string }[]).map((issue) => issue.path)).toContain(path)
+    const response = await post('/v1/projects/one/env-vars', body)
+    expectError(response, 400, 'invalid_input')
+    expect((response.body.issues as { path: string }[]).map((issue) => issue.path)).toContain(path)
   })
 
   test('the longest that are allowed, 200 at once', async () => {
@@ -139,21 +140,21 @@ describe('PATCH and DELETE env-vars', () => {
     const path = await fresh('change')
     const { created } = (await post(path, { key: 'A', value: '1', environment: 'production' })).body as { created: { id: string }[] }
     const id = created[0]?.id ?? ''
-    const answer = await world.ask('owner', 'PATCH', `${path}/${id}`, { value: '2', is_sensitive: true })
-    expect([answer.status, answer.body]).toEqual([200, { id }])
+    const response = await context.request('owner', 'PATCH', `${path}/${id}`, { value: '2', is_sensitive: true })
+    expect([response.status, response.body]).toEqual([200, { id }])
     expect(await listed(path)).toMatchObject([{ id, key: 'A', value: '2', environment: 'production', is_sensitive: true }])
     for (const body of [{}, { value: '3', key: 'B' }, { value: '3', environment: null }, { value: 'x'.repeat(10_001) }])
-      expectRefusal(await world.ask('owner', 'PATCH', `${path}/${id}`, body), 400, 'invalid_input')
-    expect((await world.ask('owner', 'DELETE', `${path}/${id}`)).status).toBe(204)
-    expectRefusal(await world.ask('owner', 'DELETE', `${path}/${id}`), 404, 'env_var_not_found')
-    expectRefusal(await world.ask('owner', 'PATCH', `${path}/${id}`, { value: '' }), 404, 'env_var_not_found')
+      expectError(await context.request('owner', 'PATCH', `${path}/${id}`, body), 400, 'invalid_input')
+    expect((await context.request('owner', 'DELETE', `${path}/${id}`)).status).toBe(204)
+    expectError(await context.request('owner', 'DELETE', `${path}/${id}`), 404, 'env_var_not_found')
+    expectError(await context.request('owner', 'PATCH', `${path}/${id}`, { value: '' }), 404, 'env_var_not_found')
   })
 })
 
 describe('a running app', () => {
   test('gets them at its next deployment; what production sees deploys it again, once per request', async () => {
-    await world.home.createProject({ slug: 'shows', repo_url: repository.url })
-    const first = await world.home.ended('shows', (await world.home.deploy('shows')).id)
+    await context.platform.createProject({ slug: 'shows', repo_url: repository.url })
+    const first = await context.platform.waitForEnd('shows', (await context.platform.deploy('shows')).id)
     repository.commit({ 'unrelated.txt': 'a newer commit, which a change of variables does not ship' })
     const path = '/v1/projects/shows/env-vars'
 
@@ -167,7 +168,7 @@ describe('a running app', () => {
         { key: 'NODE_ENV', value: 'development' },
       ],
     })
-    const redeployment = await world.home.ended('shows', added.body.deployment_id as string)
+    const redeployment = await context.platform.waitForEnd('shows', added.body.deployment_id as string)
     expect(redeployment).toMatchObject({ trigger: 'env_change', status: 'ready', commit_sha: first.commit_sha })
     expect((await deployments('shows')).map(({ trigger }) => trigger)).toEqual(['env_change', 'manual'])
     const variables = await environmentOf('shows')
@@ -179,22 +180,22 @@ describe('a running app', () => {
     expect((await post(path, { key: 'ALSO', value: 'x', environment: 'preview' })).body.deployment_id).toBeNull()
     const all = await listed(path)
     const both = all.find(({ key }) => key === 'FOR_BOTH')?.id ?? ''
-    await world.ask('owner', 'PATCH', `${path}/${both}`, { value: 'changed' })
-    await world.ask('owner', 'DELETE', `${path}/${all.find(({ key }) => key === 'PREVIEW_ONLY')?.id}`)
+    await context.request('owner', 'PATCH', `${path}/${both}`, { value: 'changed' })
+    await context.request('owner', 'DELETE', `${path}/${all.find(({ key }) => key === 'PREVIEW_ONLY')?.id}`)
     expect(await deployments('shows')).toHaveLength(2)
     expect((await environmentOf('shows')).FOR_BOTH).toBe('both')
 
-    expect((await world.ask('owner', 'DELETE', `${path}/${all.find(({ value }) => value === 'production')?.id}`)).status).toBe(204)
+    expect((await context.request('owner', 'DELETE', `${path}/${all.find(({ value }) => value === 'production')?.id}`)).status).toBe(204)
     const [newest] = await deployments('shows')
     expect(newest?.trigger).toBe('env_change')
-    await world.home.ended('shows', newest?.id ?? '')
+    await context.platform.waitForEnd('shows', newest?.id ?? '')
     expect(await environmentOf('shows')).toMatchObject({ SHADOWED: 'both', FOR_BOTH: 'changed' })
   })
 
   test('stopped by its owner it stays so', async () => {
-    await deployed(world, 'rests')
-    await world.ask('owner', 'POST', '/v1/projects/rests/stop')
+    await startDeployment(context, 'rests')
+    await context.request('owner', 'POST', '/v1/projects/rests/stop')
     expect((await post('/v1/projects/rests/env-vars', { key: 'A', value: '1' })).body.deployment_id).toBeNull()
-    expect((await world.home.project('rests')).status).toBe('inactive')
+    expect((await context.platform.getProject('rests')).status).toBe('inactive')
   })
 })

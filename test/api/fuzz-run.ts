@@ -3,9 +3,9 @@ import { expect } from 'vitest'
 import { errorStatus, type ErrorCode } from '../../server/contract/errors.ts'
 import { allOperations, operations } from '../../server/contract/index.ts'
 import type { OperationSpec } from '../../server/contract/operation.ts'
-import { openApiDocument } from '../../server/http/openapi.ts'
-import { tgzOf } from '../support/archives.ts'
-import { readDescription } from '../support/described.ts'
+import { openApiDocument } from '../../server/api/openapi/document.ts'
+import { createTarGz } from '../support/archives.ts'
+import { createOpenApiValidator } from '../support/openapi-validator.ts'
 import { startTestPlatform } from '../support/platform.ts'
 import { makeRepository, tinyServer } from '../support/repository.ts'
 import { type FuzzRequest, fuzzed, generateRequests } from './fuzz-requests.ts'
@@ -27,7 +27,7 @@ export function addToCorpus(failures: Failure[]): void {
 }
 
 /** Any request may meet these, whatever it asks for. */
-const general: ErrorCode[] = [
+const commonErrors: ErrorCode[] = [
   'unauthorized',
   'forbidden',
   'route_not_found',
@@ -40,12 +40,12 @@ const general: ErrorCode[] = [
 ]
 
 /** A platform with two projects and people, and what is known of its resources. */
-export async function startFuzzing() {
-  const home = await startTestPlatform({ runtime: 'process' })
+export async function createFuzzer() {
+  const platform = await startTestPlatform({ runtime: 'process' })
   const repository = makeRepository(tinyServer('fuzz'))
-  const { token, api_url } = home.platform.instance
-  const archive = new Uint8Array(tgzOf(Object.entries(tinyServer('upload')).map(([name, data]) => ({ name, data }))))
-  const description = readDescription(openApiDocument())
+  const { token, api_url } = platform.handle.instance
+  const archive = new Uint8Array(createTarGz(Object.entries(tinyServer('upload')).map(([name, data]) => ({ name, data }))))
+  const description = createOpenApiValidator(openApiDocument())
   const known = new Map<string, { slug: string; id: string }[]>()
   const seen = new Map<string, Set<number>>()
   const ids = new Set<string>()
@@ -53,18 +53,18 @@ export async function startFuzzing() {
   let sent = 0
 
   const made = async (path: string, body: object, method = 'POST') => {
-    const answer = await home.api(method, path, body)
-    expect([path, answer.status]).toEqual([path, expect.toSatisfy((status: number) => status < 300)])
-    return answer.body
+    const response = await platform.api(method, path, body)
+    expect([path, response.status]).toEqual([path, expect.toSatisfy((status: number) => status < 300)])
+    return response.body
   }
   // Nothing outside of this machine is asked.
   await made('/instance/settings', { keep_deployments: 2, dns_resolvers: ['127.0.0.1:9'] }, 'PATCH')
   const member = String((await made('/instance/users', { email: 'member@example.com' })).token)
   const stranger = String((await made('/instance/users', { email: 'stranger@example.com' })).token)
-  const { user } = (await home.api<{ user: { email: string } }>('GET', '/instance/session')).body
+  const { user } = (await platform.api<{ user: { email: string } }>('GET', '/instance/session')).body
   await made('/instance/team', { owner_email: user.email, member_email: 'member@example.com' })
   for (const slug of ['one', 'two']) await made('/v1/projects', { name: slug, slug, repo_url: repository.url })
-  const signedIn = await fetch(await home.platform.signInUrl(), { redirect: 'manual', headers: { connection: 'close' } })
+  const signedIn = await fetch(await platform.handle.signInUrl(), { redirect: 'manual', headers: { connection: 'close' } })
   const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` })
   const credentials: Record<FuzzRequest['who'], Record<string, string>> = {
     owner: bearer(token),
@@ -100,12 +100,12 @@ export async function startFuzzing() {
     }
     if (request.body !== undefined && !['GET', 'HEAD'].includes(request.method)) init.body = request.body === 'archive' ? archive : request.body
     sent++
-    const answer = await ask(`${api_url}${path}?${new URLSearchParams(request.query)}`, init).catch((error: unknown) =>
+    const response = await ask(`${api_url}${path}?${new URLSearchParams(request.query)}`, init).catch((error: unknown) =>
       String((error as Error).cause),
     )
     leave.abort()
-    if (typeof answer === 'string') return void failures.push({ request, status: 0, answer, wrong: ['no answer'] })
-    const { text } = answer
+    if (typeof response === 'string') return void failures.push({ request, status: 0, answer: response, wrong: ['no answer'] })
+    const { text } = response
     const spec: OperationSpec = allOperations[request.operation as keyof typeof allOperations]
     // A step upwards is taken before it is sent: it asks something else.
     const isOwn =
@@ -114,19 +114,19 @@ export async function startFuzzing() {
         .split('/')
         .slice(1)
         .some((part) => ['', '.', '..'].includes(part))
-    const wrong = judge(request, isOwn ? spec : undefined, answer)
-    if (wrong.length > 0) failures.push({ request, status: answer.status, answer: text.slice(0, 500), wrong })
-    seen.set(request.operation, (seen.get(request.operation) ?? new Set()).add(answer.status))
+    const wrong = judge(request, isOwn ? spec : undefined, response)
+    if (wrong.length > 0) failures.push({ request, status: response.status, answer: text.slice(0, 500), wrong })
+    seen.set(request.operation, (seen.get(request.operation) ?? new Set()).add(response.status))
     // The run's own token is in the list of tokens, and a member's own projects are nobody else's.
-    if (answer.status < 300 && request.who === 'owner' && !['listTokens', 'listUsers', 'getTeam'].includes(request.operation)) learn(text, path)
+    if (response.status < 300 && request.who === 'owner' && !['listTokens', 'listUsers', 'getTeam'].includes(request.operation)) learn(text, path)
   }
 
   /** Of a stream it is enough that it began. */
   async function ask(url: string, init: RequestInit): Promise<Answer> {
-    const answer = await fetch(url, init)
-    const type = answer.headers.get('content-type')
-    const isStream = type?.startsWith('text/event-stream') === true && answer.status === 200
-    return { status: answer.status, headers: answer.headers, type, text: isStream ? '' : await answer.text() }
+    const response = await fetch(url, init)
+    const type = response.headers.get('content-type')
+    const isStream = type?.startsWith('text/event-stream') === true && response.status === 200
+    return { status: response.status, headers: response.headers, type, text: isStream ? '' : await response.text() }
   }
 
   type Answer = { status: number; headers: Headers; type: string | null; text: string }
@@ -139,7 +139,7 @@ export async function startFuzzing() {
     if (status >= 500 && status !== 503 && status !== 502)
       wrong.push(
         status,
-        home.log.findLast((line) => line.includes(id)),
+        platform.log.findLast((line) => line.includes(id)),
       )
     for (const name of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'])
       if (!/^\d+$/.test(headers.get(name) ?? '')) wrong.push(`no ${name}`)
@@ -148,9 +148,9 @@ export async function startFuzzing() {
       const envelope = JSON.parse(text) as { error: ErrorCode; message: string; request_id: string; issues?: unknown[] }
       if (errorStatus[envelope.error] !== status || envelope.request_id !== id || !envelope.message) wrong.push('no envelope')
       if ((envelope.error === 'invalid_input') !== (envelope.issues !== undefined)) wrong.push('issues')
-      if (spec && ![...spec.errors, ...general].includes(envelope.error)) wrong.push(`${envelope.error} is not named`)
+      if (spec && ![...spec.errors, ...commonErrors].includes(envelope.error)) wrong.push(`${envelope.error} is not named`)
     }
-    if (spec && operation in operations) wrong.push(...description.wrong(spec, { status, type, text }))
+    if (spec && operation in operations) wrong.push(...description.validateResponse(spec, { status, type, text }))
     else if (spec && status < 300 && 'json' in spec.success) wrong.push(...(spec.success.json.safeParse(JSON.parse(text)).error?.issues ?? []))
     return wrong
   }
@@ -171,9 +171,9 @@ export async function startFuzzing() {
     sent: () => sent,
     /** The share of the operations that some request got done. */
     succeeded: () => [...seen.values()].filter((statuses) => [...statuses].some((status) => status < 300)).length / fuzzed.length,
-    isHealthy: async () => (await home.api('GET', '/healthz')).status === 200 && (await home.api('GET', '/v1/projects')).status === 200,
+    isHealthy: async () => (await platform.api('GET', '/healthz')).status === 200 && (await platform.api('GET', '/v1/projects')).status === 200,
     async close() {
-      await home.remove()
+      await platform.remove()
       repository.remove()
     },
   }

@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { addToCorpus, startFuzzing } from './fuzz-run.ts'
+import { addToCorpus, createFuzzer } from './fuzz-run.ts'
 
 /** HOMEPORT_FUZZ_SEED sends the requests of an earlier run again. */
 const seed = Number(process.env.HOMEPORT_FUZZ_SEED ?? randomInt(2 ** 31))
 
 test('20 000 requests are answered by the contract', { timeout: 3_600_000 }, async () => {
   console.log(`HOMEPORT_FUZZ_SEED=${seed}`)
-  const fuzzing = await startFuzzing()
+  const fuzzing = await createFuzzer()
   try {
     await fuzzing.run({ seed, count: 20_000, lanes: 6 })
     addToCorpus(fuzzing.failures())

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readCorpus, startFuzzing } from './fuzz-run.ts'
+import { readCorpus, createFuzzer } from './fuzz-run.ts'
 
 /** Requests made from the contract, and all that failed before. `npm run test:full` sends 20 000 others. */
 describe('whatever is asked of the platform', () => {
-  let fuzzing: Awaited<ReturnType<typeof startFuzzing>>
+  let fuzzing: Awaited<ReturnType<typeof createFuzzer>>
   beforeAll(async () => {
-    fuzzing = await startFuzzing()
+    fuzzing = await createFuzzer()
   })
   afterAll(() => fuzzing.close())
 

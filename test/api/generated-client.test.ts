@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { generateApi } from 'swagger-typescript-api'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../server/contract/index.ts'
-import { tgzOf } from '../support/archives.ts'
+import { createTarGz } from '../support/archives.ts'
 import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
 /*
@@ -15,15 +15,15 @@ import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.
  * written against it, and that program does the main job against a running instance.
  */
 
-let home: SharedPlatform
+let platform: SharedPlatform
 let folder: string
 const run = promisify(execFile)
 const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')
 
 beforeAll(async () => {
-  home = await sharedPlatform()
+  platform = await sharedPlatform()
   folder = mkdtempSync(join(tmpdir(), 'homeport-client-'))
-  const spec = (await (await fetch(`${home.platform.api_url}/openapi.json`)).json()) as never
+  const spec = (await (await fetch(`${platform.handle.api_url}/openapi.json`)).json()) as never
   await generateApi({ spec, output: folder, fileName: 'client.ts', silent: true })
   const path = join(folder, 'client.ts')
   // The generator tells the compiler to look away. It shall not.
@@ -38,7 +38,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
 })
 afterAll(async () => {
-  await home.remove()
+  await platform.remove()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -93,12 +93,12 @@ describe('a client made by a public generator', () => {
   test('compiles strictly and does the main job: create, variables, upload, wait, read, purge', async () => {
     writeFileSync(join(folder, 'job.ts'), program)
     expect(await compile()).toBe('')
-    const archive = tgzOf([
+    const archive = createTarGz([
       { name: 'package.json', data: '{"name":"x","private":true,"scripts":{"start":"node server.js"}}' },
       { name: 'server.js', data: 'require("node:http").createServer((_, to) => to.end(process.env.GREETING)).listen(process.env.PORT)' },
     ])
     const { stdout } = await run(process.execPath, [join(folder, 'out', 'job.js')], {
-      env: { API_URL: home.platform.api_url, TOKEN: home.platform.instance.token, ARCHIVE: archive.toString('base64') },
+      env: { API_URL: platform.handle.api_url, TOKEN: platform.handle.instance.token, ARCHIVE: archive.toString('base64') },
     })
     const { url, ...seen } = JSON.parse(stdout) as Record<string, unknown>
     expect(seen).toEqual({
@@ -113,7 +113,7 @@ describe('a client made by a public generator', () => {
       refused: 'deployment_terminal',
     })
     expect(new URL(String(url)).hostname).toBe('of-the-client.localhost')
-    expect(await home.edge('of-the-client.localhost')).toMatchObject({ status: 200, body: 'hello' })
+    expect(await platform.fetchEdge('of-the-client.localhost')).toMatchObject({ status: 200, body: 'hello' })
   })
 
   test('deletes, and what is not in the contract does not compile', async () => {
@@ -121,9 +121,9 @@ describe('a client made by a public generator', () => {
     writeFileSync(join(folder, 'job.ts'), `${head}await api.v1.deleteProject('of-the-client')\n`)
     expect(await compile()).toBe('')
     await run(process.execPath, [join(folder, 'out', 'job.js')], {
-      env: { API_URL: home.platform.api_url, TOKEN: home.platform.instance.token },
+      env: { API_URL: platform.handle.api_url, TOKEN: platform.handle.instance.token },
     })
-    expect((await home.api('GET', '/v1/projects/of-the-client')).status).toBe(404)
+    expect((await platform.api('GET', '/v1/projects/of-the-client')).status).toBe(404)
 
     writeFileSync(join(folder, 'job.ts'), `${head}await api.v1.createProject({ name: 'n', slug: 'abc', memory_limit_mb: 64 })\n`)
     expect(await compile()).toMatch(/memory_limit_mb/)

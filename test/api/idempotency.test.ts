@@ -9,24 +9,24 @@ import { makeRepository, tinyServer } from '../support/repository.ts'
 
 const data_dir = mkdtempSync(join(tmpdir(), 'homeport-data-'))
 const repository = makeRepository(tinyServer('once'))
-let home: TestPlatform
+let platform: TestPlatform
 
 beforeAll(async () => {
-  home = await startTestPlatform({ runtime: 'process', data_dir })
+  platform = await startTestPlatform({ runtime: 'process', data_dir })
 })
 afterAll(async () => {
-  await home?.remove()
+  await platform?.remove()
   repository.remove()
   rmSync(data_dir, { recursive: true, force: true })
 })
 
 async function post(key: string, path: string, body?: unknown) {
-  const answer = await fetch(home.platform.api_url + path, {
+  const response = await fetch(platform.handle.api_url + path, {
     method: 'POST',
-    headers: { authorization: `Bearer ${home.platform.instance.token}`, 'content-type': 'application/json', 'idempotency-key': key },
+    headers: { authorization: `Bearer ${platform.handle.instance.token}`, 'content-type': 'application/json', 'idempotency-key': key },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
-  return { status: answer.status, replayed: answer.headers.get('idempotency-replayed'), text: await answer.text() }
+  return { status: response.status, replayed: response.headers.get('idempotency-replayed'), text: await response.text() }
 }
 
 test('a project that is made twice is one, a deployment that is asked for ten times at once is one', async () => {
@@ -38,19 +38,19 @@ test('a project that is made twice is one, a deployment that is asked for ten ti
   const answers = await Promise.all(Array.from({ length: 10 }, () => post('deploy', '/v1/projects/once/deploy')))
   expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(201))
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
-  const { body } = await home.api<{ deployments: { id: string }[] }>('GET', '/v1/projects/once/deployments')
+  const { body } = await platform.api<{ deployments: { id: string }[] }>('GET', '/v1/projects/once/deployments')
   expect(body.deployments.map(({ id }) => id)).toEqual([(JSON.parse(answers[0]?.text ?? '{}') as { deployment_id: string }).deployment_id])
 })
 
 test('an instance that was stopped and started still knows', async () => {
   const first = await post('before', '/v1/tokens', { name: 'kept' })
   expect(first.status).toBe(201)
-  await home.platform.stop()
-  home = await startTestPlatform({ runtime: 'process', data_dir })
+  await platform.handle.stop()
+  platform = await startTestPlatform({ runtime: 'process', data_dir })
   // Another token of the same person: a run has its own.
   expect(await post('before', '/v1/tokens', { name: 'kept' })).toEqual({ ...first, replayed: 'true' })
   expect((await post('before', '/v1/tokens', { name: 'other' })).status).toBe(409)
-  const { body } = await home.api<{ api_tokens: unknown[] }>('GET', '/v1/tokens')
+  const { body } = await platform.api<{ api_tokens: unknown[] }>('GET', '/v1/tokens')
   expect(body.api_tokens).toHaveLength(1)
 })
 
@@ -90,16 +90,16 @@ test('a platform that is killed in the middle: each retry gets what was done, or
       ),
     )
     await until(() => firsts.filter(Boolean).length > round % 8 || undefined, { what: 'the first answers' })
-    await home.kill()
+    await platform.kill()
     await Promise.all(answers)
-    home = await startTestPlatform({ runtime: 'process', data_dir })
+    platform = await startTestPlatform({ runtime: 'process', data_dir })
     for (const [index, { path, body, n: of }] of asked.entries()) {
       const retry = await post(`killed-${of}`, path, body(of))
       expect([path, retry.status, retry.text]).toEqual([path, 201, firsts[index] ?? retry.text])
       expect(await post(`killed-${of}`, path, body(of))).toEqual({ ...retry, replayed: 'true' })
     }
     for (const { list, path, name } of creations) {
-      const { body } = await home.api('GET', list)
+      const { body } = await platform.api('GET', list)
       const text = JSON.stringify(body)
       for (const one of asked.filter((other) => other.path === path)) expect(text.split(`"${name(one.n)}"`).length - 1).toBe(1)
     }

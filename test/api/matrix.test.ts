@@ -4,11 +4,11 @@ import type { ErrorCode } from '../../server/contract/errors.ts'
 import { errorStatus } from '../../server/contract/errors.ts'
 import { allOperations, operations } from '../../server/contract/index.ts'
 import type { OperationSpec } from '../../server/contract/operation.ts'
-import { openApiDocument } from '../../server/http/openapi.ts'
-import { tgzOf } from '../support/archives.ts'
-import { readDescription } from '../support/described.ts'
+import { openApiDocument } from '../../server/api/openapi/document.ts'
+import { createTarGz } from '../support/archives.ts'
+import { createOpenApiValidator } from '../support/openapi-validator.ts'
 import { until } from '../support/until.ts'
-import { type Answer, deployed, expectRefusal, startWorld, type Who, type World } from './world.ts'
+import { type ApiResponse, startDeployment, expectError, createApiContext, type Caller, type ApiContext } from './api-context.ts'
 
 /*
  * Who may see and do what: every operation, at its path and at its alias, asked by everybody there is. The record of the contract
@@ -32,7 +32,7 @@ interface Expectation {
   made?: () => Promise<{ slug?: string; id?: string }>
 }
 
-let world: World
+let context: ApiContext
 /** A deployment of `matrix`, the owner's project, one of `other`, another project of the owner, and one of the stranger's `strange`. */
 let deployment: string
 let other: string
@@ -41,35 +41,35 @@ let variable: string
 let count = 0
 const fresh = () => `matrix-${++count}`
 
-const archive = tgzOf([{ name: 'package.json', data: '{"name":"x","private":true,"scripts":{"start":"node server.js"}}' }])
+const archive = createTarGz([{ name: 'package.json', data: '{"name":"x","private":true,"scripts":{"start":"node server.js"}}' }])
 
-async function made(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
-  const answer = await world.ask('owner', method, path, body)
-  expect([method, path, answer.status < 300 ? answer.status : answer.text]).toEqual([method, path, answer.status])
-  return answer.body
+async function create(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
+  const response = await context.request('owner', method, path, body)
+  expect([method, path, response.status < 300 ? response.status : response.text]).toEqual([method, path, response.status])
+  return response.body
 }
 async function newProject() {
   const slug = fresh()
-  await world.home.createProject({ slug })
+  await context.platform.createProject({ slug })
   return { slug }
 }
 async function newDatabase() {
   const { slug } = await newProject()
-  await made('POST', `/v1/projects/${slug}/database`)
+  await create('POST', `/v1/projects/${slug}/database`)
   return { slug }
 }
 async function newVariable() {
   const { slug } = await newProject()
-  const { created } = await made('POST', `/v1/projects/${slug}/env-vars`, { key: 'A', value: 'b' })
+  const { created } = await create('POST', `/v1/projects/${slug}/env-vars`, { key: 'A', value: 'b' })
   return { slug, id: (created as { id: string }[])[0]?.id ?? '' }
 }
 async function newDomain() {
   const { slug } = await newProject()
-  const { domain } = await made('POST', `/v1/projects/${slug}/domains`, { hostname: `${slug}.example.com` })
+  const { domain } = await create('POST', `/v1/projects/${slug}/domains`, { hostname: `${slug}.example.com` })
   return { slug, id: (domain as { id: string }).id }
 }
 async function newToken() {
-  const { api_token } = await made('POST', '/v1/tokens', { name: fresh() })
+  const { api_token } = await create('POST', '/v1/tokens', { name: fresh() })
   return { id: (api_token as { id: string }).id }
 }
 
@@ -123,18 +123,18 @@ const expected: Record<string, Expectation> = {
 }
 
 beforeAll(async () => {
-  world = await startWorld()
-  ;[deployment, other] = [(await deployed(world, 'matrix')).id, (await deployed(world, 'other')).id]
-  await world.home.ended('matrix', deployment)
-  await world.home.ended('other', other)
-  const { created } = await made('POST', '/v1/projects/matrix/env-vars', { key: 'A', value: 'b', environment: 'preview' })
+  context = await createApiContext()
+  ;[deployment, other] = [(await startDeployment(context, 'matrix')).id, (await startDeployment(context, 'other')).id]
+  await context.platform.waitForEnd('matrix', deployment)
+  await context.platform.waitForEnd('other', other)
+  const { created } = await create('POST', '/v1/projects/matrix/env-vars', { key: 'A', value: 'b', environment: 'preview' })
   variable = (created as { id: string }[])[0]?.id ?? ''
-  await world.ask('stranger', 'POST', '/v1/projects', { name: 'n', slug: 'strange', repo_url: 'https://git.invalid/a.git' })
-  theirs = (await world.ask('stranger', 'POST', '/v1/projects/strange/deploy')).body.deployment_id as string
+  await context.request('stranger', 'POST', '/v1/projects', { name: 'n', slug: 'strange', repo_url: 'https://git.invalid/a.git' })
+  theirs = (await context.request('stranger', 'POST', '/v1/projects/strange/deploy')).body.deployment_id as string
 })
-afterAll(() => world.close())
+afterAll(() => context.close())
 
-const description = readDescription(openApiDocument())
+const description = createOpenApiValidator(openApiDocument())
 const list = Object.entries(operations) as [string, OperationSpec][]
 let cells = 0
 
@@ -161,12 +161,12 @@ const pathsFor = (who: Principal, spec: OperationSpec, { is_expensive }: Expecta
 }
 
 /** All of an answer but what is new in every one. */
-function comparable(answer: Answer, slug: string) {
+function comparable(response: ApiResponse, slug: string) {
   const headers = Object.fromEntries(
-    [...answer.headers].filter(([name]) => !['x-request-id', 'date', 'x-ratelimit-remaining', 'x-ratelimit-reset'].includes(name)),
+    [...response.headers].filter(([name]) => !['x-request-id', 'date', 'x-ratelimit-remaining', 'x-ratelimit-reset'].includes(name)),
   )
   if (headers.link) headers.link = headers.link.replaceAll(slug, 'SLUG')
-  return { status: answer.status, headers, body: answer.text.replaceAll(answer.headers.get('x-request-id') ?? '', 'ID') }
+  return { status: response.status, headers, body: response.text.replaceAll(response.headers.get('x-request-id') ?? '', 'ID') }
 }
 
 /** Requests that are good, bad and broken: none of them may tell a stranger more than the others. */
@@ -188,9 +188,9 @@ describe('a stranger', () => {
     await Promise.all(
       cells.map(async ({ path, body, headers, query = '' }) => {
         if (body !== undefined && spec.method === 'GET') return
-        const ask = (slug: string, id: string) => world.ask('stranger', spec.method, fill(path, slug, id) + query, body, headers)
+        const ask = (slug: string, id: string) => context.request('stranger', spec.method, fill(path, slug, id) + query, body, headers)
         const [hidden, missing] = await Promise.all([ask('matrix', deployment), ask('none', deployment)])
-        expectRefusal(hidden, 404, 'project_not_found')
+        expectError(hidden, 404, 'project_not_found')
         expect(comparable(hidden, 'matrix')).toEqual(comparable(missing, 'none'))
       }),
     )
@@ -198,27 +198,27 @@ describe('a stranger', () => {
 
   test.each(withDeployment)('%s: an id of another project under one’s own slug is one that does not exist', async (_id, spec) => {
     for (const path of bothPaths(spec.path)) {
-      const ask = (id: string) => world.ask('stranger', spec.method, fill(path, 'strange', id))
+      const ask = (id: string) => context.request('stranger', spec.method, fill(path, 'strange', id))
       const foreign = await ask(deployment)
       const missing = await ask('dpl_00000000000000000000000000')
-      expectRefusal(foreign, 404, unknownOf(spec))
+      expectError(foreign, 404, unknownOf(spec))
       expect(comparable(foreign, deployment)).toEqual({ ...comparable(missing, ''), headers: expect.anything() })
       expect(comparable(foreign, '').body).toBe(comparable(missing, '').body)
     }
   })
 
   test('changed nothing', async () => {
-    const project = await world.home.project('matrix')
-    expect(project).toMatchObject({ status: 'live', name: 'matrix', repo_url: world.repository.url })
-    const { deployments } = (await world.ask('owner', 'GET', '/v1/projects/matrix/deployments')).body as { deployments: { id: string }[] }
+    const project = await context.platform.getProject('matrix')
+    expect(project).toMatchObject({ status: 'live', name: 'matrix', repo_url: context.repository.url })
+    const { deployments } = (await context.request('owner', 'GET', '/v1/projects/matrix/deployments')).body as { deployments: { id: string }[] }
     expect(deployments.map(({ id }) => id)).toEqual([deployment])
-    expect((await world.home.edge('matrix.localhost')).body).toBe('one')
+    expect((await context.platform.fetchEdge('matrix.localhost')).body).toBe('one')
     // That was a visit: it is noted within a second, and nobody shall see the project change after that.
-    await until(async () => (await world.home.project('matrix')).last_request_at ?? undefined, { what: 'the visit to be noted' })
+    await until(async () => (await context.platform.getProject('matrix')).last_request_at ?? undefined, { what: 'the visit to be noted' })
   })
 
   test('sees nothing of it in a list', async () => {
-    const list = await world.ask('stranger', 'GET', '/v1/projects?limit=100')
+    const list = await context.request('stranger', 'GET', '/v1/projects?limit=100')
     expect(list.text).not.toContain('matrix')
     expect((list.body.projects as { slug: string }[]).map(({ slug }) => slug)).toEqual(['strange'])
   })
@@ -226,10 +226,10 @@ describe('a stranger', () => {
 
 describe('an owner', () => {
   test.each(withDeployment)('%s: an id of another project of one’s own is unknown under this slug', async (_id, spec) => {
-    expectRefusal(await world.ask('owner', spec.method, fill(spec.path, 'matrix', other)), 404, unknownOf(spec))
+    expectError(await context.request('owner', spec.method, fill(spec.path, 'matrix', other)), 404, unknownOf(spec))
   })
   test.each(ofProjects)('%s: the owner of the instance sees no project of others either', async (_id, spec) => {
-    expectRefusal(await world.ask('instance_owner', spec.method, fill(spec.path, 'strange', theirs)), 404, 'project_not_found')
+    expectError(await context.request('instance_owner', spec.method, fill(spec.path, 'strange', theirs)), 404, 'project_not_found')
   })
 })
 
@@ -239,12 +239,12 @@ describe('somebody without a credential that holds', () => {
     const cells = paths.flatMap((path) => (['nobody', 'gone', { token: 'svc_wrong' }] as const).map((who) => ({ path, who })))
     await Promise.all(
       cells.map(async ({ path, who }) => {
-        const ask = (slug: string) => world.ask(who, spec.method, fill(path, slug, deployment))
+        const ask = (slug: string) => context.request(who, spec.method, fill(path, slug, deployment))
         const [there, missing] = await Promise.all([ask('matrix'), ask('none')])
-        expectRefusal(there, 401, 'unauthorized')
+        expectError(there, 401, 'unauthorized')
         expect(there.headers.get('www-authenticate')).toBe('Bearer')
         expect(comparable(there, 'matrix')).toEqual(comparable(missing, 'none'))
-        if (id in operations) expect(description.wrong(spec, { ...there, type: there.headers.get('content-type') })).toEqual([])
+        if (id in operations) expect(description.validateResponse(spec, { ...there, type: there.headers.get('content-type') })).toEqual([])
       }),
     )
   })
@@ -253,8 +253,8 @@ describe('somebody without a credential that holds', () => {
 describe('every operation, at both paths, by everybody', () => {
   // To have a database changes the project, and what was deployed of it.
   beforeAll(async () => {
-    const { deployment_id } = await made('POST', '/v1/projects/matrix/database')
-    await world.home.ended('matrix', String(deployment_id))
+    const { deployment_id } = await create('POST', '/v1/projects/matrix/database')
+    await context.platform.waitForEnd('matrix', String(deployment_id))
   })
 
   test.each(list)('%s', async (id, spec) => {
@@ -267,14 +267,19 @@ describe('every operation, at both paths, by everybody', () => {
         const own = who === 'stranger' ? shown : await expectation.made?.()
         const named = { slug: 'matrix', id: deployment, ...own }
         const cell = `${who} ${spec.method} ${path}`
-        const answer = await ask(who, spec, path.replace('{slug}', named.slug).replace('{id}', named.id).replace('{variant}', 'desktop'), expectation)
+        const response = await ask(
+          who,
+          spec,
+          path.replace('{slug}', named.slug).replace('{id}', named.id).replace('{variant}', 'desktop'),
+          expectation,
+        )
         const refusal = refusalOf(spec, expectation, who)
         const status = refusal === undefined ? spec.success.status : errorStatus[refusal]
-        expect({ cell, status: answer.status, error: answer.error }).toEqual({ cell, status, error: refusal })
-        expect({ cell, wrong: description.wrong(spec, answer) }).toEqual({ cell, wrong: [] })
-        expect(answer.headers.get('x-request-id')).toMatch(/^req_[0-9a-z]{26}$/)
-        expect(answer.headers.get('x-ratelimit-limit')).toMatch(/^\d+$/)
-        expect([cell, answer.headers.get('deprecation')]).toEqual([cell, path === spec.path ? null : 'true'])
+        expect({ cell, status: response.status, error: response.error }).toEqual({ cell, status, error: refusal })
+        expect({ cell, wrong: description.validateResponse(spec, response) }).toEqual({ cell, wrong: [] })
+        expect(response.headers.get('x-request-id')).toMatch(/^req_[0-9a-z]{26}$/)
+        expect(response.headers.get('x-ratelimit-limit')).toMatch(/^\d+$/)
+        expect([cell, response.headers.get('deprecation')]).toEqual([cell, path === spec.path ? null : 'true'])
         cells++
       }
     }
@@ -291,7 +296,7 @@ describe('a member of the team', () => {
   const reads = ofProjects.filter(([, spec]) => spec.method === 'GET' && 'json' in spec.success)
   test.each(reads)('%s: gets what the owner gets, at both paths', async (_id, spec) => {
     for (const path of bothPaths(spec.path)) {
-      const look = (who: Who) => world.ask(who, 'GET', fill(path, 'matrix', deployment))
+      const look = (who: Caller) => context.request(who, 'GET', fill(path, 'matrix', deployment))
       // Some of it changes by itself (what the app uses, when its repository was looked at): asked between two looks that are the same.
       const { mine, owners } = await until(
         async () => {
@@ -306,21 +311,21 @@ describe('a member of the team', () => {
   })
 
   test('may deploy, and is a stranger again once taken out', async () => {
-    const team = { owner_email: world.home.owner.user.email, member_email: 'member@example.com' }
-    expect((await world.ask('member', 'POST', '/v1/projects/other/deploy')).status).toBe(201)
-    expect((await world.ask('instance_owner', 'POST', '/instance/team/remove', team)).status).toBe(200)
-    const after = await world.ask('member', 'GET', '/v1/projects/matrix')
-    expect(comparable(after, 'matrix')).toEqual(comparable(await world.ask('member', 'GET', '/v1/projects/none'), 'none'))
-    await world.ask('instance_owner', 'POST', '/instance/team', team)
-    expect((await world.ask('member', 'GET', '/v1/projects/matrix')).status).toBe(200)
+    const team = { owner_email: context.platform.owner.user.email, member_email: 'member@example.com' }
+    expect((await context.request('member', 'POST', '/v1/projects/other/deploy')).status).toBe(201)
+    expect((await context.request('instance_owner', 'POST', '/instance/team/remove', team)).status).toBe(200)
+    const after = await context.request('member', 'GET', '/v1/projects/matrix')
+    expect(comparable(after, 'matrix')).toEqual(comparable(await context.request('member', 'GET', '/v1/projects/none'), 'none'))
+    await context.request('instance_owner', 'POST', '/instance/team', team)
+    expect((await context.request('member', 'GET', '/v1/projects/matrix')).status).toBe(200)
   })
 })
 
 describe('what is of the instance', () => {
   test.each(everything.filter(([, spec]) => spec.access === 'owner'))('%s is the owner’s alone', async (_id, spec) => {
     for (const who of ['member', 'stranger'] as const) {
-      expectRefusal(
-        await world.ask(who, spec.method, spec.path.replace('{email}', 'stranger%40example.com'), spec.body ? {} : undefined),
+      expectError(
+        await context.request(who, spec.method, spec.path.replace('{email}', 'stranger%40example.com'), spec.body ? {} : undefined),
         403,
         'forbidden',
       )
@@ -329,7 +334,7 @@ describe('what is of the instance', () => {
 })
 
 async function ask(who: Principal, spec: OperationSpec, path: string, { body, query = '' }: Expectation) {
-  const headers: Record<string, string> = { authorization: `Bearer ${world.tokens[who]}` }
+  const headers: Record<string, string> = { authorization: `Bearer ${context.tokens[who]}` }
   const leave = new AbortController()
   const init: RequestInit = { method: spec.method, headers, signal: leave.signal }
   if (spec.body) {
@@ -340,11 +345,11 @@ async function ask(who: Principal, spec: OperationSpec, path: string, { body, qu
     headers['content-type'] = 'application/gzip'
     init.body = new Uint8Array(archive)
   }
-  const answer = await fetch(world.home.platform.api_url + path + query, init)
-  const type = answer.headers.get('content-type')
+  const response = await fetch(context.platform.handle.api_url + path + query, init)
+  const type = response.headers.get('content-type')
   // A stream goes on; that it began is enough here.
-  const text = type?.startsWith('text/event-stream') ? '' : await answer.text()
+  const text = type?.startsWith('text/event-stream') ? '' : await response.text()
   leave.abort()
-  const error = answer.status >= 400 ? (JSON.parse(text) as { error: string }).error : undefined
-  return { status: answer.status, headers: answer.headers, type, text, error }
+  const error = response.status >= 400 ? (JSON.parse(text) as { error: string }).error : undefined
+  return { status: response.status, headers: response.headers, type, text, error }
 }

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import { metrics as metricsSchema, metricsBuckets, type Metrics, type MetricsRange } from '../../server/contract/metrics.ts'
-import { newFolder } from '../support/instance-process.ts'
+import { createTempFolder } from '../support/instance-process.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { until } from '../support/until.ts'
-import { expectRefusal, faults, startWorld, type Who, type World } from './world.ts'
+import { expectError, issuePaths, createApiContext, type Caller, type ApiContext } from './api-context.ts'
 
 const app = `
 const http = require('node:http')
@@ -20,32 +20,32 @@ http.createServer((request, response) => {
 /** Fields of the contract and no others. */
 const exactly = (metricsSchema as z.ZodObject).strict()
 
-let world: World
+let context: ApiContext
 let repository: Repository
 beforeAll(async () => {
-  world = await startWorld()
+  context = await createApiContext()
   repository = makeRepository({
     'package.json': JSON.stringify({ name: 'counted', private: true, scripts: { start: 'node server.js' } }),
     'server.js': app,
   })
-  await world.home.createProject({ slug: 'counted', repo_url: repository.url })
-  await world.home.ended('counted', (await world.home.deploy('counted')).id)
+  await context.platform.createProject({ slug: 'counted', repo_url: repository.url })
+  await context.platform.waitForEnd('counted', (await context.platform.deploy('counted')).id)
 })
 afterAll(async () => {
-  await world.close()
+  await context.close()
   repository.remove()
 })
 
 async function read(slug: string, range?: MetricsRange): Promise<Metrics> {
-  const answer = await world.ask('owner', 'GET', `/v1/projects/${slug}/metrics${range ? `?range=${range}` : ''}`)
-  expect(answer.status).toBe(200)
-  return exactly.parse(answer.body) as Metrics
+  const response = await context.request('owner', 'GET', `/v1/projects/${slug}/metrics${range ? `?range=${range}` : ''}`)
+  expect(response.status).toBe(200)
+  return exactly.parse(response.body) as Metrics
 }
 /** So many requests, one after the other by twenty at once. */
 async function visitTimes(times: number, slug: string, path = '/'): Promise<void> {
   let left = times
   const one = async () => {
-    while (left-- > 0) await world.home.edge(`${slug}.localhost`, path)
+    while (left-- > 0) await context.platform.fetchEdge(`${slug}.localhost`, path)
   }
   await Promise.all(Array.from({ length: 20 }, one))
 }
@@ -90,20 +90,20 @@ describe('GET /v1/projects/{slug}/metrics', () => {
 
   test.each(['24h', '7d', '30d'] as const)('every bucket of %s, on whole times, the one under way last', async (range) => {
     const { count, seconds } = metricsBuckets[range]
-    const asked = await world.home.now()
-    const answer = await read('counted', range)
-    expect(answer).toMatchObject({ range, bucket_seconds: seconds })
-    expect(answer.buckets).toHaveLength(count)
-    const times = answer.buckets.map((bucket) => Date.parse(bucket.ts) / 1000)
+    const asked = await context.platform.now()
+    const response = await read('counted', range)
+    expect(response).toMatchObject({ range, bucket_seconds: seconds })
+    expect(response.buckets).toHaveLength(count)
+    const times = response.buckets.map((bucket) => Date.parse(bucket.ts) / 1000)
     expect(times).toEqual(times.map((_, i) => times[0]! + i * seconds))
     expect(times[0]! % seconds).toBe(0)
-    expect(Date.parse(answer.from) / 1000).toBe(times[0])
-    expect(Date.parse(answer.to) / 1000).toBe(times.at(-1)! + seconds)
-    expect(Date.parse(answer.to)).toBeGreaterThan(asked)
-    expect(times.at(-1)! * 1000).toBeLessThanOrEqual(await world.home.now())
-    expect(answer.totals.requests).toBeGreaterThan(41)
-    expect(answer.totals.requests).toBe((await read('counted')).totals.requests)
-    for (const bucket of answer.buckets) expect(bucket.p50_ms === null).toBe(bucket.requests === 0)
+    expect(Date.parse(response.from) / 1000).toBe(times[0])
+    expect(Date.parse(response.to) / 1000).toBe(times.at(-1)! + seconds)
+    expect(Date.parse(response.to)).toBeGreaterThan(asked)
+    expect(times.at(-1)! * 1000).toBeLessThanOrEqual(await context.platform.now())
+    expect(response.totals.requests).toBeGreaterThan(41)
+    expect(response.totals.requests).toBe((await read('counted')).totals.requests)
+    for (const bucket of response.buckets) expect(bucket.p50_ms === null).toBe(bucket.requests === 0)
   })
 
   test('what the app uses now; nothing for one that does not run', async () => {
@@ -111,20 +111,20 @@ describe('GET /v1/projects/{slug}/metrics', () => {
     const resources = await until(async () => (await read('counted')).resources ?? undefined, { what: 'a look at the app' })
     expect(resources).toEqual({ cpu_percent: expect.any(Number), memory_mb: expect.any(Number), memory_limit_mb: 512 })
     expect(resources.memory_mb).toBeGreaterThan(5)
-    await world.home.createProject({ slug: 'never-ran' })
+    await context.platform.createProject({ slug: 'never-ran' })
     expect((await read('never-ran')).resources).toBeNull()
   })
 
   test('of a project without traffic all is zero or unknown', async () => {
-    await world.home.createProject({ slug: 'quiet-one' })
-    const answer = await read('quiet-one', '30d')
-    expect(answer.totals).toEqual({ requests: 0, errors: 0, error_rate: 0, bytes_out: 0, p50_ms: null, p95_ms: null, p99_ms: null })
-    expect(answer.cold_starts).toEqual({ count: 0, p50_ms: null, p95_ms: null, last_at: null })
-    expect(answer.cache).toEqual({ hits: 0, misses: 0, bypass: 0, hit_ratio: null, objects: 0, bytes: 0 })
+    await context.platform.createProject({ slug: 'quiet-one' })
+    const response = await read('quiet-one', '30d')
+    expect(response.totals).toEqual({ requests: 0, errors: 0, error_rate: 0, bytes_out: 0, p50_ms: null, p95_ms: null, p99_ms: null })
+    expect(response.cold_starts).toEqual({ count: 0, p50_ms: null, p95_ms: null, last_at: null })
+    expect(response.cache).toEqual({ hits: 0, misses: 0, bypass: 0, hit_ratio: null, objects: 0, bytes: 0 })
   })
 
   test('pages in place of an app count too, for their project alone', async () => {
-    await world.home.createProject({ slug: 'empty-one' })
+    await context.platform.createProject({ slug: 'empty-one' })
     const before = (await read('counted')).totals.requests
     await visitTimes(5, 'empty-one')
     expect(await read('empty-one')).toMatchObject({ totals: { requests: 5, errors: 0 }, cache: { hits: 0, misses: 0, bypass: 0 } })
@@ -133,26 +133,26 @@ describe('GET /v1/projects/{slug}/metrics', () => {
 
   test('the setting `metrics` turns it off and on at once', async () => {
     const before = (await read('counted')).totals.requests
-    await world.ask('instance_owner', 'PATCH', '/instance/settings', { metrics: false })
+    await context.request('instance_owner', 'PATCH', '/instance/settings', { metrics: false })
     await visitTimes(10, 'counted')
     expect((await read('counted')).totals.requests).toBe(before)
-    await world.ask('instance_owner', 'PATCH', '/instance/settings', { metrics: true })
+    await context.request('instance_owner', 'PATCH', '/instance/settings', { metrics: true })
     await visitTimes(2, 'counted')
     expect((await read('counted')).totals.requests).toBe(before + 2)
   })
 
   test('a cold start once, however many wait for it; an app that sleeps uses nothing', async () => {
     const before = await read('counted')
-    await world.ask('instance_owner', 'PATCH', '/instance/settings', { sleep_after_s: 1 })
-    await until(async () => ((await world.home.project('counted')).is_cold ? true : undefined), { what: 'counted to sleep' })
+    await context.request('instance_owner', 'PATCH', '/instance/settings', { sleep_after_s: 1 })
+    await until(async () => ((await context.platform.getProject('counted')).is_cold ? true : undefined), { what: 'counted to sleep' })
     expect((await read('counted')).resources).toBeNull()
-    await world.ask('instance_owner', 'PATCH', '/instance/settings', { sleep_after_s: 900 })
-    const woken = await world.home.now()
+    await context.request('instance_owner', 'PATCH', '/instance/settings', { sleep_after_s: 900 })
+    const woken = await context.platform.now()
     await visitTimes(30, 'counted')
     const { cold_starts, totals, buckets } = await until(
       async () => {
-        const answer = await read('counted')
-        return answer.cold_starts.count > before.cold_starts.count ? answer : undefined
+        const response = await read('counted')
+        return response.cold_starts.count > before.cold_starts.count ? response : undefined
       },
       { what: 'the cold start to be counted' },
     )
@@ -165,23 +165,23 @@ describe('GET /v1/projects/{slug}/metrics', () => {
   })
 
   test.each(['1h', '', '24H', '24h&range=7d'])('400 for the range “%s”', async (range) => {
-    const answer = await world.ask('owner', 'GET', `/v1/projects/counted/metrics?range=${range}`)
-    expectRefusal(answer, 400, 'invalid_input')
-    expect(faults(answer)).toEqual(['range'])
+    const response = await context.request('owner', 'GET', `/v1/projects/counted/metrics?range=${range}`)
+    expectError(response, 400, 'invalid_input')
+    expect(issuePaths(response)).toEqual(['range'])
   })
 })
 
 describe('GET /instance/sparklines', () => {
-  const lines = async (who: Who) =>
-    (await world.ask(who, 'GET', '/instance/sparklines')).body as { from: string; projects: { slug: string; requests: number[] }[] }
+  const lines = async (who: Caller) =>
+    (await context.request(who, 'GET', '/instance/sparklines')).body as { from: string; projects: { slug: string; requests: number[] }[] }
 
   test('requests by hour of the projects that I may see and that had any', async () => {
     await visitTimes(3, 'counted')
     // That a project was asked for is noted within a second.
     const { from, projects } = await until(
       async () => {
-        const answer = await lines('owner')
-        return answer.projects.some((one) => one.slug === 'counted') ? answer : undefined
+        const response = await lines('owner')
+        return response.projects.some((one) => one.slug === 'counted') ? response : undefined
       },
       { what: 'a line for counted' },
     )
@@ -207,38 +207,38 @@ function writtenIn(folder: string): number {
 
 describe('metrics and time', () => {
   test('a restart loses nothing, SIGKILL at most what was not written yet, and a project takes its numbers with it', async () => {
-    const folder = newFolder('metrics')
+    const folder = createTempFolder('metrics')
     const written = () => writtenIn(folder.path)
     const start = () => startTestPlatform({ runtime: 'process', data_dir: folder.path })
-    const visit = async (home: TestPlatform, times: number) => {
-      for (let i = 0; i < times; i++) await home.edge('lasting.localhost')
+    const visit = async (platform: TestPlatform, times: number) => {
+      for (let i = 0; i < times; i++) await platform.fetchEdge('lasting.localhost')
     }
-    const counted = async (home: TestPlatform) => (await home.api<Metrics>('GET', '/v1/projects/lasting/metrics')).body.totals.requests
+    const counted = async (platform: TestPlatform) => (await platform.api<Metrics>('GET', '/v1/projects/lasting/metrics')).body.totals.requests
 
-    let home = await start()
-    await home.createProject({ slug: 'lasting' })
-    await visit(home, 21)
-    await home.platform.stop()
+    let platform = await start()
+    await platform.createProject({ slug: 'lasting' })
+    await visit(platform, 21)
+    await platform.handle.stop()
     expect(written()).toBe(21)
 
-    home = await start()
-    await visit(home, 20)
+    platform = await start()
+    await visit(platform, 20)
     // Nobody asks: it is written down by itself.
-    await home.advance(2_000)
+    await platform.advance(2_000)
     await until(() => (written() === 41 ? true : undefined), { what: '41 requests to be written down' })
-    await visit(home, 10)
-    await home.kill()
+    await visit(platform, 10)
+    await platform.kill()
     const kept = written()
     expect(kept).toBeGreaterThanOrEqual(41)
     expect(kept).toBeLessThanOrEqual(51)
 
-    home = await start()
-    expect(await counted(home)).toBe(kept)
-    await visit(home, 2)
-    expect(await counted(home)).toBe(kept + 2)
-    await home.api('DELETE', '/v1/projects/lasting')
+    platform = await start()
+    expect(await counted(platform)).toBe(kept)
+    await visit(platform, 2)
+    expect(await counted(platform)).toBe(kept + 2)
+    await platform.api('DELETE', '/v1/projects/lasting')
     await until(() => (written() === 0 ? true : undefined), { what: 'the numbers of the project to go' })
-    await home.remove()
+    await platform.remove()
     folder.remove()
   })
 })

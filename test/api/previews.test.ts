@@ -1,44 +1,45 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Preview, Watching } from '../../server/contract/previews.ts'
-import { commitOn, previewOf, previewsOf, watched } from '../support/branches.ts'
+import { commitToBranch, waitForPreview, listPreviews, waitForFirstCheck } from '../support/git-branches.ts'
 import { makeRepository } from '../support/repository.ts'
-import { expectRefusal, faults, startWorld } from './world.ts'
-import type { World } from './world.ts'
+import { expectError, issuePaths, createApiContext } from './api-context.ts'
+import type { ApiContext } from './api-context.ts'
 
-let world: World
+let context: ApiContext
 const repository = makeRepository({ 'index.html': '<h1>main</h1>' })
 const slug = 'shown'
 const path = `/v1/projects/${slug}/previews`
 const watching = `/instance/projects/${slug}/watching`
 
 beforeAll(async () => {
-  world = await startWorld()
-  await world.home.createProject({ slug, repo_url: repository.url, pushes: true })
-  await world.home.createProject({ slug: 'unlinked' })
-  await watched(world.home, slug)
+  context = await createApiContext()
+  await context.platform.createProject({ slug, repo_url: repository.url, pushes: true })
+  await context.platform.createProject({ slug: 'unlinked' })
+  await waitForFirstCheck(context.platform, slug)
 })
 afterAll(async () => {
-  await world.close()
+  await context.close()
   repository.remove()
 })
 
-const open = (branch: string, text: string, message?: string) => commitOn(repository.folder, branch, { 'index.html': `<h1>${text}</h1>` }, message)
+const open = (branch: string, text: string, message?: string) =>
+  commitToBranch(repository.folder, branch, { 'index.html': `<h1>${text}</h1>` }, message)
 
 describe('GET previews', () => {
   test('200 with none', async () => {
-    expect((await world.ask('owner', 'GET', path)).body).toEqual({ previews: [] })
-    expect((await world.ask('owner', 'GET', '/v1/projects/unlinked/previews')).body).toEqual({ previews: [] })
+    expect((await context.request('owner', 'GET', path)).body).toEqual({ previews: [] })
+    expect((await context.request('owner', 'GET', '/v1/projects/unlinked/previews')).body).toEqual({ previews: [] })
   })
 
   test('200 with each open one, the newest change first', async () => {
     const sha = open('feature/Shown', 'shown', 'Shows it\n\nand says why')
-    await previewOf(world.home, slug, 'feature/Shown', sha)
-    await previewOf(world.home, slug, 'second', open('second', 'second'))
-    const { status, body } = await world.ask('member', 'GET', path)
+    await waitForPreview(context.platform, slug, 'feature/Shown', sha)
+    await waitForPreview(context.platform, slug, 'second', open('second', 'second'))
+    const { status, body } = await context.request('member', 'GET', path)
     expect(status).toBe(200)
     const previews = body.previews as Preview[]
     expect(previews.map((one) => one.branch)).toEqual(['second', 'feature/Shown'])
-    const edgePort = new URL(world.home.platform.edge_url).port
+    const edgePort = new URL(context.platform.handle.edge_url).port
     expect(previews[1]).toEqual({
       branch: 'feature/Shown',
       host: `feature-shown--${slug}.localhost`,
@@ -55,8 +56,8 @@ describe('GET previews', () => {
   })
 
   test('its deployments are found by target and branch, and none of them can be rolled back to', async () => {
-    const [preview] = await previewsOf(world.home, slug)
-    const { body } = await world.ask('owner', 'GET', `/v1/projects/${slug}/deployments?target=preview&branch=${preview?.branch}`)
+    const [preview] = await listPreviews(context.platform, slug)
+    const { body } = await context.request('owner', 'GET', `/v1/projects/${slug}/deployments?target=preview&branch=${preview?.branch}`)
     const [deployment] = body.deployments as { id: string }[]
     expect(deployment).toMatchObject({
       id: preview?.deployment_id,
@@ -66,27 +67,27 @@ describe('GET previews', () => {
       is_current: true,
       can_rollback: false,
     })
-    expectRefusal(await world.ask('owner', 'POST', `/v1/projects/${slug}/deployments/${deployment?.id}/rollback`), 409, 'rollback_not_allowed')
+    expectError(await context.request('owner', 'POST', `/v1/projects/${slug}/deployments/${deployment?.id}/rollback`), 409, 'rollback_not_allowed')
   })
 
   test('a retry deploys the preview again', async () => {
-    const [preview] = await previewsOf(world.home, slug)
-    const again = await world.ask('owner', 'POST', `/v1/projects/${slug}/deployments/${preview?.deployment_id}/retry`)
+    const [preview] = await listPreviews(context.platform, slug)
+    const again = await context.request('owner', 'POST', `/v1/projects/${slug}/deployments/${preview?.deployment_id}/retry`)
     expect(again.status).toBe(201)
     const id = again.body.deployment_id as string
-    expect(await world.home.ended(slug, id)).toMatchObject({
+    expect(await context.platform.waitForEnd(slug, id)).toMatchObject({
       status: 'ready',
       target: 'preview',
       branch: preview?.branch,
       trigger: 'retry',
       is_current: true,
     })
-    expect((await previewsOf(world.home, slug)).find((one) => one.branch === preview?.branch)).toMatchObject({ deployment_id: id })
+    expect((await listPreviews(context.platform, slug)).find((one) => one.branch === preview?.branch)).toMatchObject({ deployment_id: id })
   })
 })
 
 describe('watching', () => {
-  const state = async (who: 'owner' | 'member' = 'owner') => (await world.ask(who, 'GET', watching)).body.watching as Watching
+  const state = async (who: 'owner' | 'member' = 'owner') => (await context.request(who, 'GET', watching)).body.watching as Watching
 
   test('200 with the defaults', async () => {
     expect(await state()).toEqual({
@@ -97,38 +98,38 @@ describe('watching', () => {
       message: null,
       checked_at: expect.stringMatching(/Z$/),
     })
-    expect((await world.ask('owner', 'GET', '/instance/projects/unlinked/watching')).body).toMatchObject({
+    expect((await context.request('owner', 'GET', '/instance/projects/unlinked/watching')).body).toMatchObject({
       watching: { state: 'off', checked_at: null },
     })
   })
 
   test('what is changed stays, and what is not named stays as it was', async () => {
-    await world.ask('owner', 'PATCH', watching, { deploys_pushes: false })
-    const answer = await world.ask('member', 'PATCH', watching, { preview_databases: true })
-    expect(answer.body.watching).toMatchObject({ deploys_pushes: false, previews: true, preview_databases: true })
-    await world.ask('owner', 'PATCH', watching, { deploys_pushes: true, preview_databases: false })
+    await context.request('owner', 'PATCH', watching, { deploys_pushes: false })
+    const response = await context.request('member', 'PATCH', watching, { preview_databases: true })
+    expect(response.body.watching).toMatchObject({ deploys_pushes: false, previews: true, preview_databases: true })
+    await context.request('owner', 'PATCH', watching, { deploys_pushes: true, preview_databases: false })
     expect(await state('member')).toMatchObject({ deploys_pushes: true, previews: true, preview_databases: false })
   })
 
   test('400 for what is no switch', async () => {
-    expect(faults(await world.ask('owner', 'PATCH', watching, { previews: 'yes', more: 1 }))).toEqual(['more', 'previews'])
+    expect(issuePaths(await context.request('owner', 'PATCH', watching, { previews: 'yes', more: 1 }))).toEqual(['more', 'previews'])
   })
 
   test('a look on demand; 400 without a repository', async () => {
-    expect((await world.ask('owner', 'POST', `${watching}/check`)).body.watching).toMatchObject({ state: 'watching' })
-    expectRefusal(await world.ask('owner', 'POST', '/instance/projects/unlinked/watching/check'), 400, 'project_not_connected')
+    expect((await context.request('owner', 'POST', `${watching}/check`)).body.watching).toMatchObject({ state: 'watching' })
+    expectError(await context.request('owner', 'POST', '/instance/projects/unlinked/watching/check'), 400, 'project_not_connected')
   })
 
   test('a repository that is not there is told in plain words, and looked at again', async () => {
-    await world.ask('instance_owner', 'PATCH', '/v1/projects/unlinked', { repo_url: 'file:///nowhere/to/be/found' })
-    const { status, body } = await world.ask('owner', 'POST', '/instance/projects/unlinked/watching/check')
+    await context.request('instance_owner', 'PATCH', '/v1/projects/unlinked', { repo_url: 'file:///nowhere/to/be/found' })
+    const { status, body } = await context.request('owner', 'POST', '/instance/projects/unlinked/watching/check')
     expect(status).toBe(200)
     expect(body.watching).toMatchObject({
       state: 'failing',
       message: 'The folder of the repository is not on this machine. Check the file:// address.',
     })
-    await world.ask('instance_owner', 'PATCH', '/v1/projects/unlinked', { repo_url: repository.url })
-    expect((await world.ask('owner', 'POST', '/instance/projects/unlinked/watching/check')).body.watching).toMatchObject({
+    await context.request('instance_owner', 'PATCH', '/v1/projects/unlinked', { repo_url: repository.url })
+    expect((await context.request('owner', 'POST', '/instance/projects/unlinked/watching/check')).body.watching).toMatchObject({
       state: 'watching',
       message: null,
     })

@@ -1,29 +1,29 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { project as projectSchema } from '../../server/contract/projects.ts'
 import { z } from 'zod'
-import { badChanges } from './project-inputs.ts'
-import { expectRefusal, faults, startWorld } from './world.ts'
-import type { Answer, World } from './world.ts'
+import { badChanges } from './invalid-project-inputs.ts'
+import { expectError, issuePaths, createApiContext } from './api-context.ts'
+import type { ApiResponse, ApiContext } from './api-context.ts'
 
-let world: World
+let context: ApiContext
 beforeAll(async () => {
-  world = await startWorld()
+  context = await createApiContext()
 })
-afterAll(() => world.close())
+afterAll(() => context.close())
 
 const create = (body: unknown, who: 'owner' | 'stranger' | 'instance_owner' | { token: string } = 'owner') =>
-  world.ask(who, 'POST', '/v1/projects', body)
-const projectOf = (answer: Answer) => answer.body.project as Record<string, unknown>
+  context.request(who, 'POST', '/v1/projects', body)
+const projectOf = (response: ApiResponse) => response.body.project as Record<string, unknown>
 
 /** A project as the customer's document has it: all fields, and no others. */
 const exactly = z.strictObject(projectSchema.shape)
 
 describe('POST /v1/projects', () => {
   test('201 with the whole project and its defaults', async () => {
-    const answer = await create({ name: 'My app', slug: 'my-app' })
-    expect(answer.status).toBe(201)
-    expect(Object.keys(answer.body)).toEqual(['project'])
-    expect(exactly.parse(projectOf(answer))).toMatchObject({
+    const response = await create({ name: 'My app', slug: 'my-app' })
+    expect(response.status).toBe(201)
+    expect(Object.keys(response.body)).toEqual(['project'])
+    expect(exactly.parse(projectOf(response))).toMatchObject({
       id: expect.stringMatching(/^prj_[0-9a-z]{26}$/),
       name: 'My app',
       slug: 'my-app',
@@ -46,18 +46,18 @@ describe('POST /v1/projects', () => {
   })
 
   test('201 with a repository and a branch', async () => {
-    const answer = await create({ name: 'n', slug: 'with-repo', repo_url: 'https://git.example/me/app.git', repo_branch: 'feature/x' })
-    expect(projectOf(answer)).toMatchObject({ repo_url: 'https://git.example/me/app.git', repo_branch: 'feature/x', is_connected: true })
+    const response = await create({ name: 'n', slug: 'with-repo', repo_url: 'https://git.example/me/app.git', repo_branch: 'feature/x' })
+    expect(projectOf(response)).toMatchObject({ repo_url: 'https://git.example/me/app.git', repo_branch: 'feature/x', is_connected: true })
   })
 
   test('credentials of an address are kept apart and never shown', async () => {
-    const answer = await create({ name: 'n', slug: 'with-secret', repo_url: 'https://me:hp-sentinel-pass@git.example/me/app.git' })
-    expect(projectOf(answer).repo_url).toBe('https://git.example/me/app.git')
+    const response = await create({ name: 'n', slug: 'with-secret', repo_url: 'https://me:hp-sentinel-pass@git.example/me/app.git' })
+    expect(projectOf(response).repo_url).toBe('https://git.example/me/app.git')
     const shown = [
-      answer.text,
-      (await world.ask('owner', 'GET', '/v1/projects/with-secret')).text,
-      (await world.ask('owner', 'GET', '/v1/projects')).text,
-      world.home.log.join('\n'),
+      response.text,
+      (await context.request('owner', 'GET', '/v1/projects/with-secret')).text,
+      (await context.request('owner', 'GET', '/v1/projects')).text,
+      context.platform.log.join('\n'),
     ]
     expect(shown.join('\n')).not.toContain('hp-sentinel-pass')
   })
@@ -90,14 +90,14 @@ describe('POST /v1/projects', () => {
     ['a branch of 201', { name: 'n', slug: 'abc', repo_branch: 'x'.repeat(201) }, ['repo_branch']],
   ]
   test.each(bad)('400 for %s', async (_name, body, paths) => {
-    const answer = await create(body)
-    expectRefusal(answer, 400, 'invalid_input')
-    expect(faults(answer)).toEqual(paths)
+    const response = await create(body)
+    expectError(response, 400, 'invalid_input')
+    expect(issuePaths(response)).toEqual(paths)
   })
 
   test('a folder of this machine is for the owner of the instance alone', async () => {
-    expectRefusal(await create({ name: 'n', slug: 'their-folder', repo_url: 'file:///etc' }, 'stranger'), 400, 'invalid_input')
-    expect((await create({ name: 'n', slug: 'my-folder', repo_url: world.repository.url }, 'instance_owner')).status).toBe(201)
+    expectError(await create({ name: 'n', slug: 'their-folder', repo_url: 'file:///etc' }, 'stranger'), 400, 'invalid_input')
+    expect((await create({ name: 'n', slug: 'my-folder', repo_url: context.repository.url }, 'instance_owner')).status).toBe(201)
   })
 
   test.each([
@@ -123,15 +123,15 @@ describe('POST /v1/projects', () => {
     'xn--abc',
     'a--b',
   ])('%s is reserved', async (slug) => {
-    const answer = await create({ name: 'n', slug })
+    const response = await create({ name: 'n', slug })
     // A slug of two letters is no slug before it is a reserved one.
-    if (slug.length < 3) expectRefusal(answer, 400, 'invalid_input')
-    else expectRefusal(answer, 409, 'slug_reserved')
+    if (slug.length < 3) expectError(response, 400, 'invalid_input')
+    else expectError(response, 409, 'slug_reserved')
   })
 
   test('409 for a slug that is taken, by whomever', async () => {
-    expectRefusal(await create({ name: 'n', slug: 'my-app' }), 409, 'slug_taken')
-    expectRefusal(await create({ name: 'n', slug: 'my-app' }, 'stranger'), 409, 'slug_taken')
+    expectError(await create({ name: 'n', slug: 'my-app' }), 409, 'slug_taken')
+    expectError(await create({ name: 'n', slug: 'my-app' }, 'stranger'), 409, 'slug_taken')
   })
 
   test('of 20 at once for one slug exactly one wins', async () => {
@@ -140,9 +140,9 @@ describe('POST /v1/projects', () => {
   })
 
   test('403 without a verified email, until it is verified', async () => {
-    const person = await world.add('unverified@example.com', { verified: false })
-    expectRefusal(await create({ name: 'n', slug: 'too-early' }, person), 403, 'email_not_verified')
-    await world.ask('instance_owner', 'POST', '/instance/users/unverified%40example.com/verify')
+    const person = await context.addPerson('unverified@example.com', { verified: false })
+    expectError(await create({ name: 'n', slug: 'too-early' }, person), 403, 'email_not_verified')
+    await context.request('instance_owner', 'POST', '/instance/users/unverified%40example.com/verify')
     expect((await create({ name: 'n', slug: 'too-early' }, person)).status).toBe(201)
   })
 
@@ -150,15 +150,15 @@ describe('POST /v1/projects', () => {
     ['starter', 3],
     ['basic', 10],
   ])('402 past the cap of %s, also when many ask at once', async (plan, cap) => {
-    const person = await world.add(`${plan}@example.com`, { plan })
+    const person = await context.addPerson(`${plan}@example.com`, { plan })
     const answers = await Promise.all(Array.from({ length: cap + 3 }, (_, i) => create({ name: 'n', slug: `${plan}-${i}` }, person)))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(cap)
-    for (const answer of answers) if (answer.status !== 201) expectRefusal(answer, 402, 'plan_limit_reached')
+    for (const response of answers) if (response.status !== 201) expectError(response, 402, 'plan_limit_reached')
     // The plan is looked at before the slug, and after the input.
-    expectRefusal(await create({ name: 'n', slug: 'my-app' }, person), 402, 'plan_limit_reached')
-    expectRefusal(await create({ name: '', slug: 'my-app' }, person), 400, 'invalid_input')
+    expectError(await create({ name: 'n', slug: 'my-app' }, person), 402, 'plan_limit_reached')
+    expectError(await create({ name: '', slug: 'my-app' }, person), 400, 'invalid_input')
     const taken = answers.findIndex(({ status }) => status === 201)
-    expect((await world.ask(person, 'DELETE', `/v1/projects/${plan}-${taken}`)).status).toBe(204)
+    expect((await context.request(person, 'DELETE', `/v1/projects/${plan}-${taken}`)).status).toBe(204)
     expect((await create({ name: 'n', slug: `${plan}-again` }, person)).status).toBe(201)
   })
 })
@@ -166,14 +166,14 @@ describe('POST /v1/projects', () => {
 describe('GET /v1/projects', () => {
   let person: { token: string }
   beforeAll(async () => {
-    person = await world.add('lists@example.com', { plan: 'enterprise' })
+    person = await context.addPerson('lists@example.com', { plan: 'enterprise' })
     for (let i = 0; i < 55; i++) await create({ name: `number ${i}`, slug: `list-${i}` }, person)
   })
   const page = async (query: string) => {
-    const answer = await world.ask(person, 'GET', `/v1/projects${query}`)
-    expect(answer.status).toBe(200)
-    expect(Object.keys(answer.body).toSorted()).toEqual(['next_cursor', 'projects'])
-    return { slugs: (answer.body.projects as { slug: string }[]).map(({ slug }) => slug), next: answer.body.next_cursor as string | null }
+    const response = await context.request(person, 'GET', `/v1/projects${query}`)
+    expect(response.status).toBe(200)
+    expect(Object.keys(response.body).toSorted()).toEqual(['next_cursor', 'projects'])
+    return { slugs: (response.body.projects as { slug: string }[]).map(({ slug }) => slug), next: response.body.next_cursor as string | null }
   }
 
   test('gives the newest 50 when nothing is asked, and null at the end', async () => {
@@ -193,7 +193,7 @@ describe('GET /v1/projects', () => {
       if (i === 2) await create({ name: 'n', slug: 'in-between' }, person)
     }
     expect(seen).toEqual(Array.from({ length: 55 }, (_, i) => `list-${54 - i}`))
-    await world.ask(person, 'DELETE', '/v1/projects/in-between')
+    await context.request(person, 'DELETE', '/v1/projects/in-between')
   })
 
   test('a page that is full to the last has no next one', async () => {
@@ -206,9 +206,9 @@ describe('GET /v1/projects', () => {
   test.each(['limit=0', 'limit=101', 'limit=x', 'limit=1&limit=2', 'cursor=', 'cursor=garbage', 'cursor=czE%3D%3D%3D', `cursor=${'a'.repeat(501)}`])(
     '400 for %s',
     async (query) => {
-      const answer = await world.ask(person, 'GET', `/v1/projects?${query}`)
-      expectRefusal(answer, 400, 'invalid_input')
-      expect(faults(answer)).toEqual([query.split('=')[0]])
+      const response = await context.request(person, 'GET', `/v1/projects?${query}`)
+      expectError(response, 400, 'invalid_input')
+      expect(issuePaths(response)).toEqual([query.split('=')[0]])
     },
   )
 
@@ -216,7 +216,7 @@ describe('GET /v1/projects', () => {
     await create({ name: 'n', slug: 'of-the-owner' })
     await create({ name: 'n', slug: 'of-the-stranger' }, 'stranger')
     const slugs = async (who: 'owner' | 'member' | 'stranger') =>
-      ((await world.ask(who, 'GET', '/v1/projects?limit=100')).body.projects as { slug: string }[]).map(({ slug }) => slug)
+      ((await context.request(who, 'GET', '/v1/projects?limit=100')).body.projects as { slug: string }[]).map(({ slug }) => slug)
     expect(await slugs('member')).toContain('of-the-owner')
     expect(await slugs('stranger')).toEqual(['of-the-stranger'])
     expect(await slugs('owner')).not.toContain('of-the-stranger')
@@ -225,15 +225,15 @@ describe('GET /v1/projects', () => {
 })
 
 describe('GET and PATCH /v1/projects/{slug}', () => {
-  const patch = (body: unknown, slug = 'patched') => world.ask('owner', 'PATCH', `/v1/projects/${slug}`, body)
+  const patch = (body: unknown, slug = 'patched') => context.request('owner', 'PATCH', `/v1/projects/${slug}`, body)
   beforeAll(async () => {
     await create({ name: 'Before', slug: 'patched' })
   })
 
   test('200 with the project', async () => {
-    const answer = await world.ask('owner', 'GET', '/v1/projects/patched')
-    expect(answer.status).toBe(200)
-    expect(exactly.parse(projectOf(answer)).slug).toBe('patched')
+    const response = await context.request('owner', 'GET', '/v1/projects/patched')
+    expect(response.status).toBe(200)
+    expect(exactly.parse(projectOf(response)).slug).toBe('patched')
   })
 
   const good: Record<string, unknown>[] = [
@@ -260,42 +260,42 @@ describe('GET and PATCH /v1/projects/{slug}', () => {
     { name: 'Two', always_warm: false },
   ]
   test.each(good)('200 for %j, which stays', async (body) => {
-    const answer = await patch(body)
-    expect(answer.status).toBe(200)
-    expect(projectOf(answer)).toMatchObject(body)
-    expect(projectOf(await world.ask('owner', 'GET', '/v1/projects/patched'))).toEqual(projectOf(answer))
+    const response = await patch(body)
+    expect(response.status).toBe(200)
+    expect(projectOf(response)).toMatchObject(body)
+    expect(projectOf(await context.request('owner', 'GET', '/v1/projects/patched'))).toEqual(projectOf(response))
   })
 
   test('200 for nothing, which changes nothing but the time', async () => {
-    const before = projectOf(await world.ask('owner', 'GET', '/v1/projects/patched'))
+    const before = projectOf(await context.request('owner', 'GET', '/v1/projects/patched'))
     expect({ ...projectOf(await patch({})), updated_at: before.updated_at }).toEqual(before)
   })
 
   test.each(badChanges)('400 for $body', async ({ body, field }) => {
-    const before = (await world.ask('owner', 'GET', '/v1/projects/patched')).text
-    const answer = await patch({ name: 'Not this', ...body })
-    expectRefusal(answer, 400, 'invalid_input')
-    expect(faults(answer)).toEqual([field])
-    expect((await world.ask('owner', 'GET', '/v1/projects/patched')).text).toBe(before)
+    const before = (await context.request('owner', 'GET', '/v1/projects/patched')).text
+    const response = await patch({ name: 'Not this', ...body })
+    expectError(response, 400, 'invalid_input')
+    expect(issuePaths(response)).toEqual([field])
+    expect((await context.request('owner', 'GET', '/v1/projects/patched')).text).toBe(before)
   })
 
   test('memory is cut to the ceiling of the plan, and always_warm is 402 on starter', async () => {
-    const person = await world.add('small@example.com', { plan: 'starter' })
+    const person = await context.addPerson('small@example.com', { plan: 'starter' })
     expect(projectOf(await create({ name: 'n', slug: 'small' }, person)).memory_limit_mb).toBe(256)
-    expect(projectOf(await world.ask(person, 'PATCH', '/v1/projects/small', { memory_limit_mb: 1024 })).memory_limit_mb).toBe(256)
-    const answer = await world.ask(person, 'PATCH', '/v1/projects/small', { always_warm: true, name: 'Not this' })
-    expectRefusal(answer, 402, 'paid_plan_required')
-    expect(projectOf(await world.ask(person, 'GET', '/v1/projects/small'))).toMatchObject({ always_warm: false, name: 'n' })
-    expect((await world.ask(person, 'PATCH', '/v1/projects/small', { always_warm: false })).status).toBe(200)
+    expect(projectOf(await context.request(person, 'PATCH', '/v1/projects/small', { memory_limit_mb: 1024 })).memory_limit_mb).toBe(256)
+    const response = await context.request(person, 'PATCH', '/v1/projects/small', { always_warm: true, name: 'Not this' })
+    expectError(response, 402, 'paid_plan_required')
+    expect(projectOf(await context.request(person, 'GET', '/v1/projects/small'))).toMatchObject({ always_warm: false, name: 'n' })
+    expect((await context.request(person, 'PATCH', '/v1/projects/small', { always_warm: false })).status).toBe(200)
   })
 
   test('a member of the team may change it', async () => {
-    expect(projectOf(await world.ask('member', 'PATCH', '/v1/projects/patched', { name: 'By the team' })).name).toBe('By the team')
+    expect(projectOf(await context.request('member', 'PATCH', '/v1/projects/patched', { name: 'By the team' })).name).toBe('By the team')
   })
 
   test('404 for one that is not there', async () => {
     for (const slug of ['nope', 'Patched', 'prj_x', 'a'.repeat(500), '%F0%9F%92%A5', 'constructor', '__proto__']) {
-      expectRefusal(await world.ask('owner', 'GET', `/v1/projects/${slug}`), 404, 'project_not_found')
+      expectError(await context.request('owner', 'GET', `/v1/projects/${slug}`), 404, 'project_not_found')
     }
   })
 })
@@ -303,26 +303,26 @@ describe('GET and PATCH /v1/projects/{slug}', () => {
 describe('DELETE and stop', () => {
   test('204, then 404, and the slug is free again', async () => {
     await create({ name: 'n', slug: 'short-lived' })
-    const answer = await world.ask('owner', 'DELETE', '/v1/projects/short-lived')
-    expect([answer.status, answer.text]).toEqual([204, ''])
-    expectRefusal(await world.ask('owner', 'GET', '/v1/projects/short-lived'), 404, 'project_not_found')
-    expectRefusal(await world.ask('owner', 'DELETE', '/v1/projects/short-lived'), 404, 'project_not_found')
+    const response = await context.request('owner', 'DELETE', '/v1/projects/short-lived')
+    expect([response.status, response.text]).toEqual([204, ''])
+    expectError(await context.request('owner', 'GET', '/v1/projects/short-lived'), 404, 'project_not_found')
+    expectError(await context.request('owner', 'DELETE', '/v1/projects/short-lived'), 404, 'project_not_found')
     expect((await create({ name: 'n', slug: 'short-lived' }, 'stranger')).status).toBe(201)
   })
 
   test('stop is 200 however often', async () => {
     await create({ name: 'n', slug: 'stopped' })
     for (let i = 0; i < 3; i++) {
-      const answer = await world.ask('owner', 'POST', '/v1/projects/stopped/stop')
-      expect([answer.status, answer.body]).toEqual([200, { ok: true, status: 'inactive' }])
+      const response = await context.request('owner', 'POST', '/v1/projects/stopped/stop')
+      expect([response.status, response.body]).toEqual([200, { ok: true, status: 'inactive' }])
     }
-    expect(projectOf(await world.ask('owner', 'GET', '/v1/projects/stopped')).status).toBe('inactive')
+    expect(projectOf(await context.request('owner', 'GET', '/v1/projects/stopped')).status).toBe('inactive')
   })
 })
 
 describe('GET /instance/projects', () => {
-  const find = (q: string, who: 'owner' | 'stranger' = 'owner') => world.ask(who, 'GET', `/instance/projects?q=${encodeURIComponent(q)}`)
-  const slugs = (answer: Answer) => (answer.body.projects as { slug: string }[]).map(({ slug }) => slug)
+  const find = (q: string, who: 'owner' | 'stranger' = 'owner') => context.request(who, 'GET', `/instance/projects?q=${encodeURIComponent(q)}`)
+  const slugs = (response: ApiResponse) => (response.body.projects as { slug: string }[]).map(({ slug }) => slug)
 
   test('every word in name, slug or repository, in any case; newest first; with how many there are', async () => {
     for (const [name, slug] of [
@@ -340,12 +340,12 @@ describe('GET /instance/projects', () => {
 
   test('nothing of somebody else, nothing that is deleted', async () => {
     expect((await create({ name: 'Gone boats', slug: 'sought-gone' })).status).toBe(201)
-    expect((await world.ask('owner', 'DELETE', '/v1/projects/sought-gone')).status).toBe(204)
+    expect((await context.request('owner', 'DELETE', '/v1/projects/sought-gone')).status).toBe(204)
     expect(slugs(await find('sought', 'stranger'))).toEqual([])
     expect(slugs(await find('sought'))).not.toContain('sought-gone')
   })
 
   test('400 without anything to look for', async () => {
-    expectRefusal(await world.ask('owner', 'GET', '/instance/projects?q='), 400, 'invalid_input')
+    expectError(await context.request('owner', 'GET', '/instance/projects?q='), 400, 'invalid_input')
   })
 })

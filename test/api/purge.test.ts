@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { EdgeCache } from '../../server/edge/edge.ts'
-import { createPurge, createPurgeTokenLookup, noteCacheEvent } from '../../server/features/purge.ts'
-import { createBus } from '../../server/lib/bus.ts'
+import { createCachePurger, createPurgeTokenLookup, recordCacheEvent } from '../../server/features/cache-purge.ts'
+import { createEventBus } from '../../server/lib/event-bus.ts'
 import { systemClock } from '../../server/lib/clock.ts'
 import { hashSecret, isToken, newToken } from '../../server/lib/token.ts'
 import { listCacheEvents } from '../../server/store/cache-events.ts'
-import { openStore, type Store } from '../../server/store/open.ts'
-import { insertPerson } from '../../server/store/people.ts'
+import { openStore, type Store } from '../../server/store/store.ts'
+import { insertUserWithAccount } from '../../server/store/users.ts'
 import { insertProject } from '../../server/store/projects.ts'
 import { replacePurgeToken } from '../../server/store/purge-tokens.ts'
-import { projectRow } from '../support/rows.ts'
+import { projectRow } from '../support/database-rows.ts'
 
 /* What a purge notes and what it does when the cache refuses, on a real store and a cache that only does what it is told. */
 
@@ -23,7 +23,7 @@ beforeEach(async () => {
   store = await openStore({ data_dir: folder, after_crash: false })
   await store.db.write((tx) => {
     const created_at = '2026-01-31T12:00:00.000Z'
-    insertPerson(tx, {
+    insertUserWithAccount(tx, {
       account: { id: 'acc_1', plan: 'pro', has_payment_method: 0, created_at },
       user: { id: 'usr_1', account_id: 'acc_1', email: 'a@example.com', email_verified: 1, is_instance_owner: 1, created_at },
     })
@@ -45,7 +45,7 @@ afterEach(async () => {
 const events = () => store.db.read((tx) => listCacheEvents(tx, { project_id: 'prj_blog', before: undefined, limit: 2000 }))
 
 function purgeOver(purge: EdgeCache['purge']) {
-  return createPurge({ db: store.db, cache: { purge }, clock: systemClock, bus: createBus() })
+  return createCachePurger({ db: store.db, cache: { purge }, clock: systemClock, bus: createEventBus() })
 }
 
 describe('a purge', () => {
@@ -98,15 +98,15 @@ describe('a purge', () => {
 test('the log keeps the newest thousand of each project, and of a long list of addresses the first', async () => {
   const note = { kind: 'purge_tags' as const, urls: [], purged: 0, source: 'api' as const, now: 0 }
   await store.db.write((tx) => {
-    noteCacheEvent(tx, { ...note, project_id: 'prj_shop', tags: ['other'] })
-    for (let i = 0; i < 1010; i++) noteCacheEvent(tx, { ...note, project_id: 'prj_blog', tags: [String(i)] })
+    recordCacheEvent(tx, { ...note, project_id: 'prj_shop', tags: ['other'] })
+    for (let i = 0; i < 1010; i++) recordCacheEvent(tx, { ...note, project_id: 'prj_blog', tags: [String(i)] })
   })
   const rows = await events()
   expect([rows.length, rows[0]?.tags, rows.at(-1)?.tags]).toEqual([1000, '["1009"]', '["10"]'])
   expect(await store.db.read((tx) => listCacheEvents(tx, { project_id: 'prj_shop', before: undefined, limit: 10 }))).toHaveLength(1)
 
   const urls = Array.from({ length: 100 }, (_, i) => `/${i}`.padEnd(4096, 'x'))
-  await store.db.write((tx) => noteCacheEvent(tx, { ...note, project_id: 'prj_blog', kind: 'purge_urls', tags: [], urls }))
+  await store.db.write((tx) => recordCacheEvent(tx, { ...note, project_id: 'prj_blog', kind: 'purge_urls', tags: [], urls }))
   expect(JSON.parse((await events())[0]?.urls ?? '')).toEqual(urls.slice(0, 8))
 })
 

@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { DeploymentDetail } from '../../server/contract/deployments.ts'
-import { tgzOf, zipOf } from '../support/archives.ts'
+import { createTarGz, createZip } from '../support/archives.ts'
 import { makeRepository, tinyServer } from '../support/repository.ts'
 import { until } from '../support/until.ts'
-import { expectRefusal, startWorld, type Who, type World } from './world.ts'
+import { expectError, createApiContext, type Caller, type ApiContext } from './api-context.ts'
 
-let world: World
+let context: ApiContext
 const folders: string[] = []
 /** Packed before anything runs: it takes so long that a server would hang up on who falls silent meanwhile. */
-const large = tgzOf(Object.entries({ ...tinyServer('large'), 'cargo.bin': randomBytes(24 * 2 ** 20) }).map(([name, data]) => ({ name, data })))
+const large = createTarGz(Object.entries({ ...tinyServer('large'), 'cargo.bin': randomBytes(24 * 2 ** 20) }).map(([name, data]) => ({ name, data })))
 const newFolder = () => {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-sources-'))
   folders.push(folder)
@@ -21,30 +21,30 @@ const newFolder = () => {
 }
 
 beforeAll(async () => {
-  world = await startWorld()
+  context = await createApiContext()
 })
 afterAll(async () => {
-  await world.close()
+  await context.close()
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 /** Whatever happens, nothing stays in the place where sources are made ready. */
 afterEach(() => until(() => outgoing().length === 0 || undefined, { what: 'an empty place' }))
 
 const outgoing = () => {
-  const folder = join(world.home.data_dir, 'outgoing')
+  const folder = join(context.platform.data_dir, 'outgoing')
   return existsSync(folder) ? readdirSync(folder) : []
 }
 const pathOf = (slug: string, id: string) => `/instance/projects/${slug}/deployments/${id}/source`
-const get = (slug: string, id: string, { signal, who = 'owner' }: { signal?: AbortSignal; who?: Who } = {}) =>
-  fetch(world.home.platform.api_url + pathOf(slug, id), {
-    headers: { authorization: `Bearer ${world.tokens[who]}` },
+const get = (slug: string, id: string, { signal, who = 'owner' }: { signal?: AbortSignal; who?: Caller } = {}) =>
+  fetch(context.platform.handle.api_url + pathOf(slug, id), {
+    headers: { authorization: `Bearer ${context.tokens[who]}` },
     ...(signal ? { signal } : {}),
   })
 
-async function archiveOf(slug: string, id: string, who: Who = 'owner'): Promise<Buffer> {
-  const answer = await get(slug, id, { who })
-  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/gzip'])
-  return Buffer.from(await answer.arrayBuffer())
+async function archiveOf(slug: string, id: string, who: Caller = 'owner'): Promise<Buffer> {
+  const response = await get(slug, id, { who })
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/gzip'])
+  return Buffer.from(await response.arrayBuffer())
 }
 /** `drwxr-xr-x name`, `lrw… name -> target`, by the system's own tar. */
 function listOf(archive: Buffer): string[] {
@@ -55,19 +55,19 @@ function listOf(archive: Buffer): string[] {
     .map((line) => line.replace(/^(\S+)\s+\S+\s+\d+ \S+ \S+ (?=source)/, '$1 '))
 }
 async function send(slug: string, archive: Buffer, type = 'application/gzip'): Promise<DeploymentDetail> {
-  const answer = await fetch(`${world.home.platform.api_url}/v1/projects/${slug}/upload`, {
+  const response = await fetch(`${context.platform.handle.api_url}/v1/projects/${slug}/upload`, {
     method: 'POST',
     body: new Uint8Array(archive),
-    headers: { authorization: `Bearer ${world.tokens.owner}`, 'content-type': type },
+    headers: { authorization: `Bearer ${context.tokens.owner}`, 'content-type': type },
   })
-  const body = (await answer.json()) as { deployment_id: string }
-  expect([answer.status, body]).toEqual([201, expect.anything()])
-  return world.home.ended(slug, body.deployment_id)
+  const body = (await response.json()) as { deployment_id: string }
+  expect([response.status, body]).toEqual([201, expect.anything()])
+  return context.platform.waitForEnd(slug, body.deployment_id)
 }
 async function deployFolder(slug: string, path: string): Promise<DeploymentDetail> {
-  const answer = await world.ask('instance_owner', 'POST', '/instance/deploy-folder', { path, slug })
-  expect(answer.status).toBe(201)
-  return world.home.ended(slug, (answer.body.deployment as { id: string }).id)
+  const response = await context.request('instance_owner', 'POST', '/instance/deploy-folder', { path, slug })
+  expect(response.status).toBe(201)
+  return context.platform.waitForEnd(slug, (response.body.deployment as { id: string }).id)
 }
 
 describe('GET source', () => {
@@ -77,9 +77,9 @@ describe('GET source', () => {
     chmodSync(join(repository.folder, 'run.sh'), 0o755)
     symlinkSync('server.js', join(repository.folder, 'link.js'))
     repository.commit({})
-    await world.home.createProject({ slug: 'from-git', repo_url: repository.url })
-    const { id } = await world.home.deploy('from-git')
-    expect((await world.home.ended('from-git', id)).status).toBe('ready')
+    await context.platform.createProject({ slug: 'from-git', repo_url: repository.url })
+    const { id } = await context.platform.deploy('from-git')
+    expect((await context.platform.waitForEnd('from-git', id)).status).toBe('ready')
     repository.commit({ 'server.js': 'broken', 'more.txt': 'later' })
 
     const archive = await archiveOf('from-git', id)
@@ -93,21 +93,21 @@ describe('GET source', () => {
     ])
     // The same source is the same bytes.
     expect((await archiveOf('from-git', id)).equals(archive)).toBe(true)
-    await world.home.createProject({ slug: 'git-again' })
+    await context.platform.createProject({ slug: 'git-again' })
     expect(await send('git-again', archive)).toMatchObject({ status: 'ready', source: 'upload' })
-    expect((await world.home.edge('git-again.localhost')).body).toBe('one')
+    expect((await context.platform.fetchEdge('git-again.localhost')).body).toBe('one')
 
     repository.remove()
-    const answer = await world.ask('owner', 'GET', pathOf('from-git', id))
-    expectRefusal(answer, 404, 'source_not_found')
-    expect(answer.body.message).toContain('no git repository')
+    const response = await context.request('owner', 'GET', pathOf('from-git', id))
+    expectError(response, 404, 'source_not_found')
+    expect(response.body.message).toContain('no git repository')
   })
 
   test('of an upload: the kept archive, whatever it was packed as; a lone folder stays one', async () => {
-    await world.home.createProject({ slug: 'from-zip' })
+    await context.platform.createProject({ slug: 'from-zip' })
     const files = Object.entries(tinyServer('zipped')).map(([name, data]) => ({ name: `top/apps/web/${name}`, data, mode: 0o100644 }))
-    const zip = zipOf([...files, { name: 'top/apps/web/.git/config', data: 'token' }, { name: 'top/apps/web/node_modules/a.js', data: '1' }])
-    await world.ask('owner', 'PATCH', '/v1/projects/from-zip', { root_directory: 'apps/web' })
+    const zip = createZip([...files, { name: 'top/apps/web/.git/config', data: 'token' }, { name: 'top/apps/web/node_modules/a.js', data: '1' }])
+    await context.request('owner', 'PATCH', '/v1/projects/from-zip', { root_directory: 'apps/web' })
     const first = await send('from-zip', zip, 'application/zip')
     expect(first.status).toBe('ready')
     const archive = await archiveOf('from-zip', first.id)
@@ -118,18 +118,18 @@ describe('GET source', () => {
       'source/apps/web/package.json',
       'source/apps/web/server.js',
     ])
-    await world.home.createProject({ slug: 'zip-again' })
-    await world.home.api('PATCH', '/v1/projects/zip-again', { root_directory: 'apps/web' })
+    await context.platform.createProject({ slug: 'zip-again' })
+    await context.platform.api('PATCH', '/v1/projects/zip-again', { root_directory: 'apps/web' })
     const again = await send('zip-again', archive)
     expect(again.status).toBe('ready')
     // What came from here is given away as well, and is the same still.
     expect(listOf(await archiveOf('zip-again', again.id))).toEqual(listOf(archive))
     // A retry has its own id and the same source.
-    const retry = await world.ask('owner', 'POST', `/v1/projects/from-zip/deployments/${first.id}/retry`)
-    const second = await world.home.ended('from-zip', String(retry.body.deployment_id))
+    const retry = await context.request('owner', 'POST', `/v1/projects/from-zip/deployments/${first.id}/retry`)
+    const second = await context.platform.waitForEnd('from-zip', String(retry.body.deployment_id))
     expect(listOf(await archiveOf('from-zip', second.id))).toEqual(listOf(archive))
-    rmSync(join(world.home.data_dir, 'archives', second.project_id), { recursive: true })
-    expectRefusal(await world.ask('owner', 'GET', pathOf('from-zip', second.id)), 404, 'source_not_found')
+    rmSync(join(context.platform.data_dir, 'archives', second.project_id), { recursive: true })
+    expectError(await context.request('owner', 'GET', pathOf('from-zip', second.id)), 404, 'source_not_found')
   })
 
   test('of a folder: as it was, while its copy is kept; then only if git says that nothing changed', async () => {
@@ -142,15 +142,15 @@ describe('GET source', () => {
     expect(listOf(await archiveOf('from-folder', dirty.id, 'instance_owner'))).toContain('-rw-r--r-- source/new.txt')
     expect((await archiveOf('from-folder', clean.id, 'instance_owner')).equals(archive)).toBe(true)
 
-    rmSync(join(world.home.data_dir, 'sources'), { recursive: true })
+    rmSync(join(context.platform.data_dir, 'sources'), { recursive: true })
     for (const id of [clean.id, dirty.id]) {
-      const answer = await world.ask('instance_owner', 'GET', pathOf('from-folder', id))
-      expectRefusal(answer, 404, 'source_not_found')
-      expect(answer.body.message).toContain('Deploy it again')
+      const response = await context.request('instance_owner', 'GET', pathOf('from-folder', id))
+      expectError(response, 404, 'source_not_found')
+      expect(response.body.message).toContain('Deploy it again')
     }
     rmSync(join(repository.folder, 'new.txt'))
     expect(listOf(await archiveOf('from-folder', clean.id, 'instance_owner'))).toEqual(listOf(archive))
-    expectRefusal(await world.ask('instance_owner', 'GET', pathOf('from-folder', dirty.id)), 404, 'source_not_found')
+    expectError(await context.request('instance_owner', 'GET', pathOf('from-folder', dirty.id)), 404, 'source_not_found')
     repository.remove()
 
     const plain = newFolder()
@@ -163,28 +163,28 @@ describe('GET source', () => {
       'source/public/',
       'source/public/index.html',
     ])
-    rmSync(join(world.home.data_dir, 'sources', bare.id), { recursive: true })
-    expectRefusal(await world.ask('instance_owner', 'GET', pathOf('from-bare', bare.id)), 404, 'source_not_found')
+    rmSync(join(context.platform.data_dir, 'sources', bare.id), { recursive: true })
+    expectError(await context.request('instance_owner', 'GET', pathOf('from-bare', bare.id)), 404, 'source_not_found')
   })
 
   test('404 for what never had a source, and for everybody else’s', async () => {
-    await world.home.createProject({ slug: 'sourceless', repo_url: 'file:///nowhere/at/all' })
-    const { id } = await world.home.deploy('sourceless')
-    await world.home.ended('sourceless', id)
-    const answer = await world.ask('owner', 'GET', pathOf('sourceless', id))
-    expectRefusal(answer, 404, 'source_not_found')
-    expect(answer.body.message).toContain('did not get as far')
-    expectRefusal(await world.ask('stranger', 'GET', pathOf('sourceless', id)), 404, 'project_not_found')
-    expectRefusal(await world.ask('member', 'GET', pathOf('sourceless', 'dpl_unknown')), 404, 'deployment_not_found')
+    await context.platform.createProject({ slug: 'sourceless', repo_url: 'file:///nowhere/at/all' })
+    const { id } = await context.platform.deploy('sourceless')
+    await context.platform.waitForEnd('sourceless', id)
+    const response = await context.request('owner', 'GET', pathOf('sourceless', id))
+    expectError(response, 404, 'source_not_found')
+    expect(response.body.message).toContain('did not get as far')
+    expectError(await context.request('stranger', 'GET', pathOf('sourceless', id)), 404, 'project_not_found')
+    expectError(await context.request('member', 'GET', pathOf('sourceless', 'dpl_unknown')), 404, 'deployment_not_found')
   })
 
   test('who leaves half-way, or does not read at all, leaves nothing behind', async () => {
-    await world.home.createProject({ slug: 'large' })
+    await context.platform.createProject({ slug: 'large' })
     const { id, status } = await send('large', large)
     expect(status).toBe('ready')
     const gone = new AbortController()
-    const answer = await get('large', id, { signal: gone.signal })
-    const reader = answer.body!.getReader()
+    const response = await get('large', id, { signal: gone.signal })
+    const reader = response.body!.getReader()
     await reader.read()
     expect(outgoing()).toHaveLength(1)
     gone.abort()

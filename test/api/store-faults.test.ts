@@ -8,10 +8,10 @@ import { newId } from '../../server/lib/id.ts'
 import { insertDeployment } from '../../server/store/deployments.ts'
 import { updateProject } from '../../server/store/projects.ts'
 import type { DeploymentRow } from '../../server/store/tables.ts'
-import type { Db, Tx } from '../../server/store/open.ts'
+import type { Db, Tx } from '../../server/store/store.ts'
 import { type ApiServer, bearer, startApiServer } from '../support/api-server.ts'
-import { tgzOf } from '../support/archives.ts'
-import { deploymentRow } from '../support/rows.ts'
+import { createTarGz } from '../support/archives.ts'
+import { deploymentRow } from '../support/database-rows.ts'
 
 /** The write that fails: so many succeed before it. Only writes of the request that it is armed for count. */
 interface Fault {
@@ -28,7 +28,7 @@ let count = 0
 
 beforeAll(async () => {
   server = await startApiServer({
-    replace: ({ handlers }, store) => {
+    overrides: ({ handlers }, store) => {
       failWrites(store.db)
       return {
         handlers: Object.fromEntries(
@@ -71,9 +71,9 @@ function failWrites(db: Db): void {
       strike()
       return result
     }
-  const { write, writeNow } = db
+  const { write, writeSync: writeNow } = db
   db.write = (work) => write(failing(work))
-  db.writeNow = (work) => writeNow(failing(work))
+  db.writeSync = (work) => writeNow(failing(work))
 }
 
 /** A body of bytes is an archive. */
@@ -81,15 +81,15 @@ async function ask<Body>(method: string, path: string, body?: unknown, token = s
   const isArchive = Buffer.isBuffer(body)
   const init: RequestInit = { method, headers: { ...bearer(token), 'content-type': isArchive ? 'application/gzip' : 'application/json' } }
   if (body !== undefined) init.body = isArchive ? new Uint8Array(body) : JSON.stringify(body)
-  const answer = await server.fetch(path, init)
-  const text = await answer.text()
-  return { status: answer.status, body: (text === '' ? undefined : JSON.parse(text)) as Body }
+  const response = await server.fetch(path, init)
+  const text = await response.text()
+  return { status: response.status, body: (text === '' ? undefined : JSON.parse(text)) as Body }
 }
 
-async function made<Body>(method: string, path: string, body: unknown = {}): Promise<Body> {
-  const answer = await ask<Body>(method, path, body)
-  expect([path, answer.status < 300, answer.body]).toEqual([path, true, answer.body])
-  return answer.body
+async function create<Body>(method: string, path: string, body: unknown = {}): Promise<Body> {
+  const response = await ask<Body>(method, path, body)
+  expect([path, response.status < 300, response.body]).toEqual([path, true, response.body])
+  return response.body
 }
 
 /** Every row of every table; of one project, those that name it, because others have background work. What the watcher of repositories saw is left out. */
@@ -163,7 +163,7 @@ const cases: Record<string, () => Promise<Request> | Request> = {
   addDomain: async () => ({ ...(await project()), body: { hostname: `${fresh()}.example.com` } }),
   deleteDomain: domain,
   createToken: () => ({ body: { name: fresh() } }),
-  revokeToken: async () => ({ id: (await made<{ api_token: { id: string } }>('POST', '/v1/tokens', { name: fresh() })).api_token.id }),
+  revokeToken: async () => ({ id: (await create<{ api_token: { id: string } }>('POST', '/v1/tokens', { name: fresh() })).api_token.id }),
   updateSettings: () => ({ body: { keep_deployments: 5 + (count++ % 9) } }),
   createSignInLink: () => ({ body: {} }),
   addUser: () => ({ body: { email: `${fresh()}@example.com` } }),
@@ -174,7 +174,7 @@ const cases: Record<string, () => Promise<Request> | Request> = {
   addTeamMember: team,
   removeTeamMember: async () => {
     const { body } = await team()
-    await made('POST', '/instance/team', body)
+    await create('POST', '/instance/team', body)
     return { body }
   },
   removeMember: async () => ({ id: (await member()).user.id }),
@@ -183,11 +183,11 @@ const cases: Record<string, () => Promise<Request> | Request> = {
   createVerificationLink: () => ({ body: { email: `${fresh()}@example.com` } }),
   setOwnerPassword: () => ({ body: { password: `correct horse ${fresh()}` } }),
   updateWatching: async () => ({ ...(await project()), body: { previews: true, deploys_pushes: true } }),
-  uploadProject: async () => ({ ...(await project()), body: tgzOf([{ name: 'index.html', data: 'hello' }]) }),
+  uploadProject: async () => ({ ...(await project()), body: createTarGz([{ name: 'index.html', data: 'hello' }]) }),
 }
 
 async function person() {
-  const one = await made<{ user: { id: string; email: string }; token: string }>('POST', '/instance/users', { email: `${fresh()}@example.com` })
+  const one = await create<{ user: { id: string; email: string }; token: string }>('POST', '/instance/users', { email: `${fresh()}@example.com` })
   // The first use of a token is noted in its row.
   await ask('GET', '/instance/session', undefined, one.token)
   return one
@@ -196,18 +196,20 @@ async function team() {
   return { body: { owner_email: (await person()).user.email, member_email: (await person()).user.email } }
 }
 async function invitation() {
-  const made_one = await made<{ invitation: { id: string }; url: string }>('POST', '/instance/team/invitations', { email: `${fresh()}@example.com` })
+  const made_one = await create<{ invitation: { id: string }; url: string }>('POST', '/instance/team/invitations', {
+    email: `${fresh()}@example.com`,
+  })
   return { id: made_one.invitation.id, code: new URL(made_one.url).searchParams.get('code') ?? '' }
 }
 async function member() {
   const one = await person()
-  await made('POST', '/instance/team', { owner_email: server.owner.email, member_email: one.user.email })
+  await create('POST', '/instance/team', { owner_email: server.owner.email, member_email: one.user.email })
   return one
 }
 
 async function variable() {
   const { slug, project_id } = await project()
-  const { created } = await made<{ created: { id: string }[] }>('POST', `/v1/projects/${slug}/env-vars`, { key: 'A', value: 'b' })
+  const { created } = await create<{ created: { id: string }[] }>('POST', `/v1/projects/${slug}/env-vars`, { key: 'A', value: 'b' })
   return { slug, project_id, id: created[0]!.id }
 }
 async function domain() {
@@ -215,7 +217,7 @@ async function domain() {
   return {
     slug,
     project_id,
-    id: (await made<{ domain: { id: string } }>('POST', `/v1/projects/${slug}/domains`, { hostname: `${slug}.example.com` })).domain.id,
+    id: (await create<{ domain: { id: string } }>('POST', `/v1/projects/${slug}/domains`, { hostname: `${slug}.example.com` })).domain.id,
   }
 }
 async function user() {
@@ -233,18 +235,18 @@ test.each(Object.keys(cases))('%s, whose writes fail one by one, of a full disk 
       const fault: Fault = { writes_before, code, is_hit: false, is_over: false }
       armed = fault
       const url = path.replace(/\{(slug|id|email)\}/g, (_, key: 'slug' | 'id' | 'email') => request[key] ?? '')
-      const answer = await ask<{ error: string }>(method, url, request.body, request.token)
+      const response = await ask<{ error: string }>(method, url, request.body, request.token)
       if (!fault.is_hit) {
-        expect([answer.status < 300, answer.body]).toEqual([true, answer.body])
+        expect([response.status < 300, response.body]).toEqual([true, response.body])
         expect(writes_before).toBeGreaterThan(0)
         break
       }
-      if (answer.status < 300) {
+      if (response.status < 300) {
         // A write that the answer does not depend on: the log has it.
         expect(JSON.stringify(server.log)).toContain(`injected ${code}`)
         request = await cases[name]!()
       } else {
-        expect([answer.status, answer.body.error]).toEqual(answers[code])
+        expect([response.status, response.body.error]).toEqual(answers[code])
         expect([rows(request.project_id), files()]).toEqual(before)
       }
     }

@@ -3,21 +3,21 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
-let home: SharedPlatform
+let platform: SharedPlatform
 beforeAll(async () => {
-  home = await sharedPlatform()
+  platform = await sharedPlatform()
 })
-afterAll(() => home.remove())
+afterAll(() => platform.remove())
 
 test('413 over 250 MiB by what comes, when nothing was announced', async () => {
-  await home.createProject({ slug: 'endless' })
+  await platform.createProject({ slug: 'endless' })
   async function* endless() {
     yield new Uint8Array([0x1f, 0x8b])
     for (let n = 0; n <= 250; n++) yield new Uint8Array(2 ** 20)
   }
-  const headers = { authorization: `Bearer ${home.owner.token}`, 'content-type': 'application/gzip' }
+  const headers = { authorization: `Bearer ${platform.owner.token}`, 'content-type': 'application/gzip' }
   const init = { method: 'POST', body: endless(), duplex: 'half', headers }
-  const answer = await fetch(`${home.platform.api_url}/v1/projects/endless/upload`, init as unknown as RequestInit)
-  expect([answer.status, ((await answer.json()) as { error: string }).error]).toEqual([413, 'payload_too_large'])
-  expect(readdirSync(join(home.data_dir, 'quarantine'))).toEqual([])
+  const response = await fetch(`${platform.handle.api_url}/v1/projects/endless/upload`, init as unknown as RequestInit)
+  expect([response.status, ((await response.json()) as { error: string }).error]).toEqual([413, 'payload_too_large'])
+  expect(readdirSync(join(platform.data_dir, 'quarantine'))).toEqual([])
 })

@@ -4,21 +4,21 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import { archiveTypes } from '../../server/contract/uploads.ts'
-import { tgzOf, zipOf } from '../support/archives.ts'
+import { createTarGz, createZip } from '../support/archives.ts'
 import { until } from '../support/until.ts'
-import { type Answer, expectRefusal, startWorld, type Who, type World } from './world.ts'
+import { type ApiResponse, expectError, createApiContext, type Caller, type ApiContext } from './api-context.ts'
 
-let world: World
+let context: ApiContext
 
 const server = (text: string) => `require('node:http').createServer((_, response) => response.end(${JSON.stringify(text)})).listen(process.env.PORT)`
 const packageJson = '{"name":"x","private":true,"scripts":{"start":"node server.js"}}'
 const tgz = (text: string) =>
-  tgzOf([
+  createTarGz([
     { name: 'app/package.json', data: packageJson },
     { name: 'app/server.js', data: server(text) },
   ])
 const zip = (text: string) =>
-  zipOf([
+  createZip([
     { name: 'package.json', data: packageJson },
     { name: 'server.js', data: server(text) },
   ])
@@ -27,17 +27,17 @@ async function send(
   slug: string,
   body: BodyInit,
   headers: Record<string, string> = { 'content-type': 'application/gzip' },
-  who: Who = 'owner',
+  who: Caller = 'owner',
   path = `/v1/projects/${slug}/upload`,
-): Promise<Answer> {
-  const token = world.tokens[who]
-  const answer = await fetch(world.home.platform.api_url + path, {
+): Promise<ApiResponse> {
+  const token = context.tokens[who]
+  const response = await fetch(context.platform.handle.api_url + path, {
     method: 'POST',
     body,
     headers: { ...headers, ...(token === null ? {} : { authorization: `Bearer ${token}` }) },
   })
-  const text = await answer.text()
-  return { status: answer.status, headers: answer.headers, text, body: JSON.parse(text) as Record<string, unknown> }
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, body: JSON.parse(text) as Record<string, unknown> }
 }
 const form = (fields: [string, Buffer | string][]) => {
   const data = new FormData()
@@ -47,32 +47,32 @@ const form = (fields: [string, Buffer | string][]) => {
   }
   return data
 }
-const quarantine = () => readdirSync(join(world.home.data_dir, 'quarantine'))
+const quarantine = () => readdirSync(join(context.platform.data_dir, 'quarantine'))
 const bundles = async (slug: string) => {
-  const folder = join(world.home.data_dir, 'archives', (await world.home.project(slug)).id)
+  const folder = join(context.platform.data_dir, 'archives', (await context.platform.getProject(slug)).id)
   return existsSync(folder) ? readdirSync(folder).toSorted() : []
 }
-const served = async (slug: string) => (await world.home.edge(`${slug}.localhost`)).body
-const fresh = (slug: string) => world.home.createProject({ slug })
+const served = async (slug: string) => (await context.platform.fetchEdge(`${slug}.localhost`)).body
+const fresh = (slug: string) => context.platform.createProject({ slug })
 const uploaded = async (slug: string, body: Buffer) => {
-  const answer = await send(slug, new Uint8Array(body))
-  expect(answer.status).toBe(201)
-  return world.home.ended(slug, String(answer.body.deployment_id))
+  const response = await send(slug, new Uint8Array(body))
+  expect(response.status).toBe(201)
+  return context.platform.waitForEnd(slug, String(response.body.deployment_id))
 }
 
 beforeAll(async () => {
-  world = await startWorld()
+  context = await createApiContext()
 })
-afterAll(() => world.close())
+afterAll(() => context.close())
 
 describe('POST upload', () => {
   test.each([...archiveTypes, 'Application/ZIP; charset=binary'])('201 as %s, whichever of the two it is', async (type) => {
     const slug = `as-${archiveTypes.indexOf(type as (typeof archiveTypes)[number]) + 1}x`
     await fresh(slug)
-    const answer = await send(slug, new Uint8Array(type.includes('tar') ? zip('zip') : tgz('tar')), { 'content-type': type })
-    expect(answer.status).toBe(201)
-    expect(answer.body).toMatchObject({ deployment_id: expect.stringMatching(/^dpl_/), status: 'queued' })
-    expect(answer.body.deployment).toMatchObject({
+    const response = await send(slug, new Uint8Array(type.includes('tar') ? zip('zip') : tgz('tar')), { 'content-type': type })
+    expect(response.status).toBe(201)
+    expect(response.body).toMatchObject({ deployment_id: expect.stringMatching(/^dpl_/), status: 'queued' })
+    expect(response.body.deployment).toMatchObject({
       trigger: 'upload',
       source: 'upload',
       branch: null,
@@ -85,9 +85,9 @@ describe('POST upload', () => {
 
   test('201 as the field of a form, and it goes live', async () => {
     await fresh('formed')
-    const answer = await send('formed', form([['file', zip('from a form')]]), {})
-    expect(answer.status).toBe(201)
-    const ended = await world.home.ended('formed', String(answer.body.deployment_id))
+    const response = await send('formed', form([['file', zip('from a form')]]), {})
+    expect(response.status).toBe(201)
+    const ended = await context.platform.waitForEnd('formed', String(response.body.deployment_id))
     expect(ended).toMatchObject({ status: 'ready', error: null })
     expect(ended.build_log).toContain('2 files unpacked')
     expect(await served('formed')).toBe('from a form')
@@ -98,22 +98,27 @@ describe('POST upload', () => {
     const commit = { commit_sha: 'a'.repeat(40), commit_message: 'Open the shop', commit_author: 'Ida' }
     const path = '/instance/projects/told/upload'
     const { body } = await send(`told`, new Uint8Array(tgz('told')), undefined, 'owner', `${path}?${new URLSearchParams(commit)}`)
-    expect(await world.home.ended('told', String(body.deployment_id))).toMatchObject({ status: 'ready', source: 'upload', branch: null, ...commit })
-    const again = await world.ask('owner', 'POST', `/v1/projects/told/deployments/${String(body.deployment_id)}/retry`)
-    expect(await world.home.ended('told', String(again.body.deployment_id))).toMatchObject({ status: 'ready', ...commit })
-    expectRefusal(await send('told', new Uint8Array(tgz('x')), undefined, 'owner', `${path}?commit_sha=HEAD`), 400, 'invalid_input')
+    expect(await context.platform.waitForEnd('told', String(body.deployment_id))).toMatchObject({
+      status: 'ready',
+      source: 'upload',
+      branch: null,
+      ...commit,
+    })
+    const again = await context.request('owner', 'POST', `/v1/projects/told/deployments/${String(body.deployment_id)}/retry`)
+    expect(await context.platform.waitForEnd('told', String(again.body.deployment_id))).toMatchObject({ status: 'ready', ...commit })
+    expectError(await send('told', new Uint8Array(tgz('x')), undefined, 'owner', `${path}?commit_sha=HEAD`), 400, 'invalid_input')
   })
 
   test('400 for what is no archive, with the entry and the reason', async () => {
     await fresh('refused')
-    const answer = await send('refused', new Uint8Array(tgzOf([{ name: '../../evil', data: 'x' }])))
-    expectRefusal(answer, 400, 'invalid_archive')
-    expect(answer.body.message).toMatch(/“\.\.\/\.\.\/evil” leads out of the archive/)
-    expectRefusal(await send('refused', 'hello'), 400, 'invalid_archive')
-    expectRefusal(await send('refused', ''), 400, 'invalid_archive')
+    const response = await send('refused', new Uint8Array(createTarGz([{ name: '../../evil', data: 'x' }])))
+    expectError(response, 400, 'invalid_archive')
+    expect(response.body.message).toMatch(/“\.\.\/\.\.\/evil” leads out of the archive/)
+    expectError(await send('refused', 'hello'), 400, 'invalid_archive')
+    expectError(await send('refused', ''), 400, 'invalid_archive')
     expect(quarantine()).toEqual([])
     expect(await bundles('refused')).toEqual([])
-    expect((await world.home.project('refused')).status).toBe('created')
+    expect((await context.platform.getProject('refused')).status).toBe('created')
   })
 
   test('400 for a form that is something else', async () => {
@@ -136,9 +141,9 @@ describe('POST upload', () => {
         ['file', good],
       ],
     ] as [string, Buffer | string][][])
-      expectRefusal(await send('forms', form(fields), {}), 400, 'invalid_input')
-    expectRefusal(await send('forms', 'no form', { 'content-type': 'multipart/form-data' }), 400, 'invalid_input')
-    expectRefusal(await send('forms', 'no form', { 'content-type': 'multipart/form-data; boundary=x' }), 400, 'invalid_input')
+      expectError(await send('forms', form(fields), {}), 400, 'invalid_input')
+    expectError(await send('forms', 'no form', { 'content-type': 'multipart/form-data' }), 400, 'invalid_input')
+    expectError(await send('forms', 'no form', { 'content-type': 'multipart/form-data; boundary=x' }), 400, 'invalid_input')
     expect(quarantine()).toEqual([])
     expect((await send('forms', form([['file', good]]), {})).status).toBe(201)
   })
@@ -149,8 +154,8 @@ describe('POST upload', () => {
     const head = '--x\r\ncontent-disposition: form-data; name="file"; filename="a.tgz"\r\n\r\n'
     for (const end of ['', '\r\n', '\r\n--', '\r\n--x', '\r\n--x-', '\r\n--x\r\n'])
       for (const content of [tgz('x'), Buffer.from('')]) {
-        const answer = await send('unclosed', Buffer.concat([Buffer.from(head), content, Buffer.from(end)]), headers)
-        expect([end, content.length, answer.status, answer.body.error]).toEqual([end, content.length, 400, 'invalid_input'])
+        const response = await send('unclosed', Buffer.concat([Buffer.from(head), content, Buffer.from(end)]), headers)
+        expect([end, content.length, response.status, response.body.error]).toEqual([end, content.length, 400, 'invalid_input'])
       }
     expect(quarantine()).toEqual([])
   })
@@ -158,28 +163,28 @@ describe('POST upload', () => {
   test('415 for another type or coding; the checks before it come first', async () => {
     await fresh('typed')
     const good = new Uint8Array(tgz('x'))
-    expectRefusal(await send('typed', good, { 'content-type': 'application/x-www-form-urlencoded' }), 415, 'unsupported_media_type')
-    expectRefusal(await send('typed', good, { 'content-type': 'application/json' }), 415, 'unsupported_media_type')
-    expectRefusal(await send('typed', good, { 'content-type': 'application/gzip', 'content-encoding': 'gzip' }), 415, 'unsupported_media_type')
-    expectRefusal(await send('typed', good, { 'content-type': 'text/plain' }, 'nobody'), 401, 'unauthorized')
-    expectRefusal(await send('typed', good, { 'content-type': 'text/plain' }, 'stranger'), 404, 'project_not_found')
-    expectRefusal(await send('unknown', good, { 'content-type': 'text/plain' }), 404, 'project_not_found')
+    expectError(await send('typed', good, { 'content-type': 'application/x-www-form-urlencoded' }), 415, 'unsupported_media_type')
+    expectError(await send('typed', good, { 'content-type': 'application/json' }), 415, 'unsupported_media_type')
+    expectError(await send('typed', good, { 'content-type': 'application/gzip', 'content-encoding': 'gzip' }), 415, 'unsupported_media_type')
+    expectError(await send('typed', good, { 'content-type': 'text/plain' }, 'nobody'), 401, 'unauthorized')
+    expectError(await send('typed', good, { 'content-type': 'text/plain' }, 'stranger'), 404, 'project_not_found')
+    expectError(await send('unknown', good, { 'content-type': 'text/plain' }), 404, 'project_not_found')
     expect((await send('typed', good, undefined, 'member')).status).toBe(201)
   })
 
   test('a refused client that sends much sees its answer, and may go on by the same connection', async () => {
     await fresh('patient')
     const much = new Uint8Array(12 * 2 ** 20)
-    expectRefusal(await send('patient', much, undefined, 'nobody'), 401, 'unauthorized')
-    expectRefusal(await send('unknown', much), 404, 'project_not_found')
-    expectRefusal(await send('patient', much), 400, 'invalid_archive')
-    expectRefusal(await send('patient', much, { 'content-type': 'text/plain' }), 415, 'unsupported_media_type')
+    expectError(await send('patient', much, undefined, 'nobody'), 401, 'unauthorized')
+    expectError(await send('unknown', much), 404, 'project_not_found')
+    expectError(await send('patient', much), 400, 'invalid_archive')
+    expectError(await send('patient', much, { 'content-type': 'text/plain' }), 415, 'unsupported_media_type')
     expect(quarantine()).toEqual([])
   })
 
   test('413 over 250 MiB, before any of it is sent', async () => {
     await fresh('large')
-    const { hostname, port } = new URL(world.home.platform.api_url)
+    const { hostname, port } = new URL(context.platform.handle.api_url)
     const announced = await new Promise<number>((resolve, reject) => {
       const asking = request({
         hostname,
@@ -189,8 +194,8 @@ describe('POST upload', () => {
         headers: { ...auth(), 'content-type': 'application/gzip', 'content-length': 250 * 2 ** 20 + 1, expect: '100-continue' },
       })
       asking.on('continue', () => reject(new Error('was told to go on')))
-      asking.on('response', (answer) => {
-        resolve(answer.statusCode ?? 0)
+      asking.on('response', (response) => {
+        resolve(response.statusCode ?? 0)
         asking.destroy()
       })
       asking.on('error', () => {})
@@ -202,7 +207,7 @@ describe('POST upload', () => {
 
   test('a client that goes away leaves nothing', async () => {
     await fresh('gone-away')
-    const { hostname, port } = new URL(world.home.platform.api_url)
+    const { hostname, port } = new URL(context.platform.handle.api_url)
     const asking = request({
       hostname,
       port,
@@ -215,7 +220,7 @@ describe('POST upload', () => {
     await until(() => quarantine().length === 1 || undefined, { what: 'the upload to begin' })
     asking.destroy()
     await until(() => quarantine().length === 0 || undefined, { what: 'the quarantine to be empty' })
-    expect(((await world.ask('owner', 'GET', '/v1/projects/gone-away/deployments')).body.deployments as Deployment[]).length).toBe(0)
+    expect(((await context.request('owner', 'GET', '/v1/projects/gone-away/deployments')).body.deployments as Deployment[]).length).toBe(0)
     expect(await bundles('gone-away')).toEqual([])
   })
 })
@@ -226,35 +231,35 @@ describe('the kept archive', () => {
     const first = await uploaded('again', tgz('first'))
     const second = await uploaded('again', tgz('second'))
     expect(await served('again')).toBe('second')
-    const rolled = await world.ask('owner', 'POST', `/v1/projects/again/deployments/${first.id}/rollback`)
+    const rolled = await context.request('owner', 'POST', `/v1/projects/again/deployments/${first.id}/rollback`)
     expect(rolled.body.deployment).toMatchObject({ trigger: 'rollback', source: 'upload', parent_id: first.id })
-    await world.home.ended('again', String(rolled.body.deployment_id))
+    await context.platform.waitForEnd('again', String(rolled.body.deployment_id))
     expect(await served('again')).toBe('first')
-    const retried = await world.ask('owner', 'POST', `/v1/projects/again/deployments/${second.id}/retry`)
+    const retried = await context.request('owner', 'POST', `/v1/projects/again/deployments/${second.id}/retry`)
     expect(retried.body.deployment).toMatchObject({ trigger: 'retry', source: 'upload', parent_id: second.id })
-    expect((await world.home.ended('again', String(retried.body.deployment_id))).status).toBe('ready')
+    expect((await context.platform.waitForEnd('again', String(retried.body.deployment_id))).status).toBe('ready')
     expect(await served('again')).toBe('second')
     expect(await bundles('again')).toEqual([first.id, second.id].toSorted())
-    const { id } = await world.home.project('again')
-    await world.ask('owner', 'DELETE', '/v1/projects/again')
-    await until(() => !existsSync(join(world.home.data_dir, 'archives', id)) || undefined, { what: 'the archives to be gone' })
+    const { id } = await context.platform.getProject('again')
+    await context.request('owner', 'DELETE', '/v1/projects/again')
+    await until(() => !existsSync(join(context.platform.data_dir, 'archives', id)) || undefined, { what: 'the archives to be gone' })
   })
 
   test('is freed with retention; what is current and what it replaced stay', async () => {
     await fresh('retained')
-    await world.ask('instance_owner', 'PATCH', '/instance/settings', { keep_deployments: 2 })
+    await context.request('instance_owner', 'PATCH', '/instance/settings', { keep_deployments: 2 })
     const ids: string[] = []
     for (const text of ['one', 'two', 'three']) ids.push((await uploaded('retained', tgz(text))).id)
-    const rolled = await world.ask('owner', 'POST', `/v1/projects/retained/deployments/${ids[1]}/rollback`)
-    await world.home.ended('retained', String(rolled.body.deployment_id))
+    const rolled = await context.request('owner', 'POST', `/v1/projects/retained/deployments/${ids[1]}/rollback`)
+    await context.platform.waitForEnd('retained', String(rolled.body.deployment_id))
     await uploaded('retained', tgz('four'))
     await until(async () => (await bundles('retained')).length === 2 || undefined, { what: 'two archives' })
     const kept = await bundles('retained')
     expect(kept).toContain(ids[1])
     expect(kept).not.toContain(ids[0])
-    await world.ask('instance_owner', 'PATCH', '/instance/settings', { keep_deployments: 10 })
-    const lost = await world.ask('owner', 'POST', `/v1/projects/retained/deployments/${ids[0]}/retry`)
-    const ended = await world.home.ended('retained', String(lost.body.deployment_id))
+    await context.request('instance_owner', 'PATCH', '/instance/settings', { keep_deployments: 10 })
+    const lost = await context.request('owner', 'POST', `/v1/projects/retained/deployments/${ids[0]}/retry`)
+    const ended = await context.platform.waitForEnd('retained', String(lost.body.deployment_id))
     expect(ended.error).toMatchObject({ code: 'clone_failed', message: 'The archive is no longer kept.' })
   })
 
@@ -262,9 +267,9 @@ describe('the kept archive', () => {
     await fresh('bytes')
     const body = tgz('bytes')
     const { id } = await uploaded('bytes', body)
-    const kept = readFileSync(join(world.home.data_dir, 'archives', (await world.home.project('bytes')).id, id))
+    const kept = readFileSync(join(context.platform.data_dir, 'archives', (await context.platform.getProject('bytes')).id, id))
     expect(kept.equals(body)).toBe(true)
   })
 })
 
-const auth = () => ({ authorization: `Bearer ${world.tokens.owner}` })
+const auth = () => ({ authorization: `Bearer ${context.tokens.owner}` })

@@ -3,13 +3,13 @@ import type { BuildSettings } from '../../server/contract/build-plan.ts'
 export type Runtime = 'process' | 'docker'
 
 /** What a user reads of a deployment that failed; durations as `N s`. */
-export interface Sentence {
+export interface FailureMessage {
   message: string
   hint: string
 }
 
 /** A request at the edge and what comes of it. */
-export interface Answer {
+export interface ExpectedResponse {
   path: string
   status?: number
   /** A part of the body. */
@@ -30,10 +30,10 @@ export interface TestCase {
   /** Repositories beside it that it holds as submodules, by path. */
   submodules?: Record<string, Record<string, string>>
   /** The exact sentences; a list holds what different machines say (one with a way to the registry, one without). */
-  fails?: Sentence | Partial<Record<Runtime, readonly Sentence[]>>
+  fails?: FailureMessage | Partial<Record<Runtime, readonly FailureMessage[]>>
   /** Parts of lines of its build log. */
   logs?: Partial<Record<Runtime, string>> | string
-  answers?: readonly Answer[]
+  answers?: readonly ExpectedResponse[]
   /** The advice of the sentence, followed; `answers` hold afterwards. */
   advice?: { settings?: Partial<BuildSettings>; database?: true }
 }

@@ -3,8 +3,8 @@ import { requires } from '../support/requirements.ts'
 import { apps } from './apps.ts'
 import { failingCases } from './failing-cases.ts'
 import { liveCases } from './live-cases.ts'
-import { matrix } from './matrix.ts'
+import { appMatrix } from './matrix.ts'
 
 describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
-  matrix('docker', apps, [...liveCases, ...failingCases])
+  appMatrix('docker', apps, [...liveCases, ...failingCases])
 })

@@ -4,64 +4,64 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DeploymentDetail } from '../../server/contract/deployments.ts'
-import { startGitHost, type GitHost } from '../support/git-host.ts'
+import { startGitServer, type GitServer } from '../support/git-server.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import type { TestApp } from './apps.ts'
-import type { Runtime, Sentence, TestCase } from './case.ts'
+import type { Runtime, FailureMessage, TestCase } from './case.ts'
 
 /**
  * Deploys real apps as a person would: POST /v1/projects, PATCH what has to be told, POST deploy, and answers at the edge or the
  * sentence that says why not. Prints a line for each, and all of them as a table at the end.
  */
-export function matrix(runtime: Runtime, apps: readonly TestApp[], cases: readonly TestCase[]): void {
+export function appMatrix(runtime: Runtime, apps: readonly TestApp[], cases: readonly TestCase[]): void {
   describe(`real apps on ${runtime}`, () => {
-    let home: TestPlatform
-    let host: GitHost
+    let platform: TestPlatform
+    let host: GitServer
     const folder = mkdtempSync(join(tmpdir(), 'homeport-apps-'))
     const rows: string[] = []
 
     beforeAll(async () => {
-      home = await startTestPlatform({ runtime })
-      host = await startGitHost({ root: folder })
+      platform = await startTestPlatform({ runtime })
+      host = await startGitServer({ root: folder })
     })
     afterAll(async () => {
       print(['', `| App on ${runtime} | Seconds | What a user sees |`, '|---|---|---|', ...rows, ''].join('\n'))
-      await home.remove()
+      await platform.remove()
       await host.close()
       rmSync(folder, { recursive: true, force: true })
     })
 
-    const all = [...apps.map((app) => ({ ...asCase(app), app })), ...cases.map((one) => ({ ...one, app: undefined }))]
+    const all = [...apps.map((app) => ({ ...toTestCase(app), app })), ...cases.map((one) => ({ ...one, app: undefined }))]
     test.for(all.filter(({ runtimes = ['process', 'docker'] }) => runtimes.includes(runtime)))('$name', { timeout: 600_000 }, async (one) => {
       makeRepository(one, folder)
-      await home.createProject({ slug: one.name, repo_url: host.url(`${one.name}/.git`) })
-      if (one.settings) await set(one.name, one.settings)
+      await platform.createProject({ slug: one.name, repo_url: host.url(`${one.name}/.git`) })
+      if (one.settings) await changeSettings(one.name, one.settings)
       const deployment = await deploy(one.name)
       if (one.fails) {
-        expect(sentencesOf(one.fails), deployment.build_log.slice(-3_000)).toContainEqual(sentenceOf(deployment))
+        expect(expectedMessages(one.fails), deployment.build_log.slice(-3_000)).toContainEqual(failureMessageOf(deployment))
         expect(deployment.status).toBe('failed')
-      } else isLive(deployment)
+      } else expectLive(deployment)
       if (one.app) expect(deployment.framework).toBe(one.app.expects.framework)
       const lines = typeof one.logs === 'string' ? one.logs : one.logs?.[runtime]
-      if (lines !== undefined) expect(plain(deployment.build_log)).toContain(lines)
+      if (lines !== undefined) expect(normalizeOutput(deployment.build_log)).toContain(lines)
 
       if (one.advice) {
-        if (one.advice.settings) await set(one.name, one.advice.settings)
-        if (one.advice.database) expect((await home.api('POST', `/v1/projects/${one.name}/database`)).status).toBe(201)
-        isLive(await deploy(one.name, ', the advice followed'))
+        if (one.advice.settings) await changeSettings(one.name, one.advice.settings)
+        if (one.advice.database) expect((await platform.api('POST', `/v1/projects/${one.name}/database`)).status).toBe(201)
+        expectLive(await deploy(one.name, ', the advice followed'))
       }
       for (const { path, status = 200, contains = '', headers = {} } of one.answers ?? []) {
-        const answer = await home.edge(`${one.name}.localhost`, path)
-        expect(answer, path).toMatchObject({ status, headers, body: expect.stringContaining(contains) as unknown })
+        const response = await platform.fetchEdge(`${one.name}.localhost`, path)
+        expect(response, path).toMatchObject({ status, headers, body: expect.stringContaining(contains) as unknown })
       }
-      expect((await home.api('DELETE', `/v1/projects/${one.name}`)).status).toBe(204)
+      expect((await platform.api('DELETE', `/v1/projects/${one.name}`)).status).toBe(204)
     })
 
     async function deploy(slug: string, what = ''): Promise<DeploymentDetail> {
       const begun = performance.now()
-      const deployment = await home.ended(slug, (await home.deploy(slug)).id)
+      const deployment = await platform.waitForEnd(slug, (await platform.deploy(slug)).id)
       const seconds = ((performance.now() - begun) / 1000).toFixed(1)
-      const { message, hint } = sentenceOf(deployment) ?? { message: 'Live', hint: '' }
+      const { message, hint } = failureMessageOf(deployment) ?? { message: 'Live', hint: '' }
       print(`${runtime} ${slug}${what}: ${seconds} s. ${message}${hint && `\n    ${hint.replaceAll('\n', '\n    ')}`}`)
       const sentence = [message, hint].filter(Boolean).join('<br>').replaceAll('|', '\\|').replaceAll('\n', '<br>')
       expect(deployment.build_log).not.toContain('Unknown env config')
@@ -69,25 +69,25 @@ export function matrix(runtime: Runtime, apps: readonly TestApp[], cases: readon
       return deployment
     }
 
-    async function set(slug: string, settings: NonNullable<TestCase['settings']>): Promise<void> {
-      expect((await home.api('PATCH', `/v1/projects/${slug}`, settings)).status).toBe(200)
+    async function changeSettings(slug: string, settings: NonNullable<TestCase['settings']>): Promise<void> {
+      expect((await platform.api('PATCH', `/v1/projects/${slug}`, settings)).status).toBe(200)
     }
 
-    const sentencesOf = (fails: NonNullable<TestCase['fails']>): readonly Sentence[] => ('message' in fails ? [fails] : (fails[runtime] ?? []))
+    const expectedMessages = (fails: NonNullable<TestCase['fails']>): readonly FailureMessage[] => ('message' in fails ? [fails] : (fails[runtime] ?? []))
   })
 }
 
 /** Past the reporter, which holds back what a test prints until its file has ended. */
 const print = (text: string) => writeSync(1, `${text}\n`)
 
-const isLive = ({ error, build_log }: DeploymentDetail) => expect(error, build_log.slice(-3_000)).toBeNull()
+const expectLive = ({ error, build_log }: DeploymentDetail) => expect(error, build_log.slice(-3_000)).toBeNull()
 
 /** Durations as `N s`, and the app's own folder as `/app` on both runtimes. */
-const plain = (text: string) => text.replace(/\b\d+(?:\.\d)? s\b/g, 'N s').replace(/\/\S+\/app\//g, '/app/')
+const normalizeOutput = (text: string) => text.replace(/\b\d+(?:\.\d)? s\b/g, 'N s').replace(/\/\S+\/app\//g, '/app/')
 
-const sentenceOf = ({ error }: DeploymentDetail): Sentence | null => error && { message: plain(error.message), hint: plain(error.hint ?? '') }
+const failureMessageOf = ({ error }: DeploymentDetail): FailureMessage | null => error && { message: normalizeOutput(error.message), hint: normalizeOutput(error.hint ?? '') }
 
-function asCase({ name, directory, settings, expects }: TestApp): TestCase {
+function toTestCase({ name, directory, settings, expects }: TestApp): TestCase {
   return {
     name,
     base: basename(directory),

@@ -1,6 +1,6 @@
 import { apps } from './apps.ts'
 import { failingCases } from './failing-cases.ts'
 import { liveCases } from './live-cases.ts'
-import { matrix } from './matrix.ts'
+import { appMatrix } from './matrix.ts'
 
-matrix('process', apps, [...liveCases, ...failingCases])
+appMatrix('process', apps, [...liveCases, ...failingCases])

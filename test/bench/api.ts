@@ -1,18 +1,18 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { computed_us, startInstance } from './instance.ts'
+import { processorTime_us, startInstance } from './instance.ts'
 import { load } from './load.ts'
-import { median, type Row } from './row.ts'
+import { median, type BenchRow } from './row.ts'
 import { bigProject } from './store.ts'
 
-const deepLimit = 50
+const pageLimit = 50
 
 /**
  * Lists and gets over 10 000 projects and 200 000 deployments: the whole pipeline beside node:http with prepared statements on
  * the same rows and the same JSON, in interleaved rounds.
  */
-export async function benchApi(data: string, options: { rounds?: number; seconds?: number; far_page?: number } = {}): Promise<Row[]> {
+export async function benchApi(data: string, options: { rounds?: number; seconds?: number; far_page?: number } = {}): Promise<BenchRow[]> {
   const deepPage = options.far_page ?? 4_000
   const rounds = options.rounds ?? 5
   const seconds = options.seconds ?? 2
@@ -24,14 +24,14 @@ export async function benchApi(data: string, options: { rounds?: number; seconds
       { who: 'homeport', pid: instance.pid, port: Number(new URL(instance.instance.api_url).port), token: instance.instance.token },
       { who: 'raw', pid: raw.pid ?? 0, port: Number(line.toString()), token: '' },
     ]
-    const deepCursor = await cursorOfPage(instance.client.api, deepPage)
+    const deepCursor = await findCursorOfPage(instance.client.api, deepPage)
     const measures: { name: string; path: string; least?: number }[] = [
       { name: 'API list of projects', path: '/v1/projects', least: 0.6 },
       { name: 'API get', path: '/v1/projects/project-5000' },
-      { name: 'API list of deployments, page 1', path: `/v1/projects/${bigProject}/deployments?limit=${deepLimit}`, least: 0.6 },
+      { name: 'API list of deployments, page 1', path: `/v1/projects/${bigProject}/deployments?limit=${pageLimit}`, least: 0.6 },
       {
         name: `API list of deployments, page ${deepPage}`,
-        path: `/v1/projects/${bigProject}/deployments?limit=${deepLimit}&cursor=${deepCursor}`,
+        path: `/v1/projects/${bigProject}/deployments?limit=${pageLimit}&cursor=${deepCursor}`,
         least: 0.6,
       },
     ]
@@ -44,19 +44,19 @@ export async function benchApi(data: string, options: { rounds?: number; seconds
     for (let round = 0; round < rounds; round++) {
       for (const { name, path } of measures) {
         for (const peer of peers) {
-          const before = computed_us(peer.pid)
+          const before = processorTime_us(peer.pid)
           const reading = await load({ ...peer, path, connections: 16, seconds })
           note(rates, `${name} ${peer.who}`, reading.per_second)
-          note(costs, `${name} ${peer.who}`, (computed_us(peer.pid) - before) / reading.requests)
+          note(costs, `${name} ${peer.who}`, (processorTime_us(peer.pid) - before) / reading.requests)
         }
       }
     }
     const rate = (key: string) => median(rates.get(key) ?? [])
     const cost = (key: string) => median(costs.get(key) ?? [])
-    const rows = measures.flatMap(({ name, least }): Row[] => {
+    const rows = measures.flatMap(({ name, least }): BenchRow[] => {
       // By processor time: both have one thread, and other work on the machine leaves it as it is.
       const ratio = cost(`${name} raw`) / cost(`${name} homeport`)
-      const of = (who: string): Row => ({ name, who, value: rate(`${name} ${who}`), unit: 'req/s', ratios: {}, cpu_us: cost(`${name} ${who}`) })
+      const of = (who: string): BenchRow => ({ name, who, value: rate(`${name} ${who}`), unit: 'req/s', ratios: {}, cpu_us: cost(`${name} ${who}`) })
       const bar = least === undefined ? {} : { bar: `at least ${least} x raw, by processor time`, ok: ratio >= least }
       return [{ ...of('homeport'), ratios: { raw: ratio }, ...bar }, of('raw')]
     })
@@ -84,14 +84,14 @@ export async function benchApi(data: string, options: { rounds?: number; seconds
     return rows
   } finally {
     raw.kill('SIGTERM')
-    await instance.end()
+    await instance.stop()
   }
 }
 
 /** Walks there as a client would; pages of 100 are the longest. */
-async function cursorOfPage(api: (method: string, path: string) => Promise<{ body: Record<string, unknown> }>, page: number): Promise<string> {
+async function findCursorOfPage(api: (method: string, path: string) => Promise<{ body: Record<string, unknown> }>, page: number): Promise<string> {
   let cursor = ''
-  for (let left = (page - 1) * deepLimit; left > 0; left -= 100) {
+  for (let left = (page - 1) * pageLimit; left > 0; left -= 100) {
     const { body } = await api('GET', `/v1/projects/${bigProject}/deployments?limit=${Math.min(left, 100)}${cursor && `&cursor=${cursor}`}`)
     if (typeof body.next_cursor !== 'string') throw new Error(`the store has no page ${page}`)
     cursor = body.next_cursor

@@ -2,8 +2,8 @@ import { execFile, execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
-import { has, type Peer } from './peers.ts'
-import { median, type Row } from './row.ts'
+import { isInstalled, type Peer } from './peers.ts'
+import { median, type BenchRow } from './row.ts'
 
 const run = promisify(execFile)
 
@@ -12,14 +12,14 @@ export interface Measure {
   path: string
   connections: number
   unit: string
-  load: (measure: Measure, peer: Peer, seconds: number) => Promise<Load>
+  load: (measure: Measure, peer: Peer, seconds: number) => Promise<LoadResult>
   /** Least ratios: bars that must hold. */
   bars: Record<string, number>
   /** The load keeps off the core of the servers. */
   is_pinned?: boolean
 }
 
-interface Load {
+interface LoadResult {
   rate: number
   count: number
   p99_ms?: number
@@ -29,23 +29,23 @@ interface Load {
  * The servers on one core, the load on the other: otherwise one with many threads is measured with more of the machine. Without
  * `taskset` (or a second core) nobody is held.
  */
-export function oneCore(peers: Peer[]): boolean {
-  if (!has('taskset') || availableParallelism() < 2) return false
-  for (const { pid } of peers.flatMap((peer) => [...family(peer.process.pid ?? 0)]))
+export function pinToOneCore(peers: Peer[]): boolean {
+  if (!isInstalled('taskset') || availableParallelism() < 2) return false
+  for (const { pid } of peers.flatMap((peer) => [...processFamily(peer.process.pid ?? 0)]))
     execFileSync('taskset', ['-acp', '0', String(pid)], { stdio: 'ignore' })
   return true
 }
 
 /** Medians of interleaved rounds. */
-export async function compare(measure: Measure, peers: Peer[], rounds: number, seconds: number): Promise<Row[]> {
+export async function compare(measure: Measure, peers: Peer[], rounds: number, seconds: number): Promise<BenchRow[]> {
   const readings = new Map(peers.map((peer) => [peer.name, { rates: [] as number[], costs: [] as number[], p99s: [] as number[] }]))
   for (const peer of peers) await measure.load(measure, peer, 1)
   for (let round = 0; round < rounds; round++) {
     // There and back: whoever comes first has no advantage of it.
     for (const peer of round % 2 === 0 ? peers : peers.toReversed()) {
-      const before = processorTime(peer.process.pid ?? 0)
+      const before = processorTime_s(peer.process.pid ?? 0)
       const { rate, count, p99_ms } = await measure.load(measure, peer, seconds)
-      const used = processorTime(peer.process.pid ?? 0) - before
+      const used = processorTime_s(peer.process.pid ?? 0) - before
       const reading = readings.get(peer.name)
       reading?.rates.push(rate)
       reading?.costs.push((used * 1e6) / count)
@@ -62,14 +62,14 @@ export async function compare(measure: Measure, peers: Peer[], rounds: number, s
         [`${other} per cpu`, costOf(other) / costOf(peer.name)],
       ]),
     )
-    const row: Row = { name: measure.name, who: peer.name, value: rateOf(peer.name), unit: measure.unit, ratios, cpu_us: costOf(peer.name) }
+    const row: BenchRow = { name: measure.name, who: peer.name, value: rateOf(peer.name), unit: measure.unit, ratios, cpu_us: costOf(peer.name) }
     const p99s = readings.get(peer.name)?.p99s ?? []
     if (p99s.length > 0) row.note = `p99 ${median(p99s).toFixed(1)} ms`
     if (peer.name === 'homeport') {
-      const held = Object.entries(measure.bars).filter(([name]) => name in ratios)
-      if (held.length > 0) {
-        row.bar = held.map(([name, least]) => `at least ${least} x ${name}`).join(', ')
-        row.ok = held.every(([name, least]) => (ratios[name] ?? 0) >= least)
+      const activeBars = Object.entries(measure.bars).filter(([name]) => name in ratios)
+      if (activeBars.length > 0) {
+        row.bar = activeBars.map(([name, least]) => `at least ${least} x ${name}`).join(', ')
+        row.ok = activeBars.every(([name, least]) => (ratios[name] ?? 0) >= least)
       }
     }
     return row
@@ -77,8 +77,8 @@ export async function compare(measure: Measure, peers: Peer[], rounds: number, s
 }
 
 /** Requests a second by wrk, and the delay that one in a hundred passes. */
-export async function requests(measure: Measure, peer: Peer, seconds: number): Promise<Load> {
-  const text = await wrk(measure, peer, seconds)
+export async function measureRequests(measure: Measure, peer: Peer, seconds: number): Promise<LoadResult> {
+  const text = await runWrk(measure, peer, seconds)
   const failed = /Socket errors:.*|Non-2xx.*/.exec(text)
   if (failed) console.error(`${peer.name} ${measure.name}: ${failed[0]}`)
   const [, amount, unit] = /99%\s+([\d.]+)(us|ms|s)/.exec(text) ?? []
@@ -86,9 +86,9 @@ export async function requests(measure: Measure, peer: Peer, seconds: number): P
   return { rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]), count: Number(/(\d+) requests in/.exec(text)?.[1]), p99_ms }
 }
 
-export async function wrk(measure: Measure, peer: Peer, seconds: number): Promise<string> {
-  const held = measure.is_pinned === true ? ['taskset', '-c', '1', 'wrk'] : ['wrk']
-  const [command = 'wrk', ...before] = held
+export async function runWrk(measure: Measure, peer: Peer, seconds: number): Promise<string> {
+  const pinnedCommand = measure.is_pinned === true ? ['taskset', '-c', '1', 'wrk'] : ['wrk']
+  const [command = 'wrk', ...before] = pinnedCommand
   const { stdout } = await run(command, [
     ...before,
     '-t1',
@@ -103,9 +103,9 @@ export async function wrk(measure: Measure, peer: Peer, seconds: number): Promis
 }
 
 /** Seconds that a process and its children have computed. */
-export function processorTime(pid: number): number {
+export function processorTime_s(pid: number): number {
   let sum = 0
-  for (const { fields } of family(pid)) {
+  for (const { fields } of processFamily(pid)) {
     // Fields 14 and 15 of proc(5): user and system time in hundredths of a second.
     sum += (Number(fields[11]) + Number(fields[12])) / 100
   }
@@ -113,13 +113,13 @@ export function processorTime(pid: number): number {
 }
 
 /** Resident memory of a process and its children, in MB. */
-export function memoryOf(pid: number): number {
+export function residentMemory_mb(pid: number): number {
   let pages = 0
-  for (const { fields } of family(pid)) pages += Number(fields[21])
+  for (const { fields } of processFamily(pid)) pages += Number(fields[21])
   return (pages * 4096) / 2 ** 20
 }
 
-function* family(pid: number): Generator<{ pid: number; fields: string[] }> {
+function* processFamily(pid: number): Generator<{ pid: number; fields: string[] }> {
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
     try {
@@ -134,7 +134,7 @@ function* family(pid: number): Generator<{ pid: number; fields: string[] }> {
 }
 
 /** For parts that are run by themselves. */
-export function print(rows: Row[]): void {
+export function printRows(rows: BenchRow[]): void {
   for (const row of rows) {
     const ratios = Object.entries(row.ratios).map(([name, ratio]) => `${ratio.toFixed(2)} x ${name}`)
     const value = row.value === null ? 'not measured' : `${row.value >= 100 ? Math.round(row.value) : row.value.toPrecision(3)} ${row.unit}`

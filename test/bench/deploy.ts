@@ -2,12 +2,12 @@ import { execFile, execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { askEdge } from '../support/platform.ts'
+import { requestEdge } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
 import { startInstance, type BenchInstance } from './instance.ts'
-import { median, type Row } from './row.ts'
-import { instanceIdOf, viewEngine } from '../support/docker.ts'
+import { median, type BenchRow } from './row.ts'
+import { instanceIdOf, createDockerView } from '../support/docker.ts'
 
 const run = promisify(execFile)
 
@@ -15,15 +15,15 @@ type Change = 'cold' | 'one line' | 'nothing'
 const changes: Change[] = ['cold', 'one line', 'nothing']
 
 /** Bars: the share of `docker build` + `docker run` by hand that a deployment may take. */
-const bars: Record<Way, Partial<Record<Change, number>>> = {
+const bars: Record<BuildMode, Partial<Record<Change, number>>> = {
   docker: { cold: 0.85, 'one line': 0.85 },
   dockerfile: { cold: 1.05, 'one line': 1.05 },
   process: { cold: 0.5, 'one line': 0.5 },
 }
-type Way = 'docker' | 'dockerfile' | 'process'
+type BuildMode = 'docker' | 'dockerfile' | 'process'
 
 /** As a user writes it. `ca.crt` is there where the machine's own network asks for it. */
-export const byHand = (hasCertificates: boolean) => `FROM node:24-bookworm-slim
+export const plainDockerfile = (hasCertificates: boolean) => `FROM node:24-bookworm-slim
 WORKDIR /app
 ${hasCertificates ? 'COPY ca.crt /ca.crt\nENV NODE_EXTRA_CA_CERTS=/ca.crt\n' : ''}COPY package*.json ./
 RUN npm ci
@@ -37,33 +37,34 @@ CMD ["node", "server.js"]
  * Express with more than 60 packages, from the POST to the first 200 of the new version at the edge, beside `docker build`
  * (classic) and `docker run` of the same app by hand up to its first 200: cold, with one line changed, with nothing changed.
  */
-export async function benchDeploy(options: { rounds?: number } = {}): Promise<Row[]> {
+export async function benchDeploy(options: { rounds?: number } = {}): Promise<BenchRow[]> {
   const rounds = options.rounds ?? 3
   const docker = requires('docker')
-  const hasCli = docker.ok && has('docker')
-  const lock = await makeLock()
+  const hasCli = docker.ok && isInstalled('docker')
+  const lock = await createLockedApp()
   const contestants: Contestant[] = []
   try {
-    if (hasCli) contestants.push(handmade(lock))
-    if (docker.ok) contestants.push(await deployed('docker', lock), await deployed('dockerfile', lock))
-    contestants.push(await deployed('process', lock))
+    if (hasCli) contestants.push(createManualContestant(lock))
+    if (docker.ok) contestants.push(await createHomeportContestant('docker', lock), await createHomeportContestant('dockerfile', lock))
+    contestants.push(await createHomeportContestant('process', lock))
     const times = new Map<string, number[]>()
     for (let round = 0; round < rounds; round++) {
       for (const change of changes) {
-        for (const one of contestants) {
-          const took = await one.play(change, round)
-          const key = `${one.name} ${change}`
+        for (const contestant of contestants) {
+          const took = await contestant.measureDeploy(change, round)
+          const key = `${contestant.name} ${change}`
           times.set(key, [...(times.get(key) ?? []), took])
           console.error(`  ${key}: ${(took / 1000).toFixed(2)} s`)
         }
       }
     }
     const timeOf = (name: string, change: Change) => median(times.get(`${name} ${change}`) ?? []) / 1000
-    return changes.flatMap((change): Row[] =>
-      (['docker', 'dockerfile', 'process'] as const).flatMap((way): Row[] => {
-        const name = `deploy ${title[way]}, ${change === 'cold' ? 'cold' : `${change} changed`}`
-        if (!contestants.some((one) => one.name === way)) return [{ name, who: 'homeport', value: null, unit: 's', ratios: {}, note: docker.reason }]
-        const ours: Row = { name, who: 'homeport', value: timeOf(way, change), unit: 's', ratios: {} }
+    return changes.flatMap((change): BenchRow[] =>
+      (['docker', 'dockerfile', 'process'] as const).flatMap((way): BenchRow[] => {
+        const name = `deploy ${buildModeLabels[way]}, ${change === 'cold' ? 'cold' : `${change} changed`}`
+        if (!contestants.some((contestant) => contestant.name === way))
+          return [{ name, who: 'homeport', value: null, unit: 's', ratios: {}, note: docker.reason }]
+        const ours: BenchRow = { name, who: 'homeport', value: timeOf(way, change), unit: 's', ratios: {} }
         if (!hasCli)
           return [
             ours,
@@ -79,37 +80,37 @@ export async function benchDeploy(options: { rounds?: number } = {}): Promise<Ro
       }),
     )
   } finally {
-    for (const one of contestants) await one.end()
+    for (const contestant of contestants) await contestant.end()
     lock.remove()
   }
 }
 
-const title: Record<Way, string> = { docker: 'on docker', dockerfile: 'of an own Dockerfile', process: 'as a process' }
+const buildModeLabels: Record<BuildMode, string> = { docker: 'on docker', dockerfile: 'of an own Dockerfile', process: 'as a process' }
 
 interface Contestant {
   name: string
   /** Milliseconds from the word go to the first 200 of the new version. */
-  play(change: Change, round: number): Promise<number>
+  measureDeploy(change: Change, round: number): Promise<number>
   end(): Promise<void>
 }
 
 /** `docker build` and `docker run` in a working folder. */
-function handmade(lock: Lock): Contestant {
+function createManualContestant(lock: LockedApp): Contestant {
   const folder = makeRepository({})
   const certificates = process.env.NODE_EXTRA_CA_CERTS ?? process.env.SSL_CERT_FILE
   const isNeeded = certificates !== undefined && existsSync(certificates)
   if (isNeeded) copyFileSync(certificates, join(folder.folder, 'ca.crt'))
-  writeFileSync(join(folder.folder, 'Dockerfile'), byHand(isNeeded))
+  writeFileSync(join(folder.folder, 'Dockerfile'), plainDockerfile(isNeeded))
   writeFileSync(join(folder.folder, '.dockerignore'), '.git\nnode_modules\n')
   const label = `homeport-bench-by-hand-${process.pid}`
   const containers: string[] = []
   const images = new Set<string>()
   const env = { ...process.env, DOCKER_BUILDKIT: '0' }
-  const version = versions()
+  const version = createVersionMarker()
   return {
     name: 'by hand',
-    async play(change, round) {
-      for (const [name, text] of Object.entries(filesOf(lock, change, round, version))) writeFileSync(join(folder.folder, name), text)
+    async measureDeploy(change, round) {
+      for (const [name, text] of Object.entries(createAppFiles(lock, change, round, version))) writeFileSync(join(folder.folder, name), text)
       const tag = `${label}:${containers.length}`
       const begun = performance.now()
       await run('docker', ['build', '--quiet', '--label', label, '--tag', tag, '.'], { cwd: folder.folder, env, maxBuffer: 64e6 })
@@ -118,7 +119,7 @@ function handmade(lock: Lock): Contestant {
       const container = stdout.trim()
       containers.push(container)
       const port = Number((await run('docker', ['port', container, '8080'])).stdout.trim().split(':').at(-1))
-      await answers(`http://127.0.0.1:${port}`, '127.0.0.1', (text) => text.includes(version.now))
+      await waitForAnswer(`http://127.0.0.1:${port}`, '127.0.0.1', (text) => text.includes(version.now))
       const took = performance.now() - begun
       await run('docker', ['rm', '--force', container])
       return took
@@ -132,19 +133,19 @@ function handmade(lock: Lock): Contestant {
 }
 
 /** POST /deploy to the first 200 at the edge. Cold: a project of its own with a lock file that nobody has installed. */
-async function deployed(way: Way, lock: Lock): Promise<Contestant> {
+async function createHomeportContestant(way: BuildMode, lock: LockedApp): Promise<Contestant> {
   const instance: BenchInstance = await startInstance({ runtime: way === 'process' ? 'process' : 'docker' })
   const { client } = instance
   const { body } = await client.api<{ user: { id: string } }>('GET', '/instance/session')
   const repositories: Repository[] = []
-  const version = versions()
+  const version = createVersionMarker()
   let slug = ''
   return {
     name: way,
-    async play(change, round) {
+    async measureDeploy(change, round) {
       const files = {
-        ...filesOf(lock, change, round, version),
-        ...(way === 'dockerfile' ? { Dockerfile: byHand(false), '.dockerignore': '.git\nnode_modules\n' } : {}),
+        ...createAppFiles(lock, change, round, version),
+        ...(way === 'dockerfile' ? { Dockerfile: plainDockerfile(false), '.dockerignore': '.git\nnode_modules\n' } : {}),
       }
       if (change === 'cold') {
         slug = `bench-${way}-${round}`
@@ -154,33 +155,33 @@ async function deployed(way: Way, lock: Lock): Promise<Contestant> {
       } else repositories.at(-1)?.commit(files)
       const begun = performance.now()
       const { id } = await client.deploy(slug)
-      const isThere = answers(instance.instance.edge_url, `${slug}.localhost`, (text) => text.includes(version.now) && text.includes(id))
-      const failed = client.ended(slug, id).then((deployment) => {
+      const isThere = waitForAnswer(instance.instance.edge_url, `${slug}.localhost`, (text) => text.includes(version.now) && text.includes(id))
+      const failed = client.waitForEnd(slug, id).then((deployment) => {
         if (deployment.status !== 'ready')
           throw new Error(`${slug} failed: ${JSON.stringify(deployment.error)}\n${deployment.build_log.slice(-2_000)}`)
         return isThere
       })
       await Promise.race([isThere, failed])
       const took = performance.now() - begun
-      await client.ended(slug, id)
+      await client.waitForEnd(slug, id)
       return took
     },
     async end() {
       const { body: list } = await client.api<{ projects: { slug: string }[] }>('GET', '/v1/projects?limit=100')
-      for (const one of list.projects) await client.api('DELETE', `/v1/projects/${one.slug}`)
+      for (const contestant of list.projects) await client.api('DELETE', `/v1/projects/${contestant.slug}`)
       await instance.remove()
-      if (way !== 'process') await viewEngine(instanceIdOf(body.user.id)).removeAll()
+      if (way !== 'process') await createDockerView(instanceIdOf(body.user.id)).removeAll()
       for (const repository of repositories) repository.remove()
     },
   }
 }
 
 /** What tells this version from the one before. */
-export function versions(): { now: string } {
+export function createVersionMarker(): { now: string } {
   return { now: '' }
 }
 
-export function filesOf(lock: Lock, change: Change, round: number, version: { now: string }): Record<string, string> {
+export function createAppFiles(lock: LockedApp, change: Change, round: number, version: { now: string }): Record<string, string> {
   if (change !== 'nothing') version.now = `version-${round}-${change.replace(' ', '-')}`
   // Another number of the app's own: what an install depends on is new, its work is the same.
   const fresh = (text: string) => text.replaceAll('"0.0.0-bench"', `"0.0.${process.pid}-round.${round}"`)
@@ -195,14 +196,14 @@ process.on('SIGTERM', () => server.close(() => process.exit(0)))
   }
 }
 
-export interface Lock {
+export interface LockedApp {
   manifest: string
   lock: string
   remove(): void
 }
 
 /** The lock file is made once, by npm. */
-export async function makeLock(): Promise<Lock> {
+export async function createLockedApp(): Promise<LockedApp> {
   const repository = makeRepository({})
   const manifest = JSON.stringify(
     { name: 'bench', version: '0.0.0-bench', private: true, scripts: { start: 'node server.js' }, dependencies: { express: '5.1.0' } },
@@ -218,17 +219,17 @@ export async function makeLock(): Promise<Lock> {
 }
 
 /** Resolves at the first 200 whose text is the right one. */
-export async function answers(url: string, host: string, isRight: (text: string) => boolean): Promise<void> {
+export async function waitForAnswer(url: string, host: string, isRight: (text: string) => boolean): Promise<void> {
   const giveUpAt = performance.now() + 300_000
   for (;;) {
-    const answer = await askEdge(url, host).catch(() => undefined)
-    if (answer?.status === 200 && isRight(answer.body)) return
+    const response = await requestEdge(url, host).catch(() => undefined)
+    if (response?.status === 200 && isRight(response.body)) return
     if (performance.now() > giveUpAt) throw new Error(`${host} did not answer within 300 s`)
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
 
-export function has(program: string): boolean {
+export function isInstalled(program: string): boolean {
   try {
     execFileSync('which', [program], { stdio: 'ignore' })
     return true

@@ -2,7 +2,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createEdge } from '../../server/edge/index.ts'
+import { createEdge } from '../../server/edge/server.ts'
 import { silentLog } from '../../server/lib/log.ts'
 
 // The edge as a process of its own: `node edge-server.ts UPSTREAM_PORT [ordinary] [cache] [disk] [metrics]`; prints its port and that
@@ -15,7 +15,7 @@ const cache = { directory, memory_bytes, disk_bytes: () => 1024 * 2 ** 20 }
 const edge = createEdge({
   log: silentLog,
   fast_path: !flags.includes('ordinary'),
-  metrics: () => flags.includes('metrics'),
+  isMetricsEnabled: () => flags.includes('metrics'),
   ...(flags.includes('cache') ? { cache } : {}),
 })
 const { port } = await edge.listen({ host: '127.0.0.1', port: 0 })

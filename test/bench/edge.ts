@@ -4,32 +4,32 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { createEdge } from '../../server/edge/index.ts'
+import { createEdge } from '../../server/edge/server.ts'
 import { silentLog } from '../../server/lib/log.ts'
 import { upstreamRoute } from '../support/edge.ts'
-import { compare, oneCore, print, requests, wrk, type Measure } from './compare.ts'
-import { has, startFiles, startNode, startPeers, stop, type Peer } from './peers.ts'
-import { median, type Row } from './row.ts'
+import { compare, pinToOneCore, printRows, measureRequests, runWrk, type Measure } from './compare.ts'
+import { isInstalled, startFileServer, startNodeProgram, startPeers, stop, type Peer } from './peers.ts'
+import { median, type BenchRow } from './row.ts'
 
 const run = promisify(execFile)
 
 const fileMeasures: Measure[] = [
-  { name: 'edge 1 kB', path: '/1k.json', connections: 64, unit: 'req/s', load: requests, bars: { caddy: 1.0 } },
-  { name: 'edge 100 kB', path: '/100k.bin', connections: 64, unit: 'req/s', load: requests, bars: { caddy: 1.0 } },
-  { name: 'edge 10 MB', path: '/10m.bin', connections: 8, unit: 'req/s', load: requests, bars: {} },
+  { name: 'edge 1 kB', path: '/1k.json', connections: 64, unit: 'req/s', load: measureRequests, bars: { caddy: 1.0 } },
+  { name: 'edge 100 kB', path: '/100k.bin', connections: 64, unit: 'req/s', load: measureRequests, bars: { caddy: 1.0 } },
+  { name: 'edge 10 MB', path: '/10m.bin', connections: 8, unit: 'req/s', load: measureRequests, bars: {} },
 ]
 
 const streamMeasures: Measure[] = [
-  { name: 'edge events', path: '/events', connections: 64, unit: 'lines/s', load: events, bars: {} },
-  { name: 'edge WebSocket', path: '/', connections: 64, unit: 'messages/s', load: messages, bars: {} },
+  { name: 'edge events', path: '/events', connections: 64, unit: 'lines/s', load: measureEvents, bars: {} },
+  { name: 'edge WebSocket', path: '/', connections: 64, unit: 'messages/s', load: measureMessages, bars: {} },
 ]
 
 const hitMeasures: Measure[] = [
-  { name: 'cache hit 1 kB', path: '/1k.json', connections: 64, unit: 'req/s', load: requests, bars: { varnish: 1.0 } },
-  { name: 'cache hit 100 kB', path: '/100k.bin', connections: 64, unit: 'req/s', load: requests, bars: {} },
+  { name: 'cache hit 1 kB', path: '/1k.json', connections: 64, unit: 'req/s', load: measureRequests, bars: { varnish: 1.0 } },
+  { name: 'cache hit 100 kB', path: '/100k.bin', connections: 64, unit: 'req/s', load: measureRequests, bars: {} },
 ]
 
-interface Options {
+interface EdgeBenchOptions {
   rounds?: number
   seconds?: number
   only?: RegExp
@@ -39,41 +39,41 @@ interface Options {
  * The edge, its cache and its metrics on, beside nginx, Caddy and HAProxy in front of the same upstream, whose answers nobody may
  * store: medians of interleaved rounds. Only the ratios mean anything, least of all on a busy machine.
  */
-export const benchEdge = (options: Options = {}): Promise<Row[]> =>
+export const benchEdge = (options: EdgeBenchOptions = {}): Promise<BenchRow[]> =>
   withPeers('edge', async (folder, started) => {
-    const files = await startFiles(folder, 'no-store')
-    const streams = await startNode('edge-upstream.ts')
+    const files = await startFileServer(folder, 'no-store')
+    const streams = await startNodeProgram('edge-upstream.ts')
     started.push(files, streams)
-    const rows: Row[] = []
+    const rows: BenchRow[] = []
     for (const [upstream, list, probe] of [
       [files.port, fileMeasures, '/1k.json'],
       [streams.port, streamMeasures, '/'],
     ] as const) {
-      const ours = { name: 'homeport', ...(await startNode('edge-server.ts', String(upstream), 'cache', 'metrics')) }
+      const ours = { name: 'homeport', ...(await startNodeProgram('edge-server.ts', String(upstream), 'cache', 'metrics')) }
       started.push(ours)
       const { peers, missing } = await startPeers(['nginx', 'caddy', 'haproxy'], { folder, upstream, caching: false, probe })
       started.push(...peers)
       for (const measure of list.filter(({ name }) => options.only?.test(name) ?? true))
-        rows.push(...(await compare(measure, [ours, ...peers], options.rounds ?? 5, options.seconds ?? 2)), ...rowsOf(missing, measure))
+        rows.push(...(await compare(measure, [ours, ...peers], options.rounds ?? 5, options.seconds ?? 2)), ...missingRows(missing, measure))
     }
     return rows
   })
 
 /** What is stored, beside Varnish, nginx and HAProxy, each on one core. */
-export const benchHits = (options: Options = {}): Promise<Row[]> =>
+export const benchCacheHits = (options: EdgeBenchOptions = {}): Promise<BenchRow[]> =>
   withPeers('cache hit', async (folder, started) => {
-    const files = await startFiles(folder, 'public, max-age=86400')
+    const files = await startFileServer(folder, 'public, max-age=86400')
     started.push(files)
-    const ours = { name: 'homeport', ...(await startNode('edge-server.ts', String(files.port), 'cache', 'metrics')) }
+    const ours = { name: 'homeport', ...(await startNodeProgram('edge-server.ts', String(files.port), 'cache', 'metrics')) }
     started.push(ours)
     const { peers, missing } = await startPeers(['varnish', 'nginx', 'haproxy', 'caddy'], { folder, upstream: files.port, caching: true })
     started.push(...peers)
-    const is_pinned = oneCore([ours, ...peers])
-    const rows: Row[] = []
+    const is_pinned = pinToOneCore([ours, ...peers])
+    const rows: BenchRow[] = []
     for (const measure of hitMeasures.filter(({ name }) => options.only?.test(name) ?? true))
       rows.push(
         ...(await compare({ ...measure, is_pinned }, [ours, ...peers], options.rounds ?? 5, options.seconds ?? 2)),
-        ...rowsOf(missing, measure),
+        ...missingRows(missing, measure),
       )
     return rows
   })
@@ -82,9 +82,9 @@ export const benchHits = (options: Options = {}): Promise<Row[]> =>
  * What counting and timing every request costs: one edge under a steady load, its metrics on and off by turns of 100 ms, by the processor
  * time of a request. Two processes beside each other would say more about the machine than about them.
  */
-export const benchMeter = ({ seconds = 30 }: Options = {}): Promise<Row[]> =>
+export const benchMetrics = ({ seconds = 30 }: EdgeBenchOptions = {}): Promise<BenchRow[]> =>
   withPeers('metrics', async (folder, started) => {
-    const files = await startFiles(folder, 'no-store')
+    const files = await startFileServer(folder, 'no-store')
     started.push(files)
     let isOn = true
     let looks = 0
@@ -92,7 +92,11 @@ export const benchMeter = ({ seconds = 30 }: Options = {}): Promise<Row[]> =>
       looks++
       return isOn
     }
-    const edge = createEdge({ log: silentLog, metrics, cache: { directory: null, memory_bytes: () => 2 ** 30, disk_bytes: () => 0 } })
+    const edge = createEdge({
+      log: silentLog,
+      isMetricsEnabled: metrics,
+      cache: { directory: null, memory_bytes: () => 2 ** 30, disk_bytes: () => 0 },
+    })
     const { port } = await edge.listen({ host: '127.0.0.1', port: 0 })
     await edge.setRoute('app.localhost', upstreamRoute(files.port))
     const load = run('wrk', ['-t1', '-c64', `-d${seconds + 2}s`, '-H', 'Host: app.localhost', `http://127.0.0.1:${port}/1k.json`])
@@ -106,7 +110,7 @@ export const benchMeter = ({ seconds = 30 }: Options = {}): Promise<Row[]> =>
       const before = process.cpuUsage()
       await delay(100)
       const { user, system } = process.cpuUsage(before)
-      edge.meter.take()
+      edge.metrics.take()
       // A request that is counted looks twice whether it is: at its beginning and at its answer.
       return (user + system) / (on ? looks / 2 : looks)
     }
@@ -132,8 +136,8 @@ export const benchMeter = ({ seconds = 30 }: Options = {}): Promise<Row[]> =>
     ]
   })
 
-async function withPeers(name: string, bench: (folder: string, started: { process: Peer['process'] }[]) => Promise<Row[]>): Promise<Row[]> {
-  const lacks = ['nginx', 'wrk'].filter((program) => !has(program))
+async function withPeers(name: string, bench: (folder: string, started: { process: Peer['process'] }[]) => Promise<BenchRow[]>): Promise<BenchRow[]> {
+  const lacks = ['nginx', 'wrk'].filter((program) => !isInstalled(program))
   if (lacks.length > 0)
     return [
       { name, who: 'homeport', value: null, unit: 'req/s', ratios: {}, note: `${lacks.join(' and ')} not installed: test/machine/engine.sh bench` },
@@ -148,17 +152,17 @@ async function withPeers(name: string, bench: (folder: string, started: { proces
   }
 }
 
-const rowsOf = (missing: { name: string; why: string }[], measure: Measure): Row[] =>
+const missingRows = (missing: { name: string; why: string }[], measure: Measure): BenchRow[] =>
   missing.map(({ name, why }) => ({ name: measure.name, who: name, value: null, unit: measure.unit, ratios: {}, note: why }))
 
 /** Lines by their bytes: 100 and the framing of a chunk. Whoever joins chunks has a little less of that; it is under 6 %. */
-async function events(measure: Measure, peer: Peer, seconds: number): Promise<{ rate: number; count: number }> {
-  const [, amount, unit] = /Transfer\/sec:\s+([\d.]+)([KMG]?)B/.exec(await wrk(measure, peer, seconds)) ?? []
+async function measureEvents(measure: Measure, peer: Peer, seconds: number): Promise<{ rate: number; count: number }> {
+  const [, amount, unit] = /Transfer\/sec:\s+([\d.]+)([KMG]?)B/.exec(await runWrk(measure, peer, seconds)) ?? []
   const rate = (Number(amount) * { '': 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 }[unit as '' | 'K' | 'M' | 'G']) / 106
   return { rate, count: rate * seconds }
 }
 
-async function messages(measure: Measure, peer: Peer, seconds: number): Promise<{ rate: number; count: number }> {
+async function measureMessages(measure: Measure, peer: Peer, seconds: number): Promise<{ rate: number; count: number }> {
   const program = join(import.meta.dirname, 'edge-sockets.ts')
   const { stdout } = await run(process.execPath, [program, String(peer.port), String(measure.connections), String(seconds)])
   return { rate: Number(stdout), count: Number(stdout) * seconds }
@@ -167,6 +171,6 @@ async function messages(measure: Measure, peer: Peer, seconds: number): Promise<
 // `node test/bench/edge.ts edge|hits|meter [ROUNDS] [SECONDS] [WHICH]`
 if (import.meta.main) {
   const [, , part = 'edge', rounds = 5, seconds = 2, only = ''] = process.argv
-  const bench = { edge: benchEdge, hits: benchHits, meter: benchMeter }[part]
-  print((await bench?.({ rounds: Number(rounds), seconds: Number(seconds), only: new RegExp(only) })) ?? [])
+  const bench = { edge: benchEdge, hits: benchCacheHits, meter: benchMetrics }[part]
+  printRows((await bench?.({ rounds: Number(rounds), seconds: Number(seconds), only: new RegExp(only) })) ?? [])
 }

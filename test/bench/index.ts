@@ -5,14 +5,14 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parts } from './parts.ts'
-import type { Row } from './row.ts'
-import { makeStore } from './store.ts'
+import type { BenchRow } from './row.ts'
+import { createBenchStore } from './store.ts'
 
 let store: string | undefined
 /** Made once, for the parts that need it. */
 const bigStore = async () => {
   if (store !== undefined) return store
-  const made = await makeStore()
+  const made = await createBenchStore()
   console.error(`made a store of 10 000 projects and 210 000 deployments in ${made.seconds.toFixed(0)} s`)
   return (store = made.data)
 }
@@ -24,7 +24,7 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 
-const rows: Row[] = []
+const rows: BenchRow[] = []
 try {
   for (const [name, run] of Object.entries(parts)) {
     if (wanted.length > 0 && !wanted.includes(name)) continue
@@ -61,7 +61,7 @@ console.log(`\n${rows.filter((row) => row.ok).length} bars hold, ${failed.length
 process.exitCode = failed.length > 0 ? 1 : 0
 
 /** A line for each measure of ours; a measure's peers stand beside it. */
-function tableOf(all: Row[]): string[] {
+function tableOf(all: BenchRow[]): string[] {
   const table = [['measure', 'ours', 'peers', 'ratio', 'bar', 'holds']]
   for (const row of all.filter((one) => one.who === 'homeport')) {
     const peers = all.filter((one) => one.name === row.name && one.who !== 'homeport')
@@ -81,7 +81,7 @@ function tableOf(all: Row[]): string[] {
   return [text[0] ?? '', `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...text.slice(1)]
 }
 
-function figure(row: Row): string {
+function figure(row: BenchRow): string {
   const value = row.value ?? NaN
   return `${value >= 100 ? Math.round(value) : value.toPrecision(3)} ${row.unit}`
 }

@@ -7,7 +7,7 @@ import { readInstanceFile, type InstanceFile } from '../../server/lib/instance-f
 import { createClient, type Client } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 
-const command = join(import.meta.dirname, '../../server/cli/homeport.mjs')
+const cliPath = join(import.meta.dirname, '../../server/cli/homeport.mjs')
 
 /** A platform as a user runs it: the built bundle, a process of its own. */
 export interface BenchInstance {
@@ -17,7 +17,7 @@ export interface BenchInstance {
   data: string
   /** From the start of the process to `instance.json`. */
   ready_ms: number
-  end(): Promise<void>
+  stop(): Promise<void>
   /** Ends it and removes its folder. */
   remove(): Promise<void>
 }
@@ -28,12 +28,12 @@ export async function startInstance(options: { runtime: 'docker' | 'process'; da
   const begun = performance.now()
   const child = spawn(
     process.execPath,
-    [...(options.node_flags ?? []), command, 'serve', '--data', data, '--no-open', '--port', '0', '--edge-port', '0', '--runtime', options.runtime],
+    [...(options.node_flags ?? []), cliPath, 'serve', '--data', data, '--no-open', '--port', '0', '--edge-port', '0', '--runtime', options.runtime],
     {
       stdio: ['ignore', 'ignore', 'inherit'],
     },
   )
-  const instance = await readyInstance(child, data)
+  const instance = await waitUntilReady(child, data)
   const ready_ms = performance.now() - begun
   const client = createClient(instance)
   await client.api('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000, on_exit: 'stop' })
@@ -49,7 +49,7 @@ export async function startInstance(options: { runtime: 'docker' | 'process'; da
     pid: instance.pid,
     data,
     ready_ms,
-    end,
+    stop: end,
     async remove() {
       await end()
       rmSync(data, { recursive: true, force: true, maxRetries: 5 })
@@ -57,7 +57,7 @@ export async function startInstance(options: { runtime: 'docker' | 'process'; da
   }
 }
 
-async function readyInstance(child: ChildProcess, data: string): Promise<InstanceFile> {
+async function waitUntilReady(child: ChildProcess, data: string): Promise<InstanceFile> {
   const seen = await until(
     () => {
       const instance = readInstanceFile(data)
@@ -70,12 +70,12 @@ async function readyInstance(child: ChildProcess, data: string): Promise<Instanc
 }
 
 /** Resident memory of a process in MB (Linux). */
-export function residentMemory(pid: number): number {
+export function residentMemory_mb(pid: number): number {
   return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? NaN) / 1024
 }
 
 /** Processor time of one process so far, in microseconds (Linux). */
-export function computed_us(pid: number): number {
+export function processorTime_us(pid: number): number {
   const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
   // Fields 14 and 15 of proc(5), in hundredths of a second.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readStream } from '../support/event-stream.ts'
-import { instanceIdOf, viewEngine } from '../support/docker.ts'
+import { readEventStream } from '../support/event-stream.ts'
+import { instanceIdOf, createDockerView } from '../support/docker.ts'
 import { makeRepository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
 import { startInstance } from './instance.ts'
-import { median, type Row } from './row.ts'
+import { median, type BenchRow } from './row.ts'
 
 const count = 100_000
 
@@ -57,13 +57,13 @@ const app = {
   'server.js': server,
 }
 
-export async function benchLogs(options: { rounds?: number } = {}): Promise<Row[]> {
+export async function benchLogs(options: { rounds?: number } = {}): Promise<BenchRow[]> {
   const rounds = options.rounds ?? 5
   return [...(await benchBuildLog(rounds)), ...(await benchBurst(rounds))]
 }
 
 /** The same command alone, its output read and thrown away, in turn with a deployment that a reader follows. */
-async function benchBuildLog(rounds: number): Promise<Row[]> {
+async function benchBuildLog(rounds: number): Promise<BenchRow[]> {
   const instance = await startInstance({ runtime: 'process' })
   const { client } = instance
   const repository = makeRepository(app)
@@ -73,11 +73,11 @@ async function benchBuildLog(rounds: number): Promise<Row[]> {
   try {
     await client.createProject({ slug: 'wordy', repo_url: repository.url })
     for (let round = -1; round < rounds; round++) {
-      const one = await runAlone(repository.folder)
+      const one = await runBuildAlone(repository.folder)
       const { id } = await client.deploy('wordy')
       const lines: number[] = []
       let took = NaN
-      for await (const event of readStream(`${instance.instance.api_url}/v1/projects/wordy/deployments/${id}/logs`, {
+      for await (const event of readEventStream(`${instance.instance.api_url}/v1/projects/wordy/deployments/${id}/logs`, {
         token: instance.instance.token,
       })) {
         if (event.event !== 'log') continue
@@ -111,7 +111,7 @@ async function benchBuildLog(rounds: number): Promise<Row[]> {
   }
 }
 
-async function runAlone(folder: string): Promise<number> {
+async function runBuildAlone(folder: string): Promise<number> {
   const child = spawn(process.execPath, ['build.js'], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
   let tail = ''
   child.stdout.on('data', (chunk: Buffer) => (tail = (tail + chunk.toString('latin1')).slice(-100)))
@@ -120,7 +120,7 @@ async function runAlone(folder: string): Promise<number> {
 }
 
 /** From the request that sets it off to the last of 100 000 lines, at a client of the API and at `docker logs --follow`. */
-async function benchBurst(rounds: number): Promise<Row[]> {
+async function benchBurst(rounds: number): Promise<BenchRow[]> {
   const name = 'burst of 100 000 lines to a client'
   const docker = requires('docker')
   if (!docker.ok) return [{ name, who: 'homeport', value: null, unit: 'ms', ratios: {}, note: docker.reason }]
@@ -131,13 +131,13 @@ async function benchBurst(rounds: number): Promise<Row[]> {
     'package.json': JSON.stringify({ name: 'wordy', private: true, scripts: { start: 'node server.js' } }),
   })
   const { body } = await client.api<{ user: { id: string } }>('GET', '/instance/session')
-  const view = viewEngine(instanceIdOf(body.user.id))
+  const view = createDockerView(instanceIdOf(body.user.id))
   try {
     await client.createProject({ slug: 'wordy', repo_url: repository.url })
     const { id } = await client.deploy('wordy')
-    const { error } = await client.ended('wordy', id)
+    const { error } = await client.waitForEnd('wordy', id)
     if (error) throw new Error(JSON.stringify(error))
-    const container = (await view.appOf(id))?.id ?? ''
+    const container = (await view.findApp(id))?.id ?? ''
     const ours: number[] = []
     const theirs: number[] = []
     let burst = 0
@@ -146,13 +146,13 @@ async function benchBurst(rounds: number): Promise<Row[]> {
       const { ready, done } = follow(`burst ${burst} line ${count}`)
       await ready
       const begun = performance.now()
-      await client.edge('wordy.localhost', '/burst')
+      await client.fetchEdge('wordy.localhost', '/burst')
       await done
       return performance.now() - begun
     }
     for (let round = -1; round < rounds; round++) {
       const one = await play((last) =>
-        followHere(`${instance.instance.api_url}/v1/projects/wordy/runtime-logs?lines=20`, instance.instance.token, last),
+        followByApi(`${instance.instance.api_url}/v1/projects/wordy/runtime-logs?lines=20`, instance.instance.token, last),
       )
       const other = await play((last) => followByDocker(container, last))
       if (round < 0) continue
@@ -180,7 +180,7 @@ async function benchBurst(rounds: number): Promise<Row[]> {
   }
 }
 
-function followHere(url: string, token: string, last: string): { ready: Promise<unknown>; done: Promise<unknown> } {
+function followByApi(url: string, token: string, last: string): { ready: Promise<unknown>; done: Promise<unknown> } {
   const ready = Promise.withResolvers<void>()
   const controller = new AbortController()
   const read = async () => {

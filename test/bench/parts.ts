@@ -1,13 +1,13 @@
 import { benchApi } from './api.ts'
-import { benchCacheSuite } from './cachesuite.ts'
+import { benchCacheSuite } from './cache-suite.ts'
 import { benchDeploy } from './deploy.ts'
-import { benchDesk } from './desk.ts'
-import { benchEdge, benchHits, benchMeter } from './edge.ts'
+import { benchDashboard } from './dashboard.ts'
+import { benchEdge, benchCacheHits, benchMetrics } from './edge.ts'
 import { benchLogs } from './logs.ts'
-import { benchLoop } from './loop.ts'
+import { benchEventLoop } from './event-loop.ts'
 import { benchEnv, benchPreview } from './preview.ts'
 import { benchPurge } from './purge.ts'
-import type { Row } from './row.ts'
+import type { BenchRow } from './row.ts'
 import { benchSoak } from './soak.ts'
 import { benchStart } from './start.ts'
 import { benchStreams } from './streams.ts'
@@ -15,7 +15,7 @@ import { benchUpload } from './upload.ts'
 import { benchWake } from './wake.ts'
 
 /** How much of a part is run; what is missing is as much as its figures need. */
-export interface Size {
+export interface BenchOptions {
   rounds?: number
   seconds?: number
   /** Of the wheel, for each scroll of a page. */
@@ -29,12 +29,12 @@ export interface Size {
 }
 
 /** All that `npm run bench` knows, by name. */
-export const parts: Record<string, (size: Size) => Promise<Row[]>> = {
+export const parts: Record<string, (size: BenchOptions) => Promise<BenchRow[]>> = {
   edge: benchEdge,
-  hits: benchHits,
+  hits: benchCacheHits,
   purge: benchPurge,
   cachesuite: () => benchCacheSuite(),
-  metrics: benchMeter,
+  metrics: benchMetrics,
   wake: benchWake,
   deploy: benchDeploy,
   upload: ({ rounds }) => benchUpload(rounds),
@@ -43,8 +43,8 @@ export const parts: Record<string, (size: Size) => Promise<Row[]>> = {
   api: async (size) => benchApi(await size.store(), size),
   start: async (size) => benchStart(await size.store(), size),
   logs: benchLogs,
-  loop: benchLoop,
-  desk: benchDesk,
+  loop: benchEventLoop,
+  desk: benchDashboard,
   streams: benchStreams,
   soak: ({ count }) => benchSoak(count === undefined ? {} : { deployments: count, upload_mb: 4 }),
 }

@@ -36,13 +36,13 @@ export async function startPeers(
   const peers: Peer[] = []
   const missing: { name: string; why: string }[] = []
   for (const name of names) {
-    if (!has(commands[name])) missing.push({ name, why: 'not installed' })
+    if (!isInstalled(commands[name])) missing.push({ name, why: 'not installed' })
     else if (options.caching && name === 'caddy') missing.push({ name, why: 'has no cache' })
     else {
       const port = await freePort()
       const child = starters[name](port, options)
       try {
-        await answers(port, options.probe)
+        await waitForOk(port, options.probe)
         peers.push({ name, port, process: child })
       } catch (error) {
         await stop(child)
@@ -134,14 +134,14 @@ export function hasXkey(): boolean {
 }
 
 /** An app that is never what is slow: nginx with files of 1 kB, 100 kB and 10 MB. `cache_control` is what it says of them. */
-export async function startFiles(folder: string, cache_control: string): Promise<{ port: number; process: ChildProcess }> {
+export async function startFileServer(folder: string, cache_control: string): Promise<{ port: number; process: ChildProcess }> {
   const port = await freePort()
   writeFileSync(join(folder, '1k.json'), JSON.stringify({ text: 'x'.repeat(1011) }))
   writeFileSync(join(folder, '100k.bin'), Buffer.alloc(100 * 1024, 'y'))
   writeFileSync(join(folder, '10m.bin'), Buffer.alloc(10 * 1024 * 1024, 'z'))
   const server = `root ${folder}; sendfile on; tcp_nopush on; keepalive_requests 100000000; add_header Cache-Control "${cache_control}";`
   const child = nginx(folder, `files-${port}`, port, server, '')
-  await answers(port, '/1k.json')
+  await waitForOk(port, '/1k.json')
   return { port, process: child }
 }
 
@@ -157,7 +157,7 @@ http { access_log off; client_body_temp_path ${folder}/${name}-a; proxy_temp_pat
 }
 
 /** One of the programs beside this one, on Node as the platform runs on it (nodeFlags in server/cli/prepare.mjs); it prints its port, or several. */
-export async function startNode(file: string, ...parameters: string[]): Promise<{ port: number; ports: number[]; process: ChildProcess }> {
+export async function startNodeProgram(file: string, ...parameters: string[]): Promise<{ port: number; ports: number[]; process: ChildProcess }> {
   const child = spawn(process.execPath, ['--max-semi-space-size=4', '--heap-growing-percent=25', join(import.meta.dirname, file), ...parameters], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -169,15 +169,15 @@ export async function startNode(file: string, ...parameters: string[]): Promise<
 }
 
 /** Waits until it answers 200. */
-export async function answers(port: number, path = '/1k.json'): Promise<void> {
+export async function waitForOk(port: number, path = '/1k.json'): Promise<void> {
   for (const until = Date.now() + 10_000; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
     const status = await new Promise<number>((resolve) => {
-      const asked = request({ host: '127.0.0.1', port, path, headers: { host: 'app.localhost' } }, (answer) => {
-        resolve(answer.statusCode ?? 0)
-        answer.destroy()
+      const clientRequest = request({ host: '127.0.0.1', port, path, headers: { host: 'app.localhost' } }, (response) => {
+        resolve(response.statusCode ?? 0)
+        response.destroy()
       })
-      asked.on('error', () => resolve(0))
-      asked.end()
+      clientRequest.on('error', () => resolve(0))
+      clientRequest.end()
     })
     if (status === 200) return
     if (Date.now() > until) throw new Error(`nothing answers 200 on port ${port}, last status ${status}`)
@@ -202,7 +202,7 @@ export async function stop(child: ChildProcess): Promise<void> {
   await gone
 }
 
-export function has(program: string): boolean {
+export function isInstalled(program: string): boolean {
   try {
     execFileSync('which', [program], { stdio: 'ignore' })
     return true

@@ -3,52 +3,52 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { commitOn, watched } from '../support/branches.ts'
-import { instanceIdOf, viewEngine } from '../support/docker.ts'
+import { commitToBranch, waitForFirstCheck } from '../support/git-branches.ts'
+import { instanceIdOf, createDockerView } from '../support/docker.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
-import { answers, byHand, filesOf, has, type Lock, makeLock, versions } from './deploy.ts'
+import { waitForAnswer, plainDockerfile, createAppFiles, isInstalled, type LockedApp, createLockedApp, createVersionMarker } from './deploy.ts'
 import { startInstance } from './instance.ts'
-import { median, type Row } from './row.ts'
+import { median, type BenchRow } from './row.ts'
 
 const run = promisify(execFile)
 
 interface Contestant {
   name: 'by hand' | 'docker' | 'process'
   /** Milliseconds from the commit on a new branch to its first answer. */
-  preview(round: number): Promise<number>
+  measurePreview(round: number): Promise<number>
   /** Milliseconds from a new variable to the first answer that knows it. */
-  variable(round: number): Promise<number>
+  measureVariable(round: number): Promise<number>
   end(): Promise<void>
 }
 
 /** Express with more than 60 packages that are installed already: a new branch with one line changed, beside what one does by hand for it. */
-export const benchPreview = (rounds = 3): Promise<Row[]> =>
-  play(rounds, 'preview', (one, round) => one.preview(round), { docker: 0.85, process: 0.5 }, 'git clone, docker build, docker run')
+export const benchPreview = (rounds = 3): Promise<BenchRow[]> =>
+  runRounds(rounds, 'preview', (one, round) => one.measurePreview(round), { docker: 0.85, process: 0.5 }, 'git clone, docker build, docker run')
 
 /** The same app with a new variable. By hand nothing is built anew: all layers are there. */
-export const benchEnv = (rounds = 3): Promise<Row[]> =>
-  play(rounds, 'env change', (one, round) => one.variable(round), {}, 'docker build, docker run')
+export const benchEnv = (rounds = 3): Promise<BenchRow[]> =>
+  runRounds(rounds, 'env change', (one, round) => one.measureVariable(round), {}, 'docker build, docker run')
 
-async function play(
+async function runRounds(
   rounds: number,
   title: string,
-  take: (one: Contestant, round: number) => Promise<number>,
+  measure: (one: Contestant, round: number) => Promise<number>,
   bars: { docker?: number; process?: number },
   peer: string,
-): Promise<Row[]> {
+): Promise<BenchRow[]> {
   const docker = requires('docker')
-  const hasCli = docker.ok && has('docker')
-  const lock = await makeLock()
+  const hasCli = docker.ok && isInstalled('docker')
+  const lock = await createLockedApp()
   const contestants: Contestant[] = []
   const times = new Map<string, number[]>()
   try {
-    if (hasCli) contestants.push(await handmade(lock))
-    if (docker.ok) contestants.push(await deployed('docker', lock))
-    contestants.push(await deployed('process', lock))
+    if (hasCli) contestants.push(await createManualContestant(lock))
+    if (docker.ok) contestants.push(await createHomeportContestant('docker', lock))
+    contestants.push(await createHomeportContestant('process', lock))
     for (let round = 1; round <= rounds; round++)
       for (const one of contestants) {
-        const took = await take(one, round)
+        const took = await measure(one, round)
         times.set(one.name, [...(times.get(one.name) ?? []), took])
         console.error(`  ${title} ${one.name}: ${(took / 1000).toFixed(2)} s`)
       }
@@ -57,7 +57,7 @@ async function play(
     lock.remove()
   }
   const hand = times.get('by hand')
-  return (['docker', 'process'] as const).flatMap((way): Row[] => {
+  return (['docker', 'process'] as const).flatMap((way): BenchRow[] => {
     const name = `${title} on ${way}`
     const ours = times.get(way)
     if (!ours) return [{ name, who: 'homeport', value: null, unit: 's', ratios: {}, note: docker.reason }]
@@ -80,17 +80,17 @@ async function play(
 }
 
 /** The app says what it is told by GREETING beside its version. */
-function appOf(lock: Lock, text: string): Record<string, string> {
-  const version = versions()
-  const files = filesOf(lock, 'one line', 0, version)
+function createPreviewAppFiles(lock: LockedApp, text: string): Record<string, string> {
+  const version = createVersionMarker()
+  const files = createAppFiles(lock, 'one line', 0, version)
   return { ...files, 'server.js': (files['server.js'] ?? '').replace(`'${version.now} '`, `'${text} ' + process.env.GREETING + ' '`) }
 }
 
-async function handmade(lock: Lock): Promise<Contestant> {
+async function createManualContestant(lock: LockedApp): Promise<Contestant> {
   const certificates = process.env.NODE_EXTRA_CA_CERTS ?? process.env.SSL_CERT_FILE
   const isNeeded = certificates !== undefined && existsSync(certificates)
-  const own = { Dockerfile: byHand(isNeeded), '.dockerignore': '.git\nnode_modules\n' }
-  const repository = makeRepository({ ...appOf(lock, 'main'), ...own })
+  const own = { Dockerfile: plainDockerfile(isNeeded), '.dockerignore': '.git\nnode_modules\n' }
+  const repository = makeRepository({ ...createPreviewAppFiles(lock, 'main'), ...own })
   const folder = mkdtempSync(join(tmpdir(), 'homeport-bench-clone-'))
   const label = `homeport-bench-preview-${process.pid}`
   const env = { ...process.env, DOCKER_BUILDKIT: '0' }
@@ -107,7 +107,7 @@ async function handmade(lock: Lock): Promise<Contestant> {
     const container = started.stdout.trim()
     try {
       const port = Number((await run('docker', ['port', container, '8080'])).stdout.trim().split(':').at(-1))
-      await answers(`http://127.0.0.1:${port}`, '127.0.0.1', (answer) => answer.includes(text))
+      await waitForAnswer(`http://127.0.0.1:${port}`, '127.0.0.1', (response) => response.includes(text))
     } finally {
       done = performance.now()
       await run('docker', ['rm', '--force', container])
@@ -117,13 +117,13 @@ async function handmade(lock: Lock): Promise<Contestant> {
   await serve('main', 'main', [])
   return {
     name: 'by hand',
-    async preview(round) {
+    async measurePreview(round) {
       const begun = performance.now()
-      commitOn(repository.folder, `branch-${round}`, { 'server.js': appOf(lock, `round ${round}`)['server.js'] ?? '' })
+      commitToBranch(repository.folder, `branch-${round}`, { 'server.js': createPreviewAppFiles(lock, `round ${round}`)['server.js'] ?? '' })
       await serve(`branch-${round}`, `round ${round}`, [])
       return done - begun
     },
-    async variable(round) {
+    async measureVariable(round) {
       const begun = performance.now()
       await serve('main', `greeting ${round}`, ['--env', `GREETING=greeting ${round}`])
       return done - begun
@@ -136,48 +136,48 @@ async function handmade(lock: Lock): Promise<Contestant> {
   }
 }
 
-async function deployed(way: 'docker' | 'process', lock: Lock): Promise<Contestant> {
-  const home = await startInstance({ runtime: way })
-  const { client, instance } = home
-  const repository: Repository = makeRepository(appOf(lock, 'main'))
+async function createHomeportContestant(way: 'docker' | 'process', lock: LockedApp): Promise<Contestant> {
+  const benchInstance = await startInstance({ runtime: way })
+  const { client, instance } = benchInstance
+  const repository: Repository = makeRepository(createPreviewAppFiles(lock, 'main'))
   const slug = 'bench'
   await client.createProject({ slug, repo_url: repository.url, pushes: true })
-  await watched(client, slug)
-  const first = await client.ended(slug, (await client.deploy(slug)).id)
+  await waitForFirstCheck(client, slug)
+  const first = await client.waitForEnd(slug, (await client.deploy(slug)).id)
   if (first.status !== 'ready') throw new Error(`the app failed: ${JSON.stringify(first.error)}`)
   return {
     name: way,
-    async preview(round) {
+    async measurePreview(round) {
       const begun = performance.now()
-      commitOn(repository.folder, `branch-${round}`, { 'server.js': appOf(lock, `round ${round}`)['server.js'] ?? '' })
-      await answers(instance.edge_url, `branch-${round}--${slug}.localhost`, (text) => text.includes(`round ${round}`))
+      commitToBranch(repository.folder, `branch-${round}`, { 'server.js': createPreviewAppFiles(lock, `round ${round}`)['server.js'] ?? '' })
+      await waitForAnswer(instance.edge_url, `branch-${round}--${slug}.localhost`, (text) => text.includes(`round ${round}`))
       const took = performance.now() - begun
-      await settled()
+      await waitForDeployments()
       return took
     },
-    async variable(round) {
+    async measureVariable(round) {
       const begun = performance.now()
       await client.api('POST', `/v1/projects/${slug}/env-vars`, { key: 'GREETING', value: `greeting ${round}` })
-      await answers(instance.edge_url, `${slug}.localhost`, (text) => text.includes(`greeting ${round}`))
+      await waitForAnswer(instance.edge_url, `${slug}.localhost`, (text) => text.includes(`greeting ${round}`))
       const took = performance.now() - begun
-      await settled()
+      await waitForDeployments()
       const { body } = await client.api<{ env_vars: { id: string }[] }>('GET', `/v1/projects/${slug}/env-vars`)
       for (const { id } of body.env_vars) await client.api('DELETE', `/v1/projects/${slug}/env-vars/${id}`)
-      await settled()
+      await waitForDeployments()
       return took
     },
     async end() {
       await client.api('DELETE', `/v1/projects/${slug}`)
       const { body } = await client.api<{ user: { id: string } }>('GET', '/instance/session')
-      await home.remove()
-      if (way === 'docker') await viewEngine(instanceIdOf(body.user.id)).removeAll()
+      await benchInstance.remove()
+      if (way === 'docker') await createDockerView(instanceIdOf(body.user.id)).removeAll()
       repository.remove()
     },
   }
 
   /** Nothing is under way: the next measure stands alone. */
-  async function settled(): Promise<void> {
+  async function waitForDeployments(): Promise<void> {
     const { body } = await client.api<{ deployments: { id: string; status: string }[] }>('GET', `/v1/projects/${slug}/deployments?limit=5`)
-    for (const { id } of body.deployments) await client.ended(slug, id)
+    for (const { id } of body.deployments) await client.waitForEnd(slug, id)
   }
 }

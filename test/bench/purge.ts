@@ -3,10 +3,10 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Wire } from '../support/wire.ts'
-import { memoryOf, print } from './compare.ts'
-import { has, hasXkey, startNode, startPeers, stop, type Peer } from './peers.ts'
-import { median, type Row } from './row.ts'
+import { RawHttpClient } from '../support/raw-http-client.ts'
+import { residentMemory_mb, printRows } from './compare.ts'
+import { isInstalled, hasXkey, startNodeProgram, startPeers, stop, type Peer } from './peers.ts'
+import { median, type BenchRow } from './row.ts'
 
 /** Each tag is purged once: of five tenths the first are for 10 000, of the others' hundredths for 1 000, the last tenth is for single ones. */
 const sizes = [
@@ -25,28 +25,28 @@ interface Contestant extends Peer {
  * Purges by a tag that 1, 1 000 and 10 000 of 100 000 stored objects of 1 kB bear, beside Varnish with xkey, and how much longer
  * than otherwise a request takes meanwhile; and the memory that the 100 000 take.
  */
-export async function benchPurge(options: { objects?: number; rounds?: number } = {}): Promise<Row[]> {
+export async function benchPurge(options: { objects?: number; rounds?: number } = {}): Promise<BenchRow[]> {
   const objects = options.objects ?? 100_000
   const rounds = options.rounds ?? 4
   const folder = mkdtempSync(join(tmpdir(), 'homeport-bench-purge-'))
   const started: { process: Peer['process'] }[] = []
   try {
-    const app = await startNode('tagged.ts')
+    const app = await startNodeProgram('tagged.ts')
     started.push(app)
-    const ours = await startNode('edge-server.ts', String(app.port), 'cache', 'disk', 'metrics')
+    const ours = await startNodeProgram('edge-server.ts', String(app.port), 'cache', 'disk', 'metrics')
     started.push(ours)
-    const contestants: Contestant[] = [{ name: 'homeport', ...ours, ...ourPurge(ours.ports[1] ?? 0), memory_mb: 0 }]
-    const why = has('varnishd') ? (hasXkey() ? undefined : 'varnish-modules not installed') : 'not installed'
-    if (why === undefined) {
+    const contestants: Contestant[] = [{ name: 'homeport', ...ours, ...createHomeportPurge(ours.ports[1] ?? 0), memory_mb: 0 }]
+    const missingReason = isInstalled('varnishd') ? (hasXkey() ? undefined : 'varnish-modules not installed') : 'not installed'
+    if (missingReason === undefined) {
       const { peers } = await startPeers(['varnish'], { folder, upstream: app.port, caching: true, probe: '/o/0' })
       started.push(...peers)
-      contestants.push(...peers.map((peer) => ({ ...peer, purge: xkeyPurge(peer.port), memory_mb: 0 })))
+      contestants.push(...peers.map((peer) => ({ ...peer, purge: createXkeyPurge(peer.port), memory_mb: 0 })))
     }
     for (const one of contestants) {
       const begun = performance.now()
-      await fill(one.port, objects)
+      await fillCache(one.port, objects)
       console.error(`  ${one.name}: filled in ${((performance.now() - begun) / 1000).toFixed(0)} s`)
-      one.memory_mb = memoryOf(one.process.pid ?? 0)
+      one.memory_mb = residentMemory_mb(one.process.pid ?? 0)
     }
     // What filling leaves to do (writing to disk, compiling) is no purge's fault.
     await delay(3_000)
@@ -57,10 +57,10 @@ export async function benchPurge(options: { objects?: number; rounds?: number } 
         for (const one of contestants) {
           const reading = readings.get(`${one.name} ${count}`) ?? { took: [], longest: [] }
           readings.set(`${one.name} ${count}`, reading)
-          const quiet = await slowest(one.port, () => delay(30))
+          const quiet = await measureSlowestRequest(one.port, () => delay(30))
           let gone = 0
           let took = 0
-          const busy = await slowest(one.port, async () => {
+          const busy = await measureSlowestRequest(one.port, async () => {
             const begun = performance.now()
             gone = await one.purge(tag(round))
             took = performance.now() - begun
@@ -72,23 +72,33 @@ export async function benchPurge(options: { objects?: number; rounds?: number } 
         }
       }
     }
-    return [...sizes.flatMap(({ count }) => rowsOf(count, contestants, readings, why)), ...memoryRows(objects, contestants, why)]
+    return [
+      ...sizes.flatMap(({ count }) => purgeRows(count, contestants, readings, missingReason)),
+      ...memoryRows(objects, contestants, missingReason),
+    ]
   } finally {
     for (const one of started.toReversed()) await stop(one.process)
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-function rowsOf(
+function purgeRows(
   count: number,
   contestants: Contestant[],
   readings: Map<string, { took: number[]; longest: number[] }>,
   why: string | undefined,
-): Row[] {
+): BenchRow[] {
   const name = `purge ${count} of 100 000 by tag`
   const of = (who: string, what: 'took' | 'longest') => median(readings.get(`${who} ${count}`)?.[what] ?? [])
   const slowed = of('homeport', 'longest')
-  const ours: Row = { name, who: 'homeport', value: of('homeport', 'took'), unit: 'ms', ratios: {}, note: `requests ${slowed.toFixed(1)} ms slower` }
+  const ours: BenchRow = {
+    name,
+    who: 'homeport',
+    value: of('homeport', 'took'),
+    unit: 'ms',
+    ratios: {},
+    note: `requests ${slowed.toFixed(1)} ms slower`,
+  }
   if (why !== undefined) return [ours, { name, who: 'varnish', value: null, unit: 'ms', ratios: {}, note: why }]
   // More is better, as everywhere.
   ours.ratios = { varnish: of('varnish', 'took') / of('homeport', 'took') }
@@ -103,10 +113,10 @@ function rowsOf(
   ]
 }
 
-function memoryRows(objects: number, contestants: Contestant[], why: string | undefined): Row[] {
+function memoryRows(objects: number, contestants: Contestant[], why: string | undefined): BenchRow[] {
   const name = `memory at ${objects} objects of 1 kB`
   const [ours, theirs] = contestants
-  const row: Row = { name, who: 'homeport', value: ours?.memory_mb ?? null, unit: 'MB', ratios: {} }
+  const row: BenchRow = { name, who: 'homeport', value: ours?.memory_mb ?? null, unit: 'MB', ratios: {} }
   if (!ours || !theirs) return [row, { name, who: 'varnish', value: null, unit: 'MB', ratios: {}, ...(why === undefined ? {} : { note: why }) }]
   return [
     { ...row, ratios: { varnish: ours.memory_mb / theirs.memory_mb }, bar: 'under varnish', ok: ours.memory_mb < theirs.memory_mb },
@@ -115,33 +125,33 @@ function memoryRows(objects: number, contestants: Contestant[], why: string | un
 }
 
 /** Asks for every object once, over a few connections. */
-async function fill(port: number, objects: number): Promise<void> {
+async function fillCache(port: number, objects: number): Promise<void> {
   let next = 0
   const lane = async (): Promise<void> => {
-    const wire = new Wire(port)
+    const client = new RawHttpClient(port)
     while (next < objects) {
-      const batch = Array.from({ length: Math.min(16, objects - next) }, () => wire.ask(`GET /o/${next++} HTTP/1.1\r\nHost: app.localhost`))
-      for (const answer of await Promise.all(batch)) if (answer.status !== 200) throw new Error(`filling answered ${answer.status}`)
+      const batch = Array.from({ length: Math.min(16, objects - next) }, () => client.request(`GET /o/${next++} HTTP/1.1\r\nHost: app.localhost`))
+      for (const response of await Promise.all(batch)) if (response.status !== 200) throw new Error(`filling answered ${response.status}`)
     }
-    wire.end()
+    client.destroy()
   }
   await Promise.all(Array.from({ length: 8 }, lane))
 }
 
 /** The longest that a request for something stored took while `what` went on. */
-async function slowest(port: number, what: () => Promise<unknown>): Promise<number> {
-  const wires = [new Wire(port), new Wire(port)]
+async function measureSlowestRequest(port: number, what: () => Promise<unknown>): Promise<number> {
+  const wires = [new RawHttpClient(port), new RawHttpClient(port)]
   let longest = 0
   let isOver = false
-  const ask = async (wire: Wire): Promise<void> => {
+  const ask = async (client: RawHttpClient): Promise<void> => {
     while (!isOver) {
       const begun = performance.now()
-      await wire.ask('GET /o/8 HTTP/1.1\r\nHost: app.localhost')
+      await client.request('GET /o/8 HTTP/1.1\r\nHost: app.localhost')
       longest = Math.max(longest, performance.now() - begun)
     }
-    wire.end()
+    client.destroy()
   }
-  for (const wire of wires) await wire.ask('GET /o/8 HTTP/1.1\r\nHost: app.localhost')
+  for (const client of wires) await client.request('GET /o/8 HTTP/1.1\r\nHost: app.localhost')
   const lanes = wires.map(ask)
   await what()
   // What a purge leaves for later must not be felt either.
@@ -151,19 +161,20 @@ async function slowest(port: number, what: () => Promise<unknown>): Promise<numb
   return longest
 }
 
-const ourPurge = (port: number) => {
-  const say = talk(port)
-  return { purge: async (tag: string) => Number(await say(`${tag}\n`)) }
+const createHomeportPurge = (port: number) => {
+  const send = createLineClient(port)
+  return { purge: async (tag: string) => Number(await send(`${tag}\n`)) }
 }
 
 /** The reason of its answer is the count. */
-const xkeyPurge = (port: number) => {
-  const say = talk(port)
-  return async (tag: string) => Number(/^HTTP\/1\.1 200 (\d+)/.exec(await say(`PURGE / HTTP/1.1\r\nHost: app.localhost\r\nKey: ${tag}\r\n\r\n`))?.[1])
+const createXkeyPurge = (port: number) => {
+  const send = createLineClient(port)
+  return async (tag: string) =>
+    Number(/^HTTP\/1\.1 200 (\d+)/.exec(await send(`PURGE / HTTP/1.1\r\nHost: app.localhost\r\nKey: ${tag}\r\n\r\n`))?.[1])
 }
 
 /** One question at a time, and the first piece of its answer, over a connection that stays: making one is no part of a purge. */
-function talk(port: number): (text: string) => Promise<string> {
+function createLineClient(port: number): (text: string) => Promise<string> {
   let socket: Socket | undefined
   return (text) =>
     new Promise((resolve, reject) => {
@@ -181,4 +192,4 @@ function talk(port: number): (text: string) => Promise<string> {
 }
 
 // `node test/bench/purge.ts [ROUNDS]`
-if (import.meta.main) print(await benchPurge({ rounds: Number(process.argv[2] ?? 4) }))
+if (import.meta.main) printRows(await benchPurge({ rounds: Number(process.argv[2] ?? 4) }))

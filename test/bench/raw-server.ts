@@ -6,9 +6,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { presentDeployment, presentProject } from '../../server/features/present.ts'
-import { openDatabase } from '../../server/store/database.ts'
-import { pageOf, readCursor } from '../../server/store/page.ts'
+import { presentDeployment, presentProject } from '../../server/features/presenters.ts'
+import { openSqlite } from '../../server/store/sqlite.ts'
+import { paginate, decodeCursor } from '../../server/store/pagination.ts'
 import type { DeploymentRow, ProjectRow, Tables } from '../../server/store/tables.ts'
 
 const path = join(process.argv[2] ?? '', 'homeport.db')
@@ -22,26 +22,26 @@ const deployments = raw.prepare<[string, number, number], DeploymentRow>(
   'SELECT * FROM deployments WHERE project_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?',
 )
 /** For what a deployment shows of other tables: read here by the statements that the platform prepares too. */
-const { readNow } = openDatabase<Tables>({ path, durable: false })
+const { readSync: readNow } = openSqlite<Tables>({ path, durable: false })
 
-const answerTo = (target: string): object => {
+const handleRequest = (target: string): object => {
   const url = new URL(target, 'http://raw')
   const [, , , slug, what] = url.pathname.split('/')
-  const before = readCursor(url.pathname, url.searchParams.get('cursor') ?? '') ?? Number.MAX_SAFE_INTEGER
+  const before = decodeCursor(url.pathname, url.searchParams.get('cursor') ?? '') ?? Number.MAX_SAFE_INTEGER
   const limit = Number(url.searchParams.get('limit') ?? 50)
   if (slug === undefined) {
-    const page = pageOf(url.pathname, projects.all(owner, before, limit + 1), limit)
+    const page = paginate(url.pathname, projects.all(owner, before, limit + 1), limit)
     return { projects: page.rows.map(presentProject), next_cursor: page.next_cursor }
   }
   const found = project.get(slug)
   if (!found) throw new Error(`no project ${slug}`)
   if (what === undefined) return { project: presentProject(found) }
-  const page = pageOf(url.pathname, deployments.all(found.id, before, limit + 1), limit)
+  const page = paginate(url.pathname, deployments.all(found.id, before, limit + 1), limit)
   return readNow((tx) => ({ deployments: page.rows.map((row) => presentDeployment(tx, row)), next_cursor: page.next_cursor }))
 }
 
 const server = createServer((request, response) => {
-  const body = JSON.stringify(answerTo(request.url ?? ''))
+  const body = JSON.stringify(handleRequest(request.url ?? ''))
   response.writeHead(200, { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(body) }).end(body)
 })
 server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port))

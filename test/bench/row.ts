@@ -1,5 +1,5 @@
 /** One line of the table that `npm run bench` prints. */
-export interface Row {
+export interface BenchRow {
   /** What is measured: `edge 1 kB`. */
   name: string
   /** Who: `homeport`, `nginx`, `caddy`. */

@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pack } from 'tar-stream'
-import { createClient } from '../../server/cli/client.ts'
-import { stall } from '../support/event-stream.ts'
+import { createApiClient } from '../../server/cli/client.ts'
+import { openStalledReader } from '../support/event-stream.ts'
 import { makeRepository } from '../support/repository.ts'
 import { until } from '../support/until.ts'
-import { type BenchInstance, residentMemory, startInstance } from './instance.ts'
-import type { Row } from './row.ts'
+import { type BenchInstance, residentMemory_mb, startInstance } from './instance.ts'
+import type { BenchRow } from './row.ts'
 
 /** Between the last piece of work and a look at what is left of it. */
 const settle_ms = 20_000
@@ -32,7 +32,7 @@ const apps: Record<string, (version: number) => Record<string, string>> = {
 }
 
 /** Writes, when it is asked by a signal, how many objects of each of these classes are alive. It collects garbage for that. */
-const probe = (file: string) => `
+const probeScript = (file: string) => `
 import { queryObjects } from 'node:v8'
 import { Socket, Server } from 'node:net'
 import { writeFileSync, renameSync, ReadStream, WriteStream } from 'node:fs'
@@ -50,41 +50,44 @@ process.on('SIGUSR2', () => {
  * Deployments of three apps, uploads, bursts of log lines, streams that are opened and closed: what is left of it in the memory of the
  * platform once it is idle again, and in its open files, timers, sockets and listeners.
  */
-export async function benchSoak(options: { deployments?: number; upload_mb?: number; uploads?: number } = {}): Promise<Row[]> {
+export async function benchSoak(options: { deployments?: number; upload_mb?: number; uploads?: number } = {}): Promise<BenchRow[]> {
   const { deployments = 300, upload_mb = 200, uploads = 3 } = options
   const file = join(tmpdir(), `homeport-soak-${process.pid}.json`)
-  const instance = await startInstance({ runtime: 'process', node_flags: ['--import', `data:text/javascript,${encodeURIComponent(probe(file))}`] })
+  const instance = await startInstance({
+    runtime: 'process',
+    node_flags: ['--import', `data:text/javascript,${encodeURIComponent(probeScript(file))}`],
+  })
   const repositories = Object.fromEntries(Object.keys(apps).map((slug) => [slug, makeRepository({})]))
   const slugs = Object.keys(apps)
   try {
     await delay(settle_ms / 4)
-    const started_mb = residentMemory(instance.pid)
+    const started_mb = residentMemory_mb(instance.pid)
     for (const slug of slugs) await instance.client.createProject({ slug, repo_url: repositories[slug]?.url ?? '' })
     const round = async (n: number) => {
       const slug = slugs[n % slugs.length] ?? ''
       repositories[slug]?.commit(apps[slug]?.(n) ?? {})
       const { id } = await instance.client.deploy(slug)
-      const { status, error } = await instance.client.ended(slug, id)
+      const { status, error } = await instance.client.waitForEnd(slug, id)
       if (status !== 'ready') throw new Error(`${slug} ended as ${status}: ${JSON.stringify(error)}`)
-      if (slug === 'server') await instance.client.edge('server.localhost', '/burst')
-      await openAndClose(instance, slug)
+      if (slug === 'server') await instance.client.fetchEdge('server.localhost', '/burst')
+      await openAndCloseStreams(instance, slug)
     }
     // What is made once, for the first of its kind, is no growth.
     for (let n = 0; n < 2 * slugs.length; n++) await round(n)
-    await upload(instance, 1)
-    const before = await countsOf(instance, file)
+    await uploadSite(instance, 1)
+    const before = await readObjectCounts(instance, file)
     for (let n = 0; n < deployments; n++) {
       await round(n + 2 * slugs.length)
-      if (n % Math.ceil(deployments / uploads) === 0) await upload(instance, upload_mb)
+      if (n % Math.ceil(deployments / uploads) === 0) await uploadSite(instance, upload_mb)
     }
     await delay(settle_ms)
-    const grown = residentMemory(instance.pid) - started_mb
-    const after = await countsOf(instance, file)
+    const grown = residentMemory_mb(instance.pid) - started_mb
+    const after = await readObjectCounts(instance, file)
     const note = `${deployments} deployments, ${uploads} uploads of ${upload_mb} MB`
     const row = { who: 'homeport', ratios: {} }
     return [
       { ...row, name: 'soak, memory at idle above the start', value: grown, unit: 'MB', bar: 'at most 40 MB', ok: grown <= 40, note },
-      ...Object.entries(after).map(([name, count]): Row => {
+      ...Object.entries(after).map(([name, count]): BenchRow => {
         const more = count - (before[name] ?? 0)
         // A few come and go by themselves: a flush that is due, a connection that is kept for a moment.
         return { ...row, name: `soak, ${name}`, value: more, unit: 'more', bar: 'at most 5', ok: more <= 5, note: `${count} at the end` }
@@ -97,15 +100,15 @@ export async function benchSoak(options: { deployments?: number; upload_mb?: num
   }
 }
 
-async function openAndClose({ instance }: BenchInstance, slug: string): Promise<void> {
+async function openAndCloseStreams({ instance }: BenchInstance, slug: string): Promise<void> {
   const url = `${instance.api_url}/v1/projects/${slug}/runtime-logs?lines=100`
-  const open = Array.from({ length: streams }, () => stall(url, instance.token))
+  const open = Array.from({ length: streams }, () => openStalledReader(url, instance.token))
   await delay(20)
   for (const one of open) one.end()
 }
 
 /** A site with one file that nothing makes smaller. */
-async function upload({ client, instance }: BenchInstance, mb: number): Promise<void> {
+async function uploadSite({ client, instance }: BenchInstance, mb: number): Promise<void> {
   const archive = pack()
   const packed = createGzip({ level: 1 })
   const sent = pipeline(archive as AsyncIterable<Buffer>, packed)
@@ -117,12 +120,12 @@ async function upload({ client, instance }: BenchInstance, mb: number): Promise<
     big.end(null)
     archive.finalize()
   }
-  const line = createClient({ url: instance.api_url, token: instance.token })
+  const line = createApiClient({ url: instance.api_url, token: instance.token })
   const [{ deployment_id }] = await Promise.all([line.upload('uploadProject', 'site', packed, new AbortController().signal), fill(), sent])
-  await client.ended('site', deployment_id)
+  await client.waitForEnd('site', deployment_id)
 }
 
-async function countsOf({ pid }: BenchInstance, file: string): Promise<Record<string, number>> {
+async function readObjectCounts({ pid }: BenchInstance, file: string): Promise<Record<string, number>> {
   rmSync(file, { force: true })
   process.kill(pid, 'SIGUSR2')
   const text = await until(() => readFileSync(file, 'utf8'), { what: 'the counts of the platform' })
@@ -137,7 +140,7 @@ async function countsOf({ pid }: BenchInstance, file: string): Promise<Record<st
 
 // `node test/bench/soak.ts [DEPLOYMENTS] [UPLOAD_MB]`
 if (import.meta.main) {
-  const { print } = await import('./compare.ts')
+  const { printRows: print } = await import('./compare.ts')
   const [, , deployments = '300', upload_mb = '200'] = process.argv
   print(await benchSoak({ deployments: Number(deployments), upload_mb: Number(upload_mb) }))
 }

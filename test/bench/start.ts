@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { residentMemory, startInstance } from './instance.ts'
-import { median, type Row } from './row.ts'
+import { residentMemory_mb, startInstance } from './instance.ts'
+import { median, type BenchRow } from './row.ts'
 
 const bare = "require('node:http').createServer((_, response) => response.end()).listen(0, '127.0.0.1', () => console.log('listening'))"
 const settle_ms = 3_000
@@ -10,25 +10,25 @@ const settle_ms = 3_000
 const timesBare = 7.5
 
 /** Start to ready and memory at idle, on a store of years, beside a bare Node that listens. */
-export async function benchStart(data: string, options: { rounds?: number } = {}): Promise<Row[]> {
+export async function benchStart(data: string, options: { rounds?: number } = {}): Promise<BenchRow[]> {
   const rounds = options.rounds ?? 5
   const starts: Record<'homeport' | 'node', number[]> = { homeport: [], node: [] }
   const memory: Record<'homeport' | 'node', number[]> = { homeport: [], node: [] }
   // The first one builds what changed and fills the compile cache: it is not counted.
-  await (await startInstance({ runtime: 'process', data })).end()
+  await (await startInstance({ runtime: 'process', data })).stop()
   for (let round = 0; round < rounds; round++) {
     const instance = await startInstance({ runtime: 'process', data })
     starts.homeport.push(instance.ready_ms)
     // Garbage of the start goes, timers have had their turn.
     await delay(settle_ms)
-    memory.homeport.push(residentMemory(instance.pid))
-    await instance.end()
+    memory.homeport.push(residentMemory_mb(instance.pid))
+    await instance.stop()
 
     const begun = performance.now()
     const node = spawn(process.execPath, ['--eval', bare], { stdio: ['ignore', 'pipe', 'inherit'] })
     await once(node.stdout, 'data')
     starts.node.push(performance.now() - begun)
-    memory.node.push(residentMemory(node.pid ?? 0))
+    memory.node.push(residentMemory_mb(node.pid ?? 0))
     const gone = once(node, 'exit')
     node.kill('SIGTERM')
     await gone

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { newId } from '../../server/lib/id.ts'
-import { openStore } from '../../server/store/open.ts'
-import { findOwner } from '../../server/store/people.ts'
-import { serve } from '../support/instance-process.ts'
+import { openStore } from '../../server/store/store.ts'
+import { findInstanceOwner } from '../../server/store/users.ts'
+import { startInstance } from '../support/instance-process.ts'
 
 export const storeSize = { projects: 10_000, deployments: 210_000 } as const
 
@@ -16,27 +16,27 @@ export const bigProject = 'project-0'
  * A data folder as an instance has it after years of work: 10 000 projects with a deployment each, and one of them with 200 000 more,
  * with their steps, all of them the owner's. Written by our own store, in a few big transactions.
  */
-export async function makeStore(options: { deployments?: number } = {}): Promise<{ data: string; seconds: number }> {
+export async function createBenchStore(options: { deployments?: number } = {}): Promise<{ data: string; seconds: number }> {
   const deployments = options.deployments ?? storeSize.deployments
   const data = mkdtempSync(join(tmpdir(), 'homeport-bench-store-'))
   // A first start makes the owner, the key and the settings.
-  const first = await serve({ data })
-  await first.ask('/instance/settings', {
+  const first = await startInstance({ data })
+  await first.fetch('/instance/settings', {
     method: 'PATCH',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ rate_limit_authenticated: 1_000_000 }),
   })
-  await first.end()
+  await first.stop()
 
   const begun = performance.now()
   const store = await openStore({ data_dir: data, after_crash: false })
   // Nothing is promised of it: a half-written one is thrown away.
   store.db.raw.pragma('synchronous = OFF')
   try {
-    const account = store.db.readNow((tx) => findOwner(tx)?.account_id ?? '')
+    const account = store.db.readSync((tx) => findInstanceOwner(tx)?.account_id ?? '')
     const projects = Array.from({ length: storeSize.projects }, () => newId('prj'))
     const at = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 60_000).toISOString()
-    store.db.writeNow((tx) => {
+    store.db.writeSync((tx) => {
       for (const [n, id] of projects.entries()) {
         tx.sqlRun(
           `INSERT INTO projects (id, account_id, name, slug, repo_url, repo_branch, node_version, install_command, build_command, root_directory, memory_limit_mb, status,
@@ -54,7 +54,7 @@ export async function makeStore(options: { deployments?: number } = {}): Promise
     })
     const chunk = 10_000
     for (let from = 0; from < deployments; from += chunk) {
-      store.db.writeNow((tx) => {
+      store.db.writeSync((tx) => {
         for (let n = from; n < Math.min(from + chunk, deployments); n++) {
           const id = newId('dpl')
           const project = projects[n < storeSize.projects ? n : 0] ?? ''
@@ -95,4 +95,4 @@ export async function makeStore(options: { deployments?: number } = {}): Promise
 
 const steps = ['clone', 'detect', 'install', 'build', 'start', 'health_check', 'route']
 
-if (import.meta.main) console.log(await makeStore())
+if (import.meta.main) console.log(await createBenchStore())

@@ -1,15 +1,15 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { makeRepository } from '../support/repository.ts'
-import { stall } from '../support/event-stream.ts'
-import { residentMemory, startInstance } from './instance.ts'
-import type { Row } from './row.ts'
+import { openStalledReader } from '../support/event-stream.ts'
+import { residentMemory_mb, startInstance } from './instance.ts'
+import type { BenchRow } from './row.ts'
 
 const readers = 1_000
-const stalled = 50
+const stalledReaders = 50
 
 /** 1 000 readers of one log with a line a second, 50 more that take nothing: when each line arrives, and what it costs. */
-export async function benchStreams(options: { seconds?: number } = {}): Promise<Row[]> {
+export async function benchStreams(options: { seconds?: number } = {}): Promise<BenchRow[]> {
   const seconds = options.seconds ?? 15
   const instance = await startInstance({ runtime: 'process' })
   const { client } = instance
@@ -19,32 +19,32 @@ export async function benchStreams(options: { seconds?: number } = {}): Promise<
       "require('http').createServer((q, r) => r.end('ok')).listen(process.env.PORT, '0.0.0.0'); setInterval(() => console.log('at ' + Date.now()), 1000)",
   })
   const sockets: { destroy(): void }[] = []
-  const late: number[] = []
+  const delays_ms: number[] = []
   try {
     await client.createProject({ slug: 'clock', repo_url: repository.url })
-    await client.ended('clock', (await client.deploy('clock')).id)
+    await client.waitForEnd('clock', (await client.deploy('clock')).id)
     await delay(2_000)
-    const before = residentMemory(instance.pid)
+    const before = residentMemory_mb(instance.pid)
     const url = `${instance.instance.api_url}/v1/projects/clock/runtime-logs?lines=20`
-    for (let i = 0; i < stalled; i++) {
-      const one = stall(url, instance.instance.token)
+    for (let i = 0; i < stalledReaders; i++) {
+      const one = openStalledReader(url, instance.instance.token)
       sockets.push({ destroy: () => one.end() })
     }
     let begun = Infinity
     for (let i = 0; i < readers; i++) {
       sockets.push(
-        await follow(url, instance.instance.token, (at) => {
-          if (at > begun) late.push(Date.now() - at)
+        await openLogStream(url, instance.instance.token, (at) => {
+          if (at > begun) delays_ms.push(Date.now() - at)
         }),
       )
     }
     begun = Date.now()
     await delay(seconds * 1000)
-    const grown = residentMemory(instance.pid) - before
-    late.sort((a, b) => a - b)
-    const p99 = late[Math.floor(late.length * 0.99)] ?? Infinity
+    const grown = residentMemory_mb(instance.pid) - before
+    delays_ms.sort((a, b) => a - b)
+    const p99 = delays_ms[Math.floor(delays_ms.length * 0.99)] ?? Infinity
     // The last second may still be on its way.
-    const isComplete = late.length >= readers * (seconds - 2)
+    const isComplete = delays_ms.length >= readers * (seconds - 2)
     const name = `${readers} streams, a line a second`
     return [
       {
@@ -55,7 +55,7 @@ export async function benchStreams(options: { seconds?: number } = {}): Promise<
         ratios: {},
         bar: 'under 1 s, none lost',
         ok: p99 < 1_000 && isComplete,
-        note: `${late.length} lines arrived`,
+        note: `${delays_ms.length} lines arrived`,
       },
       {
         name: `${name}, memory`,
@@ -65,7 +65,7 @@ export async function benchStreams(options: { seconds?: number } = {}): Promise<
         ratios: {},
         bar: 'under +80 MB',
         ok: grown < 80,
-        note: `${stalled} of them stalled beside`,
+        note: `${stalledReaders} of them stalled beside`,
       },
     ]
   } finally {
@@ -76,7 +76,7 @@ export async function benchStreams(options: { seconds?: number } = {}): Promise<
 }
 
 /** Resolves once the stream is open. */
-function follow(url: string, token: string, onLine: (at: number) => void): Promise<Socket> {
+function openLogStream(url: string, token: string, onLine: (at: number) => void): Promise<Socket> {
   const { hostname, port, pathname, search } = new URL(url)
   return new Promise((resolve, reject) => {
     const socket = connect({ host: hostname, port: Number(port) })

@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net'
 
 // The app of the purge bench: `GET /o/N` is 1 kB with tags that 1, 1 000 and 10 000 of 100 000 objects bear. Prints its port.
 const body = Buffer.alloc(1024, 'o')
-const server = createServer((asked, answer) => {
+const server = createServer((asked, response) => {
   const n = Number(/^\/o\/(\d+)/.exec(asked.url ?? '')?.[1] ?? 0)
-  answer.writeHead(200, {
+  response.writeHead(200, {
     'Cache-Control': 'public, max-age=86400',
     'Surrogate-Key': `one-${n} hundredth-${n % 100} tenth-${n % 10}`,
     'Content-Length': body.length,
   })
-  answer.end(body)
+  response.end(body)
 })
 server.keepAliveTimeout = 60_000
 server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port))

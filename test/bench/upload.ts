@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { tgzOf } from '../support/archives.ts'
-import { createDice } from '../support/dice.ts'
-import { instanceIdOf, viewEngine } from '../support/docker.ts'
+import { createTarGz } from '../support/archives.ts'
+import { createSeededRandom } from '../support/seeded-random.ts'
+import { instanceIdOf, createDockerView } from '../support/docker.ts'
 import { requires } from '../support/requirements.ts'
 import { startInstance } from './instance.ts'
-import { median, type Row } from './row.ts'
+import { median, type BenchRow } from './row.ts'
 
 const run = promisify(execFile)
 const tag = 'homeport-bench-upload'
@@ -18,27 +18,27 @@ const tag = 'homeport-bench-upload'
  * A source of 2,000 files, 40 MiB packed: from the POST to 201 (streamed, checked, kept) beside `tar x` of the same archive, and
  * to the first answer of the app beside `tar x`, `docker build` and `docker run` by hand.
  */
-export async function benchUpload(rounds = 3): Promise<Row[]> {
+export async function benchUpload(rounds = 3): Promise<BenchRow[]> {
   const docker = requires('docker').ok
   const folder = mkdtempSync(join(tmpdir(), 'homeport-bench-upload-'))
   const archive = join(folder, 'app.tar.gz')
-  const home = await startInstance({ runtime: docker ? 'docker' : 'process' })
+  const benchInstance = await startInstance({ runtime: docker ? 'docker' : 'process' })
   const times = { taken: [] as number[], extracted: [] as number[], live: [] as number[], hand: [] as number[] }
   try {
-    await home.client.createProject({ slug: 'uploaded' })
+    await benchInstance.client.createProject({ slug: 'uploaded' })
     for (let round = 0; round < rounds; round++) {
-      const bytes = makeSource(round)
+      const bytes = createArchive(round)
       writeFileSync(archive, bytes)
       let begun = performance.now()
-      const answer = await fetch(`${home.instance.api_url}/v1/projects/uploaded/upload`, {
+      const response = await fetch(`${benchInstance.instance.api_url}/v1/projects/uploaded/upload`, {
         method: 'POST',
         body: new Uint8Array(bytes),
-        headers: { authorization: `Bearer ${home.instance.token}`, 'content-type': 'application/gzip' },
+        headers: { authorization: `Bearer ${benchInstance.instance.token}`, 'content-type': 'application/gzip' },
       })
-      const { deployment_id } = (await answer.json()) as { deployment_id: string }
+      const { deployment_id } = (await response.json()) as { deployment_id: string }
       times.taken.push(performance.now() - begun)
-      await home.client.ended('uploaded', deployment_id)
-      if ((await home.client.edge('uploaded.localhost')).body !== String(round)) throw new Error('the upload did not go live')
+      await benchInstance.client.waitForEnd('uploaded', deployment_id)
+      if ((await benchInstance.client.fetchEdge('uploaded.localhost')).body !== String(round)) throw new Error('the upload did not go live')
       times.live.push(performance.now() - begun)
 
       const out = join(folder, String(round))
@@ -46,23 +46,23 @@ export async function benchUpload(rounds = 3): Promise<Row[]> {
       begun = performance.now()
       await run('tar', ['xzf', archive, '-C', out])
       times.extracted.push(performance.now() - begun)
-      if (docker) times.hand.push(performance.now() - begun + (await byHand(out)))
+      if (docker) times.hand.push(performance.now() - begun + (await buildByHand(out)))
       rmSync(out, { recursive: true })
     }
   } finally {
-    const { body } = await home.client.api<{ user: { id: string } }>('GET', '/instance/session')
-    await home.remove()
-    if (docker) await viewEngine(instanceIdOf(body.user.id)).removeAll()
+    const { body } = await benchInstance.client.api<{ user: { id: string } }>('GET', '/instance/session')
+    await benchInstance.remove()
+    if (docker) await createDockerView(instanceIdOf(body.user.id)).removeAll()
     rmSync(folder, { recursive: true, force: true })
   }
   return [
-    row('upload to 201', 'homeport', times.taken, 'tar x', times.extracted),
-    row('upload to live', 'homeport', times.live, 'tar x, docker build', times.hand),
+    createRow('upload to 201', 'homeport', times.taken, 'tar x', times.extracted),
+    createRow('upload to live', 'homeport', times.live, 'tar x, docker build', times.hand),
   ]
 }
 
 /** Builds and runs it as a user does; resolves with the milliseconds to the first answer. */
-async function byHand(folder: string): Promise<number> {
+async function buildByHand(folder: string): Promise<number> {
   const begun = performance.now()
   writeFileSync(
     join(folder, 'Dockerfile'),
@@ -81,21 +81,21 @@ async function byHand(folder: string): Promise<number> {
   }
 }
 
-function makeSource(round: number): Buffer {
-  const dice = createDice(round + 1)
+function createArchive(round: number): Buffer {
+  const seededRandom = createSeededRandom(round + 1)
   const noise = Buffer.alloc(2 ** 21)
-  for (let at = 0; at < noise.length; at += 4) noise.writeUInt32LE(dice.between(0, 0xffffffff), at)
-  return tgzOf([
+  for (let at = 0; at < noise.length; at += 4) noise.writeUInt32LE(seededRandom.between(0, 0xffffffff), at)
+  return createTarGz([
     { name: 'package.json', data: '{"name":"x","private":true,"scripts":{"start":"node server.js"}}' },
     { name: 'server.js', data: `require('node:http').createServer((_, r) => r.end('${round}')).listen(process.env.PORT)` },
     ...Array.from({ length: 2000 }, (_, n) => {
-      const from = dice.between(0, noise.length - 20_480)
+      const from = seededRandom.between(0, noise.length - 20_480)
       return { name: `assets/${n % 50}/${n}.bin`, data: noise.subarray(from, from + 20_480) }
     }),
   ])
 }
 
-function row(name: string, who: string, mine: number[], peer: string, theirs: number[]): Row {
+function createRow(name: string, who: string, mine: number[], peer: string, theirs: number[]): BenchRow {
   const value = median(mine)
   return { name, who, value, unit: 'ms', ratios: theirs.length === 0 ? {} : { [peer]: median(theirs) / value } }
 }

@@ -6,32 +6,32 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import Docker from 'dockerode'
-import { askEdge } from '../support/platform.ts'
+import { requestEdge } from '../support/platform.ts'
 import { makeRepository } from '../support/repository.ts'
 import { dockerSocket, requires } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
-import { print } from './compare.ts'
+import { printRows } from './compare.ts'
 import { startInstance } from './instance.ts'
-import { median, type Row } from './row.ts'
+import { median, type BenchRow } from './row.ts'
 
 const run = promisify(execFile)
 
 const source = "require('http').createServer((q, r) => r.end('ok')).listen(process.env.PORT, '0.0.0.0')"
-type Depth = 'frozen' | 'stopped'
-const depths: Depth[] = ['frozen', 'stopped']
+type SleepState = 'frozen' | 'stopped'
+const sleepStates: SleepState[] = ['frozen', 'stopped']
 /** What waking through the platform may take over the plain command of Docker. */
-const bars: Record<Depth, number> = { frozen: 15, stopped: 40 }
+const bars: Record<SleepState, number> = { frozen: 15, stopped: 40 }
 
-interface Sleeper {
-  lay(depth: Depth): Promise<void>
+interface SleepingApp {
+  putToSleep(depth: SleepState): Promise<void>
   /** Until the first 200. */
-  wake(depth: Depth): Promise<void>
+  wake(depth: SleepState): Promise<void>
   end(): Promise<void>
 }
 
 /** From a request to an app that sleeps to its 200, beside `docker unpause` and `docker start` (or SIGCONT and a spawn) of the same app by hand. */
-export async function benchWake(options: { rounds?: number; only?: 'docker' | 'process' } = {}): Promise<Row[]> {
-  const rows: Row[] = []
+export async function benchWake(options: { rounds?: number; only?: 'docker' | 'process' } = {}): Promise<BenchRow[]> {
+  const rows: BenchRow[] = []
   for (const runtime of ['process', 'docker'] as const) {
     if (options.only !== undefined && options.only !== runtime) continue
     const { ok, reason } = runtime === 'docker' ? requires('docker') : { ok: true, reason: '' }
@@ -41,22 +41,22 @@ export async function benchWake(options: { rounds?: number; only?: 'docker' | 'p
   return rows
 }
 
-async function benchRuntime(runtime: 'docker' | 'process', rounds: number): Promise<Row[]> {
-  const sleepers: Record<string, Sleeper> = { homeport: await deployed(runtime) }
+async function benchRuntime(runtime: 'docker' | 'process', rounds: number): Promise<BenchRow[]> {
+  const sleepers: Record<string, SleepingApp> = { homeport: await startOnHomeport(runtime) }
   try {
-    sleepers['by hand'] = await (runtime === 'docker' ? container() : child())
+    sleepers['by hand'] = await (runtime === 'docker' ? startContainer() : startProcess())
     const took = new Map<string, number[]>()
     for (let round = 0; round < rounds; round++) {
-      for (const depth of depths) {
+      for (const depth of sleepStates) {
         for (const [who, sleeper] of Object.entries(sleepers)) {
-          await sleeper.lay(depth)
+          await sleeper.putToSleep(depth)
           const begun = performance.now()
           await sleeper.wake(depth)
           took.set(`${who} ${depth}`, [...(took.get(`${who} ${depth}`) ?? []), performance.now() - begun])
         }
       }
     }
-    return depths.flatMap((depth): Row[] => {
+    return sleepStates.flatMap((depth): BenchRow[] => {
       const name = `wake on ${runtime}, ${depth}`
       const [ours, theirs] = ['homeport', 'by hand'].map((who) => median(took.get(`${who} ${depth}`) ?? [])) as [number, number]
       return [
@@ -76,7 +76,7 @@ async function benchRuntime(runtime: 'docker' | 'process', rounds: number): Prom
   }
 }
 
-async function deployed(runtime: 'docker' | 'process'): Promise<Sleeper> {
+async function startOnHomeport(runtime: 'docker' | 'process'): Promise<SleepingApp> {
   const instance = await startInstance({ runtime })
   const repository = makeRepository({
     'package.json': JSON.stringify({ name: 'sleeper', private: true, scripts: { start: 'node server.js' } }),
@@ -84,17 +84,17 @@ async function deployed(runtime: 'docker' | 'process'): Promise<Sleeper> {
   })
   const { client } = instance
   await client.createProject({ slug: 'sleeper', repo_url: repository.url })
-  const { status } = await client.ended('sleeper', (await client.deploy('sleeper')).id)
+  const { status } = await client.waitForEnd('sleeper', (await client.deploy('sleeper')).id)
   if (status !== 'ready') throw new Error(`the app that shall sleep ended as ${status}`)
   return {
-    async lay(depth) {
+    async putToSleep(depth) {
       await client.api('PATCH', '/instance/settings', { sleep_after_s: 1, frozen_for_s: depth === 'frozen' ? 3600 : 0 })
-      await until(async () => ((await client.project('sleeper')).is_cold ? true : undefined), { what: 'the app to sleep', every_ms: 50 })
+      await until(async () => ((await client.getProject('sleeper')).is_cold ? true : undefined), { what: 'the app to sleep', every_ms: 50 })
       // The row says it before the engine has done it, and the engine is asked for its memory right after: as a sleep it is short.
       await new Promise((resolve) => setTimeout(resolve, 3_000))
     },
     async wake() {
-      const { status: answered } = await askEdge(instance.instance.edge_url, 'sleeper.localhost')
+      const { status: answered } = await requestEdge(instance.instance.edge_url, 'sleeper.localhost')
       if (answered !== 200) throw new Error(`a request to the sleeping app was answered ${answered}`)
     },
     async end() {
@@ -105,7 +105,7 @@ async function deployed(runtime: 'docker' | 'process'): Promise<Sleeper> {
   }
 }
 
-async function container(): Promise<Sleeper> {
+async function startContainer(): Promise<SleepingApp> {
   const docker = new Docker({ socketPath: dockerSocket })
   const port = await freePort()
   const made = await docker.createContainer({
@@ -116,24 +116,24 @@ async function container(): Promise<Sleeper> {
     HostConfig: { Init: true, Memory: 512 * 2 ** 20, PortBindings: { '8080/tcp': [{ HostIp: '127.0.0.1', HostPort: String(port) }] } },
   })
   await made.start()
-  await answered(port)
+  await waitForOk(port)
   return {
-    lay: async (depth) => void (await (depth === 'frozen' ? made.pause() : made.stop({ t: 1 }))),
+    putToSleep: async (depth) => void (await (depth === 'frozen' ? made.pause() : made.stop({ t: 1 }))),
     async wake(depth) {
       await run('docker', [depth === 'frozen' ? 'unpause' : 'start', made.id])
-      await answered(port)
+      await waitForOk(port)
     },
     end: async () => void (await made.remove({ force: true })),
   }
 }
 
-async function child(): Promise<Sleeper> {
+async function startProcess(): Promise<SleepingApp> {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-bench-wake-'))
   writeFileSync(join(folder, 'server.js'), source)
   const port = await freePort()
   const start = async (): Promise<ChildProcess> => {
     const started = spawn(process.execPath, ['server.js'], { cwd: folder, stdio: 'ignore', env: { ...process.env, PORT: String(port) } })
-    await answered(port)
+    await waitForOk(port)
     return started
   }
   let running = await start()
@@ -143,11 +143,11 @@ async function child(): Promise<Sleeper> {
     await gone
   }
   return {
-    lay: async (depth) => void (depth === 'frozen' ? running.kill('SIGSTOP') : await end()),
+    putToSleep: async (depth) => void (depth === 'frozen' ? running.kill('SIGSTOP') : await end()),
     async wake(depth) {
       if (depth === 'stopped') return void (running = await start())
       running.kill('SIGCONT')
-      await answered(port)
+      await waitForOk(port)
     },
     async end() {
       await end()
@@ -157,11 +157,11 @@ async function child(): Promise<Sleeper> {
 }
 
 /** Asks until there is a 200. */
-async function answered(port: number): Promise<void> {
+async function waitForOk(port: number): Promise<void> {
   await until(
     async () => {
-      const answer = await askEdge(`http://127.0.0.1:${port}`, 'localhost').catch(() => undefined)
-      return answer?.status === 200 ? true : undefined
+      const response = await requestEdge(`http://127.0.0.1:${port}`, 'localhost').catch(() => undefined)
+      return response?.status === 200 ? true : undefined
     },
     { what: `an answer on port ${port}`, every_ms: 2 },
   )
@@ -179,5 +179,5 @@ function freePort(): Promise<number> {
 // `node test/bench/wake.ts [ROUNDS] [docker|process]`
 if (import.meta.main) {
   const [, , rounds = '5', only] = process.argv
-  print(await benchWake({ rounds: Number(rounds), ...(only === 'docker' || only === 'process' ? { only } : {}) }))
+  printRows(await benchWake({ rounds: Number(rounds), ...(only === 'docker' || only === 'process' ? { only } : {}) }))
 }

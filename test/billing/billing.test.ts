@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type BillingStatus, billingStatus } from '../../server/contract/billing.ts'
-import { createDice } from '../support/dice.ts'
+import { createSeededRandom } from '../support/seeded-random.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
-import { type StandIn, startStripe, type StripeEvent } from '../support/stripe-stand-in.ts'
+import { type FakeStripe, startFakeStripe, type StripeEvent } from '../support/fake-stripe.ts'
 
 /* A person's plan and card against a stand-in for Stripe that keeps state: nothing of ours is faked. */
 
-let stripe: StandIn
-let home: TestPlatform
+let stripe: FakeStripe
+let platform: TestPlatform
 let token: string
 let people = 0
 beforeAll(async () => {
-  stripe = await startStripe()
-  home = await startTestPlatform({ runtime: 'process', stripe: stripe.options })
+  stripe = await startFakeStripe()
+  platform = await startTestPlatform({ runtime: 'process', stripe: stripe.options })
 })
 /** Each test begins with a new account and with an empty Stripe. */
 beforeEach(async () => {
@@ -20,21 +20,21 @@ beforeEach(async () => {
   token = await join(`ann-${++people}@example.com`)
 })
 afterAll(async () => {
-  await home.remove()
+  await platform.remove()
   await stripe.close()
 })
 
 async function join(email: string): Promise<string> {
-  const { body } = await home.api<{ token: string }>('POST', '/instance/users', { email })
+  const { body } = await platform.api<{ token: string }>('POST', '/instance/users', { email })
   return body.token
 }
-const ask = (method: string, path: string, body?: unknown, as = token) => home.api(method, path, body, as)
+const ask = (method: string, path: string, body?: unknown, as = token) => platform.api(method, path, body, as)
 const status = async (as = token) => billingStatus.parse((await ask('GET', '/v1/billing/status', undefined, as)).body) satisfies BillingStatus
 const confirm = (body: object = {}) => ask('POST', '/v1/billing/confirm', body)
-const deliver = (event: StripeEvent) => stripe.send(home.platform.api_url, event)
+const deliver = (event: StripeEvent) => stripe.send(platform.handle.api_url, event)
 
 async function saveCard(card = { brand: 'visa', last4: '4242' }): Promise<void> {
-  const { body } = await home.api<{ client_secret: string }>('POST', '/v1/billing/setup-intent', undefined, token)
+  const { body } = await platform.api<{ client_secret: string }>('POST', '/v1/billing/setup-intent', undefined, token)
   stripe.saveCard(body.client_secret, card)
 }
 const theOne = <T>(all: Map<string, T>): T => {
@@ -116,9 +116,9 @@ describe('a whole life', () => {
   })
 
   test.each([1, 2, 3])('the same events shuffled and doubled end the same (%i)', async (seed) => {
-    const dice = createDice(seed)
+    const seededRandom = createSeededRandom(seed)
     await live()
-    const twice = [...stripe.events, ...stripe.events].map((event) => ({ event, at: dice.between(0, 1e9) })).toSorted((a, b) => a.at - b.at)
+    const twice = [...stripe.events, ...stripe.events].map((event) => ({ event, at: seededRandom.between(0, 1e9) })).toSorted((a, b) => a.at - b.at)
     for (const { event } of twice) expect(await deliver(event)).toBe(200)
     expect(await settled()).toEqual(asStarter)
   })
@@ -251,7 +251,7 @@ describe('what goes wrong there', () => {
     stripe.failNext('POST /v1/customers', { status: 401, type: 'invalid_request_error', message: `Invalid: ${stripe.options.secret_key}` })
     const { body } = await ask('POST', '/v1/billing/setup-intent')
     expect(body.error).toBe('billing_error')
-    for (const text of [JSON.stringify(body), ...home.log])
+    for (const text of [JSON.stringify(body), ...platform.log])
       for (const secret of [stripe.options.secret_key, stripe.options.webhook_secret ?? '']) expect(text).not.toContain(secret)
   })
 })
@@ -263,12 +263,12 @@ test('only plans that are paid for, and fields that are there', async () => {
 })
 
 test('with a processor nobody gets a card by hand', async () => {
-  const answer = await home.api('POST', '/instance/users', { email: 'carl@example.com', card: true })
+  const answer = await platform.api('POST', '/instance/users', { email: 'carl@example.com', card: true })
   expect([answer.status, answer.body.error]).toEqual([400, 'invalid_input'])
 })
 
 test('with a processor nothing of it can be emulated, and what was is over', async () => {
-  const owner = home.platform.instance.token
+  const owner = platform.handle.instance.token
   expect(await status(owner)).toMatchObject({ plan: 'enterprise', has_payment_method: false })
   for (const change of [{ plan: 'pro' }, { payment_method: true }, { trial_days: 3 }]) {
     const { status: code, body } = await ask('PATCH', '/instance/settings', change, owner)

@@ -8,23 +8,23 @@ import { until } from '../support/until.ts'
 /* What a plan allows, without a payment processor: every value is tried out by the owner's settings. */
 
 const day_ms = 86_400_000
-let home: TestPlatform
+let platform: TestPlatform
 beforeAll(async () => {
-  home = await startTestPlatform({ runtime: 'process' })
+  platform = await startTestPlatform({ runtime: 'process' })
 })
-afterAll(() => home.remove())
+afterAll(() => platform.remove())
 
 const set = async (settings: object) => {
-  const { status, body } = await home.api<{ settings: Record<string, unknown> }>('PATCH', '/instance/settings', settings)
+  const { status, body } = await platform.api<{ settings: Record<string, unknown> }>('PATCH', '/instance/settings', settings)
   expect(status).toBe(200)
   return body.settings
 }
-const make = (slug: string) => home.api('POST', '/v1/projects', { name: slug, slug })
+const make = (slug: string) => platform.api('POST', '/v1/projects', { name: slug, slug })
 const patch = async (slug: string, body: object) => {
-  const answer = await home.api<{ project?: Record<string, unknown>; error?: string }>('PATCH', `/v1/projects/${slug}`, body)
+  const answer = await platform.api<{ project?: Record<string, unknown>; error?: string }>('PATCH', `/v1/projects/${slug}`, body)
   return { status: answer.status, ...answer.body }
 }
-const status = async () => billingStatus.parse((await home.api('GET', '/v1/billing/status')).body)
+const status = async () => billingStatus.parse((await platform.api('GET', '/v1/billing/status')).body)
 
 describe('no processor', () => {
   test('the status answers, with a plan and no key', async () => {
@@ -44,12 +44,12 @@ describe('no processor', () => {
     ['/v1/billing/cancel', undefined],
     ['/hooks/stripe', {}],
   ])('503 for POST %s', async (path, body) => {
-    const answer = await home.api('POST', path, body)
+    const answer = await platform.api('POST', path, body)
     expect([answer.status, answer.body.error]).toEqual([503, 'billing_not_configured'])
   })
 
   test('input comes before it', async () => {
-    expect((await home.api('POST', '/v1/billing/confirm', { plan: 'gold' })).status).toBe(400)
+    expect((await platform.api('POST', '/v1/billing/confirm', { plan: 'gold' })).status).toBe(400)
   })
 })
 
@@ -71,7 +71,7 @@ test('each plan: memory, warmth, number of projects, and a card for a database',
   })
 
   await set({ plan: 'starter' })
-  const database = await home.api('POST', '/v1/projects/one/database')
+  const database = await platform.api('POST', '/v1/projects/one/database')
   expect([database.status, database.body.error]).toEqual([402, 'payment_method_required'])
   await make('two')
   await make('three')
@@ -85,15 +85,15 @@ test('a trial of a starter account has the limits of pro while it runs, and not 
   await set({ plan: 'starter', trial_days: 14, payment_method: false })
   const running = await status()
   expect(running.plan).toBe('starter')
-  expect(Date.parse(running.trial_ends_at ?? '') - (await home.now())).toBeGreaterThan(13 * day_ms)
+  expect(Date.parse(running.trial_ends_at ?? '') - (await platform.now())).toBeGreaterThan(13 * day_ms)
   expect((await patch('one', { memory_limit_mb: 1024, always_warm: true })).project).toMatchObject({ memory_limit_mb: 1024, always_warm: true })
 
-  await home.jump(13 * day_ms)
-  expect((await home.api<{ settings: unknown }>('GET', '/instance/settings')).body.settings).toMatchObject({ trial_days: 1 })
-  await home.jump(day_ms + 1000)
-  expect((await home.api<{ settings: unknown }>('GET', '/instance/settings')).body.settings).toMatchObject({ trial_days: 0 })
+  await platform.jump(13 * day_ms)
+  expect((await platform.api<{ settings: unknown }>('GET', '/instance/settings')).body.settings).toMatchObject({ trial_days: 1 })
+  await platform.jump(day_ms + 1000)
+  expect((await platform.api<{ settings: unknown }>('GET', '/instance/settings')).body.settings).toMatchObject({ trial_days: 0 })
   expect((await patch('one', { always_warm: true })).error).toBe('paid_plan_required')
-  const database = await home.api('POST', '/v1/projects/one/database')
+  const database = await platform.api('POST', '/v1/projects/one/database')
   expect(database.body.error).toBe('payment_method_required')
   await set({ plan: 'enterprise', trial_days: null, payment_method: true })
   expect(await status()).toMatchObject({ plan: 'enterprise', trial_ends_at: null })
@@ -102,7 +102,7 @@ test('a trial of a starter account has the limits of pro while it runs, and not 
 test('a smaller plan: apps may sleep again at once, and nothing is deleted', async () => {
   await patch('one', { always_warm: true, memory_limit_mb: 1024 })
   await set({ plan: 'starter' })
-  const { projects } = (await home.api<{ projects: Record<string, unknown>[] }>('GET', '/v1/projects')).body
+  const { projects } = (await platform.api<{ projects: Record<string, unknown>[] }>('GET', '/v1/projects')).body
   expect(projects.map(({ slug }) => slug)).toEqual(['four', 'three', 'two', 'one'])
   // What was wished for is kept for a larger plan; the next deployment gets what the plan has.
   expect(projects.at(-1)).toMatchObject({ always_warm: false, memory_limit_mb: 1024 })
@@ -112,14 +112,14 @@ test('a smaller plan: apps may sleep again at once, and nothing is deleted', asy
 test('the next deployment gets the memory of the plan', async () => {
   const repository = makeRepository(tinyServer('small'))
   try {
-    await home.createProject({ slug: 'small', repo_url: repository.url })
+    await platform.createProject({ slug: 'small', repo_url: repository.url })
     const gets = async (memory_mb: number) => {
-      const { id } = await home.deploy('small')
-      expect((await home.ended('small', id)).status).toBe('ready')
+      const { id } = await platform.deploy('small')
+      expect((await platform.waitForEnd('small', id)).status).toBe('ready')
       // What an app uses is looked up now and then: at first it is still that of the one before.
       await until(
         async () => {
-          const { body } = await home.api<{ resources: { memory_limit_mb: number } | null }>('GET', '/v1/projects/small/metrics')
+          const { body } = await platform.api<{ resources: { memory_limit_mb: number } | null }>('GET', '/v1/projects/small/metrics')
           return body.resources?.memory_limit_mb === memory_mb ? true : undefined
         },
         { what: `an app with ${memory_mb} MB` },

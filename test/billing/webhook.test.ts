@@ -2,32 +2,32 @@ import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createStripeProcessor } from '../../server/billing/stripe.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
-import { type StandIn, startStripe } from '../support/stripe-stand-in.ts'
+import { type FakeStripe, startFakeStripe } from '../support/fake-stripe.ts'
 
 /* POST /hooks/stripe: only what the processor signed just now is looked at (threats T16). */
 
-let stripe: StandIn
-let home: TestPlatform
+let stripe: FakeStripe
+let platform: TestPlatform
 let token: string
 beforeAll(async () => {
-  stripe = await startStripe()
-  home = await startTestPlatform({ runtime: 'process', stripe: stripe.options })
-  token = (await home.api<{ token: string }>('POST', '/instance/users', { email: 'ann@example.com' })).body.token
-  const { body } = await home.api<{ client_secret: string }>('POST', '/v1/billing/setup-intent', undefined, token)
+  stripe = await startFakeStripe()
+  platform = await startTestPlatform({ runtime: 'process', stripe: stripe.options })
+  token = (await platform.api<{ token: string }>('POST', '/instance/users', { email: 'ann@example.com' })).body.token
+  const { body } = await platform.api<{ client_secret: string }>('POST', '/v1/billing/setup-intent', undefined, token)
   stripe.saveCard(body.client_secret, { brand: 'visa', last4: '4242' })
-  await home.api('POST', '/v1/billing/confirm', { plan: 'pro' }, token)
-  await home.api('POST', '/v1/billing/cancel', undefined, token)
+  await platform.api('POST', '/v1/billing/confirm', { plan: 'pro' }, token)
+  await platform.api('POST', '/v1/billing/cancel', undefined, token)
   stripe.endPeriod([...stripe.subscriptions.keys()][0] ?? '')
 })
 afterAll(async () => {
-  await home.remove()
+  await platform.remove()
   await stripe.close()
 })
 
-const plan = async () => (await home.api('GET', '/v1/billing/status', undefined, token)).body.plan
+const plan = async () => (await platform.api('GET', '/v1/billing/status', undefined, token)).body.plan
 const last = () => stripe.events.at(-1)!
-async function send(body: string, headers: [string, string][], to = home) {
-  const answer = await fetch(`${to.platform.api_url}/hooks/stripe`, {
+async function send(body: string, headers: [string, string][], to = platform) {
+  const answer = await fetch(`${to.handle.api_url}/hooks/stripe`, {
     method: 'POST',
     headers: [['content-type', 'application/json'], ...headers],
     body,
@@ -58,7 +58,7 @@ test.each<[string, () => [string, [string, string][]]]>([
 })
 
 test('401 and worse are not asked for: GET is 405, and an unknown customer is nobody here', async () => {
-  expect((await fetch(`${home.platform.api_url}/hooks/stripe`)).status).toBe(405)
+  expect((await fetch(`${platform.handle.api_url}/hooks/stripe`)).status).toBe(405)
   const body = last().body.replaceAll(/cus_\w+/g, 'cus_somebody')
   expect(await send(body, signature(stripe.sign(body)))).toEqual({ status: 200, body: { received: true } })
   expect(await plan()).toBe('pro')
@@ -77,7 +77,7 @@ test('the same event twenty times at once has one effect; one of several signatu
   expect(answers.every(({ status }) => status === 200)).toBe(true)
   expect(await plan()).toBe('starter')
   expect(stripe.calls.slice(calls).filter((call) => call.startsWith('GET /v1/customers/'))).toHaveLength(1)
-  expect(home.log.filter((line) => line.includes('"plan_changed"') && line.includes(last().id))).toHaveLength(1)
+  expect(platform.log.filter((line) => line.includes('"plan_changed"') && line.includes(last().id))).toHaveLength(1)
 })
 
 test('without a secret to check with: 503', async () => {

@@ -6,27 +6,27 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type CommandLine, commandLine } from '../support/command.ts'
-import { homeport, newFolder, root } from '../support/instance-process.ts'
+import { runHomeport, createTempFolder, root } from '../support/instance-process.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 
-const folder = newFolder('backup')
+const folder = createTempFolder('backup')
 const file = join(folder.path, 'all.tar.gz')
 const keyFile = join(folder.path, 'kept.key')
-let home: TestPlatform
+let platform: TestPlatform
 let run: CommandLine
 
 beforeAll(async () => {
   const site = join(folder.path, 'my-site')
   mkdirSync(site)
   writeFileSync(join(site, 'index.html'), '<h1>kept</h1>')
-  home = await startTestPlatform({ runtime: 'process' })
-  run = commandLine(home.platform.instance, folder.path)
+  platform = await startTestPlatform({ runtime: 'process' })
+  run = commandLine(platform.handle.instance, folder.path)
   expect((await run('deploy', site)).code).toBe(0)
-  copyFileSync(join(home.data_dir, 'master.key'), keyFile)
+  copyFileSync(join(platform.data_dir, 'master.key'), keyFile)
 })
 afterAll(async () => {
-  await home.remove()
+  await platform.remove()
   folder.remove()
 })
 
@@ -67,9 +67,9 @@ describe('restore', () => {
   })
 
   test('refuses the folder of a running instance', async () => {
-    const { code, err } = await run('restore', file, '--data', home.data_dir, '--key', keyFile)
+    const { code, err } = await run('restore', file, '--data', platform.data_dir, '--key', keyFile)
     expect([code, err]).toEqual([1, expect.stringContaining('is not empty')])
-    expect((await home.api('GET', '/v1/projects')).status).toBe(200)
+    expect((await platform.api('GET', '/v1/projects')).status).toBe(200)
   })
 
   test('killed in the middle, it is no instance; done again, it serves', async () => {
@@ -84,16 +84,16 @@ describe('restore', () => {
     child.kill('SIGKILL')
     await ended
     expect(existsSync(join(into, 'homeport.db'))).toBe(false)
-    const started = await homeport(['serve', '--data', into, '--port', '0', '--edge-port', '0', '--no-open'])
+    const started = await runHomeport(['serve', '--data', into, '--port', '0', '--edge-port', '0', '--no-open'])
     expect([started.code, started.err]).toEqual([1, expect.stringMatching(/was cut off.*Run it again/)])
 
-    const { code, out, err } = await homeport([...args, keyFile])
+    const { code, out, err } = await runHomeport([...args, keyFile])
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/Restored the backup of .* into .*restored/)
     expect(out).toContain('1 projects, 1 deployments')
     const again = await startTestPlatform({ runtime: 'process', data_dir: into })
-    expect(await again.edge('my-site.localhost')).toMatchObject({ status: 200, body: '<h1>kept</h1>' })
-    expect(again.platform.notices.join()).toContain('This instance was restored from the backup of')
+    expect(await again.fetchEdge('my-site.localhost')).toMatchObject({ status: 200, body: '<h1>kept</h1>' })
+    expect(again.handle.notices.join()).toContain('This instance was restored from the backup of')
     await again.remove()
   })
 

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCommand } from '../support/command.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
-import { type StandIn, startStripe } from '../support/stripe-stand-in.ts'
+import { type FakeStripe, startFakeStripe } from '../support/fake-stripe.ts'
 
-let stripe: StandIn
-let home: TestPlatform
+let stripe: FakeStripe
+let platform: TestPlatform
 
 beforeAll(async () => {
-  stripe = await startStripe()
-  home = await startTestPlatform({ runtime: 'process', stripe: stripe.options })
+  stripe = await startFakeStripe()
+  platform = await startTestPlatform({ runtime: 'process', stripe: stripe.options })
 })
 afterAll(async () => {
-  await home.remove()
+  await platform.remove()
   await stripe.close()
 })
 
-const run = (...args: string[]) => runCommand(home.platform.instance, '.', ['billing', ...args])
+const run = (...args: string[]) => runCommand(platform.handle.instance, '.', ['billing', ...args])
 
 test('plan, card and subscription, from none to one that ends', async () => {
   expect((await run()).out.split('\n')).toEqual([
@@ -28,9 +28,9 @@ test('plan, card and subscription, from none to one that ends', async () => {
   ])
   expect((await run('cancel')).out).toBe('There is no subscription to end.\n')
 
-  const intent = (await home.api<{ client_secret: string }>('POST', '/v1/billing/setup-intent')).body
+  const intent = (await platform.api<{ client_secret: string }>('POST', '/v1/billing/setup-intent')).body
   stripe.saveCard(intent.client_secret, { brand: 'visa', last4: '4242' })
-  expect((await home.api('POST', '/v1/billing/confirm')).status).toBe(200)
+  expect((await platform.api('POST', '/v1/billing/confirm')).status).toBe(200)
   expect((await run('status')).out).toMatch(/^plan +basic, monthly\ncard +visa ending in 4242\nsubscription +active\n/)
   expect(JSON.parse((await run('--json')).out)).toMatchObject({ plan: 'basic', card: { last4: '4242' }, subscription_status: 'active' })
 
@@ -42,7 +42,7 @@ test('plan, card and subscription, from none to one that ends', async () => {
 
   // The events find their way by the real door, too.
   stripe.endPeriod(subscription?.id ?? '')
-  for (const event of stripe.events) expect(await stripe.send(home.platform.api_url, event)).toBe(200)
+  for (const event of stripe.events) expect(await stripe.send(platform.handle.api_url, event)).toBe(200)
   expect((await run()).out).toMatch(/^plan +starter, monthly\ncard +visa ending in 4242\nsubscription +canceled\n/)
 })
 

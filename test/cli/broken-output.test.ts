@@ -5,17 +5,17 @@ import { join } from 'node:path'
 import { PassThrough, Writable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import type { Flags } from '../../server/cli/command.ts'
-import { createOutput } from '../../server/cli/output.ts'
+import { createLineWriter } from '../../server/cli/line-writer.ts'
 import { createServeLog } from '../../server/cli/serve-log.ts'
 import { readInstanceFile } from '../../server/lib/instance-file.ts'
 import { newSecret } from '../../server/lib/token.ts'
-import { askEdge, homeport, newFolder, root } from '../support/instance-process.ts'
+import { fetchFromEdge, runHomeport, createTempFolder, root } from '../support/instance-process.ts'
 import { until } from '../support/until.ts'
 
 describe('a line of output', () => {
   test.each(['EPIPE', 'ENOSPC', 'EIO'])('that fails with %s raises nothing', async (code) => {
     const stream = new Writable({ write: (_piece, _encoding, done) => done(Object.assign(new Error(code), { code })) })
-    const output = createOutput(stream)
+    const output = createLineWriter(stream)
     const failed = new Promise((resolve) => stream.once('close', resolve))
     output('first')
     await failed
@@ -23,11 +23,11 @@ describe('a line of output', () => {
   })
 
   test('goes to a file as it is, and to a full one not at all', () => {
-    const folder = newFolder('output')
+    const folder = createTempFolder('output')
     const path = join(folder.path, 'log')
     const [good, full] = [openSync(path, 'w'), openSync('/dev/full', 'w')]
-    createOutput(Object.assign(new PassThrough(), { fd: good }))('first')
-    expect(() => createOutput(Object.assign(new PassThrough(), { fd: full }))('first')).not.toThrow()
+    createLineWriter(Object.assign(new PassThrough(), { fd: good }))('first')
+    expect(() => createLineWriter(Object.assign(new PassThrough(), { fd: full }))('first')).not.toThrow()
     expect(readFileSync(path, 'utf8')).toBe('first\n')
     for (const fd of [good, full]) closeSync(fd)
     folder.remove()
@@ -38,12 +38,12 @@ describe('a line of output', () => {
     stream.write = () => {
       throw new Error('write EIO')
     }
-    expect(() => createOutput(stream)('first')).not.toThrow()
+    expect(() => createLineWriter(stream)('first')).not.toThrow()
   })
 
   test('beyond what a stalled reader may leave waiting is dropped and counted', async () => {
     const stream = new PassThrough()
-    const output = createOutput(stream)
+    const output = createLineWriter(stream)
     for (let line = 0; line < 10_000; line++) output('x'.repeat(1000))
     expect(stream.writableLength + stream.readableLength).toBeLessThan(2 * 2 ** 20)
     const read: Buffer[] = []
@@ -67,7 +67,7 @@ describe('the log of serve', () => {
   }
 
   test('is sentences of what is wrong on standard error, and all of it as JSON in a file', () => {
-    const folder = newFolder('log')
+    const folder = createTempFolder('log')
     const { err, path } = logged({}, folder.path)
     expect(err).toEqual(['Warning: step not stored (deployment dpl_1): The disk is full of svc_••••••.'])
     const lines = readFileSync(path!, 'utf8').trim().split('\n')
@@ -87,7 +87,7 @@ describe('the log of serve', () => {
 })
 
 /** Closes every connection without an answer, for which the edge logs a warning. */
-const rudeApp = {
+const closingApp = {
   'package.json': JSON.stringify({ name: 'rude', scripts: { start: 'node server.js' } }),
   'server.js': `require('node:http').createServer((request, response) => {
   if (request.url === '/rude') request.socket.destroy()
@@ -100,7 +100,7 @@ describe('homeport serve', () => {
     ['has no reader any more', () => ['ignore', 'pipe', 'pipe'], 'closed'],
     ['is on a full disk', ({ full }) => ['ignore', full, full], 'kept'],
   ])('answers, logs on and ends in order when its output %s', async (_name, stdioOf, readers) => {
-    const folder = newFolder('output')
+    const folder = createTempFolder('output')
     const data = join(folder.path, 'data')
     const full = openSync('/dev/full', 'w')
     const args = ['serve', '--data', data, '--no-open', '--port', '0', '--edge-port', '0', '--runtime', 'process']
@@ -111,10 +111,10 @@ describe('homeport serve', () => {
       if (readers === 'closed') for (const stream of [child.stdout, child.stderr]) stream?.destroy()
       const app = join(folder.path, 'rude')
       mkdirSync(app)
-      for (const [name, text] of Object.entries(rudeApp)) writeFileSync(join(app, name), text)
-      expect(await homeport(['deploy', app, '--data', data])).toMatchObject({ code: 0 })
+      for (const [name, text] of Object.entries(closingApp)) writeFileSync(join(app, name), text)
+      expect(await runHomeport(['deploy', app, '--data', data])).toMatchObject({ code: 0 })
 
-      for (let request = 0; request < 20; request++) expect((await askEdge(instance.edge_url, 'rude', '/rude')).status).toBe(502)
+      for (let request = 0; request < 20; request++) expect((await fetchFromEdge(instance.edge_url, 'rude', '/rude')).status).toBe(502)
       expect((await fetch(`${instance.api_url}/healthz`)).status).toBe(200)
       child.kill('SIGTERM')
       expect(await exit).toEqual([0, null])

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type CommandLine, commandLine } from '../support/command.ts'
 import { get } from '../support/edge.ts'
-import { newFolder } from '../support/instance-process.ts'
+import { createTempFolder } from '../support/instance-process.ts'
 import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
-const folder = newFolder('cache-command')
-let home: SharedPlatform
+const folder = createTempFolder('cache-command')
+let platform: SharedPlatform
 let run: CommandLine
 
 beforeAll(async () => {
@@ -22,17 +22,17 @@ require('node:http').createServer((request, response) => {
   response.end(String(++count))
 }).listen(process.env.PORT)`,
   )
-  home = await sharedPlatform()
-  run = commandLine(home.platform.instance, folder.path)
+  platform = await sharedPlatform()
+  run = commandLine(platform.handle.instance, folder.path)
   expect(await run('deploy', app)).toMatchObject({ code: 0, err: '' })
 })
 afterAll(async () => {
-  await home.remove()
+  await platform.remove()
   folder.remove()
 })
 
 const visit = async (path: string) => {
-  const { port } = new URL(home.platform.edge_url)
+  const { port } = new URL(platform.handle.edge_url)
   return (await get(Number(port), path, { host: `counting.localhost:${port}` })).headers['x-cache']
 }
 /** Asks twice, so that it is stored. */
@@ -85,7 +85,7 @@ describe('homeport cache SLUG', () => {
     const { code, out, err } = await run('cache', 'counting', 'token')
     expect(code).toBe(0)
     expect(out).toMatch(/^hpp_[0-9A-Za-z]{49}\n$/)
-    expect(err).toContain(`${home.platform.api_url}/hooks/cache/counting`)
+    expect(err).toContain(`${platform.handle.api_url}/hooks/cache/counting`)
     expect((await run('cache', 'counting')).out).toMatch(/^webhook token +made$/m)
   })
 

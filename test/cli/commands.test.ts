@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findInstance } from '../../server/cli/find-instance.ts'
 import { type CommandLine, commandLine, runCommand } from '../support/command.ts'
-import { homeport, newFolder } from '../support/instance-process.ts'
+import { runHomeport, createTempFolder } from '../support/instance-process.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { fixedClock } from '../support/test-clock.ts'
 
-const folder = newFolder('commands')
+const folder = createTempFolder('commands')
 const site = join(folder.path, 'My Site')
 const broken = join(folder.path, 'broken')
-let home: TestPlatform
+let platform: TestPlatform
 let run: CommandLine
 
 beforeAll(async () => {
@@ -24,17 +24,17 @@ beforeAll(async () => {
     JSON.stringify({ name: 'broken', private: true, scripts: { build: 'node build.js', start: 'node server.js' } }),
   )
   writeFileSync(join(broken, 'build.js'), "console.log('\\u001b[31mlooking\\u001b[0m'); throw new Error('the sky fell')")
-  home = await startTestPlatform({ runtime: 'process' })
-  run = commandLine(home.platform.instance, folder.path)
+  platform = await startTestPlatform({ runtime: 'process' })
+  run = commandLine(platform.handle.instance, folder.path)
 })
 afterAll(async () => {
-  await home.remove()
+  await platform.remove()
   folder.remove()
 })
-const as = (token: string) => commandLine({ ...home.platform.instance, token }, folder.path)
+const as = (token: string) => commandLine({ ...platform.handle.instance, token }, folder.path)
 const newest = async (slug: string) => (await run.json<{ deployments: { id: string; created_at: string }[] }>('deployments', slug)).deployments
 const page = async (slug: string, path = '/') => {
-  const { status, body } = await home.edge(`${slug}.localhost`, path)
+  const { status, body } = await platform.fetchEdge(`${slug}.localhost`, path)
   return { status, body }
 }
 
@@ -49,7 +49,7 @@ describe('deploy', () => {
   })
 
   test('from a process of its own, found by the data folder', async () => {
-    const { code, out, err } = await homeport(['deploy', site, '--data', home.data_dir])
+    const { code, out, err } = await runHomeport(['deploy', site, '--data', platform.data_dir])
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/Live at/)
   })
@@ -119,7 +119,7 @@ describe('projects', () => {
       memory_limit_mb: 256,
       always_warm: true,
     }
-    expect(await home.project('settings')).toMatchObject(changed)
+    expect(await platform.getProject('settings')).toMatchObject(changed)
     expect(await run.json('projects', 'set', 'settings', 'repo_url=https://example.com/a.git')).toMatchObject({ project: { is_connected: true } })
     expect(await run.json('projects', 'set', 'settings', 'repo_url=none')).toMatchObject({ project: { repo_url: null } })
     for (const [pair, message] of [
@@ -138,7 +138,7 @@ describe('projects', () => {
 
   test('open prints the address where no browser is', async () => {
     const { out } = await run('projects', 'open', 'my-site')
-    expect(out.trim()).toBe(`http://my-site.localhost:${new URL(home.platform.edge_url).port}`)
+    expect(out.trim()).toBe(`http://my-site.localhost:${new URL(platform.handle.edge_url).port}`)
   })
 })
 
@@ -183,7 +183,7 @@ describe('logs', () => {
     // A silence is taken for the end of what is there: it begins once all is there.
     const clock = fixedClock('2026-01-31T12:00:00.000Z')
     const onOutput = (out: string) => void (out.includes('good morning') && out.includes('mind the step') && clock.advance(60_000))
-    const logs = (...more: string[]) => runCommand(home.platform.instance, folder.path, ['logs', 'talking', ...more], { clock, onOutput })
+    const logs = (...more: string[]) => runCommand(platform.handle.instance, folder.path, ['logs', 'talking', ...more], { clock, onOutput })
     const { code, out } = await logs()
     expect(code).toBe(0)
     expect(out.split('\n')).toEqual(expect.arrayContaining(['good morning', 'mind the step']))
@@ -204,7 +204,7 @@ describe('people and settings', () => {
       account: { plan: 'basic', has_payment_method: true },
       token: expect.stringMatching(/^svc_/),
     })
-    const mine = await homeport(['projects', '--json', '--url', home.platform.api_url], { env: { HOMEPORT_TOKEN: added.token } })
+    const mine = await runHomeport(['projects', '--json', '--url', platform.handle.api_url], { env: { HOMEPORT_TOKEN: added.token } })
     expect(JSON.parse(mine.out)).toEqual({ projects: [] })
     expect((await run('user', 'add', 'ann@example.com')).err).toContain('email_taken')
   })
@@ -295,10 +295,10 @@ describe('refusals', () => {
   })
 
   test('no instance on the folder, or only a stale file of one', async () => {
-    const empty = newFolder('empty')
+    const empty = createTempFolder('empty')
     try {
-      expect(await homeport(['projects', '--data', empty.path])).toMatchObject({ code: 3, out: '' })
-      writeFileSync(join(empty.path, 'instance.json'), JSON.stringify({ ...home.platform.instance, token: 'svc_x', pid: 2 ** 22 - 7 }))
+      expect(await runHomeport(['projects', '--data', empty.path])).toMatchObject({ code: 3, out: '' })
+      writeFileSync(join(empty.path, 'instance.json'), JSON.stringify({ ...platform.handle.instance, token: 'svc_x', pid: 2 ** 22 - 7 }))
       expect(() => findInstance({ url: undefined, token: undefined, data_dir: empty.path })).toThrow('stale')
     } finally {
       empty.remove()

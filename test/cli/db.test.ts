@@ -2,26 +2,26 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { asked } from '../database/guests.ts'
+import { queryDatabase } from '../database/guest-book-app.ts'
 import { runCommand } from '../support/command.ts'
-import { homeport, newFolder } from '../support/instance-process.ts'
+import { runHomeport, createTempFolder } from '../support/instance-process.ts'
 import { requires } from '../support/requirements.ts'
 import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
-const folder = newFolder('db')
-let home: SharedPlatform
+const folder = createTempFolder('db')
+let platform: SharedPlatform
 
 beforeAll(async () => {
-  home = await sharedPlatform()
-  await home.createProject({ slug: 'shop' })
+  platform = await sharedPlatform()
+  await platform.createProject({ slug: 'shop' })
 })
 afterAll(async () => {
-  await home.remove()
+  await platform.remove()
   folder.remove()
 })
 
-const run = (...args: string[]) => runCommand({ api_url: home.platform.api_url, token: home.owner.token }, folder.path, ['db', ...args])
-const psql = (...args: string[]) => homeport(['db', 'psql', 'shop', '--data', home.data_dir, '--', '--no-psqlrc', ...args])
+const run = (...args: string[]) => runCommand({ api_url: platform.handle.api_url, token: platform.owner.token }, folder.path, ['db', ...args])
+const psql = (...args: string[]) => runHomeport(['db', 'psql', 'shop', '--data', platform.data_dir, '--', '--no-psqlrc', ...args])
 const json = (text: string) => JSON.parse(text) as Record<string, never>
 const passwordOf = (url: string) => new URL(url).password
 
@@ -95,13 +95,13 @@ describe('homeport db', () => {
     expect(await run('drop', 'shop')).toMatchObject({ code: 2, err: expect.stringMatching(/--yes/) })
     const dropped = await run('drop', 'shop', '--yes')
     expect(dropped).toMatchObject({ code: 0, err: '' })
-    expect(dropped.out).not.toContain(home.data_dir)
-    const path = join(home.data_dir, /A dump of it is kept as (\S+) of/.exec(dropped.out)?.[1] ?? '')
+    expect(dropped.out).not.toContain(platform.data_dir)
+    const path = join(platform.data_dir, /A dump of it is kept as (\S+) of/.exec(dropped.out)?.[1] ?? '')
     expect(existsSync(path)).toBe(true)
     expect((await run('show', 'shop')).code).toBe(1)
     expect((await run('create', 'shop')).code).toBe(0)
     expect(gunzipSync(readFileSync(path)).toString()).toBe(plain)
     expect((await run('restore', 'shop', path)).err).toBe('')
-    expect(await asked((await run('url', 'shop')).out.trim(), 'TABLE t')).toEqual([['one']])
+    expect(await queryDatabase((await run('url', 'shop')).out.trim(), 'TABLE t')).toEqual([['one']])
   })
 })

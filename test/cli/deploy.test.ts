@@ -3,32 +3,32 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { clients } from '../../server/cli/command-line.ts'
-import { type Command, parse } from '../../server/cli/command.ts'
-import { createHelp } from '../../server/cli/help.ts'
+import { clientCommands } from '../../server/cli/command-line.ts'
+import { type CliCommand, parseArguments } from '../../server/cli/command.ts'
+import { createHelpCommand } from '../../server/cli/help.ts'
 import { serve } from '../../server/cli/serve.ts'
 import { type CommandLine, commandLine, runCommand } from '../support/command.ts'
-import { newFolder, root } from '../support/instance-process.ts'
+import { createTempFolder, root } from '../support/instance-process.ts'
 import { makeRepository } from '../support/repository.ts'
 import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
-const folder = newFolder('deploy')
+const folder = createTempFolder('deploy')
 const site = join(folder.path, 'My Site')
-let home: SharedPlatform
+let platform: SharedPlatform
 let run: CommandLine
 
 beforeAll(async () => {
   mkdirSync(site)
   writeFileSync(join(site, 'index.html'), 'from a folder')
-  home = await sharedPlatform()
-  run = commandLine(home.platform.instance, folder.path)
+  platform = await sharedPlatform()
+  run = commandLine(platform.handle.instance, folder.path)
 })
 afterAll(async () => {
-  await home.remove()
+  await platform.remove()
   folder.remove()
 })
 const page = async (slug: string, path = '/') => {
-  const { status, body } = await home.edge(`${slug}.localhost`, path)
+  const { status, body } = await platform.fetchEdge(`${slug}.localhost`, path)
   return { status, body }
 }
 
@@ -67,7 +67,8 @@ describe('deploy', () => {
     expect(await run('deploy', '--git', '--project', 'linked')).toMatchObject({ code: 0, out: expect.stringContaining('✓ Live') })
     const refused = { code: 1, err: expect.stringMatching(/deployed from file:.*--replace.*--git/s) }
     expect(await run('deploy', site, '--project', 'linked')).toMatchObject(refused)
-    const asked = (answer: string) => runCommand(home.platform.instance, folder.path, ['deploy', site, '--project', 'linked'], { answers: [answer] })
+    const asked = (answer: string) =>
+      runCommand(platform.handle.instance, folder.path, ['deploy', site, '--project', 'linked'], { answers: [answer] })
     expect(await asked('n')).toMatchObject({ code: 1, asked: [{ question: expect.stringContaining('[y/N]') }] })
     expect((await page('linked')).body).toBe('from git')
     expect((await asked('y')).code).toBe(0)
@@ -139,17 +140,17 @@ const noAdvice = /^(--help|COMMAND|\$.*|begin|end|status|promotion|update)$/
 const prose = /^(again|and|frees|has|lists|says|sets|shows|signs|tells)$/
 
 test('every command that a message, a help page or the README advises is one of the command line, options included', () => {
-  const commands: Record<string, Command> = { serve, ...clients, help: createHelp({}, () => '') }
+  const commands: Record<string, CliCommand> = { serve, ...clientCommands, help: createHelpCommand({}, () => '') }
   const files = ['server', 'main', 'renderer', 'resources/package'].flatMap((under) =>
     readdirSync(join(root, under), { recursive: true, encoding: 'utf8' }).map((name) => `${under}/${name}`),
   )
   const isKnown = ([name = '', verb = '', ...more]: string[]): boolean => {
     const command = commands[name.split('$')[0]!]
     if (!command) return false
-    const takesVerbs = command.forms.some((form) => /^\S+ \[?[a-z]/.test(form)) && /^[a-z]+$/.test(verb) && !prose.test(verb)
-    if (takesVerbs && !command.forms.some((form) => form.split(/\W/).includes(verb) || /^\S+ \[?(SLUG|PATH)/.test(form))) return false
+    const takesVerbs = command.usage.some((form) => /^\S+ \[?[a-z]/.test(form)) && /^[a-z]+$/.test(verb) && !prose.test(verb)
+    if (takesVerbs && !command.usage.some((form) => form.split(/\W/).includes(verb) || /^\S+ \[?(SLUG|PATH)/.test(form))) return false
     const flags = [verb, ...more].filter((word) => word.startsWith('-')).map((flag) => flag.split('=')[0]!)
-    return flags.every((flag) => [[flag], [flag, 'x']].some((args) => tried(() => parse(command, args))))
+    return flags.every((flag) => [[flag], [flag, 'x']].some((args) => tried(() => parseArguments(command, args))))
   }
   const advised = [...files, 'README.md']
     .filter((name) => /\.(tsx?|mjs|md)$/.test(name))

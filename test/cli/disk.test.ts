@@ -4,30 +4,30 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type CommandLine, commandLine } from '../support/command.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 
-let home: TestPlatform
+let platform: TestPlatform
 let run: CommandLine
 
 beforeAll(async () => {
-  home = await startTestPlatform({ runtime: 'process' })
-  run = commandLine(home.platform.instance, '.')
+  platform = await startTestPlatform({ runtime: 'process' })
+  run = commandLine(platform.handle.instance, '.')
 })
-afterAll(() => home.remove())
+afterAll(() => platform.remove())
 
 test('disk shows what takes which room, and what of it can go', async () => {
   const { code, out } = await run('disk')
   expect(code).toBe(0)
   expect(out).toMatch(/^KIND +IN +SIZE +CAN GO$/m)
   expect(out).toMatch(/^ledger +folder +[\d.]+ (k|M)B +0 bytes$/m)
-  expect(out).toContain(`are free for ${home.data_dir}.`)
+  expect(out).toContain(`are free for ${platform.data_dir}.`)
   expect((await run('disk', '--notes')).out).toContain('Never cleaned.')
   expect(await run.json('disk')).toMatchObject({
-    data_dir: home.data_dir,
+    data_dir: platform.data_dir,
     kinds: expect.arrayContaining([expect.objectContaining({ kind: 'logs' })]),
   })
 })
 
 test('disk clean frees what nothing needs, of the kinds that are named, and says how much', async () => {
-  const lost = join(home.data_dir, 'bundles', 'dpl_lost')
+  const lost = join(platform.data_dir, 'bundles', 'dpl_lost')
   mkdirSync(lost, { recursive: true })
   writeFileSync(join(lost, 'file'), Buffer.alloc(2_000_000, 1))
   const before = new Date(Date.now() - 3_600_000)

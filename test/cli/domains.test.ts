@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type CommandLine, commandLine } from '../support/command.ts'
-import { type DnsStandIn, startDns } from '../support/dns-stand-in.ts'
+import { type FakeDns, startFakeDns } from '../support/fake-dns.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 
-let home: TestPlatform
+let platform: TestPlatform
 let run: CommandLine
-let dns: DnsStandIn
+let dns: FakeDns
 
 beforeAll(async () => {
-  dns = await startDns()
-  home = await startTestPlatform({ runtime: 'process' })
-  run = commandLine(home.platform.instance, '.')
-  await home.createProject({ slug: 'shop' })
+  dns = await startFakeDns()
+  platform = await startTestPlatform({ runtime: 'process' })
+  run = commandLine(platform.handle.instance, '.')
+  await platform.createProject({ slug: 'shop' })
 })
 afterAll(async () => {
-  await home.remove()
+  await platform.remove()
   await dns.close()
 })
 
@@ -40,14 +40,14 @@ test('a name is added, verified once its record is there, listed and removed', a
   const verified = await run('domains', 'verify', 'www.example.com')
   expect(verified).toMatchObject({ code: 0, out: expect.stringContaining('www.example.com is verified and leads to shop.') })
   expect((await run('domains')).out).toMatch(/www\.example\.com +shop +verified\n/)
-  expect((await home.edge('www.example.com')).body).toContain('Not deployed yet')
+  expect((await platform.fetchEdge('www.example.com')).body).toContain('Not deployed yet')
   expect(await run.json('domains')).toMatchObject({
     platform_ip: '127.0.0.1',
     domains: [{ hostname: 'www.example.com', status: 'verified' }],
   })
 
   expect((await run('domains', 'remove', 'www.example.com')).out).toContain('It leads nowhere from now on.')
-  expect((await home.edge('www.example.com')).body).not.toContain('Not deployed yet')
+  expect((await platform.fetchEdge('www.example.com')).body).not.toContain('Not deployed yet')
 })
 
 test('usage and refusals', async () => {

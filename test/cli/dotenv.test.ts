@@ -1,8 +1,8 @@
 import { parse } from 'dotenv'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { formatDotenv, parseDotenv, readDotenv } from '../../server/contract/dotenv.ts'
-import { onSeeds } from '../support/seeds.ts'
+import { formatDotenv, parseDotenv, parseDotenvLines } from '../../server/contract/dotenv.ts'
+import { forEachSeed } from '../support/seeds.ts'
 
 const corpus = new URL('corpus/seeds.json', import.meta.url)
 
@@ -41,7 +41,7 @@ describe('reading', () => {
 
   const piece = fc.constantFrom('A', 'B=', 'KEY=', ' ', '\t', '\n', '\r\n', "'", '"', '`', '\\n', '\\', '#', 'export ', ':', '=', 'x', 'é', '$', '{')
   test('whatever a file holds', async () => {
-    await onSeeds(corpus, async (seed) =>
+    await forEachSeed(corpus, async (seed) =>
       fc.assert(
         fc.property(fc.array(piece, { maxLength: 24 }), (pieces) => {
           expect(ours(pieces.join(''))).toEqual(parse(pieces.join('')))
@@ -58,7 +58,7 @@ describe('writing', () => {
       fc.string({ maxLength: 30 }),
       fc.array(fc.constantFrom('a', ' ', "'", '"', '`', '\n', '\r', '\\n', '#', '\\', '='), { maxLength: 12 }).map((all) => all.join('')),
     )
-    await onSeeds(corpus, async (seed) =>
+    await forEachSeed(corpus, async (seed) =>
       fc.assert(
         fc.property(fc.array(value, { minLength: 1, maxLength: 6 }), (values) => {
           const variables = values.map((one, i) => ({ key: `KEY_${i}`, value: one.replaceAll('\0', '') }))
@@ -86,7 +86,7 @@ describe('writing', () => {
 
 test('each assignment knows its line, and what is none is named by its own', () => {
   const text = ['\uFEFF', '# ours', '', 'A=1', "B='x", "y'", 'just words', '   ', 'export C=2 # two', 'D', '', 'A=3'].join('\r\n')
-  const { entries, unread } = readDotenv(text)
+  const { entries, invalidLines: unread } = parseDotenvLines(text)
   expect(entries).toEqual([
     { key: 'A', value: '1', line: 4 },
     { key: 'B', value: 'x\ny', line: 5 },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { helpTopics } from '../../server/contract/help.ts'
-import { textOf, topics } from '../../server/help/topics.ts'
+import { readBlockText, topics } from '../../server/help/topics.ts'
 import { runCommand } from '../support/command.ts'
 
 const help = (...words: string[]) => runCommand({ api_url: 'http://127.0.0.1:1', token: undefined }, '/', ['help', ...words])
@@ -16,7 +16,7 @@ test.each(topics)('help $id prints the whole guide, without marks, in lines that
   expect([code, err]).toEqual([0, ''])
   const said = (text: string) => text.replaceAll(/\s+/g, ' ')
   for (const block of topic.body)
-    for (const line of textOf(block).split('\n'))
+    for (const line of readBlockText(block).split('\n'))
       for (const words of line.split(/\*\*|\[\[[^\]]*\]\]/).filter((part) => !/^\s*$/.test(part)))
         if (typeof block === 'string') expect(said(out)).toContain(said(words).trim())
   expect(out).not.toMatch(/\*\*|\[\[|\]\]/)

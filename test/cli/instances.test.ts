@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Remote } from '../../server/contract/remotes.ts'
 import { runCommand } from '../support/command.ts'
-import { homeport } from '../support/instance-process.ts'
+import { runHomeport } from '../support/instance-process.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 
-let home: TestPlatform
+let platform: TestPlatform
 let away: TestPlatform
 
 beforeAll(async () => {
-  ;[home, away] = await Promise.all([startTestPlatform({ runtime: 'process' }), startTestPlatform({ runtime: 'process' })])
+  ;[platform, away] = await Promise.all([startTestPlatform({ runtime: 'process' }), startTestPlatform({ runtime: 'process' })])
 })
-afterAll(() => Promise.all([home.remove(), away.remove()]))
+afterAll(() => Promise.all([platform.remove(), away.remove()]))
 
-const run = (args: string[], more: { answers?: string[]; remote_token?: string } = {}) => runCommand(home.platform.instance, '.', args, more)
+const run = (args: string[], more: { answers?: string[]; remote_token?: string } = {}) => runCommand(platform.handle.instance, '.', args, more)
 
 test('one is added with its token from a pipe, listed, renamed, given another token, and forgotten', async () => {
-  const { api_url, token } = away.platform.instance
+  const { api_url, token } = away.handle.instance
   expect(await run(['instances'])).toMatchObject({ code: 0, out: expect.stringContaining('No other instances yet.') })
 
   const added = await run(['instances', 'add', api_url, 'There'], { answers: [`${token} `] })
@@ -37,7 +37,7 @@ test('one is added with its token from a pipe, listed, renamed, given another to
 })
 
 test('what is refused says why', async () => {
-  const { api_url } = away.platform.instance
+  const { api_url } = away.handle.instance
   expect(await run(['instances', 'add', api_url], { answers: ['svc_wrong'] })).toMatchObject({
     code: 1,
     err: expect.stringContaining('remote_token_refused'),
@@ -51,11 +51,11 @@ test('what is refused says why', async () => {
 })
 
 test('a process of its own reads the token from a pipe or from the environment', async () => {
-  const { api_url, token } = away.platform.instance
-  const data = ['--data', home.data_dir]
-  const piped = await homeport(['instances', 'add', api_url, 'Piped', ...data], { input: `${token}\n` })
+  const { api_url, token } = away.handle.instance
+  const data = ['--data', platform.data_dir]
+  const piped = await runHomeport(['instances', 'add', api_url, 'Piped', ...data], { input: `${token}\n` })
   expect(piped).toMatchObject({ code: 0, out: `Added Piped (${api_url}).\n` })
-  const given = await homeport(['instances', 'token', 'Piped', ...data], { env: { HOMEPORT_REMOTE_TOKEN: token } })
+  const given = await runHomeport(['instances', 'token', 'Piped', ...data], { env: { HOMEPORT_REMOTE_TOKEN: token } })
   expect(given).toMatchObject({ code: 0, out: 'Piped takes the token.\n' })
-  expect(await homeport(['instances', 'remove', 'Piped', ...data])).toMatchObject({ code: 0 })
+  expect(await runHomeport(['instances', 'remove', 'Piped', ...data])).toMatchObject({ code: 0 })
 })

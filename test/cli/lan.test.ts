@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LanStatus } from '../../server/contract/network.ts'
 import { runCommand } from '../support/command.ts'
-import { homeport } from '../support/instance-process.ts'
+import { runHomeport } from '../support/instance-process.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 
 const password = 'a long enough password'
-let home: TestPlatform
+let platform: TestPlatform
 
 beforeAll(async () => {
-  home = await startTestPlatform({ runtime: 'process' })
+  platform = await startTestPlatform({ runtime: 'process' })
 })
-afterAll(() => home.remove())
+afterAll(() => platform.remove())
 
 /** As somebody who types `answers` into a terminal; without answers nobody is there. */
-const run = (args: string[], answers?: string[]) => runCommand(home.platform.instance, '.', args, answers && { answers })
+const run = (args: string[], answers?: string[]) => runCommand(platform.handle.instance, '.', args, answers && { answers })
 
 const status = async () => (JSON.parse((await run(['lan', '--json'])).out) as { lan: LanStatus }).lan
 
@@ -55,9 +55,9 @@ describe('homeport lan and homeport password', () => {
   })
 
   test('the password comes from standard input as well, by a process of its own', async () => {
-    const piped = await homeport(['password', '--data', home.data_dir], { input: `${password}\n` })
+    const piped = await runHomeport(['password', '--data', platform.data_dir], { input: `${password}\n` })
     expect([piped.code, piped.out]).toEqual([0, expect.stringContaining('The password is set')])
-    const nothing = await homeport(['password', '--data', home.data_dir], { input: '' })
+    const nothing = await runHomeport(['password', '--data', platform.data_dir], { input: '' })
     expect([nothing.code, nothing.err]).toEqual([2, expect.stringContaining('no password')])
   })
 

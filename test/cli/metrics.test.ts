@@ -3,24 +3,24 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { metricsBuckets, type Metrics } from '../../server/contract/metrics.ts'
 import { type CommandLine, commandLine } from '../support/command.ts'
-import { newFolder } from '../support/instance-process.ts'
+import { createTempFolder } from '../support/instance-process.ts'
 import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
-const folder = newFolder('metrics-command')
-let home: SharedPlatform
+const folder = createTempFolder('metrics-command')
+let platform: SharedPlatform
 let run: CommandLine
 
 beforeAll(async () => {
   const site = join(folder.path, 'shown')
   mkdirSync(site)
   writeFileSync(join(site, 'index.html'), 'x'.repeat(2000))
-  home = await sharedPlatform()
-  run = commandLine(home.platform.instance, folder.path)
+  platform = await sharedPlatform()
+  run = commandLine(platform.handle.instance, folder.path)
   expect(await run('deploy', site)).toMatchObject({ code: 0 })
-  for (let i = 0; i < 12; i++) await home.edge('shown.localhost', i < 9 ? '/' : '/missing')
+  for (let i = 0; i < 12; i++) await platform.fetchEdge('shown.localhost', i < 9 ? '/' : '/missing')
 })
 afterAll(async () => {
-  await home.remove()
+  await platform.remove()
   folder.remove()
 })
 
@@ -47,9 +47,9 @@ describe('homeport metrics SLUG', () => {
   })
 
   test('--json is the answer of the API', async () => {
-    const answer = await run.json<Metrics>('metrics', 'shown', '--range', '30d')
-    expect(answer).toMatchObject({ range: '30d', totals: { requests: 12 }, cache: { hits: 12 } })
-    expect(answer.buckets).toHaveLength(metricsBuckets['30d'].count)
+    const response = await run.json<Metrics>('metrics', 'shown', '--range', '30d')
+    expect(response).toMatchObject({ range: '30d', totals: { requests: 12 }, cache: { hits: 12 } })
+    expect(response.buckets).toHaveLength(metricsBuckets['30d'].count)
   })
 
   test('says what is wrong', async () => {

@@ -1,28 +1,28 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { commitOn, previewOf, watched } from '../support/branches.ts'
+import { commitToBranch, waitForPreview, waitForFirstCheck } from '../support/git-branches.ts'
 import { type CommandLine, commandLine } from '../support/command.ts'
 import { makeRepository } from '../support/repository.ts'
 import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
 const repository = makeRepository({ 'index.html': 'main' })
-let home: SharedPlatform
+let platform: SharedPlatform
 let run: CommandLine
 
 beforeAll(async () => {
-  home = await sharedPlatform()
-  run = commandLine(home.platform.instance, '.')
-  await home.createProject({ slug: 'shop', repo_url: repository.url, pushes: true })
-  await watched(home, 'shop')
+  platform = await sharedPlatform()
+  run = commandLine(platform.handle.instance, '.')
+  await platform.createProject({ slug: 'shop', repo_url: repository.url, pushes: true })
+  await waitForFirstCheck(platform, 'shop')
 })
 afterAll(async () => {
-  await home.remove()
+  await platform.remove()
   repository.remove()
 })
 
 test('previews lists them, with their addresses', async () => {
   expect(await run('previews', 'shop')).toMatchObject({ code: 0, out: expect.stringContaining('No previews.') })
-  const sha = commitOn(repository.folder, 'feature/cart', { 'index.html': 'cart' })
-  const preview = await previewOf(home, 'shop', 'feature/cart', sha)
+  const sha = commitToBranch(repository.folder, 'feature/cart', { 'index.html': 'cart' })
+  const preview = await waitForPreview(platform, 'shop', 'feature/cart', sha)
   const { out } = await run('previews', 'shop')
   expect(out).toMatch(new RegExp(`feature/cart +ready +${sha.slice(0, 8)} +\\d+ s ago +${preview.url}`))
   expect(await run.json('previews', 'shop')).toEqual({ previews: [preview] })

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { newFolder, serve } from '../support/instance-process.ts'
+import { createTempFolder, startInstance } from '../support/instance-process.ts'
 
 test('of several that start at once on a folder exactly one wins', async () => {
-  const folder = newFolder('serve')
-  const starts = await Promise.allSettled(Array.from({ length: 4 }, () => serve({ data: folder.path })))
+  const folder = createTempFolder('serve')
+  const starts = await Promise.allSettled(Array.from({ length: 4 }, () => startInstance({ data: folder.path })))
   for (const one of starts) if (one.status === 'rejected') expect(String(one.reason)).toContain('ended with 2')
   const winners = starts.filter((one) => one.status === 'fulfilled')
-  await Promise.all(winners.map(({ value }) => value.end('SIGKILL')))
+  await Promise.all(winners.map(({ value }) => value.stop('SIGKILL')))
   folder.remove()
   expect(winners).toHaveLength(1)
 })

@@ -4,16 +4,16 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { collectWhenIdle } from '../../server/cli/idle-collection.ts'
+import { collectGarbageWhenIdle } from '../../server/cli/idle-garbage-collection.ts'
 import { runCommand } from '../support/command.ts'
-import { homeport, newFolder, type RunningInstance, serve } from '../support/instance-process.ts'
+import { runHomeport, createTempFolder, type RunningInstance, startInstance } from '../support/instance-process.ts'
 import { fixedClock } from '../support/test-clock.ts'
 
 describe('an instance, from its start to its end', () => {
-  const folder = newFolder('serve')
+  const folder = createTempFolder('serve')
   const fileOf = (name: string) => join(folder.path, name)
   let running: RunningInstance
-  beforeAll(async () => void (running = await serve({ data: folder.path })))
+  beforeAll(async () => void (running = await startInstance({ data: folder.path })))
   afterAll(() => folder.remove())
 
   test('instance.json tells everything, to its owner alone', () => {
@@ -35,7 +35,7 @@ describe('an instance, from its start to its end', () => {
   })
 
   test('the token opens the API, and the link signs a browser in once', async () => {
-    const { instance, ask } = running
+    const { instance, fetch: ask } = running
     expect((await ask('/v1/projects')).status).toBe(200)
     const first = await fetch(instance.sign_in_url, { redirect: 'manual' })
     expect(first.status).toBe(303)
@@ -45,10 +45,10 @@ describe('an instance, from its start to its end', () => {
   })
 
   test('a link that signs in reaches the browser by a private file, never as an argument', async () => {
-    const tools = newFolder('tools')
+    const tools = createTempFolder('tools')
     writeFileSync(join(tools.path, 'xdg-open'), `#!/bin/sh\nprintf '%s' "$*" > "${tools.path}/asked"\n`)
     chmodSync(join(tools.path, 'xdg-open'), 0o755)
-    const { code, out } = await homeport(['open', '--data', folder.path], { env: { DISPLAY: ':99', PATH: `${tools.path}:${process.env.PATH}` } })
+    const { code, out } = await runHomeport(['open', '--data', folder.path], { env: { DISPLAY: ':99', PATH: `${tools.path}:${process.env.PATH}` } })
     expect(code).toBe(0)
     expect(out).not.toContain('code=')
     expect(readFileSync(join(tools.path, 'asked'), 'utf8')).toBe(`file://${fileOf('sign-in.html')}`)
@@ -58,17 +58,17 @@ describe('an instance, from its start to its end', () => {
   })
 
   test('a second one on the folder ends with 2 and names the first', async () => {
-    const second = await homeport(['serve', '--data', folder.path, '--port', '0', '--edge-port', '0'])
+    const second = await runHomeport(['serve', '--data', folder.path, '--port', '0', '--edge-port', '0'])
     expect(second.code).toBe(2)
     expect(second.err).toContain(String(running.pid))
     expect(second.err).toContain(running.instance.api_url)
-    expect((await running.ask('/v1/projects')).status).toBe(200)
+    expect((await running.fetch('/v1/projects')).status).toBe(200)
   })
 
   test('SIGTERM ends it with 0 although a stream is open; a person has read where everything is, and no token', async () => {
-    const stream = await running.ask('/instance/events')
+    const stream = await running.fetch('/instance/events')
     expect(stream.headers.get('content-type')).toContain('text/event-stream')
-    const { code, out, err } = await running.end()
+    const { code, out, err } = await running.stop()
     expect(code).toBe(0)
     expect(err).not.toContain('cut off')
     expect(existsSync(fileOf('instance.json'))).toBe(false)
@@ -80,37 +80,37 @@ describe('an instance, from its start to its end', () => {
 })
 
 describe('another instance', () => {
-  let folder: ReturnType<typeof newFolder>
+  let folder: ReturnType<typeof createTempFolder>
   let running: RunningInstance[]
   const start = async (...args: string[]) => {
-    const instance = await serve({ data: folder.path, ...(args.length > 0 ? { args } : {}) })
+    const instance = await startInstance({ data: folder.path, ...(args.length > 0 ? { args } : {}) })
     running.push(instance)
     return instance
   }
   const fileOf = (name: string) => join(folder.path, name)
 
   beforeEach(() => {
-    folder = newFolder('serve')
+    folder = createTempFolder('serve')
     running = []
   })
   afterEach(async () => {
-    await Promise.all(running.map((one) => one.end('SIGKILL')))
+    await Promise.all(running.map((one) => one.stop('SIGKILL')))
     folder.remove()
   })
 
   test('after a kill -9 the next start finds everything in place; SIGINT ends it with 0, and --json has printed the object without the token', async () => {
     const first = await start()
-    await first.ask('/v1/projects', {
+    await first.fetch('/v1/projects', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ name: 'Shop', slug: 'shop' }),
     })
-    await first.end('SIGKILL')
+    await first.stop('SIGKILL')
     expect(existsSync(fileOf('instance.json'))).toBe(true)
     const second = await start('--port', '0', '--edge-port', '0', '--runtime', 'process', '--json')
-    expect((await second.ask('/v1/projects/shop')).status).toBe(200)
+    expect((await second.fetch('/v1/projects/shop')).status).toBe(200)
     const { token, ...shown } = second.instance
-    const { code, out, err } = await second.end('SIGINT')
+    const { code, out, err } = await second.stop('SIGINT')
     expect(code).toBe(0)
     expect(JSON.parse(out.split('\n')[0]!)).toEqual(shown)
     expect(out + err).not.toContain(token)
@@ -118,7 +118,7 @@ describe('another instance', () => {
 
   test('a taken port that was asked for is said, with what to do', async () => {
     const { port, close } = await occupy(0)
-    const { code, err } = await homeport(['serve', '--data', folder.path, '--port', String(port), '--edge-port', '0', '--runtime', 'process'])
+    const { code, err } = await runHomeport(['serve', '--data', folder.path, '--port', String(port), '--edge-port', '0', '--runtime', 'process'])
     await close()
     expect(code).toBe(1)
     expect(err).toMatch(new RegExp(`Port ${port} is taken.*Choose another with --port`))
@@ -130,8 +130,8 @@ describe('another instance', () => {
     const held = await occupy(4600).catch(() => undefined)
     const instance = await start('--edge-port', '0', '--runtime', 'process')
     expect(new URL(instance.instance.api_url).port).not.toBe('4600')
-    expect((await instance.ask('/v1/projects')).status).toBe(200)
-    const { err } = await instance.end()
+    expect((await instance.fetch('/v1/projects')).status).toBe(200)
+    const { err } = await instance.stop()
     expect(err).toContain('Port 4600 is taken')
     await held?.close()
   })
@@ -173,7 +173,7 @@ test('garbage is collected once the platform is idle, when it is worth it, and n
     collected++
     used_mb = 50
   }
-  const collection = collectWhenIdle({ clock, collect, busyShare: () => busy, usedBytes: () => used_mb * 2 ** 20 })
+  const collection = collectGarbageWhenIdle({ clock, collect, measureUtilization: () => busy, measureMemory: () => used_mb * 2 ** 20 })
   const after = async (ms: number, change: { busy?: number; used_mb?: number } = {}) => {
     ;({ busy = busy, used_mb = used_mb } = change)
     await clock.advance(ms)
@@ -195,8 +195,8 @@ test('garbage is collected once the platform is idle, when it is worth it, and n
 
 test('garbage of small buffers is collected before it is as large as an upload', async () => {
   const program = `
-    const { collectBuffersEarly } = await import(${JSON.stringify(import.meta.resolve('../../server/cli/idle-collection.ts'))})
-    collectBuffersEarly()
+    const { limitYoungGeneration } = await import(${JSON.stringify(import.meta.resolve('../../server/cli/idle-garbage-collection.ts'))})
+    limitYoungGeneration()
     let most = 0
     for (let n = 0; n < 4_000; n++) {
       Buffer.allocUnsafeSlow(16_000)

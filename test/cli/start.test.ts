@@ -6,12 +6,12 @@ import { createServer } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { electronBinary, findElectron } from '../../main/electron-binary.mjs'
 import { nodeFlags } from '../../server/cli/prepare.mjs'
-import { newFolder, root } from '../support/instance-process.ts'
+import { createTempFolder, root } from '../support/instance-process.ts'
 import { readInstanceFile } from '../../server/lib/instance-file.ts'
 import { until } from '../support/until.ts'
 
-let folder: ReturnType<typeof newFolder>
-beforeEach(() => void (folder = newFolder('start')))
+let folder: ReturnType<typeof createTempFolder>
+beforeEach(() => void (folder = createTempFolder('start')))
 afterEach(() => folder.remove())
 
 /** The environment of a person, without what a test runner or npm adds. */
@@ -138,7 +138,7 @@ test('a program that takes no signals is asked to end by a message', async () =>
 })
 
 describe('where Electron’s binary has to be fetched', () => {
-  const host = createServer((_request, answer) => void held.push(() => answer.end()))
+  const host = createServer((_request, response) => void held.push(() => response.end()))
   let held: (() => void)[] = []
   beforeEach(async () => {
     held = []

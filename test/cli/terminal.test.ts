@@ -1,34 +1,34 @@
 import { describe, expect, test } from 'vitest'
-import { addressOf } from '../../server/cli/projects.ts'
-import { ago, printable, table, type Terminal } from '../../server/cli/terminal.ts'
-import { slugFor } from '../../server/lib/slug.ts'
+import { buildProjectUrl } from '../../server/cli/projects.ts'
+import { formatRelativeTime, sanitizeLine, formatTable, type Terminal } from '../../server/cli/terminal.ts'
+import { slugify } from '../../server/lib/slug.ts'
 
 const on = (has_colour: boolean): Terminal => ({ out: () => {}, err: () => {}, is_interactive: false, has_colour })
 
 describe('what an app printed', () => {
   test('keeps its colours where they are wanted', () => {
-    expect(printable(on(true), '\x1b[31mred\x1b[0m plain')).toBe('\x1b[31mred\x1b[0m plain\x1b[0m')
-    expect(printable(on(false), '\x1b[31mred\x1b[0m plain')).toBe('red plain')
+    expect(sanitizeLine(on(true), '\x1b[31mred\x1b[0m plain')).toBe('\x1b[31mred\x1b[0m plain\x1b[0m')
+    expect(sanitizeLine(on(false), '\x1b[31mred\x1b[0m plain')).toBe('red plain')
   })
   test.each(['\x1b]0;title\x07', '\x1b]52;c;ZXZpbA==\x07', '\x1b[2J', '\x1b[10;10H', '\x07', '\x9b31m', '\x1b]8;;https://evil.example\x07'])(
     'cannot steer the terminal: %j',
     (sequence) => {
       for (const colour of [true, false]) {
-        const shown = printable(on(colour), `a\x1b[1m${sequence}b`)
+        const shown = sanitizeLine(on(colour), `a\x1b[1m${sequence}b`)
         // oxlint-disable-next-line no-control-regex -- what is left may only be colours
         expect(shown.replace(/\x1b\[[0-9;]*m/g, '')).toMatch(/^a(31m)?b$/)
       }
     },
   )
   test('shows the last state of a line that was drawn over', () => {
-    expect(printable(on(false), '10 %\r50 %\r100 %')).toBe('100 %')
-    expect(printable(on(false), 'done\r')).toBe('done')
+    expect(sanitizeLine(on(false), '10 %\r50 %\r100 %')).toBe('100 %')
+    expect(sanitizeLine(on(false), 'done\r')).toBe('done')
   })
 })
 
 test('a table is as wide as its cells', () => {
   expect(
-    table(
+    formatTable(
       on(false),
       ['A', 'B'],
       [
@@ -41,10 +41,10 @@ test('a table is as wide as its cells', () => {
 
 test('times in words', () => {
   const now = Date.parse('2026-01-31T12:00:00.000Z')
-  expect(ago('2026-01-31T11:59:30.000Z', now)).toBe('30 s ago')
-  expect(ago('2026-01-31T11:00:01.000Z', now)).toBe('59 min ago')
-  expect(ago('2026-01-31T10:59:59.000Z', now)).toBe('1 h ago')
-  expect(ago('2026-01-01T00:00:00.000Z', now)).toBe('30 days ago')
+  expect(formatRelativeTime('2026-01-31T11:59:30.000Z', now)).toBe('30 s ago')
+  expect(formatRelativeTime('2026-01-31T11:00:01.000Z', now)).toBe('59 min ago')
+  expect(formatRelativeTime('2026-01-31T10:59:59.000Z', now)).toBe('1 h ago')
+  expect(formatRelativeTime('2026-01-01T00:00:00.000Z', now)).toBe('30 days ago')
 })
 
 test.each([
@@ -54,10 +54,10 @@ test.each([
   ['Ünïcödé_App!', 'unicode-app'],
   ['C', 'c-app'],
   ['!!', 'my-app'],
-])('%s becomes %s', (name, slug) => expect(slugFor(name)).toBe(slug))
+])('%s becomes %s', (name, slug) => expect(slugify(name)).toBe(slug))
 
 test.each([
   ['http://127.0.0.1:4680', 'http://shop.localhost:4680'],
   ['http://localhost:4680', 'http://shop.localhost:4680'],
   ['https://apps.example', 'https://shop.apps.example'],
-])('an app at %s is %s', (edge, address) => expect(addressOf(edge, 'shop')).toBe(address))
+])('an app at %s is %s', (edge, address) => expect(buildProjectUrl(edge, 'shop')).toBe(address))

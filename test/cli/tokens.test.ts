@@ -3,21 +3,21 @@ import type { ApiToken } from '../../server/contract/tokens.ts'
 import { type CommandLine, commandLine } from '../support/command.ts'
 import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
-let home: SharedPlatform
+let platform: SharedPlatform
 let run: CommandLine
 
 beforeAll(async () => {
-  home = await sharedPlatform()
-  run = commandLine(home.platform.instance, '.')
+  platform = await sharedPlatform()
+  run = commandLine(platform.handle.instance, '.')
 })
-afterAll(() => home.remove())
+afterAll(() => platform.remove())
 
 test('one is made, alone on standard output, signs in, is listed and revoked', async () => {
   const made = await run('tokens', 'create', 'from the shell', '--days', '30')
   expect(made).toMatchObject({ code: 0, err: expect.stringMatching(/^Made tok_\w{26}\. The token, shown this once:$/m) })
   const token = made.out.trim()
   expect(token).toMatch(/^svc_[0-9A-Za-z]{49}$/)
-  const signIn = async () => (await home.api('GET', '/v1/projects', undefined, token)).status
+  const signIn = async () => (await platform.api('GET', '/v1/projects', undefined, token)).status
   expect(await signIn()).toBe(200)
 
   const listed = await run('tokens', 'list')

@@ -1,44 +1,44 @@
 import Docker from 'dockerode'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../../server/contract/databases.ts'
-import { dropNetwork, makeNetwork } from '../../server/database/docker-network.ts'
-import { createDockerServer } from '../../server/database/docker-server.ts'
-import { createEngine } from '../../server/runtime/docker-engine.ts'
+import { removeProjectNetwork, ensureProjectNetwork } from '../../server/database/docker-network.ts'
+import { createDockerDatabaseServer } from '../../server/database/docker-server.ts'
+import { createDockerEngine } from '../../server/runtime/docker/engine.ts'
 import { makeRepository } from '../support/repository.ts'
 import { dockerSocket, requires } from '../support/requirements.ts'
 import { runtimeOptions } from '../support/runtime.ts'
 import { until } from '../support/until.ts'
-import { serverIn, viewOf } from './docker-server.ts'
-import { dumpStories, leaveHalfDump } from './dump-stories.ts'
-import { asked, packedGuestBook, usePlatform } from './guests.ts'
-import { restartStories } from './restart-stories.ts'
-import { databaseStories } from './stories.ts'
+import { findDatabaseContainer, dockerViewOf } from './docker-server.ts'
+import { dumpSuite, createPartialDump } from './dump-suite.ts'
+import { queryDatabase, guestBookFiles, usePlatform } from './guest-book-app.ts'
+import { restartSuite } from './restart-suite.ts'
+import { databaseSuite } from './database-suite.ts'
 
 describe.skipIf(!requires('docker').ok)('on Docker', () => {
-  const platform = usePlatform('docker', leaveHalfDump)
-  databaseStories(platform)
-  dumpStories(platform, { rows: 30_000 })
+  const getPlatform = usePlatform('docker', createPartialDump)
+  databaseSuite(getPlatform)
+  dumpSuite(getPlatform, { rows: 30_000 })
 
   describe('the server’s container', () => {
     let docker: Docker
     let database: Database
-    const server = async () => docker.getContainer((await serverIn(docker, (await viewOf(platform())).instance_id))!.Id)
-    const make = async (slug: string) => (await platform().api<{ database: Database }>('POST', `/v1/projects/${slug}/database`)).body.database
+    const server = async () => docker.getContainer((await findDatabaseContainer(docker, (await dockerViewOf(getPlatform())).instance_id))!.Id)
+    const make = async (slug: string) => (await getPlatform().api<{ database: Database }>('POST', `/v1/projects/${slug}/database`)).body.database
 
     beforeAll(async () => {
-      ;({ docker } = await viewOf(platform()))
+      ;({ docker } = await dockerViewOf(getPlatform()))
     })
 
     test('an app of a project without a database does not reach it, nor does one of another project reach this network', async () => {
-      const home = platform()
-      const repository = makeRepository(packedGuestBook())
-      for (const slug of ['book', 'none', 'another']) await home.createProject({ slug, repo_url: repository.url })
+      const platform = getPlatform()
+      const repository = makeRepository(guestBookFiles())
+      for (const slug of ['book', 'none', 'another']) await platform.createProject({ slug, repo_url: repository.url })
       database = await make('book')
       await make('another')
-      const ended = async (slug: string) => expect((await home.ended(slug, (await home.deploy(slug)).id)).error).toBeNull()
+      const ended = async (slug: string) => expect((await platform.waitForEnd(slug, (await platform.deploy(slug)).id)).error).toBeNull()
       await Promise.all(['book', 'none', 'another'].map(ended))
       const { NetworkSettings } = await (await server()).inspect()
-      const reach = async (slug: string, host: string) => (await home.edge(`${slug}.localhost`, `/reach?host=${host}&port=5432`)).body
+      const reach = async (slug: string, host: string) => (await platform.fetchEdge(`${slug}.localhost`, `/reach?host=${host}&port=5432`)).body
       expect(await reach('book', 'database.homeport.internal')).toBe('open')
       expect(await reach('none', 'database.homeport.internal')).toMatch(/ENOTFOUND|EAI_AGAIN/)
       const open: Record<string, string[]> = { book: [], none: [], another: [] }
@@ -50,19 +50,19 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
           }),
         ),
       )
-      const idOf = async (slug: string) => (await home.project(slug)).id
+      const idOf = async (slug: string) => (await platform.getProject(slug)).id
       expect(open).toEqual({ book: [await idOf('book')], none: [], another: [await idOf('another')] })
       repository.remove()
     })
 
     test('removed by somebody, it is made again over its volume, at the same port', async () => {
-      await asked(database.connection_string, 'CREATE TABLE kept (a int)')
+      await queryDatabase(database.connection_string, 'CREATE TABLE kept (a int)')
       await (await server()).remove({ force: true })
-      const { body } = await platform().api<{ database: Database }>('GET', '/v1/projects/book/database')
+      const { body } = await getPlatform().api<{ database: Database }>('GET', '/v1/projects/book/database')
       expect(body.database).toEqual({ ...database, size_bytes: expect.any(Number) })
-      expect(await asked(database.connection_string, "SELECT to_regclass('kept')::text")).toEqual([['kept']])
+      expect(await queryDatabase(database.connection_string, "SELECT to_regclass('kept')::text")).toEqual([['kept']])
       // The network of the project leads to the new one.
-      expect((await platform().edge('book.localhost', '/sign?name=cleo')).body).toBe('cleo')
+      expect((await getPlatform().fetchEdge('book.localhost', '/sign?name=cleo')).body).toBe('cleo')
     })
   })
 })
@@ -71,31 +71,31 @@ describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
   const docker = new Docker({ socketPath: dockerSocket })
   const containers = new Map<string, string>()
   /** Found once: a platform that was killed can't be asked. */
-  const containerOf = async (home: Parameters<typeof viewOf>[0] & { data_dir: string }) => {
-    const known = containers.get(home.data_dir) ?? (await serverIn(docker, (await viewOf(home)).instance_id))!.Id
-    containers.set(home.data_dir, known)
+  const containerOf = async (platform: Parameters<typeof dockerViewOf>[0] & { data_dir: string }) => {
+    const known = containers.get(platform.data_dir) ?? (await findDatabaseContainer(docker, (await dockerViewOf(platform)).instance_id))!.Id
+    containers.set(platform.data_dir, known)
     return docker.getContainer(known)
   }
-  restartStories('docker', {
-    async kill(home) {
-      const container = await containerOf(home)
+  restartSuite('docker', {
+    async kill(platform) {
+      const container = await containerOf(platform)
       // Between two lives its number is 0, which to a signal means: everybody of my own group.
       const pid = await until(async () => (await container.inspect()).State.Pid || undefined, { what: 'a server to kill' })
       // As a crash does it: after docker kill the engine would not start it again.
       process.kill(pid, 'SIGKILL')
       await until(async () => ((await container.inspect()).State.Pid === pid ? undefined : true), { what: 'the end of postgres' })
     },
-    runs: async (home) => (await (await containerOf(home)).inspect()).State.Running,
+    runs: async (platform) => (await (await containerOf(platform)).inspect()).State.Running,
   })
 
   test('a server that the engine restarts again and again does not count as running', async () => {
     const options = await runtimeOptions()
-    const engine = createEngine(options)
-    const server = createDockerServer({ engine, data_dir: options.data_dir, log: options.log })
+    const engine = createDockerEngine(options)
+    const server = createDockerDatabaseServer({ engine, data_dir: options.data_dir, log: options.log })
     const HostConfig = { RestartPolicy: { Name: 'always' }, PortBindings: { '5432/tcp': [{ HostPort: '5432' }] }, NetworkMode: 'none' }
     const container = await docker.createContainer({
       Image: 'postgres:15-bookworm',
-      name: engine.name('databases'),
+      name: engine.createName('databases'),
       Entrypoint: ['false'],
       HostConfig,
     })
@@ -113,14 +113,14 @@ describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
 
   test('a network that many ask for at once is one', async () => {
     const options = await runtimeOptions()
-    const engine = createEngine(options)
-    const name = engine.databaseNetwork('prj_busy')
+    const engine = createDockerEngine(options)
+    const name = engine.getDatabaseNetworkName('prj_busy')
     try {
-      await Promise.all(Array.from({ length: 12 }, () => makeNetwork(engine, docker, 'prj_busy')))
-      await makeNetwork(engine, docker, 'prj_busy')
+      await Promise.all(Array.from({ length: 12 }, () => ensureProjectNetwork(engine, docker, 'prj_busy')))
+      await ensureProjectNetwork(engine, docker, 'prj_busy')
       expect((await docker.listNetworks({ filters: { name: [name] } })).map((one) => one.Name)).toEqual([name])
     } finally {
-      await dropNetwork(engine, docker, 'prj_busy')
+      await removeProjectNetwork(engine, docker, 'prj_busy')
       await options.remove()
     }
     expect(await docker.listNetworks({ filters: { name: [name] } })).toEqual([])

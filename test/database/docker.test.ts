@@ -5,61 +5,61 @@ import type { Database, DatabaseDump } from '../../server/contract/databases.ts'
 import { makeRepository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
-import { serverIn, viewOf } from './docker-server.ts'
-import { asked, packedGuestBook, usePlatform } from './guests.ts'
+import { findDatabaseContainer, dockerViewOf } from './docker-server.ts'
+import { queryDatabase, guestBookFiles, usePlatform } from './guest-book-app.ts'
 
 describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
-  const platform = usePlatform('docker')
+  const getPlatform = usePlatform('docker')
 
   test('a database in Docker: shut in, used by an app in a container, dumped and restored, and gone with its project', async () => {
-    const home = platform()
-    const { docker, instance_id } = await viewOf(home)
-    const repository = makeRepository(packedGuestBook())
-    await home.createProject({ slug: 'book', repo_url: repository.url })
-    await home.createProject({ slug: 'stays' })
-    const { database } = (await home.api<{ database: Database }>('POST', '/v1/projects/book/database')).body
-    const witness = (await home.api<{ database: Database }>('POST', '/v1/projects/stays/database')).body.database
-    const container = docker.getContainer((await serverIn(docker, instance_id))!.Id)
-    expectShutIn(await container.inspect(), database)
+    const platform = getPlatform()
+    const { docker, instance_id } = await dockerViewOf(platform)
+    const repository = makeRepository(guestBookFiles())
+    await platform.createProject({ slug: 'book', repo_url: repository.url })
+    await platform.createProject({ slug: 'stays' })
+    const { database } = (await platform.api<{ database: Database }>('POST', '/v1/projects/book/database')).body
+    const witness = (await platform.api<{ database: Database }>('POST', '/v1/projects/stays/database')).body.database
+    const container = docker.getContainer((await findDatabaseContainer(docker, instance_id))!.Id)
+    expectIsolated(await container.inspect(), database)
     const logs = (await container.logs({ stdout: true, stderr: true })).toString()
     for (const secret of [database.password, 'SCRAM-SHA-256$']) expect(logs).not.toContain(secret)
 
-    expect((await home.ended('book', (await home.deploy('book')).id)).error).toBeNull()
-    expect((await home.edge('book.localhost', '/sign?name=ada')).body).toBe('ada')
-    const { dump } = (await home.api<{ dump: DatabaseDump }>('POST', '/instance/projects/book/database/dumps')).body
-    await asked(database.connection_string, 'DROP TABLE guests')
-    expect((await home.api('POST', `/instance/projects/book/database/dumps/${dump.id}/restore`)).status).toBe(200)
-    expect((await home.edge('book.localhost', '/sign?name=bea')).body).toBe('ada,bea')
+    expect((await platform.waitForEnd('book', (await platform.deploy('book')).id)).error).toBeNull()
+    expect((await platform.fetchEdge('book.localhost', '/sign?name=ada')).body).toBe('ada')
+    const { dump } = (await platform.api<{ dump: DatabaseDump }>('POST', '/instance/projects/book/database/dumps')).body
+    await queryDatabase(database.connection_string, 'DROP TABLE guests')
+    expect((await platform.api('POST', `/instance/projects/book/database/dumps/${dump.id}/restore`)).status).toBe(200)
+    expect((await platform.fetchEdge('book.localhost', '/sign?name=bea')).body).toBe('ada,bea')
 
-    const networks = { label: [`homeport.project=${(await home.project('book')).id}`] }
+    const networks = { label: [`homeport.project=${(await platform.getProject('book')).id}`] }
     expect((await docker.listNetworks({ filters: networks })).length).toBeGreaterThan(0)
-    expect((await home.api('DELETE', '/v1/projects/book')).status).toBe(204)
+    expect((await platform.api('DELETE', '/v1/projects/book')).status).toBe(204)
     await until(async () => ((await docker.listNetworks({ filters: networks })).length === 0 ? true : undefined), { what: 'its network to go' })
-    const roles = () => asked(witness.connection_string, `SELECT 1 FROM pg_roles WHERE rolname = '${database.db_user}'`)
+    const roles = () => queryDatabase(witness.connection_string, `SELECT 1 FROM pg_roles WHERE rolname = '${database.db_user}'`)
     await until(async () => ((await roles()).length === 0 ? true : undefined), { what: 'its role to go' })
     repository.remove()
 
     // With the last database goes the server; what was in it is in its dump, for the next one.
     const server = await container.inspect()
     const volume = docker.getVolume(server.Mounts[0]!.Name!)
-    await asked(witness.connection_string, 'CREATE TABLE kept AS SELECT 1 AS a')
-    expect((await home.api('DELETE', '/v1/projects/stays/database')).status).toBe(204)
+    await queryDatabase(witness.connection_string, 'CREATE TABLE kept AS SELECT 1 AS a')
+    expect((await platform.api('DELETE', '/v1/projects/stays/database')).status).toBe(204)
     const isGone = (inspected: Promise<unknown>) =>
       inspected.then(
         () => undefined,
         () => true,
       )
     await until(() => isGone(volume.inspect()), { what: 'the volume to go' })
-    expect(await serverIn(docker, instance_id)).toBeUndefined()
+    expect(await findDatabaseContainer(docker, instance_id)).toBeUndefined()
     expect(await docker.listNetworks({ filters: { label: [`homeport.instance=${instance_id}`, 'homeport.role=database'] } })).toEqual([])
-    const { dumps } = (await home.api<{ dumps: DatabaseDump[] }>('GET', '/instance/projects/stays/database/dumps')).body
-    const anew = (await home.api<{ database: Database }>('POST', '/v1/projects/stays/database')).body.database
-    expect((await home.api('POST', `/instance/projects/stays/database/dumps/${dumps[0]!.id}/restore`)).status).toBe(200)
-    expect(await asked(anew.connection_string, 'TABLE kept')).toEqual([[1]])
+    const { dumps } = (await platform.api<{ dumps: DatabaseDump[] }>('GET', '/instance/projects/stays/database/dumps')).body
+    const anew = (await platform.api<{ database: Database }>('POST', '/v1/projects/stays/database')).body.database
+    expect((await platform.api('POST', `/instance/projects/stays/database/dumps/${dumps[0]!.id}/restore`)).status).toBe(200)
+    expect(await queryDatabase(anew.connection_string, 'TABLE kept')).toEqual([[1]])
   })
 })
 
-function expectShutIn(found: ContainerInspectInfo, database: Database): void {
+function expectIsolated(found: ContainerInspectInfo, database: Database): void {
   expect(found.HostConfig).toMatchObject({
     Memory: 1024 ** 3,
     MemorySwap: 1024 ** 3,

@@ -3,10 +3,10 @@ import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { requires } from '../support/requirements.ts'
-import { embeddedServers, spec, urlOf } from './embedded.ts'
-import { asked } from './guests.ts'
+import { createEmbeddedServers, spec, urlOf } from './embedded.ts'
+import { queryDatabase } from './guest-book-app.ts'
 
-const { root, closed, start, remove } = embeddedServers()
+const { root, closed, start, remove } = createEmbeddedServers()
 afterAll(remove)
 
 test('a large database is streamed: memory stays small while it is dumped and copied', async () => {
@@ -14,14 +14,14 @@ test('a large database is streamed: memory stays small while it is dumped and co
   const copy = { db_name: 'p_copy', db_user: 'p_copy', password: 'x' }
   await server.create(spec)
   await server.create(copy)
-  await asked(await urlOf(server), 'CREATE TABLE large AS SELECT g AS id, repeat(md5(g::text), 30) AS text FROM generate_series(1, 200000) g')
+  await queryDatabase(await urlOf(server), 'CREATE TABLE large AS SELECT g AS id, repeat(md5(g::text), 30) AS text FROM generate_series(1, 200000) g')
   globalThis.gc?.()
   const before = process.memoryUsage().rss
   let peak = before
   const look = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 20)
   const { signal } = new AbortController()
   await server.restore(copy, server.dump(spec, signal), signal).finally(() => clearInterval(look))
-  expect(await asked(await urlOf(server, copy), 'SELECT count(*), sum(length(text)) FROM large')).toEqual([['200000', '192000000']])
+  expect(await queryDatabase(await urlOf(server, copy), 'SELECT count(*), sum(length(text)) FROM large')).toEqual([['200000', '192000000']])
   expect(peak - before).toBeLessThan(150 * 2 ** 20)
 })
 
@@ -37,7 +37,7 @@ test.skipIf(!requires('root').ok)('root copies the programs out of a closed fold
   // npm packs no links.
   execFileSync('find', [join(home, 'node_modules'), '-type', 'l', '-delete'])
   const code = `
-    import { findPrograms } from ${JSON.stringify(join(home, 'server/database/embedded-files.ts'))}
+    import { findPrograms } from ${JSON.stringify(join(home, 'server/database/embedded-programs.ts'))}
     console.log((await findPrograms(${JSON.stringify(shared)}, {})).postgres)`
   const found = execFileSync(process.execPath, ['--input-type=module', '--eval', code], { encoding: 'utf8' }).trim()
   expect(found).toMatch(new RegExp(`^${shared}/postgresql-15[^/]*/bin/postgres$`))

@@ -4,17 +4,17 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import type { DatabaseServer } from '../../server/database/database.ts'
-import { processOptions } from '../../server/database/embedded-files.ts'
+import type { DatabaseServer } from '../../server/database/database-server.ts'
+import { createSpawnOptions } from '../../server/database/embedded-programs.ts'
 import { requires } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
-import { embeddedServers, gone, isAlive, spec, urlOf } from './embedded.ts'
-import { asked } from './guests.ts'
+import { createEmbeddedServers, waitForExit, isAlive, spec, urlOf } from './embedded.ts'
+import { queryDatabase } from './guest-book-app.ts'
 
 const isRoot = requires('root').ok
-const { data_dir, closed, log, clock, cluster, pidOf, start, remove } = embeddedServers()
+const { data_dir, closed, log, clock, cluster, pidOf, start, remove } = createEmbeddedServers()
 let server: DatabaseServer
-const rows = async (sql: string, one = spec) => asked(await urlOf(server, one), sql)
+const rows = async (sql: string, one = spec) => queryDatabase(await urlOf(server, one), sql)
 
 beforeAll(() => {
   // A crash left the cluster half made.
@@ -30,7 +30,7 @@ test('starts when a database is needed first, and makes a cluster anew that a cr
   await server.create(spec)
   await server.create(spec)
   expect(await rows("SELECT current_user, current_database(), lower('ÄÉ')")).toEqual([['p_one', 'p_one', 'äé']])
-  expect(await server.look('p_one')).toEqual({ engine_version: expect.stringMatching(/^15\.\d+$/), size_bytes: expect.any(Number) })
+  expect(await server.inspect('p_one')).toEqual({ engine_version: expect.stringMatching(/^15\.\d+$/), size_bytes: expect.any(Number) })
   expect(await server.state()).toMatchObject({ running: true, version: expect.stringMatching(/^15\.\d+$/) })
   expect(await server.address({ runtime: 'process', project_id: 'prj_a' })).toEqual(await server.address('machine'))
   expect(await server.address({ runtime: 'docker', project_id: 'prj_a' })).toBeUndefined()
@@ -46,7 +46,7 @@ test('what it keeps is closed to others, and passwords are in one file of ours a
   expect(filesWith(spec.password)).toEqual([])
   const commands = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
   for (const secret of [password, spec.password]) expect([commands.includes(secret), log.join('\n').includes(secret)]).toEqual([false, false])
-  await expect(asked((await urlOf(server)).replace(spec.password, 'wrong'), 'SELECT 1')).rejects.toThrow(/password authentication failed/)
+  await expect(queryDatabase((await urlOf(server)).replace(spec.password, 'wrong'), 'SELECT 1')).rejects.toThrow(/password authentication failed/)
 })
 
 test.skipIf(!isRoot)('root runs it as nobody', () => {
@@ -92,7 +92,7 @@ test('without signals, as on Windows, it is stopped by pg_ctl, and has nothing t
 })
 
 test('on Windows its programs find the system’s, and open no console window', () => {
-  expect(processOptions({ SYSTEMROOT: 'D:\\Windows' }, 'win32')).toEqual({
+  expect(createSpawnOptions({ SYSTEMROOT: 'D:\\Windows' }, 'win32')).toEqual({
     env: expect.objectContaining({ SystemRoot: 'D:\\Windows', COMSPEC: 'D:\\Windows\\System32\\cmd.exe', PATH: 'D:\\Windows\\System32;D:\\Windows' }),
     detached: false,
     windowsHide: true,
@@ -166,7 +166,7 @@ test('kill -9 of the server in a restore: it is started again by itself, on the 
     for (;;) yield Buffer.from("INSERT INTO precious VALUES ('x');\n")
   }
   await expect(server.restore(spec, dying(), new AbortController().signal)).rejects.toThrow(/connection to the database server was lost/)
-  await gone(pid)
+  await waitForExit(pid)
   expect(await server.state()).toMatchObject({ running: false })
   await clock.advance(500)
   await until(async () => ((await server.state()).running ? true : undefined), { what: 'the server to come back' })
@@ -180,10 +180,10 @@ test('a drop takes role and database, with open sessions, and may be repeated', 
   const other = { db_name: 'p_two', db_user: 'p_two', password: 'x' }
   await server.create(other)
   const url = await urlOf(server, other)
-  await asked(url, 'SELECT 1')
+  await queryDatabase(url, 'SELECT 1')
   await server.drop(other)
   await server.drop(other)
-  await expect(asked(url, 'SELECT 1')).rejects.toThrow(/password authentication failed|pg_hba/)
+  await expect(queryDatabase(url, 'SELECT 1')).rejects.toThrow(/password authentication failed|pg_hba/)
   expect(await rows("SELECT 1 FROM pg_roles WHERE rolname = 'p_two'")).toEqual([])
 })
 

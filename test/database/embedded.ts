@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { DatabaseServer, DatabaseSpec } from '../../server/database/database.ts'
-import { createEmbeddedServer, type EmbeddedServerOptions } from '../../server/database/embedded-server.ts'
+import type { DatabaseServer, DatabaseSpec } from '../../server/database/database-server.ts'
+import { createEmbeddedDatabaseServer, type EmbeddedDatabaseOptions } from '../../server/database/embedded-server.ts'
 import { createLog } from '../../server/lib/log.ts'
 import { createTestClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 export const spec: DatabaseSpec = { db_name: 'p_one', db_user: 'p_one', password: 'first-password' }
 
 /** Embedded servers on a data folder that no other user may enter, like the home folder of root, and on a clock that stands still. */
-export function embeddedServers() {
+export function createEmbeddedServers() {
   const root = mkdtempSync(join(tmpdir(), 'homeport-postgres-'))
   const closed = join(root, 'closed')
   const data_dir = join(closed, 'data')
@@ -26,8 +26,8 @@ export function embeddedServers() {
     clock,
     log,
     cluster,
-    start(folder = data_dir, more: Partial<EmbeddedServerOptions> = {}): DatabaseServer {
-      const server = createEmbeddedServer({ data_dir: folder, clock, log: createLog((line) => log.push(line)), ...more })
+    start(folder = data_dir, more: Partial<EmbeddedDatabaseOptions> = {}): DatabaseServer {
+      const server = createEmbeddedDatabaseServer({ data_dir: folder, clock, log: createLog((line) => log.push(line)), ...more })
       open.add(server)
       return server
     },
@@ -52,4 +52,4 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-export const gone = (pid: number) => until(() => (isAlive(pid) ? undefined : true), { what: `the end of process ${pid}` })
+export const waitForExit = (pid: number) => until(() => (isAlive(pid) ? undefined : true), { what: `the end of process ${pid}` })

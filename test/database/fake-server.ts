@@ -1,4 +1,4 @@
-import { type DatabaseServer, DatabaseUnavailable } from '../../server/database/database.ts'
+import { type DatabaseServer, DatabaseUnavailableError } from '../../server/database/database-server.ts'
 
 /** A driver in memory: for each database the SQL that it was filled with. `is_away`: nothing can be had. */
 export interface FakeServer extends DatabaseServer {
@@ -11,7 +11,7 @@ export interface FakeServer extends DatabaseServer {
 export function createFakeServer(name: 'docker' | 'process'): FakeServer {
   const databases = new Map<string, string>()
   const reach = async () => {
-    if (server.is_away) throw new DatabaseUnavailable('It is away.', 'Try again.')
+    if (server.is_away) throw new DatabaseUnavailableError('It is away.', 'Try again.')
   }
   const textOf = async (sql: AsyncIterable<Uint8Array>) => {
     const chunks: Uint8Array[] = []
@@ -31,7 +31,7 @@ export function createFakeServer(name: 'docker' | 'process'): FakeServer {
       await reach()
       databases.delete(db_name)
     },
-    async look() {
+    async inspect() {
       await reach()
       return { engine_version: '15.1', size_bytes: 1 }
     },
@@ -47,8 +47,8 @@ export function createFakeServer(name: 'docker' | 'process'): FakeServer {
       await reach()
       databases.set(db_name, await textOf(sql))
     },
-    async forget() {},
-    async retire() {
+    async disconnectProject() {},
+    async removeIfEmpty() {
       await reach()
       if (databases.size === 0) server.retired++
     },

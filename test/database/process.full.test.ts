@@ -5,29 +5,29 @@ import { describe, expect, test } from 'vitest'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
-import { viewOf } from './docker-server.ts'
-import { dumpStories, leaveHalfDump } from './dump-stories.ts'
-import { gone, isAlive } from './embedded.ts'
-import { packedGuestBook, usePlatform } from './guests.ts'
-import { restartStories } from './restart-stories.ts'
-import { databaseStories } from './stories.ts'
+import { dockerViewOf } from './docker-server.ts'
+import { dumpSuite, createPartialDump } from './dump-suite.ts'
+import { waitForExit, isAlive } from './embedded.ts'
+import { guestBookFiles, usePlatform } from './guest-book-app.ts'
+import { restartSuite } from './restart-suite.ts'
+import { databaseSuite } from './database-suite.ts'
 
 describe('on process', () => {
-  const platform = usePlatform('process', leaveHalfDump)
-  databaseStories(platform)
-  dumpStories(platform, { rows: 30_000 })
+  const getPlatform = usePlatform('process', createPartialDump)
+  databaseSuite(getPlatform)
+  dumpSuite(getPlatform, { rows: 30_000 })
 })
 
 const pidOf = ({ data_dir }: TestPlatform): number => Number(readFileSync(join(data_dir, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n')[0])
-restartStories('process', {
-  async kill(home) {
-    const pid = pidOf(home)
+restartSuite('process', {
+  async kill(platform) {
+    const pid = pidOf(platform)
     process.kill(pid, 'SIGKILL')
-    await gone(pid)
+    await waitForExit(pid)
   },
-  async runs(home) {
+  async runs(platform) {
     try {
-      return isAlive(pidOf(home))
+      return isAlive(pidOf(platform))
     } catch {
       return false
     }
@@ -38,17 +38,17 @@ test.skipIf(!requires('docker').ok)(
   'a database stays where it was made: a container does not reach the embedded server, a process reaches one in Docker',
   async () => {
     const data_dir = mkdtempSync(join(tmpdir(), 'homeport-two-runtimes-'))
-    const repository = makeRepository(packedGuestBook())
-    let home: TestPlatform | undefined
+    const repository = makeRepository(guestBookFiles())
+    let platform: TestPlatform | undefined
     const restarted = async (runtime: 'docker' | 'process') => {
-      await home?.platform.stop()
-      return (home = await startTestPlatform({ runtime, data_dir }))
+      await platform?.handle.stop()
+      return (platform = await startTestPlatform({ runtime, data_dir }))
     }
     const make = async ({ createProject, api }: TestPlatform, slug: string) => {
       await createProject({ slug, repo_url: repository.url })
       expect((await api('POST', `/v1/projects/${slug}/database`)).status).toBe(201)
     }
-    const buildLog = async ({ deploy, ended }: TestPlatform, slug: string) => {
+    const buildLog = async ({ deploy, waitForEnd: ended }: TestPlatform, slug: string) => {
       const { error, build_log } = await ended(slug, (await deploy(slug)).id)
       expect(error).toBeNull()
       return build_log
@@ -56,12 +56,12 @@ test.skipIf(!requires('docker').ok)(
     await make(await restarted('process'), 'inside')
     const onDocker = await restarted('docker')
     expect(await buildLog(onDocker, 'inside')).toContain('server of the runtime process, which an app on docker does not reach')
-    expect((await onDocker.edge('inside.localhost', '/url')).body).toBe('none')
+    expect((await onDocker.fetchEdge('inside.localhost', '/url')).body).toBe('none')
     await make(onDocker, 'outside')
-    const { removeAll } = await viewOf(onDocker)
+    const { removeAll } = await dockerViewOf(onDocker)
     const onProcess = await restarted('process')
     expect(await buildLog(onProcess, 'outside')).not.toContain('does not reach')
-    expect((await onProcess.edge('outside.localhost', '/sign?name=ada')).body).toBe('ada')
+    expect((await onProcess.fetchEdge('outside.localhost', '/sign?name=ada')).body).toBe('ada')
     await onProcess.remove()
     await removeAll()
     repository.remove()

@@ -1,7 +1,7 @@
-import { dumpStories, leaveHalfDump } from './dump-stories.ts'
-import { usePlatform } from './guests.ts'
-import { databaseStories } from './stories.ts'
+import { dumpSuite, createPartialDump } from './dump-suite.ts'
+import { usePlatform } from './guest-book-app.ts'
+import { databaseSuite } from './database-suite.ts'
 
-const platform = usePlatform('process', leaveHalfDump)
-databaseStories(platform)
-dumpStories(platform, { rows: 2_000 })
+const getPlatform = usePlatform('process', createPartialDump)
+databaseSuite(getPlatform)
+dumpSuite(getPlatform, { rows: 2_000 })

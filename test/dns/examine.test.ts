@@ -1,27 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDns, type Dns, type Examination } from '../../server/dns/dns.ts'
-import { type DnsStandIn, startDns } from '../support/dns-stand-in.ts'
+import { createDomainChecker, type DomainChecker, type DomainCheckResult } from '../../server/dns/domain-checker.ts'
+import { type FakeDns, startFakeDns } from '../support/fake-dns.ts'
 import { createTestClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
 
 /* The node's own resolver against a server over UDP: what is found is told apart, and said in plain words. */
 
-let dns: DnsStandIn
-let asking: Dns
+let dns: FakeDns
+let asking: DomainChecker
 const clock = createTestClock({ frozen_at: '2026-01-31T12:00:00Z' })
 const ip = '203.0.113.7'
 const name = 'blog.example.com'
 
 beforeAll(async () => {
-  dns = await startDns()
+  dns = await startFakeDns()
   // Its clock stands still: a machine that stalls is not taken for a DNS that is silent.
-  asking = createDns({ resolvers: () => [dns.address], clock, timeout_ms: 60_000, hasNetwork: () => true })
+  asking = createDomainChecker({ resolvers: () => [dns.address], clock, timeout_ms: 60_000, hasNetwork: () => true })
 })
 afterAll(() => dns.close())
 
-async function examine(zone: DnsStandIn['zone'], platform_ip = ip): Promise<Examination & { A: Examination['checks'][number] }> {
+async function examine(zone: FakeDns['zone'], platform_ip = ip): Promise<DomainCheckResult & { A: DomainCheckResult['checks'][number] }> {
   dns.zone = zone
-  const seen = await asking.examine(name, platform_ip)
+  const seen = await asking.check(name, platform_ip)
   const [first] = seen.checks
   if (!first) throw new Error('there is no check')
   expect(first).toMatchObject({ type: 'A', name, expected: platform_ip, ok: seen.verdict === 'here' })
@@ -128,9 +128,9 @@ describe('unknown', () => {
 
   test('silence ends by itself, and says who was asked', async () => {
     dns.zone = { [name]: 'silent' }
-    dns.asked.length = 0
-    const answer = asking.examine(name, ip)
-    await until(() => dns.asked.length >= 3 || undefined, { what: 'the questions' })
+    dns.queries.length = 0
+    const answer = asking.check(name, ip)
+    await until(() => dns.queries.length >= 3 || undefined, { what: 'the questions' })
     await clock.advance(60_000)
     const { verdict, error } = await answer
     expect(verdict).toBe('unknown')
@@ -138,16 +138,16 @@ describe('unknown', () => {
   })
 
   test('offline is said as such', async () => {
-    const closed = await startDns()
+    const closed = await startFakeDns()
     await closed.close()
-    const offline = createDns({ resolvers: () => [closed.address], clock, timeout_ms: 60_000, hasNetwork: () => false })
-    expect(await offline.examine(name, ip)).toMatchObject({ verdict: 'unknown', error: expect.stringContaining('This machine is offline') })
+    const offline = createDomainChecker({ resolvers: () => [closed.address], clock, timeout_ms: 60_000, hasNetwork: () => false })
+    expect(await offline.check(name, ip)).toMatchObject({ verdict: 'unknown', error: expect.stringContaining('This machine is offline') })
   })
 })
 
 test('every look asks anew: what was mended is seen at once', async () => {
   dns.zone = { [name]: { A: ['198.51.100.4'], ttl: 86_400 } }
-  expect((await asking.examine(name, ip)).verdict).toBe('elsewhere')
+  expect((await asking.check(name, ip)).verdict).toBe('elsewhere')
   dns.zone = { [name]: { A: [ip] } }
-  expect((await asking.examine(name, ip)).verdict).toBe('here')
+  expect((await asking.check(name, ip)).verdict).toBe('here')
 })

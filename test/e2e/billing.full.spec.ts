@@ -1,60 +1,60 @@
 import type { Page } from '@playwright/test'
 import type { BillingStatus } from '../../server/contract/billing.ts'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
-import { type StandIn, startStripe } from '../support/stripe-stand-in.ts'
-import { expect, expectForEverybody, test } from './fixtures.ts'
-import { signIn } from './stage.ts'
+import { type FakeStripe, startFakeStripe } from '../support/fake-stripe.ts'
+import { expect, expectAccessible, test } from './fixtures.ts'
+import { signIn } from './screen-navigation.ts'
 
-const section = (desk: Page) => desk.getByRole('region', { name: 'Plan and card' })
-const statusOf = async (home: TestPlatform) => (await home.api<BillingStatus>('GET', '/v1/billing/status')).body
+const section = (dashboard: Page) => dashboard.getByRole('region', { name: 'Plan and card' })
+const statusOf = async (platform: TestPlatform) => (await platform.api<BillingStatus>('GET', '/v1/billing/status')).body
 
-test('on one’s own machine plan, trial, card and address are played', async ({ desk, home }) => {
-  await desk.goto(`${home.platform.dashboard_url}account?at=plan`)
-  await expect(section(desk)).toContainText('enterprise')
-  await expect(section(desk)).toContainText('Any number of projects')
-  await section(desk).getByLabel('Plan', { exact: true }).selectOption('starter')
-  await expect(section(desk)).toContainText('3 projects')
-  await section(desk).getByLabel('Trial of pro').selectOption('3 days left')
-  await expect(section(desk)).toContainText('All of pro for 3 more days')
-  await expect(section(desk)).toContainText('50 projects')
-  await section(desk).getByRole('switch', { name: 'Has a card' }).click()
-  await expect(section(desk).getByRole('switch', { name: 'Has a card' })).not.toBeChecked()
-  await expect.poll(() => statusOf(home)).toMatchObject({ plan: 'starter', has_payment_method: false })
-  await expectForEverybody(desk, 'plan and card, played')
+test('on one’s own machine plan, trial, card and address are played', async ({ dashboard, platform }) => {
+  await dashboard.goto(`${platform.handle.dashboard_url}account?at=plan`)
+  await expect(section(dashboard)).toContainText('enterprise')
+  await expect(section(dashboard)).toContainText('Any number of projects')
+  await section(dashboard).getByLabel('Plan', { exact: true }).selectOption('starter')
+  await expect(section(dashboard)).toContainText('3 projects')
+  await section(dashboard).getByLabel('Trial of pro').selectOption('3 days left')
+  await expect(section(dashboard)).toContainText('All of pro for 3 more days')
+  await expect(section(dashboard)).toContainText('50 projects')
+  await section(dashboard).getByRole('switch', { name: 'Has a card' }).click()
+  await expect(section(dashboard).getByRole('switch', { name: 'Has a card' })).not.toBeChecked()
+  await expect.poll(() => statusOf(platform)).toMatchObject({ plan: 'starter', has_payment_method: false })
+  await expectAccessible(dashboard, 'plan and card, played')
 
   // Without a card and a trial, what needs one says so, and leads back here.
-  await home.api('PATCH', '/instance/settings', { plan: 'starter', trial_days: null, payment_method: false })
-  await home.createProject({ slug: 'ferry', name: 'Ferry' })
-  await desk.goto(`${home.platform.dashboard_url}projects/ferry/domains?do=add`)
-  const adding = desk.getByRole('dialog', { name: 'Add a domain of your own' })
+  await platform.api('PATCH', '/instance/settings', { plan: 'starter', trial_days: null, payment_method: false })
+  await platform.createProject({ slug: 'ferry', name: 'Ferry' })
+  await dashboard.goto(`${platform.handle.dashboard_url}projects/ferry/domains?do=add`)
+  const adding = dashboard.getByRole('dialog', { name: 'Add a domain of your own' })
   await adding.getByLabel('Name').fill('ferry.example.com')
   await adding.getByRole('button', { name: 'Add it' }).click()
   await expect(adding.getByRole('alert')).toContainText('payment_method_required')
   await adding.getByRole('link', { name: 'your account' }).click()
-  await expect(section(desk).getByRole('switch', { name: 'Has a card' })).not.toBeChecked()
-  await home.api('PATCH', '/instance/settings', { plan: 'enterprise', payment_method: true })
+  await expect(section(dashboard).getByRole('switch', { name: 'Has a card' })).not.toBeChecked()
+  await platform.api('PATCH', '/instance/settings', { plan: 'enterprise', payment_method: true })
 })
 
 test('with a payment processor a card is given in its own form, the plan changed, and the subscription ended', async ({ page }) => {
-  const stripe = await startStripe()
-  const home = await startTestPlatform({ runtime: 'process', stripe: stripe.options })
+  const stripe = await startFakeStripe()
+  const platform = await startTestPlatform({ runtime: 'process', stripe: stripe.options })
   try {
-    const foreign = await standForStripe(page, stripe)
-    await signIn(page, await home.platform.signInUrl())
-    await page.goto(`${home.platform.dashboard_url}account?at=plan`)
+    const foreign = await routeStripeToFake(page, stripe)
+    await signIn(page, await platform.handle.signInUrl())
+    await page.goto(`${platform.handle.dashboard_url}account?at=plan`)
     await expect(section(page)).toContainText('None')
-    await expectForEverybody(page, 'no card yet')
+    await expectAccessible(page, 'no card yet')
     await section(page)
       .getByRole('button', { name: /(Choose a|Change the) plan…/ })
       .click()
     const choosing = page.getByRole('dialog', { name: 'Choose a plan' })
     await choosing.getByRole('radio', { name: /basic/ }).check()
-    await expectForEverybody(page, 'plans')
+    await expectAccessible(page, 'plans')
     // Nothing foreign is fetched before the form is asked for.
     expect(foreign).toEqual([])
     await choosing.getByRole('button', { name: 'On to the card' }).click()
     await expect(page).toHaveURL(/\/account\/card\?plan=basic&interval=monthly$/)
-    await expectForEverybody(page, 'the card form')
+    await expectAccessible(page, 'the card form')
 
     // The processor refuses a card in its own words; the next one is saved.
     const form = page.getByRole('group', { name: 'Card' })
@@ -64,12 +64,12 @@ test('with a payment processor a card is given in its own form, the plan changed
     await form.getByLabel('Card number').fill('4242424242424242')
     await page.getByRole('button', { name: 'Save the card' }).click()
     await expect(page.getByText('you have basic, billed monthly')).toBeVisible()
-    expect(await statusOf(home)).toMatchObject({ plan: 'basic', card: { last4: '4242' }, subscription_status: 'active' })
+    expect(await statusOf(platform)).toMatchObject({ plan: 'basic', card: { last4: '4242' }, subscription_status: 'active' })
     await page.getByRole('link', { name: 'Done' }).click()
     await expect(section(page)).toContainText('Visa ending in 4242')
     await expect(section(page)).toContainText('Paid')
     expect(await page.evaluate(() => 'Stripe' in window)).toBe(false)
-    await expectForEverybody(page, 'paid')
+    await expectAccessible(page, 'paid')
 
     await section(page).getByRole('button', { name: 'Change the plan…' }).click()
     await choosing.getByRole('radio', { name: /^pro/ }).check()
@@ -81,15 +81,15 @@ test('with a payment processor a card is given in its own form, the plan changed
     await page.getByRole('dialog', { name: 'End the subscription?' }).getByRole('button', { name: 'End subscription' }).click()
     await expect(section(page)).toContainText('Ends with the period')
     await expect(section(page).getByRole('button', { name: 'End the subscription…' })).toBeHidden()
-    await expectForEverybody(page, 'ends')
+    await expectAccessible(page, 'ends')
   } finally {
-    await home.remove()
+    await platform.remove()
     await stripe.close()
   }
 })
 
 /** In the place of Stripe's script: a form of one field, which saves its card at the stand-in. Returns what was asked of it. */
-async function standForStripe(page: Page, stripe: StandIn): Promise<string[]> {
+async function routeStripeToFake(page: Page, stripe: FakeStripe): Promise<string[]> {
   const asked: string[] = []
   await page.exposeFunction('saveAtStripe', (clientSecret: string, number: string) => {
     if (number.endsWith('0069')) return 'Your card has expired.'
@@ -98,13 +98,13 @@ async function standForStripe(page: Page, stripe: StandIn): Promise<string[]> {
   })
   await page.route(/^https:\/\/js\.stripe\.com\//, (route) => {
     asked.push(route.request().url())
-    return route.fulfill({ contentType: 'text/javascript', body: `window.Stripe = ${String(stripeScript)}` })
+    return route.fulfill({ contentType: 'text/javascript', body: `window.Stripe = ${String(fakeStripeScript)}` })
   })
   return asked
 }
 
 /** Runs in the page. */
-function stripeScript() {
+function fakeStripeScript() {
   let number: HTMLInputElement
   return {
     elements: ({ clientSecret }: { clientSecret: string }) => ({

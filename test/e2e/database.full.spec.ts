@@ -5,10 +5,10 @@ import { gunzipSync } from 'node:zlib'
 import type { Page } from '@playwright/test'
 import pg from 'pg'
 import type { Database, DatabaseDump } from '../../server/contract/databases.ts'
-import { expect, expectForEverybody, test } from './fixtures.ts'
+import { expect, expectAccessible, test } from './fixtures.ts'
 
 /** Says where its database is, and nothing else. */
-const told = {
+const databaseUrlApp = {
   'package.json': JSON.stringify({ name: 'told', private: true, scripts: { start: 'node server.js' } }),
   'server.js': `
 const http = require('node:http')
@@ -27,59 +27,59 @@ async function query<Row extends pg.QueryResultRow>(connectionString: string, sq
   }
 }
 
-const dumpRows = (desk: Page) => desk.getByRole('list', { name: 'Dumps' }).getByRole('listitem')
+const dumpRows = (dashboard: Page) => dashboard.getByRole('list', { name: 'Dumps' }).getByRole('listitem')
 
-test('a database is dumped, put back, replaced by a file and dropped', async ({ desk, home, repository }) => {
-  await home.createProject({ slug: 'told', name: 'Told', repo_url: repository(told).url })
-  const { body: made } = await home.api<{ database: Database }>('POST', '/v1/projects/told/database')
+test('a database is dumped, put back, replaced by a file and dropped', async ({ dashboard, platform, createRepository }) => {
+  await platform.createProject({ slug: 'told', name: 'Told', repo_url: createRepository(databaseUrlApp).url })
+  const { body: made } = await platform.api<{ database: Database }>('POST', '/v1/projects/told/database')
   const { connection_string: connection, password } = made.database
-  expect((await home.ended('told', (await home.deploy('told')).id)).status).toBe('ready')
+  expect((await platform.waitForEnd('told', (await platform.deploy('told')).id)).status).toBe('ready')
   const addresses: string[] = []
-  desk.on('request', (request) => addresses.push(request.url()))
-  await desk.goto(`${home.platform.dashboard_url}projects/told/database`)
-  await expect(desk.getByRole('heading', { name: 'Connection', exact: true })).toBeVisible()
-  expect(await desk.content()).not.toContain(password)
+  dashboard.on('request', (request) => addresses.push(request.url()))
+  await dashboard.goto(`${platform.handle.dashboard_url}projects/told/database`)
+  await expect(dashboard.getByRole('heading', { name: 'Connection', exact: true })).toBeVisible()
+  expect(await dashboard.content()).not.toContain(password)
 
   await query(connection, `CREATE TABLE boats (name text); INSERT INTO boats VALUES ('Skjold'), ('Fram')`)
 
   // A dump, as a file.
-  await desk.getByRole('button', { name: 'Make a dump' }).click()
-  await expect(dumpRows(desk)).toHaveCount(1)
-  const [download] = await Promise.all([desk.waitForEvent('download'), dumpRows(desk).getByRole('button', { name: 'Download' }).click()])
+  await dashboard.getByRole('button', { name: 'Make a dump' }).click()
+  await expect(dumpRows(dashboard)).toHaveCount(1)
+  const [download] = await Promise.all([dashboard.waitForEvent('download'), dumpRows(dashboard).getByRole('button', { name: 'Download' }).click()])
   expect(download.suggestedFilename()).toMatch(/\.sql\.gz$/)
   expect(gunzipSync(await readFile(await download.path())).toString()).toContain('Skjold')
 
   // Put back to it, after the data was lost.
   await query(connection, 'DELETE FROM boats')
-  await dumpRows(desk)
+  await dumpRows(dashboard)
     .getByRole('button', { name: /^What to do with the dump/ })
     .click()
-  await desk.getByRole('menuitem', { name: 'Put the database back to this…' }).click()
-  const restoring = desk.getByRole('dialog', { name: 'Put the database back?' })
+  await dashboard.getByRole('menuitem', { name: 'Put the database back to this…' }).click()
+  const restoring = dashboard.getByRole('dialog', { name: 'Put the database back?' })
   await restoring.getByLabel('Type told to confirm').fill('tol')
   await expect(restoring.getByRole('button', { name: 'Put it back' })).toBeDisabled()
   await restoring.getByLabel('Type told to confirm').fill('told')
   await restoring.getByRole('button', { name: 'Put it back' }).click()
   await expect(restoring).toBeHidden()
   expect(await query(connection, 'SELECT name FROM boats ORDER BY name')).toEqual([{ name: 'Fram' }, { name: 'Skjold' }])
-  await expect(dumpRows(desk)).toHaveCount(2)
-  await expect(dumpRows(desk).first()).toContainText('Before a restore')
+  await expect(dumpRows(dashboard)).toHaveCount(2)
+  await expect(dumpRows(dashboard).first()).toContainText('Before a restore')
 
   // A file: looked at before it is sent, all or nothing.
-  await desk.getByRole('button', { name: 'Import a file…' }).click()
-  const importing = desk.getByRole('dialog', { name: 'Import a file of SQL' })
+  await dashboard.getByRole('button', { name: 'Import a file…' }).click()
+  const importing = dashboard.getByRole('dialog', { name: 'Import a file of SQL' })
   const choose = (name: string, content: string) =>
     importing.getByLabel('File of SQL').setInputFiles({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(content) })
   await choose('old.dump', 'PGDMP\u0001\u000e')
   await expect(importing.getByRole('alert')).toContainText('pg_restore -O -x -f dump.sql')
-  await expectForEverybody(desk, 'a file that cannot be imported')
+  await expectAccessible(dashboard, 'a file that cannot be imported')
   await choose('wrong.sql', 'CREATE TABLE ships (name text); SELECT nothing FROM nowhere;')
   await importing.getByLabel('Type told to confirm').fill('told')
   await importing.getByRole('button', { name: 'Replace the database' }).click()
   await expect(importing.getByText('restore_failed')).toBeVisible()
   expect(await query(connection, 'SELECT name FROM boats ORDER BY name')).toEqual([{ name: 'Fram' }, { name: 'Skjold' }])
   // While the next one is slow to open, the one before is not sent in its place.
-  const reading = await desk.evaluateHandle(() => {
+  const reading = await dashboard.evaluateHandle(() => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const read = Blob.prototype.arrayBuffer
     Blob.prototype.arrayBuffer = async function () {
@@ -97,53 +97,53 @@ test('a database is dumped, put back, replaced by a file and dropped', async ({ 
   await expect(query(connection, 'SELECT name FROM boats')).rejects.toThrow('does not exist')
 
   // Dropped: nobody gets in any more, the last dump stays and is found where the page says.
-  await desk.getByRole('button', { name: 'Drop…' }).click()
-  const dropping = desk.getByRole('dialog', { name: 'Drop the database of Told?' })
+  await dashboard.getByRole('button', { name: 'Drop…' }).click()
+  const dropping = dashboard.getByRole('dialog', { name: 'Drop the database of Told?' })
   await dropping.getByLabel('Type told to confirm').fill('told')
   await dropping.getByRole('button', { name: 'Drop the database' }).click()
-  await expect(desk.getByRole('heading', { name: 'The database is dropped', exact: true })).toBeVisible()
+  await expect(dashboard.getByRole('heading', { name: 'The database is dropped', exact: true })).toBeVisible()
   await expect(query(connection, 'SELECT 1')).rejects.toThrow()
-  await expect(dumpRows(desk).first()).toContainText('Before the drop')
-  const last = (await home.api<{ dumps: DatabaseDump[] }>('GET', '/instance/projects/told/database/dumps')).body.dumps[0]
-  expect(gunzipSync(await readFile(join(home.data_dir, 'dumps', last?.file ?? ''))).toString()).toContain('Gjøa')
-  await expect(desk.getByText(last?.file ?? 'a file')).toBeVisible()
-  await expect(desk.getByText('The app runs without DATABASE_URL.')).toBeVisible()
-  expect((await home.edge('told.localhost')).body).toBe('none')
-  await expectForEverybody(desk, 'a dropped database')
+  await expect(dumpRows(dashboard).first()).toContainText('Before the drop')
+  const last = (await platform.api<{ dumps: DatabaseDump[] }>('GET', '/instance/projects/told/database/dumps')).body.dumps[0]
+  expect(gunzipSync(await readFile(join(platform.data_dir, 'dumps', last?.file ?? ''))).toString()).toContain('Gjøa')
+  await expect(dashboard.getByText(last?.file ?? 'a file')).toBeVisible()
+  await expect(dashboard.getByText('The app runs without DATABASE_URL.')).toBeVisible()
+  expect((await platform.fetchEdge('told.localhost')).body).toBe('none')
+  await expectAccessible(dashboard, 'a dropped database')
 
   // And outlives its project, listed with the backups.
-  await home.api('DELETE', '/v1/projects/told')
-  await desk.goto(`${home.platform.dashboard_url}instance/backups?at=every-dump`)
-  const every = desk.getByRole('list', { name: 'Dumps of databases' }).getByRole('listitem')
+  await platform.api('DELETE', '/v1/projects/told')
+  await dashboard.goto(`${platform.handle.dashboard_url}instance/backups?at=every-dump`)
+  const every = dashboard.getByRole('list', { name: 'Dumps of databases' }).getByRole('listitem')
   await expect(every.first()).toContainText('told')
   const count = await every.count()
   await every.first().getByRole('button', { name: 'Delete the dump of told…' }).click()
-  await desk.getByRole('dialog', { name: 'Delete this dump?' }).getByRole('button', { name: 'Delete', exact: true }).click()
+  await dashboard.getByRole('dialog', { name: 'Delete this dump?' }).getByRole('button', { name: 'Delete', exact: true }).click()
   await expect(every).toHaveCount(count - 1)
 
   expect(addresses.filter((address) => address.includes(password))).toEqual([])
-  expect(home.log.filter((line) => line.includes(password))).toEqual([])
+  expect(platform.log.filter((line) => line.includes(password))).toEqual([])
 })
 
-test('what stands against a database is said in words', async ({ desk, home }) => {
-  await home.createProject({ slug: 'poor', name: 'Poor' })
-  await home.api('PATCH', '/instance/settings', { plan: 'starter', payment_method: false })
-  await desk.goto(`${home.platform.dashboard_url}projects/poor/database`)
-  await desk.getByRole('button', { name: 'Make a database' }).click()
-  await expect(desk.getByText('payment_method_required')).toBeVisible()
-  await expectForEverybody(desk, 'a database that needs a card')
-  await desk.getByRole('link', { name: 'settings of the instance' }).click()
-  await expect(desk).toHaveURL(/\/app\/instance$/)
-  await home.api('PATCH', '/instance/settings', { plan: 'enterprise', payment_method: true })
+test('what stands against a database is said in words', async ({ dashboard, platform }) => {
+  await platform.createProject({ slug: 'poor', name: 'Poor' })
+  await platform.api('PATCH', '/instance/settings', { plan: 'starter', payment_method: false })
+  await dashboard.goto(`${platform.handle.dashboard_url}projects/poor/database`)
+  await dashboard.getByRole('button', { name: 'Make a database' }).click()
+  await expect(dashboard.getByText('payment_method_required')).toBeVisible()
+  await expectAccessible(dashboard, 'a database that needs a card')
+  await dashboard.getByRole('link', { name: 'settings of the instance' }).click()
+  await expect(dashboard).toHaveURL(/\/app\/instance$/)
+  await platform.api('PATCH', '/instance/settings', { plan: 'enterprise', payment_method: true })
 })
 
-test('a big file shows how far it is, and is given up', async ({ desk, home }, info) => {
-  await home.createProject({ slug: 'long', name: 'Long' })
-  await home.api('POST', '/v1/projects/long/database')
-  await desk.goto(`${home.platform.dashboard_url}projects/long/database?do=import`)
-  const dialog = desk.getByRole('dialog', { name: 'Import a file of SQL' })
+test('a big file shows how far it is, and is given up', async ({ dashboard, platform }, info) => {
+  await platform.createProject({ slug: 'long', name: 'Long' })
+  await platform.api('POST', '/v1/projects/long/database')
+  await dashboard.goto(`${platform.handle.dashboard_url}projects/long/database?do=import`)
+  const dialog = dashboard.getByRole('dialog', { name: 'Import a file of SQL' })
   // A slow line, so that there is something to see.
-  const line = await desk.context().newCDPSession(desk)
+  const line = await dashboard.context().newCDPSession(dashboard)
   await line.send('Network.enable')
   await line.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 2e5 })
   const file = info.outputPath('long.sql')
@@ -160,5 +160,5 @@ test('a big file shows how far it is, and is given up', async ({ desk, home }, i
   await expect(dialog.getByRole('button', { name: 'Replace the database' })).toBeEnabled()
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   await expect(dialog).toBeHidden()
-  await expect(desk.getByRole('heading', { name: 'Connection', exact: true })).toBeVisible()
+  await expect(dashboard.getByRole('heading', { name: 'Connection', exact: true })).toBeVisible()
 })

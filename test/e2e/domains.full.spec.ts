@@ -1,37 +1,37 @@
 import type { Domain } from '../../server/contract/domains.ts'
 import type { TestPlatform } from '../support/platform.ts'
-import { type DnsStandIn, startDns } from '../support/dns-stand-in.ts'
-import { app, expect, expectForEverybody, test } from './fixtures.ts'
+import { type FakeDns, startFakeDns } from '../support/fake-dns.ts'
+import { greetingAppFiles, expect, expectAccessible, test } from './fixtures.ts'
 
 test.use({ platform_name: 'domains' })
 
-let dns: DnsStandIn
+let dns: FakeDns
 test.beforeAll(async () => {
-  dns = await startDns()
+  dns = await startFakeDns()
 })
 test.afterAll(() => dns.close())
 
-async function domainsOf(home: TestPlatform, slug: string): Promise<Domain[]> {
-  return (await home.api<{ domains: Domain[] }>('GET', `/v1/projects/${slug}/domains`)).body.domains
+async function domainsOf(platform: TestPlatform, slug: string): Promise<Domain[]> {
+  return (await platform.api<{ domains: Domain[] }>('GET', `/v1/projects/${slug}/domains`)).body.domains
 }
 
-test('a name of one’s own is added, checked, leads here, and is taken away', async ({ desk, home, repository }) => {
-  await home.createProject({ slug: 'quay', name: 'Quay', repo_url: repository(app('The quay')).url })
-  expect((await home.ended('quay', (await home.deploy('quay')).id)).status).toBe('ready')
-  await home.api('PATCH', '/instance/settings', { dns_resolvers: [dns.address], platform_ip: '203.0.113.7' })
-  await desk.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-  const copied = () => desk.evaluate(() => navigator.clipboard.readText())
+test('a name of one’s own is added, checked, leads here, and is taken away', async ({ dashboard, platform, createRepository }) => {
+  await platform.createProject({ slug: 'quay', name: 'Quay', repo_url: createRepository(greetingAppFiles('The quay')).url })
+  expect((await platform.waitForEnd('quay', (await platform.deploy('quay')).id)).status).toBe('ready')
+  await platform.api('PATCH', '/instance/settings', { dns_resolvers: [dns.address], platform_ip: '203.0.113.7' })
+  await dashboard.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  const copied = () => dashboard.evaluate(() => navigator.clipboard.readText())
 
   // By keys alone, from anywhere in the project.
-  await desk.goto(`${home.platform.dashboard_url}projects/quay`)
-  await expect(desk.getByRole('heading', { name: 'Quay', exact: true })).toBeVisible()
-  await desk.keyboard.press('ControlOrMeta+k')
-  await expect(desk.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox')).toBeFocused()
-  await desk.keyboard.type('add one of your own')
-  await desk.keyboard.press('Enter')
-  const adding = desk.getByRole('dialog', { name: 'Add a domain of your own' })
+  await dashboard.goto(`${platform.handle.dashboard_url}projects/quay`)
+  await expect(dashboard.getByRole('heading', { name: 'Quay', exact: true })).toBeVisible()
+  await dashboard.keyboard.press('ControlOrMeta+k')
+  await expect(dashboard.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox')).toBeFocused()
+  await dashboard.keyboard.type('add one of your own')
+  await dashboard.keyboard.press('Enter')
+  const adding = dashboard.getByRole('dialog', { name: 'Add a domain of your own' })
   await expect(adding.getByLabel('Name')).toBeFocused()
-  await expectForEverybody(desk, 'the name is asked')
+  await expectAccessible(dashboard, 'the name is asked')
 
   // What is no name of a project is refused in words, below the field.
   await adding.getByLabel('Name').fill('203.0.113.9')
@@ -42,12 +42,12 @@ test('a name of one’s own is added, checked, leads here, and is taken away', a
   await adding.getByRole('button', { name: 'Add it' }).click()
 
   // The record to set, to be copied.
-  const dialog = desk.getByRole('dialog', { name: 'blog.example.com' })
+  const dialog = dashboard.getByRole('dialog', { name: 'blog.example.com' })
   await dialog.getByRole('button', { name: 'Copy the value' }).click()
   await expect.poll(copied).toBe('203.0.113.7')
   await dialog.getByRole('button', { name: 'Copy the name' }).click()
   await expect.poll(copied).toBe('blog.example.com')
-  expect((await home.edge('blog.example.com')).status).toBe(404)
+  expect((await platform.fetchEdge('blog.example.com')).status).toBe(404)
 
   // A look that finds something else says what, and what to do.
   dns.zone = { 'blog.example.com': { A: ['198.51.100.1'] } }
@@ -55,29 +55,29 @@ test('a name of one’s own is added, checked, leads here, and is taken away', a
   const found = dialog.getByRole('list', { name: 'What was found' })
   await expect(found).toContainText('Expected203.0.113.7')
   await expect(found).toContainText('Found198.51.100.1')
-  await expectForEverybody(desk, 'the record is not right')
+  await expectAccessible(dashboard, 'the record is not right')
   await dialog.getByRole('button', { name: 'Later' }).click()
-  const row = desk.getByRole('list', { name: 'Domains' }).getByRole('listitem')
+  const row = dashboard.getByRole('list', { name: 'Domains' }).getByRole('listitem')
   await expect(row).toContainText('Not pointing here')
-  await expectForEverybody(desk, 'a domain that does not lead here')
+  await expectAccessible(dashboard, 'a domain that does not lead here')
 
   // Who comes back goes on where it was.
   dns.zone = { 'blog.example.com': { A: ['203.0.113.7'] } }
-  await desk.reload()
+  await dashboard.reload()
   await row.getByRole('button', { name: 'Check…' }).click()
   await dialog.getByRole('button', { name: 'Check now' }).click()
   await expect(dialog.getByText('leads here, and the project answers to it')).toBeVisible()
   await expect(dialog.getByRole('link', { name: 'Open it' })).toHaveAttribute('href', /^http:\/\/blog\.example\.com:\d+\/$/)
-  await expectForEverybody(desk, 'the record is right')
+  await expectAccessible(dashboard, 'the record is right')
   await dialog.getByRole('button', { name: 'Done' }).click()
   await expect(row).toContainText('Leads here')
-  expect((await home.edge('blog.example.com')).body).toContain('The quay')
+  expect((await platform.fetchEdge('blog.example.com')).body).toContain('The quay')
 
   // The same name a second time, from the list of all of them.
-  await desk.goto(`${home.platform.dashboard_url}domains`)
+  await dashboard.goto(`${platform.handle.dashboard_url}domains`)
   await expect(row.getByRole('link', { name: 'Quay' })).toBeVisible()
-  await expectForEverybody(desk, 'every domain')
-  await desk.getByRole('button', { name: 'Add a domain' }).click()
+  await expectAccessible(dashboard, 'every domain')
+  await dashboard.getByRole('button', { name: 'Add a domain' }).click()
   await adding.getByLabel('Name').fill('blog.example.com')
   await adding.getByLabel('Project').selectOption('quay')
   await adding.getByRole('button', { name: 'Add it' }).click()
@@ -85,13 +85,13 @@ test('a name of one’s own is added, checked, leads here, and is taken away', a
   await adding.getByRole('button', { name: 'Cancel' }).click()
 
   await row.getByRole('button', { name: 'What to do with blog.example.com' }).click()
-  await desk.getByRole('menuitem', { name: 'Take it away…' }).click()
-  const deleting = desk.getByRole('dialog', { name: 'Take blog.example.com away?' })
+  await dashboard.getByRole('menuitem', { name: 'Take it away…' }).click()
+  const deleting = dashboard.getByRole('dialog', { name: 'Take blog.example.com away?' })
   await deleting.getByRole('button', { name: 'Cancel' }).click()
   await row.getByRole('button', { name: 'What to do with blog.example.com' }).click()
-  await desk.getByRole('menuitem', { name: 'Take it away…' }).click()
+  await dashboard.getByRole('menuitem', { name: 'Take it away…' }).click()
   await deleting.getByRole('button', { name: 'Take it away' }).click()
-  await expect(desk.getByRole('heading', { name: 'No domains yet', exact: true })).toBeVisible()
-  expect((await home.edge('blog.example.com')).status).toBe(404)
-  expect(await domainsOf(home, 'quay')).toEqual([])
+  await expect(dashboard.getByRole('heading', { name: 'No domains yet', exact: true })).toBeVisible()
+  expect((await platform.fetchEdge('blog.example.com')).status).toBe(404)
+  expect(await domainsOf(platform, 'quay')).toEqual([])
 })

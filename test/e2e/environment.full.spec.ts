@@ -2,26 +2,26 @@ import { readFileSync } from 'node:fs'
 import type { Page } from '@playwright/test'
 import type { EnvVar } from '../../server/contract/env-vars.ts'
 import type { TestPlatform } from '../support/platform.ts'
-import { app, expect, test } from './fixtures.ts'
+import { greetingAppFiles, expect, test } from './fixtures.ts'
 
-const group = (desk: Page, name: string) => desk.getByRole('region', { name, exact: true })
-const stored = async (home: TestPlatform, slug: string) =>
-  (await home.api<{ env_vars: EnvVar[] }>('GET', `/v1/projects/${slug}/env-vars`)).body.env_vars.map(({ key, value, environment }) => [
+const group = (dashboard: Page, name: string) => dashboard.getByRole('region', { name, exact: true })
+const stored = async (platform: TestPlatform, slug: string) =>
+  (await platform.api<{ env_vars: EnvVar[] }>('GET', `/v1/projects/${slug}/env-vars`)).body.env_vars.map(({ key, value, environment }) => [
     key,
     value,
     environment,
   ])
 
-test('a whole file says what each line does before it is saved, and comes back as a file', async ({ desk, home }) => {
-  await home.createProject({ slug: 'archive', name: 'Archive' })
-  await home.api('POST', '/v1/projects/archive/env-vars', {
+test('a whole file says what each line does before it is saved, and comes back as a file', async ({ dashboard, platform }) => {
+  await platform.createProject({ slug: 'archive', name: 'Archive' })
+  await platform.api('POST', '/v1/projects/archive/env-vars', {
     vars: [
       { key: 'OLD', value: 'same' },
       { key: 'OTHER', value: 'ours' },
     ],
   })
-  await desk.goto(`${home.platform.dashboard_url}projects/archive/environment`)
-  await expect(group(desk, 'Production and previews').getByRole('listitem')).toHaveCount(2)
+  await dashboard.goto(`${platform.handle.dashboard_url}projects/archive/environment`)
+  await expect(group(dashboard, 'Production and previews').getByRole('listitem')).toHaveCount(2)
   const file = [
     '# of the old server',
     'export API_URL="https://api.example.com/#top"',
@@ -39,13 +39,13 @@ test('a whole file says what each line does before it is saved, and comes back a
   ].join('\r\n')
 
   // Dropped anywhere on the page.
-  const dropped = await desk.evaluateHandle((text) => {
+  const dropped = await dashboard.evaluateHandle((text) => {
     const transfer = new DataTransfer()
     transfer.items.add(new File([text], '.env'))
     return transfer
   }, file)
-  await desk.locator('.env').dispatchEvent('drop', { dataTransfer: dropped })
-  const dialog = desk.getByRole('dialog', { name: 'Add from a .env file' })
+  await dashboard.locator('.env').dispatchEvent('drop', { dataTransfer: dropped })
+  const dialog = dashboard.getByRole('dialog', { name: 'Add from a .env file' })
   const lines = dialog.getByRole('group', { name: 'Lines' }).getByRole('listitem')
   await expect(dialog.getByText('3 will be added, 3 skipped, 5 refused.')).toBeVisible()
   const told = [
@@ -62,7 +62,7 @@ test('a whole file says what each line does before it is saved, and comes back a
     'Line 13PORT_NAMEWill be added',
   ]
   await expect(lines).toContainText(told)
-  expect(await stored(home, 'archive')).toHaveLength(2)
+  expect(await stored(platform, 'archive')).toHaveLength(2)
 
   // Of another environment nothing is there yet.
   await dialog.getByLabel('Environment').selectOption('Previews')
@@ -70,8 +70,8 @@ test('a whole file says what each line does before it is saved, and comes back a
   await dialog.getByLabel('Environment').selectOption('Production and previews')
   await dialog.getByRole('button', { name: 'Add 3 variables' }).click()
   await expect(dialog).toBeHidden()
-  await expect(group(desk, 'Production and previews').getByRole('listitem')).toHaveCount(5)
-  expect(await stored(home, 'archive')).toEqual([
+  await expect(group(dashboard, 'Production and previews').getByRole('listitem')).toHaveCount(5)
+  expect(await stored(platform, 'archive')).toEqual([
     ['API_URL', 'https://api.example.com/#top', null],
     ['KEY', 'line one\nline two', null],
     ['OLD', 'same', null],
@@ -80,58 +80,58 @@ test('a whole file says what each line does before it is saved, and comes back a
   ])
 
   // Another window is told, and what is of previews alone is put over what is of both.
-  await home.api('POST', '/v1/projects/archive/env-vars', { key: 'OLD', value: 'newer', environment: 'preview' })
-  await home.api('POST', '/v1/projects/archive/env-vars', { key: 'ODD', value: `'"\`\n`, environment: 'preview' })
-  await expect(group(desk, 'Previews').getByRole('listitem')).toHaveCount(2)
-  await desk.getByRole('button', { name: 'Download' }).click()
-  const [download] = await Promise.all([desk.waitForEvent('download'), desk.getByRole('menuitem', { name: 'What previews have' }).click()])
+  await platform.api('POST', '/v1/projects/archive/env-vars', { key: 'OLD', value: 'newer', environment: 'preview' })
+  await platform.api('POST', '/v1/projects/archive/env-vars', { key: 'ODD', value: `'"\`\n`, environment: 'preview' })
+  await expect(group(dashboard, 'Previews').getByRole('listitem')).toHaveCount(2)
+  await dashboard.getByRole('button', { name: 'Download' }).click()
+  const [download] = await Promise.all([dashboard.waitForEvent('download'), dashboard.getByRole('menuitem', { name: 'What previews have' }).click()])
   expect(download.suggestedFilename()).toBe('archive.preview.env')
   expect(download.url()).toMatch(/^blob:/)
   const text = readFileSync(await download.path(), 'utf8')
   expect(text).toContain('OLD=newer\n')
   expect(text).not.toContain('OLD=same')
   expect(text).toContain("KEY='line one\nline two'\n")
-  await expect(desk.getByText('Downloaded without ODD: the format cannot hold its value.')).toBeVisible()
+  await expect(dashboard.getByText('Downloaded without ODD: the format cannot hold its value.')).toBeVisible()
 
   // Pasted anywhere, or into the field for the name of one.
   const paste = (selector: string, content: string) =>
-    desk.locator(selector).evaluate((element, pasted) => {
+    dashboard.locator(selector).evaluate((element, pasted) => {
       const clipboardData = new DataTransfer()
       clipboardData.setData('text', pasted)
       element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))
     }, content)
   await paste('body', 'ONE=1\nTWO=2')
   await expect(dialog.getByText('2 will be added, 0 skipped, 0 refused.')).toBeVisible()
-  await desk.keyboard.press('Escape')
-  await desk.getByRole('button', { name: 'Add a variable' }).click()
+  await dashboard.keyboard.press('Escape')
+  await dashboard.getByRole('button', { name: 'Add a variable' }).click()
   await paste('[placeholder=DATABASE_URL]', 'ONE=1')
-  await expect(desk.getByRole('dialog').getByLabel('Key')).toHaveValue('ONE')
-  await expect(desk.getByRole('dialog').getByLabel('Value')).toHaveValue('1')
+  await expect(dashboard.getByRole('dialog').getByLabel('Key')).toHaveValue('ONE')
+  await expect(dashboard.getByRole('dialog').getByLabel('Value')).toHaveValue('1')
   await paste('[placeholder=DATABASE_URL]', 'ONE=1\nTWO=2\nTHREE=3')
   await expect(dialog.getByText('3 will be added, 0 skipped, 0 refused.')).toBeVisible()
 })
 
 test('what was added shows at once, however long the list takes, and the notice of its deployment keeps its height', async ({
-  desk,
-  home,
-  repository,
+  dashboard,
+  platform,
+  createRepository,
 }) => {
-  await home.createProject({ slug: 'quick', name: 'Quick', repo_url: repository(app('quick')).url })
-  await home.ended('quick', (await home.deploy('quick')).id)
-  await desk.goto(`${home.platform.dashboard_url}projects/quick/environment?do=import`)
-  const dialog = desk.getByRole('dialog', { name: 'Add from a .env file' })
+  await platform.createProject({ slug: 'quick', name: 'Quick', repo_url: createRepository(greetingAppFiles('quick')).url })
+  await platform.waitForEnd('quick', (await platform.deploy('quick')).id)
+  await dashboard.goto(`${platform.handle.dashboard_url}projects/quick/environment?do=import`)
+  const dialog = dashboard.getByRole('dialog', { name: 'Add from a .env file' })
   await dialog.getByLabel('Content of the file').fill('ONE=1\nTWO=2')
   const released = Promise.withResolvers<void>()
-  await desk.route(/\/env-vars$|\/deployments\?/, async (route) => {
+  await dashboard.route(/\/env-vars$|\/deployments\?/, async (route) => {
     if (route.request().method() === 'GET') await released.promise
     await route.continue()
   })
   await dialog.getByRole('button', { name: 'Add 2 variables' }).click()
   await expect(dialog).toBeHidden()
-  await expect(group(desk, 'Production and previews').getByRole('listitem')).toHaveCount(2)
-  await expect(desk.getByText('changed since the app was deployed')).toHaveCount(0)
+  await expect(group(dashboard, 'Production and previews').getByRole('listitem')).toHaveCount(2)
+  await expect(dashboard.getByText('changed since the app was deployed')).toHaveCount(0)
   released.resolve()
-  const notice = desk.locator('.deployment-news')
+  const notice = dashboard.locator('.deployment-notice')
   await expect(notice).toBeVisible()
   const height = (await notice.boundingBox())?.height
   await expect(notice).toContainText('The app runs with')

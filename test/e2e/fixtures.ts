@@ -2,53 +2,53 @@ import { AxeBuilder } from '@axe-core/playwright'
 import { type Page, test as base, expect } from '@playwright/test'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
 import { type Repository, makeRepository } from '../support/repository.ts'
-import { settled, signIn } from './stage.ts'
+import { waitForAnimations, signIn } from './screen-navigation.ts'
 
-interface OfWorker {
+interface WorkerFixtures {
   /** '': the platform that all tests of a worker share. Another name: one that these tests have for themselves, and that keeps what each leaves. */
   platform_name: string
-  workerHome: TestPlatform
-  workerOther: () => Promise<TestPlatform>
+  workerPlatform: TestPlatform
+  startWorkerSecondPlatform: () => Promise<TestPlatform>
 }
 
-interface OfTest {
+interface TestFixtures {
   /** A whole platform with the process runtime, without projects. */
-  home: TestPlatform
+  platform: TestPlatform
   /** The same once more, for what happens between two; started when the first test of a worker asks for it. */
-  startOther: () => Promise<TestPlatform>
+  startSecondPlatform: () => Promise<TestPlatform>
   /** The page of a browser that is signed in as the owner. */
-  desk: Page
+  dashboard: Page
   /** A git repository that goes when the test ends. */
-  repository: (files: Record<string, string>) => Repository
+  createRepository: (files: Record<string, string>) => Repository
 }
 
-export const test = base.extend<OfTest, OfWorker>({
+export const test = base.extend<TestFixtures, WorkerFixtures>({
   platform_name: ['', { option: true, scope: 'worker' }],
-  workerHome: [
+  workerPlatform: [
     async ({ platform_name: _ }, use) => {
-      const home = await startTestPlatform({ runtime: 'process' })
-      await use(home)
-      await home.remove()
+      const platform = await startTestPlatform({ runtime: 'process' })
+      await use(platform)
+      await platform.remove()
     },
     { scope: 'worker' },
   ],
-  workerOther: [
+  startWorkerSecondPlatform: [
     // oxlint-disable-next-line no-empty-pattern -- Playwright asks for the braces
     async ({}, use) => {
-      let other: Promise<TestPlatform> | undefined
-      await use(() => (other ??= startTestPlatform({ runtime: 'process' })))
-      await (await other)?.remove()
+      let secondPlatform: Promise<TestPlatform> | undefined
+      await use(() => (secondPlatform ??= startTestPlatform({ runtime: 'process' })))
+      await (await secondPlatform)?.remove()
     },
     { scope: 'worker' },
   ],
-  async home({ workerHome, platform_name }, use) {
-    await use(workerHome)
-    if (platform_name === '') await emptied(workerHome)
+  async platform({ workerPlatform, platform_name }, use) {
+    await use(workerPlatform)
+    if (platform_name === '') await removeTestData(workerPlatform)
   },
-  async startOther({ workerOther, platform_name }, use) {
-    let used: TestPlatform | undefined
-    await use(async () => (used = await workerOther()))
-    if (used && platform_name === '') await emptied(used)
+  async startSecondPlatform({ startWorkerSecondPlatform, platform_name }, use) {
+    let secondPlatform: TestPlatform | undefined
+    await use(async () => (secondPlatform = await startWorkerSecondPlatform()))
+    if (secondPlatform && platform_name === '') await removeTestData(secondPlatform)
   },
   /** A failure tells what the page could not fetch, what it complained about, and what it still waits for. */
   async page({ page }, use, info) {
@@ -69,24 +69,24 @@ export const test = base.extend<OfTest, OfWorker>({
       contentType: 'text/plain',
     })
   },
-  async desk({ home, page }, use) {
-    await signIn(page, await home.platform.signInUrl())
+  async dashboard({ platform, page }, use) {
+    await signIn(page, await platform.handle.signInUrl())
     await use(page)
   },
   // oxlint-disable-next-line no-empty-pattern -- Playwright asks for the braces
-  async repository({}, use) {
-    const made: Repository[] = []
+  async createRepository({}, use) {
+    const repositories: Repository[] = []
     await use((files) => {
       const repository = makeRepository(files)
-      made.push(repository)
+      repositories.push(repository)
       return repository
     })
-    for (const repository of made) repository.remove()
+    for (const repository of repositories) repository.remove()
   },
 })
 
 /** Removes what a test made, so that the next one finds no projects, tokens or other instances. */
-async function emptied({ api }: TestPlatform): Promise<void> {
+async function removeTestData({ api }: TestPlatform): Promise<void> {
   const { projects } = (await api<{ projects: { slug: string }[] }>('GET', '/v1/projects?limit=100')).body
   const { remotes } = (await api<{ remotes: { id: string }[] }>('GET', '/instance/remotes')).body
   const { api_tokens } = (await api<{ api_tokens: { id: string }[] }>('GET', '/v1/tokens?limit=100')).body
@@ -100,20 +100,20 @@ async function emptied({ api }: TestPlatform): Promise<void> {
 
 export { expect } from '@playwright/test'
 
-const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+const axeTags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
 /** The rules that look at colours, which are all that another theme changes. */
-export const rulesOfColour = ['color-contrast', 'link-in-text-block']
+export const colorContrastRules = ['color-contrast', 'link-in-text-block']
 
 /** No finding in axe, however small, and nothing wider than the window. `only`: some rules, where the others have been asked already. */
-export async function expectForEverybody(page: Page, name: string, { only }: { only?: string[] } = {}): Promise<void> {
+export async function expectAccessible(page: Page, name: string, { only }: { only?: string[] } = {}): Promise<void> {
   // Before its script has come, a page is a frame without a content.
   await expect(page.locator('h1').first(), `${name} has its heading`).toBeVisible()
-  await settled(page)
+  await waitForAnimations(page)
   // There are no frames, so axe may report from the page itself; else it opens a second one for each report.
   // Of what is as it should be nothing has to be told: to name each such element takes it longer than to look.
   const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] })
-  const { violations } = await (only ? axe.withRules(only) : axe.withTags(rules)).analyze()
+  const { violations } = await (only ? axe.withRules(only) : axe.withTags(axeTags)).analyze()
   expect
     .soft(
       violations.map(
@@ -123,29 +123,29 @@ export async function expectForEverybody(page: Page, name: string, { only }: { o
       name,
     )
     .toEqual([])
-  await expectFits(page, name)
+  await expectNoHorizontalScroll(page, name)
 }
 
 /** Nobody has to scroll sideways. */
-export async function expectFits(page: Page, name: string): Promise<void> {
+export async function expectNoHorizontalScroll(page: Page, name: string): Promise<void> {
   // What is drawn to measure follows a frame after the window.
   const over = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
   await expect.configure({ soft: true }).poll(over, `${name} fits its window`).toBe(0)
 }
 
 /** Deploys a .tar.gz without a browser. */
-export async function upload(to: TestPlatform, slug: string, archive: Buffer): Promise<void> {
-  const answer = await fetch(`${to.platform.api_url}/v1/projects/${slug}/upload`, {
+export async function uploadArchive(to: TestPlatform, slug: string, archive: Buffer): Promise<void> {
+  const response = await fetch(`${to.handle.api_url}/v1/projects/${slug}/upload`, {
     method: 'POST',
     body: new Uint8Array(archive),
-    headers: { authorization: `Bearer ${to.platform.instance.token}`, 'content-type': 'application/gzip' },
+    headers: { authorization: `Bearer ${to.handle.instance.token}`, 'content-type': 'application/gzip' },
   })
-  const { deployment_id } = (await answer.json()) as { deployment_id: string }
-  expect((await to.ended(slug, deployment_id)).status).toBe('ready')
+  const { deployment_id } = (await response.json()) as { deployment_id: string }
+  expect((await to.waitForEnd(slug, deployment_id)).status).toBe('ready')
 }
 
 /** A server without dependencies that greets, and talks about it. */
-export function app(greeting: string, build = `console.log('compiled ${greeting}')`): Record<string, string> {
+export function greetingAppFiles(greeting: string, build = `console.log('compiled ${greeting}')`): Record<string, string> {
   return {
     'package.json': JSON.stringify({ name: 'app', private: true, scripts: { build: 'node build.js', start: 'node server.js' } }),
     'build.js': build,
@@ -164,7 +164,7 @@ process.on('SIGTERM', () => process.exit(0))
 }
 
 /** A server with pages that may be kept at the edge, and one of every kind of answer. It says in each page how often it was asked. */
-export function newsstand(): Record<string, string> {
+export function cacheableAppFiles(): Record<string, string> {
   return {
     'package.json': JSON.stringify({ name: 'newsstand', private: true, scripts: { start: 'node server.js' } }),
     'server.js': `

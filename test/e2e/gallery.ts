@@ -5,18 +5,18 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium } from '@playwright/test'
-import { allHere } from '../support/pace.ts'
+import { waitUntilIdle } from '../support/page-performance.ts'
 import { startTestPlatform } from '../support/platform.ts'
 import { chromiumPath } from '../support/requirements.ts'
-import { setScene } from './scene.ts'
+import { createSeededPlatform } from './seeded-platform.ts'
 import { screens } from './screens.ts'
-import { homeOf, openScreen, openWindow } from './stage.ts'
+import { toDashboardTarget, openScreen, createWindow } from './screen-navigation.ts'
 
 const folder = join(import.meta.dirname, '../../out/gallery')
 const wanted = process.argv.slice(2)
 
 mkdirSync(folder, { recursive: true })
-const scene = await setScene({ pictures: true })
+const seeded = await createSeededPlatform({ pictures: true })
 /** Nobody has used it. */
 const empty = await startTestPlatform({ runtime: 'process' })
 const browser = await chromium.launch({
@@ -29,15 +29,15 @@ try {
       { width: 1280, height: 820 },
       { width: 390, height: 844 },
     ]) {
-      const context = await openWindow(browser, { colorScheme, viewport, deviceScaleFactor: viewport.width < 500 ? 2 : 1 })
+      const context = await createWindow(browser, { colorScheme, viewport, deviceScaleFactor: viewport.width < 500 ? 2 : 1 })
       context.on('console', (message) => message.type() === 'error' && console.log(`  console: ${message.text()}`))
       context.on('weberror', (error) => console.log(`  page: ${error.error().message}`))
-      for (const screen of screens(scene.ids)) {
+      for (const screen of screens(seeded.ids)) {
         const { name, path, act, seen_by } = screen
         if (wanted.length > 0 && !wanted.some((part) => name.includes(part))) continue
         const page = await context.newPage()
-        await openScreen(page, homeOf(seen_by === 'newcomer' ? empty : scene.home), screen)
-        if (!act && !screen.is_loading) await allHere(page)
+        await openScreen(page, toDashboardTarget(seen_by === 'newcomer' ? empty : seeded.platform), screen)
+        if (!act && !screen.is_loading) await waitUntilIdle(page)
         await page.screenshot({
           path: join(folder, `${name}-${colorScheme}-${viewport.width}.png`),
           fullPage: !act && !path.includes('deployments/'),
@@ -53,5 +53,5 @@ try {
 } finally {
   await browser.close()
   await empty.remove()
-  await scene.remove()
+  await seeded.remove()
 }

@@ -1,8 +1,8 @@
 import type { Page } from '@playwright/test'
-import { addInstance, makeToken, poisoned } from './elsewhere.ts'
-import { app, expect, test } from './fixtures.ts'
+import { addInstance, createToken, startTamperingProxy } from './remote-instances.ts'
+import { greetingAppFiles, expect, test } from './fixtures.ts'
 
-const venom = `<img src=x onerror="window.bitten=1"></script><script>window.bitten=1</script>\u202Egnp.exe\u2066\u0007\u001b[2J${'W'.repeat(5000)}`
+const hostileText = `<img src=x onerror="window.bitten=1"></script><script>window.bitten=1</script>\u202Egnp.exe\u2066\u0007\u001b[2J${'W'.repeat(5000)}`
 const shown = '<img src=x onerror="window.bitten=1">'
 /** What a person, a repository or another machine may have put into words. */
 const words =
@@ -11,7 +11,7 @@ const words =
 const known = /^(clone|detect|install|build|start|health_check|route|process|docker)$/
 
 // Printed by a build and by an app: tags, a link that runs, turns of the line, and one line without an end.
-const evilLog = `
+const hostileBuildScript = `
 console.log('<img src=x onerror="window.bitten=1"> in the log')
 console.log('\\x1b]8;;javascript:window.bitten=1\\x07a link\\x1b]8;;\\x07 beside it')
 console.log('\\u202Egnp.exe\\u2066 turned </script><script>window.bitten=1</script>')
@@ -19,12 +19,12 @@ console.log('data: x\\n\\nevent: status\\ndata: {"status":"live"}\\n')
 console.log('L'.repeat(50000))
 `
 
-const poison = (key: string, text: string) =>
-  words.test(key) && !known.test(text) ? venom : /(^|_)(url|urls|href|origin)$/.test(key) ? 'javascript:window.bitten=1' : text
+const injectHostileText = (key: string, text: string) =>
+  words.test(key) && !known.test(text) ? hostileText : /(^|_)(url|urls|href|origin)$/.test(key) ? 'javascript:window.bitten=1' : text
 
 /** Nothing ran, nothing leads anywhere that runs, and the page is as wide as its window. */
-async function expectUnharmed(desk: Page, where: string): Promise<void> {
-  const found = await desk.evaluate(() => ({
+async function expectPageUnharmed(dashboard: Page, where: string): Promise<void> {
+  const found = await dashboard.evaluate(() => ({
     bitten: 'bitten' in window,
     handlers: document.querySelectorAll('[onerror], [onload], iframe, object, embed').length,
     scripts: [...document.scripts].filter(({ src }) => !src.startsWith(location.origin)).length,
@@ -36,22 +36,22 @@ async function expectUnharmed(desk: Page, where: string): Promise<void> {
   expect.soft(found, where).toEqual({ bitten: false, handlers: 0, scripts: 0, links: [], wider: 0 })
 }
 
-test('whatever another instance says stands there as text', async ({ desk, home, startOther, repository }) => {
-  const far = await startOther()
-  const evil = await poisoned(far, poison)
-  const made = repository(app('evil', evilLog))
-  await far.createProject({ slug: 'siren', name: 'Siren', repo_url: made.url })
-  const { id } = await far.ended('siren', (await far.deploy('siren')).id)
-  await far.api('POST', '/v1/projects/siren/domains', { hostname: 'siren.example.com' })
-  const { token } = await makeToken(far)
-  const front = await addInstance(desk, home, { url: evil.url, token, name: 'Rock' })
+test('whatever another instance says stands there as text', async ({ dashboard, platform, startSecondPlatform, createRepository }) => {
+  const remote = await startSecondPlatform()
+  const evil = await startTamperingProxy(remote, injectHostileText)
+  const repository = createRepository(greetingAppFiles('evil', hostileBuildScript))
+  await remote.createProject({ slug: 'siren', name: 'Siren', repo_url: repository.url })
+  const { id } = await remote.waitForEnd('siren', (await remote.deploy('siren')).id)
+  await remote.api('POST', '/v1/projects/siren/domains', { hostname: 'siren.example.com' })
+  const { token } = await createToken(remote)
+  const instancePath = await addInstance(dashboard, platform, { url: evil.url, token, name: 'Rock' })
   const strays: string[] = []
-  desk.on('framenavigated', (frame) => !frame.url().startsWith(`${home.platform.api_url}/app/`) && strays.push(frame.url()))
-  desk.on('dialog', (dialog) => strays.push(`dialog ${dialog.message()}`))
-  desk.context().on('page', (page) => strays.push(`window ${page.url()}`))
+  dashboard.on('framenavigated', (frame) => !frame.url().startsWith(`${platform.handle.api_url}/app/`) && strays.push(frame.url()))
+  dashboard.on('dialog', (dialog) => strays.push(`dialog ${dialog.message()}`))
+  dashboard.context().on('page', (page) => strays.push(`window ${page.url()}`))
 
   for (const width of [1280, 390]) {
-    await desk.setViewportSize({ width, height: 820 })
+    await dashboard.setViewportSize({ width, height: 820 })
     for (const path of [
       '',
       'projects/siren',
@@ -72,33 +72,33 @@ test('whatever another instance says stands there as text', async ({ desk, home,
       'instance/backups',
       'instance/network',
     ]) {
-      await desk.goto(`${new URL(front, home.platform.dashboard_url).href}${path}`)
-      await expect(desk.getByRole('main')).not.toBeEmpty()
-      await expect(desk.locator('.skeleton, .skeleton-row')).toHaveCount(0)
-      await expectUnharmed(desk, `${path} at ${width}`)
+      await dashboard.goto(`${new URL(instancePath, platform.handle.dashboard_url).href}${path}`)
+      await expect(dashboard.getByRole('main')).not.toBeEmpty()
+      await expect(dashboard.locator('.skeleton, .skeleton-row')).toHaveCount(0)
+      await expectPageUnharmed(dashboard, `${path} at ${width}`)
     }
-    await desk.goto(`${new URL(front, home.platform.dashboard_url).href}projects/siren/deployments/${id}`)
-    const log = desk.getByRole('region', { name: /^Build log, / })
+    await dashboard.goto(`${new URL(instancePath, platform.handle.dashboard_url).href}projects/siren/deployments/${id}`)
+    const log = dashboard.getByRole('region', { name: /^Build log, / })
     await expect(log).toContainText(`${shown} in the log`)
     await expect(log).toContainText('a link')
-    await desk.getByRole('button', { name: 'More actions' }).click()
-    await desk.getByRole('menuitem', { name: 'Delete…' }).click()
-    await expect(desk.getByRole('dialog')).toContainText('On Rock')
-    await expect(desk.getByRole('dialog')).toContainText(shown)
-    await expectUnharmed(desk, `the question whether to delete, at ${width}`)
-    await desk.keyboard.press('Escape')
-    await desk.goto(`${home.platform.dashboard_url}instances`)
-    await expect(desk.getByRole('listitem').filter({ hasText: 'Rock' })).toContainText('Online')
-    await expectUnharmed(desk, `all instances at ${width}`)
+    await dashboard.getByRole('button', { name: 'More actions' }).click()
+    await dashboard.getByRole('menuitem', { name: 'Delete…' }).click()
+    await expect(dashboard.getByRole('dialog')).toContainText('On Rock')
+    await expect(dashboard.getByRole('dialog')).toContainText(shown)
+    await expectPageUnharmed(dashboard, `the question whether to delete, at ${width}`)
+    await dashboard.keyboard.press('Escape')
+    await dashboard.goto(`${platform.handle.dashboard_url}instances`)
+    await expect(dashboard.getByRole('listitem').filter({ hasText: 'Rock' })).toContainText('Online')
+    await expectPageUnharmed(dashboard, `all instances at ${width}`)
   }
   expect(strays).toEqual([])
   await evil.close()
 })
 
-test('an answer of a shape that is none of ours shows as an error, and the next try goes on', async ({ desk, home }) => {
-  await home.createProject({ slug: 'harbour', name: 'Harbour' })
+test('an answer of a shape that is none of ours shows as an error, and the next try goes on', async ({ dashboard, platform }) => {
+  await platform.createProject({ slug: 'harbour', name: 'Harbour' })
   // Where the stream opens all is asked for again: the next try would be made by itself, and the button be gone.
-  await desk.route('**/instance/events', () => undefined)
+  await dashboard.route('**/instance/events', () => undefined)
   for (const [pattern, body] of [
     ['**/v1/projects?*', { projects: 'none' }],
     ['**/v1/projects?*', { projects: [{ name: { deep: 1 } }], next_cursor: null }],
@@ -106,16 +106,16 @@ test('an answer of a shape that is none of ours shows as an error, and the next 
     ['**/instance/session', {}],
     ['**/instance/session', { instance: 7, user: null }],
   ] as const) {
-    await desk.route(pattern, (route) => route.fulfill({ json: body }))
-    await desk.goto(home.platform.dashboard_url)
-    const again = desk.getByRole('button', { name: 'Try again' }).first()
+    await dashboard.route(pattern, (route) => route.fulfill({ json: body }))
+    await dashboard.goto(platform.handle.dashboard_url)
+    const again = dashboard.getByRole('button', { name: 'Try again' }).first()
     if (pattern.includes('projects')) await expect(again).toBeVisible()
-    await desk.unroute(pattern)
+    await dashboard.unroute(pattern)
     if (pattern.includes('projects')) await again.click()
     else {
-      await expect(desk.getByRole('main')).not.toBeEmpty()
-      await desk.reload()
+      await expect(dashboard.getByRole('main')).not.toBeEmpty()
+      await dashboard.reload()
     }
-    await expect(desk.getByRole('main').getByRole('link', { name: 'Harbour', exact: true })).toBeVisible()
+    await expect(dashboard.getByRole('main').getByRole('link', { name: 'Harbour', exact: true })).toBeVisible()
   }
 })

@@ -1,123 +1,126 @@
 import type { Page } from '@playwright/test'
-import { app, expect, test } from './fixtures.ts'
+import { greetingAppFiles, expect, test } from './fixtures.ts'
 
 const lines = (page: Page) => page.locator('.log-line')
 
-test('the log of an app follows, stays when one scrolls up, and never stops by accident', async ({ desk, home, repository }) => {
-  await home.createProject({ slug: 'chatty', name: 'Chatty', repo_url: repository(app('chatty')).url })
-  await home.ended('chatty', (await home.deploy('chatty')).id)
-  await desk.goto(`${home.platform.dashboard_url}projects/chatty/logs`)
-  await expect(lines(desk).filter({ hasText: 'chatty listens' })).toBeVisible()
-  await expect(desk.locator('.ink-cyan')).toHaveText('chatty')
+test('the log of an app follows, stays when one scrolls up, and never stops by accident', async ({ dashboard, platform, createRepository }) => {
+  await platform.createProject({ slug: 'chatty', name: 'Chatty', repo_url: createRepository(greetingAppFiles('chatty')).url })
+  await platform.waitForEnd('chatty', (await platform.deploy('chatty')).id)
+  await dashboard.goto(`${platform.handle.dashboard_url}projects/chatty/logs`)
+  await expect(lines(dashboard).filter({ hasText: 'chatty listens' })).toBeVisible()
+  await expect(dashboard.locator('.ink-cyan')).toHaveText('chatty')
 
   // A flood, a change of the window's size, and more of it: the newest line is in view all the time.
-  await home.edge('chatty.localhost', '/many/3000')
-  await expect(lines(desk).filter({ hasText: /line 2999$/ })).toBeInViewport()
-  await desk.setViewportSize({ width: 900, height: 700 })
-  await home.edge('chatty.localhost', '/many/500')
+  await platform.fetchEdge('chatty.localhost', '/many/3000')
+  await expect(lines(dashboard).filter({ hasText: /line 2999$/ })).toBeInViewport()
+  await dashboard.setViewportSize({ width: 900, height: 700 })
+  await platform.fetchEdge('chatty.localhost', '/many/500')
   await expect(
-    lines(desk)
+    lines(dashboard)
       .filter({ hasText: /line 499$/ })
       .last(),
   ).toBeInViewport()
-  await desk.setViewportSize({ width: 1280, height: 820 })
-  await home.edge('chatty.localhost', '/still-here')
-  await expect(lines(desk).filter({ hasText: 'to /still-here' })).toBeInViewport()
-  await expect(desk.getByRole('button', { name: 'Pause: stay where I am' })).toBeVisible()
+  await dashboard.setViewportSize({ width: 1280, height: 820 })
+  await platform.fetchEdge('chatty.localhost', '/still-here')
+  await expect(lines(dashboard).filter({ hasText: 'to /still-here' })).toBeInViewport()
+  await expect(dashboard.getByRole('button', { name: 'Pause: stay where I am' })).toBeVisible()
 
   // Scrolling up is meant: the view stays, and counts what has come.
   // Notch by notch, as a wheel turns: a scroll counts as meant for a moment after one, and the page may stumble over any of them.
-  await desk.locator('.log-scroller').hover()
-  for (let notch = 0; notch < 10; notch++) await desk.mouse.wheel(0, -200)
-  await expect(desk.getByRole('button', { name: 'Follow the newest lines' })).toBeVisible()
-  await home.edge('chatty.localhost', '/many/41')
-  await desk.getByRole('button', { name: '42 new lines' }).click()
+  await dashboard.locator('.log-scroller').hover()
+  for (let notch = 0; notch < 10; notch++) await dashboard.mouse.wheel(0, -200)
+  await expect(dashboard.getByRole('button', { name: 'Follow the newest lines' })).toBeVisible()
+  await platform.fetchEdge('chatty.localhost', '/many/41')
+  await dashboard.getByRole('button', { name: '42 new lines' }).click()
   await expect(
-    lines(desk)
+    lines(dashboard)
       .filter({ hasText: /line 40$/ })
       .last(),
   ).toBeInViewport()
 })
 
-test('a log out of sight rests, and goes on without a gap or a repeat', async ({ desk, home, repository }) => {
-  await home.createProject({ slug: 'resting', name: 'Resting', repo_url: repository(app('resting')).url })
-  await home.ended('resting', (await home.deploy('resting')).id)
+test('a log out of sight rests, and goes on without a gap or a repeat', async ({ dashboard, platform, createRepository }) => {
+  await platform.createProject({ slug: 'resting', name: 'Resting', repo_url: createRepository(greetingAppFiles('resting')).url })
+  await platform.waitForEnd('resting', (await platform.deploy('resting')).id)
   const streams: string[] = []
-  desk.on('request', (request) => request.url().includes('/runtime-logs') && streams.push(request.headers()['last-event-id'] ?? ''))
-  await desk.goto(`${home.platform.dashboard_url}projects/resting/logs`)
-  await expect(lines(desk).filter({ hasText: 'resting listens' })).toBeVisible()
-  await home.edge('resting.localhost', '/before')
-  await expect(lines(desk).filter({ hasText: 'to /before' })).toBeVisible()
+  dashboard.on('request', (request) => request.url().includes('/runtime-logs') && streams.push(request.headers()['last-event-id'] ?? ''))
+  await dashboard.goto(`${platform.handle.dashboard_url}projects/resting/logs`)
+  await expect(lines(dashboard).filter({ hasText: 'resting listens' })).toBeVisible()
+  await platform.fetchEdge('resting.localhost', '/before')
+  await expect(lines(dashboard).filter({ hasText: 'to /before' })).toBeVisible()
 
   // Headless tabs are always in sight, so this one is told that it is not.
   const look = (state: string) =>
-    desk.evaluate((value) => {
+    dashboard.evaluate((value) => {
       Object.defineProperty(document, 'visibilityState', { value, configurable: true })
       document.dispatchEvent(new Event('visibilitychange'))
     }, state)
-  const ended = desk.waitForEvent('requestfailed', (request) => request.url().includes('/runtime-logs'))
+  const ended = dashboard.waitForEvent('requestfailed', (request) => request.url().includes('/runtime-logs'))
   await look('hidden')
   await ended
-  await home.edge('resting.localhost', '/meanwhile')
+  await platform.fetchEdge('resting.localhost', '/meanwhile')
   await look('visible')
-  await expect(lines(desk).filter({ hasText: 'to /meanwhile' })).toHaveCount(1)
-  await expect(lines(desk).filter({ hasText: 'to /before' })).toHaveCount(1)
+  await expect(lines(dashboard).filter({ hasText: 'to /meanwhile' })).toHaveCount(1)
+  await expect(lines(dashboard).filter({ hasText: 'to /before' })).toHaveCount(1)
   expect(streams).toHaveLength(2)
   expect(streams[1]).not.toBe('')
 })
 
-test('search, filter, copy and download', async ({ desk, home, repository }) => {
-  await desk.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-  await home.createProject({
+test('search, filter, copy and download', async ({ dashboard, platform, createRepository }) => {
+  await dashboard.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await platform.createProject({
     slug: 'sought',
     name: 'Sought',
-    repo_url: repository(app('sought', "console.log('a\\rb\\rprogress 100 %'); console.error('WARN a warning')")).url,
+    repo_url: createRepository(greetingAppFiles('sought', "console.log('a\\rb\\rprogress 100 %'); console.error('WARN a warning')")).url,
   })
-  const { id } = await home.ended('sought', (await home.deploy('sought')).id)
-  await desk.goto(`${home.platform.dashboard_url}projects/sought/deployments/${id}`)
-  await expect(lines(desk).filter({ hasText: 'progress 100 %' }).locator('.log-text')).toHaveText('progress 100 %')
+  const { id } = await platform.waitForEnd('sought', (await platform.deploy('sought')).id)
+  await dashboard.goto(`${platform.handle.dashboard_url}projects/sought/deployments/${id}`)
+  await expect(lines(dashboard).filter({ hasText: 'progress 100 %' }).locator('.log-text')).toHaveText('progress 100 %')
 
-  await desk.getByRole('searchbox', { name: 'Search the log' }).fill('PROGRESS')
-  await expect(lines(desk)).toHaveCount(1)
-  await expect(lines(desk).locator('mark')).toHaveText('progress')
-  await desk.getByRole('button', { name: 'Copy the lines shown' }).click()
-  await expect(desk.getByText('1 line copied.')).toBeVisible()
-  expect(await desk.evaluate(() => navigator.clipboard.readText())).toBe('progress 100 %\n')
+  await dashboard.getByRole('searchbox', { name: 'Search the log' }).fill('PROGRESS')
+  await expect(lines(dashboard)).toHaveCount(1)
+  await expect(lines(dashboard).locator('mark')).toHaveText('progress')
+  await dashboard.getByRole('button', { name: 'Copy the lines shown' }).click()
+  await expect(dashboard.getByText('1 line copied.')).toBeVisible()
+  expect(await dashboard.evaluate(() => navigator.clipboard.readText())).toBe('progress 100 %\n')
 
-  await desk.getByRole('searchbox', { name: 'Search the log' }).fill('')
-  await desk.getByRole('combobox', { name: 'Lines' }).selectOption('Errors only')
-  await expect(lines(desk).filter({ hasText: 'a warning' })).toHaveCount(0)
-  await desk.getByRole('combobox', { name: 'Lines' }).selectOption('stderr')
-  await expect(lines(desk).filter({ hasText: 'a warning' })).toBeVisible()
-  await expect(lines(desk).filter({ hasText: 'progress' })).toHaveCount(0)
-  const [download] = await Promise.all([desk.waitForEvent('download'), desk.getByRole('button', { name: 'Download the lines shown' }).click()])
+  await dashboard.getByRole('searchbox', { name: 'Search the log' }).fill('')
+  await dashboard.getByRole('combobox', { name: 'Lines' }).selectOption('Errors only')
+  await expect(lines(dashboard).filter({ hasText: 'a warning' })).toHaveCount(0)
+  await dashboard.getByRole('combobox', { name: 'Lines' }).selectOption('stderr')
+  await expect(lines(dashboard).filter({ hasText: 'a warning' })).toBeVisible()
+  await expect(lines(dashboard).filter({ hasText: 'progress' })).toHaveCount(0)
+  const [download] = await Promise.all([
+    dashboard.waitForEvent('download'),
+    dashboard.getByRole('button', { name: 'Download the lines shown' }).click(),
+  ])
   expect(download.suggestedFilename()).toBe(`sought-${id}.log`)
 })
 
-test('what an app prints is text, whatever it looks like', async ({ desk, home, repository }) => {
+test('what an app prints is text, whatever it looks like', async ({ dashboard, platform, createRepository }) => {
   const hostile = String.raw`console.log('</script><img src=x onerror="document.title=1">'); console.log('\x1b]8;;javascript:alert(1)\x07click\x1b]8;;\x07 me'); console.log('x'.repeat(12000)); console.log('\n\nevent: status\ndata: {"status":"ready"}\n\n')`
-  await home.createProject({ slug: 'hostile', name: '<b>Hostile</b>', repo_url: repository(app('hostile', hostile)).url })
-  const { id } = await home.ended('hostile', (await home.deploy('hostile')).id)
-  await desk.goto(`${home.platform.dashboard_url}projects/hostile/deployments/${id}`)
-  await expect(desk.getByRole('heading', { name: '<b>Hostile</b>', exact: true })).toBeVisible()
-  await desk.getByRole('searchbox', { name: 'Search the log' }).fill('script>')
-  await expect(lines(desk).first()).toContainText('</script><img src=x onerror=')
-  await desk.getByRole('searchbox', { name: 'Search the log' }).fill('click')
-  await expect(lines(desk).first().locator('.log-text')).toHaveText('click me')
-  expect(await desk.locator('.log-panel a, .log-panel img').count()).toBe(0)
+  await platform.createProject({ slug: 'hostile', name: '<b>Hostile</b>', repo_url: createRepository(greetingAppFiles('hostile', hostile)).url })
+  const { id } = await platform.waitForEnd('hostile', (await platform.deploy('hostile')).id)
+  await dashboard.goto(`${platform.handle.dashboard_url}projects/hostile/deployments/${id}`)
+  await expect(dashboard.getByRole('heading', { name: '<b>Hostile</b>', exact: true })).toBeVisible()
+  await dashboard.getByRole('searchbox', { name: 'Search the log' }).fill('script>')
+  await expect(lines(dashboard).first()).toContainText('</script><img src=x onerror=')
+  await dashboard.getByRole('searchbox', { name: 'Search the log' }).fill('click')
+  await expect(lines(dashboard).first().locator('.log-text')).toHaveText('click me')
+  expect(await dashboard.locator('.log-panel a, .log-panel img').count()).toBe(0)
 })
 
-test('of 100 000 lines those in sight are on the page, and any is found', async ({ desk, home, repository }) => {
+test('of 100 000 lines those in sight are on the page, and any is found', async ({ dashboard, platform, createRepository }) => {
   const flood =
     "for (let line = 0; line < 100000; line++) console.log('\\x1b[32mcompiled\\x1b[0m module ' + line + ' of the fleet, with its sails and its anchors')"
-  await home.createProject({ slug: 'flood', name: 'Flood', repo_url: repository(app('flood', flood)).url })
-  const { id } = await home.ended('flood', (await home.deploy('flood')).id)
-  await desk.goto(`${home.platform.dashboard_url}projects/flood/deployments/${id}`)
-  await expect(desk.locator('.log-foot')).toContainText(/100,\d{3} lines/)
-  await expect(desk.locator('.log-foot')).toContainText('Complete')
+  await platform.createProject({ slug: 'flood', name: 'Flood', repo_url: createRepository(greetingAppFiles('flood', flood)).url })
+  const { id } = await platform.waitForEnd('flood', (await platform.deploy('flood')).id)
+  await dashboard.goto(`${platform.handle.dashboard_url}projects/flood/deployments/${id}`)
+  await expect(dashboard.locator('.log-foot')).toContainText(/100,\d{3} lines/)
+  await expect(dashboard.locator('.log-foot')).toContainText('Complete')
 
   // How smooth it is, `npm run bench -- desk` says; here no more of it may be on the page than is in sight.
-  const most = await desk.locator('.log-scroller').evaluate(async (scroller) => {
+  const most = await dashboard.locator('.log-scroller').evaluate(async (scroller) => {
     let rows = 0
     for (let step = 0; step < 90; step++) {
       scroller.scrollTop = (scroller.scrollHeight * step) / 90
@@ -128,8 +131,8 @@ test('of 100 000 lines those in sight are on the page, and any is found', async 
   })
   expect(most).toBeGreaterThan(5)
   expect(most).toBeLessThan(120)
-  expect(await lines(desk).count()).toBeLessThan(120)
+  expect(await lines(dashboard).count()).toBeLessThan(120)
 
-  await desk.getByRole('searchbox', { name: 'Search the log' }).fill('module 77777 ')
-  await expect(lines(desk)).toHaveCount(1)
+  await dashboard.getByRole('searchbox', { name: 'Search the log' }).fill('module 77777 ')
+  await expect(lines(dashboard)).toHaveCount(1)
 })

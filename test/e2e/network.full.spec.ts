@@ -3,20 +3,20 @@ import { join } from 'node:path'
 import type { Browser } from '@playwright/test'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
 import { requires } from '../support/requirements.ts'
-import { app, expect, expectForEverybody, test as base } from './fixtures.ts'
-import { signIn } from './stage.ts'
+import { greetingAppFiles, expect, expectAccessible, test as base } from './fixtures.ts'
+import { signIn } from './screen-navigation.ts'
 
 /** Linux answers on all of 127.0.0.0/8: one of it stands for an address on the network. */
-const near = '127.0.0.2'
+const lanAddress = '127.0.0.2'
 const password = 'seven boats in a bottle'
 
-const test = base.extend<object, { house: TestPlatform }>({
-  house: [
+const test = base.extend<object, { lanPlatform: TestPlatform }>({
+  lanPlatform: [
     // oxlint-disable-next-line no-empty-pattern -- Playwright asks for the braces
     async ({}, use) => {
-      const house = await startTestPlatform({ runtime: 'process', lan_addresses: [near] })
-      await use(house)
-      await house.remove()
+      const lanPlatform = await startTestPlatform({ runtime: 'process', lan_addresses: [lanAddress] })
+      await use(lanPlatform)
+      await lanPlatform.remove()
     },
     { scope: 'worker' },
   ],
@@ -25,7 +25,7 @@ const test = base.extend<object, { house: TestPlatform }>({
 const loopback = requires('loopback')
 test.skip(!loopback.ok, loopback.reason)
 
-async function phone(browser: Browser, url: string) {
+async function openPhone(browser: Browser, url: string) {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
   const page = await context.newPage()
   await page.goto(url)
@@ -35,12 +35,12 @@ async function phone(browser: Browser, url: string) {
 test('the network is let in with a password, shown as codes, signed in to from a phone, and closed again', async ({
   page,
   browser,
-  house,
-  repository,
+  lanPlatform,
+  createRepository,
 }) => {
-  await house.createProject({ slug: 'pier', name: 'Pier', repo_url: repository(app('pier')).url })
-  await house.ended('pier', (await house.deploy('pier')).id)
-  await signIn(page, await house.platform.signInUrl())
+  await lanPlatform.createProject({ slug: 'pier', name: 'Pier', repo_url: createRepository(greetingAppFiles('pier')).url })
+  await lanPlatform.waitForEnd('pier', (await lanPlatform.deploy('pier')).id)
+  await signIn(page, await lanPlatform.handle.signInUrl())
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Instance' }).click()
   await page.getByRole('navigation', { name: 'Instance' }).getByRole('link', { name: 'Network' }).click()
   await expect(page).toHaveURL(/\/app\/instance\/network$/)
@@ -60,15 +60,15 @@ test('the network is let in with a password, shown as codes, signed in to from a
   await expect(code).toBeVisible()
   await expect(lan.getByRole('img', { name: /^Code that opens Pier: / })).toBeVisible()
   const url = (await code.getAttribute('aria-label'))?.replace(/^.*: /, '') ?? ''
-  expect(new URL(url).hostname).toBe(near)
+  expect(new URL(url).hostname).toBe(lanAddress)
   const appUrl = (await lan.getByRole('img', { name: /Pier/ }).getAttribute('aria-label'))?.replace(/^.*: /, '') ?? ''
   expect(await (await fetch(appUrl)).text()).toContain('pier')
 
   await expect(page.getByRole('navigation', { name: 'Main' })).toContainText('network open')
-  await expectForEverybody(page, 'the open network')
+  await expectAccessible(page, 'the open network')
 
-  const guest = await phone(browser, url)
-  await expectForEverybody(guest, 'signing in')
+  const guest = await openPhone(browser, url)
+  await expectAccessible(guest, 'signing in')
   await guest.getByLabel('Email').fill('owner@homeport.localhost')
   await guest.getByLabel('Password', { exact: true }).fill('not the password')
   await guest.getByRole('button', { name: 'Sign in', exact: true }).click()
@@ -86,13 +86,13 @@ test('the network is let in with a password, shown as codes, signed in to from a
   await expect(fetch(url)).rejects.toThrow()
 })
 
-test('the authority is trusted with one click, shown, and removed again', async ({ page, house, repository }) => {
+test('the authority is trusted with one click, shown, and removed again', async ({ page, lanPlatform, createRepository }) => {
   const nss = requires('nss')
   test.skip(!nss.ok, nss.reason)
-  await house.createProject({ slug: 'quay', name: 'Quay', repo_url: repository(app('quay')).url })
-  await house.ended('quay', (await house.deploy('quay')).id)
-  await signIn(page, await house.platform.signInUrl())
-  await page.goto(`${house.platform.dashboard_url}instance/network`)
+  await lanPlatform.createProject({ slug: 'quay', name: 'Quay', repo_url: createRepository(greetingAppFiles('quay')).url })
+  await lanPlatform.waitForEnd('quay', (await lanPlatform.deploy('quay')).id)
+  await signIn(page, await lanPlatform.handle.signInUrl())
+  await page.goto(`${lanPlatform.handle.dashboard_url}instance/network`)
   const https = page.getByRole('region', { name: 'HTTPS' })
   await expect(https).toContainText(/Apps answer at\s*https:\/\//)
   await expect(https.getByText('Not trusted').first()).toBeVisible()
@@ -101,35 +101,35 @@ test('the authority is trusted with one click, shown, and removed again', async 
   await expect(https.getByRole('status')).not.toBeEmpty()
   await expect(https.getByText(/^([0-9A-F]{2}:?){32}$/i)).toBeVisible()
 
-  await expectForEverybody(page, 'the authority')
+  await expectAccessible(page, 'the authority')
 
   await https.getByRole('switch', { name: 'Send plain HTTP on to HTTPS' }).click()
-  await expect.poll(async () => (await house.edge('quay.localhost')).status).toBe(308)
+  await expect.poll(async () => (await lanPlatform.fetchEdge('quay.localhost')).status).toBe(308)
   await https.getByRole('switch', { name: 'Send plain HTTP on to HTTPS' }).click()
-  await expect.poll(async () => (await house.edge('quay.localhost')).status).toBe(200)
+  await expect.poll(async () => (await lanPlatform.fetchEdge('quay.localhost')).status).toBe(200)
 
-  await page.goto(`${house.platform.dashboard_url}projects/quay`)
+  await page.goto(`${lanPlatform.handle.dashboard_url}projects/quay`)
   await expect(page.locator('.project-where').getByRole('link', { name: 'HTTPS' })).toHaveAttribute('href', /^https:\/\/quay\.localhost:\d+\/$/)
 
-  await page.goto(`${house.platform.dashboard_url}instance/network?at=https`)
+  await page.goto(`${lanPlatform.handle.dashboard_url}instance/network?at=https`)
   await https.getByRole('button', { name: 'Remove…' }).click()
   await page.getByRole('dialog', { name: 'Remove the authority?' }).getByRole('button', { name: 'Remove the authority' }).click()
   await expect(https.getByText('None yet; it is made when it is first needed')).toBeVisible()
   await expect(https.getByText('Trusted', { exact: true })).toHaveCount(0)
 })
 
-test('the hosts file is kept in step while it is wanted, and left as it was after', async ({ page, house }) => {
+test('the hosts file is kept in step while it is wanted, and left as it was after', async ({ page, lanPlatform }) => {
   // The one that stands for /etc/hosts.
-  const path = join(house.data_dir, 'hosts')
+  const path = join(lanPlatform.data_dir, 'hosts')
   const before = '127.0.0.1 localhost\n# nothing else\n'
   writeFileSync(path, before)
-  await signIn(page, await house.platform.signInUrl())
-  await page.goto(`${house.platform.dashboard_url}instance/network`)
+  await signIn(page, await lanPlatform.handle.signInUrl())
+  await page.goto(`${lanPlatform.handle.dashboard_url}instance/network`)
   const hosts = page.getByRole('region', { name: 'Names for every program' })
   await expect(hosts).toContainText('Left alone')
   await hosts.getByRole('switch', { name: 'Keep the hosts file in step' }).click()
   await expect(hosts.getByText('In step', { exact: true })).toBeVisible()
-  await house.createProject({ slug: 'mole', name: 'Mole' })
+  await lanPlatform.createProject({ slug: 'mole', name: 'Mole' })
   await expect.poll(() => readFileSync(path, 'utf8')).toContain('mole.localhost')
   await page.reload()
   await hosts.getByText('The lines for').click()
@@ -139,38 +139,38 @@ test('the hosts file is kept in step while it is wanted, and left as it was afte
   await expect.poll(() => readFileSync(path, 'utf8')).toBe(before)
 })
 
-test('settings of sleep and cache are saved', async ({ page, house }) => {
-  await signIn(page, await house.platform.signInUrl())
-  await page.goto(`${house.platform.dashboard_url}instance`)
+test('settings of sleep and cache are saved', async ({ page, lanPlatform }) => {
+  await signIn(page, await lanPlatform.handle.signInUrl())
+  await page.goto(`${lanPlatform.handle.dashboard_url}instance`)
   await page.getByLabel('Asleep after, in seconds').fill('120')
   await page.getByLabel('Cache in memory, in MB').fill('64')
   await page.getByRole('button', { name: 'Save settings' }).click()
   await expect(page.getByText('Settings saved.')).toBeVisible()
-  const { body } = await house.api<{ settings: Record<string, unknown> }>('GET', '/instance/settings')
+  const { body } = await lanPlatform.api<{ settings: Record<string, unknown> }>('GET', '/instance/settings')
   expect(body.settings).toMatchObject({ sleep_after_s: 120, cache_memory_mb: 64 })
   await page.getByLabel('Asleep after, in seconds').fill('0')
   await page.getByRole('button', { name: 'Save settings' }).click()
   await expect(page.getByLabel('Asleep after, in seconds')).toHaveAttribute('aria-invalid', 'true')
 })
 
-test('who is not the owner sees the edge of what is shared, and nothing of the network', async ({ page, house, repository }) => {
-  await house.createProject({ slug: 'shared-berth', name: 'Shared berth', repo_url: repository(app('berth')).url })
-  await house.ended('shared-berth', (await house.deploy('shared-berth')).id)
-  await house.edge('shared-berth.localhost')
-  const { body } = await house.api<{ token: string }>('POST', '/instance/users', { email: 'mate@example.com', verified: true })
-  await house.api('POST', '/instance/team', { owner_email: 'owner@homeport.localhost', member_email: 'mate@example.com' })
-  const link = await house.api<{ url: string }>('POST', '/instance/sign-in-links', undefined, body.token)
+test('who is not the owner sees the edge of what is shared, and nothing of the network', async ({ page, lanPlatform, createRepository }) => {
+  await lanPlatform.createProject({ slug: 'shared-berth', name: 'Shared berth', repo_url: createRepository(greetingAppFiles('berth')).url })
+  await lanPlatform.waitForEnd('shared-berth', (await lanPlatform.deploy('shared-berth')).id)
+  await lanPlatform.fetchEdge('shared-berth.localhost')
+  const { body } = await lanPlatform.api<{ token: string }>('POST', '/instance/users', { email: 'mate@example.com', verified: true })
+  await lanPlatform.api('POST', '/instance/team', { owner_email: 'owner@homeport.localhost', member_email: 'mate@example.com' })
+  const link = await lanPlatform.api<{ url: string }>('POST', '/instance/sign-in-links', undefined, body.token)
   await page.goto(link.body.url)
   const troubles: string[] = []
   page.on('response', (response) => response.status() >= 400 && troubles.push(`${response.status()} ${response.url()}`))
 
-  await page.goto(`${house.platform.dashboard_url}projects/shared-berth`)
+  await page.goto(`${lanPlatform.handle.dashboard_url}projects/shared-berth`)
   await expect(page.getByRole('complementary', { name: 'Facts' })).toContainText('Goes to sleep after a while')
-  await page.goto(`${house.platform.dashboard_url}projects/shared-berth/metrics`)
+  await page.goto(`${lanPlatform.handle.dashboard_url}projects/shared-berth/metrics`)
   await expect(page.getByRole('region', { name: 'Requests' })).toBeVisible()
-  await page.goto(`${house.platform.dashboard_url}projects/shared-berth/cache`)
+  await page.goto(`${lanPlatform.handle.dashboard_url}projects/shared-berth/cache`)
   await expect(page.getByRole('region', { name: 'Edge cache' })).toContainText('Stored now')
-  await page.goto(`${house.platform.dashboard_url}instance/network`)
+  await page.goto(`${lanPlatform.handle.dashboard_url}instance/network`)
   await expect(page.getByText('its owner’s business')).toBeVisible()
   await expect(page.getByRole('navigation', { name: 'Instance' })).toHaveCount(0)
   expect(troubles).toEqual([])

@@ -1,22 +1,22 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import type { LanStatus } from '../../server/contract/network.ts'
-import { readLanAddresses } from '../../server/lan/addresses.ts'
+import { readLanAddresses } from '../../server/network/lan-addresses.ts'
 import { startTestPlatform } from '../support/platform.ts'
-import { app, expect, test } from './fixtures.ts'
+import { greetingAppFiles, expect, test } from './fixtures.ts'
 
 /** A real address where there is one: by plain HTTP a browser trusts it less than loopback, and says less of where a form comes from. */
 const address = readLanAddresses()[0] ?? '127.0.0.2'
 const password = 'a long enough password'
 
-test('a phone on the network signs in by password and opens an app', async ({ browser, repository }) => {
-  const home = await startTestPlatform({ runtime: 'process', lan_addresses: [address] })
+test('a phone on the network signs in by password and opens an app', async ({ browser, createRepository }) => {
+  const platform = await startTestPlatform({ runtime: 'process', lan_addresses: [address] })
   try {
-    await home.createProject({ slug: 'ferry', name: 'Ferry', repo_url: repository(app('hello from the ferry')).url })
-    const { id } = await home.deploy('ferry')
-    expect((await home.ended('ferry', id)).status).toBe('ready')
-    await home.api('POST', '/instance/password', { password })
-    await home.api('PATCH', '/instance/settings', { lan: true })
-    const { lan } = (await home.api<{ lan: LanStatus }>('GET', '/instance/lan')).body
+    await platform.createProject({ slug: 'ferry', name: 'Ferry', repo_url: createRepository(greetingAppFiles('hello from the ferry')).url })
+    const { id } = await platform.deploy('ferry')
+    expect((await platform.waitForEnd('ferry', id)).status).toBe('ready')
+    await platform.api('POST', '/instance/password', { password })
+    await platform.api('PATCH', '/instance/settings', { lan: true })
+    const { lan } = (await platform.api<{ lan: LanStatus }>('GET', '/instance/lan')).body
     const dashboard = lan.dashboard_urls[0] ?? ''
 
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -55,10 +55,10 @@ test('a phone on the network signs in by password and opens an app', async ({ br
       await drive('/sign-in', { method: 'POST', body: new URLSearchParams({ email: 'owner@homeport.localhost', password }).toString() })
       await page.goto(dashboard)
       await expect(page.getByRole('main').getByText('Ferry', { exact: true })).toBeVisible()
-      expect((await home.api('GET', '/v1/projects/by-an-app')).status).toBe(404)
+      expect((await platform.api('GET', '/v1/projects/by-an-app')).status).toBe(404)
       await phone.close()
     }
   } finally {
-    await home.remove()
+    await platform.remove()
   }
 })

@@ -1,81 +1,81 @@
 import { execFileSync } from 'node:child_process'
 import type { Page } from '@playwright/test'
 import { startTestPlatform } from '../support/platform.ts'
-import { app, expect, expectForEverybody, test } from './fixtures.ts'
-import { signIn } from './stage.ts'
+import { greetingAppFiles, expect, expectAccessible, test } from './fixtures.ts'
+import { signIn } from './screen-navigation.ts'
 
-const rows = (desk: Page) => desk.getByRole('region', { name: 'Previews' }).getByRole('listitem')
+const rows = (dashboard: Page) => dashboard.getByRole('region', { name: 'Previews' }).getByRole('listitem')
 /** The branches of the first look at a repository are no news: what is to be seen by itself comes after it. */
-const isLookedAt = (desk: Page) => expect(desk.getByRole('region', { name: 'Automatic deployments' })).toContainText('Looked')
+const expectChecked = (dashboard: Page) => expect(dashboard.getByRole('region', { name: 'Automatic deployments' })).toContainText('Looked')
 
-test('a preview that fails says so, and what served before serves on', async ({ desk, home, repository }) => {
-  const made = repository(app('on main'))
-  await home.createProject({ slug: 'quay', name: 'Quay', repo_url: made.url, pushes: true })
-  expect((await home.ended('quay', (await home.deploy('quay')).id)).status).toBe('ready')
-  await desk.goto(`${home.platform.dashboard_url}projects/quay/previews`)
-  await expect(desk.getByRole('heading', { name: 'No open previews', exact: true })).toBeVisible()
-  await isLookedAt(desk)
+test('a preview that fails says so, and what served before serves on', async ({ dashboard, platform, createRepository }) => {
+  const repository = createRepository(greetingAppFiles('on main'))
+  await platform.createProject({ slug: 'quay', name: 'Quay', repo_url: repository.url, pushes: true })
+  expect((await platform.waitForEnd('quay', (await platform.deploy('quay')).id)).status).toBe('ready')
+  await dashboard.goto(`${platform.handle.dashboard_url}projects/quay/previews`)
+  await expect(dashboard.getByRole('heading', { name: 'No open previews', exact: true })).toBeVisible()
+  await expectChecked(dashboard)
 
   // Nobody presses anything: the branch is seen by itself.
-  execFileSync('git', ['switch', '--quiet', '-c', 'feature/new-crane'], { cwd: made.folder })
-  made.commit(app('a new crane'), 'Lift twice as much')
-  const row = rows(desk).filter({ hasText: 'feature/new-crane' })
+  execFileSync('git', ['switch', '--quiet', '-c', 'feature/new-crane'], { cwd: repository.folder })
+  repository.commit(greetingAppFiles('a new crane'), 'Lift twice as much')
+  const row = rows(dashboard).filter({ hasText: 'feature/new-crane' })
   await expect(row).toContainText('Live')
-  made.commit({ 'build.js': 'process.exit(1)' }, 'Break the crane')
+  repository.commit({ 'build.js': 'process.exit(1)' }, 'Break the crane')
   await expect(row).toContainText('Failed')
   await expect(row).toContainText('the version before serves')
   await expect(row.getByRole('link', { name: /^feature-new-crane--quay\.localhost/ })).toBeVisible()
-  expect((await home.edge('feature-new-crane--quay.localhost')).body).toContain('a new crane')
+  expect((await platform.fetchEdge('feature-new-crane--quay.localhost')).body).toContain('a new crane')
 })
 
-test('what a push does is switched, looked at now, and said when it cannot be done', async ({ desk, home, repository }) => {
-  const made = repository(app('shed'))
-  await home.createProject({ slug: 'shed', name: 'Shed', repo_url: made.url, pushes: true })
-  await desk.goto(`${home.platform.dashboard_url}projects/shed`)
-  await expect(desk.getByRole('heading', { level: 1 })).toHaveText('Shed')
-  await desk.keyboard.press('ControlOrMeta+k')
-  await expect(desk.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox')).toBeFocused()
-  await desk.keyboard.type('automatic deployments')
-  await expect(desk.getByRole('option', { selected: true })).toHaveText('Previews: automatic deployments')
-  await desk.keyboard.press('Enter')
-  const card = desk.getByRole('region', { name: 'Automatic deployments' })
+test('what a push does is switched, looked at now, and said when it cannot be done', async ({ dashboard, platform, createRepository }) => {
+  const repository = createRepository(greetingAppFiles('shed'))
+  await platform.createProject({ slug: 'shed', name: 'Shed', repo_url: repository.url, pushes: true })
+  await dashboard.goto(`${platform.handle.dashboard_url}projects/shed`)
+  await expect(dashboard.getByRole('heading', { level: 1 })).toHaveText('Shed')
+  await dashboard.keyboard.press('ControlOrMeta+k')
+  await expect(dashboard.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox')).toBeFocused()
+  await dashboard.keyboard.type('automatic deployments')
+  await expect(dashboard.getByRole('option', { selected: true })).toHaveText('Previews: automatic deployments')
+  await dashboard.keyboard.press('Enter')
+  const card = dashboard.getByRole('region', { name: 'Automatic deployments' })
   await card.getByRole('switch', { name: 'Previews of other branches' }).click()
   await expect(card.getByRole('switch', { name: 'Previews of other branches' })).not.toBeChecked()
-  await expect(desk.getByRole('heading', { name: 'Previews are switched off', exact: true })).toBeVisible()
+  await expect(dashboard.getByRole('heading', { name: 'Previews are switched off', exact: true })).toBeVisible()
   await card.getByRole('switch', { name: 'Deploy pushes to main' }).click()
   await expect(card).toContainText('Not watched')
   await card.getByRole('switch', { name: 'Previews of other branches' }).click()
   await expect(card).toContainText('Watched')
   // The switch shows what is wanted before it is so.
   await Promise.all([
-    desk.waitForResponse((response) => response.request().method() === 'PATCH' && response.url().endsWith('/watching')),
+    dashboard.waitForResponse((response) => response.request().method() === 'PATCH' && response.url().endsWith('/watching')),
     card.getByRole('switch', { name: 'A database for each preview' }).click(),
   ])
-  await desk.reload()
+  await dashboard.reload()
   await expect(card.getByRole('switch', { name: 'A database for each preview' })).toBeChecked()
 
-  made.remove()
+  repository.remove()
   await card.getByRole('button', { name: 'Check now' }).click()
   await expect(card).toContainText('Cannot look')
-  await expectForEverybody(desk, 'a repository that is gone')
+  await expectAccessible(dashboard, 'a repository that is gone')
 })
 
-test('a project without a repository is told what previews take', async ({ desk, home }) => {
-  await home.createProject({ slug: 'loft', name: 'Loft', pushes: true })
-  await desk.goto(`${home.platform.dashboard_url}projects/loft/previews`)
-  await expect(desk.getByRole('heading', { name: 'No repository, no branches', exact: true })).toBeVisible()
-  await desk.getByRole('link', { name: 'To the settings' }).click()
-  await expect(desk).toHaveURL(/\/projects\/loft\/settings$/)
+test('a project without a repository is told what previews take', async ({ dashboard, platform }) => {
+  await platform.createProject({ slug: 'loft', name: 'Loft', pushes: true })
+  await dashboard.goto(`${platform.handle.dashboard_url}projects/loft/previews`)
+  await expect(dashboard.getByRole('heading', { name: 'No repository, no branches', exact: true })).toBeVisible()
+  await dashboard.getByRole('link', { name: 'To the settings' }).click()
+  await expect(dashboard).toHaveURL(/\/projects\/loft\/settings$/)
 })
 
-test('pictures appear by themselves, in their frames and in the lists', async ({ page, repository }) => {
-  const home = await startTestPlatform({ runtime: 'process', screenshots: true })
+test('pictures appear by themselves, in their frames and in the lists', async ({ page, createRepository }) => {
+  const platform = await startTestPlatform({ runtime: 'process', screenshots: true })
   try {
-    const made = repository(app('Worth a picture'))
-    await home.createProject({ slug: 'gallery', name: 'Gallery', repo_url: made.url, pushes: true })
-    await signIn(page, await home.platform.signInUrl())
-    await page.goto(`${home.platform.dashboard_url}projects/gallery`)
-    await home.deploy('gallery')
+    const repository = createRepository(greetingAppFiles('Worth a picture'))
+    await platform.createProject({ slug: 'gallery', name: 'Gallery', repo_url: repository.url, pushes: true })
+    await signIn(page, await platform.handle.signInUrl())
+    await page.goto(`${platform.handle.dashboard_url}projects/gallery`)
+    await platform.deploy('gallery')
     const drawn = async (name: string) => {
       const picture = page.getByRole('img', { name })
       await expect(picture).toBeVisible()
@@ -85,21 +85,21 @@ test('pictures appear by themselves, in their frames and in the lists', async ({
     }
     await drawn('gallery on a desktop screen')
     await drawn('gallery on a phone')
-    await expectForEverybody(page, 'device frames')
+    await expectAccessible(page, 'device frames')
 
-    await page.goto(home.platform.dashboard_url)
+    await page.goto(platform.handle.dashboard_url)
     const thumbnail = page.getByRole('list', { name: 'Projects' }).locator('img')
     await expect.poll(() => thumbnail.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1280)
-    await expectForEverybody(page, 'thumbnails')
+    await expectAccessible(page, 'thumbnails')
 
-    await page.goto(`${home.platform.dashboard_url}projects/gallery/previews`)
-    await isLookedAt(page)
-    execFileSync('git', ['switch', '--quiet', '-c', 'in-red'], { cwd: made.folder })
-    made.commit(app('In red'), 'Paint it red')
+    await page.goto(`${platform.handle.dashboard_url}projects/gallery/previews`)
+    await expectChecked(page)
+    execFileSync('git', ['switch', '--quiet', '-c', 'in-red'], { cwd: repository.folder })
+    repository.commit(greetingAppFiles('In red'), 'Paint it red')
     const preview = rows(page).filter({ hasText: 'in-red' }).locator('img')
     await expect(preview).toBeVisible()
     await expect.poll(() => preview.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1280)
   } finally {
-    await home.remove()
+    await platform.remove()
   }
 })

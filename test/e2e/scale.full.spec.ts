@@ -1,18 +1,18 @@
 import type { Page } from '@playwright/test'
-import { makeStore } from '../bench/store.ts'
+import { createBenchStore } from '../bench/store.ts'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
 import { expect, test } from './fixtures.ts'
-import { signIn } from './stage.ts'
+import { signIn } from './screen-navigation.ts'
 
 // The store is made once.
 test.describe.configure({ mode: 'default' })
 
 /** Years of work: 10 000 projects, 5 001 deployments of one of them. Speed is `npm run bench -- desk`; here is what no noise can break. */
-const fleet = test.extend<object, { fleet: TestPlatform }>({
-  fleet: [
+const fleetTest = test.extend<object, { fleetPlatform: TestPlatform }>({
+  fleetPlatform: [
     // oxlint-disable-next-line no-empty-pattern -- Playwright asks for the braces
     async ({}, use) => {
-      const { data } = await makeStore({ deployments: 15_000 })
+      const { data } = await createBenchStore({ deployments: 15_000 })
       const platform = await startTestPlatform({ runtime: 'process', data_dir: data })
       await use(platform)
       await platform.remove()
@@ -21,14 +21,14 @@ const fleet = test.extend<object, { fleet: TestPlatform }>({
   ],
 })
 
-const asked = (page: Page, path: RegExp) => {
+const recordRequests = (page: Page, path: RegExp) => {
   const urls: string[] = []
   page.on('request', (request) => path.test(request.url()) && urls.push(request.url()))
   return urls
 }
 
 /** The most rows that were on the page at once while it was scrolled from top to bottom. */
-const mostRows = (page: Page, row: string) =>
+const countMostRows = (page: Page, row: string) =>
   page.evaluate(async (selector) => {
     let most = 0
     for (let step = 0; step <= 60; step++) {
@@ -39,10 +39,10 @@ const mostRows = (page: Page, row: string) =>
     return most
   }, row)
 
-fleet('ten thousand projects: few rows are there at a time, and any of them is found', async ({ fleet: home, page }) => {
-  const pages = asked(page, /\/v1\/projects\?/)
-  const rows = asked(page, /\/v1\/projects\/[^/]+\/deployments\?/)
-  await signIn(page, await home.platform.signInUrl())
+fleetTest('ten thousand projects: few rows are there at a time, and any of them is found', async ({ fleetPlatform, page }) => {
+  const pages = recordRequests(page, /\/v1\/projects\?/)
+  const rows = recordRequests(page, /\/v1\/projects\/[^/]+\/deployments\?/)
+  await signIn(page, await fleetPlatform.handle.signInUrl())
   const list = page.getByRole('list', { name: 'Projects' })
   await expect(list.getByRole('link', { name: 'Project 9999', exact: true })).toBeVisible()
   const search = page.getByRole('searchbox', { name: 'Search projects' })
@@ -64,16 +64,16 @@ fleet('ten thousand projects: few rows are there at a time, and any of them is f
   }
   await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight))
   await expect(list.getByRole('link', { name: 'Project 9600', exact: true })).toBeVisible()
-  expect(await mostRows(page, '.project-row')).toBeLessThan(60)
+  expect(await countMostRows(page, '.project-row')).toBeLessThan(60)
   // What the rows show comes for all of them at once: who stops often on the way does not run into the limit of requests.
   await expect(page.locator('.project-row', { hasText: /Change number/ }).first()).toBeVisible()
   expect(rows).toEqual([])
 })
 
-fleet('five thousand deployments come as one scrolls, and the oldest by a button', async ({ fleet: home, page }) => {
-  await signIn(page, await home.platform.signInUrl())
-  const pages = asked(page, /\/project-0\/deployments\?limit=100/)
-  await page.goto(`${home.platform.dashboard_url}projects/project-0/deployments`)
+fleetTest('five thousand deployments come as one scrolls, and the oldest by a button', async ({ fleetPlatform, page }) => {
+  await signIn(page, await fleetPlatform.handle.signInUrl())
+  const pages = recordRequests(page, /\/project-0\/deployments\?limit=100/)
+  await page.goto(`${fleetPlatform.handle.dashboard_url}projects/project-0/deployments`)
   const list = page.getByRole('list', { name: 'Deployments' })
   await expect(list.getByText('Change number 14999')).toBeVisible()
   expect(await list.getByRole('listitem').count()).toBeLessThan(60)
@@ -84,26 +84,26 @@ fleet('five thousand deployments come as one scrolls, and the oldest by a button
   await expect(list.getByText('Change number 0', { exact: true })).toBeInViewport()
   expect(await list.getByRole('listitem').count()).toBeLessThan(60)
   expect(new Set(pages).size).toBe(51)
-  expect(await mostRows(page, '.deployment-row')).toBeLessThan(60)
+  expect(await countMostRows(page, '.deployment-row')).toBeLessThan(60)
 })
 
-test('ten windows share one stream, so that a change in one is quick and shows in all', async ({ desk, home }) => {
-  const windows = [desk]
+test('ten windows share one stream, so that a change in one is quick and shows in all', async ({ dashboard, platform: fleetPlatform }) => {
+  const windows = [dashboard]
   while (windows.length < 10) {
-    const page = await desk.context().newPage()
-    await page.goto(home.platform.dashboard_url)
+    const page = await dashboard.context().newPage()
+    await page.goto(fleetPlatform.handle.dashboard_url)
     windows.push(page)
   }
-  for (const page of windows) await expect(page.locator('.rail, .topbar').first()).toBeAttached()
-  await expect(windows[9]?.getByRole('heading', { name: /^(Projects|Deploy your first app)$/ }) ?? desk.locator('main')).toBeVisible()
+  for (const page of windows) await expect(page.locator('.sidebar, .topbar').first()).toBeAttached()
+  await expect(windows[9]?.getByRole('heading', { name: /^(Projects|Deploy your first app)$/ }) ?? dashboard.locator('main')).toBeVisible()
   // Where each window held a connection for itself, this one would wait for ever. How quick it is, the bench says.
-  const status = await desk.evaluate(async () => {
-    const answer = await fetch('/v1/projects', {
+  const status = await dashboard.evaluate(async () => {
+    const response = await fetch('/v1/projects', {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-homeport-session': localStorage.getItem('homeport.session') ?? '' },
       body: JSON.stringify({ name: 'Shared news', slug: 'shared-news' }),
     })
-    return answer.status
+    return response.status
   })
   expect(status).toBe(201)
   for (const page of windows) await expect(page.getByRole('link', { name: 'Shared news' }).first()).toBeAttached()

@@ -1,8 +1,9 @@
 import type { BrowserContext, Page } from '@playwright/test'
-import { allHere, shiftOf } from '../support/pace.ts'
-import { expect, expectFits, expectForEverybody, rulesOfColour, test as base } from './fixtures.ts'
-import { type Screen, screens } from './screens.ts'
-import { type Home, homeOf, leaveScreen, openScreen, openWindow, sharedScene } from './stage.ts'
+import { waitUntilIdle, takeLayoutShifts } from '../support/page-performance.ts'
+import { expect, expectNoHorizontalScroll, expectAccessible, colorContrastRules, test as base } from './fixtures.ts'
+import type { Screen } from './screen.ts'
+import { screens } from './screens.ts'
+import { type DashboardTarget, toDashboardTarget, leaveScreen, openScreen, createWindow, fetchSeededPlatform } from './screen-navigation.ts'
 
 /** A window, and one half as wide: what who enlarges everything twice has; 320 is the least that a page has to fit (WCAG 1.4.10). */
 const windows = [
@@ -11,28 +12,28 @@ const windows = [
 ] as const
 type Width = (typeof windows)[number]['width']
 
-interface OfWorker {
-  scene: { home: Home; screens: Screen[] }
+interface WorkerFixtures {
+  seededPlatform: { target: DashboardTarget; screens: Screen[] }
   /** A window of this width, signed in or not as the screen before left it. */
-  windowOf: (width: Width) => Promise<BrowserContext>
+  openWindowOf: (width: Width) => Promise<BrowserContext>
   /** The page of such a window where nothing moves, which one screen after another uses: a new one takes longer than a look. */
-  pageOf: (width: Width) => Promise<Page>
+  openPageOf: (width: Width) => Promise<Page>
 }
 
-const test = base.extend<object, OfWorker>({
-  scene: [
+const test = base.extend<object, WorkerFixtures>({
+  seededPlatform: [
     // oxlint-disable-next-line no-empty-pattern -- Playwright asks for the braces
     async ({}, use) => {
-      const { home, ids } = await sharedScene()
-      await use({ home, screens: screens(ids) })
+      const { target, ids } = await fetchSeededPlatform()
+      await use({ target, screens: screens(ids) })
     },
     { scope: 'worker' },
   ],
-  windowOf: [
+  openWindowOf: [
     async ({ browser }, use) => {
       const windows = new Map<Width, BrowserContext>()
       await use(async (width) => {
-        const window = windows.get(width) ?? (await openWindow(browser, { viewport: { width, height: 844 }, hasTouch: width < 500 }))
+        const window = windows.get(width) ?? (await createWindow(browser, { viewport: { width, height: 844 }, hasTouch: width < 500 }))
         windows.set(width, window)
         return window
       })
@@ -40,10 +41,10 @@ const test = base.extend<object, OfWorker>({
     },
     { scope: 'worker' },
   ],
-  pageOf: [
-    async ({ windowOf }, use) => {
+  openPageOf: [
+    async ({ openWindowOf }, use) => {
       await use(async (width) => {
-        const window = await windowOf(width)
+        const window = await openWindowOf(width)
         const [open] = window.pages()
         if (open) return open
         const page = await window.newPage()
@@ -65,73 +66,93 @@ for (const [index, { name, seen_by, act }] of screens({ serving_id: '', failed_i
   const find = (all: Screen[]) => all.find((one) => one.name === name)!
 
   /** A newcomer's screen is of the worker's own platform, which is empty. */
-  const declare = (title: string, tag: string[], look: (home: Home, screen: Screen, of: OfWorker) => Promise<void>) => {
+  const declareTest = (title: string, tag: string[], look: (target: DashboardTarget, screen: Screen, of: WorkerFixtures) => Promise<void>) => {
     if (seen_by === 'newcomer')
-      test(title, { tag }, ({ home, scene, windowOf, pageOf }) => look(homeOf(home), find(scene.screens), { scene, windowOf, pageOf }))
-    else test(title, { tag }, ({ scene, windowOf, pageOf }) => look(scene.home, find(scene.screens), { scene, windowOf, pageOf }))
+      test(title, { tag }, ({ platform, seededPlatform, openWindowOf, openPageOf }) =>
+        look(toDashboardTarget(platform), find(seededPlatform.screens), { seededPlatform, openWindowOf, openPageOf }),
+      )
+    else
+      test(title, { tag }, ({ seededPlatform, openWindowOf, openPageOf }) =>
+        look(seededPlatform.target, find(seededPlatform.screens), { seededPlatform, openWindowOf, openPageOf }),
+      )
   }
 
   // Each of the four combinations has its screens.
   const theme = index % 2 === 0 ? 'light' : 'dark'
   const width = isNarrowOnly || index % 4 > 1 ? 390 : 1280
-  declare(`for everybody: ${name}, ${theme}, ${width} wide`, name.startsWith('long-') ? ['@full'] : [], async (home, screen, { pageOf }) => {
-    const page = await pageOf(width)
-    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
-    await openScreen(page, home, screen)
-    await expectForEverybody(page, name)
-    await leaveScreen(page, screen)
-  })
+  declareTest(
+    `for everybody: ${name}, ${theme}, ${width} wide`,
+    name.startsWith('long-') ? ['@full'] : [],
+    async (target, screen, { openPageOf }) => {
+      const page = await openPageOf(width)
+      await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
+      await openScreen(page, target, screen)
+      await expectAccessible(page, name)
+      await leaveScreen(page, screen)
+    },
+  )
 
-  declare(`for everybody, in both themes, wide and narrow, and nothing jumps by itself: ${name}`, ['@full'], async (home, screen, { windowOf }) => {
-    for (const [place, { width, narrow }] of windows.entries()) {
-      if (width > 500 && isNarrowOnly) continue
-      // Each theme at one of the widths, and what stands around every screen, from screen to screen, in all four.
-      const [theme, other] = (index + place) % 2 === 0 ? (['light', 'dark'] as const) : (['dark', 'light'] as const)
-      const page = await (await windowOf(width)).newPage()
-      await page.emulateMedia({ colorScheme: theme })
-      await openScreen(page, home, screen)
-      if (canJump) await holdsStill(page, `${name}, ${width} wide, asked for by its address`)
-      await expectForEverybody(page, `${name}, ${theme}, ${width} wide`)
-      if (isNarrowOnly) {
-        await page.emulateMedia({ colorScheme: other })
-        await expectForEverybody(page, `${name}, ${other}, ${width} wide`, { only: rulesOfColour })
+  declareTest(
+    `for everybody, in both themes, wide and narrow, and nothing jumps by itself: ${name}`,
+    ['@full'],
+    async (target, screen, { openWindowOf }) => {
+      for (const [place, { width, narrow }] of windows.entries()) {
+        if (width > 500 && isNarrowOnly) continue
+        // Each theme at one of the widths, and what stands around every screen, from screen to screen, in all four.
+        const [theme, other] = (index + place) % 2 === 0 ? (['light', 'dark'] as const) : (['dark', 'light'] as const)
+        const page = await (await openWindowOf(width)).newPage()
+        await page.emulateMedia({ colorScheme: theme })
+        await openScreen(page, target, screen)
+        if (canJump) await expectNoLayoutShift(page, `${name}, ${width} wide, asked for by its address`)
+        await expectAccessible(page, `${name}, ${theme}, ${width} wide`)
+        if (isNarrowOnly) {
+          await page.emulateMedia({ colorScheme: other })
+          await expectAccessible(page, `${name}, ${other}, ${width} wide`, { only: colorContrastRules })
+        }
+        await page.setViewportSize({ width: narrow, height: 844 })
+        await expectNoHorizontalScroll(page, `${name}, ${narrow} wide`)
+        // Where one comes from is the same in a narrow window.
+        if (canJump && seen_by === undefined && width > 500) {
+          await page.setViewportSize({ width, height: 844 })
+          await expectStillAfterReturn(page, screen)
+        }
+        await leaveScreen(page, { ...screen, alters_page: true })
       }
-      await page.setViewportSize({ width: narrow, height: 844 })
-      await expectFits(page, `${name}, ${narrow} wide`)
-      // Where one comes from is the same in a narrow window.
-      if (canJump && seen_by === undefined && width > 500) {
-        await page.setViewportSize({ width, height: 844 })
-        await comesBack(page, screen)
-      }
-      await leaveScreen(page, { ...screen, alters_page: true })
-    }
-  })
+    },
+  )
 }
 
-async function comesBack(page: Page, { name }: Screen): Promise<void> {
+async function expectStillAfterReturn(page: Page, { name }: Screen): Promise<void> {
   const address = page.url()
   await page.evaluate(() => history.pushState(null, '', '/app/account'))
   await page.getByRole('heading', { name: 'Account', level: 1, exact: true }).waitFor()
-  await allHere(page)
-  await shiftOf(page)
+  await waitUntilIdle(page)
+  await takeLayoutShifts(page)
   await page.evaluate((url) => history.pushState(null, '', url), address)
-  await holdsStill(page, `${name}, from another screen`)
+  await expectNoLayoutShift(page, `${name}, from another screen`)
 }
 
-async function holdsStill(page: Page, what: string): Promise<void> {
-  await allHere(page)
-  const { sum, who } = await shiftOf(page)
+async function expectNoLayoutShift(page: Page, what: string): Promise<void> {
+  await waitUntilIdle(page)
+  const { sum, who } = await takeLayoutShifts(page)
   if (sum > 0.002) console.log(`      ${what}: ${sum.toFixed(4)} ${who.slice(0, 6).join('; ')}`)
   expect.soft(sum, `${what}: ${who.join('; ')}`).toBeLessThan(0.02)
 }
 
-const some = (all: Screen[], ...names: string[]) => all.filter(({ name }) => names.includes(name))
+const pickScreens = (all: Screen[], ...names: string[]) => all.filter(({ name }) => names.includes(name))
 
-test('nothing moves for who asked for that', { tag: '@full' }, async ({ browser, scene }) => {
+test('nothing moves for who asked for that', { tag: '@full' }, async ({ browser, seededPlatform }) => {
   const context = await browser.newContext({ reducedMotion: 'reduce' })
-  for (const screen of some(scene.screens, 'overview-building', 'deployment-running', 'upload-under-way', 'palette', 'projects-loading')) {
+  for (const screen of pickScreens(
+    seededPlatform.screens,
+    'overview-building',
+    'deployment-running',
+    'upload-under-way',
+    'palette',
+    'projects-loading',
+  )) {
     const page = await context.newPage()
-    await openScreen(page, scene.home, screen)
+    await openScreen(page, seededPlatform.target, screen)
     const moving = () => page.evaluate(() => document.getAnimations().filter(({ playState }) => playState === 'running').length)
     await expect.poll(moving, screen.name).toBe(0)
     await leaveScreen(page, { ...screen, alters_page: true })
@@ -139,11 +160,11 @@ test('nothing moves for who asked for that', { tag: '@full' }, async ({ browser,
   await context.close()
 })
 
-test('what is on, chosen or in front is told where the system sets the colours', { tag: '@full' }, async ({ browser, scene }) => {
+test('what is on, chosen or in front is told where the system sets the colours', { tag: '@full' }, async ({ browser, seededPlatform }) => {
   const context = await browser.newContext({ forcedColors: 'active' })
   /** How each of two looks: without a difference nobody knows which is which. */
-  const differ = async (page: Page, on: string, off: string) => {
-    const look = (selector: string) =>
+  const expectDifferent = async (page: Page, on: string, off: string) => {
+    const readStyle = (selector: string) =>
       page
         .locator(selector)
         .first()
@@ -151,21 +172,21 @@ test('what is on, chosen or in front is told where the system sets the colours',
           const { backgroundColor, outlineStyle, borderColor } = getComputedStyle(element)
           return [backgroundColor, outlineStyle, borderColor].join()
         })
-    expect(await look(on), `${on} and ${off}`).not.toBe(await look(off))
+    expect(await readStyle(on), `${on} and ${off}`).not.toBe(await readStyle(off))
   }
   const pairs: Record<string, [on: string, off: string][]> = {
     settings: [
       ['.switch[data-state=checked]', '.switch[data-state=unchecked]'],
       ['.tab[aria-current]', '.tab:not([aria-current])'],
-      ['.rail-link[aria-current]', '.rail-link:not([aria-current])'],
+      ['.sidebar-link[aria-current]', '.sidebar-link:not([aria-current])'],
     ],
     palette: [['.palette-item[aria-selected=true]', '.palette-item[aria-selected=false]']],
     metrics: [['.segment[data-state=on]', '.segment[data-state=off]']],
   }
-  for (const screen of some(scene.screens, ...Object.keys(pairs))) {
+  for (const screen of pickScreens(seededPlatform.screens, ...Object.keys(pairs))) {
     const page = await context.newPage()
-    await openScreen(page, scene.home, screen)
-    for (const [on, off] of pairs[screen.name] ?? []) await differ(page, on, off)
+    await openScreen(page, seededPlatform.target, screen)
+    for (const [on, off] of pairs[screen.name] ?? []) await expectDifferent(page, on, off)
     await leaveScreen(page, { ...screen, alters_page: true })
   }
   await context.close()

@@ -1,34 +1,28 @@
 import { randomBytes } from 'node:crypto'
 import type { Page } from '@playwright/test'
-import { zipOf } from '../support/archives.ts'
-import { promoteAnew, promoteFrom, withBerth } from './berth.ts'
-import { withBridge } from './bridge.ts'
-import { lengthened } from './lengthened.ts'
-import type { SceneIds } from './scene.ts'
-import { bring, broken, dialog, heldBack, hover, newProject, pick, silent, tokenless } from './screen-acts.ts'
+import { createZip } from '../support/archives.ts'
+import { openNewPromotion, startPromotion, withFakeRemote } from './fake-remote.ts'
+import { installFakeBridge } from './fake-bridge.ts'
+import { withLongResponses } from './long-responses.ts'
+import type { Screen } from './screen.ts'
+import type { SeededIds } from './seeded-platform.ts'
+import {
+  chooseUpload,
+  failResponses,
+  waitForDialog,
+  holdBackResponses,
+  dragFileOver,
+  openNewProject,
+  pickMenuItem,
+  makeRemoteUnreachable,
+  makeRemoteRefuseToken,
+} from './screen-actions.ts'
 
 /**
  * Every screen, dialog, menu, and empty, loading and broken state of the dashboard, once: `gallery.ts` takes pictures of
  * them and `screens.spec.ts` holds them to what everybody needs. A new screen is one entry here.
  */
-export interface Screen {
-  /** Of its picture, and of the finding about it. */
-  name: string
-  /** Below the dashboard's address. */
-  path: string
-  /** Who looks: the owner; somebody who has not signed in; the owner of an instance where nothing is yet. */
-  seen_by?: 'owner' | 'guest' | 'newcomer'
-  /** Before the page is asked for, such as an answer that is held back. */
-  before?: (page: Page) => Promise<unknown>
-  /** It is looked at while it still waits for its answers. */
-  is_loading?: boolean
-  /** What it does to its page outlives a navigation: a slow line, something dragged, the desktop's bridge. */
-  alters_page?: boolean
-  /** Brings the page to what it is about, and waits until that is in sight. */
-  act?: (page: Page) => Promise<unknown>
-}
-
-export const screens = (scene: SceneIds): Screen[] => [
+export const screens = (ids: SeededIds): Screen[] => [
   { name: 'sign-in', path: '', seen_by: 'guest' },
   { name: 'welcome', path: '', seen_by: 'newcomer' },
   {
@@ -42,8 +36,8 @@ export const screens = (scene: SceneIds): Screen[] => [
   },
   { name: 'projects', path: '' },
   { name: 'projects-none-fits', path: '?q=submarine' },
-  { name: 'projects-loading', path: '', is_loading: true, before: (page) => heldBack(page, '**/v1/projects?*') },
-  { name: 'projects-failed', path: '', before: (page) => broken(page, '**/v1/projects?*') },
+  { name: 'projects-loading', path: '', is_loading: true, before: (page) => holdBackResponses(page, '**/v1/projects?*') },
+  { name: 'projects-failed', path: '', before: (page) => failResponses(page, '**/v1/projects?*') },
   { name: 'overview', path: 'projects/harbour-shop' },
   { name: 'overview-failed', path: 'projects/customs' },
   { name: 'overview-building', path: 'projects/night-ferry' },
@@ -55,11 +49,12 @@ export const screens = (scene: SceneIds): Screen[] => [
   { name: 'previews', path: 'projects/harbour-shop/previews' },
   { name: 'previews-none', path: 'projects/lighthouse/previews' },
   { name: 'previews-no-repository', path: 'projects/chart-room/previews' },
-  { name: 'upload-dialog', path: 'projects/harbour-shop?do=upload', act: dialog },
+  { name: 'upload-dialog', path: 'projects/harbour-shop?do=upload', act: waitForDialog },
   {
     name: 'upload-refused',
     path: 'projects/harbour-shop',
-    act: (page) => bring(page, [{ name: 'café.zip', mimeType: 'application/zip', buffer: zipOf([{ name: '../outside.txt', data: 'x' }]) }]),
+    act: (page) =>
+      chooseUpload(page, [{ name: 'café.zip', mimeType: 'application/zip', buffer: createZip([{ name: '../outside.txt', data: 'x' }]) }]),
   },
   {
     name: 'upload-under-way',
@@ -69,17 +64,19 @@ export const screens = (scene: SceneIds): Screen[] => [
       const line = await page.context().newCDPSession(page)
       await line.send('Network.enable')
       await line.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 250_000 })
-      await bring(page, [{ name: 'harbour-shop.zip', mimeType: 'application/zip', buffer: Buffer.concat([Buffer.from('PK'), randomBytes(6e6)]) }])
+      await chooseUpload(page, [
+        { name: 'harbour-shop.zip', mimeType: 'application/zip', buffer: Buffer.concat([Buffer.from('PK'), randomBytes(6e6)]) },
+      ])
       await page.getByText('left').waitFor()
     },
   },
-  { name: 'drop', path: 'projects/harbour-shop', alters_page: true, act: hover },
-  { name: 'promote', path: 'projects/harbour-shop?do=promote', before: withBerth, act: promoteAnew },
+  { name: 'drop', path: 'projects/harbour-shop', alters_page: true, act: dragFileOver },
+  { name: 'promote', path: 'projects/harbour-shop?do=promote', before: withFakeRemote, act: openNewPromotion },
   { name: 'project-stop', path: 'projects/harbour-shop?do=stop' },
   {
     name: 'promote-again',
     path: 'projects/harbour-shop?do=promote',
-    before: withBerth,
+    before: withFakeRemote,
     act: (page) => page.getByText('It gets a new deployment.').waitFor(),
   },
   { name: 'promote-nowhere', path: 'projects/harbour-shop?do=promote', act: (page) => page.getByText('No other instance yet').waitFor() },
@@ -87,33 +84,33 @@ export const screens = (scene: SceneIds): Screen[] => [
     name: 'promote-under-way',
     path: 'projects/harbour-shop?do=promote',
     alters_page: true,
-    before: withBerth,
-    act: (page) => promoteFrom(page, 'waits'),
+    before: withFakeRemote,
+    act: (page) => startPromotion(page, 'waits'),
   },
   {
     name: 'promote-failed',
     path: 'projects/harbour-shop?do=promote',
     // A page that stays open holds the promotion, and the next one could not begin it.
     alters_page: true,
-    before: withBerth,
-    act: (page) => promoteFrom(page, 'gone'),
+    before: withFakeRemote,
+    act: (page) => startPromotion(page, 'gone'),
   },
   {
     name: 'new-project-from-another',
     path: '',
-    before: withBerth,
+    before: withFakeRemote,
     async act(page) {
-      await newProject(page)
+      await openNewProject(page)
       await page.getByRole('button', { name: 'From another instance…' }).click()
       await page.getByRole('radio', { name: /Berth/ }).waitFor()
     },
   },
   { name: 'deployments', path: 'projects/harbour-shop/deployments' },
   { name: 'deployments-none-fits', path: 'projects/harbour-shop/deployments?status=canceled' },
-  { name: 'deployments-failed', path: 'projects/harbour-shop/deployments', before: (page) => broken(page, '**/harbour-shop/deployments?*') },
-  { name: 'deployment-ready', path: `projects/harbour-shop/deployments/${scene.serving_id}` },
-  { name: 'deployment-failed', path: `projects/harbour-shop/deployments/${scene.failed_id}` },
-  { name: 'deployment-running', path: `projects/night-ferry/deployments/${scene.running_id}` },
+  { name: 'deployments-failed', path: 'projects/harbour-shop/deployments', before: (page) => failResponses(page, '**/harbour-shop/deployments?*') },
+  { name: 'deployment-ready', path: `projects/harbour-shop/deployments/${ids.serving_id}` },
+  { name: 'deployment-failed', path: `projects/harbour-shop/deployments/${ids.failed_id}` },
+  { name: 'deployment-running', path: `projects/night-ferry/deployments/${ids.running_id}` },
   { name: 'logs', path: 'projects/harbour-shop/logs' },
   { name: 'logs-none', path: 'projects/chart-room/logs' },
   { name: 'metrics', path: 'projects/harbour-shop/metrics' },
@@ -124,7 +121,7 @@ export const screens = (scene: SceneIds): Screen[] => [
     path: 'projects/harbour-shop/cache?url=/boats',
     act: (page) => page.getByRole('region', { name: 'What does the cache do' }).getByRole('status').filter({ hasText: /\w/ }).waitFor(),
   },
-  { name: 'cache-purge', path: 'projects/harbour-shop/cache?purge=all', act: dialog },
+  { name: 'cache-purge', path: 'projects/harbour-shop/cache?purge=all', act: waitForDialog },
   { name: 'environment', path: 'projects/harbour-shop/environment', act: (page) => page.getByRole('button', { name: 'Show values' }).click() },
   { name: 'environment-empty', path: 'projects/chart-room/environment' },
   {
@@ -160,7 +157,7 @@ export const screens = (scene: SceneIds): Screen[] => [
   { name: 'domains', path: 'projects/harbour-shop/domains' },
   { name: 'domains-none', path: 'projects/chart-room/domains' },
   { name: 'domains-every', path: 'domains' },
-  { name: 'domains-add', path: 'projects/harbour-shop/domains?do=add', act: dialog },
+  { name: 'domains-add', path: 'projects/harbour-shop/domains?do=add', act: waitForDialog },
   {
     name: 'domains-offers',
     path: 'projects/harbour-shop/domains?do=buy',
@@ -181,11 +178,15 @@ export const screens = (scene: SceneIds): Screen[] => [
       await page.getByRole('group', { name: 'Registered for' }).waitFor()
     },
   },
-  { name: 'domains-registration', path: 'projects/harbour-shop/domains', act: (page) => pick(page, 'What to do with harbour.test', 'Registration…') },
+  {
+    name: 'domains-registration',
+    path: 'projects/harbour-shop/domains',
+    act: (page) => pickMenuItem(page, 'What to do with harbour.test', 'Registration…'),
+  },
   {
     name: 'domains-transfer',
     path: 'projects/harbour-shop/domains',
-    act: (page) => pick(page, 'What to do with harbour.test', 'Take it to another registrar…'),
+    act: (page) => pickMenuItem(page, 'What to do with harbour.test', 'Take it to another registrar…'),
   },
   { name: 'settings', path: 'projects/harbour-shop/settings' },
   {
@@ -193,7 +194,7 @@ export const screens = (scene: SceneIds): Screen[] => [
     path: 'projects/harbour-shop/settings',
     async act(page) {
       await page.getByRole('button', { name: 'Delete…' }).click()
-      await dialog(page)
+      await waitForDialog(page)
     },
   },
   { name: 'instance', path: 'instance' },
@@ -203,16 +204,16 @@ export const screens = (scene: SceneIds): Screen[] => [
     path: 'instance/network',
     async act(page) {
       await page.getByRole('button', { name: 'Set the password…' }).click()
-      await dialog(page)
+      await waitForDialog(page)
     },
   },
   { name: 'disk', path: 'instance/disk' },
-  { name: 'disk-clean', path: 'instance/disk?do=clean', act: dialog },
+  { name: 'disk-clean', path: 'instance/disk?do=clean', act: waitForDialog },
   { name: 'backups', path: 'instance/backups' },
-  { name: 'desktop', path: 'instance/desktop', alters_page: true, before: withBridge },
+  { name: 'desktop', path: 'instance/desktop', alters_page: true, before: installFakeBridge },
   { name: 'desktop-browser', path: 'instance/desktop' },
   { name: 'account', path: 'account' },
-  { name: 'token-dialog', path: 'account?do=token', act: dialog },
+  { name: 'token-dialog', path: 'account?do=token', act: waitForDialog },
   {
     name: 'token-made',
     path: 'account?do=token',
@@ -227,7 +228,7 @@ export const screens = (scene: SceneIds): Screen[] => [
     path: 'account',
     async act(page) {
       await page.getByRole('button', { name: 'Revoke Deploys from CI…' }).first().click()
-      await dialog(page)
+      await waitForDialog(page)
     },
   },
   { name: 'help', path: 'help' },
@@ -248,40 +249,40 @@ export const screens = (scene: SceneIds): Screen[] => [
     path: '',
     async act(page) {
       await page.keyboard.press('?')
-      await dialog(page)
+      await waitForDialog(page)
     },
   },
-  { name: 'instances', path: 'instances', before: withBerth },
-  { name: 'instances-add', path: 'instances?do=add', before: withBerth, act: dialog },
+  { name: 'instances', path: 'instances', before: withFakeRemote },
+  { name: 'instances-add', path: 'instances?do=add', before: withFakeRemote, act: waitForDialog },
   {
     name: 'instances-edit',
     path: 'instances',
-    before: withBerth,
-    act: (page) => pick(page, 'What to do with Berth', 'Name and colour…'),
+    before: withFakeRemote,
+    act: (page) => pickMenuItem(page, 'What to do with Berth', 'Name and colour…'),
   },
   {
     name: 'instances-remove',
     path: 'instances',
-    before: withBerth,
-    act: (page) => pick(page, 'What to do with Berth', 'Remove…'),
+    before: withFakeRemote,
+    act: (page) => pickMenuItem(page, 'What to do with Berth', 'Remove…'),
   },
-  { name: 'instance-elsewhere', path: 'on/rem_berth/', before: withBerth },
-  { name: 'overview-elsewhere', path: 'on/rem_berth/projects/harbour-shop', before: withBerth },
+  { name: 'instance-elsewhere', path: 'on/rem_berth/', before: withFakeRemote },
+  { name: 'overview-elsewhere', path: 'on/rem_berth/projects/harbour-shop', before: withFakeRemote },
   {
     name: 'delete-elsewhere',
     path: 'on/rem_berth/projects/harbour-shop/settings',
-    before: withBerth,
+    before: withFakeRemote,
     async act(page) {
       await page.getByRole('button', { name: 'Delete…' }).click()
-      await dialog(page)
+      await waitForDialog(page)
     },
   },
   {
     name: 'instance-silent',
     path: 'on/rem_berth/',
     async before(page) {
-      await withBerth(page)
-      await silent(page)
+      await withFakeRemote(page)
+      await makeRemoteUnreachable(page)
     },
     act: (page) => page.getByText('Berth does not answer.').waitFor(),
   },
@@ -289,17 +290,17 @@ export const screens = (scene: SceneIds): Screen[] => [
     name: 'token-needed',
     path: 'on/rem_berth/',
     async before(page) {
-      await withBerth(page)
-      await tokenless(page)
+      await withFakeRemote(page)
+      await makeRemoteRefuseToken(page)
     },
   },
   { name: 'no-instance', path: 'on/rem_gone/' },
-  { name: 'new-project', path: '', act: newProject },
+  { name: 'new-project', path: '', act: openNewProject },
   {
     name: 'refused',
     path: '',
     async act(page) {
-      await newProject(page)
+      await openNewProject(page)
       const asked = page.getByRole('dialog')
       await asked.getByRole('radio', { name: 'Git address' }).click()
       await asked.getByLabel('Git address', { exact: true }).last().fill('ftp://example.com/boats.git')
@@ -313,7 +314,7 @@ export const screens = (scene: SceneIds): Screen[] => [
     path: 'projects/harbour-shop',
     async act(page) {
       await page.keyboard.press('ControlOrMeta+k')
-      await dialog(page)
+      await waitForDialog(page)
     },
   },
   {
@@ -352,17 +353,17 @@ export const screens = (scene: SceneIds): Screen[] => [
       await page.getByRole('menu', { name: 'Notices' }).waitFor()
     },
   },
-  ...long(scene),
-  ...coming,
+  ...longContentScreens(ids),
+  ...loadingScreens,
 ]
 
 /** All that may be long is long, and all that may be many is many. */
-const long = (scene: SceneIds): Screen[] =>
+const longContentScreens = (ids: SeededIds): Screen[] =>
   [
     ['projects', ''],
     ['overview', 'projects/harbour-shop'],
     ['deployments', 'projects/harbour-shop/deployments'],
-    ['deployment', `projects/harbour-shop/deployments/${scene.failed_id}`],
+    ['deployment', `projects/harbour-shop/deployments/${ids.failed_id}`],
     ['previews', 'projects/harbour-shop/previews'],
     ['environment', 'projects/harbour-shop/environment'],
     ['domains', 'projects/harbour-shop/domains'],
@@ -371,14 +372,19 @@ const long = (scene: SceneIds): Screen[] =>
     ['account', 'account'],
     ['instance', 'instance'],
     ['backups', 'instance/backups'],
-  ].map(([name, path = '']) => ({ name: `long-${name}`, path, before: lengthened }))
+  ].map(([name, path = '']) => ({ name: `long-${name}`, path, before: withLongResponses }))
 
 /** What stands where answers are still on their way. */
-const coming: Screen[] = [
+const loadingScreens: Screen[] = [
   ['overview', 'projects/harbour-shop', '**/harbour-shop/deployments?*'],
   ['deployments', 'projects/harbour-shop/deployments', '**/harbour-shop/deployments?*'],
   ['environment', 'projects/harbour-shop/environment', '**/env-vars'],
   ['domains', 'projects/harbour-shop/domains', '**/v1/projects/harbour-shop/domains'],
   ['metrics', 'projects/harbour-shop/metrics', '**/metrics?*'],
   ['account', 'account', '**/tokens?*'],
-].map(([name, path = '', held = '']) => ({ name: `${name}-loading`, path, is_loading: true, before: (page: Page) => heldBack(page, held) }))
+].map(([name, path = '', pattern = '']) => ({
+  name: `${name}-loading`,
+  path,
+  is_loading: true,
+  before: (page: Page) => holdBackResponses(page, pattern),
+}))

@@ -6,13 +6,13 @@ import { expect, test } from './fixtures.ts'
  * Cookies ignore ports: to a browser, whatever listens on 127.0.0.1 is the same host as the dashboard. So does an app of an engine that
  * publishes its ports there (Docker Desktop, rootless Docker, an engine reached over TCP), and any other program of this machine.
  */
-test('an app on another port of this host gets no session, ends none, and starts none', async ({ desk, home }) => {
-  const { api_url, dashboard_url } = home.platform
+test('an app on another port of this host gets no session, ends none, and starts none', async ({ dashboard, platform }) => {
+  const { api_url, dashboard_url } = platform.handle
   const sent: string[] = []
-  const { body } = await home.api<{ token: string }>('POST', '/instance/users', { email: 'member@example.com', plan: 'pro' })
-  const link = (await home.api<{ url: string }>('POST', '/instance/sign-in-links', {}, body.token)).body.url
+  const { body } = await platform.api<{ token: string }>('POST', '/instance/users', { email: 'member@example.com', plan: 'pro' })
+  const link = (await platform.api<{ url: string }>('POST', '/instance/sign-in-links', {}, body.token)).body.url
   // What a script that signs in is given: its name is the worst that an app could know.
-  const script = await fetch(await home.platform.signInUrl(), { redirect: 'manual' })
+  const script = await fetch(await platform.handle.signInUrl(), { redirect: 'manual' })
   const cookie_name = script.headers.get('set-cookie')?.split('=')[0] ?? ''
   expect(cookie_name).toMatch(/^homeport_/)
 
@@ -28,12 +28,12 @@ test('an app on another port of this host gets no session, ends none, and starts
   })
   await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve))
   const at = `http://${new URL(api_url).hostname}:${(app.address() as AddressInfo).port}`
-  await expect(desk.getByRole('heading', { level: 1 })).toBeVisible()
-  const session = await desk.evaluate(() => localStorage.getItem('homeport.session') ?? '')
+  await expect(dashboard.getByRole('heading', { level: 1 })).toBeVisible()
+  const session = await dashboard.evaluate(() => localStorage.getItem('homeport.session') ?? '')
   expect(session.length).toBeGreaterThan(20)
 
   // Theft: a page of the app in the same browser, and what it asks of its own server.
-  const page = await desk.context().newPage()
+  const page = await dashboard.context().newPage()
   await page.goto(`${at}/`)
   await page.evaluate(async () => void (await fetch('/again', { credentials: 'include' })))
   expect(sent.length).toBeGreaterThan(1)
@@ -42,21 +42,21 @@ test('an app on another port of this host gets no session, ends none, and starts
 
   // Tossing: cookies of our name, for every path.
   await page.goto(`${at}/toss`)
-  expect((await desk.context().cookies(api_url)).map(({ value }) => value)).toContain('bad')
-  await desk.reload()
-  await desk.goto(`${dashboard_url}instance`)
-  await expect(desk.getByRole('heading', { name: 'Instance', level: 1 })).toBeVisible()
+  expect((await dashboard.context().cookies(api_url)).map(({ value }) => value)).toContain('bad')
+  await dashboard.reload()
+  await dashboard.goto(`${dashboard_url}instance`)
+  await expect(dashboard.getByRole('heading', { name: 'Instance', level: 1 })).toBeVisible()
 
   // Login CSRF: a member’s page leads the owner to the member’s own sign-in link.
   await page.goto(`${at}/lead`)
   await page.getByRole('link', { name: 'A prize' }).click()
   await expect(page.getByText('Another page led you here.')).toBeVisible()
   await expect(page.getByText('member@example.com')).toBeVisible()
-  await desk.goto(`${dashboard_url}account`)
-  await expect(desk.getByText('owner@homeport.localhost').first()).toBeVisible()
+  await dashboard.goto(`${dashboard_url}account`)
+  await expect(dashboard.getByText('owner@homeport.localhost').first()).toBeVisible()
   // And it sends no form of its own there.
   const status = await page.context().request.post(`${api_url}/sign-in`, { form: { code: 'x' }, headers: { origin: at } })
   expect(status.status()).toBe(403)
-  await home.api('DELETE', '/instance/users/member%40example.com')
+  await platform.api('DELETE', '/instance/users/member%40example.com')
   app.close()
 })

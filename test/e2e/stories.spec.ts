@@ -1,19 +1,19 @@
 import type { Page } from '@playwright/test'
-import { withBridge } from './bridge.ts'
+import { installFakeBridge } from './fake-bridge.ts'
 import { expect, test } from './fixtures.ts'
-import { createKeyboard, createPointer } from './hand.ts'
-import { cachePurged } from './stories/cache.ts'
-import { databaseToPsql } from './stories/database.ts'
-import { domainBought } from './stories/domain.ts'
-import { environmentChanged } from './stories/environment.ts'
-import { firstRun } from './stories/first-run.ts'
-import { brokenAndMended } from './stories/mended.ts'
-import { previewOpened } from './stories/preview.ts'
-import { rolledBack } from './stories/rolled-back.ts'
-import type { Teller } from './stories/teller.ts'
-import { thereAndBack } from './stories/there-and-back.ts'
-import { tokenMintedAndRevoked } from './stories/token.ts'
-import { signIn } from './stage.ts'
+import { createKeyboardDriver, createPointerDriver } from './input-driver.ts'
+import { purgeCache } from './stories/cache.ts'
+import { connectWithPsql } from './stories/database.ts'
+import { buyDomain } from './stories/domain.ts'
+import { changeEnvironment } from './stories/environment.ts'
+import { completeFirstRun } from './stories/first-run.ts'
+import { fixBrokenBuild } from './stories/fix-build.ts'
+import { openPreview } from './stories/preview.ts'
+import { rollBackDeployment } from './stories/rollback.ts'
+import type { StoryContext } from './stories/story-context.ts'
+import { promoteAndPull } from './stories/promote-and-pull.ts'
+import { createAndRevokeToken } from './stories/token.ts'
+import { signIn } from './screen-navigation.ts'
 
 /** All pairs of values but those of theme and bridge, and of width and hand crosswise: four rows cover no more. */
 const variants = [
@@ -24,17 +24,17 @@ const variants = [
 ] as const
 
 /** Told in the default tier in one of the variants, so that each variant has its stories; in the full tier in all. */
-const stories: [name: string, variant: 0 | 1 | 2 | 3, tell: (teller: Teller) => Promise<void>][] = [
-  ['first run to live address', 1, firstRun],
-  ['broken build to mended', 2, brokenAndMended],
-  ['rollback', 3, rolledBack],
-  ['environment change to redeploy', 0, environmentChanged],
-  ['database to psql', 1, databaseToPsql],
-  ['domain bought offline', 0, domainBought],
-  ['preview opened', 3, previewOpened],
-  ['cache purged', 2, cachePurged],
-  ['token minted and revoked', 3, tokenMintedAndRevoked],
-  ['local to remote and back', 1, thereAndBack],
+const stories: [name: string, variant: 0 | 1 | 2 | 3, tell: (teller: StoryContext) => Promise<void>][] = [
+  ['first run to live address', 1, completeFirstRun],
+  ['broken build to mended', 2, fixBrokenBuild],
+  ['rollback', 3, rollBackDeployment],
+  ['environment change to redeploy', 0, changeEnvironment],
+  ['database to psql', 1, connectWithPsql],
+  ['domain bought offline', 0, buyDomain],
+  ['preview opened', 3, openPreview],
+  ['cache purged', 2, purgeCache],
+  ['token minted and revoked', 3, createAndRevokeToken],
+  ['local to remote and back', 1, promoteAndPull],
 ]
 
 for (const [place, { colorScheme, width, has_bridge, hand }] of variants.entries()) {
@@ -48,13 +48,20 @@ for (const [place, { colorScheme, width, has_bridge, hand }] of variants.entries
       permissions: ['clipboard-read', 'clipboard-write'],
     })
     for (const [name, variant, tell] of stories) {
-      test(name, { tag: variant === place ? [] : '@full' }, async ({ page, home, startOther, repository }) => {
-        const bridge = has_bridge ? await withBridge(page.context()) : null
-        const faults = faultsOf(page)
-        await signIn(page, await home.platform.signInUrl())
+      test(name, { tag: variant === place ? [] : '@full' }, async ({ page, platform, startSecondPlatform, createRepository }) => {
+        const bridge = has_bridge ? await installFakeBridge(page.context()) : null
+        const faults = recordPageErrors(page)
+        await signIn(page, await platform.handle.signInUrl())
         await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
-        const keyboard = hand === 'keyboard' ? createKeyboard(page) : null
-        await tell({ desk: page, home, startOther, hand: keyboard ?? createPointer(page, { isFinger }), bridge, repository })
+        const keyboard = hand === 'keyboard' ? createKeyboardDriver(page) : null
+        await tell({
+          dashboard: page,
+          platform,
+          startSecondPlatform,
+          inputDriver: keyboard ?? createPointerDriver(page, { isFinger }),
+          bridge,
+          createRepository,
+        })
         expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 'it fits its window').toBe(0)
         expect(faults).toEqual([])
         if (keyboard) test.info().annotations.push({ type: 'keys', description: String(keyboard.pressed()) })
@@ -64,7 +71,7 @@ for (const [place, { colorScheme, width, has_bridge, hand }] of variants.entries
 }
 
 /** What the page itself stumbled over. */
-function faultsOf(page: Page): string[] {
+function recordPageErrors(page: Page): string[] {
   const faults: string[] = []
   page.on('pageerror', ({ message }) => faults.push(message))
   return faults

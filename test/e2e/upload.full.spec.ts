@@ -2,107 +2,111 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Deployment } from '../../server/contract/deployments.ts'
-import { tgzOf, zipOf } from '../support/archives.ts'
+import { createTarGz, createZip } from '../support/archives.ts'
 import type { TestPlatform } from '../support/platform.ts'
-import { drag, test, zipped } from './drag.ts'
-import { app, expect, expectForEverybody, upload } from './fixtures.ts'
+import { dragFiles, test, createAppZip } from './drag-and-drop.ts'
+import { greetingAppFiles, expect, expectAccessible, uploadArchive } from './fixtures.ts'
 
 test.use({ platform_name: 'upload' })
 test.describe.configure({ mode: 'serial' })
-test.beforeAll(async ({ workerHome }) => {
+test.beforeAll(async ({ workerPlatform: workerHome }) => {
   await workerHome.createProject({ slug: 'harbour-cafe', name: 'Harbour café' })
-  await upload(workerHome, 'harbour-cafe', tgzOf(Object.entries(app('First voyage')).map(([name, data]) => ({ name, data }))))
+  await uploadArchive(
+    workerHome,
+    'harbour-cafe',
+    createTarGz(Object.entries(greetingAppFiles('First voyage')).map(([name, data]) => ({ name, data }))),
+  )
 })
 
-const deployments = async (home: TestPlatform, slug: string) =>
-  (await home.api<{ deployments: Deployment[] }>('GET', `/v1/projects/${slug}/deployments`)).body.deployments
+const deployments = async (platform: TestPlatform, slug: string) =>
+  (await platform.api<{ deployments: Deployment[] }>('GET', `/v1/projects/${slug}/deployments`)).body.deployments
 
-test('a .tar.gz that is dropped on a project deploys it; by keys alone the same', async ({ desk, home, shelf }) => {
-  const files = Object.entries(app('Second voyage')).map(([name, data]) => ({ name, data }))
-  await desk.goto(`${home.platform.dashboard_url}projects/harbour-cafe`)
-  await expect(desk.getByRole('heading', { name: 'Live', exact: true })).toBeVisible()
-  await drag(desk, desk.getByRole('region', { name: 'Live' }), [shelf('app.tar.gz', tgzOf(files))])
-  await expect(desk).toHaveURL(/\/projects\/harbour-cafe\/deployments\/dpl_/)
-  await expect(desk.locator('.report-head').getByText('Ready')).toBeVisible()
-  expect((await home.edge('harbour-cafe.localhost')).body).toContain('Second voyage')
+test('a .tar.gz that is dropped on a project deploys it; by keys alone the same', async ({ dashboard, platform, createTestFile }) => {
+  const files = Object.entries(greetingAppFiles('Second voyage')).map(([name, data]) => ({ name, data }))
+  await dashboard.goto(`${platform.handle.dashboard_url}projects/harbour-cafe`)
+  await expect(dashboard.getByRole('heading', { name: 'Live', exact: true })).toBeVisible()
+  await dragFiles(dashboard, dashboard.getByRole('region', { name: 'Live' }), [createTestFile('app.tar.gz', createTarGz(files))])
+  await expect(dashboard).toHaveURL(/\/projects\/harbour-cafe\/deployments\/dpl_/)
+  await expect(dashboard.locator('.report-head').getByText('Ready')).toBeVisible()
+  expect((await platform.fetchEdge('harbour-cafe.localhost')).body).toContain('Second voyage')
 
-  await desk.keyboard.press('ControlOrMeta+k')
-  await expect(desk.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox')).toBeFocused()
-  await desk.keyboard.type('upload a .zip')
-  await expect(desk.getByRole('option', { selected: true })).toContainText('upload a .zip')
-  await desk.keyboard.press('Enter')
-  const dialog = desk.getByRole('dialog', { name: 'Upload to Harbour café' })
+  await dashboard.keyboard.press('ControlOrMeta+k')
+  await expect(dashboard.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox')).toBeFocused()
+  await dashboard.keyboard.type('upload a .zip')
+  await expect(dashboard.getByRole('option', { selected: true })).toContainText('upload a .zip')
+  await dashboard.keyboard.press('Enter')
+  const dialog = dashboard.getByRole('dialog', { name: 'Upload to Harbour café' })
   await expect(dialog.getByRole('button', { name: 'Choose a file…' })).toBeFocused()
-  await expectForEverybody(desk, 'upload dialog')
-  const choosing = desk.waitForEvent('filechooser')
+  await expectAccessible(dashboard, 'upload dialog')
+  const choosing = dashboard.waitForEvent('filechooser')
   await dialog.getByRole('button', { name: 'Choose a file…' }).press('Enter')
-  await (await choosing).setFiles(shelf('third.zip', zipped(app('Third voyage'))))
+  await (await choosing).setFiles(createTestFile('third.zip', createAppZip(greetingAppFiles('Third voyage'))))
   await expect(dialog).toBeHidden()
-  await expect(desk).toHaveURL(/\/deployments\/dpl_/)
-  await expect.poll(async () => (await home.edge('harbour-cafe.localhost')).body).toContain('Third voyage')
+  await expect(dashboard).toHaveURL(/\/deployments\/dpl_/)
+  await expect.poll(async () => (await platform.fetchEdge('harbour-cafe.localhost')).body).toContain('Third voyage')
 })
 
-test('a broken archive: the entry and the reason stand by the place, and the next one is taken', async ({ desk, home, shelf }) => {
-  await desk.goto(`${home.platform.dashboard_url}projects/harbour-cafe`)
-  await expect(desk.getByRole('heading', { name: 'Live', exact: true })).toBeVisible()
-  await drag(desk, desk.getByRole('main'), [shelf('evil.zip', zipOf([{ name: '../outside.txt', data: 'x' }]))])
-  const alert = desk.getByRole('main').getByRole('alert')
+test('a broken archive: the entry and the reason stand by the place, and the next one is taken', async ({ dashboard, platform, createTestFile }) => {
+  await dashboard.goto(`${platform.handle.dashboard_url}projects/harbour-cafe`)
+  await expect(dashboard.getByRole('heading', { name: 'Live', exact: true })).toBeVisible()
+  await dragFiles(dashboard, dashboard.getByRole('main'), [createTestFile('evil.zip', createZip([{ name: '../outside.txt', data: 'x' }]))])
+  const alert = dashboard.getByRole('main').getByRole('alert')
   await expect(alert).toContainText('evil.zip was not taken.')
   await expect(alert).toContainText('../outside.txt')
   await expect(alert).toContainText('invalid_archive')
-  await expectForEverybody(desk, 'a broken archive')
-  const choosing = desk.waitForEvent('filechooser')
+  await expectAccessible(dashboard, 'a broken archive')
+  const choosing = dashboard.waitForEvent('filechooser')
   await alert.getByRole('button', { name: 'Choose another…' }).click()
-  await (await choosing).setFiles(shelf('good.zip', zipped(app('Mended'))))
-  await expect(desk).toHaveURL(/\/deployments\/dpl_/)
-  await expect.poll(async () => (await home.edge('harbour-cafe.localhost')).body).toContain('Mended')
+  await (await choosing).setFiles(createTestFile('good.zip', createAppZip(greetingAppFiles('Mended'))))
+  await expect(dashboard).toHaveURL(/\/deployments\/dpl_/)
+  await expect.poll(async () => (await platform.fetchEdge('harbour-cafe.localhost')).body).toContain('Mended')
 })
 
 test('a long upload shows its progress, goes on while one looks elsewhere, and leaves nothing behind when it is canceled', async ({
-  desk,
-  home,
-  shelf,
+  dashboard,
+  platform,
+  createTestFile,
 }) => {
-  const archives = () => readdirSync(join(home.data_dir, 'archives'), { recursive: true, encoding: 'utf8' }).toSorted((a, b) => (a < b ? -1 : 1))
+  const archives = () => readdirSync(join(platform.data_dir, 'archives'), { recursive: true, encoding: 'utf8' }).toSorted((a, b) => (a < b ? -1 : 1))
   const stored = archives()
-  const slow = await desk.context().newCDPSession(desk)
+  const slow = await dashboard.context().newCDPSession(dashboard)
   await slow.send('Network.enable')
   const throttle = (upload: number) =>
     slow.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: upload })
-  const file = shelf('cargo.zip', zipOf([{ name: 'cargo.bin', data: randomBytes(6 * 2 ** 20), method: 0 }]))
-  await desk.goto(home.platform.dashboard_url)
-  await expect(desk.getByRole('heading', { name: 'Projects', exact: true })).toBeVisible()
+  const file = createTestFile('cargo.zip', createZip([{ name: 'cargo.bin', data: randomBytes(6 * 2 ** 20), method: 0 }]))
+  await dashboard.goto(platform.handle.dashboard_url)
+  await expect(dashboard.getByRole('heading', { name: 'Projects', exact: true })).toBeVisible()
   await throttle(200_000)
-  await drag(desk, desk.getByRole('main'), [file])
-  const dialog = desk.getByRole('dialog', { name: 'New project' })
+  await dragFiles(dashboard, dashboard.getByRole('main'), [file])
+  const dialog = dashboard.getByRole('dialog', { name: 'New project' })
   await dialog.getByLabel('Name', { exact: true }).fill('Cargo')
   await dialog.getByRole('button', { name: 'Deploy', exact: true }).click()
-  await expect(desk).toHaveURL(/\/projects\/cargo$/)
-  const bar = desk.getByRole('progressbar', { name: 'Uploading cargo.zip' })
+  await expect(dashboard).toHaveURL(/\/projects\/cargo$/)
+  const bar = dashboard.getByRole('progressbar', { name: 'Uploading cargo.zip' })
   await expect(bar).toBeVisible()
-  await expect(desk.getByRole('region', { name: 'Upload' })).toContainText(/left/)
-  await expectForEverybody(desk, 'an upload under way')
-  await desk.getByRole('link', { name: 'Logs', exact: true }).click()
+  await expect(dashboard.getByRole('region', { name: 'Upload' })).toContainText(/left/)
+  await expectAccessible(dashboard, 'an upload under way')
+  await dashboard.getByRole('link', { name: 'Logs', exact: true }).click()
   await expect(bar).toBeVisible()
   await expect.poll(async () => Number(await bar.getAttribute('aria-valuenow'))).toBeGreaterThan(0)
-  await desk.getByRole('region', { name: 'Upload' }).getByRole('button', { name: 'Cancel' }).click()
+  await dashboard.getByRole('region', { name: 'Upload' }).getByRole('button', { name: 'Cancel' }).click()
 
   // The project was made for it, and goes with it.
-  await expect(desk).toHaveURL(home.platform.dashboard_url)
+  await expect(dashboard).toHaveURL(platform.handle.dashboard_url)
   await expect(bar).toBeHidden()
-  await expect.poll(async () => (await home.api('GET', '/v1/projects/cargo')).status).toBe(404)
+  await expect.poll(async () => (await platform.api('GET', '/v1/projects/cargo')).status).toBe(404)
   await expect.poll(archives).toEqual(stored)
 
   // A project that was there before stays as it was.
-  const before = await deployments(home, 'harbour-cafe')
-  await desk.goto(`${home.platform.dashboard_url}projects/harbour-cafe`)
-  await expect(desk.getByRole('heading', { name: 'Live', exact: true })).toBeVisible()
+  const before = await deployments(platform, 'harbour-cafe')
+  await dashboard.goto(`${platform.handle.dashboard_url}projects/harbour-cafe`)
+  await expect(dashboard.getByRole('heading', { name: 'Live', exact: true })).toBeVisible()
   await throttle(200_000)
-  await drag(desk, desk.getByRole('main'), [file])
+  await dragFiles(dashboard, dashboard.getByRole('main'), [file])
   await expect(bar).toBeVisible()
-  await desk.getByRole('region', { name: 'Upload' }).getByRole('button', { name: 'Cancel' }).click()
+  await dashboard.getByRole('region', { name: 'Upload' }).getByRole('button', { name: 'Cancel' }).click()
   await expect(bar).toBeHidden()
   await throttle(-1)
-  expect(await deployments(home, 'harbour-cafe')).toHaveLength(before.length)
+  expect(await deployments(platform, 'harbour-cafe')).toHaveLength(before.length)
   await expect.poll(archives).toEqual(stored)
 })

@@ -2,42 +2,42 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { counting, project, startCached } from '../support/cached.ts'
-import { get, paths, startEdge, startRawApp } from '../support/edge.ts'
+import { countingHandler, projectId, startCachedEdge } from '../support/cached-edge.ts'
+import { get, edgePaths, startEdge, startRawApp } from '../support/edge.ts'
 import { until } from '../support/until.ts'
 
 // A hundred who ask at once are one request to the app, and nobody gets what was for another or what was cut off.
-describe.each(paths)('many at once, $name', ({ fast_path }) => {
-  const start = () => startCached({ fast_path })
+describe.each(edgePaths)('many at once, $name', ({ fast_path }) => {
+  const start = () => startCachedEdge({ fast_path })
   const hundred = <T>(ask: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: 100 }, ask))
 
   test('a hundred misses are one request', async () => {
     const cached = await start()
-    const held = cached.hold()
-    const all = hundred(() => cached.ask('/'))
+    const held = cached.holdRequests()
+    const all = hundred(() => cached.request('/'))
     const [first] = await held(1)
     first?.writeHead(200, { 'cache-control': 'max-age=60' }).end('x'.repeat(200_000))
     const got = await all
     expect(got.every((one) => one.status === 200 && one.text === 'x'.repeat(200_000))).toBe(true)
     // Some may have come when it was there already.
     expect(got.filter((one) => String(one.headers['cache-status']).includes('collapsed')).length).toBeGreaterThan(0)
-    expect(cached.seen).toHaveLength(1)
+    expect(cached.requests).toHaveLength(1)
   })
 
   test('an answer that is not to be stored is for its asker alone', async () => {
     const cached = await start()
-    cached.app = counting({ 'cache-control': 'private' })
-    const got = await hundred(() => cached.ask('/'))
+    cached.app = countingHandler({ 'cache-control': 'private' })
+    const got = await hundred(() => cached.request('/'))
     expect(new Set(got.map((one) => one.text)).size).toBe(100)
-    expect(cached.seen).toHaveLength(100)
+    expect(cached.requests).toHaveLength(100)
   })
 
   test('after an answer that was not to be stored nobody waits for another’s', async () => {
     const cached = await start()
-    cached.app = counting({})
-    await cached.ask('/')
-    const held = cached.hold()
-    const all = hundred(() => cached.ask('/'))
+    cached.app = countingHandler({})
+    await cached.request('/')
+    const held = cached.holdRequests()
+    const all = hundred(() => cached.request('/'))
     for (const response of await held(100)) response.end()
     await all
   })
@@ -49,7 +49,7 @@ describe.each(paths)('many at once, $name', ({ fast_path }) => {
       response.writeHead(200, { 'cache-control': 'max-age=60', vary: 'accept-language' }).end(language)
     }
     const languages = Array.from({ length: 100 }, (_, i) => ['de', 'en', 'fr'][i % 3] ?? '')
-    const got = await Promise.all(languages.map((language) => cached.ask('/', { 'accept-language': language })))
+    const got = await Promise.all(languages.map((language) => cached.request('/', { 'accept-language': language })))
     expect(got.map((one) => one.text)).toEqual(languages)
   })
 
@@ -71,19 +71,19 @@ describe.each(paths)('many at once, $name', ({ fast_path }) => {
     slow?.end('last')
     await Promise.all(sockets.map((socket) => once(socket, 'close')))
     expect(texts.every((text) => text.includes('last'))).toBe(true)
-    expect(cached.seen).toHaveLength(1)
+    expect(cached.requests).toHaveLength(1)
   })
 
   test('who asked first may leave; the others get their answer', async () => {
     const cached = await start()
-    const held = cached.hold()
+    const held = cached.holdRequests()
     const first = connect(cached.edge.port, '127.0.0.1')
     first.write('GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
     await held(1)
-    const second = cached.ask('/')
-    const third = cached.ask('/')
+    const second = cached.request('/')
+    const third = cached.request('/')
     // They have joined when a request behind them has been answered.
-    const other = cached.ask('/other')
+    const other = cached.request('/other')
     const [shared, behind] = await held(2)
     first.destroy()
     behind?.end()
@@ -95,10 +95,10 @@ describe.each(paths)('many at once, $name', ({ fast_path }) => {
 
   test('requests that wait ten seconds for the head of another’s answer ask for themselves', async () => {
     const cached = await start()
-    const held = cached.hold()
-    const first = cached.ask('/')
+    const held = cached.holdRequests()
+    const first = cached.request('/')
     await held(1)
-    const [second, other] = [cached.ask('/'), cached.ask('/other')]
+    const [second, other] = [cached.request('/'), cached.request('/other')]
     await held(2)
     await cached.edge.advance(10_000)
     for (const [at, response] of (await held(3)).toReversed().entries()) response.writeHead(200, { 'cache-control': 'max-age=60' }).end(String(at))
@@ -120,7 +120,7 @@ describe.each(paths)('many at once, $name', ({ fast_path }) => {
     await Promise.all(sockets.map((socket) => once(socket, 'data')))
     for (const socket of sockets) socket.destroy()
     await until(() => closed || undefined, { what: 'the end of the app’s answer' })
-    expect(cached.edge.edge.cache.stats(project).objects).toBe(0)
+    expect(cached.edge.edge.cache.stats(projectId).objects).toBe(0)
   })
 
   test('a client that reads slowly does not hold up the others', async () => {
@@ -131,9 +131,9 @@ describe.each(paths)('many at once, $name', ({ fast_path }) => {
     const slow = connect(cached.edge.port, '127.0.0.1')
     slow.pause()
     slow.write('GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
-    await until(() => cached.seen.length === 1 || undefined, { what: 'the request at the app' })
-    expect((await cached.ask('/')).body.equals(body)).toBe(true)
-    expect((await cached.ask('/')).headers['x-cache']).toBe('HIT')
+    await until(() => cached.requests.length === 1 || undefined, { what: 'the request at the app' })
+    expect((await cached.request('/')).body.equals(body)).toBe(true)
+    expect((await cached.request('/')).headers['x-cache']).toBe('HIT')
     let bytes = 0
     slow.on('data', (part) => (bytes += part.length))
     slow.resume()
@@ -153,10 +153,10 @@ describe.each(paths)('many at once, $name', ({ fast_path }) => {
       }
       more()
     }
-    const got = await Promise.all([cached.ask('/'), cached.ask('/'), cached.ask('/')])
+    const got = await Promise.all([cached.request('/'), cached.request('/'), cached.request('/')])
     for (const one of got) expect(one.body.length).toBe(10 * 2 ** 20)
-    expect(cached.edge.edge.cache.stats(project).objects).toBe(0)
-    expect((await cached.ask('/')).headers['x-cache']).toBe('MISS')
+    expect(cached.edge.edge.cache.stats(projectId).objects).toBe(0)
+    expect((await cached.request('/')).headers['x-cache']).toBe('MISS')
   })
 
   test('who comes when the beginning of it has gone by gets the whole all the same', async () => {
@@ -171,7 +171,7 @@ describe.each(paths)('many at once, $name', ({ fast_path }) => {
     first.on('data', (part) => (bytes += part.length))
     first.write('GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
     await until(() => bytes > 10 * 2 ** 20 || undefined, { what: 'ten parts at the first client' })
-    const late = cached.ask('/')
+    const late = cached.request('/')
     await until(() => waiting.length === 2 || undefined, { what: 'the second request at the app' })
     for (const response of waiting) response.end()
     expect((await late).body.length).toBe(10 * 2 ** 20)
@@ -180,17 +180,17 @@ describe.each(paths)('many at once, $name', ({ fast_path }) => {
 
   test('a change while the answer is on its way: it is served, not stored', async () => {
     const cached = await start()
-    const held = cached.hold()
-    const before = cached.ask('/')
+    const held = cached.holdRequests()
+    const before = cached.request('/')
     await held(1)
-    expect(await cached.edge.edge.cache.purge(project, { all: true })).toBe(0)
-    const after = cached.ask('/')
+    expect(await cached.edge.edge.cache.purge(projectId, { all: true })).toBe(0)
+    const after = cached.request('/')
     const [first, second] = await held(2)
     first?.writeHead(200, { 'cache-control': 'max-age=60' }).end('old')
     second?.writeHead(200, { 'cache-control': 'max-age=60' }).end('new')
     expect((await before).text).toBe('old')
     expect((await after).text).toBe('new')
-    expect(await cached.word('/')).toBe('HIT new')
+    expect(await cached.getStatusAndBody('/')).toBe('HIT new')
   })
 
   test.each<[string, (response: ServerResponse) => unknown]>([
@@ -198,14 +198,14 @@ describe.each(paths)('many at once, $name', ({ fast_path }) => {
     ['a reset', (response) => response.destroy()],
   ])('what was purged is not served for an error that comes after it: %s', async (_name, fails) => {
     const cached = await start()
-    cached.app = counting({ 'cache-control': 'max-age=1, stale-if-error=600' })
-    await cached.ask('/')
-    cached.pass(10)
+    cached.app = countingHandler({ 'cache-control': 'max-age=1, stale-if-error=600' })
+    await cached.request('/')
+    cached.advanceSeconds(10)
     for (const purged of [false, true]) {
-      const held = cached.hold()
-      const asked = cached.ask('/')
+      const held = cached.holdRequests()
+      const asked = cached.request('/')
       const [waiting] = await held(1)
-      if (purged) await cached.edge.edge.cache.purge(project, { all: true })
+      if (purged) await cached.edge.edge.cache.purge(projectId, { all: true })
       cached.app = (_request, response) => void fails(response)
       if (waiting) fails(waiting)
       expect((await asked).headers['x-cache'] === 'STALE').toBe(!purged)
@@ -218,7 +218,7 @@ describe.each(paths)('many at once, $name', ({ fast_path }) => {
       socket.once('data', () => socket.end(`HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\r\n${++count}`))
     })
     const edge = await startEdge({ fast_path, cache: { directory: null, memory_bytes: () => 2 ** 20, disk_bytes: () => 0 } })
-    await edge.toPort(app.port)
+    await edge.routeToPort(app.port)
     expect((await get(edge.port, '/')).text).toBe('1')
     expect((await get(edge.port, '/')).text).toBe('2')
     await edge.close()

@@ -3,16 +3,16 @@ import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } fr
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { cacheFolder, counting, project, startCached, type Cached } from '../support/cached.ts'
+import { createCacheFolder, countingHandler, projectId, startCachedEdge, type CachedEdge } from '../support/cached-edge.ts'
 import { get } from '../support/edge.ts'
 import { until } from '../support/until.ts'
 
 const hour = { 'cache-control': 'max-age=3600' }
 /** A look at each file of the project; one that goes while we look is none. */
 const filesOf = <T>(directory: string, look: (path: string) => T): T[] =>
-  readdirSync(join(directory, project)).flatMap((name) => {
+  readdirSync(join(directory, projectId)).flatMap((name) => {
     try {
-      return [look(join(directory, project, name))]
+      return [look(join(directory, projectId, name))]
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
       throw error
@@ -24,47 +24,47 @@ const written = (directory: string, count: number): Promise<true> =>
   until(() => lines(directory).split('"offset"').length > count || undefined, { what: `${count} answers on disk` })
 
 /** Another edge on the same folder, with the same names, after the first has closed. */
-async function again(before: Cached, directory: string, options: Parameters<typeof startCached>[0] = {}): Promise<Cached> {
+async function again(before: CachedEdge, directory: string, options: Parameters<typeof startCachedEdge>[0] = {}): Promise<CachedEdge> {
   await before.edge.close()
-  const after = await startCached({ ...options, directory })
+  const after = await startCachedEdge({ ...options, directory })
   // What is there is read in the background; a look-up before that only misses.
-  await after.edge.edge.cache.purge(project, { tags: ['none-bears-it'] })
+  await after.edge.edge.cache.purge(projectId, { tags: ['none-bears-it'] })
   return after
 }
 
 describe('the cache on disk', () => {
   test('outlives a restart, with all that is known of an answer', async () => {
-    const directory = cacheFolder()
-    const first = await startCached({ directory })
+    const directory = createCacheFolder()
+    const first = await startCachedEdge({ directory })
     first.app = (request, response) =>
       response
         .writeHead(200, { ...hour, vary: 'accept', 'cache-tag': 'red', etag: '"a"', 'content-type': 'text/plain' })
         .end(`${request.headers.accept} `.repeat(1000))
-    await first.ask('/', { accept: 'a/b' })
-    await first.ask('/', { accept: 'c/d' })
+    await first.request('/', { accept: 'a/b' })
+    await first.request('/', { accept: 'c/d' })
     await written(directory, 2)
     const second = await again(first, directory)
-    second.pass(100)
+    second.advanceSeconds(100)
     for (const accept of ['a/b', 'c/d']) {
-      const got = await second.ask('/', { accept })
+      const got = await second.request('/', { accept })
       expect(got.text).toBe(`${accept} `.repeat(1000))
       expect(got.headers).toMatchObject({ 'x-cache': 'HIT', etag: '"a"', 'content-type': 'text/plain' })
       expect(Number(got.headers.age)).toBeGreaterThanOrEqual(99)
     }
-    expect((await second.ask('/', { accept: 'a/b', 'if-none-match': '"a"' })).status).toBe(304)
-    expect(second.seen).toEqual([])
-    expect(await second.edge.edge.cache.purge(project, { tags: ['red'] })).toBe(2)
+    expect((await second.request('/', { accept: 'a/b', 'if-none-match': '"a"' })).status).toBe(304)
+    expect(second.requests).toEqual([])
+    expect(await second.edge.edge.cache.purge(projectId, { tags: ['red'] })).toBe(2)
   })
 
-  test.each<[string, (cached: Cached) => Promise<unknown>, string[]]>([
-    ['a tag', (cached) => cached.edge.edge.cache.purge(project, { tags: ['red'] }), ['/red']],
-    ['an address', (cached) => cached.edge.edge.cache.purge(project, { urls: ['/red'] }), ['/red']],
-    ['all', (cached) => cached.edge.edge.cache.purge(project, { all: true }), ['/red', '/blue']],
-    ['a change', (cached) => cached.ask('/red', {}, 'POST'), ['/red']],
-    ['an answer that is not stored in its place', (cached) => cached.ask('/red', { 'cache-control': 'no-cache' }), ['/red']],
+  test.each<[string, (cached: CachedEdge) => Promise<unknown>, string[]]>([
+    ['a tag', (cached) => cached.edge.edge.cache.purge(projectId, { tags: ['red'] }), ['/red']],
+    ['an address', (cached) => cached.edge.edge.cache.purge(projectId, { urls: ['/red'] }), ['/red']],
+    ['all', (cached) => cached.edge.edge.cache.purge(projectId, { all: true }), ['/red', '/blue']],
+    ['a change', (cached) => cached.request('/red', {}, 'POST'), ['/red']],
+    ['an answer that is not stored in its place', (cached) => cached.request('/red', { 'cache-control': 'no-cache' }), ['/red']],
   ])('what was purged does not come back with a restart: %s', async (_name, purge, gone) => {
-    const directory = cacheFolder()
-    const first = await startCached({ directory })
+    const directory = createCacheFolder()
+    const first = await startCachedEdge({ directory })
     let count = 0
     first.app = (request, response) => {
       const is_new = request.headers['cache-control'] === 'no-cache'
@@ -72,85 +72,85 @@ describe('the cache on disk', () => {
         .writeHead(200, { 'cache-control': is_new ? 'no-store' : 'max-age=3600', 'cache-tag': String(request.url).slice(1) })
         .end(String(++count))
     }
-    await first.ask('/red')
-    await first.ask('/blue')
+    await first.request('/red')
+    await first.request('/blue')
     await written(directory, 2)
     await purge(first)
     const second = await again(first, directory)
-    second.app = counting(hour)
-    for (const path of ['/red', '/blue']) expect((await second.ask(path)).headers['x-cache']).toBe(gone.includes(path) ? 'MISS' : 'HIT')
+    second.app = countingHandler(hour)
+    for (const path of ['/red', '/blue']) expect((await second.request(path)).headers['x-cache']).toBe(gone.includes(path) ? 'MISS' : 'HIT')
   })
 
   test('what waited to be written when all was purged is not written', async () => {
-    const directory = cacheFolder()
-    const first = await startCached({ directory })
+    const directory = createCacheFolder()
+    const first = await startCachedEdge({ directory })
     first.app = (_request, response) => response.writeHead(200, hour).end('x'.repeat(20_000))
-    for (let at = 0; at < 1500; at += 100) await Promise.all(Array.from({ length: 100 }, (_, i) => first.ask(`/${at + i}`)))
-    expect(await first.edge.edge.cache.purge(project, { all: true })).toBe(1500)
-    expect(first.edge.edge.cache.stats(project)).toEqual({ objects: 0, bytes: 0 })
-    await first.ask('/after')
+    for (let at = 0; at < 1500; at += 100) await Promise.all(Array.from({ length: 100 }, (_, i) => first.request(`/${at + i}`)))
+    expect(await first.edge.edge.cache.purge(projectId, { all: true })).toBe(1500)
+    expect(first.edge.edge.cache.stats(projectId)).toEqual({ objects: 0, bytes: 0 })
+    await first.request('/after')
     await written(directory, 1)
-    expect((await again(first, directory)).edge.edge.cache.stats(project).objects).toBe(1)
+    expect((await again(first, directory)).edge.edge.cache.stats(projectId).objects).toBe(1)
   })
 
   test('what is changed before all is read does not come back', async () => {
-    const directory = cacheFolder()
-    const first = await startCached({ directory })
-    first.app = counting(hour)
-    await first.ask('/page')
-    for (let at = 0; at < 1000; at += 100) await Promise.all(Array.from({ length: 100 }, (_, i) => first.ask(`/${at + i}`)))
+    const directory = createCacheFolder()
+    const first = await startCachedEdge({ directory })
+    first.app = countingHandler(hour)
+    await first.request('/page')
+    for (let at = 0; at < 1000; at += 100) await Promise.all(Array.from({ length: 100 }, (_, i) => first.request(`/${at + i}`)))
     await written(directory, 1001)
     await first.edge.close()
-    const second = await startCached({ directory })
-    await second.ask('/page', {}, 'POST')
-    await second.edge.edge.cache.purge(project, { tags: ['none-bears-it'] })
-    expect(second.edge.edge.cache.stats(project).objects).toBe(1000)
+    const second = await startCachedEdge({ directory })
+    await second.request('/page', {}, 'POST')
+    await second.edge.edge.cache.purge(projectId, { tags: ['none-bears-it'] })
+    expect(second.edge.edge.cache.stats(projectId).objects).toBe(1000)
     const third = await again(second, directory)
-    expect(third.edge.edge.cache.stats(project).objects).toBe(1000)
+    expect(third.edge.edge.cache.stats(projectId).objects).toBe(1000)
   })
 
   test('memory holds what fits, the disk the rest', async () => {
-    const directory = cacheFolder()
-    const cached = await startCached({ directory, memory_bytes: 100_000 })
+    const directory = createCacheFolder()
+    const cached = await startCachedEdge({ directory, memory_bytes: 100_000 })
     cached.app = (request, response) => response.writeHead(200, hour).end(`${request.url} `.repeat(2000))
     const names = Array.from({ length: 40 }, (_, i) => `/${i}`)
-    for (const path of names) await cached.ask(path)
+    for (const path of names) await cached.request(path)
     await written(directory, 40)
-    expect(cached.edge.edge.cache.stats(project).objects).toBeGreaterThan(30)
+    expect(cached.edge.edge.cache.stats(projectId).objects).toBeGreaterThan(30)
     for (let round = 0; round < 2; round++)
       for (const path of names) {
-        const got = await cached.ask(path)
+        const got = await cached.request(path)
         expect(got.text).toBe(`${path} `.repeat(2000))
         if (got.headers['x-cache'] === 'HIT') expect(got.headers['cache-status']).toBe('Homeport; hit')
       }
     // What had to leave memory before it was written is asked for once more; all else comes from the two tiers.
-    expect(cached.seen.length).toBeLessThan(60)
+    expect(cached.requests.length).toBeLessThan(60)
   })
 
   test('the folder stays within its bounds, the oldest goes', async () => {
-    const directory = cacheFolder()
-    const cached = await startCached({ directory, disk_bytes: 2 ** 20 })
+    const directory = createCacheFolder()
+    const cached = await startCachedEdge({ directory, disk_bytes: 2 ** 20 })
     cached.app = (request, response) => response.writeHead(200, hour).end(String(request.url).padEnd(20_000))
-    for (let i = 0; i < 200; i++) await cached.ask(`/${i}`)
+    for (let i = 0; i < 200; i++) await cached.request(`/${i}`)
     await until(() => lines(directory).includes('/199') || undefined, { what: 'the last answer on disk' })
     // Nothing more is written now; what had to make room is taken off the disk behind it.
     const bytes = () => filesOf(directory, (path) => statSync(path).size).reduce((sum, size) => sum + size, 0)
     await until(() => bytes() < 1.2 * 2 ** 20 || undefined, { what: 'the folder to shrink' })
     const after = await again(cached, directory)
-    after.app = counting(hour)
-    expect((await after.ask('/199')).headers['x-cache']).toBe('HIT')
-    expect((await after.ask('/0')).headers['x-cache']).toBe('MISS')
+    after.app = countingHandler(hour)
+    expect((await after.request('/199')).headers['x-cache']).toBe('HIT')
+    expect((await after.request('/0')).headers['x-cache']).toBe('MISS')
   })
 
   test('what is damaged on disk is not served', async () => {
-    const directory = cacheFolder()
-    const first = await startCached({ directory })
-    first.app = counting(hour)
-    await first.ask('/a')
-    await first.ask('/b')
+    const directory = createCacheFolder()
+    const first = await startCachedEdge({ directory })
+    first.app = countingHandler(hour)
+    await first.request('/a')
+    await first.request('/b')
     await written(directory, 2)
     await first.edge.close()
-    const files = readdirSync(join(directory, project)).map((name) => join(directory, project, name))
+    const files = readdirSync(join(directory, projectId)).map((name) => join(directory, projectId, name))
     const data = files.find((name) => name.endsWith('.data')) ?? ''
     const bytes = readFileSync(data)
     bytes[bytes.length - 1] = 255
@@ -158,24 +158,24 @@ describe('the cache on disk', () => {
     // A crash in the middle of a line.
     appendFileSync(files.find((name) => name.endsWith('.index')) ?? '', '{"origin":"http://app.localhost","target":"/c","vari')
     const second = await again(first, directory)
-    second.app = counting(hour)
-    expect((await second.ask('/a')).headers['x-cache']).toBe('HIT')
-    expect((await second.ask('/b')).headers['x-cache']).toBe('MISS')
-    expect((await second.ask('/c')).headers['x-cache']).toBe('MISS')
+    second.app = countingHandler(hour)
+    expect((await second.request('/a')).headers['x-cache']).toBe('HIT')
+    expect((await second.request('/b')).headers['x-cache']).toBe('MISS')
+    expect((await second.request('/c')).headers['x-cache']).toBe('MISS')
   })
 
   test('a project that is gone leaves nothing', async () => {
-    const directory = cacheFolder()
-    const cached = await startCached({ directory })
-    cached.app = counting(hour)
-    await cached.ask('/')
+    const directory = createCacheFolder()
+    const cached = await startCachedEdge({ directory })
+    cached.app = countingHandler(hour)
+    await cached.request('/')
     await written(directory, 1)
-    await cached.edge.edge.cache.forget(project)
+    await cached.edge.edge.cache.removeProject(projectId)
     expect(readdirSync(directory, { recursive: true }).filter((name) => String(name).includes('.data'))).toEqual([])
   })
 
   test('killed in the middle of writing: what is served after is whole', async () => {
-    const directory = cacheFolder()
+    const directory = createCacheFolder()
     for (let round = 0; round < 3; round++) {
       const child = spawn(process.execPath, [fileURLToPath(new URL('../support/cache-process.ts', import.meta.url)), directory], {
         stdio: ['ignore', 'pipe', 'inherit'],
@@ -188,13 +188,13 @@ describe('the cache on disk', () => {
       await ended
       await Promise.all(asked)
     }
-    const after = await startCached({ directory })
-    await after.edge.edge.cache.purge(project, { tags: ['none-bears-it'] })
+    const after = await startCachedEdge({ directory })
+    await after.edge.edge.cache.purge(projectId, { tags: ['none-bears-it'] })
     after.app = (_request, response) => response.writeHead(200).end('from the app')
     let hits = 0
     for (let round = 0; round < 3; round++)
       for (let i = 0; i < 120; i++) {
-        const got = await after.ask(`/${round}-${i}`)
+        const got = await after.request(`/${round}-${i}`)
         if (got.headers['x-cache'] !== 'HIT') continue
         hits++
         expect(got.text).toBe(`/${round}-${i} `.repeat(3000))

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { counting, project, startCached } from '../support/cached.ts'
-import { paths, raw, upstreamRoute } from '../support/edge.ts'
+import { countingHandler, projectId, startCachedEdge } from '../support/cached-edge.ts'
+import { edgePaths, sendRaw, upstreamRoute } from '../support/edge.ts'
 import { until } from '../support/until.ts'
 
 // What is stored, and what it is used for: RFC 9111, 5861, 9211, 9213 and server/SECURITY.md T9, on both ways through the edge.
-describe.each(paths)('the cache, $name', ({ fast_path }) => {
-  const start = () => startCached({ fast_path })
+describe.each(edgePaths)('the cache, $name', ({ fast_path }) => {
+  const start = () => startCachedEdge({ fast_path })
 
   test.each<[string, Record<string, string>, Record<string, string>?]>([
     ['max-age', { 'cache-control': 'max-age=60' }],
@@ -20,10 +20,10 @@ describe.each(paths)('the cache, $name', ({ fast_path }) => {
     ['a length that is not known ahead', { 'cache-control': 'max-age=60', 'transfer-encoding': 'chunked' }],
   ])('stores %s', async (_name, headers, asked) => {
     const cached = await start()
-    cached.app = counting(headers)
-    expect(await cached.word('/', asked)).toBe('MISS 1')
-    expect(await cached.word('/')).toBe('HIT 1')
-    expect(cached.seen).toHaveLength(1)
+    cached.app = countingHandler(headers)
+    expect(await cached.getStatusAndBody('/', asked)).toBe('MISS 1')
+    expect(await cached.getStatusAndBody('/')).toBe('HIT 1')
+    expect(cached.requests).toHaveLength(1)
   })
 
   test.each<[string, Record<string, string | string[]>, Record<string, string>?, number?]>([
@@ -51,73 +51,73 @@ describe.each(paths)('the cache, $name', ({ fast_path }) => {
     ['no-store with must-understand of a status that is not understood', { 'cache-control': 'max-age=60, no-store, must-understand' }, {}, 299],
   ])('does not store %s', async (_name, headers, asked, status) => {
     const cached = await start()
-    cached.app = counting(headers, status)
-    expect(await cached.word('/account/x.css', asked)).toBe('MISS 1')
-    expect(await cached.word('/account/x.css', asked)).toBe('MISS 2')
-    expect(await cached.word('/account/x.css')).toBe('MISS 3')
-    if (asked === undefined) expect(cached.edge.edge.cache.stats(project)).toEqual({ objects: 0, bytes: 0 })
+    cached.app = countingHandler(headers, status)
+    expect(await cached.getStatusAndBody('/account/x.css', asked)).toBe('MISS 1')
+    expect(await cached.getStatusAndBody('/account/x.css', asked)).toBe('MISS 2')
+    expect(await cached.getStatusAndBody('/account/x.css')).toBe('MISS 3')
+    if (asked === undefined) expect(cached.edge.edge.cache.stats(projectId)).toEqual({ objects: 0, bytes: 0 })
   })
 
   test.each<Record<string, string>>([{}, { 'cache-control': 'max-stale' }])(
     'an answer to Authorization that s-maxage lets it store is never served stale, asked with %j',
     async (asked) => {
       const cached = await start()
-      cached.app = counting({ 'cache-control': 's-maxage=10, stale-while-revalidate=60, stale-if-error=60' })
-      expect(await cached.word('/', { authorization: 'Bearer x' })).toBe('MISS 1')
-      expect(await cached.word('/')).toBe('HIT 1')
-      cached.pass(20)
-      expect(await cached.word('/', asked)).toBe('MISS 2')
+      cached.app = countingHandler({ 'cache-control': 's-maxage=10, stale-while-revalidate=60, stale-if-error=60' })
+      expect(await cached.getStatusAndBody('/', { authorization: 'Bearer x' })).toBe('MISS 1')
+      expect(await cached.getStatusAndBody('/')).toBe('HIT 1')
+      cached.advanceSeconds(20)
+      expect(await cached.getStatusAndBody('/', asked)).toBe('MISS 2')
     },
   )
 
   test.each(['GET', 'HEAD'])('an answer to Authorization that loses its leave by a %s without it is not stored any longer', async (method) => {
     const cached = await start()
-    cached.app = counting({ 'cache-control': 'public, max-age=10', etag: '"a"' })
-    expect(await cached.word('/', { authorization: 'Bearer x' })).toBe('MISS 1')
+    cached.app = countingHandler({ 'cache-control': 'public, max-age=10', etag: '"a"' })
+    expect(await cached.getStatusAndBody('/', { authorization: 'Bearer x' })).toBe('MISS 1')
     cached.app = (request, response) =>
       response.writeHead(request.headers['if-none-match'] === undefined ? 200 : 304, { 'cache-control': 'max-age=600', etag: '"a"' }).end('2')
-    cached.pass(20)
-    await cached.ask('/', {}, method)
-    cached.app = counting({})
-    expect(await cached.word('/')).toBe('MISS 1')
+    cached.advanceSeconds(20)
+    await cached.request('/', {}, method)
+    cached.app = countingHandler({})
+    expect(await cached.getStatusAndBody('/')).toBe('MISS 1')
   })
 
   test('says how old an answer is, and leaves its date', async () => {
     const cached = await start()
     const date = new Date(Date.now() - 5000).toUTCString()
-    cached.app = counting({ 'cache-control': 'max-age=600', date, age: '20' })
-    await cached.ask('/')
-    cached.pass(100)
-    const { headers } = await cached.ask('/')
+    cached.app = countingHandler({ 'cache-control': 'max-age=600', date, age: '20' })
+    await cached.request('/')
+    cached.advanceSeconds(100)
+    const { headers } = await cached.request('/')
     expect(Number(headers.age)).toBeGreaterThanOrEqual(120)
     expect(Number(headers.age)).toBeLessThan(125)
     expect(headers.date).toBe(date)
-    cached.pass(500)
-    expect(await cached.word('/')).toBe('MISS 2')
+    cached.advanceSeconds(500)
+    expect(await cached.getStatusAndBody('/')).toBe('MISS 2')
   })
 
   test('every digit that the age gains leaves head and body whole', async () => {
     const cached = await start()
     cached.app = (_request, response) => response.writeHead(200, { 'cache-control': 'max-age=200000', 'x-a': 'b' }).end('x'.repeat(50_000))
-    await cached.ask('/')
+    await cached.request('/')
     let age = 0
     for (const step of [1, 8, 1, 89, 1, 900, 9000, 90_000]) {
-      cached.pass(step)
+      cached.advanceSeconds(step)
       age += step
-      const got = await cached.ask('/')
+      const got = await cached.request('/')
       expect(got.headers).toMatchObject({ 'x-cache': 'HIT', 'x-a': 'b', 'content-length': '50000' })
       expect(Math.abs(Number(got.headers.age) - age)).toBeLessThan(3)
       expect(got.text).toBe('x'.repeat(50_000))
     }
-    expect(cached.seen).toHaveLength(1)
+    expect(cached.requests).toHaveLength(1)
   })
 
   test('each answer bears its own request id, and one of each header', async () => {
     const cached = await start()
-    cached.app = counting({ 'cache-control': 'max-age=60', 'x-cache': 'HIT from the app', 'x-request-id': 'app' })
+    cached.app = countingHandler({ 'cache-control': 'max-age=60', 'x-cache': 'HIT from the app', 'x-request-id': 'app' })
     const ids = new Set<unknown>()
     for (let i = 0; i < 3; i++) {
-      const got = await cached.ask('/')
+      const got = await cached.request('/')
       ids.add(got.headers['x-request-id'])
       const names = got.rawHeaders.filter((_value, at) => at % 2 === 0).map((name) => name.toLowerCase())
       expect(names.filter((name) => !['connection', 'keep-alive'].includes(name))).toEqual([
@@ -129,14 +129,14 @@ describe.each(paths)('the cache, $name', ({ fast_path }) => {
 
   test('keeps tags to itself', async () => {
     const cached = await start()
-    cached.app = counting({ 'cache-control': 'max-age=60', 'surrogate-key': 'a b', 'cache-tag': 'c, d' })
+    cached.app = countingHandler({ 'cache-control': 'max-age=60', 'surrogate-key': 'a b', 'cache-tag': 'c, d' })
     for (const word of ['MISS', 'HIT']) {
-      const { headers } = await cached.ask('/')
+      const { headers } = await cached.request('/')
       expect(headers['x-cache']).toBe(word)
       expect(headers).not.toHaveProperty('surrogate-key')
       expect(headers).not.toHaveProperty('cache-tag')
     }
-    expect(cached.edge.edge.cache.inspect({ project_id: project, origin: 'http://app.localhost', target: '/', headers: {} }).stored?.tags).toEqual([
+    expect(cached.edge.edge.cache.inspect({ project_id: projectId, origin: 'http://app.localhost', target: '/', headers: {} }).stored?.tags).toEqual([
       'a',
       'b',
       'c',
@@ -146,67 +146,70 @@ describe.each(paths)('the cache, $name', ({ fast_path }) => {
 
   test('says in Cache-Status what it did', async () => {
     const cached = await start()
-    cached.app = counting({ 'cache-control': 'max-age=60', etag: '"a"' })
-    expect((await cached.ask('/')).headers['cache-status']).toBe('Homeport; fwd=uri-miss; fwd-status=200; stored')
-    expect((await cached.ask('/')).headers['cache-status']).toBe('Homeport; hit')
-    expect((await cached.ask('/', {}, 'POST')).headers).toMatchObject({ 'x-cache': 'BYPASS', 'cache-status': 'Homeport; fwd=method; fwd-status=200' })
+    cached.app = countingHandler({ 'cache-control': 'max-age=60', etag: '"a"' })
+    expect((await cached.request('/')).headers['cache-status']).toBe('Homeport; fwd=uri-miss; fwd-status=200; stored')
+    expect((await cached.request('/')).headers['cache-status']).toBe('Homeport; hit')
+    expect((await cached.request('/', {}, 'POST')).headers).toMatchObject({
+      'x-cache': 'BYPASS',
+      'cache-status': 'Homeport; fwd=method; fwd-status=200',
+    })
   })
 
   test('has an answer for each of what Vary names, written as it may be', async () => {
     const cached = await start()
     cached.app = (request, response) =>
       response.writeHead(200, { 'cache-control': 'max-age=60', vary: 'Accept-Language' }).end(String(request.headers['accept-language']))
-    expect(await cached.word('/', { 'accept-language': 'de, en;q=0.5' })).toBe('MISS de, en;q=0.5')
-    expect(await cached.word('/', { 'accept-language': 'fr' })).toBe('MISS fr')
-    expect(await cached.word('/', { 'accept-language': 'EN;q=0.5,de' })).toBe('HIT de, en;q=0.5')
-    expect(await cached.word('/', { 'accept-language': 'fr' })).toBe('HIT fr')
-    expect(await cached.word('/')).toBe('MISS undefined')
+    expect(await cached.getStatusAndBody('/', { 'accept-language': 'de, en;q=0.5' })).toBe('MISS de, en;q=0.5')
+    expect(await cached.getStatusAndBody('/', { 'accept-language': 'fr' })).toBe('MISS fr')
+    expect(await cached.getStatusAndBody('/', { 'accept-language': 'EN;q=0.5,de' })).toBe('HIT de, en;q=0.5')
+    expect(await cached.getStatusAndBody('/', { 'accept-language': 'fr' })).toBe('HIT fr')
+    expect(await cached.getStatusAndBody('/')).toBe('MISS undefined')
   })
 
   test('Vary: Cookie keeps what visitors see apart', async () => {
     const cached = await start()
     cached.app = (request, response) => response.writeHead(200, { 'cache-control': 'max-age=60', vary: 'Cookie' }).end(String(request.headers.cookie))
-    expect(await cached.word('/', { cookie: 'a=1' })).toBe('MISS a=1')
-    expect(await cached.word('/', { cookie: 'a=2' })).toBe('MISS a=2')
-    expect(await cached.word('/', { cookie: 'a=1' })).toBe('HIT a=1')
-    expect(await cached.word('/')).toBe('MISS undefined')
+    expect(await cached.getStatusAndBody('/', { cookie: 'a=1' })).toBe('MISS a=1')
+    expect(await cached.getStatusAndBody('/', { cookie: 'a=2' })).toBe('MISS a=2')
+    expect(await cached.getStatusAndBody('/', { cookie: 'a=1' })).toBe('HIT a=1')
+    expect(await cached.getStatusAndBody('/')).toBe('MISS undefined')
   })
 
   test('nothing is shared between names, queries, ports and projects', async () => {
     const cached = await start()
     cached.app = (request, response) =>
       response.writeHead(200, { 'cache-control': 'max-age=60' }).end(`${request.headers['x-forwarded-host']}${request.url}`)
-    await cached.edge.toPort(cached.port, 'other.localhost')
+    await cached.edge.routeToPort(cached.port, 'other.localhost')
     await cached.edge.edge.setRoute('third.localhost', { ...upstreamRoute(cached.port), project_id: 'prj_other' })
     for (const host of ['app.localhost', 'other.localhost', 'third.localhost', 'app.localhost:81', 'APP.localhost'])
       for (const path of ['/', '/?', '/?a', '//'])
-        for (const word of ['MISS', 'HIT']) expect(await cached.word(path, { host })).toBe(`${word} ${host}${path}`)
+        for (const word of ['MISS', 'HIT']) expect(await cached.getStatusAndBody(path, { host })).toBe(`${word} ${host}${path}`)
   })
 
   test('a forwarded name that a client makes up is in no stored answer', async () => {
     const cached = await start()
     cached.app = (request, response) => response.writeHead(200, { 'cache-control': 'max-age=60' }).end(String(request.headers['x-forwarded-host']))
-    await cached.ask('/', { 'x-forwarded-host': 'evil.example' })
-    expect(await cached.word('/')).toBe('HIT app.localhost')
+    await cached.request('/', { 'x-forwarded-host': 'evil.example' })
+    expect(await cached.getStatusAndBody('/')).toBe('HIT app.localhost')
   })
 
   test('HEAD is answered from a stored GET', async () => {
     const cached = await start()
-    cached.app = counting({ 'cache-control': 'max-age=60', 'content-type': 'text/plain' })
-    await cached.ask('/')
-    const got = await cached.ask('/', {}, 'HEAD')
+    cached.app = countingHandler({ 'cache-control': 'max-age=60', 'content-type': 'text/plain' })
+    await cached.request('/')
+    const got = await cached.request('/', {}, 'HEAD')
     expect(got.headers).toMatchObject({ 'x-cache': 'HIT', 'content-length': '1', 'content-type': 'text/plain' })
     expect(got.body).toHaveLength(0)
-    expect(cached.seen).toEqual(['GET /'])
-    expect((await cached.ask('/new', {}, 'HEAD')).headers['x-cache']).toBe('MISS')
-    expect(await cached.word('/new')).toBe('MISS 3')
+    expect(cached.requests).toEqual(['GET /'])
+    expect((await cached.request('/new', {}, 'HEAD')).headers['x-cache']).toBe('MISS')
+    expect(await cached.getStatusAndBody('/new')).toBe('MISS 3')
   })
 
   test('conditions are answered from what is stored', async () => {
     const cached = await start()
     const modified = new Date(Date.now() - 100_000).toUTCString()
-    cached.app = counting({ 'cache-control': 'max-age=60', etag: 'W/"a"', 'last-modified': modified })
-    await cached.ask('/')
+    cached.app = countingHandler({ 'cache-control': 'max-age=60', etag: 'W/"a"', 'last-modified': modified })
+    await cached.request('/')
     const conditions: Record<string, string>[] = [
       { 'if-none-match': '"x", "a"' },
       { 'if-none-match': 'W/"a"' },
@@ -215,20 +218,20 @@ describe.each(paths)('the cache, $name', ({ fast_path }) => {
       { 'if-none-match': '"a"', 'if-modified-since': new Date(0).toUTCString() },
     ]
     for (const condition of conditions) {
-      const got = await cached.ask('/', condition)
+      const got = await cached.request('/', condition)
       expect(got.status).toBe(304)
       expect(got.headers).toMatchObject({ 'x-cache': 'HIT', etag: 'W/"a"' })
       expect(got.headers).not.toHaveProperty('content-length')
     }
     const others: Record<string, string>[] = [{ 'if-none-match': '"b"' }, { 'if-modified-since': new Date(0).toUTCString() }]
-    for (const condition of others) expect((await cached.ask('/', condition)).status).toBe(200)
-    expect(cached.seen).toHaveLength(1)
+    for (const condition of others) expect((await cached.request('/', condition)).status).toBe(200)
+    expect(cached.requests).toHaveLength(1)
   })
 
   test('ranges are cut from what is stored', async () => {
     const cached = await start()
     cached.app = (_request, response) => response.writeHead(200, { 'cache-control': 'max-age=60', etag: '"a"' }).end('0123456789')
-    await cached.ask('/')
+    await cached.request('/')
     for (const [range, status, text, content_range] of [
       ['bytes=0-1', 206, '01', 'bytes 0-1/10'],
       ['bytes=8-', 206, '89', 'bytes 8-9/10'],
@@ -237,12 +240,12 @@ describe.each(paths)('the cache, $name', ({ fast_path }) => {
       ['bytes=10-', 416, '', 'bytes */10'],
       ['bytes=0-1,3-4', 200, '0123456789', undefined],
     ] as const) {
-      const got = await cached.ask('/', { range })
+      const got = await cached.request('/', { range })
       expect([got.status, got.text, got.headers['content-range'], got.headers['x-cache']]).toEqual([status, text, content_range, 'HIT'])
     }
-    expect((await cached.ask('/', { range: 'bytes=0-1', 'if-range': '"a"' })).status).toBe(206)
-    expect((await cached.ask('/', { range: 'bytes=0-1', 'if-range': '"b"' })).status).toBe(200)
-    expect(cached.seen).toHaveLength(1)
+    expect((await cached.request('/', { range: 'bytes=0-1', 'if-range': '"a"' })).status).toBe(206)
+    expect((await cached.request('/', { range: 'bytes=0-1', 'if-range': '"b"' })).status).toBe(200)
+    expect(cached.requests).toHaveLength(1)
   })
 
   test('a part is never taken for the whole', async () => {
@@ -251,21 +254,21 @@ describe.each(paths)('the cache, $name', ({ fast_path }) => {
       request.headers.range === undefined
         ? response.writeHead(200, { 'cache-control': 'max-age=60' }).end('0123456789')
         : response.writeHead(206, { 'cache-control': 'max-age=60', 'content-range': 'bytes 2-4/10', 'content-length': '3' }).end('234')
-    expect((await cached.ask('/', { range: 'bytes=2-4' })).status).toBe(206)
-    expect(await cached.word('/')).toBe('MISS 0123456789')
+    expect((await cached.request('/', { range: 'bytes=2-4' })).status).toBe(206)
+    expect(await cached.getStatusAndBody('/')).toBe('MISS 0123456789')
   })
 
   test('the last part serves what an open range or a suffix asks of it, and no more', async () => {
     const cached = await start()
     cached.app = (_request, response) =>
       response.writeHead(206, { 'cache-control': 'max-age=60', 'content-range': 'bytes 4-9/10', 'content-length': '6' }).end('456789')
-    await cached.ask('/', { range: 'bytes=4-' })
+    await cached.request('/', { range: 'bytes=4-' })
     for (const [range, text, content_range, word] of [
       ['bytes=6-', '6789', 'bytes 6-9/10', 'HIT'],
       ['bytes=-1', '9', 'bytes 9-9/10', 'HIT'],
       ['bytes=-7', '456789', 'bytes 4-9/10', 'MISS'],
     ]) {
-      const got = await cached.ask('/', { range: range! })
+      const got = await cached.request('/', { range: range! })
       expect([got.text, got.headers['content-range'], got.headers['x-cache']]).toEqual([text, content_range, word])
     }
   })
@@ -277,16 +280,16 @@ describe.each(paths)('the cache, $name', ({ fast_path }) => {
       request.headers['if-none-match'] === `"${version}"`
         ? response.writeHead(304, { etag: `"${version}"`, 'cache-control': 'max-age=10', 'x-news': 'yes' }).end()
         : response.writeHead(200, { etag: `"${version}"`, 'cache-control': 'max-age=10', 'x-old': 'yes' }).end(version)
-    await cached.ask('/')
-    cached.pass(11)
-    const got = await cached.ask('/')
+    await cached.request('/')
+    cached.advanceSeconds(11)
+    const got = await cached.request('/')
     expect(got.text).toBe('a')
     expect(got.headers).toMatchObject({ 'x-cache': 'HIT', 'x-news': 'yes', 'x-old': 'yes', 'cache-status': 'Homeport; fwd=stale; fwd-status=304' })
-    expect(await cached.word('/')).toBe('HIT a')
+    expect(await cached.getStatusAndBody('/')).toBe('HIT a')
     version = 'b'
-    cached.pass(11)
-    expect(await cached.word('/', { 'if-none-match': '"a"' })).toBe('MISS b')
-    expect(await cached.word('/')).toBe('HIT b')
+    cached.advanceSeconds(11)
+    expect(await cached.getStatusAndBody('/', { 'if-none-match': '"a"' })).toBe('MISS b')
+    expect(await cached.getStatusAndBody('/')).toBe('HIT b')
     expect(cached.headers.map((headers) => headers['if-none-match'])).toEqual([undefined, '"a"', '"a"'])
   })
 
@@ -296,22 +299,22 @@ describe.each(paths)('the cache, $name', ({ fast_path }) => {
       request.headers['if-none-match']
         ? response.writeHead(304).end()
         : response.writeHead(200, { etag: '"a"', 'cache-control': 'no-cache' }).end('a')
-    await cached.ask('/')
-    expect(await cached.word('/')).toBe('HIT a')
-    expect(await cached.word('/')).toBe('HIT a')
-    expect(cached.seen).toHaveLength(3)
+    await cached.request('/')
+    expect(await cached.getStatusAndBody('/')).toBe('HIT a')
+    expect(await cached.getStatusAndBody('/')).toBe('HIT a')
+    expect(cached.requests).toHaveLength(3)
   })
 
   test('stale-while-revalidate serves at once and asks behind the back', async () => {
     const cached = await start()
-    cached.app = counting({ 'cache-control': 's-maxage=10, stale-while-revalidate=60' })
-    await cached.ask('/')
-    cached.pass(20)
-    expect(await cached.word('/')).toBe('STALE 1')
-    await until(async () => (await cached.word('/')) === 'HIT 2' || undefined, { what: 'the new answer in the cache' })
-    expect(cached.seen).toHaveLength(2)
-    cached.pass(71)
-    expect(await cached.word('/')).toBe('MISS 3')
+    cached.app = countingHandler({ 'cache-control': 's-maxage=10, stale-while-revalidate=60' })
+    await cached.request('/')
+    cached.advanceSeconds(20)
+    expect(await cached.getStatusAndBody('/')).toBe('STALE 1')
+    await until(async () => (await cached.getStatusAndBody('/')) === 'HIT 2' || undefined, { what: 'the new answer in the cache' })
+    expect(cached.requests).toHaveLength(2)
+    cached.advanceSeconds(71)
+    expect(await cached.getStatusAndBody('/')).toBe('MISS 3')
   })
 
   test('stale-if-error outlives an app that fails, must-revalidate does not', async () => {
@@ -320,78 +323,78 @@ describe.each(paths)('the cache, $name', ({ fast_path }) => {
       response
         .writeHead(200, { 'cache-control': request.url === '/strict' ? 'max-age=10, must-revalidate' : 'max-age=10, stale-if-error=60' })
         .end('good')
-    await cached.ask('/')
-    await cached.ask('/strict')
-    cached.pass(20)
+    await cached.request('/')
+    await cached.request('/strict')
+    cached.advanceSeconds(20)
     cached.app = (_request, response) => response.writeHead(503).end('bad')
-    expect(await cached.word('/')).toBe('STALE good')
-    expect((await cached.ask('/strict')).status).toBe(503)
+    expect(await cached.getStatusAndBody('/')).toBe('STALE good')
+    expect((await cached.request('/strict')).status).toBe(503)
     cached.app = (_request, response) => void response.socket?.destroy()
-    expect(await cached.word('/')).toBe('STALE good')
-    expect((await cached.ask('/strict')).status).toBe(502)
-    cached.pass(60)
-    expect((await cached.ask('/')).status).toBe(502)
+    expect(await cached.getStatusAndBody('/')).toBe('STALE good')
+    expect((await cached.request('/strict')).status).toBe(502)
+    cached.advanceSeconds(60)
+    expect((await cached.request('/')).status).toBe(502)
   })
 
   test('a change takes out what it changes', async () => {
     const cached = await start()
-    const page = counting({ 'cache-control': 'max-age=60' })
+    const page = countingHandler({ 'cache-control': 'max-age=60' })
     cached.app = (request, response) => {
       if (request.method === 'GET') page(request, response)
       else if (request.url === '/fails') response.writeHead(500).end()
       else response.writeHead(201, { location: '/list', 'content-location': 'http://elsewhere.example/kept' }).end()
     }
-    for (const path of ['/item', '/list', '/kept', '/fails']) await cached.ask(path)
-    await cached.ask('/item', {}, 'PUT')
-    await cached.ask('/fails', {}, 'POST')
-    expect(await cached.word('/item')).toBe('MISS 5')
-    expect(await cached.word('/list')).toBe('MISS 6')
-    expect(await cached.word('/kept')).toBe('HIT 3')
-    expect(await cached.word('/fails')).toBe('HIT 4')
+    for (const path of ['/item', '/list', '/kept', '/fails']) await cached.request(path)
+    await cached.request('/item', {}, 'PUT')
+    await cached.request('/fails', {}, 'POST')
+    expect(await cached.getStatusAndBody('/item')).toBe('MISS 5')
+    expect(await cached.getStatusAndBody('/list')).toBe('MISS 6')
+    expect(await cached.getStatusAndBody('/kept')).toBe('HIT 3')
+    expect(await cached.getStatusAndBody('/fails')).toBe('HIT 4')
   })
 
   test('a reload asks anew', async () => {
     const cached = await start()
-    cached.app = counting({ 'cache-control': 'max-age=60' })
-    await cached.ask('/')
-    expect(await cached.word('/', { 'cache-control': 'no-cache' })).toBe('MISS 2')
-    expect(await cached.word('/', { pragma: 'no-cache' })).toBe('MISS 3')
-    expect(await cached.word('/', { 'cache-control': 'max-age=0' })).toBe('MISS 4')
-    expect(await cached.word('/', { 'cache-control': 'no-store' })).toBe('MISS 5')
-    expect(await cached.word('/', { 'cache-control': 'only-if-cached' })).toBe('HIT 4')
-    expect((await cached.ask('/none', { 'cache-control': 'only-if-cached' })).status).toBe(504)
+    cached.app = countingHandler({ 'cache-control': 'max-age=60' })
+    await cached.request('/')
+    expect(await cached.getStatusAndBody('/', { 'cache-control': 'no-cache' })).toBe('MISS 2')
+    expect(await cached.getStatusAndBody('/', { pragma: 'no-cache' })).toBe('MISS 3')
+    expect(await cached.getStatusAndBody('/', { 'cache-control': 'max-age=0' })).toBe('MISS 4')
+    expect(await cached.getStatusAndBody('/', { 'cache-control': 'no-store' })).toBe('MISS 5')
+    expect(await cached.getStatusAndBody('/', { 'cache-control': 'only-if-cached' })).toBe('HIT 4')
+    expect((await cached.request('/none', { 'cache-control': 'only-if-cached' })).status).toBe(504)
   })
 
   test('requests in one go each get their answer', async () => {
     const cached = await start()
-    cached.app = counting({ 'cache-control': 'max-age=60' })
-    await cached.ask('/')
+    cached.app = countingHandler({ 'cache-control': 'max-age=60' })
+    await cached.request('/')
     const one = 'GET / HTTP/1.1\r\nHost: app.localhost\r\n\r\n'
-    const { text } = await raw(cached.edge.port, one.repeat(50) + one.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))
+    const { text } = await sendRaw(cached.edge.port, one.repeat(50) + one.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))
     expect(text.match(/X-Cache: HIT/g)).toHaveLength(51)
   })
 
   test('switched off it stores nothing and forgets what it had', async () => {
     const cached = await start()
-    cached.app = counting({ 'cache-control': 'max-age=60' })
-    await cached.ask('/')
-    cached.edge.edge.cache.setEnabled(project, false)
-    expect(await cached.word('/')).toBe('BYPASS 2')
-    expect(await cached.word('/')).toBe('BYPASS 3')
-    cached.edge.edge.cache.setEnabled(project, true)
-    expect(await cached.word('/')).toBe('MISS 4')
-    expect(await cached.word('/')).toBe('HIT 4')
+    cached.app = countingHandler({ 'cache-control': 'max-age=60' })
+    await cached.request('/')
+    cached.edge.edge.cache.setEnabled(projectId, false)
+    expect(await cached.getStatusAndBody('/')).toBe('BYPASS 2')
+    expect(await cached.getStatusAndBody('/')).toBe('BYPASS 3')
+    cached.edge.edge.cache.setEnabled(projectId, true)
+    expect(await cached.getStatusAndBody('/')).toBe('MISS 4')
+    expect(await cached.getStatusAndBody('/')).toBe('HIT 4')
   })
 
   test('explains itself without touching anything', async () => {
     const cached = await start()
-    cached.app = counting({ 'cache-control': 'max-age=60', vary: 'accept' })
+    cached.app = countingHandler({ 'cache-control': 'max-age=60', vary: 'accept' })
     const look = (headers: Record<string, string> = {}) =>
-      cached.edge.edge.cache.inspect({ project_id: project, origin: 'http://app.localhost', target: '/', headers })
+      cached.edge.edge.cache.inspect({ project_id: projectId, origin: 'http://app.localhost', target: '/', headers })
     expect(look()).toMatchObject({ verdict: 'MISS', stored: null })
-    await cached.ask('/', { accept: 'text/html' })
+    await cached.request('/', { accept: 'text/html' })
     expect(look()).toMatchObject({ verdict: 'MISS', why: '1 answer is stored here, for other values of accept.' })
     expect(look({ accept: 'text/html' })).toMatchObject({ verdict: 'HIT', stored: { status: 200, bytes: 1, tier: 'memory', vary: ['accept'] } })
-    expect(cached.seen).toHaveLength(1)
+    expect(cached.requests).toHaveLength(1)
   })
 })

@@ -1,4 +1,4 @@
-import { freshSeed } from '../support/corpus.ts'
-import { endure } from './endurance.ts'
+import { newSeed } from '../support/corpus.ts'
+import { enduranceSuite } from './endurance-suite.ts'
 
-endure(1_000, freshSeed())
+enduranceSuite(1_000, newSeed())

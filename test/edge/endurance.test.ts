@@ -1,3 +1,3 @@
-import { endure } from './endurance.ts'
+import { enduranceSuite } from './endurance-suite.ts'
 
-endure(6, 20_261_121)
+enduranceSuite(6, 20_261_121)

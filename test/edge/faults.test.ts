@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { get, paths, startApp, startEdge, startRawApp, upstreamRoute, type TestEdge } from '../support/edge.ts'
+import { get, edgePaths, startApp, startEdge, startRawApp, upstreamRoute, type TestEdge } from '../support/edge.ts'
 import { createTestClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
 
-// What goes wrong with timing and order; test/edge/endurance.ts has every fault of an app or a client, many at once.
-describe.each(paths)('faults, $name', ({ fast_path }) => {
+// What goes wrong with timing and order; test/edge/endurance-suite.ts has every fault of an app or a client, many at once.
+describe.each(edgePaths)('faults, $name', ({ fast_path }) => {
   let edge: TestEdge
   const closers: (() => Promise<void>)[] = []
 
@@ -20,7 +20,7 @@ describe.each(paths)('faults, $name', ({ fast_path }) => {
   const rawApp = async (onSocket: (socket: Socket) => void): Promise<Awaited<ReturnType<typeof startRawApp>>> => {
     const app = await startRawApp(onSocket)
     closers.push(app.close)
-    await edge.toPort(app.port)
+    await edge.routeToPort(app.port)
     return app
   }
 
@@ -56,10 +56,10 @@ describe.each(paths)('faults, $name', ({ fast_path }) => {
   test('an app that does not listen: 502 after the connect time, as a page and as JSON', async () => {
     const app = await rawApp(() => {})
     await app.close()
-    const page = await edge.passing(get(edge.port, '/', { headers: { accept: 'text/html' } }))
+    const page = await edge.advanceUntilDone(get(edge.port, '/', { headers: { accept: 'text/html' } }))
     expect([page.status, page.headers['content-type']]).toEqual([502, 'text/html; charset=utf-8'])
     expect(page.text).toContain(page.headers['x-request-id'])
-    const json = await edge.passing(get(edge.port, '/', { headers: { accept: 'application/json' } }))
+    const json = await edge.advanceUntilDone(get(edge.port, '/', { headers: { accept: 'application/json' } }))
     expect(json.status).toBe(502)
     expect(JSON.parse(json.text).error.request_id).toBe(json.headers['x-request-id'])
   })
@@ -68,7 +68,7 @@ describe.each(paths)('faults, $name', ({ fast_path }) => {
     const app = await rawApp(() => {})
     await app.close()
     const waiting = get(edge.port, '/', { method: 'POST', body: 'once' })
-    const again = await startApp((asked, answer) => void asked.pipe(answer))
+    const again = await startApp((asked, response) => void asked.pipe(response))
     closers.push(again.close)
     // Its own port stays refused, so the name is led to the new one: the waiting request goes there.
     await edge.edge.setRoute('app.localhost', upstreamRoute(again.port), { drain_ms: 60_000 })
@@ -101,7 +101,7 @@ describe.each(paths)('faults, $name', ({ fast_path }) => {
   })
 
   test('heads that do not end hold up nobody', async () => {
-    await useEdge({ head_timeout_ms: 3_600_000 })
+    await useEdge({ header_timeout_ms: 3_600_000 })
     await rawApp((socket) => socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')))
     const drips = Array.from({ length: 100 }, () => open('GET / HTTP/1.1\r\nHost: app.localhost\r\n'))
     expect((await get(edge.port, '/')).status).toBe(200)
@@ -113,13 +113,13 @@ describe.each(paths)('faults, $name', ({ fast_path }) => {
   const head_timeout_ms = fast_path ? 10_000 : 200
 
   test('a head that drips is answered 408', async () => {
-    await useEdge({ head_timeout_ms })
+    await useEdge({ header_timeout_ms: head_timeout_ms })
     expect(await drip('GET / HTTP/1.1\r\nHost: app.localhost\r\nX')).toMatch(/^HTTP\/1\.1 408 /)
   })
 
   test('a connection on which nothing comes is closed without a word', async () => {
-    await useEdge({ head_timeout_ms })
-    expect(await edge.passing(open('').closed)).toBe('')
+    await useEdge({ header_timeout_ms: head_timeout_ms })
+    expect(await edge.advanceUntilDone(open('').closed)).toBe('')
   })
 
   test('a body that drips is answered 408', async () => {

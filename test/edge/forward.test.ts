@@ -2,44 +2,44 @@ import { once } from 'node:events'
 import { request, type Server } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { collect, get, paths, raw, startApp, startEdge, startRawApp, type Listening, type TestEdge } from '../support/edge.ts'
+import { collectResponse, get, edgePaths, sendRaw, startApp, startEdge, startRawApp, type ListeningServer, type TestEdge } from '../support/edge.ts'
 
-describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
+describe.each(edgePaths)('requests to an app, $name', ({ fast_path }) => {
   let edge: TestEdge
-  let app: Listening<Server>
+  let app: ListeningServer<Server>
   const seen: { method?: string; url?: string; raw: string[] }[] = []
   let connections = 0
 
   beforeAll(async () => {
     edge = await startEdge({ fast_path })
-    app = await startApp((asked, answer) => {
+    app = await startApp((asked, response) => {
       seen.push({ method: asked.method, url: asked.url, raw: asked.rawHeaders })
       const url = new URL(asked.url ?? '/', 'http://x')
       if (url.pathname === '/echo') {
-        answer.writeHead(200, { 'content-type': asked.headers['content-type'] ?? 'text/plain' })
-        asked.pipe(answer)
+        response.writeHead(200, { 'content-type': asked.headers['content-type'] ?? 'text/plain' })
+        asked.pipe(response)
         return
       }
       if (url.pathname === '/size') {
         const size = Number(url.searchParams.get('n'))
-        answer.setHeader('content-length', size)
-        answer.end(Buffer.alloc(size, 'k'))
+        response.setHeader('content-length', size)
+        response.end(Buffer.alloc(size, 'k'))
         return
       }
       if (url.pathname === '/chunks') {
-        answer.write('one,')
-        answer.write('two,')
-        answer.addTrailers({ 'X-Sum': '42' })
-        answer.end('three')
+        response.write('one,')
+        response.write('two,')
+        response.addTrailers({ 'X-Sum': '42' })
+        response.end('three')
         return
       }
       if (url.pathname === '/status') {
-        answer.writeHead(Number(url.searchParams.get('n')), { etag: '"x"' })
-        answer.end()
+        response.writeHead(Number(url.searchParams.get('n')), { etag: '"x"' })
+        response.end()
         return
       }
       if (url.pathname === '/hops') {
-        answer.writeHead(200, {
+        response.writeHead(200, {
           connection: 'keep-alive, X-Private',
           'x-private': '1',
           'keep-alive': 'timeout=5',
@@ -47,21 +47,21 @@ describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
           'x-request-id': 'forged',
           'x-kept': '1',
         })
-        answer.end('ok')
+        response.end('ok')
         return
       }
       if (url.pathname === '/early') {
-        answer.writeHead(413).end('no')
+        response.writeHead(413).end('no')
         return
       }
       asked.resume()
       asked.on('end', () => {
-        answer.setHeader('content-type', 'application/json')
-        answer.end(JSON.stringify({ headers: asked.rawHeaders, trailers: asked.rawTrailers }))
+        response.setHeader('content-type', 'application/json')
+        response.end(JSON.stringify({ headers: asked.rawHeaders, trailers: asked.rawTrailers }))
       })
     })
     app.server.on('connection', () => connections++)
-    await edge.toPort(app.port)
+    await edge.routeToPort(app.port)
   })
   afterAll(async () => {
     await edge.close()
@@ -77,23 +77,23 @@ describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
   }
 
   test.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s arrives as sent', async (method) => {
-    const answer = await get(edge.port, '/a%20b/?q=1&r=%2F', { method, ...(method.startsWith('P') ? { body: 'abc' } : {}) })
-    expect(answer.status).toBe(200)
+    const response = await get(edge.port, '/a%20b/?q=1&r=%2F', { method, ...(method.startsWith('P') ? { body: 'abc' } : {}) })
+    expect(response.status).toBe(200)
     expect(seen.at(-1)).toMatchObject({ method, url: '/a%20b/?q=1&r=%2F' })
-    expect(answer.text === '').toBe(method === 'HEAD')
+    expect(response.text === '').toBe(method === 'HEAD')
   })
 
   test('the app learns who asked, by which name, and under which id', async () => {
-    const answer = await get(edge.port, '/', { host: 'app.localhost:4680' })
-    const headers = sentHeaders(answer.text)
+    const response = await get(edge.port, '/', { host: 'app.localhost:4680' })
+    const headers = sentHeaders(response.text)
     expect(headers.get('host')).toEqual(['app.localhost:4680'])
     expect(headers.get('x-forwarded-for')).toEqual(['127.0.0.1'])
     expect(headers.get('x-forwarded-proto')).toEqual(['http'])
     expect(headers.get('x-forwarded-host')).toEqual(['app.localhost:4680'])
     expect(headers.get('x-forwarded-port')).toEqual(['4680'])
     expect(headers.get('forwarded')).toEqual(['for=127.0.0.1;host="app.localhost:4680";proto=http'])
-    expect(headers.get('x-request-id')).toEqual([answer.headers['x-request-id']])
-    expect(answer.headers['x-request-id']).toMatch(/^req_[0-9a-hjkmnp-tv-z]{26}$/)
+    expect(headers.get('x-request-id')).toEqual([response.headers['x-request-id']])
+    expect(response.headers['x-request-id']).toMatch(/^req_[0-9a-hjkmnp-tv-z]{26}$/)
   })
 
   test('what a client claims about itself goes no further', async () => {
@@ -113,7 +113,7 @@ describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
       'X-Original-URL',
     ]
     const lines = forged.map((name) => `${name}: evil\r\n`).join('')
-    const { text } = await raw(edge.port, `GET / HTTP/1.1\r\nHost: app.localhost\r\n${lines}X-Fine: yes\r\nConnection: close\r\n\r\n`)
+    const { text } = await sendRaw(edge.port, `GET / HTTP/1.1\r\nHost: app.localhost\r\n${lines}X-Fine: yes\r\nConnection: close\r\n\r\n`)
     expect(text).toContain('X-Fine')
     expect(text).not.toContain('evil')
   })
@@ -132,13 +132,13 @@ describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
     'X-Invoke-Path',
     'X-HTTP-Method-Override',
   ])('%s of a client goes no further', async (name) => {
-    const { text } = await raw(edge.port, `GET / HTTP/1.1\r\nHost: app.localhost\r\n${name}: evil\r\nX-Fine: yes\r\nConnection: close\r\n\r\n`)
+    const { text } = await sendRaw(edge.port, `GET / HTTP/1.1\r\nHost: app.localhost\r\n${name}: evil\r\nX-Fine: yes\r\nConnection: close\r\n\r\n`)
     expect(text).toContain('X-Fine')
     expect(text).not.toContain('evil')
   })
 
   test('a form may say that it is of another method', async () => {
-    const { text } = await raw(
+    const { text } = await sendRaw(
       edge.port,
       'POST / HTTP/1.1\r\nHost: app.localhost\r\nX-HTTP-Method-Override: PATCH\r\nContent-Length: 0\r\nConnection: close\r\n\r\n',
     )
@@ -146,7 +146,7 @@ describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
   })
 
   test('headers that Connection names end here, our own stay', async () => {
-    const { text } = await raw(
+    const { text } = await sendRaw(
       edge.port,
       'GET / HTTP/1.1\r\nHost: app.localhost\r\nX-Hop: 1\r\nConnection: close, X-Hop, X-Forwarded-For, Host\r\nTE: trailers\r\n\r\n',
     )
@@ -178,13 +178,13 @@ describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
   })
 
   test('a chunked answer keeps its trailers', async () => {
-    const answer = await get(edge.port, '/chunks')
-    expect(answer.text).toBe('one,two,three')
-    expect(answer.trailers['x-sum']).toBe('42')
+    const response = await get(edge.port, '/chunks')
+    expect(response.text).toBe('one,two,three')
+    expect(response.trailers['x-sum']).toBe('42')
   })
 
   test('trailers of a request arrive', async () => {
-    const { text } = await raw(
+    const { text } = await sendRaw(
       edge.port,
       'POST /t HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX-Sum: 7\r\nX-Forwarded-For: 9\r\n\r\n',
     )
@@ -192,7 +192,7 @@ describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
   })
 
   test.each([204, 304])('%i has no body and the connection goes on', async (status) => {
-    const { text } = await raw(
+    const { text } = await sendRaw(
       edge.port,
       `GET /status?n=${status} HTTP/1.1\r\nHost: app.localhost\r\n\r\nGET /size?n=2 HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n\r\n`,
     )
@@ -201,7 +201,7 @@ describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
   })
 
   test('HEAD tells the length and sends nothing', async () => {
-    const { text } = await raw(
+    const { text } = await sendRaw(
       edge.port,
       'HEAD /size?n=9 HTTP/1.1\r\nHost: app.localhost\r\n\r\nHEAD /size?n=8 HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n\r\n',
     )
@@ -212,7 +212,7 @@ describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
     const count = 50
     let bytes = ''
     for (let i = 1; i <= count; i++) bytes += `GET /size?n=${i} HTTP/1.1\r\nHost: app.localhost\r\n${i === count ? 'Connection: close\r\n' : ''}\r\n`
-    const { text } = await raw(edge.port, bytes)
+    const { text } = await sendRaw(edge.port, bytes)
     expect([...text.matchAll(/content-length: (\d+)/gi)].map((match) => Number(match[1]))).toEqual(Array.from({ length: count }, (_, i) => i + 1))
   })
 
@@ -250,17 +250,19 @@ describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
       asked.end('late')
     })
     asked.flushHeaders()
-    const answer = await new Promise<Awaited<ReturnType<typeof get>>>((resolve, reject) =>
-      asked.on('response', (got) => void collect(got).then(resolve, reject)).on('error', reject),
+    const response = await new Promise<Awaited<ReturnType<typeof get>>>((resolve, reject) =>
+      asked.on('response', (got) => void collectResponse(got).then(resolve, reject)).on('error', reject),
     )
     expect(continued).toBe(1)
-    expect(answer.text).toBe('late')
+    expect(response.text).toBe('late')
   })
 
   test('an answer that comes before the body is read arrives', async () => {
-    const answer = await get(edge.port, '/early', { method: 'POST', body: Buffer.alloc(5_000_000) }).catch((error: NodeJS.ErrnoException) => error)
+    const response = await get(edge.port, '/early', { method: 'POST', body: Buffer.alloc(5_000_000) }).catch((error: NodeJS.ErrnoException) => error)
     // The client may see its own write fail once we hang up, but never a wrong answer.
-    expect(answer instanceof Error ? answer.code : answer.status).toSatisfy((got: unknown) => got === 413 || got === 'EPIPE' || got === 'ECONNRESET')
+    expect(response instanceof Error ? response.code : response.status).toSatisfy(
+      (got: unknown) => got === 413 || got === 'EPIPE' || got === 'ECONNRESET',
+    )
     expect((await get(edge.port, '/size?n=3')).text).toBe('kkk')
   })
 
@@ -274,7 +276,7 @@ describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
   })
 
   test('HTTP/1.0 is answered and closed', async () => {
-    const { text, closed } = await raw(edge.port, 'GET /size?n=4 HTTP/1.0\r\nHost: app.localhost\r\n\r\n')
+    const { text, closed } = await sendRaw(edge.port, 'GET /size?n=4 HTTP/1.0\r\nHost: app.localhost\r\n\r\n')
     expect(closed).toBe(true)
     expect(text).toMatch(/^HTTP\/1\.1 200[^]*\r\n\r\nkkkk$/)
   })
@@ -292,9 +294,9 @@ describe.each(paths)('requests to an app, $name', ({ fast_path }) => {
       const whole = 'HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nok'
       socket.on('data', () => void socket.write(`HTTP/1.1 102 Processing\r\n\r\n${odd}${hint.repeat(20)}${whole}`))
     })
-    await hinting.toPort(hinter.port)
+    await hinting.routeToPort(hinter.port)
     const ask = async (version: string) =>
-      (await raw(hinting.port, `GET /${version} HTTP/${version}\r\nHost: app.localhost\r\n\r\n`, { until: /\r\n\r\nok/ })).text
+      (await sendRaw(hinting.port, `GET /${version} HTTP/${version}\r\nHost: app.localhost\r\n\r\n`, { until: /\r\n\r\nok/ })).text
     const text = await ask('1.1')
     const [first, ...more] = text.match(/^HTTP.*\r\n/gm) ?? []
     expect([first, more.length, more.at(-1)]).toEqual(['HTTP/1.1 102 Processing\r\n', 16, 'HTTP/1.1 200 OK\r\n'])

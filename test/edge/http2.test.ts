@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { get, owner, upstreamRoute } from '../support/edge.ts'
-import { headersOf, startSecureEdge, type SecureEdge } from '../support/secure-edge.ts'
-import { frames, getSecure, openHttp2, shake } from '../support/tls.ts'
+import { get, routeOwner, upstreamRoute } from '../support/edge.ts'
+import { receivedHeaders, startSecureEdge, type SecureEdge } from '../support/secure-edge.ts'
+import { frames, getHttps, openHttp2, openTlsSocket } from '../support/tls.ts'
 import { until } from '../support/until.ts'
 
 const fieldsOf = (path: string, method = 'GET'): [string, string][] => [
@@ -12,15 +12,15 @@ const fieldsOf = (path: string, method = 'GET'): [string, string][] => [
 ]
 
 describe('HTTP/2 at the edge', () => {
-  let world: SecureEdge
+  let secureEdge: SecureEdge
   let port = 0
   let ca = ''
 
   beforeAll(async () => {
-    world = await startSecureEdge()
-    ;({ port, ca } = world)
+    secureEdge = await startSecureEdge()
+    ;({ port, ca } = secureEdge)
   })
-  afterAll(() => world.close())
+  afterAll(() => secureEdge.close())
 
   test('is chosen when the client offers it, else HTTP/1.1', async () => {
     const offers: [string[], string | false][] = [
@@ -28,7 +28,7 @@ describe('HTTP/2 at the edge', () => {
       [['http/1.1'], 'http/1.1'],
     ]
     for (const [protocols, chosen] of offers) {
-      const socket = await shake(port, { ca, servername: 'app.localhost', protocols })
+      const socket = await openTlsSocket(port, { ca, servername: 'app.localhost', protocols })
       expect(socket.alpnProtocol).toBe(chosen)
       socket.destroy()
     }
@@ -38,7 +38,7 @@ describe('HTTP/2 at the edge', () => {
     const client = await openHttp2(port, { ca })
     const got = await client.get('/path?q=1', { headers: { cookie: ['a=1', 'b=2'], 'x-own': '1', te: 'trailers' } })
     expect(got.status).toBe(200)
-    const headers = headersOf(got.text)
+    const headers = receivedHeaders(got.text)
     expect(headers).toMatchObject({
       host: `app.localhost:${port}`,
       cookie: 'a=1; b=2',
@@ -143,19 +143,19 @@ describe('HTTP/2 at the edge', () => {
     const client = await openHttp2(port, { ca })
     const kinds = []
     for (let i = 0; i < 2; i++) kinds.push(await client.get('/kept'))
-    kinds.push(await getSecure(port, '/kept', { ca }))
+    kinds.push(await getHttps(port, '/kept', { ca }))
     expect(kinds.map((one) => one.headers['x-cache'])).toEqual(['MISS', 'HIT', 'HIT'])
     for (const one of kinds) {
       expect(one.text).toBe('kept')
       expect(one.headers).not.toHaveProperty('strict-transport-security')
     }
-    expect((await get(world.edge.port, '/kept', { host: `app.localhost:${port}` })).headers['x-cache']).toBe('MISS')
+    expect((await get(secureEdge.edge.port, '/kept', { host: `app.localhost:${port}` })).headers['x-cache']).toBe('MISS')
     await client.close()
   })
 
   test('headers that are too large in all are answered for, and reach no app', async () => {
-    const before = world.seen.length
-    const socket = await shake(port, { ca, servername: 'app.localhost', protocols: ['h2'] })
+    const before = secureEdge.requests.length
+    const socket = await openTlsSocket(port, { ca, servername: 'app.localhost', protocols: ['h2'] })
     const fields: [string, string][] = [
       ...fieldsOf('/large'),
       ...Array.from({ length: 70 }, (_, i): [string, string] => [`x-${i}-${'n'.repeat(110)}`, 'v'.repeat(120)]),
@@ -171,32 +171,32 @@ describe('HTTP/2 at the edge', () => {
     const [first, rest] = [fields.slice(0, 40), fields.slice(40)]
     socket.write(Buffer.concat([frames.preface, frames.headers(1, first, { end_headers: false }), frames.continuation(1, rest)]))
     expect((await answered).toString(16)).toBe('105')
-    expect(world.seen.slice(before)).toEqual([])
+    expect(secureEdge.requests.slice(before)).toEqual([])
     socket.destroy()
   })
 
   test('a body that was taken back halfway does not look whole to the app', async () => {
     for (const end of [frames.reset(1, 8), frames.reset(1, 0), undefined]) {
-      const before = world.seen.length
-      const socket = await shake(port, { ca, servername: 'app.localhost', protocols: ['h2'] })
+      const before = secureEdge.requests.length
+      const socket = await openTlsSocket(port, { ca, servername: 'app.localhost', protocols: ['h2'] })
       const request = frames.headers(1, fieldsOf('/taken-back', 'POST'), { end: false })
       socket.write(Buffer.concat([frames.preface, request, frames.data(1, 'half a body', false)]))
-      await until(() => world.seen[before]?.body === 'half a body' || undefined, { what: 'half a body at the app' })
-      const open = new Promise((resolve) => world.app.server.once('request', resolve))
+      await until(() => secureEdge.requests[before]?.body === 'half a body' || undefined, { what: 'half a body at the app' })
+      const open = new Promise((resolve) => secureEdge.app.server.once('request', resolve))
       if (end) socket.write(end)
       else socket.destroy()
       // The next request to the app is another one, and by then it would have been told of an end.
-      await getSecure(port, '/', { ca })
+      await getHttps(port, '/', { ca })
       await open
-      expect(world.seen[before]?.whole).toBe(false)
+      expect(secureEdge.requests[before]?.whole).toBe(false)
       socket.destroy()
     }
   })
 
   test('headers of the connection, which HTTP/2 does not have, end the stream', async () => {
-    const before = world.seen.length
+    const before = secureEdge.requests.length
     for (const header of ['transfer-encoding', 'connection', 'upgrade'] as const) {
-      const socket = await shake(port, { ca, servername: 'app.localhost', protocols: ['h2'] })
+      const socket = await openTlsSocket(port, { ca, servername: 'app.localhost', protocols: ['h2'] })
       const ended = new Promise<Buffer>((resolve) => {
         let all = Buffer.alloc(0)
         socket.on('data', (bytes: Buffer) => {
@@ -211,11 +211,11 @@ describe('HTTP/2 at the edge', () => {
       await ended
       socket.destroy()
     }
-    expect(world.seen.slice(before).filter((one) => one.url === '/smuggled')).toEqual([])
+    expect(secureEdge.requests.slice(before).filter((one) => one.url === '/smuggled')).toEqual([])
   })
 
   test('who opens and resets streams without end is cut off', async () => {
-    const socket = await shake(port, { ca, servername: 'app.localhost', protocols: ['h2'] })
+    const socket = await openTlsSocket(port, { ca, servername: 'app.localhost', protocols: ['h2'] })
     socket.on('error', () => {})
     socket.resume()
     socket.write(frames.preface)
@@ -225,7 +225,7 @@ describe('HTTP/2 at the edge', () => {
       socket.write(Buffer.concat([frames.headers(stream, fields), frames.reset(stream)]))
     await closed
     // Others go on.
-    expect((await getSecure(port, '/', { ca })).status).toBe(200)
+    expect((await getHttps(port, '/', { ca })).status).toBe(200)
   })
 
   test('garbage of any kind harms nobody else', async () => {
@@ -235,7 +235,7 @@ describe('HTTP/2 at the edge', () => {
     const fields = fieldsOf('/')
     const good = await openHttp2(port, { ca })
     for (let round = 0; round < 60; round++) {
-      const socket = await shake(port, { ca, servername: 'app.localhost', protocols: ['h2'] })
+      const socket = await openTlsSocket(port, { ca, servername: 'app.localhost', protocols: ['h2'] })
       const closed = new Promise((resolve) => socket.on('close', resolve).on('error', () => {}))
       socket.resume()
       const request = frames.headers(1, fields, { end: round % 2 === 0 })
@@ -252,19 +252,21 @@ describe('HTTP/2 at the edge', () => {
   test('a client that goes away ends what the app is doing for it', async () => {
     const client = await openHttp2(port, { ca })
     const held = client.get('/hold').catch(() => 'gone')
-    const before = world.seen.length
-    await until(() => world.seen.slice(before - 1).some((one) => one.url === '/hold' && one.whole) || undefined, { what: 'the request at the app' })
+    const before = secureEdge.requests.length
+    await until(() => secureEdge.requests.slice(before - 1).some((one) => one.url === '/hold' && one.whole) || undefined, {
+      what: 'the request at the app',
+    })
     client.session.destroy()
     expect(await held).toBeDefined()
-    await until(() => world.seen.at(-1)?.socket.destroyed || undefined, { what: 'the end of the app’s connection' })
+    await until(() => secureEdge.requests.at(-1)?.socket.destroyed || undefined, { what: 'the end of the app’s connection' })
   })
 
   test('a deployment that replaces the app waits for its streams', async () => {
     const { host } = { host: 'swap.localhost' }
-    await world.edge.edge.setRoute(host, upstreamRoute(world.app.port))
+    await secureEdge.edge.edge.setRoute(host, upstreamRoute(secureEdge.app.port))
     const client = await openHttp2(port, { ca, servername: host })
     const long = client.get('/size?n=3000000')
-    await world.edge.edge.setRoute(host, { ...owner, kind: 'page', page: 'stopped' }, { drain_ms: 60_000 })
+    await secureEdge.edge.edge.setRoute(host, { ...routeOwner, kind: 'page', page: 'stopped' }, { drain_ms: 60_000 })
     expect((await long).status === 200 || (await long).status === 503).toBe(true)
     expect((await client.get('/')).status).toBe(503)
     await client.close()

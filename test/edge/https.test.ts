@@ -3,57 +3,57 @@ import { connect as connectPlain } from 'node:net'
 import { connect } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import { get, paths } from '../support/edge.ts'
-import { headersOf, startSecureEdge, type SecureEdge } from '../support/secure-edge.ts'
-import { createTestAuthority, getSecure, shake } from '../support/tls.ts'
+import { get, edgePaths } from '../support/edge.ts'
+import { receivedHeaders, startSecureEdge, type SecureEdge } from '../support/secure-edge.ts'
+import { createTestAuthority, getHttps, openTlsSocket } from '../support/tls.ts'
 
-describe.each(paths)('HTTPS at the edge, $name', ({ fast_path }) => {
-  let world: SecureEdge
+describe.each(edgePaths)('HTTPS at the edge, $name', ({ fast_path }) => {
+  let secureEdge: SecureEdge
   let port = 0
   let ca = ''
   const sockets = new WebSocketServer({ noServer: true })
 
   beforeAll(async () => {
-    world = await startSecureEdge({ fast_path, look_secret: 'the platform itself' })
-    ;({ port, ca } = world)
-    world.app.server.on('upgrade', (asked, socket, head) =>
+    secureEdge = await startSecureEdge({ fast_path, look_secret: 'the platform itself' })
+    ;({ port, ca } = secureEdge)
+    secureEdge.app.server.on('upgrade', (asked, socket, head) =>
       sockets.handleUpgrade(asked, socket, head, (one) => one.on('message', (text) => one.send(`you said ${String(text)}`))),
     )
   })
   afterAll(async () => {
     sockets.close()
-    await world.close()
+    await secureEdge.close()
   })
 
   describe('TLS', () => {
     test('a client that trusts the authority is served, by local and by other names', async () => {
       for (const servername of ['app.localhost', 'www.example.com'])
-        expect(await getSecure(port, '/', { ca, servername })).toMatchObject({ status: 200 })
+        expect(await getHttps(port, '/', { ca, servername })).toMatchObject({ status: 200 })
     })
 
     test('the certificate names exactly the host that was asked for', async () => {
-      const socket = await shake(port, { ca, servername: 'app.localhost' })
+      const socket = await openTlsSocket(port, { ca, servername: 'app.localhost' })
       expect(socket.getPeerX509Certificate()?.subjectAltName).toBe('DNS:app.localhost')
       expect(socket.getProtocol()).toBe('TLSv1.3')
       socket.destroy()
     })
 
     test('one who does not trust it is not', async () => {
-      await expect(getSecure(port, '/', { ca: (await createTestAuthority().ensure()).certificate })).rejects.toThrow(/certificate|issuer/)
+      await expect(getHttps(port, '/', { ca: (await createTestAuthority().ensure()).certificate })).rejects.toThrow(/certificate|issuer/)
     })
 
     test.each(['nobody.localhost', 'example.org', 'app.localhost.example.org'])('no certificate is made for %s', async (servername) => {
-      await expect(shake(port, { servername })).rejects.toThrow()
+      await expect(openTlsSocket(port, { servername })).rejects.toThrow()
     })
 
     test('a name is known however it is written', async () => {
-      const socket = await shake(port, { servername: 'APP.localhost' })
+      const socket = await openTlsSocket(port, { servername: 'APP.localhost' })
       expect(socket.getPeerX509Certificate()?.subjectAltName).toBe('DNS:app.localhost')
       socket.destroy()
     })
 
     test('without a name the address has a certificate', async () => {
-      const socket = await shake(port, { ca })
+      const socket = await openTlsSocket(port, { ca })
       expect(socket.getPeerX509Certificate()?.subjectAltName).toBe('IP Address:127.0.0.1')
       socket.destroy()
     })
@@ -70,13 +70,13 @@ describe.each(paths)('HTTPS at the edge, $name', ({ fast_path }) => {
     })
 
     test('a connection for one name does not lead to another: 421', async () => {
-      const got = await getSecure(port, '/', { ca, servername: 'app.localhost', host: 'other.localhost' })
+      const got = await getHttps(port, '/', { ca, servername: 'app.localhost', host: 'other.localhost' })
       expect(got.status).toBe(421)
       expect(got.text).toContain('Connect anew')
     })
 
     test('who says nothing is cut off after a while', async () => {
-      await world.edge.passing(once(connectPlain({ host: '127.0.0.1', port }), 'close'))
+      await secureEdge.edge.advanceUntilDone(once(connectPlain({ host: '127.0.0.1', port }), 'close'))
     })
 
     test('who begins a handshake and does not go on is cut off too', async () => {
@@ -91,31 +91,31 @@ describe.each(paths)('HTTPS at the edge, $name', ({ fast_path }) => {
 
   describe('HTTP/1.1 over it', () => {
     test('the app learns how it was asked', async () => {
-      const { text } = await getSecure(port, '/', { ca, headers: { 'x-forwarded-proto': 'gopher' } })
-      expect(headersOf(text)).toMatchObject({
+      const { text } = await getHttps(port, '/', { ca, headers: { 'x-forwarded-proto': 'gopher' } })
+      expect(receivedHeaders(text)).toMatchObject({
         host: `app.localhost:${port}`,
         'x-forwarded-proto': 'https',
         'x-forwarded-port': String(port),
         'x-forwarded-host': `app.localhost:${port}`,
         forwarded: `for=127.0.0.1;host="app.localhost:${port}";proto=https`,
       })
-      expect(headersOf((await getSecure(port, '/', { ca, host: 'app.localhost' })).text)).toMatchObject({ 'x-forwarded-port': '443' })
+      expect(receivedHeaders((await getHttps(port, '/', { ca, host: 'app.localhost' })).text)).toMatchObject({ 'x-forwarded-port': '443' })
     })
 
     test('bodies go both ways', async () => {
       const body = 'x'.repeat(3_000_000)
-      const sent = await getSecure(port, '/', { ca, method: 'POST', body, headers: { 'content-length': String(body.length) } })
+      const sent = await getHttps(port, '/', { ca, method: 'POST', body, headers: { 'content-length': String(body.length) } })
       expect((JSON.parse(sent.text) as { body: string }).body.length).toBe(body.length)
-      expect((await getSecure(port, '/size?n=5000000', { ca })).body.length).toBe(5_000_000)
+      expect((await getHttps(port, '/size?n=5000000', { ca })).body.length).toBe(5_000_000)
     })
 
     test('an answer that is cut does not look whole', async () => {
-      await expect(getSecure(port, '/cut', { ca })).rejects.toThrow()
+      await expect(getHttps(port, '/cut', { ca })).rejects.toThrow()
     })
 
     test('what would bind browsers to HTTPS on every port of a local name is not passed on', async () => {
-      expect((await getSecure(port, '/many', { ca })).headers).not.toHaveProperty('strict-transport-security')
-      expect((await getSecure(port, '/many', { ca, servername: 'www.example.com' })).headers).toMatchObject({
+      expect((await getHttps(port, '/many', { ca })).headers).not.toHaveProperty('strict-transport-security')
+      expect((await getHttps(port, '/many', { ca, servername: 'www.example.com' })).headers).toMatchObject({
         'strict-transport-security': 'max-age=1000',
       })
     })
@@ -139,19 +139,19 @@ describe.each(paths)('HTTPS at the edge, $name', ({ fast_path }) => {
     })
 
     test('is served as ever, until the setting sends it on', async () => {
-      expect((await get(world.edge.port, '/')).status).toBe(200)
-      world.only = true
+      expect((await get(secureEdge.edge.port, '/')).status).toBe(200)
+      secureEdge.https_only = true
       try {
-        expect(await get(world.edge.port, '/a?b=1')).toMatchObject({ status: 308, headers: { location: `https://app.localhost:${port}/a?b=1` } })
-        expect((await get(world.edge.port, '/', { method: 'POST', body: 'x', headers: { 'content-length': '1' } })).status).toBe(308)
-        expect((await get(world.edge.port, '/', { headers: { te: 'trailers' } })).status).toBe(308)
-        expect((await get(world.edge.port, '/.well-known/acme-challenge/token')).status).toBe(200)
-        expect((await get(world.edge.port, '/', { headers: { 'x-homeport-look': 'the platform itself' } })).status).toBe(200)
-        expect((await get(world.edge.port, '/', { headers: { 'x-homeport-look': 'somebody else' } })).status).toBe(308)
-        expect((await get(world.edge.port, '/', { host: 'nobody.localhost' })).status).toBe(404)
-        expect((await getSecure(port, '/', { ca })).status).toBe(200)
+        expect(await get(secureEdge.edge.port, '/a?b=1')).toMatchObject({ status: 308, headers: { location: `https://app.localhost:${port}/a?b=1` } })
+        expect((await get(secureEdge.edge.port, '/', { method: 'POST', body: 'x', headers: { 'content-length': '1' } })).status).toBe(308)
+        expect((await get(secureEdge.edge.port, '/', { headers: { te: 'trailers' } })).status).toBe(308)
+        expect((await get(secureEdge.edge.port, '/.well-known/acme-challenge/token')).status).toBe(200)
+        expect((await get(secureEdge.edge.port, '/', { headers: { 'x-homeport-look': 'the platform itself' } })).status).toBe(200)
+        expect((await get(secureEdge.edge.port, '/', { headers: { 'x-homeport-look': 'somebody else' } })).status).toBe(308)
+        expect((await get(secureEdge.edge.port, '/', { host: 'nobody.localhost' })).status).toBe(404)
+        expect((await getHttps(port, '/', { ca })).status).toBe(200)
       } finally {
-        world.only = false
+        secureEdge.https_only = false
       }
     })
   })

@@ -1,4 +1,4 @@
-import { freshSeed } from '../support/corpus.ts'
-import { isolate } from './isolation.ts'
+import { newSeed } from '../support/corpus.ts'
+import { isolationSuite } from './isolation-suite.ts'
 
-isolate({ requests: 100_000, projects: 20, seed: freshSeed() })
+isolationSuite({ requests: 100_000, projects: 20, seed: newSeed() })

@@ -1,3 +1,3 @@
-import { isolate } from './isolation.ts'
+import { isolationSuite } from './isolation-suite.ts'
 
-isolate({ requests: 4_000, projects: 4, seed: 20_261_121 })
+isolationSuite({ requests: 4_000, projects: 4, seed: 20_261_121 })

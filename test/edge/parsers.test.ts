@@ -1,26 +1,26 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { broken, ChunkScanner, more } from '../../server/edge/chunks.ts'
-import { readPlainHead } from '../../server/edge/plain-head.ts'
-import { createRequestIds } from '../../server/edge/request-id.ts'
-import { readResponseHead } from '../../server/edge/response-head.ts'
-import { hostName } from '../../server/edge/host.ts'
-import { cacheControl } from '../../server/edge/static-headers.ts'
+import { malformed, ChunkedBodyScanner, needMore } from '../../server/edge/upstream/chunked-scanner.ts'
+import { parseFastPathHead } from '../../server/edge/fast-path/request-head.ts'
+import { createRequestIdGenerator } from '../../server/edge/request-id.ts'
+import { parseResponseHead } from '../../server/edge/upstream/response-head.ts'
+import { parseHostName } from '../../server/edge/host-header.ts'
+import { cacheControlFor } from '../../server/edge/static/headers.ts'
 import { fixedClock } from '../support/test-clock.ts'
 
 const cuts = fc.array(fc.nat(2000), { maxLength: 8 })
 
 function scanInParts(bytes: Buffer, at: number[]): { end: number; body: string; trailers: string } {
-  const scanner = new ChunkScanner()
+  const scanner = new ChunkedBodyScanner()
   const ends = [...new Set([...at.map((cut) => cut % (bytes.length + 1)), bytes.length])].toSorted((a, b) => a - b)
   let body = ''
   let start = 0
   for (const end of ends) {
     const result = scanner.scan(bytes, start, end, (from, to) => (body += bytes.toString('latin1', from, to)))
-    if (result !== more) return { end: result, body, trailers: scanner.trailers }
+    if (result !== needMore) return { end: result, body, trailers: scanner.trailers }
     start = end
   }
-  return { end: more, body, trailers: scanner.trailers }
+  return { end: needMore, body, trailers: scanner.trailers }
 }
 
 describe('chunked bodies', () => {
@@ -57,7 +57,7 @@ describe('chunked bodies', () => {
     '0\r\n\n',
     `0\r\nX: ${'y'.repeat(9000)}`,
   ])('%j is broken', (text) => {
-    expect(scanInParts(Buffer.from(text, 'latin1'), []).end).toBe(broken)
+    expect(scanInParts(Buffer.from(text, 'latin1'), []).end).toBe(malformed)
   })
 })
 
@@ -65,21 +65,21 @@ describe('the strict head', () => {
   const plain = 'POST /a?b HTTP/1.1\r\nHost: x.localhost\r\nConnection: Keep-Alive\r\nX-A:b\r\nContent-Length: 3\r\n\r\nabc'
 
   test('is understood', () => {
-    expect(readPlainHead(Buffer.from(plain), plain.length)).toEqual({
+    expect(parseFastPathHead(Buffer.from(plain), plain.length)).toEqual({
       method: 'POST',
       target: '/a?b',
       host: 'x.localhost',
       lines: 'POST /a?b HTTP/1.1\r\nHost: x.localhost\r\nX-A:b\r\nContent-Length: 3\r\n',
       body_length: 3,
-      close: false,
-      simple: false,
+      wantsClose: false,
+      isSimpleGet: false,
       body_start: plain.length - 3,
     })
   })
 
   test('waits for all of it', () => {
     const bytes = Buffer.from(plain)
-    for (let length = 0; length < plain.length - 3; length++) expect(readPlainHead(bytes.subarray(0, length), length)).toBeUndefined()
+    for (let length = 0; length < plain.length - 3; length++) expect(parseFastPathHead(bytes.subarray(0, length), length)).toBeUndefined()
   })
 
   test('never makes a request of what differs in one byte into something else than Node would', () => {
@@ -87,7 +87,7 @@ describe('the strict head', () => {
       fc.property(fc.nat(plain.length - 4), fc.integer({ min: 0, max: 255 }), (at, byte) => {
         const bytes = Buffer.from(plain)
         bytes[at] = byte
-        const head = readPlainHead(bytes, bytes.length)
+        const head = parseFastPathHead(bytes, bytes.length)
         // Whatever is taken has no control sign, no second line end and one length.
         if (head !== undefined && head !== 'odd') {
           expect(head.lines.replaceAll('\r\n', '')).toMatch(/^[\x20-\x7e]*$/)
@@ -103,12 +103,12 @@ describe('the strict head', () => {
 test('an answer’s head is read the same however much of it is there', () => {
   const text = 'HTTP/1.1 200 Fine\r\nContent-Length: 5\r\nConnection: close\r\nSet-Cookie: a=b\r\nSet-Cookie: c=d\r\nX-Utf: \xc3\xa9\r\n\r\nhello'
   const bytes = Buffer.from(text, 'latin1')
-  for (let length = 0; length < text.length - 5; length++) expect(readResponseHead(bytes, 0, length)).toBeUndefined()
-  expect(readResponseHead(bytes, 0, bytes.length)).toMatchObject({
+  for (let length = 0; length < text.length - 5; length++) expect(parseResponseHead(bytes, 0, length)).toBeUndefined()
+  expect(parseResponseHead(bytes, 0, bytes.length)).toMatchObject({
     status: 200,
     reason: 'Fine',
     length: 5,
-    keep: false,
+    keepAlive: false,
     lines: 'Content-Length: 5\r\nSet-Cookie: a=b\r\nSet-Cookie: c=d\r\nX-Utf: \xc3\xa9\r\n',
     body_start: text.length - 5,
   })
@@ -131,12 +131,12 @@ test.each([
   ['a:x', undefined],
   ['ä.localhost', undefined],
 ])('the name in Host %j is %j', (raw, name) => {
-  expect(hostName(raw)).toBe(name)
+  expect(parseHostName(raw)).toBe(name)
 })
 
 test('request ids are unique and rise', () => {
   let now = 1_700_000_000_000
-  const next = createRequestIds({ ...fixedClock(now), now: () => now })
+  const next = createRequestIdGenerator({ ...fixedClock(now), now: () => now })
   const ids = Array.from({ length: 100_000 }, (_, i) => {
     if (i % 1000 === 0) now++
     return next()
@@ -159,5 +159,5 @@ test.each([
   ['/x/index.html', false],
   ['/x/sw.js', false],
 ])('%s may be kept for ever: %s', (path, forever) => {
-  expect(cacheControl(path).includes('immutable')).toBe(forever)
+  expect(cacheControlFor(path).includes('immutable')).toBe(forever)
 })

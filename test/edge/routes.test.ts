@@ -3,17 +3,29 @@ import { connect, createServer } from 'node:net'
 import { Agent, request, type Server, type ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import { collect, get, owner, paths, raw, startApp, startEdge, upstreamRoute, type Got, type Listening, type TestEdge } from '../support/edge.ts'
-import { createEdge, type Route } from '../../server/edge/index.ts'
+import {
+  collectResponse,
+  get,
+  routeOwner,
+  edgePaths,
+  sendRaw,
+  startApp,
+  startEdge,
+  upstreamRoute,
+  type HttpResponse,
+  type ListeningServer,
+  type TestEdge,
+} from '../support/edge.ts'
+import { createEdge, type Route } from '../../server/edge/server.ts'
 import { silentLog } from '../../server/lib/log.ts'
 import { createTestClock, type TestClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
 
-const page = (name: Extract<Route, { kind: 'page' }>['page']): Route => ({ ...owner, kind: 'page', page: name })
+const page = (name: Extract<Route, { kind: 'page' }>['page']): Route => ({ ...routeOwner, kind: 'page', page: name })
 
-describe.each(paths)('routes, $name', ({ fast_path }) => {
+describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
   let edge: TestEdge
-  const apps: Listening<Server>[] = []
+  const apps: ListeningServer<Server>[] = []
 
   let clock: TestClock
 
@@ -29,12 +41,12 @@ describe.each(paths)('routes, $name', ({ fast_path }) => {
 
   /** Answers of `/slow`, to be ended by the test. */
   const slowly: ServerResponse[] = []
-  const says = async (text: string): Promise<Listening<Server>> => {
-    const app = await startApp((asked, answer) => {
+  const says = async (text: string): Promise<ListeningServer<Server>> => {
+    const app = await startApp((asked, response) => {
       asked.resume()
-      if (asked.url === '/slow') slowly.push(answer)
-      else if (asked.url === '/never') answer.writeHead(200).flushHeaders()
-      else answer.end(text)
+      if (asked.url === '/slow') slowly.push(response)
+      else if (asked.url === '/never') response.writeHead(200).flushHeaders()
+      else response.end(text)
     })
     apps.push(app)
     return app
@@ -42,16 +54,16 @@ describe.each(paths)('routes, $name', ({ fast_path }) => {
 
   test('8 swaps under load: not one request fails, each old app is idle when its drain resolves', async () => {
     let current = await says('0')
-    await edge.toPort(current.port)
+    await edge.routeToPort(current.port)
     const agent = new Agent({ keepAlive: true })
     const failures: string[] = []
     let answered = 0
     let running = true
-    const ask = (method: string): Promise<Got> =>
+    const ask = (method: string): Promise<HttpResponse> =>
       new Promise((resolve, reject) => {
         const asked = request(
           { host: '127.0.0.1', port: edge.port, path: '/', method, agent, headers: { host: 'app.localhost' } },
-          (answer) => void collect(answer).then(resolve, reject),
+          (response) => void collectResponse(response).then(resolve, reject),
         )
         asked.on('error', reject)
         asked.end(method === 'POST' ? 'body' : undefined)
@@ -86,7 +98,7 @@ describe.each(paths)('routes, $name', ({ fast_path }) => {
 
   test('a swap waits for what is under way, and new requests do not wait for it', async () => {
     const [old, fresh] = [await says('old'), await says('new')]
-    await edge.toPort(old.port)
+    await edge.routeToPort(old.port)
     const slow = get(edge.port, '/slow')
     await until(() => slowly.length === 1 || undefined, { what: 'the request at the app' })
     let drained = false
@@ -101,11 +113,11 @@ describe.each(paths)('routes, $name', ({ fast_path }) => {
   test('after drain_ms streams and WebSockets are cut', async () => {
     const old = await says('old')
     const sockets = new WebSocketServer({ server: old.server })
-    await edge.toPort(old.port)
+    await edge.routeToPort(old.port)
     const socket = new WebSocket(`ws://127.0.0.1:${edge.port}/`, { headers: { host: 'app.localhost' } })
     await new Promise((resolve) => socket.once('open', resolve))
     const closed = new Promise((resolve) => socket.once('close', resolve))
-    const stream = raw(edge.port, 'GET /never HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
+    const stream = sendRaw(edge.port, 'GET /never HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
     await new Promise<void>((resolve) => old.server.once('request', () => resolve()))
     let isOpen = true
     void closed.then(() => (isOpen = false))
@@ -123,7 +135,7 @@ describe.each(paths)('routes, $name', ({ fast_path }) => {
   test('an open WebSocket ends the drain when it ends', async () => {
     const old = await says('old')
     const sockets = new WebSocketServer({ server: old.server })
-    await edge.toPort(old.port)
+    await edge.routeToPort(old.port)
     const socket = new WebSocket(`ws://127.0.0.1:${edge.port}/`, { headers: { host: 'app.localhost' } })
     await new Promise((resolve) => socket.once('open', resolve))
     const drained = edge.edge.removeRoute('app.localhost', { drain_ms: 10_000 })
@@ -142,7 +154,7 @@ describe.each(paths)('routes, $name', ({ fast_path }) => {
     ]
     const app = await says('awake')
     await edge.edge.setRoute('app.localhost', page('starting'))
-    await edge.toPort(app.port)
+    await edge.routeToPort(app.port)
     expect((await Promise.all(waiting)).map((got) => [got.status, got.text])).toEqual([
       [200, 'awake'],
       [200, 'awake'],
@@ -152,7 +164,7 @@ describe.each(paths)('routes, $name', ({ fast_path }) => {
 
   test('an app that takes too long to start is answered for with 503', async () => {
     await edge.edge.setRoute('app.localhost', page('starting'))
-    const { status, headers } = await edge.passing(get(edge.port, '/'))
+    const { status, headers } = await edge.advanceUntilDone(get(edge.port, '/'))
     expect([status, headers['retry-after']]).toEqual([503, '5'])
   })
 
@@ -189,7 +201,7 @@ describe.each(paths)('routes, $name', ({ fast_path }) => {
   test.each(['nobody.localhost', 'localhost', '127.0.0.1', '[::1]', 'app.localhost.evil.com', 'xapp.localhost', 'app'])(
     'the name %s leads nowhere',
     async (host) => {
-      await edge.toPort((await says('private')).port)
+      await edge.routeToPort((await says('private')).port)
       for (const name of [host, `${host}:${edge.port}`]) {
         const { status, text } = await get(edge.port, '/', { host: name })
         expect(status).toBe(404)
@@ -199,7 +211,7 @@ describe.each(paths)('routes, $name', ({ fast_path }) => {
   )
 
   test('last requests are told once, and those of an open stream again and again', async () => {
-    await edge.toPort((await says('x')).port)
+    await edge.routeToPort((await says('x')).port)
     await get(edge.port, '/')
     expect([...edge.edge.takeLastRequests()]).toEqual([['prj_test', clock.now()]])
     expect(edge.edge.takeLastRequests().size).toBe(0)
@@ -216,10 +228,10 @@ describe.each(paths)('routes, $name', ({ fast_path }) => {
   })
 
   test('the platform’s own look is no visit, and its secret stays here', async () => {
-    const own = await startEdge({ fast_path, look_secret: 'sentinel' })
-    const app = await startApp((asked, answer) => answer.end(JSON.stringify(asked.headers)))
+    const own = await startEdge({ fast_path, probe_secret: 'sentinel' })
+    const app = await startApp((asked, response) => response.end(JSON.stringify(asked.headers)))
     apps.push(app)
-    await own.toPort(app.port)
+    await own.routeToPort(app.port)
     expect((await get(own.port, '/', { headers: { 'x-homeport-look': 'sentinel' } })).text).not.toContain('sentinel')
     expect(own.edge.takeLastRequests().size).toBe(0)
     await get(own.port, '/', { headers: { 'x-homeport-look': 'guessed' } })
@@ -228,17 +240,17 @@ describe.each(paths)('routes, $name', ({ fast_path }) => {
   })
 
   test('what comes by a door for looks is no visit either, a WebSocket included, and is cut when the door is shut', async () => {
-    const own = await startEdge({ fast_path, metrics: () => true, httpsOnly: () => true })
+    const own = await startEdge({ fast_path, isMetricsEnabled: () => true, isHttpsRedirectEnabled: () => true })
     const app = await says('x')
     const sockets = new WebSocketServer({ server: app.server })
-    await own.toPort(app.port)
-    const door = await own.edge.open({ address: '127.0.0.1', port: 0, is_look: true })
-    expect((await get(door.port, '/')).text).toBe('x')
-    const socket = new WebSocket(`ws://127.0.0.1:${door.port}/`, { headers: { host: 'app.localhost' } })
+    await own.routeToPort(app.port)
+    const probeListener = await own.edge.listenOnNetwork({ address: '127.0.0.1', port: 0, is_probe: true })
+    expect((await get(probeListener.port, '/')).text).toBe('x')
+    const socket = new WebSocket(`ws://127.0.0.1:${probeListener.port}/`, { headers: { host: 'app.localhost' } })
     await new Promise((resolve) => socket.once('open', resolve))
     const closed = new Promise((resolve) => socket.once('close', resolve))
     expect(own.edge.takeLastRequests().size).toBe(0)
-    await door.close()
+    await probeListener.close()
     await closed
     expect(own.edge.takeLastRequests().size).toBe(0)
     await get(own.port, '/')
@@ -262,7 +274,7 @@ describe.each(paths)('routes, $name', ({ fast_path }) => {
 
   test('close ends idle connections at once, and streams when its grace is over', async () => {
     const app = await says('x')
-    await edge.toPort(app.port)
+    await edge.routeToPort(app.port)
     const stream = connect({ host: '127.0.0.1', port: edge.port })
     stream.write('GET /never HTTP/1.1\r\nHost: app.localhost\r\n\r\n')
     await once(stream, 'data')

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseSiteRules } from '../../server/lib/site-rules.ts'
-import { get, owner, paths, startEdge, type TestEdge } from '../support/edge.ts'
+import { get, routeOwner, edgePaths, startEdge, type TestEdge } from '../support/edge.ts'
 
 const files: Record<string, string> = {
   'index.html': 'home',
@@ -43,7 +43,7 @@ const files: Record<string, string> = {
   ].join('\n'),
 }
 
-describe.each(paths)('_redirects and _headers, $name', ({ fast_path }) => {
+describe.each(edgePaths)('_redirects and _headers, $name', ({ fast_path }) => {
   let edge: TestEdge
   let folder: string
   beforeAll(async () => {
@@ -55,7 +55,7 @@ describe.each(paths)('_redirects and _headers, $name', ({ fast_path }) => {
     }
     writeFileSync(join(outside, 'secret.txt'), 'SECRET outside')
     edge = await startEdge({ fast_path })
-    await edge.edge.setRoute('app.localhost', { ...owner, kind: 'static', directory: folder, spa_fallback: false })
+    await edge.edge.setRoute('app.localhost', { ...routeOwner, kind: 'static', directory: folder, spa_fallback: false })
   })
   afterAll(async () => {
     await edge.close()

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Server } from 'node:http'
-import { get, paths, raw, startApp, startEdge, startRawApp, type Listening, type TestEdge } from '../support/edge.ts'
+import { get, edgePaths, sendRaw, startApp, startEdge, startRawApp, type ListeningServer, type TestEdge } from '../support/edge.ts'
 
 const host = 'Host: app.localhost\r\n'
 const inner = `GET /smuggled HTTP/1.1\r\n${host}\r\n`
@@ -106,19 +106,19 @@ async function rawInTurn(port: number, first: string, answered: RegExp, second: 
   return text
 }
 
-describe.each(paths)('smuggling, $name', ({ fast_path }) => {
+describe.each(edgePaths)('smuggling, $name', ({ fast_path }) => {
   let edge: TestEdge
-  let app: Listening<Server>
+  let app: ListeningServer<Server>
   let seen: string[] = []
 
   beforeAll(async () => {
     edge = await startEdge({ fast_path })
-    app = await startApp((asked, answer) => {
+    app = await startApp((asked, response) => {
       seen.push(`${asked.method} ${asked.url} ${asked.headers.upgrade ?? ''}`)
-      asked.resume().on('end', () => answer.end('fine'))
+      asked.resume().on('end', () => response.end('fine'))
       asked.on('error', () => {})
     })
-    await edge.toPort(app.port)
+    await edge.routeToPort(app.port)
   })
   beforeEach(() => {
     seen = []
@@ -129,7 +129,7 @@ describe.each(paths)('smuggling, $name', ({ fast_path }) => {
   })
 
   test.each<Case>([...malformed.map(([name, bytes]): Case => [name, bytes, 0, 400]), ...others])('%s', async (_name, bytes, at_most, status) => {
-    const { text } = await raw(edge.port, bytes)
+    const { text } = await sendRaw(edge.port, bytes)
     expect(seen.length).toBeLessThanOrEqual(at_most)
     expect(seen.join()).not.toContain('smuggled')
     expect(seen.join()).not.toMatch(/h2c|websocket/)
@@ -144,19 +144,19 @@ describe.each(paths)('smuggling, $name', ({ fast_path }) => {
   })
 
   test('garbage after a good request is refused too', async () => {
-    const { text } = await raw(edge.port, `GET /a HTTP/1.1\r\n${host}\r\n`, { until: /fine/ })
+    const { text } = await sendRaw(edge.port, `GET /a HTTP/1.1\r\n${host}\r\n`, { until: /fine/ })
     expect(text).toMatch(/^HTTP\/1\.1 200/)
     const both = await rawInTurn(edge.port, `GET /a HTTP/1.1\r\n${host}\r\n`, /fine/, 'GARBAGE\r\n\r\n')
     expect(both).toMatch(/^HTTP\/1\.1 200[^]*HTTP\/1\.1 400[^]*X-Request-Id: req_/)
   })
 
   test('a refusal is JSON for who asks for it', async () => {
-    const { text } = await raw(edge.port, `GET /a b HTTP/1.1\r\nAccept: application/json\r\n${host}\r\n`)
+    const { text } = await sendRaw(edge.port, `GET /a b HTTP/1.1\r\nAccept: application/json\r\n${host}\r\n`)
     expect(JSON.parse(text.slice(text.indexOf('{'))).error).toMatchObject({ code: 'bad_request', request_id: /X-Request-Id: (\S+)/.exec(text)?.[1] })
   })
 })
 
-describe.each(paths)('answers of an app that lies, $name', ({ fast_path }) => {
+describe.each(edgePaths)('answers of an app that lies, $name', ({ fast_path }) => {
   test.each<[name: string, status: number, bytes: string]>([
     ['two lengths', 502, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 4\r\n\r\nokok'],
     ['length and chunks', 502, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
@@ -182,7 +182,7 @@ describe.each(paths)('answers of an app that lies, $name', ({ fast_path }) => {
         else socket.write(bytes)
       })
     })
-    await edge.toPort(app.port)
+    await edge.routeToPort(app.port)
     const got = await get(edge.port, '/')
     expect(got.status).toBe(status)
     if (status === 200) expect(got.text).toBe('ok')

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { get, owner, paths, raw, startEdge, type TestEdge } from '../support/edge.ts'
+import { get, routeOwner, edgePaths, sendRaw, startEdge, type TestEdge } from '../support/edge.ts'
 
 const script = 'console.log("hello");\n'.repeat(200)
 const film = randomBytes(3_000_000)
 
-describe.each(paths)('static deployments, $name', ({ fast_path }) => {
+describe.each(edgePaths)('static deployments, $name', ({ fast_path }) => {
   let edge: TestEdge
   let outside: string
   let folder: string
@@ -44,8 +44,8 @@ describe.each(paths)('static deployments, $name', ({ fast_path }) => {
     symlinkSync(outside, join(folder, 'up'))
     symlinkSync('plain.txt', join(folder, 'inner.txt'))
     edge = await startEdge({ fast_path })
-    await edge.edge.setRoute('app.localhost', { ...owner, kind: 'static', directory: folder, spa_fallback: false })
-    await edge.edge.setRoute('spa.localhost', { ...owner, kind: 'static', directory: folder, spa_fallback: true })
+    await edge.edge.setRoute('app.localhost', { ...routeOwner, kind: 'static', directory: folder, spa_fallback: false })
+    await edge.edge.setRoute('spa.localhost', { ...routeOwner, kind: 'static', directory: folder, spa_fallback: true })
   })
   afterAll(async () => {
     await edge.close()
@@ -109,7 +109,7 @@ describe.each(paths)('static deployments, $name', ({ fast_path }) => {
     '/plain.txt/',
     '/plain.txt/x',
   ])('%s is not found', async (path) => {
-    const { text } = await raw(edge.port, `GET ${path} HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n\r\n`)
+    const { text } = await sendRaw(edge.port, `GET ${path} HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n\r\n`)
     expect(text).toMatch(/^HTTP\/1\.1 404 /)
     expect(text).not.toMatch(/outside|SECRET|secret\n|zero123/)
   })
@@ -227,14 +227,14 @@ describe.each(paths)('static deployments, $name', ({ fast_path }) => {
 
   test('pipelined and half-read downloads leave nothing open', async () => {
     const bytes = 'GET /film.mp4 HTTP/1.1\r\nHost: app.localhost\r\n\r\n'
-    await raw(edge.port, bytes.repeat(3), { until: /mp4/ })
-    const { text } = await raw(
+    await sendRaw(edge.port, bytes.repeat(3), { until: /mp4/ })
+    const { text } = await sendRaw(
       edge.port,
       `${'GET /plain.txt HTTP/1.1\r\nHost: app.localhost\r\n\r\n'.repeat(5)}GET / HTTP/1.1\r\nHost: app.localhost\r\nConnection: close\r\n\r\n`,
     )
     expect(text.match(/HTTP\/1\.1 200/g)).toHaveLength(6)
     const before = edge.edge.takeLastRequests()
     expect(before.size).toBe(1)
-    await edge.edge.setRoute('app.localhost', { ...owner, kind: 'static', directory: folder, spa_fallback: false }, { drain_ms: 3_600_000 })
+    await edge.edge.setRoute('app.localhost', { ...routeOwner, kind: 'static', directory: folder, spa_fallback: false }, { drain_ms: 3_600_000 })
   })
 })

@@ -2,22 +2,22 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import { expect, test } from 'vitest'
-import { collect, paths, startApp, startEdge } from '../support/edge.ts'
+import { collectResponse, edgePaths, startApp, startEdge } from '../support/edge.ts'
 
 const part = Buffer.alloc(2 ** 20, 'upload')
-const kinds = paths.flatMap((path) => [
+const kinds = edgePaths.flatMap((path) => [
   { ...path, framing: 'with a length', headers: { 'content-length': String(1024 * part.length) } },
   { ...path, framing: 'in chunks', headers: {} },
 ])
 
 test.each(kinds)('an upload of 1 GB $framing arrives whole, memory stays flat, $name', async ({ fast_path, headers }) => {
   const edge = await startEdge({ fast_path })
-  const app = await startApp(async (asked, answer) => {
+  const app = await startApp(async (asked, response) => {
     const received = createHash('sha256')
     for await (const bytes of asked) received.update(bytes as Buffer)
-    answer.end(received.digest('hex'))
+    response.end(received.digest('hex'))
   })
-  await edge.toPort(app.port)
+  await edge.routeToPort(app.port)
   const hash = createHash('sha256')
   const asked = request({ host: '127.0.0.1', port: edge.port, method: 'POST', agent: false, headers: { host: 'app.localhost', ...headers } })
   const answered = once(asked, 'response') as Promise<[IncomingMessage]>
@@ -29,8 +29,8 @@ test.each(kinds)('an upload of 1 GB $framing arrives whole, memory stays flat, $
     most = Math.max(most, process.memoryUsage().rss)
   }
   asked.end()
-  const [answer] = await answered
-  expect((await collect(answer)).text).toBe(hash.digest('hex'))
+  const [response] = await answered
+  expect((await collectResponse(response)).text).toBe(hash.digest('hex'))
   expect(most - before).toBeLessThan(200 * 2 ** 20)
   await edge.close()
   await app.close()

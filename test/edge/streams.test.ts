@@ -4,8 +4,8 @@ import { request, type IncomingMessage, type Server, type ServerResponse } from 
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import { turns } from '../support/dice.ts'
-import { collect, get, paths, startApp, startEdge, startRawApp, type Listening, type TestEdge } from '../support/edge.ts'
+import { waitEventLoopTurns } from '../support/seeded-random.ts'
+import { collectResponse, get, edgePaths, startApp, startEdge, startRawApp, type ListeningServer, type TestEdge } from '../support/edge.ts'
 import { until } from '../support/until.ts'
 
 /** Far more than all buffers between the app and a client that does not read. */
@@ -26,9 +26,9 @@ async function stalled(count: () => number): Promise<void> {
   await until(look, { what: 'the stream to be held up' })
 }
 
-describe.each(paths)('streams, $name', ({ fast_path }) => {
+describe.each(edgePaths)('streams, $name', ({ fast_path }) => {
   let edge: TestEdge
-  let app: Listening<Server>
+  let app: ListeningServer<Server>
   let sockets: WebSocketServer
   let events: ServerResponse | undefined
   let upload: IncomingMessage | undefined
@@ -38,17 +38,17 @@ describe.each(paths)('streams, $name', ({ fast_path }) => {
 
   beforeAll(async () => {
     edge = await startEdge({ fast_path })
-    app = await startApp((asked, answer) => {
-      if (asked.url === '/events') return (events = answer.writeHead(200, { 'content-type': 'text/event-stream' })).flushHeaders()
+    app = await startApp((asked, response) => {
+      if (asked.url === '/events') return (events = response.writeHead(200, { 'content-type': 'text/event-stream' })).flushHeaders()
       if (asked.url?.startsWith('/drips')) {
-        if (asked.url.endsWith('length')) answer.setHeader('content-length', dripped)
+        if (asked.url.endsWith('length')) response.setHeader('content-length', dripped)
         const bytes = Buffer.alloc(9_000, 'd')
         written = 0
         const next = (): void => {
-          if (written === dripped / 9_000) return void answer.end()
+          if (written === dripped / 9_000) return void response.end()
           written++
           // One small packet at a time: what waits for the client at the edge is then little, under any mark.
-          answer.write(bytes, () => setImmediate(next))
+          response.write(bytes, () => setImmediate(next))
         }
         return next()
       }
@@ -58,16 +58,16 @@ describe.each(paths)('streams, $name', ({ fast_path }) => {
         const next = (): void => {
           while ((flooded[at] ?? 0) < flood) {
             flooded[at]! += bytes.length
-            if (!answer.write(bytes)) return void answer.once('drain', next)
+            if (!response.write(bytes)) return void response.once('drain', next)
           }
-          answer.end()
+          response.end()
         }
         return next()
       }
       upload = asked
       const hash = createHash('sha256')
       asked.on('data', (bytes: Buffer) => hash.update(bytes)).pause()
-      asked.on('end', () => answer.end(hash.digest('hex')))
+      asked.on('end', () => response.end(hash.digest('hex')))
     })
     sockets = new WebSocketServer({ server: app.server, handleProtocols: (offered) => [...offered][0] ?? false, perMessageDeflate: true })
     sockets.on('connection', (socket, asked) => {
@@ -75,7 +75,7 @@ describe.each(paths)('streams, $name', ({ fast_path }) => {
       socket.on('message', (data, binary) => socket.send(data, { binary }))
       socket.on('error', () => {})
     })
-    await edge.toPort(app.port)
+    await edge.routeToPort(app.port)
   })
   afterAll(async () => {
     sockets.close()
@@ -87,19 +87,19 @@ describe.each(paths)('streams, $name', ({ fast_path }) => {
     request({ host: '127.0.0.1', port: edge.port, agent: false, ...options, headers: { host: 'app.localhost', ...options.headers } })
   const stream = async (path: string): Promise<IncomingMessage> => {
     const asked = ask({ path }).end()
-    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
-    return answer
+    const [response] = (await once(asked, 'response')) as [IncomingMessage]
+    return response
   }
 
   test('the head of a stream arrives at once, and each event before the next is sent', async () => {
-    const answer = await stream('/events')
-    expect(answer.headers['content-type']).toBe('text/event-stream')
+    const response = await stream('/events')
+    expect(response.headers['content-type']).toBe('text/event-stream')
     for (let i = 0; i < 20; i++) {
-      const arrived = once(answer, 'data')
+      const arrived = once(response, 'data')
       events?.write(`data: ${i}\n\n`)
       expect(String(await arrived)).toBe(`data: ${i}\n\n`)
     }
-    answer.destroy()
+    response.destroy()
   })
 
   test('clients that do not read hold up their app and nobody else, in little memory', async () => {
@@ -116,12 +116,12 @@ describe.each(paths)('streams, $name', ({ fast_path }) => {
   })
 
   test.each(['/drips?length', '/drips'])('a client that pauses gets all of %s in the end', async (path) => {
-    const answer = await stream(path)
+    const response = await stream(path)
     await stalled(() => written)
     let size = 0
-    for await (const part of answer) {
+    for await (const part of response) {
       size += (part as Buffer).length
-      if (size % 7 === 0) await turns(1)
+      if (size % 7 === 0) await waitEventLoopTurns(1)
     }
     expect(size).toBe(dripped)
   })
@@ -147,8 +147,8 @@ describe.each(paths)('streams, $name', ({ fast_path }) => {
     expect(sent).toBeLessThan(buffers)
     upload?.resume()
     await sending
-    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
-    expect((await collect(answer)).text).toBe(hash.digest('hex'))
+    const [response] = (await once(asked, 'response')) as [IncomingMessage]
+    expect((await collectResponse(response)).text).toBe(hash.digest('hex'))
   })
 
   describe('WebSockets', () => {
@@ -191,12 +191,12 @@ describe.each(paths)('streams, $name', ({ fast_path }) => {
     })
 
     test('an app that declines answers as it likes', async () => {
-      const declining = await startApp((_asked, answer) => answer.writeHead(401, { 'x-why': 'no' }).end('sign in first'))
-      await edge.toPort(declining.port, 'declining.localhost')
+      const declining = await startApp((_asked, response) => response.writeHead(401, { 'x-why': 'no' }).end('sign in first'))
+      await edge.routeToPort(declining.port, 'declining.localhost')
       const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-key': `${'x'.repeat(22)}==`, 'sec-websocket-version': '13' }
       const asked = ask({ headers: { host: 'declining.localhost', ...headers } }).end()
-      const [answer] = (await once(asked, 'response')) as [IncomingMessage]
-      const got = await collect(answer)
+      const [response] = (await once(asked, 'response')) as [IncomingMessage]
+      const got = await collectResponse(response)
       expect([got.status, got.headers['x-why'], got.text]).toEqual([401, 'no', 'sign in first'])
       await declining.close()
     })
@@ -207,7 +207,7 @@ describe.each(paths)('streams, $name', ({ fast_path }) => {
         socket.once('data', () => socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nfirst,'))
         socket.on('end', () => socket.end('last'))
       })
-      await edge.toPort(raw.port, 'half.localhost')
+      await edge.routeToPort(raw.port, 'half.localhost')
       const client = connect({ host: '127.0.0.1', port: edge.port, allowHalfOpen: true })
       let text = ''
       client.on('data', (part) => (text += part.toString()))
@@ -221,9 +221,9 @@ describe.each(paths)('streams, $name', ({ fast_path }) => {
 
     test('an upgrade to a name without an app is answered with its page', async () => {
       const asked = ask({ headers: { host: 'nobody.localhost', connection: 'Upgrade', upgrade: 'websocket' } }).end()
-      const [answer] = (await once(asked, 'response')) as [IncomingMessage]
-      answer.resume()
-      expect(answer.statusCode).toBe(404)
+      const [response] = (await once(asked, 'response')) as [IncomingMessage]
+      response.resume()
+      expect(response.statusCode).toBe(404)
     })
   })
 })

@@ -1,32 +1,32 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { paths, startEdge } from '../support/edge.ts'
-import { known } from './known.ts'
-import { askSuite, figures, passed, startSuiteServer, suiteTests, type Results } from './suite.ts'
+import { edgePaths, startEdge } from '../support/edge.ts'
+import { knownFailures } from './known-failures.ts'
+import { runSuite, formatCounts, passed, startSuiteServer, suiteTests, type Results } from './suite.ts'
 
 // The public suite for HTTP caches: its client asks its own server through the edge.
 const tests = await suiteTests()
 
-describe.each(paths)('the suite for HTTP caches, $name', ({ fast_path }) => {
+describe.each(edgePaths)('the suite for HTTP caches, $name', ({ fast_path }) => {
   let results: Results = {}
 
   beforeAll(async () => {
     const server = await startSuiteServer()
     const edge = await startEdge({ fast_path, cache: { directory: null, memory_bytes: () => 64 * 2 ** 20, disk_bytes: () => 0 } })
-    await edge.toPort(server.port, 'suite.localhost')
+    await edge.routeToPort(server.port, 'suite.localhost')
     const base = `http://suite.localhost:${edge.port}`
-    results = await askSuite(base)
+    results = await runSuite(base)
     // What a test needs beforehand was not so: it says nothing of the cache, but that the machine was too slow for the suite's pauses.
-    const unmet = tests.filter(({ id }) => known[id] === undefined && Array.isArray(results[id]) && results[id][0] === 'Setup')
-    const again = unmet.length > 0 ? await askSuite(base) : {}
+    const unmet = tests.filter(({ id }) => knownFailures[id] === undefined && Array.isArray(results[id]) && results[id][0] === 'Setup')
+    const again = unmet.length > 0 ? await runSuite(base) : {}
     for (const { id } of unmet) results[id] = again[id] ?? ['Setup', 'not asked again']
     await edge.close()
     await server.stop()
   })
-  afterAll(() => console.log(`HTTP cache suite: ${figures(tests, results)}`))
+  afterAll(() => console.log(`HTTP cache suite: ${formatCounts(tests, results)}`))
 
   describe.each(['required', 'optimal'] as const)('%s', (kind) => {
     test.each(tests.filter((one) => one.kind === kind))('$id: $name', (one) => {
-      if (known[one.id] === undefined) {
+      if (knownFailures[one.id] === undefined) {
         expect(results[one.id]).toBe(true)
         expect(one.depends_on.filter((id) => !tests.some((other) => other.id === id && passed(other, tests, results)))).toEqual([])
       } else expect(passed(one, tests, results), `it passes now: take it out of known.ts`).toBe(false)
@@ -35,5 +35,5 @@ describe.each(paths)('the suite for HTTP caches, $name', ({ fast_path }) => {
 })
 
 test('the list of what does not pass names tests of the suite', () => {
-  expect(Object.keys(known).filter((id) => !tests.some((one) => one.id === id && one.kind !== 'check'))).toEqual([])
+  expect(Object.keys(knownFailures).filter((id) => !tests.some((one) => one.id === id && one.kind !== 'check'))).toEqual([])
 })

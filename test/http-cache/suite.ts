@@ -56,7 +56,7 @@ export function count(tests: SuiteTest[], results: Results, kind: Kind): { passe
 }
 
 /** `required 157/157, optimal 86/86`, and what is left of them strictly where that is less. */
-export function figures(tests: SuiteTest[], results: Results): string {
+export function formatCounts(tests: SuiteTest[], results: Results): string {
   const figure = (kind: Kind): string => {
     const { passed, strictly, all } = count(tests, results, kind)
     return `${kind} ${passed}/${all}${strictly < passed ? ` (${strictly} of them with all that they build on)` : ''}`
@@ -84,7 +84,7 @@ const lookup =
   "import http from 'node:http'; http.globalAgent.options.lookup = (host, options, done) => options.all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4)"
 
 /** Its client against `base` (`http://name:port`, any name). Takes a minute: the suite waits for answers to get old. */
-export async function askSuite(base: string): Promise<Results> {
+export async function runSuite(base: string): Promise<Results> {
   const child = spawn(process.execPath, ['--no-warnings', '--import', `data:text/javascript,${encodeURIComponent(lookup)}`, 'cli.mjs'], {
     cwd: suiteFolder,
     stdio: ['ignore', 'pipe', 'pipe'],

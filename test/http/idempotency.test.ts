@@ -1,13 +1,13 @@
 /** The same key does its work once. That a restart remembers it is in test/api/idempotency.test.ts. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createKeptAnswers } from '../../server/features/kept-answers.ts'
-import type { GateOptions } from '../../server/http/index.ts'
-import { createSealer } from '../../server/store/sealed.ts'
-import { tgzOf } from '../support/archives.ts'
-import { type ApiServer, bearer, failsWhenNamed, startApiServer } from '../support/api-server.ts'
+import { createIdempotencyStore } from '../../server/features/idempotency-store.ts'
+import type { ApiServerOptions } from '../../server/api/server.ts'
+import { createSealer } from '../../server/store/sealer.ts'
+import { createTarGz } from '../support/archives.ts'
+import { type ApiServer, bearer, failOnProjectName, startApiServer } from '../support/api-server.ts'
 import { createTestClock } from '../support/test-clock.ts'
-import { sendRaw } from './raw.ts'
+import { sendRaw } from './raw-request.ts'
 
 const sealer = createSealer(randomBytes(32))
 /** Of the keys alone: the platform's own stands still. */
@@ -19,7 +19,7 @@ let shop: { name: string; slug: string }
 
 beforeAll(async () => {
   server = await startApiServer({
-    replace: (options, { db }) => ({ ...failing(options), keptAnswers: createKeptAnswers({ db, sealer, clock }) }),
+    overrides: (options, { db }) => ({ ...failing(options), idempotencyStore: createIdempotencyStore({ db, sealer, clock }) }),
   })
   await server.createProject('other')
 })
@@ -29,8 +29,8 @@ beforeEach(() => {
 afterAll(() => server.close())
 
 /** Creating a project of the name `throw` fails at once, and of `fails afterwards` once its work is done. */
-const failing = (options: GateOptions): Partial<GateOptions> => {
-  const replaced = failsWhenNamed('throw')(options)
+const failing = (options: ApiServerOptions): Partial<ApiServerOptions> => {
+  const replaced = failOnProjectName('throw')(options)
   const { createProject } = { ...options.handlers, ...replaced.handlers }
   return {
     handlers: {
@@ -53,7 +53,7 @@ async function post(
   body?: unknown,
   options: { who?: Who; method?: string; headers?: Record<string, string> } = {},
 ) {
-  const answer = await server.fetch(path, {
+  const response = await server.fetch(path, {
     method: options.method ?? 'POST',
     headers: {
       ...bearer(server[options.who ?? 'owner'].token),
@@ -63,11 +63,11 @@ async function post(
     },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
-  const text = await answer.text()
+  const text = await response.text()
   return {
-    status: answer.status,
-    headers: answer.headers,
-    replayed: answer.headers.get('idempotency-replayed'),
+    status: response.status,
+    headers: response.headers,
+    replayed: response.headers.get('idempotency-replayed'),
     text,
     body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>),
   }
@@ -75,8 +75,8 @@ async function post(
 
 const remove = (slug: string) => server.fetch(`/v1/projects/${slug}`, { method: 'DELETE', headers: bearer(server.owner.token) })
 async function projects(): Promise<string[]> {
-  const answer = await server.fetch('/v1/projects?limit=100', { headers: bearer(server.owner.token) })
-  return ((await answer.json()) as { projects: { slug: string }[] }).projects.map(({ slug }) => slug)
+  const response = await server.fetch('/v1/projects?limit=100', { headers: bearer(server.owner.token) })
+  return ((await response.json()) as { projects: { slug: string }[] }).projects.map(({ slug }) => slug)
 }
 
 describe('the same request with the same key', () => {
@@ -164,7 +164,7 @@ describe('the same request with the same key', () => {
     const late = await post(key, '/v1/projects', shop)
     expect([late.status, late.replayed]).toEqual([409, null])
     await clock.advance(24 * 3600_000)
-    await createKeptAnswers({ db: server.store.db, sealer, clock }).sweep()
+    await createIdempotencyStore({ db: server.store.db, sealer, clock }).deleteExpired()
     expect(await server.store.db.read((tx) => tx.sqlFirst('SELECT count(*) AS count FROM idempotency_keys'))).toEqual({ count: 0 })
   })
 })
@@ -210,15 +210,15 @@ describe('what leaves the key free', () => {
     const key = freshKey()
     expect((await post(key, '/v1/projects', { name: 'Shop' })).status).toBe(400)
     expect((await post(key, '/v1/projects/none/deploy')).status).toBe(404)
-    const answer = await post(key, '/v1/projects', shop)
-    expect([answer.status, answer.replayed]).toEqual([201, null])
+    const response = await post(key, '/v1/projects', shop)
+    expect([response.status, response.replayed]).toEqual([201, null])
   })
 
   it('a 500: the next try is a first one', async () => {
     const key = freshKey()
     for (let i = 0; i < 2; i++) {
-      const answer = await post(key, '/v1/projects', { name: 'throw', slug: 'thrown' })
-      expect([answer.status, answer.replayed]).toEqual([500, null])
+      const response = await post(key, '/v1/projects', { name: 'throw', slug: 'thrown' })
+      expect([response.status, response.replayed]).toEqual([500, null])
     }
     expect((await post(key, '/v1/projects', shop)).status).toBe(201)
   })
@@ -227,8 +227,8 @@ describe('what leaves the key free', () => {
     await server.createProject(shop.slug)
     const key = freshKey()
     for (const name of ['One', 'Two']) {
-      const answer = await post(key, `/v1/projects/${shop.slug}`, { name }, { method: 'PATCH' })
-      expect([answer.status, (answer.body.project as { name: string }).name, answer.replayed]).toEqual([200, name, null])
+      const response = await post(key, `/v1/projects/${shop.slug}`, { name }, { method: 'PATCH' })
+      expect([response.status, (response.body.project as { name: string }).name, response.replayed]).toEqual([200, name, null])
     }
     expect((await post(key, '/v1/projects', { name: 'n', slug: `new-${key}` })).status).toBe(201)
   })
@@ -261,9 +261,9 @@ describe('the key', () => {
   })
 
   it.each(['', 'k'.repeat(256), 'a\tb', 'schlüssel'])('400 for %j', async (key) => {
-    const answer = await post(key, '/v1/projects', shop)
-    expect([answer.status, answer.body.error]).toEqual([400, 'invalid_input'])
-    expect((answer.body.issues as { path: string }[]).map(({ path }) => path)).toEqual(['Idempotency-Key'])
+    const response = await post(key, '/v1/projects', shop)
+    expect([response.status, response.body.error]).toEqual([400, 'invalid_input'])
+    expect((response.body.issues as { path: string }[]).map(({ path }) => path)).toEqual(['Idempotency-Key'])
     expect(await projects()).not.toContain(shop.slug)
     expect((await post(key, '/v1/projects/none/deploy')).status).toBe(404)
   })
@@ -279,8 +279,8 @@ describe('the key', () => {
       'Content-Type: application/json',
       `Content-Length: ${body.length}`,
     ]
-    const answer = await sendRaw(server.port, `${head.join('\r\n')}\r\n\r\n${body}`)
-    expect([answer.status, answer.json?.error]).toEqual([400, 'invalid_input'])
+    const response = await sendRaw(server.port, `${head.join('\r\n')}\r\n\r\n${body}`)
+    expect([response.status, response.json?.error]).toEqual([400, 'invalid_input'])
     expect(await projects()).not.toContain(shop.slug)
   })
 })
@@ -289,26 +289,26 @@ describe('an upload', () => {
   /** Of about so many bytes, and of a site that needs no build. */
   const archive = (bytes: number) =>
     new Uint8Array(
-      tgzOf([
+      createTarGz([
         { name: 'index.html', data: 'hello' },
         { name: 'noise.bin', data: randomBytes(bytes) },
       ]),
     )
   const small = archive(10)
   const upload = async (key: string, bytes: string | Uint8Array<ArrayBuffer>) => {
-    const answer = await server.fetch(`/v1/projects/${shop.slug}/upload`, {
+    const response = await server.fetch(`/v1/projects/${shop.slug}/upload`, {
       method: 'POST',
       headers: { ...bearer(server.owner.token), 'content-type': 'application/gzip', 'idempotency-key': key },
       body: bytes,
     })
-    return { status: answer.status, replayed: answer.headers.get('idempotency-replayed'), text: await answer.text() }
+    return { status: response.status, replayed: response.headers.get('idempotency-replayed'), text: await response.text() }
   }
   const form = async (key: string, bytes: Uint8Array<ArrayBuffer>) => {
     const body = new FormData()
     body.append('file', new Blob([bytes]), 'a.tar.gz')
     const headers = { ...bearer(server.owner.token), 'idempotency-key': key }
-    const answer = await server.fetch(`/v1/projects/${shop.slug}/upload`, { method: 'POST', headers, body })
-    return { status: answer.status, replayed: answer.headers.get('idempotency-replayed'), text: await answer.text() }
+    const response = await server.fetch(`/v1/projects/${shop.slug}/upload`, { method: 'POST', headers, body })
+    return { status: response.status, replayed: response.headers.get('idempotency-replayed'), text: await response.text() }
   }
 
   it('is compared by its bytes, read as they come; the same file in a form is the same', async () => {

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { errorStatus } from '../../server/contract/errors.ts'
 import { operations } from '../../server/contract/index.ts'
 import type { OperationSpec } from '../../server/contract/operation.ts'
-import { docsPage } from '../../server/http/docs.ts'
-import { openApiDocument } from '../../server/http/openapi.ts'
-import { readDescription } from '../support/described.ts'
+import { docsPage } from '../../server/api/openapi/docs-page.ts'
+import { openApiDocument } from '../../server/api/openapi/document.ts'
+import { createOpenApiValidator } from '../support/openapi-validator.ts'
 
 /*
  * The description as a stranger's tools read it. `npm run check` lints the document. That every operation answers what is described is
@@ -12,7 +12,7 @@ import { readDescription } from '../support/described.ts'
  */
 
 const document = openApiDocument()
-const description = readDescription(document)
+const description = createOpenApiValidator(document)
 const list = Object.entries(operations) as [string, OperationSpec][]
 const described = (spec: OperationSpec) => document.paths[spec.path]?.[spec.method.toLowerCase()]
 const json = '/content/application~1json'
@@ -48,7 +48,7 @@ describe('the description', () => {
   })
 
   it('refuses in a body what the gate refuses', () => {
-    const faults = (body: object) => description.faults(`${description.at('POST', '/v1/projects')}/requestBody${json}/schema`, body)
+    const faults = (body: object) => description.faults(`${description.pointerOf('POST', '/v1/projects')}/requestBody${json}/schema`, body)
     expect(faults({ name: 'n', slug: 'abc' })).toEqual([])
     for (const bad of [{ name: 'n' }, { name: 'n', slug: 'A' }, { name: '', slug: 'abc' }, { name: 'n', slug: 'abc', extra: 1 }])
       expect(faults(bad)).not.toEqual([])
@@ -106,19 +106,19 @@ describe('the reader of it that other tests use', () => {
     const operation = { method: 'GET', path: '/v1/projects/{slug}' }
     const project = document.paths[operation.path]?.get?.responses['200']?.content?.['application/json']?.example as { project: object }
     const answer = (status: number, body: unknown, type = 'application/json; charset=utf-8') => ({ status, type, text: JSON.stringify(body) })
-    expect(description.wrong(operation, answer(200, project))).toEqual([])
-    expect(description.wrong(operation, answer(200, { project: { ...project.project, extra: 1 } }))).not.toEqual([])
-    expect(description.wrong(operation, answer(200, { project: { ...project.project, created_at: 'yesterday' } }))).not.toEqual([])
-    expect(description.wrong(operation, answer(201, project))).not.toEqual([])
-    expect(description.wrong(operation, answer(200, project, 'text/html'))).not.toEqual([])
-    expect(description.wrong(operation, answer(404, { error: 'nonsense', message: 'm', request_id: 'r' }))).not.toEqual([])
+    expect(description.validateResponse(operation, answer(200, project))).toEqual([])
+    expect(description.validateResponse(operation, answer(200, { project: { ...project.project, extra: 1 } }))).not.toEqual([])
+    expect(description.validateResponse(operation, answer(200, { project: { ...project.project, created_at: 'yesterday' } }))).not.toEqual([])
+    expect(description.validateResponse(operation, answer(201, project))).not.toEqual([])
+    expect(description.validateResponse(operation, answer(200, project, 'text/html'))).not.toEqual([])
+    expect(description.validateResponse(operation, answer(404, { error: 'nonsense', message: 'm', request_id: 'r' }))).not.toEqual([])
   })
 })
 
 describe('examples', () => {
   it.each(list)('of %s are what they illustrate', (_id, spec) => {
     const operation = described(spec)
-    const at = description.at(spec.method, spec.path)
+    const at = description.pointerOf(spec.method, spec.path)
     const body = operation?.requestBody?.content['application/json']
     if (spec.body) {
       expect(body?.example).toBeDefined()

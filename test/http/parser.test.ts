@@ -3,8 +3,8 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ApiServer, bearer, startApiServer } from '../support/api-server.ts'
 import { until } from '../support/until.ts'
-import { sendRaw } from './raw.ts'
-import type { RawAnswer } from './raw.ts'
+import { sendRaw } from './raw-request.ts'
+import type { RawAnswer } from './raw-request.ts'
 
 /*
  * What comes over the wire when no well-behaved client sends it: every answer is the envelope, with its id and the rate headers.
@@ -22,19 +22,19 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-function isEnvelope(answer: RawAnswer, status: number, code: string) {
-  expect({ status: answer.status, error: answer.json?.error, all: answer.status === status ? '' : answer.all.slice(0, 400) }).toEqual({
+function isEnvelope(response: RawAnswer, status: number, code: string) {
+  expect({ status: response.status, error: response.json?.error, all: response.status === status ? '' : response.all.slice(0, 400) }).toEqual({
     status,
     error: code,
     all: '',
   })
-  expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
-  expect(answer.headers.get('x-request-id')).toMatch(/^req_[0-9a-z]{26}$/)
-  expect(answer.json?.request_id).toBe(answer.headers.get('x-request-id'))
-  expect(String(answer.json?.message).length).toBeGreaterThan(10)
-  for (const name of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']) expect(answer.headers.get(name)).toMatch(/^\d+$/)
-  expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
-  expect(answer.all).not.toMatch(/\bat .*\.ts:\d+/)
+  expect(response.headers.get('content-type')).toMatch(/^application\/json/)
+  expect(response.headers.get('x-request-id')).toMatch(/^req_[0-9a-z]{26}$/)
+  expect(response.json?.request_id).toBe(response.headers.get('x-request-id'))
+  expect(String(response.json?.message).length).toBeGreaterThan(10)
+  for (const name of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']) expect(response.headers.get(name)).toMatch(/^\d+$/)
+  expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+  expect(response.all).not.toMatch(/\bat .*\.ts:\d+/)
 }
 
 /** `{host}` stands for the right Host header, `{auth}` for a valid Authorization header, `{port}` for our port with its colon. */
@@ -130,18 +130,18 @@ describe('raw requests', () => {
   })
 
   it('answers the plain request that all of these are variations of', async () => {
-    const answer = await sendRaw(server.port, `GET /v1/projects/abc HTTP/1.1\r\n${host}${auth}\r\n`)
-    expect(answer.status).toBe(200)
+    const response = await sendRaw(server.port, `GET /v1/projects/abc HTTP/1.1\r\n${host}${auth}\r\n`)
+    expect(response.status).toBe(200)
   })
 
   it('closes on a connection that ends within its body', async () => {
-    const answer = await sendRaw(server.port, `POST /v1/projects HTTP/1.1\r\n${host}${auth}Content-Length: 10\r\n\r\n{}`, { half_close: true })
-    isEnvelope(answer, 400, 'bad_request')
+    const response = await sendRaw(server.port, `POST /v1/projects HTTP/1.1\r\n${host}${auth}Content-Length: 10\r\n\r\n{}`, { half_close: true })
+    isEnvelope(response, 400, 'bad_request')
   })
 
   it('says 408 to headers that do not come', async () => {
     // Node times headers by the clock of the machine.
-    const hasty = await startApiServer({ replace: () => ({ patience: { headers_ms: 150, request_ms: 60_000 } }) })
+    const hasty = await startApiServer({ overrides: () => ({ timeouts: { headers_ms: 150, request_ms: 60_000 } }) })
     isEnvelope(await sendRaw(hasty.port, `GET /v1/projects HTTP/1.1\r\nHost: 127.0.0.1:${hasty.port}\r\nX-A: `), 408, 'request_timeout')
     await hasty.close()
   })
@@ -150,53 +150,53 @@ describe('raw requests', () => {
     ['a body', 'POST /v1/projects HTTP/1.1\r\n{host}{auth}Content-Length: 10\r\n\r\n{}'],
     ['an archive', 'POST /v1/projects/abc/upload HTTP/1.1\r\n{host}{auth}Content-Type: application/gzip\r\nContent-Length: 10\r\n\r\n\u001f'],
   ])('says 408 to %s that does not come', async (_name, bytes) => {
-    let answer: RawAnswer | undefined
-    void sendRaw(server.port, Buffer.from(bytes.replace('{host}', host).replace('{auth}', auth), 'latin1')).then((whole) => (answer = whole))
-    isEnvelope(await until(() => server.clock.advance(60_000).then(() => answer), { what: 'an answer' }), 408, 'request_timeout')
+    let response: RawAnswer | undefined
+    void sendRaw(server.port, Buffer.from(bytes.replace('{host}', host).replace('{auth}', auth), 'latin1')).then((whole) => (response = whole))
+    isEnvelope(await until(() => server.clock.advance(60_000).then(() => response), { what: 'an answer' }), 408, 'request_timeout')
   })
 
   it('answers bytes that are no request by an envelope or by nothing, and the next request by its own answer', async () => {
     const property = fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 200 }), async (bytes) => {
-      const answer = await sendRaw(server.port, Buffer.concat([Buffer.from('GET '), bytes, Buffer.from('\r\n\r\n')]), { half_close: true })
-      expect(answer.status).not.toBe(500)
-      if (answer.status !== 0) expect(answer.headers.get('x-request-id')).toMatch(/^req_/)
+      const response = await sendRaw(server.port, Buffer.concat([Buffer.from('GET '), bytes, Buffer.from('\r\n\r\n')]), { half_close: true })
+      expect(response.status).not.toBe(500)
+      if (response.status !== 0) expect(response.headers.get('x-request-id')).toMatch(/^req_/)
       expect((await server.fetch('/healthz')).status).toBe(200)
     })
     await fc.assert(property, { numRuns: 100, seed: 20_261_121 })
   })
 
   it('answers a request that came in whole before it refuses what follows it', async () => {
-    const answer = await sendRaw(server.port, `GET /v1/projects/abc HTTP/1.1\r\n${host}${auth}\r\nnonsense\r\n\r\n`)
-    expect(answer.all.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400'])
+    const response = await sendRaw(server.port, `GET /v1/projects/abc HTTP/1.1\r\n${host}${auth}\r\nnonsense\r\n\r\n`)
+    expect(response.all.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400'])
   })
 
   it('sends 100 Continue and then the answer', async () => {
     const body = '{"name":"n","slug":"continued"}'
-    const answer = await sendRaw(server.port, [
+    const response = await sendRaw(server.port, [
       `POST /v1/projects HTTP/1.1\r\n${host}${auth}Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
       body,
     ])
-    expect(answer.all).toMatch(/^HTTP\/1\.1 100 Continue/)
-    expect(answer.status).toBe(201)
+    expect(response.all).toMatch(/^HTTP\/1\.1 100 Continue/)
+    expect(response.status).toBe(201)
   })
 
   it('counts a chunked body, refuses it past 1 MiB and closes', async () => {
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`
-    const answer = await sendRaw(server.port, [
+    const response = await sendRaw(server.port, [
       `POST /v1/projects HTTP/1.1\r\n${host}${auth}Transfer-Encoding: chunked\r\n\r\n`,
       chunk.repeat(20),
       '0\r\n\r\n',
     ])
-    isEnvelope(answer, 413, 'payload_too_large')
-    expect(answer.headers.get('connection')).toBe('close')
+    isEnvelope(response, 413, 'payload_too_large')
+    expect(response.headers.get('connection')).toBe('close')
   })
 
   it('stops reading a body that never ends', async () => {
-    const answer = await sendRaw(server.port, [
+    const response = await sendRaw(server.port, [
       `POST /v1/projects HTTP/1.1\r\n${host}${auth}Transfer-Encoding: chunked\r\n\r\n`,
       `10000\r\n${'x'.repeat(0x10000)}\r\n`.repeat(100),
     ])
-    isEnvelope(answer, 413, 'payload_too_large')
+    isEnvelope(response, 413, 'payload_too_large')
   })
 
   it('ignores the body of an operation that takes none, up to 1 MiB', async () => {

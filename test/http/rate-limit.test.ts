@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { addressKey, createRateLimit } from '../../server/http/rate-limit.ts'
+import { addressKey, createRateLimit } from '../../server/api/rate-limit.ts'
 import { type ApiServer, bearer, startApiServer } from '../support/api-server.ts'
 import { fixedClock } from '../support/test-clock.ts'
 
@@ -20,13 +20,13 @@ describe('the rate limit', () => {
   it('lets exactly 300 of an account pass, and says when to come back', async () => {
     const owner = bearer(server.owner.token)
     for (let i = 1; i <= 300; i++) {
-      const answer = await get('/v1/projects', owner)
-      expect([answer.status, answer.headers.get('x-ratelimit-limit'), answer.headers.get('x-ratelimit-remaining')]).toEqual([
+      const response = await get('/v1/projects', owner)
+      expect([response.status, response.headers.get('x-ratelimit-limit'), response.headers.get('x-ratelimit-remaining')]).toEqual([
         200,
         '300',
         String(300 - i),
       ])
-      await answer.arrayBuffer()
+      await response.arrayBuffer()
     }
     const refused = await get('/v1/projects', owner)
     expect(refused.status).toBe(429)
@@ -56,9 +56,9 @@ describe('the rate limit', () => {
     const sockets = new Set<unknown>()
     const ask = () =>
       new Promise<{ status: number; said: (name: string) => number }>((resolve, reject) => {
-        request({ host: '127.0.0.1', port: server.port, path: '/v1/projects', agent, headers }, (answer) => {
-          const said = (name: string) => Number(answer.headers[name] ?? Number.NaN)
-          answer.resume().on('end', () => resolve({ status: answer.statusCode ?? 0, said }))
+        request({ host: '127.0.0.1', port: server.port, path: '/v1/projects', agent, headers }, (response) => {
+          const said = (name: string) => Number(response.headers[name] ?? Number.NaN)
+          response.resume().on('end', () => resolve({ status: response.statusCode ?? 0, said }))
         })
           .on('socket', (socket) => sockets.add(socket))
           .on('error', reject)
@@ -94,9 +94,9 @@ describe('the rate limit', () => {
 
   it('counts aliases, /instance and sign-in; not health, docs, description and dashboard, which still tell', async () => {
     for (const path of ['/healthz', '/openapi.json', '/docs', '/app/', '/app/projects', '/', '/healthz']) {
-      const answer = await get(path)
-      expect([path, answer.headers.get('x-ratelimit-remaining')]).toEqual([path, '30'])
-      await answer.arrayBuffer()
+      const response = await get(path)
+      expect([path, response.headers.get('x-ratelimit-remaining')]).toEqual([path, '30'])
+      await response.arrayBuffer()
     }
     for (const [i, path] of ['/v1/projects', '/projects', '/instance/session', '/sign-in?code=wrong'].entries()) {
       expect([path, (await get(path)).headers.get('x-ratelimit-remaining')]).toEqual([path, String(29 - i)])
@@ -149,7 +149,7 @@ describe('keys and memory', () => {
     for (let i = 0; i < 100_000; i++) rate.count({ key: `ip ${i}`, kind: 'anonymous' })
     expect(rate.count({ key: 'ip 99999', kind: 'anonymous' }).allowed).toBe(false)
     rate.count({ key: 'ip new', kind: 'anonymous' })
-    expect(rate.look({ key: 'ip 0', kind: 'anonymous' }).remaining).toBe(1)
-    expect(rate.look({ key: 'ip 50', kind: 'anonymous' }).remaining).toBe(0)
+    expect(rate.peek({ key: 'ip 0', kind: 'anonymous' }).remaining).toBe(1)
+    expect(rate.peek({ key: 'ip 50', kind: 'anonymous' }).remaining).toBe(0)
   })
 })

@@ -1,9 +1,9 @@
-/** The pages of sign-in and of joining. What it takes to be let in is in test/api/password.test.ts and test/api/people.test.ts. */
+/** The pages of sign-in and of joining. What it takes to be let in is in test/api/password-sign-in.test.ts and test/api/users.test.ts. */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hashPassword } from '../../server/lib/password.ts'
 import { setPassword } from '../../server/store/passwords.ts'
-import { ask } from '../support/ask.ts'
+import { sendRequest } from '../support/http-request.ts'
 import { type ApiServer, bearer, startApiServer } from '../support/api-server.ts'
 
 let server: ApiServer
@@ -21,9 +21,9 @@ const program = { accept: 'application/json' }
 
 async function asOwner(method: string, path: string, body: object): Promise<Record<string, unknown>> {
   const headers = { ...bearer(server.owner.token), 'content-type': 'application/json' }
-  const answer = await server.fetch(path, { method, headers, body: JSON.stringify(body) })
-  expect(answer.ok).toBe(true)
-  return (await answer.json()) as Record<string, unknown>
+  const response = await server.fetch(path, { method, headers, body: JSON.stringify(body) })
+  expect(response.ok).toBe(true)
+  return (await response.json()) as Record<string, unknown>
 }
 /** The code of a link that proves an address, or that invites. */
 async function newLink(path: '/instance/verification-links' | '/instance/team/invitations', email: string): Promise<string> {
@@ -37,23 +37,23 @@ function post(fields: Record<string, string>, headers: Record<string, string> = 
 
 describe('the form', () => {
   it('asks for email and password, by labels, and sends them nowhere but here', async () => {
-    const answer = await server.fetch('/sign-in', { headers: html })
-    const text = await answer.text()
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    const response = await server.fetch('/sign-in', { headers: html })
+    const text = await response.text()
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
     expect(text).toMatch(/<label for="email">/)
     expect(text).toMatch(/<label for="password">/)
     expect(text).toMatch(/type="password"[^>]*autocomplete="current-password"/)
     expect(text).toContain('value="owner@homeport.localhost"')
     expect(text).not.toContain('<script')
-    expect(answer.headers.get('content-security-policy')).toContain("form-action 'self'")
+    expect(response.headers.get('content-security-policy')).toContain("form-action 'self'")
     // Under `no-referrer` a browser would say `Origin: null`, which no form of ours may.
-    expect(answer.headers.get('referrer-policy')).toBe('same-origin')
+    expect(response.headers.get('referrer-policy')).toBe('same-origin')
   })
 
   it('a right password gives the session cookie and the dashboard', async () => {
-    const answer = await post(good, html)
-    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/app/'])
-    const cookie = answer.headers.get('set-cookie') ?? ''
+    const response = await post(good, html)
+    expect([response.status, response.headers.get('location')]).toEqual([303, '/app/'])
+    const cookie = response.headers.get('set-cookie') ?? ''
     expect(cookie.startsWith(`${server.cookie_name}=`)).toBe(true)
     expect(cookie.split('; ').slice(1).toSorted()).toEqual(['HttpOnly', 'Max-Age=2592000', 'Path=/', 'SameSite=Strict'])
     expect((await server.fetch('/v1/projects', { headers: { cookie: cookie.split(';')[0] ?? '' } })).status).toBe(200)
@@ -65,9 +65,9 @@ describe('the form', () => {
         { ...good, password: 'wrong' },
         { email: 'nobody@homeport.example', password: 'correct horse' },
       ].map(async (fields) => {
-        const answer = await post(fields, html)
-        expect([answer.status, answer.headers.get('set-cookie')]).toEqual([401, null])
-        return (await answer.text()).replaceAll(fields.email, 'EMAIL')
+        const response = await post(fields, html)
+        expect([response.status, response.headers.get('set-cookie')]).toEqual([401, null])
+        return (await response.text()).replaceAll(fields.email, 'EMAIL')
       }),
     )
     expect(pages[0]).toBe(pages[1])
@@ -78,17 +78,17 @@ describe('the form', () => {
   })
 
   it('after too many from elsewhere every page says how long to wait', async () => {
-    const elsewhere = { 'x-forwarded-for': '192.0.2.1' }
+    const remoteHeaders = { 'x-forwarded-for': '192.0.2.1' }
     const wrong = { ...good, password: 'wrong' }
-    const answers = await Promise.all(Array.from({ length: 6 }, () => post(wrong, { ...html, ...elsewhere })))
+    const answers = await Promise.all(Array.from({ length: 6 }, () => post(wrong, { ...html, ...remoteHeaders })))
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([401, 401, 401, 401, 401, 429])
     const code = await newLink('/instance/team/invitations', 'new@example.com')
     for (const path of ['/sign-in', '/join']) {
       const given = path === '/join' ? { ...wrong, code } : wrong
-      const page = await post(given, { ...html, ...elsewhere }, path)
+      const page = await post(given, { ...html, ...remoteHeaders }, path)
       expect([page.status, page.headers.get('retry-after')]).toEqual([429, '1'])
       expect(await page.text()).toContain('Wait 1 s')
-      const json = await post(given, { ...program, ...elsewhere }, path)
+      const json = await post(given, { ...program, ...remoteHeaders }, path)
       expect([json.status, json.headers.get('retry-after'), await json.json()]).toEqual([
         429,
         '1',
@@ -102,8 +102,8 @@ describe('in a browser', () => {
   /** Fetch Metadata of a navigation: by the person, by a page of ours, by another one. */
   const from = (site: 'none' | 'same-origin' | 'same-site' | 'cross-site') => ({ ...html, 'sec-fetch-site': site })
   const codeOf = async (token: string) => {
-    const answer = await server.fetch('/instance/sign-in-links', { method: 'POST', headers: bearer(token) })
-    return new URL(((await answer.json()) as { url: string }).url).searchParams.get('code') ?? ''
+    const response = await server.fetch('/instance/sign-in-links', { method: 'POST', headers: bearer(token) })
+    return new URL(((await response.json()) as { url: string }).url).searchParams.get('code') ?? ''
   }
   const open = (code: string, site: Parameters<typeof from>[0]) => server.fetch(`/sign-in?code=${code}`, { headers: from(site) })
 
@@ -115,16 +115,16 @@ describe('in a browser', () => {
       ['same-site', false],
       ['cross-site', false],
     ] as const) {
-      const answer = await open(code, site)
-      const text = await answer.text()
+      const response = await open(code, site)
+      const text = await response.text()
       expect([
         site,
-        answer.status,
-        answer.headers.get('set-cookie'),
+        response.status,
+        response.headers.get('set-cookie'),
         text.includes('data-sends-itself'),
         text.includes('Another page led you here'),
       ]).toEqual([site, 200, null, sends_itself, !sends_itself])
-      expect(answer.headers.get('cache-control')).toBe('no-store')
+      expect(response.headers.get('cache-control')).toBe('no-store')
     }
     expect((await post({ code }, from('same-origin'))).status).toBe(200)
     expect((await open(code, 'none')).status).toBe(401)
@@ -163,10 +163,10 @@ describe('the way in for somebody new', () => {
     const verify = `/verify?code=${await newLink('/instance/verification-links', 'new@example.com')}`
     const join = `/join?code=${await newLink('/instance/team/invitations', 'new@example.com')}`
     for (const path of ['/sign-up', verify, join]) {
-      const answer = await server.fetch(path, { headers: html })
-      const text = await answer.text()
-      expect([path, answer.status, text.includes('<script'), answer.headers.get('referrer-policy')]).toEqual([path, 200, false, 'same-origin'])
-      expect(answer.headers.get('content-security-policy')).toContain("form-action 'self'")
+      const response = await server.fetch(path, { headers: html })
+      const text = await response.text()
+      expect([path, response.status, text.includes('<script'), response.headers.get('referrer-policy')]).toEqual([path, 200, false, 'same-origin'])
+      expect(response.headers.get('content-security-policy')).toContain("form-action 'self'")
       expect(text).toMatch(/<label for="(email|password)">/)
     }
   })
@@ -190,20 +190,20 @@ describe('the way in for somebody new', () => {
   })
   it.each(['/verify', '/join'])('%s: a link that is not good is 401', async (path) => {
     for (const code of ['used', '', '"><script>']) {
-      const answer = await post({ code, email: '"><script>', password }, html, path)
-      expect([answer.status, answer.headers.get('set-cookie'), (await answer.text()).includes('<script')]).toEqual([401, null, false])
+      const response = await post({ code, email: '"><script>', password }, html, path)
+      expect([response.status, response.headers.get('set-cookie'), (await response.text()).includes('<script')]).toEqual([401, null, false])
     }
   })
   it('what is typed into the form of an invitation is escaped', async () => {
     const code = await newLink('/instance/team/invitations', 'new@example.com')
-    const answer = await post({ code, email: '"><script>', password }, html, '/join')
-    expect([answer.status, (await answer.text()).includes('<script')]).toEqual([401, false])
+    const response = await post({ code, email: '"><script>', password }, html, '/join')
+    expect([response.status, (await response.text()).includes('<script')]).toEqual([401, false])
   })
   it.each(['/verify', '/join'] as const)('%s: a program gets a session', async (path) => {
     const email = `program${path.slice(1)}@example.com`
     const code = await newLink(path === '/verify' ? '/instance/verification-links' : '/instance/team/invitations', email)
-    const answer = await post({ code, email, password }, {}, path)
-    expect([answer.status, await answer.json(), answer.headers.get('set-cookie')?.startsWith(server.cookie_name)]).toEqual([
+    const response = await post({ code, email, password }, {}, path)
+    expect([response.status, await response.json(), response.headers.get('set-cookie')?.startsWith(server.cookie_name)]).toEqual([
       200,
       { ok: true, location: '/app/' },
       true,
@@ -245,21 +245,21 @@ describe('only our own page signs in', () => {
     ['what the browser calls the same site only', { 'sec-fetch-site': 'same-site' }],
   ])('%s is 403 and gets no session', async (_, headers) => {
     for (const accept of [html, program]) {
-      const answer = await post(good, { ...headers, ...accept })
-      expect([answer.status, answer.headers.get('set-cookie')]).toEqual([403, null])
+      const response = await post(good, { ...headers, ...accept })
+      expect([response.status, response.headers.get('set-cookie')]).toEqual([403, null])
     }
   })
   it('nor does a request that does not say where it comes from', async () => {
-    const answer = await server.fetch('/sign-in', { method: 'POST', body: new URLSearchParams(good) })
-    expect([answer.status, await answer.json()]).toEqual([403, expect.objectContaining({ error: 'origin_not_allowed' })])
+    const response = await server.fetch('/sign-in', { method: 'POST', body: new URLSearchParams(good) })
+    expect([response.status, await response.json()]).toEqual([403, expect.objectContaining({ error: 'origin_not_allowed' })])
   })
   it('`Sec-Fetch-Site: same-origin` is enough', async () => {
-    const answer = await server.fetch('/sign-in', {
+    const response = await server.fetch('/sign-in', {
       method: 'POST',
       body: new URLSearchParams(good),
       headers: { 'sec-fetch-site': 'same-origin', ...program },
     })
-    expect(answer.status).toBe(200)
+    expect(response.status).toBe(200)
   })
 })
 
@@ -269,11 +269,11 @@ describe('what the form may hold', () => {
   let anonymous = 1_000_000
   beforeAll(async () => {
     const rate_limits = () => ({ authenticated: 1000, anonymous })
-    quick = await startApiServer({ rate_limits, replace: () => ({ signInByPassword: async () => ({ wrong: true }) }) })
+    quick = await startApiServer({ rate_limits, overrides: () => ({ signInByPassword: async () => ({ wrong: true }) }) })
   })
   afterAll(() => quick.close())
   const send = (body: string | Buffer, headers: Record<string, string>) =>
-    ask(`${quick.url}/sign-in`, { method: 'POST', body: Buffer.from(body), headers: { origin: quick.url, ...headers } })
+    sendRequest(`${quick.url}/sign-in`, { method: 'POST', body: Buffer.from(body), headers: { origin: quick.url, ...headers } })
 
   it.each([
     ['text/plain', 'email=owner@example.com', 415],
@@ -300,9 +300,9 @@ describe('what the form may hold', () => {
       fc.string({ unit: 'binary' }).map((text) => Buffer.from(text)),
     )
     const property = fc.asyncProperty(type, body, fc.constantFrom(html, program, {}), async (type, body, accept) => {
-      const answer = await send(body, { 'content-type': type, ...accept })
-      expect([400, 401, 415]).toContain(answer.status)
-      expect([answer.headers['set-cookie'], typeof answer.headers['x-request-id']]).toEqual([undefined, 'string'])
+      const response = await send(body, { 'content-type': type, ...accept })
+      expect([400, 401, 415]).toContain(response.status)
+      expect([response.headers['set-cookie'], typeof response.headers['x-request-id']]).toEqual([undefined, 'string'])
     })
     await fc.assert(property, { numRuns: 150, seed: 20_261_121 })
   })

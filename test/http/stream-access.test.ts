@@ -3,22 +3,22 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { EventStream } from '../../server/contract/operation.ts'
-import type { Context } from '../../server/features/context.ts'
-import type { GateOptions } from '../../server/http/index.ts'
+import type { OperationContext } from '../../server/features/context.ts'
+import type { ApiServerOptions } from '../../server/api/server.ts'
 import { newId } from '../../server/lib/id.ts'
 import { insertDeployment } from '../../server/store/deployments.ts'
 import { type ApiServer, bearer, startApiServer } from '../support/api-server.ts'
-import { aborted, silentStream } from '../support/event-stream.ts'
-import { deploymentRow } from '../support/rows.ts'
+import { waitForAbort, silentStream } from '../support/event-stream.ts'
+import { deploymentRow } from '../support/database-rows.ts'
 import { until } from '../support/until.ts'
 
 let server: ApiServer
 let owner: Record<string, string>
 /** What every log yields, in place of its lines. */
-let source: (context: Context) => EventStream
+let source: (context: OperationContext) => EventStream
 let opened = 0
 
-const withSource = ({ handlers }: GateOptions): Partial<GateOptions> => ({
+const withSource = ({ handlers }: ApiServerOptions): Partial<ApiServerOptions> => ({
   handlers: {
     ...handlers,
     async streamRuntimeLog(context) {
@@ -35,7 +35,7 @@ const withSource = ({ handlers }: GateOptions): Partial<GateOptions> => ({
 })
 
 beforeAll(async () => {
-  server = await startApiServer({ replace: withSource })
+  server = await startApiServer({ overrides: withSource })
   owner = bearer(server.owner.token)
   await server.createProject('abc')
 })
@@ -48,7 +48,7 @@ afterAll(() => server.close())
 /** A file that never comes to its end. */
 async function* endlessFile(signal: AbortSignal): AsyncGenerator<Uint8Array> {
   yield Buffer.from('begun')
-  await aborted(signal)
+  await waitForAbort(signal)
 }
 
 describe('a stream of a project ends within 5 s when its reader', () => {
@@ -83,10 +83,10 @@ describe('a stream of a project ends within 5 s when its reader', () => {
   }
   /** Open until it is over; a file that was cut off rejects. */
   const open = async (at: string, headers: Record<string, string>) => {
-    const answer = await server.fetch(at, { headers })
-    expect([at, answer.status]).toEqual([at, 200])
+    const response = await server.fetch(at, { headers })
+    expect([at, response.status]).toEqual([at, 200])
     let isOver = false
-    const ended = answer.text().then(
+    const ended = response.text().then(
       (text) => ((isOver = true), text),
       () => ((isOver = true), 'cut off'),
     )

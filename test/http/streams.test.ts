@@ -6,12 +6,12 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { limits } from '../../server/contract/limits.ts'
 import type { EventStream, StreamEvent } from '../../server/contract/operation.ts'
-import type { Context } from '../../server/features/context.ts'
-import type { GateOptions } from '../../server/http/index.ts'
-import { createStreams, frame } from '../../server/http/sse.ts'
+import type { OperationContext } from '../../server/features/context.ts'
+import type { ApiServerOptions } from '../../server/api/server.ts'
+import { createStreams, formatEvent } from '../../server/api/sse.ts'
 import { silentLog } from '../../server/lib/log.ts'
 import { type ApiServer, bearer, startApiServer } from '../support/api-server.ts'
-import { aborted, silentStream } from '../support/event-stream.ts'
+import { waitForAbort, silentStream } from '../support/event-stream.ts'
 import { createTestClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
 
@@ -21,11 +21,11 @@ const lineCount = process.env.HOMEPORT_TEST_TIER === 'full' ? 100_000 : 20_000
 let server: ApiServer
 let owner: Record<string, string>
 /** What the runtime log of every project yields, in place of its lines. */
-let source: (context: Context) => EventStream
+let source: (context: OperationContext) => EventStream
 let lastEventIds: (string | undefined)[]
 
 /** The real operation finds the project; the events are the test's. */
-const withSource = ({ handlers }: GateOptions): Partial<GateOptions> => ({
+const withSource = ({ handlers }: ApiServerOptions): Partial<ApiServerOptions> => ({
   handlers: {
     ...handlers,
     async streamRuntimeLog(context, input) {
@@ -37,7 +37,7 @@ const withSource = ({ handlers }: GateOptions): Partial<GateOptions> => ({
 })
 
 beforeAll(async () => {
-  server = await startApiServer({ replace: withSource })
+  server = await startApiServer({ overrides: withSource })
   owner = bearer(server.owner.token)
   await server.createProject('abc')
 })
@@ -61,8 +61,8 @@ function parseEvents(text: string) {
 }
 
 /** Reads pieces of a stream until they hold a text. */
-async function readUntil(answer: Response, text: string): Promise<string> {
-  const reader = answer.body?.getReader()
+async function readUntil(response: Response, text: string): Promise<string> {
+  const reader = response.body?.getReader()
   let seen = ''
   while (!seen.includes(text)) {
     const piece = await reader?.read()
@@ -76,14 +76,14 @@ async function readUntil(answer: Response, text: string): Promise<string> {
 describe('a frame', () => {
   it('never lets what an app prints begin a frame or a field', () => {
     const hostile = 'a\n\nevent: status\ndata: {"status":"live"}\n\nid: 9\rretry: 1\r\n: comment'
-    const text = frame({ event: 'x\nevent: y', id: '1\r\ndata: z', data: hostile })
+    const text = formatEvent({ event: 'x\nevent: y', id: '1\r\ndata: z', data: hostile })
     expect(parseEvents(text)).toEqual([{ event: 'x event: y', id: '1 data: z', data: hostile.replace(/\r\n|\r/g, '\n'), retry: undefined }])
   })
 
   it('gives back its text, whatever is in it, and is one event', () => {
     const anyText = fc.string({ unit: fc.constantFrom('a', '\r', '\n', ':', ' ', 'data: ', 'event: x', 'id: 1', '\0', 'é') })
     const property = fc.property(anyText, (data) => {
-      const blocks = frame({ event: 'log', data }).split('\n\n')
+      const blocks = formatEvent({ event: 'log', data }).split('\n\n')
       expect(blocks).toHaveLength(2)
       const [head, ...lines] = (blocks[0] ?? '').split('\n')
       expect(head).toBe('event: log')
@@ -96,16 +96,16 @@ describe('a frame', () => {
 
 describe('an event stream', () => {
   it('sends its headers before there is an event', async () => {
-    const answer = await server.fetch(path, { headers: owner })
-    expect(answer.status).toBe(200)
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
+    const response = await server.fetch(path, { headers: owner })
+    expect(response.status).toBe(200)
+    expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': expect.stringContaining('text/event-stream') as string,
       'cache-control': 'no-store',
       'x-accel-buffering': 'no',
       'x-request-id': expect.any(String) as string,
       'x-ratelimit-limit': expect.any(String) as string,
     })
-    await answer.body?.cancel()
+    await response.body?.cancel()
   })
 
   it('writes objects as one line of JSON and texts as they are', async () => {
@@ -119,19 +119,19 @@ describe('an event stream', () => {
   })
 
   it('writes a comment whenever it was silent for long, so that proxies keep the connection', async () => {
-    const answer = await server.fetch(path, { headers: owner })
-    expect(await readUntil(answer, ':\n\n')).toBe(':\n\n')
+    const response = await server.fetch(path, { headers: owner })
+    expect(await readUntil(response, ':\n\n')).toBe(':\n\n')
     await server.clock.advance(limits.stream_comment_ms)
-    expect(await readUntil(answer, ':\n\n')).toBe(':\n\n')
-    await answer.body?.cancel()
+    expect(await readUntil(response, ':\n\n')).toBe(':\n\n')
+    await response.body?.cancel()
   })
 
   it(`streams ${lineCount} lines whole, in order, in large pieces`, async () => {
     source = async function* () {
       for (let seq = 0; seq < lineCount; seq++) yield { event: 'log', id: String(seq), data: { seq, line: `line ${seq}` } }
     }
-    const answer = await server.fetch(path, { headers: owner })
-    const events = parseEvents(await answer.text())
+    const response = await server.fetch(path, { headers: owner })
+    const events = parseEvents(await response.text())
     expect(events).toHaveLength(lineCount)
     expect(events.every((event, i) => event.id === String(i))).toBe(true)
   })
@@ -150,7 +150,7 @@ describe('an event stream', () => {
     // A connection that takes a piece only when it is told to.
     const taken: (() => void)[] = []
     const connection = new Writable({ write: (_piece, _encoding, done) => void taken.push(done) })
-    streams.body(endless(), { access, request_id: 'req_1', onEnd: () => {} })(connection as ServerResponse)
+    streams.eventStream(endless(), { access, request_id: 'req_1', onEnd: () => {} })(connection as ServerResponse)
     const settled = async () => {
       for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve))
       return asked
@@ -172,8 +172,8 @@ describe('an event stream', () => {
   })
 
   it('is 404 as JSON, before any event', async () => {
-    const answer = await server.fetch('/v1/projects/nope/runtime-logs', { headers: { ...owner, accept: 'text/event-stream' } })
-    expect([answer.status, answer.headers.get('content-type'), ((await answer.json()) as { error: string }).error]).toEqual([
+    const response = await server.fetch('/v1/projects/nope/runtime-logs', { headers: { ...owner, accept: 'text/event-stream' } })
+    expect([response.status, response.headers.get('content-type'), ((await response.json()) as { error: string }).error]).toEqual([
       404,
       'application/json; charset=utf-8',
       'project_not_found',
@@ -186,8 +186,8 @@ describe('an event stream', () => {
       isAsked = true
       yield { data: 'x' }
     }
-    const answer = await server.fetch(path, { method: 'HEAD', headers: owner })
-    expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([200, 'text/event-stream; charset=utf-8', ''])
+    const response = await server.fetch(path, { method: 'HEAD', headers: owner })
+    expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([200, 'text/event-stream; charset=utf-8', ''])
     expect(isAsked).toBe(false)
   })
 
@@ -206,27 +206,27 @@ describe('the end of a stream', () => {
     source = async function* ({ signal }) {
       try {
         yield { data: 'x' }
-        await aborted(signal)
+        await waitForAbort(signal)
       } finally {
         ended.resolve()
       }
     }
-    const answer = await server.fetch(path, { headers: owner })
-    await answer.body?.cancel()
+    const response = await server.fetch(path, { headers: owner })
+    await response.body?.cancel()
     await ended.promise
   })
 
   it('comes with a time to return when the platform stops', async () => {
-    const other = await startApiServer({ replace: withSource })
+    const other = await startApiServer({ overrides: withSource })
     await other.createProject('abc')
     const ended = Promise.withResolvers<unknown>()
     source = async function* ({ signal }) {
       yield { data: 'x' }
-      ended.resolve(aborted(signal))
+      ended.resolve(waitForAbort(signal))
       await ended.promise
     }
-    const answer = await other.fetch(path, { headers: bearer(other.owner.token) })
-    const [text] = await Promise.all([answer.text(), other.close()])
+    const response = await other.fetch(path, { headers: bearer(other.owner.token) })
+    const [text] = await Promise.all([response.text(), other.close()])
     expect(parseEvents(text).at(-1)).toMatchObject({ retry: '1000' })
     await ended.promise
   })
@@ -271,7 +271,7 @@ describe('an orderly end', () => {
   it('lets a request finish, refuses new connections and cuts what does not end', async () => {
     const [held, reached] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const other = await startApiServer({
-      replace: ({ handlers }) => ({
+      overrides: ({ handlers }) => ({
         handlers: {
           ...handlers,
           async listProjects(context, input) {

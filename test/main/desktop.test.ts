@@ -1,33 +1,33 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { cameraPartition } from '../../main/screenshotter.ts'
-import { openDesktopScene, settled } from '../support/desktop-scene.ts'
-import { app, BrowserWindow, powerMonitor, world } from '../support/electron-double.ts'
+import { screenshotPartition } from '../../main/screenshotter.ts'
+import { createTestDesktop, flushPromises } from '../support/test-desktop.ts'
+import { app, BrowserWindow, powerMonitor, fakeElectron } from '../support/fake-electron.ts'
 
-let scene: ReturnType<typeof openDesktopScene>
-const start: typeof scene.start = async (options) => scene.start(options)
-const onlyWindow = () => scene.window()
+let testDesktop: ReturnType<typeof createTestDesktop>
+const start: typeof testDesktop.start = async (options) => testDesktop.start(options)
+const onlyWindow = () => testDesktop.window()
 
 beforeEach(() => {
-  scene = openDesktopScene()
+  testDesktop = createTestDesktop()
 })
-afterEach(() => scene.close())
+afterEach(() => testDesktop.close())
 
 describe('one instance per data folder', () => {
   test('the lock is that of the data folder', async () => {
     await start()
-    expect(world.paths.get('userData')).toBe(join(scene.folder, 'desktop'))
+    expect(fakeElectron.paths.get('userData')).toBe(join(testDesktop.folder, 'desktop'))
   })
 
   test('a second instance opens nothing and ends', async () => {
-    world.has_lock = false
+    fakeElectron.has_single_instance_lock = false
     const said: string[] = []
     await start({ echo: (line) => said.push(line) })
     expect(said).toEqual(['Homeport already runs on this data folder; its window comes to the front.\n'])
-    expect(scene.seen.opened).toBe(0)
-    expect(world.windows).toHaveLength(0)
-    expect(world.exits).toEqual([0])
+    expect(testDesktop.seen.opened).toBe(0)
+    expect(fakeElectron.windows).toHaveLength(0)
+    expect(fakeElectron.exits).toEqual([0])
   })
 
   test('a second start brings the first window to the front', async () => {
@@ -46,7 +46,7 @@ describe('one instance per data folder', () => {
 describe('the window', () => {
   test('is sandboxed, isolated and without Node', async () => {
     await start()
-    expect(world.is_sandboxed).toBe(true)
+    expect(fakeElectron.is_sandboxed).toBe(true)
     expect(onlyWindow().options.webPreferences).toMatchObject({
       sandbox: true,
       contextIsolation: true,
@@ -75,13 +75,13 @@ describe('the window', () => {
     'javascript:alert(1)',
   ])('does not go to %s', async (url) => {
     await start()
-    world.answer = 1
+    fakeElectron.message_box_response = 1
     for (const event of ['will-navigate', 'will-redirect', 'will-frame-navigate']) {
       let isPrevented = false
       onlyWindow().webContents.emit(event, { url, preventDefault: () => (isPrevented = true) })
       expect(isPrevented, event).toBe(true)
     }
-    expect(world.opened).toEqual([])
+    expect(fakeElectron.opened_urls).toEqual([])
   })
 
   test('goes about its own pages', async () => {
@@ -96,22 +96,22 @@ describe('the window', () => {
     const answer = onlyWindow().webContents.openHandler?.({ url: 'http://shop.localhost:4680/' })
     await Promise.resolve()
     expect(answer).toEqual({ action: 'deny' })
-    expect(world.opened).toEqual(['http://shop.localhost:4680/'])
-    expect(world.questions).toEqual([])
+    expect(fakeElectron.opened_urls).toEqual(['http://shop.localhost:4680/'])
+    expect(fakeElectron.message_boxes).toEqual([])
   })
 
   test('asks before a foreign address goes to the browser, and takes no for an answer', async () => {
     await start()
     const { openHandler } = onlyWindow().webContents
-    world.answer = 1
+    fakeElectron.message_box_response = 1
     openHandler?.({ url: 'https://example.com/x' })
-    await settled()
-    expect(world.questions).toEqual(['Open example.com in your browser?'])
-    expect(world.opened).toEqual([])
-    world.answer = 0
+    await flushPromises()
+    expect(fakeElectron.message_boxes).toEqual(['Open example.com in your browser?'])
+    expect(fakeElectron.opened_urls).toEqual([])
+    fakeElectron.message_box_response = 0
     openHandler?.({ url: 'https://example.com/x' })
-    await settled()
-    expect(world.opened).toEqual(['https://example.com/x'])
+    await flushPromises()
+    expect(fakeElectron.opened_urls).toEqual(['https://example.com/x'])
   })
 
   test.each(['file:///etc/passwd', 'javascript:alert(1)', 'smb://host/share', 'https://me:secret@example.com/', 'vscode://x'])(
@@ -119,9 +119,9 @@ describe('the window', () => {
     async (url) => {
       await start()
       onlyWindow().webContents.openHandler?.({ url })
-      await settled()
-      expect(world.questions).toEqual([])
-      expect(world.opened).toEqual([])
+      await flushPromises()
+      expect(fakeElectron.message_boxes).toEqual([])
+      expect(fakeElectron.opened_urls).toEqual([])
     },
   )
 
@@ -129,8 +129,8 @@ describe('the window', () => {
     await start()
     const ask = (permission: string, url: string) => {
       let isGranted: boolean | undefined
-      world.permissions.request?.(null, permission, (granted) => (isGranted = granted), { requestingUrl: url })
-      expect(world.permissions.check?.(null, permission, url)).toBe(isGranted)
+      fakeElectron.permissions.request?.(null, permission, (granted) => (isGranted = granted), { requestingUrl: url })
+      expect(fakeElectron.permissions.check?.(null, permission, url)).toBe(isGranted)
       return isGranted
     }
     expect(ask('clipboard-sanitized-write', 'http://127.0.0.1:4600/app/')).toBe(true)
@@ -144,8 +144,8 @@ describe('the window', () => {
     await start()
     onlyWindow().bounds = { x: 300, y: 200, width: 900, height: 700 }
     onlyWindow().close()
-    await settled()
-    expect(JSON.parse(readFileSync(join(scene.folder, 'desktop', 'window.json'), 'utf8'))).toEqual({
+    await flushPromises()
+    expect(JSON.parse(readFileSync(join(testDesktop.folder, 'desktop', 'window.json'), 'utf8'))).toEqual({
       x: 300,
       y: 200,
       width: 900,
@@ -153,7 +153,7 @@ describe('the window', () => {
       is_maximized: false,
       zoom: 0,
     })
-    scene.again()
+    testDesktop.restart()
     await start()
     expect(onlyWindow().options).toMatchObject({ x: 300, y: 200, width: 900, height: 700 })
   })
@@ -162,8 +162,8 @@ describe('the window', () => {
     await start()
     onlyWindow().bounds = { x: 4000, y: 200, width: 900, height: 700 }
     onlyWindow().close()
-    await settled()
-    scene.again()
+    await flushPromises()
+    testDesktop.restart()
     await start()
     expect(onlyWindow().options.x).toBeUndefined()
     expect(onlyWindow().options.width).toBe(900)
@@ -172,19 +172,19 @@ describe('the window', () => {
 
 describe('where the window comes back', () => {
   const remember = (place: object | string) => {
-    mkdirSync(join(scene.folder, 'desktop'), { recursive: true })
-    writeFileSync(join(scene.folder, 'desktop', 'window.json'), typeof place === 'string' ? place : JSON.stringify(place))
+    mkdirSync(join(testDesktop.folder, 'desktop'), { recursive: true })
+    writeFileSync(join(testDesktop.folder, 'desktop', 'window.json'), typeof place === 'string' ? place : JSON.stringify(place))
   }
 
   test('on the second screen, left of the first', async () => {
-    world.displays = [{ workArea: { x: 0, y: 0, width: 1920, height: 1080 } }, { workArea: { x: -1280, y: 40, width: 1280, height: 984 } }]
+    fakeElectron.displays = [{ workArea: { x: 0, y: 0, width: 1920, height: 1080 } }, { workArea: { x: -1280, y: 40, width: 1280, height: 984 } }]
     remember({ x: -1000, y: 60, width: 900, height: 700, is_maximized: false })
     await start()
     expect(onlyWindow().options).toMatchObject({ x: -1000, y: 60, width: 900, height: 700 })
   })
 
   test('no larger than the screen that it is on', async () => {
-    world.displays = [{ workArea: { x: 0, y: 0, width: 1280, height: 720 } }]
+    fakeElectron.displays = [{ workArea: { x: 0, y: 0, width: 1280, height: 720 } }]
     remember({ x: 10, y: 10, width: 3000, height: 2000, is_maximized: true, zoom: 0 })
     await start()
     expect(onlyWindow().options).toMatchObject({ x: 10, y: 10, width: 1280, height: 720 })
@@ -195,7 +195,7 @@ describe('where the window comes back', () => {
     await start()
     onlyWindow().webContents.zoom = 1.5
     onlyWindow().close()
-    scene.again()
+    testDesktop.restart()
     await start()
     expect(onlyWindow().webContents.zoom).toBe(1.5)
   })
@@ -212,20 +212,20 @@ describe('where the window comes back', () => {
 
   test('a place that cannot be written down does not keep the window open', async () => {
     await start()
-    mkdirSync(join(scene.folder, 'desktop', 'window.json'))
+    mkdirSync(join(testDesktop.folder, 'desktop', 'window.json'))
     const window = onlyWindow()
     window.close()
-    expect(world.windows).toEqual([])
+    expect(fakeElectron.windows).toEqual([])
   })
 })
 
 test('a page before the camera is none of the dashboard’s: where it goes is its own affair, and no browser opens for it', async () => {
   await start()
-  const window = new BrowserWindow({ webPreferences: { partition: cameraPartition } })
+  const window = new BrowserWindow({ webPreferences: { partition: screenshotPartition } })
   const event = { url: 'http://shop.localhost:4680/home', isPrevented: false, preventDefault: () => (event.isPrevented = true) }
   window.webContents.emit('will-redirect', event)
-  await settled()
-  expect([event.isPrevented, world.opened, world.questions]).toEqual([false, [], []])
+  await flushPromises()
+  expect([event.isPrevented, fakeElectron.opened_urls, fakeElectron.message_boxes]).toEqual([false, [], []])
 })
 
 describe('a link of ours', () => {
@@ -240,7 +240,7 @@ describe('a link of ours', () => {
   test('of a second start comes to the first', async () => {
     await start()
     app.emit('second-instance', {}, ['homeport', '--', 'homeport://instance/disk'])
-    await settled()
+    await flushPromises()
     expect(sent()).toEqual([['homeport:navigate', '/instance/disk', null]])
   })
 
@@ -257,7 +257,7 @@ describe('a link of ours', () => {
     await start()
     onlyWindow().close()
     app.emit('open-url', { preventDefault: () => {} }, 'homeport://projects/shop')
-    await settled()
+    await flushPromises()
     expect(sent()).toEqual([['homeport:navigate', '/projects/shop', null]])
   })
 
@@ -267,13 +267,13 @@ describe('a link of ours', () => {
       await start({ argv: [link] })
       expect(sent()).toEqual([['homeport:navigate', '/projects', unknown]])
       expect(onlyWindow().loaded).toEqual(['http://127.0.0.1:4600/sign-in?code=once'])
-      expect(world.opened).toEqual([])
+      expect(fakeElectron.opened_urls).toEqual([])
     },
   )
 
   test('is claimed from the system, with what it is to run from a checkout', async () => {
     await start()
-    expect(world.claimed).toEqual([{ scheme: 'homeport', path: process.execPath, args: ['/checkout', '--'] }])
+    expect(fakeElectron.protocol_clients).toEqual([{ scheme: 'homeport', path: process.execPath, args: ['/checkout', '--'] }])
   })
 })
 
@@ -290,9 +290,9 @@ describe('a page that ends', () => {
     expect(last.startsWith('data:text/html')).toBe(true)
     const page = decodeURIComponent(last)
     expect(page).toContain('href="http://127.0.0.1:4600/app/"')
-    expect(page).toContain(join(scene.folder, 'desktop', 'logs'))
+    expect(page).toContain(join(testDesktop.folder, 'desktop', 'logs'))
     expect(page).toContain("default-src 'none'")
-    expect(readFileSync(join(scene.folder, 'desktop', 'logs', 'main.log'), 'utf8')).toContain('"reason":"oom"')
+    expect(readFileSync(join(testDesktop.folder, 'desktop', 'logs', 'main.log'), 'utf8')).toContain('"reason":"oom"')
   })
 
   test('because it was asked to is no accident', async () => {
@@ -310,10 +310,10 @@ describe('a page that ends', () => {
 })
 
 test('a dashboard that does not load is said, and Homeport runs on', async () => {
-  scene.city.signInUrl = async () => Promise.reject(new Error('The database is busy.'))
+  testDesktop.city.signInUrl = async () => Promise.reject(new Error('The database is busy.'))
   await start()
-  expect(world.errors[0]).toContain('The dashboard did not open: The database is busy.')
-  expect(scene.seen.stopped).toBe(0)
+  expect(fakeElectron.errors[0]).toContain('The dashboard did not open: The database is busy.')
+  expect(testDesktop.seen.stopped).toBe(0)
 })
 
 test('certificates and passwords are never answered for a page', async () => {
@@ -325,62 +325,64 @@ describe('the end', () => {
   test('while it is on its way up', async () => {
     let isUp = () => {}
     const started = start({
-      openCity: () => new Promise((resolve) => (isUp = () => resolve(scene.city))),
+      startPlatform: () => new Promise((resolve) => (isUp = () => resolve(testDesktop.city))),
     })
-    await settled()
+    await flushPromises()
     app.quit()
     isUp()
     await started
-    await settled()
-    expect([world.windows, scene.seen.stopped, world.quits]).toEqual([[], 1, 1])
+    await flushPromises()
+    expect([fakeElectron.windows, testDesktop.seen.stopped, fakeElectron.quits]).toEqual([[], 1, 1])
   })
 
   test('stops the platform once, then ends', async () => {
     await start()
     app.quit()
     app.quit()
-    expect(world.quits).toBe(0)
-    await settled()
-    expect(scene.seen.stopped).toBe(1)
-    expect(world.quits).toBe(1)
+    expect(fakeElectron.quits).toBe(0)
+    await flushPromises()
+    expect(testDesktop.seen.stopped).toBe(1)
+    expect(fakeElectron.quits).toBe(1)
   })
 
   test('a picture that was taken before the dashboard is up ends nothing', async () => {
     await start()
     app.emit('window-all-closed')
-    await settled()
-    expect([scene.seen.stopped, world.quits]).toEqual([0, 0])
+    await flushPromises()
+    expect([testDesktop.seen.stopped, fakeElectron.quits]).toEqual([0, 0])
   })
 
   test('ends although the platform fails to stop', async () => {
-    scene.city.stop = async () => Promise.reject(new Error('stuck'))
+    testDesktop.city.stop = async () => Promise.reject(new Error('stuck'))
     await start()
     app.quit()
-    await settled()
-    expect(world.quits).toBe(1)
+    await flushPromises()
+    expect(fakeElectron.quits).toBe(1)
   })
 
   test('ends 10 s later although the platform never stops', async () => {
-    scene.city.stop = () => new Promise(() => {})
+    testDesktop.city.stop = () => new Promise(() => {})
     await start()
     app.quit()
-    await scene.clock.advance(9_999)
-    expect(world.quits).toBe(0)
-    await scene.clock.advance(1)
-    await settled()
-    expect(world.quits).toBe(1)
+    await testDesktop.clock.advance(9_999)
+    expect(fakeElectron.quits).toBe(0)
+    await testDesktop.clock.advance(1)
+    await flushPromises()
+    expect(fakeElectron.quits).toBe(1)
   })
 
   test('a platform that cannot start is explained, and leaves no window', async () => {
-    await start({ openCity: async () => Promise.reject(new Error('Port 4600 is taken.')) })
-    expect(world.errors).toEqual([`Homeport cannot start: Port 4600 is taken.\n\nThe log is in ${join(scene.folder, 'desktop', 'logs')}`])
-    expect(world.exits).toEqual([1])
-    expect(existsSync(join(scene.folder, 'desktop', 'window.json'))).toBe(false)
+    await start({ startPlatform: async () => Promise.reject(new Error('Port 4600 is taken.')) })
+    expect(fakeElectron.errors).toEqual([
+      `Homeport cannot start: Port 4600 is taken.\n\nThe log is in ${join(testDesktop.folder, 'desktop', 'logs')}`,
+    ])
+    expect(fakeElectron.exits).toEqual([1])
+    expect(existsSync(join(testDesktop.folder, 'desktop', 'window.json'))).toBe(false)
   })
 })
 
 test('after the machine slept the platform looks at the world anew', async () => {
   await start()
   powerMonitor.emit('resume')
-  expect(scene.seen.resynced).toBe(1)
+  expect(testDesktop.seen.resynced).toBe(1)
 })

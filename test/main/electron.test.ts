@@ -16,24 +16,24 @@ import { hasTrayHost } from '../../main/tray-host.ts'
 import { channels } from '../../preload/bridge.ts'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import type { InstanceFile } from '../../server/lib/instance-file.ts'
-import { homeport, newFolder, root } from '../support/instance-process.ts'
+import { runHomeport, createTempFolder, root } from '../support/instance-process.ts'
 import { createClient } from '../support/platform.ts'
-import { isRunning } from '../support/processes.ts'
+import { isProcessRunning } from '../support/processes.ts'
 import { requires } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
 
 /** What a person waits for a window, and for the end. */
-const patience_ms = 10_000
+const timeout_ms = 10_000
 
-const here = requires('electron')
+const electronRequirement = requires('electron')
 /** Asked for by name it must not pass unrun, least of all on a machine of the workflow. */
 const isAsked = process.env.npm_lifecycle_event === 'desktop:smoke'
 
-test.skipIf(!here.ok && !isAsked)('the desktop on this machine', { timeout: 300_000 }, async () => {
-  if (!here.ok) throw new Error(`This machine cannot run the desktop: ${here.reason}.`)
+test.skipIf(!electronRequirement.ok && !isAsked)('the desktop on this machine', { timeout: 300_000 }, async () => {
+  if (!electronRequirement.ok) throw new Error(`This machine cannot run the desktop: ${electronRequirement.reason}.`)
   // Builds what changed.
   execFileSync(process.execPath, [join(root, 'server/cli/homeport.mjs'), '--version'])
-  const folder = newFolder('electron')
+  const folder = createTempFolder('electron')
   const pictures = join(root, 'test-results/desktop')
   mkdirSync(pictures, { recursive: true })
   const { lines, failed, check } = createReport()
@@ -53,7 +53,7 @@ test.skipIf(!here.ok && !isAsked)('the desktop on this machine', { timeout: 300_
     await check('a window is visible within 10 s', async () => {
       const isVisible = () => app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().some((window) => window.isVisible()))
       await until(async () => (await isVisible()) || undefined, { what: 'a visible window' })
-      expect(performance.now() - begun).toBeLessThan(patience_ms)
+      expect(performance.now() - begun).toBeLessThan(timeout_ms)
     })
     await check('it signs in and goes where the link of the start leads', () => shown.waitForURL(/\/app\/instance\/disk$/))
     const instance = JSON.parse(readFileSync(join(folder.path, 'instance.json'), 'utf8')) as InstanceFile
@@ -119,9 +119,9 @@ test.skipIf(!here.ok && !isAsked)('the desktop on this machine', { timeout: 300_
       mkdirSync(site)
       writeFileSync(join(site, 'index.html'), '<!doctype html><title>Smoke</title><h1 style="color: teal">It works</h1>')
       writeFileSync(join(site, 'download.asar'), 'no archive')
-      const { code, err } = await homeport(['deploy', site, '--project', 'smoke'], { env: { HOMEPORT_DATA: folder.path } })
+      const { code, err } = await runHomeport(['deploy', site, '--project', 'smoke'], { env: { HOMEPORT_DATA: folder.path } })
       expect([code, err]).toEqual([0, expect.any(String)])
-      const { status, body } = await createClient(instance).edge('smoke', '/download.asar')
+      const { status, body } = await createClient(instance).fetchEdge('smoke', '/download.asar')
       expect([status, body]).toEqual([200, 'no archive'])
     })
     await check('a picture of it is taken in a hidden window', async () => {
@@ -148,8 +148,8 @@ test.skipIf(!here.ok && !isAsked)('the desktop on this machine', { timeout: 300_
       // The answer is lost when the process ends first.
       await app.evaluate(({ app: electron }) => electron.quit()).catch(() => undefined)
       await ended
-      expect(performance.now() - quit).toBeLessThan(patience_ms)
-      await until(() => pids.every((pid) => !isRunning(pid)) || undefined, { what: 'the end of all processes' })
+      expect(performance.now() - quit).toBeLessThan(timeout_ms)
+      await until(() => pids.every((pid) => !isProcessRunning(pid)) || undefined, { what: 'the end of all processes' })
       expect(existsSync(join(folder.path, 'instance.json'))).toBe(false)
       expect(readFileSync(join(folder.path, 'desktop', 'logs', 'main.log'), 'utf8')).toContain('"event":"ended"')
     })

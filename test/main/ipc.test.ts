@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { cameraPartition } from '../../main/screenshotter.ts'
+import { screenshotPartition } from '../../main/screenshotter.ts'
 import { channels } from '../../preload/bridge.ts'
-import { openDesktopScene, settled } from '../support/desktop-scene.ts'
-import { BrowserWindow, FakeWindow, world } from '../support/electron-double.ts'
+import { createTestDesktop, flushPromises } from '../support/test-desktop.ts'
+import { BrowserWindow, FakeWindow, fakeElectron } from '../support/fake-electron.ts'
 
 /** The bridge as the whole desktop answers it. */
-let scene: ReturnType<typeof openDesktopScene>
+let testDesktop: ReturnType<typeof createTestDesktop>
 let window: FakeWindow
 
 const own = { url: 'http://127.0.0.1:4600/app/projects', parent: null }
@@ -17,20 +17,20 @@ async function call(
   frame: { url: string; parent: unknown } | null = own,
   from: FakeWindow = window,
 ): Promise<unknown> {
-  const handler = world.handlers.get(channel)
+  const handler = fakeElectron.handlers.get(channel)
   expect(handler, channel).toBeDefined()
   return handler?.({ senderFrame: frame, sender: from.webContents } as never, argument)
 }
 
 beforeEach(async () => {
-  scene = openDesktopScene()
-  await scene.start()
-  window = scene.window()
+  testDesktop = createTestDesktop()
+  await testDesktop.start()
+  window = testDesktop.window()
 })
-afterEach(() => scene.close())
+afterEach(() => testDesktop.close())
 
 test('every channel that the page calls is answered, and no other', () => {
-  expect([...world.handlers.keys()].sort()).toEqual(Object.values(channels).sort())
+  expect([...fakeElectron.handlers.keys()].sort()).toEqual(Object.values(channels).sort())
 })
 
 /** Good ones, so that a refusal is one of the sender. */
@@ -68,7 +68,7 @@ describe.each([
 })
 
 test.each(everyChannel)('a page before the camera is refused at %s, whatever its address', async (channel, argument) => {
-  const camera = new BrowserWindow({ webPreferences: { partition: cameraPartition } })
+  const camera = new BrowserWindow({ webPreferences: { partition: screenshotPartition } })
   await expect(call(channel, argument, own, camera)).rejects.toThrow('may not speak')
   expectNothing()
 })
@@ -79,7 +79,13 @@ test.each(everyChannel)('a window of another session is refused at %s', async (c
 })
 
 function expectNothing(): void {
-  expect([world.opened, world.questions, world.notices, world.shown_paths, window.progress]).toEqual([[], [], [], [], -1])
+  expect([fakeElectron.opened_urls, fakeElectron.message_boxes, fakeElectron.notifications, fakeElectron.opened_paths, window.progress]).toEqual([
+    [],
+    [],
+    [],
+    [],
+    -1,
+  ])
 }
 
 test.each(['http://127.0.0.1:4600/app/', 'http://127.0.0.1:4600/app/on/rem_1/projects/shop?x=1#y'])('the dashboard at %s is heard', async (url) => {
@@ -88,37 +94,37 @@ test.each(['http://127.0.0.1:4600/app/', 'http://127.0.0.1:4600/app/on/rem_1/pro
 
 test('a folder that was chosen, or null', async () => {
   expect(await call(channels.chooseFolder)).toBe('/home/me/app')
-  world.folder = { canceled: true, filePaths: [] }
+  fakeElectron.open_dialog_result = { canceled: true, filePaths: [] }
   expect(await call(channels.chooseFolder)).toBeNull()
 })
 
 test('a notification only while the window is not in front; a click leads to its path', async () => {
   window.is_focused = true
   await call(channels.notify, { title: 'Live', body: 'shop is live', path: 'on/rem_1/projects/shop' })
-  expect(world.notices).toHaveLength(0)
+  expect(fakeElectron.notifications).toHaveLength(0)
   window.is_focused = false
   await call(channels.notify, { title: 'Live', body: 'shop is live', path: 'on/rem_1/projects/shop' })
-  expect(world.notices[0]).toMatchObject({ options: { title: 'Live', body: 'shop is live' }, is_shown: true })
-  world.notices[0]?.emit('click')
-  await settled()
+  expect(fakeElectron.notifications[0]).toMatchObject({ options: { title: 'Live', body: 'shop is live' }, is_shown: true })
+  fakeElectron.notifications[0]?.emit('click')
+  await flushPromises()
   expect(window.webContents.sent).toEqual([['homeport:navigate', '/on/rem_1/projects/shop', null]])
   expect(window.is_focused).toBe(true)
 })
 
 test('no notification where they were turned off, or the system has none', async () => {
-  world.has_notifications = false
+  fakeElectron.has_notifications = false
   await call(channels.notify, { title: 'Live', body: 'shop is live', path: '/' })
-  world.has_notifications = true
+  fakeElectron.has_notifications = true
   await call(channels.changeDesktop, { notifies: false })
   await call(channels.notify, { title: 'Live', body: 'shop is live', path: '/' })
-  expect(world.notices).toEqual([])
+  expect(fakeElectron.notifications).toEqual([])
 })
 
 test.each([null, 'text', {}, { title: 'a', body: 'b' }, { title: 1, body: 'b', path: '/' }, { title: 'a', body: 'b', path: `/${'x'.repeat(1000)}` }])(
   'a notification must be one: %j',
   async (value) => {
     await call(channels.notify, value)
-    expect(world.notices).toHaveLength(0)
+    expect(fakeElectron.notifications).toHaveLength(0)
   },
 )
 
@@ -129,20 +135,20 @@ test('progress between 0 and 1, anything else takes it away; builds show when no
     await call(channels.setProgress, value)
     expect(window.progress).toBe(-1)
   }
-  scene.desk.tell({ builds: 2 })
+  testDesktop.desk.emitUpdate({ active_deployments: 2 })
   expect(window.progress).toBe(2)
   await call(channels.setProgress, 0.1)
   expect(window.progress).toBe(0.1)
   await call(channels.setProgress, null)
   expect(window.progress).toBe(2)
-  scene.desk.tell({ builds: 0 })
+  testDesktop.desk.emitUpdate({ active_deployments: 0 })
   expect(window.progress).toBe(-1)
 })
 
 test('an address has to be a text', async () => {
   expect(await call(channels.openExternal, { toString: () => 'http://shop.localhost:4680/' })).toBe(false)
   expect(await call(channels.openExternal, 'http://shop.localhost:4680/')).toBe(true)
-  expect(world.opened).toEqual(['http://shop.localhost:4680/'])
+  expect(fakeElectron.opened_urls).toEqual(['http://shop.localhost:4680/'])
 })
 
 test('settings are read, changed and kept', async () => {
@@ -152,7 +158,7 @@ test('settings are read, changed and kept', async () => {
     keeps_running: true,
     notifies: true,
     downloads_updates: false,
-    update: { name: 'off', why: 'This is a test.' },
+    update: { name: 'off', reason: 'This is a test.' },
   })
   const change = { notifies: false, keeps_running: false, opens_at_login: true, downloads_updates: true }
   expect(await call(channels.changeDesktop, change)).toEqual({ ...(before as object), ...change })
@@ -173,5 +179,5 @@ test.each([null, 'install', 'toString', '__proto__', 1, {}])('a step of an updat
 
 test('the folder of the log is shown, and no other', async () => {
   await call(channels.showLogs, '/etc')
-  expect(world.shown_paths).toEqual([`${scene.folder}/desktop/logs`])
+  expect(fakeElectron.opened_paths).toEqual([`${testDesktop.folder}/desktop/logs`])
 })

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createKeychain } from '../../main/keychain.ts'
-import { settled } from '../support/desktop-scene.ts'
-import { reset, world } from '../support/electron-double.ts'
+import { flushPromises } from '../support/test-desktop.ts'
+import { resetFakeElectron, fakeElectron } from '../support/fake-electron.ts'
 import { createTestClock } from '../support/test-clock.ts'
 
 let folder: string
 let path: string
 
 beforeEach(() => {
-  reset()
+  resetFakeElectron()
   folder = mkdtempSync(join(tmpdir(), 'homeport-keychain-'))
   path = join(folder, 'data', 'master-key.sealed')
 })
@@ -34,7 +34,7 @@ test('the key lies on disk wrapped, for its owner alone', async () => {
 })
 
 test('Linux without a keyring seals with a key that everybody knows, and is not used', async () => {
-  world.keychain.mark = 'v10'
+  fakeElectron.keychain.version_prefix = 'v10'
   expect(await createKeychain(path, { platform: 'linux' })).toBeUndefined()
   // On macOS the mark is that of the keychain's own key.
   expect((await createKeychain(path, { platform: 'darwin' }))?.kind).toBe('keychain')
@@ -43,17 +43,17 @@ test('Linux without a keyring seals with a key that everybody knows, and is not 
 
 test('on Linux nothing is left sealed with the key that everybody knows', async () => {
   const linux = { platform: 'linux' as const }
-  world.keychain.mark = 'v10'
+  fakeElectron.keychain.version_prefix = 'v10'
   const key = await (await createKeychain(path, { platform: 'darwin' }))!.read()
   const before = readFileSync(path)
   await expect(createKeychain(path, linux)).rejects.toThrow('not available now')
-  world.keychain.mark = 'v11'
+  fakeElectron.keychain.version_prefix = 'v11'
   const keychain = await createKeychain(path, linux)
   // The keyring is closed while Homeport starts.
-  world.keychain.mark = 'v10'
+  fakeElectron.keychain.version_prefix = 'v10'
   await expect(keychain!.read()).rejects.toThrow('not available now')
   expect(readFileSync(path)).toEqual(before)
-  world.keychain.mark = 'v11'
+  fakeElectron.keychain.version_prefix = 'v11'
   expect(await keychain!.read()).toEqual(key)
   expect(readFileSync(path).toString()).toMatch(/^v11/)
 })
@@ -62,14 +62,14 @@ test('a keychain that is away for a moment is asked again; one that stays away i
   const clock = createTestClock({ frozen_at: 0 })
   const key = await (await createKeychain(path))!.read()
   const keychain = await createKeychain(path, { clock })
-  world.keychain.away = 4
+  fakeElectron.keychain.unavailable_attempts = 4
   const read = keychain!.read()
-  await settled()
+  await flushPromises()
   await clock.advance(8_000)
   expect(await read).toEqual(key)
-  world.keychain.away = 5
+  fakeElectron.keychain.unavailable_attempts = 5
   const refused = expect(keychain!.read()).rejects.toThrow('not available now')
-  await settled()
+  await flushPromises()
   await clock.advance(8_000)
   await refused
 })
@@ -77,7 +77,7 @@ test('a keychain that is away for a moment is asked again; one that stays away i
 test('a keychain that is locked is not taken for a missing one', async () => {
   await (await createKeychain(path))!.read()
   const before = readFileSync(path)
-  world.keychain.is_available = false
+  fakeElectron.keychain.is_available = false
   await expect(createKeychain(path)).rejects.toThrow('not available now')
   expect(readFileSync(path)).toEqual(before)
 })
@@ -85,7 +85,7 @@ test('a keychain that is locked is not taken for a missing one', async () => {
 test('another keychain cannot open it: a clear end, and nothing is changed', async () => {
   await (await createKeychain(path))!.read()
   const before = readFileSync(path)
-  world.keychain.secret = 'k2'
+  fakeElectron.keychain.secret = 'k2'
   const keychain = await createKeychain(path)
   await expect(keychain!.read()).rejects.toThrow('no longer opens')
   expect(readFileSync(path)).toEqual(before)
@@ -93,8 +93,8 @@ test('another keychain cannot open it: a clear end, and nothing is changed', asy
 
 test('wraps anew when the system asks for it, and keeps the key', async () => {
   const key = await (await createKeychain(path))!.read()
-  world.keychain.is_old = true
+  fakeElectron.keychain.is_old = true
   expect(await (await createKeychain(path))!.read()).toEqual(key)
-  world.keychain.is_old = false
+  fakeElectron.keychain.is_old = false
   expect(await (await createKeychain(path))!.read()).toEqual(key)
 })

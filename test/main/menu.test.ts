@@ -1,27 +1,27 @@
 import type { MenuItemConstructorOptions } from 'electron'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openDesktopScene, settled } from '../support/desktop-scene.ts'
-import { world } from '../support/electron-double.ts'
+import { createTestDesktop, flushPromises } from '../support/test-desktop.ts'
+import { fakeElectron } from '../support/fake-electron.ts'
 
-let scene: ReturnType<typeof openDesktopScene>
+let testDesktop: ReturnType<typeof createTestDesktop>
 
 beforeEach(() => {
-  scene = openDesktopScene()
+  testDesktop = createTestDesktop()
 })
-afterEach(() => scene.close())
+afterEach(() => testDesktop.close())
 
-const all = (items = world.menu ?? []): MenuItemConstructorOptions[] =>
+const all = (items = fakeElectron.menu ?? []): MenuItemConstructorOptions[] =>
   items.flatMap((one) => [one, ...(Array.isArray(one.submenu) ? all(one.submenu) : [])])
 const item = (label: string) => all().find((one) => one.label === label)!
 const click = async (label: string) => {
   item(label).click?.({} as never, undefined, {})
-  await settled()
+  await flushPromises()
 }
-const goneTo = () => scene.window().webContents.sent.map(([, path]) => path)
+const goneTo = () => testDesktop.window().webContents.sent.map(([, path]) => path)
 
 describe.each(['darwin', 'win32', 'linux'] as const)('on %s', (name) => {
   beforeEach(async () => {
-    await scene.start({ platform: name })
+    await testDesktop.start({ platform: name })
   })
 
   test('every accelerator is used once, and every item does something', () => {
@@ -51,53 +51,55 @@ describe.each(['darwin', 'win32', 'linux'] as const)('on %s', (name) => {
   })
 
   test('the app menu is where the system has it', () => {
-    const first = world.menu?.[0]?.label
+    const first = fakeElectron.menu?.[0]?.label
     expect(first).toBe(name === 'darwin' ? 'Homeport' : '&File')
     expect(all().filter(({ role }) => role === 'quit')).toHaveLength(1)
     expect(all().filter(({ role }) => role === 'about')).toHaveLength(1)
-    expect(world.about).toEqual({ applicationName: 'Homeport', applicationVersion: '9.8.7' })
+    expect(fakeElectron.about_panel).toEqual({ applicationName: 'Homeport', applicationVersion: '9.8.7' })
   })
 })
 
 test('the browser gets a fresh link to sign in', async () => {
-  await scene.start()
+  await testDesktop.start()
   await click('Open in Browser')
-  expect(world.opened).toEqual(['http://127.0.0.1:4600/sign-in?code=once'])
+  expect(fakeElectron.opened_urls).toEqual(['http://127.0.0.1:4600/sign-in?code=once'])
 })
 
 test('the log is shown', async () => {
-  await scene.start()
+  await testDesktop.start()
   await click('Show Logs')
-  expect(world.shown_paths).toEqual([`${scene.folder}/desktop/logs`])
+  expect(fakeElectron.opened_paths).toEqual([`${testDesktop.folder}/desktop/logs`])
 })
 
 test('a report is put into the clipboard, without a secret, and nothing is sent', async () => {
-  await scene.start({
-    async openCity(journal) {
+  await testDesktop.start({
+    async startPlatform(journal) {
       journal.error('deploy_failed', { url: 'https://me:hunter2@example.com/app.git' })
-      return scene.city
+      return testDesktop.city
     },
   })
-  world.answer = 1
+  fakeElectron.message_box_response = 1
   await click('Report a Problem…')
-  expect(world.clipboard).toContain('Homeport 9.8.7 (checkout)')
-  expect(world.clipboard).toContain('Runtime: docker 29.1')
-  expect(world.clipboard).toContain('deploy_failed')
-  expect(world.clipboard).not.toMatch(/hunter2|svc_of_this_run/)
-  expect(world.questions).toEqual(['What helps to find a fault is in the clipboard.'])
-  expect([world.opened, world.shown_paths]).toEqual([[], [`${scene.folder}/desktop/logs`]])
+  expect(fakeElectron.clipboard).toContain('Homeport 9.8.7 (checkout)')
+  expect(fakeElectron.clipboard).toContain('Runtime: docker 29.1')
+  expect(fakeElectron.clipboard).toContain('deploy_failed')
+  expect(fakeElectron.clipboard).not.toMatch(/hunter2|svc_of_this_run/)
+  expect(fakeElectron.message_boxes).toEqual(['What helps to find a fault is in the clipboard.'])
+  expect([fakeElectron.opened_urls, fakeElectron.opened_paths]).toEqual([[], [`${testDesktop.folder}/desktop/logs`]])
 })
 
 test('a new version is told of while nobody looks, and the page hears every step', async () => {
-  scene.updater.onCheck = () => scene.updater.find('10.0.0')
-  await scene.start({ updates: { off: null, page: null, key: null, installs_at_end: true, load: async () => scene.updater } })
-  scene.window().is_focused = false
-  await world.handlers.get('homeport:update-desktop')?.(
-    { senderFrame: { url: 'http://127.0.0.1:4600/app/', parent: null }, sender: scene.window().webContents } as never,
+  testDesktop.updater.onCheck = () => testDesktop.updater.emitCheckResult('10.0.0')
+  await testDesktop.start({
+    updates: { disabled_reason: null, download_page: null, public_key: null, installs_on_quit: true, loadUpdater: async () => testDesktop.updater },
+  })
+  testDesktop.window().is_focused = false
+  await fakeElectron.handlers.get('homeport:update-desktop')?.(
+    { senderFrame: { url: 'http://127.0.0.1:4600/app/', parent: null }, sender: testDesktop.window().webContents } as never,
     'check',
   )
-  expect(world.notices.map(({ options }) => options.title)).toEqual(['Homeport 10.0.0 is there'])
-  const states = scene.window().webContents.sent.map(([channel, state]) => [channel, (state as { update: object }).update])
+  expect(fakeElectron.notifications.map(({ options }) => options.title)).toEqual(['Homeport 10.0.0 is there'])
+  const states = testDesktop.window().webContents.sent.map(([channel, state]) => [channel, (state as { update: object }).update])
   expect(states).toEqual([
     ['homeport:desktop', { name: 'checking' }],
     ['homeport:desktop', { name: 'available', version: '10.0.0' }],
@@ -105,15 +107,17 @@ test('a new version is told of while nobody looks, and the page hears every step
 })
 
 test('an update restarts what has ended in order, once', async () => {
-  scene.updater.onCheck = () => scene.updater.find('10.0.0')
-  scene.updater.onDownload = async () => void scene.updater.emit('update-downloaded', { version: '10.0.0' })
-  scene.updater.quitAndInstall = () => void scene.updater.acts.push(`install after ${scene.seen.stopped} stop`)
-  await scene.start({ updates: { off: null, page: null, key: null, installs_at_end: true, load: async () => scene.updater } })
+  testDesktop.updater.onCheck = () => testDesktop.updater.emitCheckResult('10.0.0')
+  testDesktop.updater.onDownload = async () => void testDesktop.updater.emit('update-downloaded', { version: '10.0.0' })
+  testDesktop.updater.quitAndInstall = () => void testDesktop.updater.acts.push(`install after ${testDesktop.seen.stopped} stop`)
+  await testDesktop.start({
+    updates: { disabled_reason: null, download_page: null, public_key: null, installs_on_quit: true, loadUpdater: async () => testDesktop.updater },
+  })
   const ask = async (step: string) =>
-    world.handlers.get('homeport:update-desktop')?.(
-      { senderFrame: { url: 'http://127.0.0.1:4600/app/', parent: null }, sender: scene.window().webContents } as never,
+    fakeElectron.handlers.get('homeport:update-desktop')?.(
+      { senderFrame: { url: 'http://127.0.0.1:4600/app/', parent: null }, sender: testDesktop.window().webContents } as never,
       step,
     )
   for (const step of ['check', 'download', 'restart']) await ask(step)
-  expect(scene.updater.acts).toEqual(['check', 'download', 'install after 1 stop'])
+  expect(testDesktop.updater.acts).toEqual(['check', 'download', 'install after 1 stop'])
 })

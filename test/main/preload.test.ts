@@ -1,14 +1,14 @@
 /** The preload as it is, against the other side of the double: what a page finds, and what it can make of it. */
 import { beforeAll, beforeEach, expect, test } from 'vitest'
-import { type Bridge, channels, tidings } from '../../preload/bridge.ts'
-import { exposed, ipcRenderer } from '../support/electron-double.ts'
+import { type Bridge, channels, rendererChannels } from '../../preload/bridge.ts'
+import { exposedApis, ipcRenderer } from '../support/fake-electron.ts'
 
 let bridge: Bridge
 
 beforeAll(async () => {
   process.argv.push('--homeport-version=9.8.7')
   await import('../../preload/index.ts')
-  bridge = exposed.get('homeport') as Bridge
+  bridge = exposedApis.get('homeport') as Bridge
 })
 beforeEach(() => {
   ipcRenderer.invoked = []
@@ -27,8 +27,8 @@ const verbs = {
 } satisfies { [Verb in keyof typeof channels]: Parameters<Bridge[Verb]> }
 
 test('exposes the bridge and nothing beside it', () => {
-  expect([...exposed.keys()]).toEqual(['homeport'])
-  const others = ['platform', 'version', 'pathOf', 'onDesktop', 'onNavigate']
+  expect([...exposedApis.keys()]).toEqual(['homeport'])
+  const others = ['platform', 'version', 'getPathForFile', 'onDesktopState', 'onNavigate']
   expect(Object.keys(bridge).sort()).toEqual([...Object.keys(verbs), ...others].sort())
   expect(bridge.version).toBe('9.8.7')
   expect(['darwin', 'win32', 'linux', 'other']).toContain(bridge.platform)
@@ -50,22 +50,22 @@ test('no verb takes the name of a channel', async () => {
 })
 
 test('the place of a file, or null for one that is nowhere', () => {
-  expect(bridge.pathOf(new File([], 'app'))).toBe('/home/me/app')
-  expect(bridge.pathOf(new File([], 'pasted'))).toBeNull()
+  expect(bridge.getPathForFile(new File([], 'app'))).toBe('/home/me/app')
+  expect(bridge.getPathForFile(new File([], 'pasted'))).toBeNull()
 })
 
 test('where to go waits for the page to listen, and comes once', () => {
-  ipcRenderer.emit(tidings.navigate, { sender: 'secret' }, '/projects', null)
-  ipcRenderer.emit(tidings.navigate, { sender: 'secret' }, '/projects/shop', 'A word.')
+  ipcRenderer.emit(rendererChannels.navigate, { sender: 'secret' }, '/projects', null)
+  ipcRenderer.emit(rendererChannels.navigate, { sender: 'secret' }, '/projects/shop', 'A word.')
   const heard: unknown[][] = []
   const off = bridge.onNavigate((...given) => void heard.push(given))
   expect(heard).toEqual([['/projects/shop', 'A word.']])
-  ipcRenderer.emit(tidings.navigate, { sender: 'secret' }, '/help')
+  ipcRenderer.emit(rendererChannels.navigate, { sender: 'secret' }, '/help')
   expect(heard.at(-1)).toEqual(['/help', null])
-  for (const path of [null, 7, { toString: () => '/x' }]) ipcRenderer.emit(tidings.navigate, {}, path, null)
+  for (const path of [null, 7, { toString: () => '/x' }]) ipcRenderer.emit(rendererChannels.navigate, {}, path, null)
   expect(heard).toHaveLength(2)
   off()
-  ipcRenderer.emit(tidings.navigate, {}, '/account', null)
+  ipcRenderer.emit(rendererChannels.navigate, {}, '/account', null)
   const later: unknown[][] = []
   bridge.onNavigate((...given) => void later.push(given))()
   expect(later).toEqual([['/account', null]])
@@ -76,16 +76,16 @@ test('an older listener that ends does not end the one after it', () => {
   const heard: string[] = []
   const offSecond = bridge.onNavigate((path) => void heard.push(path))
   off()
-  ipcRenderer.emit(tidings.navigate, {}, '/domains', null)
+  ipcRenderer.emit(rendererChannels.navigate, {}, '/domains', null)
   expect(heard).toEqual(['/domains'])
   offSecond()
 })
 
 test('listeners of the desktop get the state, never the event, until they end', () => {
   const heard: unknown[][] = []
-  const off = bridge.onDesktop((...given) => void heard.push(given))
-  ipcRenderer.emit(tidings.desktop, { sender: 'secret' }, { notifies: true })
+  const off = bridge.onDesktopState((...given) => void heard.push(given))
+  ipcRenderer.emit(rendererChannels.desktopState, { sender: 'secret' }, { notifies: true })
   off()
-  ipcRenderer.emit(tidings.desktop, { sender: 'secret' }, { notifies: false })
+  ipcRenderer.emit(rendererChannels.desktopState, { sender: 'secret' }, { notifies: false })
   expect(heard).toEqual([[{ notifies: true }]])
 })

@@ -3,43 +3,43 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { cameraPartition, createScreenshotter } from '../../main/screenshotter.ts'
-import { type Browser, launchBrowser } from '../../server/screenshot/browser.ts'
-import type { Picture, Shot } from '../../server/screenshot/screenshot.ts'
-import { collect, html, listen, patient, sizeOf } from '../screenshot/camera.ts'
-import { type FakeDebugger, type FakeWindow, inspector, reset, session, world } from '../support/electron-double.ts'
+import { screenshotPartition, createScreenshotter } from '../../main/screenshotter.ts'
+import { type BrowserProcess, launchBrowser } from '../../server/screenshots/browser.ts'
+import type { CapturedScreenshot, ScreenshotRequest } from '../../server/screenshots/screenshotter.ts'
+import { collect, htmlHandler, listen, patientLimits, pngSize } from '../screenshots/test-screenshotter.ts'
+import { type FakeDebugger, type FakeWindow, fakeDevtools, resetFakeElectron, session, fakeElectron } from '../support/fake-electron.ts'
 import { chromiumPath, requires } from '../support/requirements.ts'
 import { fixedClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
 
-const shot = (more: Partial<Shot> = {}): Shot => ({
+const shot = (more: Partial<ScreenshotRequest> = {}): ScreenshotRequest => ({
   url: 'http://shop.localhost:4680/',
-  door: { host: '127.0.0.1', port: 1 },
+  endpoint: { host: '127.0.0.1', port: 1 },
   headers: { 'x-homeport-look': 'sentinel' },
   variants: ['desktop'],
   signal: new AbortController().signal,
   ...more,
 })
-const own = () => session.fromPartition(cameraPartition)
+const own = () => session.fromPartition(screenshotPartition)
 const windows: FakeWindow[] = []
 
 beforeEach(() => {
-  reset()
+  resetFakeElectron()
   own().is_cleared = false
   windows.length = 0
 })
 
 /** Answers as a page that never comes to anything. */
 const silent = (debug: FakeDebugger) => {
-  windows.push(...world.windows.filter((window) => window.webContents.debugger === debug && !windows.includes(window)))
+  windows.push(...fakeElectron.windows.filter((window) => window.webContents.debugger === debug && !windows.includes(window)))
   return new Promise<never>(() => {})
 }
 
 describe('the window of the pictures', () => {
   let controller: AbortController
-  let ending: Promise<Picture[] | Error>
+  let ending: Promise<CapturedScreenshot[] | Error>
   beforeEach(async () => {
-    inspector.answer = silent
+    fakeDevtools.answer = silent
     controller = new AbortController()
     ending = collect(createScreenshotter().take(shot({ signal: controller.signal }))).catch((error: Error) => error)
     await until(() => windows[0], { what: 'the window' })
@@ -53,7 +53,7 @@ describe('the window of the pictures', () => {
     expect(windows[0]?.options).toMatchObject({ show: false, width: 1280, height: 800, skipTaskbar: true })
     const preferences = windows[0]?.options.webPreferences
     expect(preferences).toMatchObject({
-      partition: cameraPartition,
+      partition: screenshotPartition,
       offscreen: true,
       sandbox: true,
       contextIsolation: true,
@@ -64,7 +64,7 @@ describe('the window of the pictures', () => {
     })
     expect(preferences?.preload).toBeUndefined()
     // Without `persist:` it is in memory alone.
-    expect(cameraPartition).not.toContain('persist')
+    expect(screenshotPartition).not.toContain('persist')
   })
 
   test.each([
@@ -81,7 +81,7 @@ describe('the window of the pictures', () => {
     ['https://example.com/', true],
   ])('%s: refused is %s', (url, isRefused) => {
     let verdict: { cancel?: boolean } = {}
-    own().before?.({ url }, (given) => (verdict = given))
+    own().requestListener?.({ url }, (given) => (verdict = given))
     expect(verdict.cancel).toBe(isRefused)
   })
 
@@ -95,8 +95,8 @@ describe('the window of the pictures', () => {
     expect(own().proxy).toMatchObject({ mode: 'fixed_servers', proxyBypassRules: '<-loopback>;shop.localhost' })
     for (const permission of ['media', 'geolocation', 'clipboard-sanitized-write', 'notifications']) {
       let isGranted: boolean | undefined
-      world.permissions.request?.(null, permission, (granted) => (isGranted = granted), { requestingUrl: 'http://shop.localhost:4680/' })
-      expect([isGranted, world.permissions.check?.(null, permission, '')]).toEqual([false, false])
+      fakeElectron.permissions.request?.(null, permission, (granted) => (isGranted = granted), { requestingUrl: 'http://shop.localhost:4680/' })
+      expect([isGranted, fakeElectron.permissions.check?.(null, permission, '')]).toEqual([false, false])
     }
     let isPrevented = false
     own().emit('will-download', { preventDefault: () => (isPrevented = true) })
@@ -119,7 +119,7 @@ describe('the window of the pictures', () => {
 })
 
 test('a page that never comes is given up', async () => {
-  inspector.answer = silent
+  fakeDevtools.answer = silent
   const clock = fixedClock('2026-01-31T12:00:00.000Z')
   const failed = expect(collect(createScreenshotter(clock).take(shot()))).rejects.toThrow('not there after 15 s')
   await until(() => windows[0], { what: 'the window' })
@@ -129,21 +129,21 @@ test('a page that never comes is given up', async () => {
 })
 
 describe.skipIf(!requires('chromium').ok)('with a real page behind the inspector', () => {
-  let browser: Browser
+  let browser: BrowserProcess
   let folder: string
-  const server = createServer(html('<h1>Shop</h1>'))
+  const server = createServer(htmlHandler('<h1>Shop</h1>'))
   const events = ['Fetch.requestPaused', 'Page.lifecycleEvent', 'Network.responseReceived', 'Page.javascriptDialogOpening', 'Target.attachedToTarget']
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'homeport-desktop-'))
-    const door = { host: '127.0.0.1', port: await listen(server) }
+    const endpoint = { host: '127.0.0.1', port: await listen(server) }
     browser = await launchBrowser({
       path: chromiumPath ?? '',
       data_dir: folder,
       environment: process.env,
       host: 'shop.localhost',
-      door,
-      limits: patient,
+      endpoint,
+      limits: patientLimits,
     })
   })
   afterEach(async () => {
@@ -156,21 +156,21 @@ describe.skipIf(!requires('chromium').ok)('with a real page behind the inspector
   test('both pictures, in their sizes', async () => {
     const pages = new Map<FakeDebugger, Promise<string>>()
     const open = async (debug: FakeDebugger): Promise<string> => {
-      const { targetId } = await browser.devtools.ask('Target.createTarget', { url: 'about:blank' })
-      const page = String((await browser.devtools.ask('Target.attachToTarget', { targetId, flatten: true })).sessionId)
+      const { targetId } = await browser.devtools.send('Target.createTarget', { url: 'about:blank' })
+      const page = String((await browser.devtools.send('Target.attachToTarget', { targetId, flatten: true })).sessionId)
       for (const event of events) browser.devtools.on(event, (params, of) => debug.emit('message', {}, event, params, of === page ? '' : of))
       return page
     }
-    inspector.answer = async (debug, method, params, of) => {
+    fakeDevtools.answer = async (debug, method, params, of) => {
       const page = pages.get(debug) ?? open(debug)
       pages.set(debug, page)
-      return browser.devtools.ask(method, { ...params }, of ?? (await page))
+      return browser.devtools.send(method, { ...params }, of ?? (await page))
     }
     const pictures = await collect(createScreenshotter().take(shot({ variants: ['desktop', 'mobile'] })))
-    expect(pictures.map(({ variant, png }) => [variant, ...sizeOf(png)])).toEqual([
+    expect(pictures.map(({ variant, png }) => [variant, ...pngSize(png)])).toEqual([
       ['desktop', 1280, 800],
       ['mobile', 390, 844],
     ])
-    expect(world.windows).toEqual([])
+    expect(fakeElectron.windows).toEqual([])
   })
 })

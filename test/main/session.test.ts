@@ -1,41 +1,41 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openDesktopScene, settled } from '../support/desktop-scene.ts'
-import { app, type FakeWindow, powerMonitor, world } from '../support/electron-double.ts'
+import { createTestDesktop, flushPromises } from '../support/test-desktop.ts'
+import { app, type FakeWindow, powerMonitor, fakeElectron } from '../support/fake-electron.ts'
 
-let scene: ReturnType<typeof openDesktopScene>
-const start: typeof scene.start = async (options) => scene.start(options)
-const onlyWindow = () => scene.window()
+let testDesktop: ReturnType<typeof createTestDesktop>
+const start: typeof testDesktop.start = async (options) => testDesktop.start(options)
+const onlyWindow = () => testDesktop.window()
 
 beforeEach(() => {
-  scene = openDesktopScene()
+  testDesktop = createTestDesktop()
 })
-afterEach(() => scene.close())
+afterEach(() => testDesktop.close())
 
 describe('a page in the middle of an upload', () => {
   test.each([
-    ['is closed', (window: FakeWindow) => window.close(), () => world.windows.length === 0],
+    ['is closed', (window: FakeWindow) => window.close(), () => fakeElectron.windows.length === 0],
     ['is loaded again', (window: FakeWindow) => window.webContents.reload(), (window: FakeWindow) => window.webContents.reloads === 1],
   ])('%s when a person agrees, and stays when not', async (_name, act, isGone) => {
     await start()
     const window = onlyWindow()
-    window.webContents.objects = true
-    world.answer = 1
+    window.webContents.prevents_unload = true
+    fakeElectron.message_box_response = 1
     act(window)
     act(window)
-    await settled()
-    expect([world.questions, isGone(window)]).toEqual([['Stop the upload or promotion?'], false])
-    world.answer = 0
+    await flushPromises()
+    expect([fakeElectron.message_boxes, isGone(window)]).toEqual([['Stop the upload or promotion?'], false])
+    fakeElectron.message_box_response = 0
     act(window)
-    await settled()
-    expect([world.questions.length, isGone(window)]).toEqual([2, true])
+    await flushPromises()
+    expect([fakeElectron.message_boxes.length, isGone(window)]).toEqual([2, true])
   })
 
   test('does not hold up the end', async () => {
     await start()
-    onlyWindow().webContents.objects = true
+    onlyWindow().webContents.prevents_unload = true
     app.quit()
-    await settled()
-    expect([world.questions, world.quits]).toEqual([[], 1])
+    await flushPromises()
+    expect([fakeElectron.message_boxes, fakeElectron.quits]).toEqual([[], 1])
   })
 })
 
@@ -46,45 +46,45 @@ describe('the end of the session', () => {
     let isDelayed = false
     powerMonitor.emit('shutdown', { preventDefault: () => (isDelayed = true) })
     expect(isDelayed).toBe(true)
-    await settled()
-    expect([scene.seen.stopped, world.quits]).toEqual([1, 1])
+    await flushPromises()
+    expect([testDesktop.seen.stopped, fakeElectron.quits]).toEqual([1, 1])
   })
 
   test.each([
-    ['Ctrl-C in the terminal of npm start on Windows', () => scene.parent.emit('message', 'quit')],
-    ['the end of that terminal', () => scene.parent.emit('disconnect')],
+    ['Ctrl-C in the terminal of npm start on Windows', () => testDesktop.parent.emit('message', 'quit')],
+    ['the end of that terminal', () => testDesktop.parent.emit('disconnect')],
   ])('%s ends Homeport in order', async (_name, act) => {
     await start()
-    scene.parent.emit('message', 'something else')
+    testDesktop.parent.emit('message', 'something else')
     act()
-    await settled()
-    expect([scene.seen.stopped, world.quits]).toEqual([1, 1])
+    await flushPromises()
+    expect([testDesktop.seen.stopped, fakeElectron.quits]).toEqual([1, 1])
   })
 
   test('on Windows ends Homeport in order', async () => {
     await start()
     onlyWindow().emit('session-end', { reasons: ['shutdown'] })
-    await settled()
-    expect([scene.seen.stopped, world.quits]).toEqual([1, 1])
+    await flushPromises()
+    expect([testDesktop.seen.stopped, fakeElectron.quits]).toEqual([1, 1])
   })
 })
 
 describe('while no window is visible, a checkout on macOS is not throttled', () => {
-  const held = () => world.blockers.filter((type) => type === 'prevent-app-suspension').length
+  const held = () => fakeElectron.power_save_blockers.filter((type) => type === 'prevent-app-suspension').length
 
   test('during builds and for five seconds after a request', async () => {
     await start({ platform: 'darwin' })
-    scene.desk.tell({ builds: 2 })
-    scene.desk.visit()
-    scene.desk.tell({ builds: 0 })
+    testDesktop.desk.emitUpdate({ active_deployments: 2 })
+    testDesktop.desk.emitVisit()
+    testDesktop.desk.emitUpdate({ active_deployments: 0 })
     expect(held()).toBe(1)
-    await scene.clock.advance(4_000)
-    scene.desk.visit()
-    await scene.clock.advance(4_999)
+    await testDesktop.clock.advance(4_000)
+    testDesktop.desk.emitVisit()
+    await testDesktop.clock.advance(4_999)
     expect(held()).toBe(1)
-    await scene.clock.advance(1)
+    await testDesktop.clock.advance(1)
     expect(held()).toBe(0)
-    scene.desk.tell({ builds: 1 })
+    testDesktop.desk.emitUpdate({ active_deployments: 1 })
     expect(held()).toBe(1)
     app.emit('quit')
     expect(held()).toBe(0)
@@ -94,21 +94,21 @@ describe('while no window is visible, a checkout on macOS is not throttled', () 
     await start({ platform: 'linux' })
     app.isPackaged = true
     await start({ platform: 'darwin' })
-    scene.desk.tell({ builds: 1 })
-    scene.desk.visit()
+    testDesktop.desk.emitUpdate({ active_deployments: 1 })
+    testDesktop.desk.emitVisit()
     expect(held()).toBe(0)
   })
 })
 
 test('a checkout on Windows is known by its program, which notifications need; a package by its own name', async () => {
   await start()
-  expect(world.model_id).toBe(process.execPath)
+  expect(fakeElectron.model_id).toBe(process.execPath)
   app.isPackaged = true
   await start()
-  expect(world.model_id).toBe('dev.homeport.desktop')
+  expect(fakeElectron.model_id).toBe('dev.homeport.desktop')
 })
 
 test('what a person should know of how Homeport was started is said, and holds nothing up', async () => {
-  await start({ advice: { message: 'Homeport runs from a temporary copy.', detail: 'Move it to Applications.' } })
-  expect([world.questions, onlyWindow().is_visible]).toEqual([['Homeport runs from a temporary copy.'], true])
+  await start({ startup_warning: { message: 'Homeport runs from a temporary copy.', detail: 'Move it to Applications.' } })
+  expect([fakeElectron.message_boxes, onlyWindow().is_visible]).toEqual([['Homeport runs from a temporary copy.'], true])
 })

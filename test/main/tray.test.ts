@@ -3,36 +3,36 @@ import { readFileSync, writeFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { hasTrayHost } from '../../main/tray-host.ts'
-import { type ProjectSeen } from '../../server/index.ts'
-import { openDesktopScene, settled } from '../support/desktop-scene.ts'
-import { app, type FakeTray, world } from '../support/electron-double.ts'
+import { type DesktopProject } from '../../server/index.ts'
+import { createTestDesktop, flushPromises } from '../support/test-desktop.ts'
+import { app, type FakeTray, fakeElectron } from '../support/fake-electron.ts'
 
-let scene: ReturnType<typeof openDesktopScene>
+let testDesktop: ReturnType<typeof createTestDesktop>
 
 beforeEach(() => {
-  scene = openDesktopScene()
+  testDesktop = createTestDesktop()
 })
-afterEach(() => scene.close())
+afterEach(() => testDesktop.close())
 
 const tray = (): FakeTray => {
-  expect(world.trays).toHaveLength(1)
-  return world.trays[0]!
+  expect(fakeElectron.trays).toHaveLength(1)
+  return fakeElectron.trays[0]!
 }
 const labels = (items: readonly MenuItemConstructorOptions[] = tray().menu) => items.map(({ label, type }) => label ?? type)
 const item = (label: string, items: readonly MenuItemConstructorOptions[] = tray().menu) => items.find((one) => one.label?.startsWith(label))!
 const partsOf = (label: string) => item(label).submenu as MenuItemConstructorOptions[]
 const click = (one: MenuItemConstructorOptions) => one.click?.({} as never, undefined, {})
-const seen = (slug: string, status: ProjectSeen['status'], can_deploy = true): ProjectSeen => ({ slug, name: slug, status, can_deploy })
+const seen = (slug: string, status: DesktopProject['status'], can_deploy = true): DesktopProject => ({ slug, name: slug, status, can_deploy })
 
 describe('what it shows', () => {
   test('nothing yet, and the ways in and out', async () => {
-    await scene.start()
+    await testDesktop.start()
     expect(labels()).toEqual(['No projects yet', 'separator', 'Show Homeport', 'New Project…', 'separator', 'Quit Homeport'])
     expect(tray().tooltip).toBe('Homeport')
   })
 
   test('projects with their state in words, and the address of what is live', async () => {
-    await scene.start()
+    await testDesktop.start()
     const projects = [
       seen('shop', 'live'),
       seen('blog', 'building'),
@@ -41,7 +41,7 @@ describe('what it shows', () => {
       seen('old', 'inactive'),
       seen('new', 'created', false),
     ]
-    scene.desk.tell({ projects, project_count: 6, builds: 1 })
+    testDesktop.desk.emitUpdate({ projects, project_count: 6, active_deployments: 1 })
     expect(labels().slice(0, 6)).toEqual([
       'shop: live, shop.localhost:4680',
       'blog: building',
@@ -54,24 +54,24 @@ describe('what it shows', () => {
   })
 
   test('fifteen at most, then the way to all of them', async () => {
-    await scene.start()
+    await testDesktop.start()
     const projects = Array.from({ length: 20 }, (_, index) => seen(`app-${index}`, 'live'))
-    scene.desk.tell({ projects, project_count: 10_000 })
+    testDesktop.desk.emitUpdate({ projects, project_count: 10_000 })
     expect(tray().menu.filter(({ submenu }) => submenu)).toHaveLength(15)
     click(item('All 10000 projects…'))
-    await settled()
-    expect(scene.window().webContents.sent).toEqual([['homeport:navigate', '/projects', null]])
+    await flushPromises()
+    expect(testDesktop.window().webContents.sent).toEqual([['homeport:navigate', '/projects', null]])
   })
 
   test('the menu stays as it is as long as it says the same', async () => {
-    await scene.start()
-    scene.desk.tell({ projects: [seen('shop', 'live')], project_count: 1 })
-    const { menus } = tray()
-    scene.desk.tell({ projects: [seen('shop', 'live')], project_count: 1, builds: 3 })
-    expect(tray().menus).toBe(menus)
+    await testDesktop.start()
+    testDesktop.desk.emitUpdate({ projects: [seen('shop', 'live')], project_count: 1 })
+    const { menu_count } = tray()
+    testDesktop.desk.emitUpdate({ projects: [seen('shop', 'live')], project_count: 1, active_deployments: 3 })
+    expect(tray().menu_count).toBe(menu_count)
     expect(tray().tooltip).toBe('Homeport: 1 live, 3 building')
-    scene.desk.tell({ projects: [seen('shop', 'failed')], project_count: 1 })
-    expect(tray().menus).toBe(menus + 1)
+    testDesktop.desk.emitUpdate({ projects: [seen('shop', 'failed')], project_count: 1 })
+    expect(tray().menu_count).toBe(menu_count + 1)
   })
 
   test.each([
@@ -79,15 +79,15 @@ describe('what it shows', () => {
     ['win32', 'tray.ico', false],
     ['linux', 'tray.png', false],
   ] as const)('the picture of %s', async (name, file, is_template) => {
-    await scene.start({ platform: name })
+    await testDesktop.start({ platform: name })
     expect(tray().image).toMatchObject({ path: join('/resources', 'tray', file), is_template })
   })
 })
 
 describe('what it does', () => {
   beforeEach(async () => {
-    await scene.start()
-    scene.desk.tell({
+    await testDesktop.start()
+    testDesktop.desk.emitUpdate({
       projects: [seen('shop', 'live'), seen('blog', 'building'), seen('old', 'inactive'), seen('new', 'created', false), seen('broken', 'failed')],
       project_count: 5,
     })
@@ -95,24 +95,28 @@ describe('what it does', () => {
 
   test('opens the app in the browser, without a question', async () => {
     click(item('Open', partsOf('shop')))
-    await settled()
-    expect([world.opened, world.questions]).toEqual([['http://shop.localhost:4680/'], []])
+    await flushPromises()
+    expect([fakeElectron.opened_urls, fakeElectron.message_boxes]).toEqual([['http://shop.localhost:4680/'], []])
   })
 
   test('leads to its pages', async () => {
     click(item('Dashboard', partsOf('shop')))
     click(item('Logs', partsOf('shop')))
     click(item('New Project…'))
-    await settled()
-    expect(scene.window().webContents.sent.map(([, path]) => path)).toEqual(['/projects/shop', '/projects/shop/logs', '/projects?do=new-project'])
+    await flushPromises()
+    expect(testDesktop.window().webContents.sent.map(([, path]) => path)).toEqual([
+      '/projects/shop',
+      '/projects/shop/logs',
+      '/projects?do=new-project',
+    ])
   })
 
   test('deploys, starts and stops', async () => {
     click(item('Deploy Again', partsOf('shop')))
     click(item('Start', partsOf('old')))
     click(item('Stop', partsOf('shop')))
-    await settled()
-    expect(scene.desk.acts).toEqual(['deploy shop', 'deploy old', 'stop shop'])
+    await flushPromises()
+    expect(testDesktop.desk.acts).toEqual(['deploy shop', 'deploy old', 'stop shop'])
   })
 
   test('offers only what makes sense', () => {
@@ -128,85 +132,87 @@ describe('what it does', () => {
 
   test('says what did not work', async () => {
     click(item('Deploy Again', partsOf('broken')))
-    await settled()
-    expect(world.notices.map(({ options }) => options)).toEqual([{ title: 'Deploying broken did not work', body: 'Nothing of it was ever ready.' }])
-    expect(readFileSync(join(scene.folder, 'desktop', 'logs', 'main.log'), 'utf8')).toContain('tray_act_failed')
+    await flushPromises()
+    expect(fakeElectron.notifications.map(({ options }) => options)).toEqual([
+      { title: 'Deploying broken did not work', body: 'Nothing of it was ever ready.' },
+    ])
+    expect(readFileSync(join(testDesktop.folder, 'desktop', 'logs', 'main.log'), 'utf8')).toContain('tray_act_failed')
   })
 
   test('ends Homeport', async () => {
     click(item('Quit Homeport'))
-    await settled()
-    expect([scene.seen.stopped, world.quits, tray().is_gone, scene.desk.listeners.size]).toEqual([1, 1, true, 0])
+    await flushPromises()
+    expect([testDesktop.seen.stopped, fakeElectron.quits, tray().is_destroyed, testDesktop.desk.listeners.size]).toEqual([1, 1, true, 0])
   })
 
   test('brings the window up when it is clicked', async () => {
-    scene.window().is_focused = false
+    testDesktop.window().is_focused = false
     tray().emit('click')
-    await settled()
-    expect(scene.window().is_focused).toBe(true)
+    await flushPromises()
+    expect(testDesktop.window().is_focused).toBe(true)
   })
 })
 
 describe('when the window closes', () => {
   test('Homeport goes on, says so once, and comes back', async () => {
-    await scene.start()
-    scene.window().close()
-    await settled()
-    expect([scene.seen.stopped, world.quits]).toEqual([0, 0])
-    expect(world.notices.map(({ options }) => options.title)).toEqual(['Homeport runs on'])
+    await testDesktop.start()
+    testDesktop.window().close()
+    await flushPromises()
+    expect([testDesktop.seen.stopped, fakeElectron.quits]).toEqual([0, 0])
+    expect(fakeElectron.notifications.map(({ options }) => options.title)).toEqual(['Homeport runs on'])
     click(item('Show Homeport'))
-    await settled()
-    scene.window().close()
-    await settled()
-    expect(world.notices).toHaveLength(1)
-    expect(scene.seen.opened).toBe(1)
+    await flushPromises()
+    testDesktop.window().close()
+    await flushPromises()
+    expect(fakeElectron.notifications).toHaveLength(1)
+    expect(testDesktop.seen.opened).toBe(1)
   })
 
   test('it ends where that was turned off', async () => {
-    mkdirSync(join(scene.folder, 'desktop'), { recursive: true })
-    writeFileSync(join(scene.folder, 'desktop', 'settings.json'), '{"keeps_running":false,"strange":1}')
-    await scene.start()
-    scene.window().close()
-    await settled()
-    expect([scene.seen.stopped, world.quits]).toEqual([1, 1])
+    mkdirSync(join(testDesktop.folder, 'desktop'), { recursive: true })
+    writeFileSync(join(testDesktop.folder, 'desktop', 'settings.json'), '{"keeps_running":false,"strange":1}')
+    await testDesktop.start()
+    testDesktop.window().close()
+    await flushPromises()
+    expect([testDesktop.seen.stopped, fakeElectron.quits]).toEqual([1, 1])
   })
 
   test.each([
     ['nothing shows a tray', { hasTrayHost: async () => false }, undefined],
     ['the icon cannot be made', {}, new Error('no tray')],
   ])('it ends on Linux where %s', async (_name, options, error) => {
-    world.tray_error = error
-    await scene.start({ platform: 'linux', ...options })
-    scene.desk.tell({ projects: [seen('shop', 'live')], project_count: 1 })
-    scene.window().close()
-    await settled()
-    expect([scene.seen.stopped, world.quits]).toEqual([1, 1])
+    fakeElectron.tray_error = error
+    await testDesktop.start({ platform: 'linux', ...options })
+    testDesktop.desk.emitUpdate({ projects: [seen('shop', 'live')], project_count: 1 })
+    testDesktop.window().close()
+    await flushPromises()
+    expect([testDesktop.seen.stopped, fakeElectron.quits]).toEqual([1, 1])
   })
 
   test('macOS goes on without a tray, as it has a dock', async () => {
-    await scene.start({ platform: 'darwin', hasTrayHost: async () => false })
-    scene.window().close()
-    await settled()
-    expect(world.quits).toBe(0)
+    await testDesktop.start({ platform: 'darwin', hasTrayHost: async () => false })
+    testDesktop.window().close()
+    await flushPromises()
+    expect(fakeElectron.quits).toBe(0)
     app.emit('activate')
-    await settled()
-    expect(scene.window().is_visible).toBe(true)
+    await flushPromises()
+    expect(testDesktop.window().is_visible).toBe(true)
   })
 })
 
 describe('opened at login', () => {
   test('it waits in the tray', async () => {
-    await scene.start({ argv: ['--hidden'] })
-    expect(world.windows).toEqual([])
+    await testDesktop.start({ argv: ['--hidden'] })
+    expect(fakeElectron.windows).toEqual([])
     expect(tray()).toBeDefined()
   })
 
   test('it shows itself where there is no tray, or when somebody came in by a link', async () => {
-    await scene.start({ argv: ['--hidden'], hasTrayHost: async () => false })
-    expect(world.windows).toHaveLength(1)
-    scene.again()
-    await scene.start({ argv: ['--hidden', 'homeport://help'] })
-    expect(world.windows).toHaveLength(1)
+    await testDesktop.start({ argv: ['--hidden'], hasTrayHost: async () => false })
+    expect(fakeElectron.windows).toHaveLength(1)
+    testDesktop.restart()
+    await testDesktop.start({ argv: ['--hidden', 'homeport://help'] })
+    expect(fakeElectron.windows).toHaveLength(1)
   })
 })
 
@@ -219,40 +225,40 @@ describe('when a deployment ends', () => {
     title: 'Add prices',
     message: status === 'failed' ? 'npm ended with 1.' : null,
   })
-  const told = () => world.notices.map(({ options }) => `${options.title} | ${options.body}`)
+  const told = () => fakeElectron.notifications.map(({ options }) => `${options.title} | ${options.body}`)
 
   test('it is told while nobody looks; a click leads to it', async () => {
-    await scene.start()
-    scene.window().is_focused = false
-    scene.desk.tell({ ended: [end('dep_1'), { ...end('dep_2', 'failed'), preview: 'next' }] })
+    await testDesktop.start()
+    testDesktop.window().is_focused = false
+    testDesktop.desk.emitUpdate({ finished_deployments: [end('dep_1'), { ...end('dep_2', 'failed'), preview: 'next' }] })
     expect(told()).toEqual(['shop is ready | Add prices', 'shop (next) failed to deploy | npm ended with 1.'])
-    world.notices[1]?.emit('click')
-    await settled()
-    expect(scene.window().webContents.sent).toEqual([['homeport:navigate', '/projects/shop/deployments/dep_2', null]])
+    fakeElectron.notifications[1]?.emit('click')
+    await flushPromises()
+    expect(testDesktop.window().webContents.sent).toEqual([['homeport:navigate', '/projects/shop/deployments/dep_2', null]])
   })
 
   test('also with the window closed, which a click brings back', async () => {
-    await scene.start({ argv: ['--hidden'] })
-    scene.desk.tell({ ended: [end('dep_1')] })
-    world.notices[0]?.emit('click')
-    await settled()
-    expect(scene.window().webContents.sent).toEqual([['homeport:navigate', '/projects/shop/deployments/dep_1', null]])
+    await testDesktop.start({ argv: ['--hidden'] })
+    testDesktop.desk.emitUpdate({ finished_deployments: [end('dep_1')] })
+    fakeElectron.notifications[0]?.emit('click')
+    await flushPromises()
+    expect(testDesktop.window().webContents.sent).toEqual([['homeport:navigate', '/projects/shop/deployments/dep_1', null]])
   })
 
   test('not to somebody who is looking', async () => {
-    await scene.start()
-    scene.window().is_focused = true
-    scene.desk.tell({ ended: [end('dep_1')] })
+    await testDesktop.start()
+    testDesktop.window().is_focused = true
+    testDesktop.desk.emitUpdate({ finished_deployments: [end('dep_1')] })
     expect(told()).toEqual([])
   })
 
   test('many at once are one word', async () => {
-    await scene.start()
-    scene.window().is_focused = false
-    scene.desk.tell({ ended: [end('a'), end('b'), end('c', 'failed'), end('d')] })
-    scene.desk.tell({ ended: ['e', 'f', 'g', 'h'].map((id) => end(id)) })
+    await testDesktop.start()
+    testDesktop.window().is_focused = false
+    testDesktop.desk.emitUpdate({ finished_deployments: [end('a'), end('b'), end('c', 'failed'), end('d')] })
+    testDesktop.desk.emitUpdate({ finished_deployments: ['e', 'f', 'g', 'h'].map((id) => end(id)) })
     expect(told()).toEqual(['4 deployments ended | 1 of them failed.', '4 deployments ended | All of them are ready.'])
-    for (const event of ['close', 'failed']) world.notices[0]?.emit(event)
+    for (const event of ['close', 'failed']) fakeElectron.notifications[0]?.emit(event)
   })
 })
 

@@ -2,34 +2,34 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createJournal, type Journal } from '../../main/journal.ts'
-import { adviceFor, createUpdates, type Updates, whyNotUpdated } from '../../main/updates.ts'
+import { createDesktopLog, type DesktopLog } from '../../main/log-file.ts'
+import { translocationWarning, createUpdateService, type UpdateService, updatesDisabledReason } from '../../main/updates.ts'
 import type { UpdateState } from '../../preload/bridge.ts'
-import { settled } from '../support/desktop-scene.ts'
+import { flushPromises } from '../support/test-desktop.ts'
 import { fixedClock, type TestClock } from '../support/test-clock.ts'
-import { createUpdaterDouble } from '../support/updater-double.ts'
+import { createFakeUpdater } from '../support/fake-updater.ts'
 
 let folder: string
-let journal: Journal
-let updater: ReturnType<typeof createUpdaterDouble>
-let updates: Updates
+let journal: DesktopLog
+let updater: ReturnType<typeof createFakeUpdater>
+let updates: UpdateService
 let states: UpdateState[]
 let downloads: boolean
 let ends: string[]
 let clock: TestClock
 
-const open = (more: Partial<Parameters<typeof createUpdates>[0]> = {}) => {
-  updates = createUpdates({
-    off: null,
-    page: null,
-    key: null,
-    installs_at_end: true,
-    load: async () => updater,
-    downloads: () => downloads,
-    endInOrder: async () => void updater.acts.push('ended in order'),
-    leave: () => void ends.push('left'),
+const open = (more: Partial<Parameters<typeof createUpdateService>[0]> = {}) => {
+  updates = createUpdateService({
+    disabled_reason: null,
+    download_page: null,
+    public_key: null,
+    installs_on_quit: true,
+    loadUpdater: async () => updater,
+    shouldAutoDownload: () => downloads,
+    shutDown: async () => void updater.acts.push('ended in order'),
+    exit: () => void ends.push('left'),
     onChange: (state) => void states.push(state),
-    journal,
+    log: journal,
     clock,
     ...more,
   })
@@ -37,8 +37,8 @@ const open = (more: Partial<Parameters<typeof createUpdates>[0]> = {}) => {
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'homeport-updates-'))
-  journal = createJournal(folder)
-  updater = createUpdaterDouble()
+  journal = createDesktopLog(folder)
+  updater = createFakeUpdater()
   states = []
   ends = []
   clock = fixedClock('2026-01-31T12:00:00.000Z')
@@ -51,7 +51,7 @@ afterEach(() => {
 
 test('an old version is never put in place of a newer one, and no preview of one', async () => {
   open()
-  await updates.step('check')
+  await updates.runAction('check')
   expect(updater).toMatchObject({
     allowDowngrade: false,
     allowPrerelease: false,
@@ -62,11 +62,11 @@ test('an old version is never put in place of a newer one, and no preview of one
 })
 
 test('nothing is fetched without a word; then it is, and the restart waits for an orderly end', async () => {
-  updater.onCheck = () => updater.find('2.0.0')
+  updater.onCheck = () => updater.emitCheckResult('2.0.0')
   open()
-  await updates.step('restart')
-  await updates.step('download')
-  await updates.step('check')
+  await updates.runAction('restart')
+  await updates.runAction('download')
+  await updates.runAction('check')
   expect(updates.state()).toEqual({ name: 'available', version: '2.0.0' })
   expect(updater.acts).toEqual(['check'])
   updater.onDownload = async () => {
@@ -74,42 +74,42 @@ test('nothing is fetched without a word; then it is, and the restart waits for a
     expect(updates.state()).toEqual({ name: 'downloading', version: '2.0.0', percent: 41 })
     updater.emit('update-downloaded', { version: '2.0.0' })
   }
-  await updates.step('download')
+  await updates.runAction('download')
   expect(updates.state()).toEqual({ name: 'ready', version: '2.0.0' })
   // A daily look must not lose what is there.
-  await updates.step('check')
-  await updates.step('restart')
+  await updates.runAction('check')
+  await updates.runAction('restart')
   expect(updater.acts).toEqual(['check', 'download', 'ended in order', 'install true true'])
   expect(states.map(({ name }) => name)).toEqual(['checking', 'available', 'downloading', 'downloading', 'ready'])
 })
 
 test('with the person’s word it fetches by itself, and puts it in place at the end', async () => {
   downloads = true
-  updater.onCheck = () => updater.find('2.0.0')
+  updater.onCheck = () => updater.emitCheckResult('2.0.0')
   open()
-  await updates.step('check')
+  await updates.runAction('check')
   expect(updates.state()).toEqual({ name: 'downloading', version: '2.0.0', percent: 0 })
   expect(updater).toMatchObject({ autoDownload: true, autoInstallOnAppQuit: true })
 })
 
 test('a .deb asks for a password, so it is not put in place at the end', async () => {
   downloads = true
-  open({ installs_at_end: false })
-  await updates.step('check')
+  open({ installs_on_quit: false })
+  await updates.runAction('check')
   expect(updater.autoInstallOnAppQuit).toBe(false)
 })
 
 test('the word may be given when something was found, and taken back', async () => {
-  updater.onCheck = () => updater.find('2.0.0')
+  updater.onCheck = () => updater.emitCheckResult('2.0.0')
   open()
-  await updates.step('check')
+  await updates.runAction('check')
   downloads = true
-  updates.follow()
-  await settled()
+  updates.applySettings()
+  await flushPromises()
   expect(updater.acts).toEqual(['check', 'download'])
   downloads = false
-  updates.follow()
-  await settled()
+  updates.applySettings()
+  await flushPromises()
   expect(updater.autoDownload).toBe(false)
 })
 
@@ -130,15 +130,15 @@ test('looked for half a minute after the start and then every day, until it is c
 test('a copy that cannot replace itself says so', async () => {
   updater.onCheck = async () => null
   open()
-  await updates.step('check')
+  await updates.runAction('check')
   expect(updates.state()).toMatchObject({ name: 'off' })
 })
 
 test('one that is off loads nothing and looks for nothing', async () => {
-  open({ off: 'This is a checkout.', load: async () => Promise.reject(new Error('loaded')) })
-  await updates.step('check')
+  open({ disabled_reason: 'This is a checkout.', loadUpdater: async () => Promise.reject(new Error('loaded')) })
+  await updates.runAction('check')
   await clock.advance(24 * 3_600_000)
-  expect(updates.state()).toEqual({ name: 'off', why: 'This is a checkout.' })
+  expect(updates.state()).toEqual({ name: 'off', reason: 'This is a checkout.' })
 })
 
 describe('what goes wrong is said plainly', () => {
@@ -160,7 +160,7 @@ describe('what goes wrong is said plainly', () => {
       throw error
     }
     open()
-    await updates.step('check')
+    await updates.runAction('check')
     expect(updates.state()).toEqual({ name: 'failed', message: expect.stringMatching(sentence) as string })
     expect(journal.tail(5).join()).toContain('update_failed')
     expect(journal.tail(5).join()).not.toContain('secret')
@@ -173,38 +173,38 @@ describe('what goes wrong is said plainly', () => {
       throw error
     }
     open()
-    await updates.step('check')
+    await updates.runAction('check')
     expect(states.map(({ name }) => name)).toEqual(['checking', 'failed'])
-    updater.onCheck = () => updater.find(undefined)
-    await updates.step('check')
+    updater.onCheck = () => updater.emitCheckResult(undefined)
+    await updates.runAction('check')
     expect(updates.state()).toMatchObject({ name: 'idle' })
   })
 
   test('while it is fetched', async () => {
-    updater.onCheck = () => updater.find('2.0.0')
+    updater.onCheck = () => updater.emitCheckResult('2.0.0')
     updater.onDownload = async () => Promise.reject(new Error('net::ERR_CONNECTION_RESET'))
     open()
-    await updates.step('check')
-    await updates.step('download')
+    await updates.runAction('check')
+    await updates.runAction('download')
     expect(updates.state()).toMatchObject({ name: 'failed' })
   })
 
   test('when it cannot be installed nothing is left to go on with: the process ends', async () => {
-    updater.onCheck = () => updater.find('2.0.0')
+    updater.onCheck = () => updater.emitCheckResult('2.0.0')
     updater.onDownload = async () => void updater.emit('update-downloaded', { version: '2.0.0' })
     updater.quitAndInstall = () => {
       throw new Error('pkexec was dismissed')
     }
     open()
-    await updates.step('check')
-    await updates.step('download')
-    await updates.step('restart')
+    await updates.runAction('check')
+    await updates.runAction('download')
+    await updates.runAction('restart')
     expect(ends).toEqual(['left'])
   })
 
   test('what electron-updater writes goes to the log, what went well does not', async () => {
     open()
-    await updates.step('check')
+    await updates.runAction('check')
     updater.logger?.info('fine')
     updater.logger?.warn('strange')
     updater.logger?.error(new Error('bad'))
@@ -234,13 +234,13 @@ test.each([
     package_type: null,
     has_key: true,
   }
-  const why = whyNotUpdated({ ...usual, ...facts })
+  const why = updatesDisabledReason({ ...usual, ...facts })
   if (expected === null) expect(why).toBeNull()
   else expect(why).toMatch(expected)
 })
 
 test('a copy that macOS runs from a temporary place says so, and no other', () => {
-  const from = (folder: string) => adviceFor(`${folder}/Homeport.app/Contents/MacOS/Homeport`)
+  const from = (folder: string) => translocationWarning(`${folder}/Homeport.app/Contents/MacOS/Homeport`)
   expect(from('/private/var/folders/x/T/AppTranslocation/1A/d')?.detail).toContain('move it to Applications')
   expect(from('/Applications')).toBeNull()
 })

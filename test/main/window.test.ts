@@ -3,16 +3,16 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { chooseSandbox, sandboxFix, sandboxNote } from '../../main/chromium-sandbox.mjs'
-import { openDesktopScene, settled } from '../support/desktop-scene.ts'
-import { app, FakeWindow, world } from '../support/electron-double.ts'
+import { createTestDesktop, flushPromises } from '../support/test-desktop.ts'
+import { app, FakeWindow, fakeElectron } from '../support/fake-electron.ts'
 import { createTestClock } from '../support/test-clock.ts'
 
-let scene: ReturnType<typeof openDesktopScene>
+let testDesktop: ReturnType<typeof createTestDesktop>
 beforeEach(() => {
-  scene = openDesktopScene()
+  testDesktop = createTestDesktop()
 })
 afterEach(() => {
-  scene.close()
+  testDesktop.close()
   vi.restoreAllMocks()
 })
 
@@ -22,9 +22,9 @@ describe('the window is shown once', () => {
     const page = Promise.withResolvers<void>()
     vi.spyOn(FakeWindow.prototype, 'loadURL').mockReturnValue(page.promise)
     const clock = createTestClock({ frozen_at: 0 })
-    const started = scene.start({ clock })
-    await vi.waitUntil(() => world.windows[0])
-    const window = scene.window()
+    const started = testDesktop.start({ clock })
+    await vi.waitUntil(() => fakeElectron.windows[0])
+    const window = testDesktop.window()
     expect(window.is_visible).toBe(false)
     return { page, clock, window, started, shows: vi.spyOn(window, 'show') }
   }
@@ -39,7 +39,7 @@ describe('the window is shown once', () => {
     await slow.clock.advance(1_999)
     expect(slow.shows).not.toHaveBeenCalled()
     await come(slow)
-    await settled()
+    await flushPromises()
     expect(slow.shows).toHaveBeenCalledTimes(1)
     slow.window.emit('ready-to-show')
     slow.window.webContents.emit('did-finish-load')
@@ -50,8 +50,8 @@ describe('the window is shown once', () => {
   })
 
   test('maximized, if it was, and not before there is something to see', async () => {
-    mkdirSync(join(scene.folder, 'desktop'), { recursive: true })
-    writeFileSync(join(scene.folder, 'desktop', 'window.json'), JSON.stringify({ width: 900, height: 700, is_maximized: true }))
+    mkdirSync(join(testDesktop.folder, 'desktop'), { recursive: true })
+    writeFileSync(join(testDesktop.folder, 'desktop', 'window.json'), JSON.stringify({ width: 900, height: 700, is_maximized: true }))
     const slow = await openSlowly()
     expect(slow.window.is_maximized).toBe(false)
     slow.window.emit('ready-to-show')
@@ -72,24 +72,24 @@ describe('the window is shown once', () => {
 
 test('a first page that could not be loaded is tried again when the window is asked for', async () => {
   const load = vi.spyOn(FakeWindow.prototype, 'loadURL').mockRejectedValueOnce(new Error('ERR_CONNECTION_REFUSED'))
-  await scene.start()
-  expect(world.errors).toEqual([expect.stringContaining('ERR_CONNECTION_REFUSED')])
+  await testDesktop.start()
+  expect(fakeElectron.errors).toEqual([expect.stringContaining('ERR_CONNECTION_REFUSED')])
   app.emit('second-instance', {}, ['homeport'])
-  await settled()
+  await flushPromises()
   expect(load).toHaveBeenCalledTimes(2)
   app.emit('second-instance', {}, ['homeport'])
-  await settled()
+  await flushPromises()
   expect(load).toHaveBeenCalledTimes(2)
-  expect(world.errors).toHaveLength(1)
+  expect(fakeElectron.errors).toHaveLength(1)
 })
 
 test.each([
   ['with', [], true],
   ['without', ['no-sandbox'], false],
 ])('%s Chromium’s sandbox, as the start says', async (_, switches, is_sandboxed) => {
-  world.switches = switches
-  await scene.start()
-  expect(world.is_sandboxed).toBe(is_sandboxed)
+  fakeElectron.switches = switches
+  await testDesktop.start()
+  expect(fakeElectron.is_sandboxed).toBe(is_sandboxed)
 })
 
 describe('Chromium’s sandbox on Linux', () => {
@@ -111,7 +111,7 @@ describe('Chromium’s sandbox on Linux', () => {
   describe('on Ubuntu 24.04', () => {
     const ubuntu = { platform: 'linux' as const, uid: 1000, read: (path: string) => (path === restricted ? '1\n' : ''), stat: () => undefined }
     const choose = (args: string[], system = ubuntu) =>
-      chooseSandbox({ args, binary: "/opt/it's/electron", choice_file: join(scene.folder, 'choice') }, system)
+      chooseSandbox({ args, binary: "/opt/it's/electron", choice_file: join(testDesktop.folder, 'choice') }, system)
 
     test('Electron is not started, and the sentence has the commands, until a person chooses otherwise; the choice is remembered', () => {
       const refused = { flags: [], args: ['--port', '0'], reason: expect.stringContaining(`${fix}\nor open the window without it`) }
@@ -125,7 +125,7 @@ describe('Chromium’s sandbox on Linux', () => {
 
     test('root goes without, as Chromium wants it, and nothing is remembered', () => {
       expect(choose([], { ...ubuntu, uid: 0 })).toEqual({ flags: ['--no-sandbox'], args: [] })
-      expect(existsSync(join(scene.folder, 'choice'))).toBe(false)
+      expect(existsSync(join(testDesktop.folder, 'choice'))).toBe(false)
     })
 
     test('the doctor is told of a window without it, and what to do', () => {

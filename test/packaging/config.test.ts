@@ -4,10 +4,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { beforePack, machineOf, processors } from '../../resources/package/before-pack.ts'
+import { beforePack, detectMachine, archNames } from '../../resources/package/before-pack.ts'
 import config from '../../resources/package/electron-builder.ts'
-import { entitlementsOf, feedOf, hasNotary } from '../../resources/package/environment.ts'
-import { newFolder, root } from '../support/instance-process.ts'
+import { selectEntitlements, readUpdateFeed, hasNotaryCredentials } from '../../resources/package/build-environment.ts'
+import { createTempFolder, root } from '../support/instance-process.ts'
 import { icnsTypes, readIcns, readIco, readPng } from './icon-files.ts'
 
 const resources = join(root, 'resources')
@@ -28,7 +28,7 @@ test('homeport:// is ours on every system, no kind of file is', () => {
 test('macOS: a hardened runtime with no more rights than Node needs', () => {
   expect(config.mac).toMatchObject({ hardenedRuntime: true, category: 'public.app-category.developer-tools', notarize: false })
   const rights = (name: string) => [...readFileSync(join(root, name), 'utf8').matchAll(/<key>([^<]+)<\/key>/g)].map(([, key]) => key)
-  expect(rights(entitlementsOf({ APPLE_KEYCHAIN_PROFILE: 'notary' }))).toEqual(['com.apple.security.cs.allow-jit'])
+  expect(rights(selectEntitlements({ APPLE_KEYCHAIN_PROFILE: 'notary' }))).toEqual(['com.apple.security.cs.allow-jit'])
   // A package that somebody signs for themselves has parts of no common team.
   expect(config.mac.entitlements).toBe(config.mac.entitlementsInherit)
   expect(rights(config.mac.entitlementsInherit)).toEqual(['com.apple.security.cs.allow-jit', 'com.apple.security.cs.disable-library-validation'])
@@ -60,7 +60,7 @@ test('Linux: the AppImage needs no libfuse2, and runs in Chromium’s sandbox wh
 })
 
 test.each([true, false])('Linux: the .deb gives Chromium’s sandbox its rights; AppArmor knows the profile: %s', (is_known) => {
-  const { path: folder, remove } = newFolder('after-install')
+  const { path: folder, remove } = createTempFolder('after-install')
   const write = (path: string, text: string, mode = 0o755) => {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text, { mode })
@@ -121,12 +121,12 @@ describe('updates', () => {
   })
 
   test.each(['http://updates.example/', 'https://me:secret@updates.example/', 'file:///tmp/feed'])('%s is no feed', (url) => {
-    expect(() => feedOf({ HOMEPORT_UPDATE_URL: url })).toThrow('HOMEPORT_UPDATE_URL is an https address without a name or password in it.')
+    expect(() => readUpdateFeed({ HOMEPORT_UPDATE_URL: url })).toThrow('HOMEPORT_UPDATE_URL is an https address without a name or password in it.')
   })
 
   test('one on this machine, for trying it out', () => {
-    expect(feedOf({ HOMEPORT_UPDATE_URL: 'http://127.0.0.1:8000/' })).toBe('http://127.0.0.1:8000/')
-    expect(feedOf({ HOMEPORT_UPDATE_URL: '' })).toBeUndefined()
+    expect(readUpdateFeed({ HOMEPORT_UPDATE_URL: 'http://127.0.0.1:8000/' })).toBe('http://127.0.0.1:8000/')
+    expect(readUpdateFeed({ HOMEPORT_UPDATE_URL: '' })).toBeUndefined()
   })
 })
 
@@ -137,20 +137,20 @@ test.each([
   [{ APPLE_API_KEY: 'k', APPLE_API_KEY_ID: 'i', APPLE_API_ISSUER: 's' }, true],
   [{ APPLE_KEYCHAIN_PROFILE: 'notary' }, true],
 ])('the notary is asked with whole credentials alone: %j', (env, expected) => {
-  expect(hasNotary(env)).toBe(expected)
+  expect(hasNotaryCredentials(env)).toBe(expected)
 })
 
 describe('programs of another machine', () => {
-  const { path: folder, remove } = newFolder('programs')
+  const { path: folder, remove } = createTempFolder('programs')
   afterAll(remove)
 
   test('a program says which system and processor it is for', () => {
-    expect(machineOf(process.execPath)).toBe(`${process.platform}-${process.arch}`)
+    expect(detectMachine(process.execPath)).toBe(`${process.platform}-${process.arch}`)
     const program = (...parts: [at: number, bytes: number[]][]) => {
       const bytes = Buffer.alloc(512)
       for (const [at, some] of parts) bytes.set(some, at)
       writeFileSync(join(folder, 'program'), bytes)
-      return machineOf(join(folder, 'program'))
+      return detectMachine(join(folder, 'program'))
     }
     const elf: [number, number[]] = [0, [0x7f, 0x45, 0x4c, 0x46]]
     expect(program(elf, [18, [0xb7]])).toBe('linux-arm64')
@@ -170,7 +170,7 @@ describe('programs of another machine', () => {
   test('a package that would not run is not made', async () => {
     const target = (electronPlatformName: string, arch: string) => ({
       electronPlatformName,
-      arch: processors.indexOf(arch),
+      arch: archNames.indexOf(arch),
       packager: { projectDir: root },
     })
     await expect(beforePack(target(process.platform, process.arch))).resolves.toBeUndefined()

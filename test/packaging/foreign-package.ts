@@ -8,30 +8,30 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import config from '../../resources/package/electron-builder.ts'
 import { root } from '../support/instance-process.ts'
-import { fuseWire } from './stand-in.ts'
+import { fuseWire } from './fake-electron-dist.ts'
 
 const folder = process.argv[2]!
 const electron = join(folder, 'electron')
-const put = (path: string, text: string | Uint8Array) => {
+const writeProgram = (path: string, text: string | Uint8Array) => {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, text, { mode: 0o755 })
 }
 
-function putElectronOfMac(): void {
+function writeMacElectron(): void {
   const contents = join(electron, 'Electron.app/Contents')
   const plist = (name: string) => `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <plist version="1.0"><dict><key>CFBundleExecutable</key><string>${name}</string><key>CFBundleIdentifier</key><string>example</string></dict></plist>`
   const app = (at: string, name: string) => {
-    put(join(at, 'Info.plist'), plist(name))
-    put(join(at, 'MacOS', name), name)
+    writeProgram(join(at, 'Info.plist'), plist(name))
+    writeProgram(join(at, 'MacOS', name), name)
   }
   app(contents, 'Electron')
   for (const kind of ['', ' (GPU)', ' (Renderer)', ' (Plugin)'])
     app(join(contents, `Frameworks/Electron Helper${kind}.app/Contents`), `Electron Helper${kind}`)
-  put(join(contents, 'Frameworks/Electron Framework.framework/Electron Framework'), fuseWire)
-  put(join(contents, 'Frameworks/Electron Framework.framework/Versions/A/Resources/en.lproj/locale.pak'), 'en')
-  put(join(contents, 'Resources/electron.icns'), 'icns')
+  writeProgram(join(contents, 'Frameworks/Electron Framework.framework/Electron Framework'), fuseWire)
+  writeProgram(join(contents, 'Frameworks/Electron Framework.framework/Versions/A/Resources/en.lproj/locale.pak'), 'en')
+  writeProgram(join(contents, 'Resources/electron.icns'), 'icns')
 }
 
 /** What electron-builder itself writes resources of programs with. */
@@ -43,7 +43,7 @@ interface Resedit {
   }
 }
 
-function putElectronOfWindows(): void {
+function writeWindowsElectron(): void {
   const { NtExecutable, NtExecutableResource, Resource } = createRequire(createRequire(import.meta.url).resolve('electron-builder'))(
     'resedit',
   ) as Resedit
@@ -55,14 +55,14 @@ function putElectronOfWindows(): void {
   version.outputToResourceEntries(resource.entries)
   resource.entries.push({ type: 'FUSES', id: 'WIRE', bin: Uint8Array.from(fuseWire).buffer, ...english })
   resource.outputResource(program)
-  put(join(electron, 'electron.exe'), new Uint8Array(program.generate()))
-  for (const name of ['ffmpeg.dll', 'locales/en-US.pak', 'locales/de.pak']) put(join(electron, name), name)
+  writeProgram(join(electron, 'electron.exe'), new Uint8Array(program.generate()))
+  for (const name of ['ffmpeg.dll', 'locales/en-US.pak', 'locales/de.pak']) writeProgram(join(electron, name), name)
 }
 
 const system = process.argv[3] === 'win32' ? 'win32' : 'darwin'
-for (const name of ['LICENSE', 'LICENSES.chromium.html', 'version']) put(join(electron, name), name)
-if (system === 'win32') putElectronOfWindows()
-else putElectronOfMac()
+for (const name of ['LICENSE', 'LICENSES.chromium.html', 'version']) writeProgram(join(electron, name), name)
+if (system === 'win32') writeWindowsElectron()
+else writeMacElectron()
 
 const own: Configuration =
   system === 'win32'

@@ -5,11 +5,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildChanged } from '../../server/cli/prepare.mjs'
-import { newFolder, root } from '../support/instance-process.ts'
+import { createTempFolder, root } from '../support/instance-process.ts'
 import { requires } from '../support/requirements.ts'
-import { archivedFiles, closed, run } from './pack.ts'
+import { archivedFiles, offlineEnvironment, runNodeScript } from './pack.ts'
 
-interface Foreign {
+interface ForeignSystem {
   system: 'darwin' | 'win32'
   /** Below the folder of packages. */
   app: string
@@ -20,13 +20,13 @@ interface Foreign {
 }
 
 const arch = process.arch === 'x64' ? 'x64' : 'arm64'
-const mac: Foreign = {
+const mac: ForeignSystem = {
   system: 'darwin',
   app: join(arch === 'x64' ? 'mac' : 'mac-arm64', 'Homeport.app/Contents'),
   wire: 'Frameworks/Electron Framework.framework/Electron Framework',
   resources: 'Resources',
 }
-const windows: Foreign = {
+const windows: ForeignSystem = {
   system: 'win32',
   app: arch === 'x64' ? 'win-unpacked' : 'win-arm64-unpacked',
   wire: 'Homeport.exe',
@@ -34,14 +34,14 @@ const windows: Foreign = {
 }
 
 describe.skipIf(!requires('linux').ok).each([mac, windows])('for $system', ({ system, ...at }) => {
-  const { path: folder, remove } = newFolder(`package-${system}`)
+  const { path: folder, remove } = createTempFolder(`package-${system}`)
   const app = join(folder, 'dist', at.app)
   const resources = join(app, at.resources)
   const archive = join(resources, 'app.asar')
   let output: string
   beforeAll(async () => {
     await buildChanged()
-    output = await run([join(root, 'test/packaging/foreign-package.ts'), folder, system], closed('http://127.0.0.1:9/'))
+    output = await runNodeScript([join(root, 'test/packaging/foreign-package.ts'), folder, system], offlineEnvironment('http://127.0.0.1:9/'))
   }, 300_000)
   afterAll(remove)
   const hashOfArchive = () => createHash('sha256').update(getRawHeader(archive).headerString).digest('hex')

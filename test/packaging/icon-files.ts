@@ -1,6 +1,6 @@
 /** The containers of icons: both hold whole PNG files behind a table. */
 
-export interface Picture {
+export interface IconImage {
   size: number
   png: Buffer
 }
@@ -19,13 +19,13 @@ export const icnsTypes = {
   ic10: 1024,
 } as const
 
-export function writeIcns(pictures: Picture[]): Buffer {
+export function writeIcns(pictures: IconImage[]): Buffer {
   const parts = Object.entries(icnsTypes).map(([type, size]) => {
     const picture = pictures.find((one) => one.size === size)
     if (!picture) throw new Error(`An .icns needs a picture of ${size} pixels.`)
-    return part(type, picture.png)
+    return encodeIcnsPart(type, picture.png)
   })
-  return part('icns', Buffer.concat(parts))
+  return encodeIcnsPart('icns', Buffer.concat(parts))
 }
 
 export function readIcns(file: Buffer): { type: string; png: Buffer }[] {
@@ -37,7 +37,7 @@ export function readIcns(file: Buffer): { type: string; png: Buffer }[] {
 }
 
 /** A letter code, the length of all of it, and what is in it. */
-function part(type: string, bytes: Buffer): Buffer {
+function encodeIcnsPart(type: string, bytes: Buffer): Buffer {
   const head = Buffer.alloc(8)
   head.write(type, 'latin1')
   head.writeUInt32BE(bytes.length + 8, 4)
@@ -47,7 +47,7 @@ function part(type: string, bytes: Buffer): Buffer {
 const icoHead = 6
 const icoEntry = 16
 
-export function writeIco(pictures: Picture[]): Buffer {
+export function writeIco(pictures: IconImage[]): Buffer {
   const table = Buffer.alloc(icoHead + icoEntry * pictures.length)
   table.writeUInt16LE(1, 2)
   table.writeUInt16LE(pictures.length, 4)
@@ -66,7 +66,7 @@ export function writeIco(pictures: Picture[]): Buffer {
   return Buffer.concat([table, ...pictures.map(({ png }) => png)])
 }
 
-export function readIco(file: Buffer): Picture[] {
+export function readIco(file: Buffer): IconImage[] {
   if (file.readUInt32LE(0) !== 0x00010000) throw new Error('This is no .ico.')
   return Array.from({ length: file.readUInt16LE(4) }, (_, index) => {
     const entry = icoHead + icoEntry * index

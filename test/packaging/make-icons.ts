@@ -16,7 +16,7 @@ const browser = await chromium.launch({ ...(chromiumPath ? { executablePath: chr
 const page = await browser.newPage()
 
 /** A drawing at a size, with an empty margin around it (a part of the size). */
-async function draw(drawing: string, size: number, margin = 0): Promise<Buffer> {
+async function drawSvg(drawing: string, size: number, margin = 0): Promise<Buffer> {
   const svg = readFileSync(join(resources, drawing), 'base64')
   const png = await page.evaluate(
     async ({ svg, size, margin }) => {
@@ -34,18 +34,18 @@ async function draw(drawing: string, size: number, margin = 0): Promise<Buffer> 
   return Buffer.from(png, 'base64')
 }
 
-const icon = (size: number, margin = 0) => draw(size <= 32 ? 'icon-small.svg' : 'icon.svg', size, margin)
+const drawIcon = (size: number, margin = 0) => drawSvg(size <= 32 ? 'icon-small.svg' : 'icon.svg', size, margin)
 const drawAll = (sizes: number[], marginOf: (size: number) => number = () => 0) =>
-  Promise.all(sizes.map(async (size) => ({ size, png: await icon(size, marginOf(size)) })))
+  Promise.all(sizes.map(async (size) => ({ size, png: await drawIcon(size, marginOf(size)) })))
 const write = (path: string, bytes: Buffer) => writeFileSync(join(resources, path), bytes)
 
 for (const folder of ['package/icons', 'tray']) mkdirSync(join(resources, folder), { recursive: true })
 
 // Linux: one file for each size; its window and its tray take colour.
 for (const { size, png } of await drawAll([16, 24, 32, 48, 64, 128, 256, 512, 1024])) write(`package/icons/${size}x${size}.png`, png)
-write('icon.png', await icon(512))
-write('tray/tray.png', await icon(32))
-write('tray/tray@2x.png', await icon(64))
+write('icon.png', await drawIcon(512))
+write('tray/tray.png', await drawIcon(32))
+write('tray/tray@2x.png', await drawIcon(64))
 
 write('package/icon.ico', writeIco(await drawAll([16, 20, 24, 32, 40, 48, 64, 128, 256])))
 write('tray/tray.ico', writeIco(await drawAll([16, 20, 24, 32, 48])))
@@ -53,7 +53,7 @@ write('tray/tray.ico', writeIco(await drawAll([16, 20, 24, 32, 48])))
 // macOS leaves a tenth free around the shape of an app, less where there is no room; its tray colours a black drawing by itself.
 const sizes = [...new Set(Object.values(icnsTypes))]
 write('package/icon.icns', writeIcns(await drawAll(sizes, (size) => (size <= 32 ? 1 / 16 : 0.098))))
-write('tray/trayTemplate.png', await draw('tray/tray.svg', 16))
-write('tray/trayTemplate@2x.png', await draw('tray/tray.svg', 32))
+write('tray/trayTemplate.png', await drawSvg('tray/tray.svg', 16))
+write('tray/trayTemplate@2x.png', await drawSvg('tray/tray.svg', 32))
 
 await browser.close()

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { build } from 'vite'
 import { afterAll, expect, test } from 'vitest'
 import config, { originalFs } from '../../electron.vite.config.ts'
-import { newFolder } from '../support/instance-process.ts'
+import { createTempFolder } from '../support/instance-process.ts'
 
-const { path: folder, remove } = newFolder('original-fs')
+const { path: folder, remove } = createTempFolder('original-fs')
 afterAll(remove)
 
 test('the server of the desktop reads files by original-fs, and its own archive by the file system that knows archives', async () => {

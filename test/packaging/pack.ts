@@ -5,8 +5,8 @@ import { createServer } from 'node:net'
 import { delimiter, dirname, join } from 'node:path'
 import { extractFile, getRawHeader, type DirectoryRecord } from '@electron/asar'
 import { buildChanged } from '../../server/cli/prepare.mjs'
-import { newFolder, root } from '../support/instance-process.ts'
-import { createElectronStandIn } from './stand-in.ts'
+import { createTempFolder, root } from '../support/instance-process.ts'
+import { createFakeElectronDist } from './fake-electron-dist.ts'
 
 export interface Package {
   /** Where all of it lies, and goes with `remove`. */
@@ -19,7 +19,7 @@ export interface Package {
   /** What electron-builder gave to the program that writes the .deb. */
   deb: { args: string[]; desktop_entry: string; after_install: string }
   /** How often anything but the disk was asked. */
-  calls: number
+  network_calls: number
   output: string
   remove(): void
 }
@@ -28,25 +28,29 @@ export interface Package {
  * Makes the package of this machine as `npm run package` does, with a stand-in for Electron's binary and for the program that
  * writes a .deb. Everything that electron-builder might fetch leads to a door that refuses and counts.
  */
-export async function pack(): Promise<Package> {
+export async function createPackage(): Promise<Package> {
   await buildChanged()
-  const { path: folder, remove } = newFolder('package')
+  const { path: folder, remove } = createTempFolder('package')
   try {
-    createElectronStandIn(join(folder, 'electron'))
-    writeFileSync(join(folder, 'fpm'), standInForFpm(folder))
+    createFakeElectronDist(join(folder, 'electron'))
+    writeFileSync(join(folder, 'fpm'), fakeFpmScript(folder))
     chmodSync(join(folder, 'fpm'), 0o755)
-    const { output, calls } = await build(folder, [`-c.electronDist=${join(folder, 'electron')}`])
+    const { output, calls } = await runElectronBuilder(folder, [`-c.electronDist=${join(folder, 'electron')}`])
     const app = join(folder, 'dist', process.arch === 'x64' ? 'linux-unpacked' : `linux-${process.arch}-unpacked`)
     const resources = join(app, 'resources')
-    const said = (name: string) => readFileSync(join(folder, name), 'utf8')
+    const readOutput = (name: string) => readFileSync(join(folder, name), 'utf8')
     return {
       folder,
       app,
       resources,
       archive: join(resources, 'app.asar'),
       unpacked: join(resources, 'app.asar.unpacked'),
-      deb: { args: JSON.parse(said('fpm.json')) as string[], desktop_entry: said('fpm.desktop'), after_install: said('fpm.after-install') },
-      calls,
+      deb: {
+        args: JSON.parse(readOutput('fpm.json')) as string[],
+        desktop_entry: readOutput('fpm.desktop'),
+        after_install: readOutput('fpm.after-install'),
+      },
+      network_calls: calls,
       output,
       remove,
     }
@@ -58,23 +62,23 @@ export async function pack(): Promise<Package> {
 
 /** Makes the .deb of a package anew, for a feed of updates. */
 export async function addFeed(made: Package, url: string): Promise<void> {
-  await build(made.folder, ['--prepackaged', made.app], { HOMEPORT_UPDATE_URL: url })
+  await runElectronBuilder(made.folder, ['--prepackaged', made.app], { HOMEPORT_UPDATE_URL: url })
 }
 
-async function build(folder: string, more: string[], env: Record<string, string> = {}): Promise<{ output: string; calls: number }> {
+async function runElectronBuilder(folder: string, more: string[], env: Record<string, string> = {}): Promise<{ output: string; calls: number }> {
   let calls = 0
-  const door = createServer((socket) => {
+  const refusingServer = createServer((socket) => {
     calls++
     socket.destroy()
   }).listen(0, '127.0.0.1')
-  await once(door, 'listening')
-  const { port } = door.address() as { port: number }
+  await once(refusingServer, 'listening')
+  const { port } = refusingServer.address() as { port: number }
   const target = ['--linux', 'deb', `--${process.arch}`, '--config', 'resources/package/electron-builder.ts', '--publish', 'never']
   try {
-    const output = await run(
+    const output = await runNodeScript(
       [join(root, 'node_modules/electron-builder/cli.js'), ...target, `-c.directories.output=${join(folder, 'dist')}`, ...more],
       {
-        ...closed(`http://127.0.0.1:${port}/`),
+        ...offlineEnvironment(`http://127.0.0.1:${port}/`),
         ELECTRON_BUILDER_CACHE: join(folder, 'cache'),
         electron_config_cache: join(folder, 'cache'),
         CUSTOM_FPM_PATH: join(folder, 'fpm'),
@@ -83,7 +87,7 @@ async function build(folder: string, more: string[], env: Record<string, string>
     )
     return { output, calls }
   } finally {
-    door.close()
+    refusingServer.close()
   }
 }
 
@@ -91,7 +95,7 @@ async function build(folder: string, more: string[], env: Record<string, string>
  * The archive as code inside of Electron sees it: a folder `app.asar` where files may be read, but from which the system can run no
  * program. Beside it lies what was unpacked.
  */
-export function asElectronSeesIt(made: Package): string {
+export function createElectronView(made: Package): string {
   const view = join(made.folder, 'view')
   const archive = join(view, 'app.asar')
   mkdirSync(view)
@@ -123,7 +127,7 @@ export function archivedFiles(archive: string): { path: string; is_packed: boole
 }
 
 /** No registry, mirror or proxy but this address. */
-export const closed = (address: string) => ({
+export const offlineEnvironment = (address: string) => ({
   HTTP_PROXY: address,
   HTTPS_PROXY: address,
   npm_config_registry: address,
@@ -133,7 +137,7 @@ export const closed = (address: string) => ({
 })
 
 /** Notes what it was asked for, and keeps what would be gone afterwards. */
-const standInForFpm = (folder: string) => `#!${process.execPath}
+const fakeFpmScript = (folder: string) => `#!${process.execPath}
 const { copyFileSync, writeFileSync } = require('node:fs')
 const args = process.argv.slice(2)
 const at = (name) => ${JSON.stringify(folder)} + '/fpm.' + name
@@ -145,7 +149,7 @@ writeFileSync(after('--package'), 'This is no package.')
 `
 
 /** Runs electron-builder, or a script that does, to its end. */
-export async function run(args: string[], env: Record<string, string>): Promise<string> {
+export async function runNodeScript(args: string[], env: Record<string, string>): Promise<string> {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_ENV|npm_|HOMEPORT_|CSC_|CI$)/i.test(name)))
   const child = spawn(process.execPath, args, {
     cwd: root,

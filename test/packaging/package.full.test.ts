@@ -8,8 +8,8 @@ import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { root } from '../support/instance-process.ts'
 import { requires } from '../support/requirements.ts'
-import { addFeed, archivedFiles, asElectronSeesIt, pack, readFrom, type Package } from './pack.ts'
-import { byCommand, fromArchive, testRunning } from './running.ts'
+import { addFeed, archivedFiles, createElectronView, createPackage, readFrom, type Package } from './pack.ts'
+import { launchByCommand, launchFromArchive, testRunningPackage } from './running-package.ts'
 
 /** Without Electron itself, in MB: 208 on Linux for x64, of which Node takes 121, PostgreSQL 55, npm 13, and 8 are the command line's own copy. */
 const budget_mb = 220
@@ -23,8 +23,8 @@ let made: Package
 let view: string
 beforeAll(async () => {
   if (!requires('linux').ok) return
-  made = await pack()
-  view = asElectronSeesIt(made)
+  made = await createPackage()
+  view = createElectronView(made)
 }, 300_000)
 afterAll(() => made?.remove())
 
@@ -121,7 +121,7 @@ describe('what it gives away', () => {
   })
 
   it('nothing was fetched to make it', () => {
-    expect(made.calls).toBe(0)
+    expect(made.network_calls).toBe(0)
   })
 })
 
@@ -197,8 +197,8 @@ describe('how the system knows it', () => {
 })
 
 describe('the platform runs', () => {
-  testRunning('by the command homeport, on the Node of the package', () => ({ made, way: byCommand(made) }))
-  testRunning('from the archive, as in the desktop', () => ({ made, way: fromArchive(made, view) }))
+  testRunningPackage('by the command homeport, on the Node of the package', () => ({ made, way: launchByCommand(made) }))
+  testRunningPackage('from the archive, as in the desktop', () => ({ made, way: launchFromArchive(made, view) }))
 })
 
 /** Every path of the archive, also those whose bytes lie beside it. */

@@ -2,24 +2,24 @@
 import { rmSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
 import { parts } from '../bench/parts.ts'
-import type { Row } from '../bench/row.ts'
-import { makeStore } from '../bench/store.ts'
+import type { BenchRow } from '../bench/row.ts'
+import { createBenchStore } from '../bench/store.ts'
 import { requires } from '../support/requirements.ts'
 
 let made: Promise<{ data: string }> | undefined
-const store = async () => (await (made ??= makeStore({ deployments: 12_000 }))).data
+const store = async () => (await (made ??= createBenchStore({ deployments: 12_000 }))).data
 afterAll(async () => {
   if (made) rmSync((await made).data, { recursive: true, force: true })
 })
 
 /** What a machine may lack, and what a peer cannot do, by what a row without a value says of it. */
-const lacks = /not installed|cannot|Docker|docker/
-const peerLacks = /has no cache|knows no tags/
+const missingRequirement = /not installed|cannot|Docker|docker/
+const missingPeerFeature = /has no cache|knows no tags/
 
 test.for(Object.keys(parts))('%s', { timeout: 600_000 }, async (name, { skip }) => {
   skip(name === 'desk' && !requires('chromium').ok)
   const rows = (await parts[name]?.({ rounds: 1, seconds: 1, turns: 12, count: 6, far_page: 10, store })) ?? []
   expect(rows.filter(({ who }) => who === 'homeport').length).toBeGreaterThan(0)
-  const isExcused = ({ who, note = '' }: Row) => lacks.test(note) || (who !== 'homeport' && peerLacks.test(note))
+  const isExcused = ({ who, note = '' }: BenchRow) => missingRequirement.test(note) || (who !== 'homeport' && missingPeerFeature.test(note))
   expect(rows.filter((row) => (row.value === null ? !isExcused(row) : Number.isNaN(row.value)))).toEqual([])
 })

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import Docker from 'dockerode'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { instanceIdOf, removeNetwork, viewEngine, type EngineView } from '../support/docker.ts'
-import { createEngineGate, type EngineGate } from '../support/engine-gate.ts'
+import { instanceIdOf, removeNetwork, createDockerView, type DockerView } from '../support/docker.ts'
+import { createDockerFaultProxy, type DockerFaultProxy } from '../support/docker-fault-proxy.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, tinyServer, type Repository } from '../support/repository.ts'
 import { dockerSocket, requires } from '../support/requirements.ts'
@@ -11,9 +11,9 @@ import { until } from '../support/until.ts'
 
 /** The platform speaks to the machine's real engine through a gate of ours, which can be shut, hang and be opened again. */
 describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
-  let gate: EngineGate
-  let home: TestPlatform
-  let view: EngineView
+  let dockerProxy: DockerFaultProxy
+  let platform: TestPlatform
+  let view: DockerView
   let canary: Canary
   const repositories: Record<string, Repository> = {}
 
@@ -30,16 +30,16 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
   const slowBuild = (version: string) => built(version, 'setTimeout(() => {}, 4000)')
   const project = async (slug: string, files: Record<string, string>) => {
     repositories[slug] = makeRepository(files)
-    await home.createProject({ slug, repo_url: repositories[slug].url })
+    await platform.createProject({ slug, repo_url: repositories[slug].url })
   }
   const building = (slug: string, id: string) =>
-    until(async () => ((await home.deployment(slug, id)).build_log.includes('begun') ? true : undefined), {
+    until(async () => ((await platform.getDeployment(slug, id)).build_log.includes('begun') ? true : undefined), {
       what: 'the build to run',
     })
   const answersWith = (slug: string, text: string) =>
     until(
       async () => {
-        const { status, body } = await home.edge(`${slug}.localhost`)
+        const { status, body } = await platform.fetchEdge(`${slug}.localhost`)
         return status === 200 && body === text ? true : undefined
       },
       { what: `${slug} to answer ${text}` },
@@ -47,17 +47,17 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
 
   beforeAll(async () => {
     canary = await placeCanary()
-    gate = createEngineGate()
-    home = await startTestPlatform({ runtime: 'docker', docker_candidates: [gate.address] })
-    const { body } = await home.api<{ user: { id: string } }>('GET', '/instance/session')
-    view = viewEngine(instanceIdOf(body.user.id))
-    await home.api('PATCH', '/instance/settings', { build_concurrency: 1 })
+    dockerProxy = createDockerFaultProxy()
+    platform = await startTestPlatform({ runtime: 'docker', docker_candidates: [dockerProxy.address] })
+    const { body } = await platform.api<{ user: { id: string } }>('GET', '/instance/session')
+    view = createDockerView(instanceIdOf(body.user.id))
+    await platform.api('PATCH', '/instance/settings', { build_concurrency: 1 })
   })
   afterAll(async () => {
-    await gate.shut()
-    await gate.open()
-    await home.remove()
-    await gate.remove()
+    await dockerProxy.close()
+    await dockerProxy.open()
+    await platform.remove()
+    await dockerProxy.remove()
     for (const repository of Object.values(repositories)) repository.remove()
     await canary.remove()
   })
@@ -65,15 +65,15 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
   test('without an engine deployments wait, and run in their order once it is there', async () => {
     for (const slug of ['first', 'second', 'third']) await project(slug, tinyServer(slug))
     const ids: Record<string, string> = {}
-    for (const slug of ['first', 'second', 'third']) ids[slug] = (await home.deploy(slug)).id
+    for (const slug of ['first', 'second', 'third']) ids[slug] = (await platform.deploy(slug)).id
     for (const [position, slug] of ['first', 'second', 'third'].entries()) {
-      expect(await home.deployment(slug, ids[slug] ?? '')).toMatchObject({ status: 'queued', queue_position: position + 1, error: null })
+      expect(await platform.getDeployment(slug, ids[slug] ?? '')).toMatchObject({ status: 'queued', queue_position: position + 1, error: null })
     }
-    const { body } = await home.api<{ checks: { name: string; status: string; mend: string | null }[] }>('GET', '/instance/doctor')
+    const { body } = await platform.api<{ checks: { name: string; status: string; mend: string | null }[] }>('GET', '/instance/doctor')
     expect(body.checks.some((check) => check.status === 'failed' && check.mend !== null)).toBe(true)
 
-    await gate.open()
-    const ended = await Promise.all(['first', 'second', 'third'].map((slug) => home.ended(slug, ids[slug] ?? '')))
+    await dockerProxy.open()
+    const ended = await Promise.all(['first', 'second', 'third'].map((slug) => platform.waitForEnd(slug, ids[slug] ?? '')))
     expect(ended.map(({ status }) => status)).toEqual(['ready', 'ready', 'ready'])
     const begun = ended.map(({ started_at }) => started_at ?? '')
     expect(begun).toEqual([...begun].sort())
@@ -82,10 +82,10 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
 
   test('an engine that goes away during a build: the deployment fails and says why, and the next one works', async () => {
     await project('cut', endlessBuild('cut'))
-    const { id } = await home.deploy('cut')
+    const { id } = await platform.deploy('cut')
     await building('cut', id)
-    await gate.shut()
-    const failed = await home.ended('cut', id)
+    await dockerProxy.close()
+    const failed = await platform.waitForEnd('cut', id)
     expect(failed.status).toBe('failed')
     expect(failed.error?.code).toBe('runtime_unavailable')
     expect(failed.error?.hint).not.toBe('')
@@ -93,9 +93,9 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
     await answersWith('first', 'first')
 
     repositories.cut?.commit(slowBuild('cut'))
-    const waiting = await home.deploy('cut')
-    await gate.open()
-    const next = await home.ended('cut', waiting.id)
+    const waiting = await platform.deploy('cut')
+    await dockerProxy.open()
+    const next = await platform.waitForEnd('cut', waiting.id)
     expect(next.error).toBeNull()
     await answersWith('cut', 'cut')
     await until(async () => ((await view.containers()).every((one) => one.role === 'app') ? true : undefined), {
@@ -105,31 +105,31 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
 
   test('an engine that hangs during a build: the deployment can be canceled, and goes on where it was not', async () => {
     await project('hung', endlessBuild('hung'))
-    const first = await home.deploy('hung')
+    const first = await platform.deploy('hung')
     await building('hung', first.id)
-    gate.hang()
+    dockerProxy.hang()
     await answersWith('first', 'first')
-    const canceled = home.api('POST', `/v1/projects/hung/deployments/${first.id}/cancel`)
+    const canceled = platform.api('POST', `/v1/projects/hung/deployments/${first.id}/cancel`)
     await delay(1_500)
-    gate.goOn()
+    dockerProxy.resume()
     expect((await canceled).status).toBe(200)
-    expect((await home.deployment('hung', first.id)).status).toBe('canceled')
+    expect((await platform.getDeployment('hung', first.id)).status).toBe('canceled')
 
     repositories.hung?.commit(slowBuild('hung'))
-    const second = await home.deploy('hung')
+    const second = await platform.deploy('hung')
     await building('hung', second.id)
-    gate.hang()
+    dockerProxy.hang()
     await delay(4_500)
-    gate.goOn()
-    expect((await home.ended('hung', second.id)).status).toBe('ready')
+    dockerProxy.resume()
+    expect((await platform.waitForEnd('hung', second.id)).status).toBe('ready')
     await answersWith('hung', 'hung')
   })
 
   test('an engine that was away for a while: apps are followed again, an end is noticed and mended', async () => {
     const app = await appOf('first')
-    await gate.shut()
+    await dockerProxy.close()
     await answersWith('first', 'first')
-    await gate.open()
+    await dockerProxy.open()
     await view.docker.getContainer(app.id).kill()
     await until(async () => ((await appOf('first').catch(() => app)).id === app.id ? undefined : true), {
       what: 'another container',
@@ -144,22 +144,22 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
       what: 'another container',
     })
     await answersWith('second', 'second')
-    expect((await home.project('second')).status).toBe('live')
+    expect((await platform.getProject('second')).status).toBe('live')
   })
 
   test('the platform starts while the engine is away: apps come back once it answers, out of the same containers', async () => {
     const before = await appOf('third')
-    await home.platform.stop()
-    await gate.shut()
-    home = await startTestPlatform({ runtime: 'docker', data_dir: home.data_dir, docker_candidates: [gate.address] })
+    await platform.handle.stop()
+    await dockerProxy.close()
+    platform = await startTestPlatform({ runtime: 'docker', data_dir: platform.data_dir, docker_candidates: [dockerProxy.address] })
     // Who comes meanwhile waits, and is served once the app is back.
-    const visitor = home.edge('third.localhost')
-    const waiting = await home.deploy('first')
-    expect((await home.deployment('first', waiting.id)).status).toBe('queued')
-    await gate.open()
+    const visitor = platform.fetchEdge('third.localhost')
+    const waiting = await platform.deploy('first')
+    expect((await platform.getDeployment('first', waiting.id)).status).toBe('queued')
+    await dockerProxy.open()
     expect(await visitor).toMatchObject({ status: 200, body: 'third' })
     expect(await appOf('third')).toEqual(before)
-    expect((await home.ended('first', waiting.id)).status).toBe('ready')
+    expect((await platform.waitForEnd('first', waiting.id)).status).toBe('ready')
   })
 
   test('a container that somebody else pauses goes on', async () => {
@@ -172,10 +172,10 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
 
   test('a project that is stopped while the engine is away is stopped, and its container goes once the engine is back', async () => {
     const app = await appOf('third')
-    await gate.shut()
-    expect((await home.api('POST', '/v1/projects/third/stop')).body).toEqual({ ok: true, status: 'inactive' })
-    expect((await home.edge('third.localhost')).body).not.toBe('third')
-    await gate.open()
+    await dockerProxy.close()
+    expect((await platform.api('POST', '/v1/projects/third/stop')).body).toEqual({ ok: true, status: 'inactive' })
+    expect((await platform.fetchEdge('third.localhost')).body).not.toBe('third')
+    await dockerProxy.open()
     await until(async () => ((await view.containers()).some((one) => one.id === app.id) ? undefined : true), {
       what: 'its container to go',
     })
@@ -187,9 +187,9 @@ describe.skipIf(!requires('docker').ok)('an engine that comes and goes', () => {
   })
 
   const appOf = async (slug: string) => {
-    const { body } = await home.api<{ deployments: { id: string; is_current: boolean }[] }>('GET', `/v1/projects/${slug}/deployments`)
+    const { body } = await platform.api<{ deployments: { id: string; is_current: boolean }[] }>('GET', `/v1/projects/${slug}/deployments`)
     const current = body.deployments.find((one) => one.is_current)
-    const app = current && (await view.appOf(current.id))
+    const app = current && (await view.findApp(current.id))
     if (!app) throw new Error(`${slug} has no container`)
     return app
   }

@@ -3,15 +3,15 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { dataFolder, hostsPath, nodePath } from '../../server/options.ts'
-import { windowsVariables } from '../../server/runtime/process-toolchain.ts'
+import { resolveDataFolder, resolveHostsPath, resolveNodePath } from '../../server/options.ts'
+import { createWindowsVariables } from '../../server/runtime/process/toolchains.ts'
 import { systemClock } from '../../server/lib/clock.ts'
-import { createRun } from '../../server/names/run.ts'
-import { isGitStub } from '../../server/source/apple-git.ts'
-import { runGit } from '../../server/source/process.ts'
-import { fetchEnvironment, gitEnvironment } from '../../server/source/environment.ts'
+import { createProgramRunner } from '../../server/tls/run-program.ts'
+import { isMacosGitStub } from '../../server/source/macos-git-stub.ts'
+import { runGit } from '../../server/source/run-git.ts'
+import { gitFetchEnvironment, gitEnvironment } from '../../server/source/git-environment.ts'
 import { variableOf } from '../../server/lib/environment.ts'
-import { systemPlaces } from '../../server/start/runtimes.ts'
+import { systemPaths } from '../../server/bootstrap/start-runtimes.ts'
 import { requires } from '../support/requirements.ts'
 
 const windows = { Path: '/usr/bin:/bin', SystemRoot: 'C:\\Windows', Http_Proxy: 'http://proxy:3128', ssh_auth_sock: '/run/agent', SECRET: 'sk' }
@@ -26,7 +26,7 @@ test('a variable is found by any spelling on Windows, by its own elsewhere', () 
 
 test('git on Windows finds its programs, the folder of the system, the proxy and the agent', () => {
   expect(gitEnvironment(windows, 'C:\\home', 'win32')).toMatchObject({ PATH: windows.Path, SYSTEMROOT: 'C:\\Windows', GIT_CONFIG_GLOBAL: 'NUL' })
-  const fetching = fetchEnvironment(windows, 'C:\\home', address, null, 'win32')
+  const fetching = gitFetchEnvironment(windows, 'C:\\home', address, null, 'win32')
   expect(fetching).toMatchObject({ HTTP_PROXY: windows.Http_Proxy, SSH_AUTH_SOCK: '/run/agent' })
   expect(Object.values(fetching)).not.toContain('sk')
   expect(gitEnvironment(windows, '/home', 'linux')).not.toHaveProperty('PATH')
@@ -34,29 +34,29 @@ test('git on Windows finds its programs, the folder of the system, the proxy and
 
 test('builds and apps on Windows find programs, and the folder of the system where it really is', () => {
   const copied = { Path: 'D:\\Windows\\System32', SYSTEMROOT: 'D:\\Windows' }
-  const places = systemPlaces(copied, 'win32')
+  const places = systemPaths(copied, 'win32')
   expect(places).toEqual({ path: copied.Path, system_root: 'D:\\Windows' })
-  expect(systemPlaces(copied, 'linux')).toEqual({})
+  expect(systemPaths(copied, 'linux')).toEqual({})
   const folders = { home: 'C:\\home', temporary: 'C:\\tmp', system_root: places.system_root }
-  expect(windowsVariables(folders, 'win32')).toEqual({ USERPROFILE: 'C:\\home', TEMP: 'C:\\tmp', TMP: 'C:\\tmp', SystemRoot: 'D:\\Windows' })
-  expect(windowsVariables(folders, 'linux')).toEqual({})
+  expect(createWindowsVariables(folders, 'win32')).toEqual({ USERPROFILE: 'C:\\home', TEMP: 'C:\\tmp', TMP: 'C:\\tmp', SystemRoot: 'D:\\Windows' })
+  expect(createWindowsVariables(folders, 'linux')).toEqual({})
 })
 
 test('folders of Windows are found in a copy of its environment', () => {
-  expect(dataFolder(undefined, { LocalAppData: 'D:\\me' }, 'win32')).toBe('D:\\me\\Homeport')
-  expect(hostsPath({ SYSTEMROOT: 'D:\\Windows' }, 'win32')).toBe('D:\\Windows\\System32\\drivers\\etc\\hosts')
+  expect(resolveDataFolder(undefined, { LocalAppData: 'D:\\me' }, 'win32')).toBe('D:\\me\\Homeport')
+  expect(resolveHostsPath({ SYSTEMROOT: 'D:\\Windows' }, 'win32')).toBe('D:\\Windows\\System32\\drivers\\etc\\hosts')
 })
 
 test('in Electron apps run on the Node of the package, or on that which npm start ran on', () => {
   const env = { HOMEPORT_NODE: '/usr/bin/node' }
-  expect(nodePath(process.execPath, env, true)).toBe(process.execPath)
-  expect(nodePath('/not/installed', env, true)).toBe('/usr/bin/node')
-  expect(nodePath('/not/installed', env, false)).toBe(process.execPath)
+  expect(resolveNodePath(process.execPath, env, true)).toBe(process.execPath)
+  expect(resolveNodePath('/not/installed', env, true)).toBe('/usr/bin/node')
+  expect(resolveNodePath('/not/installed', env, false)).toBe(process.execPath)
 })
 
 test('programs of the system are found on Windows', async () => {
   const print = ['-e', 'process.stdout.write([process.env.PATH, process.env.SystemRoot, process.env.SECRET].join())']
-  expect(await createRun(windows, 'win32')(process.execPath, print)).toMatchObject({ code: 0, out: '/usr/bin:/bin,C:\\Windows,' })
+  expect(await createProgramRunner(windows, 'win32')(process.execPath, print)).toMatchObject({ code: 0, out: '/usr/bin:/bin,C:\\Windows,' })
 })
 
 test.skipIf(!requires('git').ok)('Apple’s stub of git, which opens a dialog, counts as no git until the developer tools are there', async () => {
@@ -64,11 +64,11 @@ test.skipIf(!requires('git').ok)('Apple’s stub of git, which opens a dialog, c
   const tools = join(folder, 'tools/usr/bin')
   mkdirSync(tools, { recursive: true })
   writeFileSync(join(tools, 'git'), '', { mode: 0o755 })
-  expect(await isGitStub('/none:/usr/bin', 'darwin', async () => undefined)).toBe(true)
-  expect(await isGitStub('/none:/usr/bin/', 'darwin', async () => folder)).toBe(true)
-  expect(await isGitStub('/none:/usr/bin', 'darwin', async () => join(folder, 'tools'))).toBe(false)
-  expect(await isGitStub(`${tools}:/usr/bin`, 'darwin', async () => undefined)).toBe(false)
-  expect(await isGitStub('/usr/bin', 'linux', async () => undefined)).toBe(false)
+  expect(await isMacosGitStub('/none:/usr/bin', 'darwin', async () => undefined)).toBe(true)
+  expect(await isMacosGitStub('/none:/usr/bin/', 'darwin', async () => folder)).toBe(true)
+  expect(await isMacosGitStub('/none:/usr/bin', 'darwin', async () => join(folder, 'tools'))).toBe(false)
+  expect(await isMacosGitStub(`${tools}:/usr/bin`, 'darwin', async () => undefined)).toBe(false)
+  expect(await isMacosGitStub('/usr/bin', 'linux', async () => undefined)).toBe(false)
   // This machine has no xcode-select, as a Mac without the tools has none selected.
   const options = { environment: { PATH: '/usr/bin' }, signal: new AbortController().signal, clock: systemClock }
   await expect(runGit(['--version'], { ...options, platform: 'darwin' })).rejects.toMatchObject({ code: 'ENOENT' })

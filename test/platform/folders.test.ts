@@ -2,15 +2,15 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeDataFolder } from '../../server/store/private-file.ts'
+import { createDataFolder } from '../../server/store/private-file.ts'
 import { makeRepository } from '../support/repository.ts'
 import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
-let home: SharedPlatform
+let platform: SharedPlatform
 beforeAll(async () => {
-  home = await sharedPlatform()
+  platform = await sharedPlatform()
 })
-afterAll(() => home.remove())
+afterAll(() => platform.remove())
 
 /** Of the data folder itself: who cannot enter these gets no further. */
 const foldersIn = (folder: string) =>
@@ -22,7 +22,7 @@ test('folders that an earlier version left open are closed, and what is not ours
     mkdirSync(join(folder, name))
     chmodSync(join(folder, name), 0o755)
   }
-  makeDataFolder(folder)
+  createDataFolder(folder)
   expect(['bundles', 'mine'].map((name) => statSync(join(folder, name)).mode & 0o777)).toEqual([0o700, 0o755])
   rmSync(folder, { recursive: true })
 })
@@ -32,15 +32,15 @@ test('no other user may enter a folder of the data folder', async () => {
     'package.json': JSON.stringify({ name: 'open', private: true, scripts: { start: 'node server.js' } }),
     'server.js': "require('node:http').createServer((request, response) => response.end('here')).listen(process.env.PORT)",
   })
-  await home.createProject({ slug: 'open', repo_url: repository.url })
-  expect((await home.ended('open', (await home.deploy('open')).id)).error).toBeNull()
-  const { body } = await home.api<{ deployment: { id: string } }>('POST', '/instance/deploy-folder', {
+  await platform.createProject({ slug: 'open', repo_url: repository.url })
+  expect((await platform.waitForEnd('open', (await platform.deploy('open')).id)).error).toBeNull()
+  const { body } = await platform.api<{ deployment: { id: string } }>('POST', '/instance/deploy-folder', {
     path: repository.folder,
     slug: 'folder',
   })
-  expect((await home.ended('folder', body.deployment.id)).error).toBeNull()
-  const open = foldersIn(home.data_dir).filter((folder) => (statSync(folder).mode & 0o077) !== 0)
-  expect(open.map((folder) => folder.slice(home.data_dir.length))).toEqual([])
-  expect(statSync(home.data_dir).mode & 0o777).toBe(0o700)
+  expect((await platform.waitForEnd('folder', body.deployment.id)).error).toBeNull()
+  const open = foldersIn(platform.data_dir).filter((folder) => (statSync(folder).mode & 0o077) !== 0)
+  expect(open.map((folder) => folder.slice(platform.data_dir.length))).toEqual([])
+  expect(statSync(platform.data_dir).mode & 0o777).toBe(0o700)
   repository.remove()
 })

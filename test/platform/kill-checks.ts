@@ -2,18 +2,18 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { expect } from 'vitest'
-import { processesIn } from '../support/folder-processes.ts'
+import { findProcessesIn } from '../support/folder-processes.ts'
 import { until } from '../support/platform.ts'
-import type { Scene } from './kill-scene.ts'
+import type { KillContext } from './kill-context.ts'
 
-export interface Current {
+export interface CurrentDeployment {
   id: string
   slug: string
   is_upstream: boolean
 }
 
 /** What serves according to the files that the dead platform left. */
-export function currentOf(data: string): Current[] {
+export function readCurrentDeployments(data: string): CurrentDeployment[] {
   const db = new Sqlite(join(data, 'homeport.db'), { readonly: true })
   try {
     return db
@@ -40,23 +40,23 @@ export function assertIntact(data: string): void {
 }
 
 /** Containers, processes and folders of attempts that died: none, once everything has ended and drained. */
-export async function assertNothingLeft(scene: Pick<Scene, 'data' | 'engine'>): Promise<void> {
-  const isClean = async () => expect(await leftovers(scene)).toEqual([]) ?? true
+export async function assertNothingLeft(context: Pick<KillContext, 'data' | 'engine'>): Promise<void> {
+  const isClean = async () => expect(await leftovers(context)).toEqual([]) ?? true
   await until(isClean, { what: 'nothing to be left behind', every_ms: 250 })
 }
 
-async function leftovers(scene: Pick<Scene, 'data' | 'engine'>): Promise<string[]> {
-  const current = new Set(currentOf(scene.data).map((one) => one.id))
-  const kept = new Set(withArtifact(scene.data))
+async function leftovers(context: Pick<KillContext, 'data' | 'engine'>): Promise<string[]> {
+  const current = new Set(readCurrentDeployments(context.data).map((one) => one.id))
+  const kept = new Set(readDeploymentsWithArtifact(context.data))
   const found: string[] = []
-  for (const name of ['work', 'sources']) found.push(...entries(join(scene.data, name)).map((entry) => `folder ${name}/${entry}`))
-  for (const entry of entries(join(scene.data, 'bundles'))) if (!kept.has(entry)) found.push(`folder bundles/${entry}`)
-  for (const one of processesIn(scene.data))
+  for (const name of ['work', 'sources']) found.push(...entries(join(context.data, name)).map((entry) => `folder ${name}/${entry}`))
+  for (const entry of entries(join(context.data, 'bundles'))) if (!kept.has(entry)) found.push(`folder bundles/${entry}`)
+  for (const one of findProcessesIn(context.data))
     if (![...current].some((id) => one.cwd.includes(id))) found.push(`process ${one.pid} ${one.command} in ${one.cwd}`)
-  if (scene.engine) {
-    for (const one of await scene.engine.containers())
+  if (context.engine) {
+    for (const one of await context.engine.containers())
       if (one.role !== 'app' || !current.has(one.deployment_id)) found.push(`${one.role} container ${one.id} of ${one.deployment_id}`)
-    for (const one of await scene.engine.images())
+    for (const one of await context.engine.images())
       if (one.role === 'app' && !kept.has(one.deployment_id)) found.push(`image ${one.id} of ${one.deployment_id}`)
   }
   return found
@@ -64,7 +64,7 @@ async function leftovers(scene: Pick<Scene, 'data' | 'engine'>): Promise<string[
 
 const entries = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : [])
 
-function withArtifact(data: string): string[] {
+function readDeploymentsWithArtifact(data: string): string[] {
   const db = new Sqlite(join(data, 'homeport.db'), { readonly: true })
   try {
     return db

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
-import { foldersOf, rollBranches } from '../deploy/random-branches.ts'
-import { explore, freshSeed, readCorpus } from '../support/corpus.ts'
-import { createDice } from '../support/dice.ts'
+import { foldersOf, runRandomBranches } from '../deployments/random-branches.ts'
+import { explore, newSeed, readCorpus } from '../support/corpus.ts'
+import { createSeededRandom } from '../support/seeded-random.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { requires } from '../support/requirements.ts'
 import { killRounds } from './kill.ts'
@@ -13,7 +13,7 @@ interface KillCase {
   seed: number
 }
 const corpus = new URL('corpus/kill.json', import.meta.url)
-const fresh: KillCase[] = (['process', 'docker'] as const).map((runtime) => ({ runtime, rounds: 50, seed: freshSeed() }))
+const fresh: KillCase[] = (['process', 'docker'] as const).map((runtime) => ({ runtime, rounds: 50, seed: newSeed() }))
 
 describe('kill -9 at any moment: what was answered exists once and ends, what served goes on, nothing is left behind', () => {
   const play = async (one: KillCase) => {
@@ -31,17 +31,17 @@ describe('kill -9 at any moment: what was answered exists once and ends, what se
 })
 
 describe('kill -9 while branches are pushed and deleted', () => {
-  let home: TestPlatform
-  afterAll(() => home.remove())
+  let platform: TestPlatform
+  afterAll(() => platform.remove())
 
   test('10 steps: the previews are the branches', { timeout: 900_000 }, async () => {
-    const seed = freshSeed()
+    const seed = newSeed()
     console.log(`kill -9 among branches: seed ${seed}`)
-    const dice = createDice(seed)
-    home = await startTestPlatform({ runtime: 'process' })
-    const { data_dir } = home
-    const client = new Proxy(home, { get: (_, name) => Reflect.get(home, name) as unknown })
-    await rollBranches({
+    const seededRandom = createSeededRandom(seed)
+    platform = await startTestPlatform({ runtime: 'process' })
+    const { data_dir } = platform
+    const client = new Proxy(platform, { get: (_, name) => Reflect.get(platform, name) as unknown })
+    await runRandomBranches({
       home: client,
       seed,
       steps: 10,
@@ -49,9 +49,9 @@ describe('kill -9 while branches are pushed and deleted', () => {
       leftovers: async (open) => foldersOf(data_dir, open),
       // At any moment of what a push sets off: from the event over the queue and the build to the swap.
       async disturb() {
-        await delay(dice.between(0, 700))
-        await home.kill()
-        home = await startTestPlatform({ runtime: 'process', data_dir })
+        await delay(seededRandom.between(0, 700))
+        await platform.kill()
+        platform = await startTestPlatform({ runtime: 'process', data_dir })
       },
     })
   })

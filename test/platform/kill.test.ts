@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
-import { gateIn, startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
+import { signalFileIn, startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { assertIntact, assertNothingLeft } from './kill-checks.ts'
 
@@ -10,50 +10,52 @@ import { assertIntact, assertNothingLeft } from './kill-checks.ts'
  * behind. Uploads: uploads.test.ts. Branches: deploy/watch-apps.test.ts. Sleep: deploy/sleep.test.ts. Migrations: store/database.test.ts.
  */
 
-let home: TestPlatform
+let platform: TestPlatform
 let repository: Repository
-const gate = (name: string) => gateIn(home.data_dir, `${name}-may-go-on`)
-const open = (name: string) => writeFileSync(gate(name), '')
+const signalFile = (name: string) => signalFileIn(platform.data_dir, `${name}-may-go-on`)
+const open = (name: string) => writeFileSync(signalFile(name), '')
 
 /** An app that answers its deployment's id. Its build and its start each wait for a file. */
 const files = (build: string, start: string, onTerm = 'server.close(() => process.exit(0))') => ({
   'package.json': JSON.stringify({
     name: 'app',
     private: true,
-    scripts: { build: `echo begun; until [ -e ${gate(build)} ]; do sleep 0.05; done`, start: 'node server.js' },
+    scripts: { build: `echo begun; until [ -e ${signalFile(build)} ]; do sleep 0.05; done`, start: 'node server.js' },
   }),
   'server.js': `
 const server = require('node:http').createServer((request, response) => response.end(process.env.HOMEPORT_DEPLOYMENT_ID))
 process.on('SIGTERM', () => { ${onTerm} })
 const look = setInterval(() => {
-  if (!require('node:fs').existsSync('${gate(start)}')) return
+  if (!require('node:fs').existsSync('${signalFile(start)}')) return
   clearInterval(look)
   server.listen(process.env.PORT, process.env.HOST)
 }, 20)`,
 })
 
 beforeAll(async () => {
-  home = await startTestPlatform({ runtime: 'process' })
+  platform = await startTestPlatform({ runtime: 'process' })
   open('always')
   repository = makeRepository(files('always', 'always'))
-  await home.createProject({ slug: 'phoenix', repo_url: repository.url })
-  const { id } = await home.deploy('phoenix')
-  expect(await home.ended('phoenix', id)).toMatchObject({ status: 'ready' })
+  await platform.createProject({ slug: 'phoenix', repo_url: repository.url })
+  const { id } = await platform.deploy('phoenix')
+  expect(await platform.waitForEnd('phoenix', id)).toMatchObject({ status: 'ready' })
 })
 afterAll(async () => {
-  await home.remove()
+  await platform.remove()
   repository.remove()
 })
 
 const killAndRestart = async () => {
-  await home.kill()
-  assertIntact(home.data_dir)
-  home = await startTestPlatform({ runtime: 'process', data_dir: home.data_dir })
+  await platform.kill()
+  assertIntact(platform.data_dir)
+  platform = await startTestPlatform({ runtime: 'process', data_dir: platform.data_dir })
 }
 const serves = (id: string) =>
-  until(async () => expect(await home.edge('phoenix.localhost')).toMatchObject({ status: 200, body: id }) ?? true, { what: `${id} to serve` })
+  until(async () => expect(await platform.fetchEdge('phoenix.localhost')).toMatchObject({ status: 200, body: id }) ?? true, {
+    what: `${id} to serve`,
+  })
 const onceEach = async (ids: string[]) => {
-  const { body } = await home.api<{ deployments: Deployment[] }>('GET', '/v1/projects/phoenix/deployments?limit=100')
+  const { body } = await platform.api<{ deployments: Deployment[] }>('GET', '/v1/projects/phoenix/deployments?limit=100')
   for (const id of ids) expect(body.deployments.filter((one) => one.id === id)).toHaveLength(1)
 }
 
@@ -61,12 +63,12 @@ test.each([
   ['a build', 'built', 'always', 'building'],
   ['a start', 'always', 'started', 'deploying'],
 ])('kill -9 during %s: the old version serves, and the deployment begins again', async (_, build, start, status) => {
-  const before = (await home.edge('phoenix.localhost')).body
+  const before = (await platform.fetchEdge('phoenix.localhost')).body
   repository.commit(files(build, start))
-  const { id } = await home.deploy('phoenix')
+  const { id } = await platform.deploy('phoenix')
   await until(
     async () => {
-      const seen = await home.deployment('phoenix', id)
+      const seen = await platform.getDeployment('phoenix', id)
       return (seen.status === status && seen.build_log.includes('begun')) || undefined
     },
     { what: `${id} to be ${status}` },
@@ -75,35 +77,37 @@ test.each([
   await serves(before)
   open(build)
   open(start)
-  expect(await home.ended('phoenix', id)).toMatchObject({ status: 'ready', error: null })
+  expect(await platform.waitForEnd('phoenix', id)).toMatchObject({ status: 'ready', error: null })
   await onceEach([id])
   await serves(id)
-  await assertNothingLeft({ data: home.data_dir, engine: undefined })
+  await assertNothingLeft({ data: platform.data_dir, engine: undefined })
 })
 
 test('kill -9 with a queue: what was queued runs in its order, and only the newest of a project', async () => {
   repository.commit(files('queued', 'always'))
-  const running = await home.deploy('phoenix')
-  await until(async () => (await home.deployment('phoenix', running.id)).build_log.includes('begun') || undefined, { what: 'the build to run' })
-  const [older, newer] = [await home.deploy('phoenix'), await home.deploy('phoenix')]
+  const running = await platform.deploy('phoenix')
+  await until(async () => (await platform.getDeployment('phoenix', running.id)).build_log.includes('begun') || undefined, {
+    what: 'the build to run',
+  })
+  const [older, newer] = [await platform.deploy('phoenix'), await platform.deploy('phoenix')]
   await killAndRestart()
   open('queued')
-  expect(await home.ended('phoenix', running.id)).toMatchObject({ status: 'ready' })
-  expect(await home.ended('phoenix', older.id)).toMatchObject({ status: 'canceled' })
-  expect(await home.ended('phoenix', newer.id)).toMatchObject({ status: 'ready' })
+  expect(await platform.waitForEnd('phoenix', running.id)).toMatchObject({ status: 'ready' })
+  expect(await platform.waitForEnd('phoenix', older.id)).toMatchObject({ status: 'canceled' })
+  expect(await platform.waitForEnd('phoenix', newer.id)).toMatchObject({ status: 'ready' })
   await onceEach([running.id, older.id, newer.id])
   await serves(newer.id)
-  await assertNothingLeft({ data: home.data_dir, engine: undefined })
+  await assertNothingLeft({ data: platform.data_dir, engine: undefined })
 })
 
 test('kill -9 during a delete: the project stays gone, and its app and files go', async () => {
   repository.commit(files('always', 'always', ''))
-  const { id } = await home.deploy('phoenix')
-  expect(await home.ended('phoenix', id)).toMatchObject({ status: 'ready' })
+  const { id } = await platform.deploy('phoenix')
+  expect(await platform.waitForEnd('phoenix', id)).toMatchObject({ status: 'ready' })
   // The app ignores SIGTERM: it is still being stopped when the platform dies.
-  expect((await home.api('DELETE', '/v1/projects/phoenix')).status).toBe(204)
+  expect((await platform.api('DELETE', '/v1/projects/phoenix')).status).toBe(204)
   await killAndRestart()
-  expect((await home.api('GET', '/v1/projects/phoenix')).status).toBe(404)
-  expect((await home.edge('phoenix.localhost')).status).toBe(404)
-  await assertNothingLeft({ data: home.data_dir, engine: undefined })
+  expect((await platform.api('GET', '/v1/projects/phoenix')).status).toBe(404)
+  expect((await platform.fetchEdge('phoenix.localhost')).status).toBe(404)
+  await assertNothingLeft({ data: platform.data_dir, engine: undefined })
 })

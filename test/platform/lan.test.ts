@@ -5,7 +5,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LanStatus } from '../../server/contract/network.ts'
-import { ask } from '../support/ask.ts'
+import { sendRequest } from '../support/http-request.ts'
 import { startTestPlatform, type TestPlatform, until } from '../support/platform.ts'
 import { requires } from '../support/requirements.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
@@ -32,29 +32,29 @@ require('node:http')
 }
 
 withNetwork('the network, opened', () => {
-  let home: TestPlatform
+  let platform: TestPlatform
   let repository: Repository
-  const port = () => new URL(home.platform.api_url).port
-  const edgePort = () => new URL(home.platform.edge_url).port
-  const lan = async () => (await home.api<{ lan: LanStatus }>('GET', '/instance/lan')).body.lan
-  const set = (value: boolean) => home.api('PATCH', '/instance/settings', { lan: value })
-  const owner = () => ({ authorization: `Bearer ${home.platform.instance.token}` })
+  const port = () => new URL(platform.handle.api_url).port
+  const edgePort = () => new URL(platform.handle.edge_url).port
+  const lan = async () => (await platform.api<{ lan: LanStatus }>('GET', '/instance/lan')).body.lan
+  const set = (value: boolean) => platform.api('PATCH', '/instance/settings', { lan: value })
+  const owner = () => ({ authorization: `Bearer ${platform.handle.instance.token}` })
   const api = (path: string, address = near) => `http://${address}:${port()}${path}`
 
   beforeAll(async () => {
     repository = makeRepository(mirror)
-    home = await startTestPlatform({ runtime: 'process', lan_addresses: [near] })
-    await home.createProject({ slug: 'mirror', repo_url: repository.url })
-    const { id } = await home.deploy('mirror')
-    expect((await home.ended('mirror', id)).status).toBe('ready')
+    platform = await startTestPlatform({ runtime: 'process', lan_addresses: [near] })
+    await platform.createProject({ slug: 'mirror', repo_url: repository.url })
+    const { id } = await platform.deploy('mirror')
+    expect((await platform.waitForEnd('mirror', id)).status).toBe('ready')
   })
   afterAll(async () => {
-    await home.remove()
+    await platform.remove()
     repository.remove()
   })
 
   test('by default every listener of the platform is on loopback', () => {
-    const addresses = listeners(home.pid)
+    const addresses = listeners(platform.pid)
     expect(addresses.length).toBeGreaterThan(1)
     expect(addresses.filter((address) => address !== '127.0.0.1' && address !== '::1')).toEqual([])
   })
@@ -64,20 +64,20 @@ withNetwork('the network, opened', () => {
     expect([refused.status, refused.body.error]).toEqual([409, 'owner_password_required'])
     expect(refused.body.message).toContain('homeport password')
     expect(await lan()).toMatchObject({ open: false, has_owner_password: false, dashboard_urls: [], projects: [] })
-    expect((await home.api<{ settings: { lan: boolean } }>('GET', '/instance/settings')).body.settings.lan).toBe(false)
-    await expect(ask(api('/healthz'))).rejects.toThrow('ECONNREFUSED')
+    expect((await platform.api<{ settings: { lan: boolean } }>('GET', '/instance/settings')).body.settings.lan).toBe(false)
+    await expect(sendRequest(api('/healthz'))).rejects.toThrow('ECONNREFUSED')
   })
 
   test('a password has ten characters or more; on this machine it needs no code', async () => {
-    expect((await home.api('POST', '/instance/password', { password: 'too short' })).status).toBe(400)
-    expect(await home.api('POST', '/instance/password', { password })).toMatchObject({ status: 200, body: { ok: true } })
-    expect(databaseText(home.data_dir)).not.toContain(password)
+    expect((await platform.api('POST', '/instance/password', { password: 'too short' })).status).toBe(400)
+    expect(await platform.api('POST', '/instance/password', { password })).toMatchObject({ status: 200, body: { ok: true } })
+    expect(databaseText(platform.data_dir)).not.toContain(password)
   })
 
   test('opens the address of the network, and that alone, at the same ports', async () => {
     expect((await set(true)).status).toBe(200)
-    expect((await ask(api('/healthz'))).status).toBe(200)
-    await expect(ask(api('/healthz', other))).rejects.toThrow('ECONNREFUSED')
+    expect((await sendRequest(api('/healthz'))).status).toBe(200)
+    await expect(sendRequest(api('/healthz', other))).rejects.toThrow('ECONNREFUSED')
     const status = await lan()
     expect(status).toMatchObject({
       open: true,
@@ -87,17 +87,17 @@ withNetwork('the network, opened', () => {
       warning: expect.stringContaining('not encrypted'),
       dashboard_urls: [api('/app/')],
     })
-    expect(listeners(home.pid).filter((address) => address === '0.0.0.0' || address === '::')).toEqual([])
+    expect(listeners(platform.pid).filter((address) => address === '0.0.0.0' || address === '::')).toEqual([])
   })
 
   test('answers to the machine’s own names there; any other name takes a token', async () => {
-    const status = async (host: string, headers = {}) => (await ask(api('/docs'), { headers: { host, ...headers } })).status
+    const status = async (host: string, headers = {}) => (await sendRequest(api('/docs'), { headers: { host, ...headers } })).status
     expect(await status(`${near}:${port()}`)).toBe(200)
     expect(await status(`${hostname().split('.')[0]}.local:${port()}`)).toBe(200)
     for (const host of ['evil.example', `evil.example:${port()}`, `${near}:1`, `${other}:${port()}`, `${near}.nip.io:${port()}`])
       expect([host, await status(host), await status(host, owner())]).toEqual([host, 421, 200])
     // The name of the network is no name of loopback.
-    const byLoopback = await ask(`${home.platform.api_url}/docs`, { headers: { host: `${near}:${port()}`, ...owner() } })
+    const byLoopback = await sendRequest(`${platform.handle.api_url}/docs`, { headers: { host: `${near}:${port()}`, ...owner() } })
     expect(byLoopback.status).toBe(421)
   })
 
@@ -106,27 +106,27 @@ withNetwork('the network, opened', () => {
     expect(project).toMatchObject({ slug: 'mirror', name: 'mirror', urls: [expect.stringMatching(new RegExp(`^http://${near}:\\d+/$`))] })
     const url = project?.urls[0] ?? ''
     for (const host of [new URL(url).host, 'laptop.local', 'unknown.localhost']) {
-      const { status, json } = await ask(`${url}some/path?q=1`, { headers: { host } })
+      const { status, json } = await sendRequest(`${url}some/path?q=1`, { headers: { host } })
       expect([status, json]).toEqual([200, { url: '/some/path?q=1', headers: expect.objectContaining({ host, 'x-forwarded-host': host }) }])
     }
-    expect((await ask(url, { headers: { host: 'evil.example' } })).status).toBe(404)
-    const odd = await ask(url, { headers: { host: 'not a host' } })
+    expect((await sendRequest(url, { headers: { host: 'evil.example' } })).status).toBe(404)
+    const odd = await sendRequest(url, { headers: { host: 'not a host' } })
     expect(odd.status).toBe(400)
     // By its name at the edge's own port it is found as well.
-    const byName = await ask(`http://${near}:${edgePort()}/`, { headers: { host: `mirror.localhost:${edgePort()}` } })
+    const byName = await sendRequest(`http://${near}:${edgePort()}/`, { headers: { host: `mirror.localhost:${edgePort()}` } })
     expect(byName.status).toBe(200)
-    expect((await ask(`http://${near}:${edgePort()}/`, { headers: { host: `${near}:${edgePort()}` } })).status).toBe(404)
+    expect((await sendRequest(`http://${near}:${edgePort()}/`, { headers: { host: `${near}:${edgePort()}` } })).status).toBe(404)
   })
 
   test('who signs in there gets a session there; no app ever sees its cookie', async () => {
     const { status, headers } = await signIn(api(''), password)
     expect([status, headers.location]).toEqual([303, '/app/'])
     const cookie = headers['set-cookie']?.[0]?.split(';')[0] ?? ''
-    expect((await ask(api('/instance/session'), { headers: { cookie } })).json).toMatchObject({ user: { is_instance_owner: true } })
+    expect((await sendRequest(api('/instance/session'), { headers: { cookie } })).json).toMatchObject({ user: { is_instance_owner: true } })
 
     const url = (await lan()).projects[0]?.urls[0] ?? ''
     const seen = async (sent: string, at = url, host = new URL(at).host) => {
-      const { json } = await ask(at, { headers: { cookie: sent, host } })
+      const { json } = await sendRequest(at, { headers: { cookie: sent, host } })
       return (json as { headers: Record<string, string> }).headers.cookie
     }
     expect(await seen(`theme=dark; ${cookie}; lang=en`)).toBe('theme=dark; lang=en')
@@ -137,21 +137,21 @@ withNetwork('the network, opened', () => {
 
   test('from another machine the password takes a code that only this one shows, once', async () => {
     const change = async (body: object, headers = {}) => {
-      const { status, json } = await ask(api('/instance/password'), { method: 'POST', headers: { ...owner(), ...headers }, body })
+      const { status, json } = await sendRequest(api('/instance/password'), { method: 'POST', headers: { ...owner(), ...headers }, body })
       return [status, json.error]
     }
     expect(await change({ password })).toEqual([403, 'forbidden'])
     expect(await change({ password, setup_code: 'ABCDE-FGHJK' })).toEqual([403, 'forbidden'])
-    const overNetwork = await ask(api('/instance/setup-codes'), { method: 'POST', headers: owner() })
+    const overNetwork = await sendRequest(api('/instance/setup-codes'), { method: 'POST', headers: owner() })
     expect([overNetwork.status, overNetwork.json.error]).toEqual([403, 'forbidden'])
     // Through a proxy on this machine it is somebody else too.
-    const proxied = await ask(`${home.platform.api_url}/instance/setup-codes`, {
+    const proxied = await sendRequest(`${platform.handle.api_url}/instance/setup-codes`, {
       method: 'POST',
       headers: { ...owner(), 'x-forwarded-for': '203.0.113.9' },
     })
     expect(proxied.status).toBe(403)
 
-    const code = async () => String((await home.api('POST', '/instance/setup-codes')).body.setup_code)
+    const code = async () => String((await platform.api('POST', '/instance/setup-codes')).body.setup_code)
     const first = await code()
     expect(first).toMatch(/^[A-Z2-9]{5}-[A-Z2-9]{5}$/)
     expect(await change({ password, setup_code: first })).toEqual([200, undefined])
@@ -161,24 +161,24 @@ withNetwork('the network, opened', () => {
     for (let i = 0; i < 5; i++) expect(await change({ password, setup_code: `WRONG-${i}` })).toEqual([403, 'forbidden'])
     expect(await change({ password, setup_code: guessed })).toEqual([403, 'forbidden'])
     expect(await change({ password, setup_code: 'x' }, { authorization: 'Bearer svc_wrong' })).toEqual([401, 'unauthorized'])
-    expect(home.log.join('\n')).not.toContain(first)
+    expect(platform.log.join('\n')).not.toContain(first)
   })
 
   test('a new password ends every other session of the owner, and the old password', async () => {
-    const cookieOf = async () => (await signIn(home.platform.api_url, password)).headers['set-cookie']?.[0]?.split(';')[0] ?? ''
+    const cookieOf = async () => (await signIn(platform.handle.api_url, password)).headers['set-cookie']?.[0]?.split(';')[0] ?? ''
     const [mine, elsewhere] = [await cookieOf(), await cookieOf()]
     const next = 'another long password'
-    const changed = await ask(`${home.platform.api_url}/instance/password`, {
+    const changed = await sendRequest(`${platform.handle.api_url}/instance/password`, {
       method: 'POST',
-      headers: { cookie: mine, origin: home.platform.api_url },
+      headers: { cookie: mine, origin: platform.handle.api_url },
       body: { password: next },
     })
     expect(changed.status).toBe(200)
-    const alive = async (cookie: string) => (await ask(`${home.platform.api_url}/instance/session`, { headers: { cookie } })).status
+    const alive = async (cookie: string) => (await sendRequest(`${platform.handle.api_url}/instance/session`, { headers: { cookie } })).status
     expect([await alive(mine), await alive(elsewhere)]).toEqual([200, 401])
-    expect((await signIn(home.platform.api_url, password)).status).toBe(401)
-    expect((await signIn(home.platform.api_url, next)).status).toBe(303)
-    expect((await home.api('POST', '/instance/password', { password })).status).toBe(200)
+    expect((await signIn(platform.handle.api_url, password)).status).toBe(401)
+    expect((await signIn(platform.handle.api_url, next)).status).toBe(303)
+    expect((await platform.api('POST', '/instance/password', { password })).status).toBe(200)
   })
 
   test('wrong passwords over the network have to wait; this machine is never kept out', async () => {
@@ -187,37 +187,37 @@ withNetwork('the network, opened', () => {
     const refused = await until(async () => (await tries()).find(({ status }) => status !== 401), { what: 'a refusal to look at any more' })
     expect(refused.status).toBe(429)
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
-    expect((await signIn(home.platform.api_url, 'wrong password')).status).toBe(401)
-    expect((await signIn(home.platform.api_url, password)).status).toBe(303)
-    await home.advance(longestWait_ms)
+    expect((await signIn(platform.handle.api_url, 'wrong password')).status).toBe(401)
+    expect((await signIn(platform.handle.api_url, password)).status).toBe(303)
+    await platform.advance(longestWait_ms)
     expect((await signIn(api(''), password)).status).toBe(303)
   })
 
   test('follows the addresses of the machine', async () => {
-    await home.platform.setLanAddresses([other])
+    await platform.handle.setLanAddresses([other])
     await set(true)
-    await expect(ask(api('/healthz'))).rejects.toThrow('ECONNREFUSED')
-    expect((await ask(api('/healthz', other))).status).toBe(200)
+    await expect(sendRequest(api('/healthz'))).rejects.toThrow('ECONNREFUSED')
+    expect((await sendRequest(api('/healthz', other))).status).toBe(200)
     const [url] = (await lan()).projects[0]?.urls ?? []
     expect(url).toContain(other)
-    expect((await ask(url ?? '')).status).toBe(200)
-    await home.platform.setLanAddresses([])
+    expect((await sendRequest(url ?? '')).status).toBe(200)
+    await platform.handle.setLanAddresses([])
     await set(true)
     expect(await lan()).toMatchObject({ open: true, dashboard_urls: [], warning: expect.stringContaining('no address') })
-    await home.platform.setLanAddresses([near])
+    await platform.handle.setLanAddresses([near])
     await set(true)
   })
 
   test('a project that is gone is closed by itself, a new one opens', async () => {
-    await home.createProject({ slug: 'second', repo_url: repository.url })
-    const { id } = await home.deploy('second')
-    expect((await home.ended('second', id)).status).toBe('ready')
+    await platform.createProject({ slug: 'second', repo_url: repository.url })
+    const { id } = await platform.deploy('second')
+    expect((await platform.waitForEnd('second', id)).status).toBe('ready')
     const url = await until(async () => (await lan()).projects.find((one) => one.slug === 'second')?.urls[0], { what: 'the second project' })
-    expect((await ask(url)).status).toBe(200)
-    await home.api('DELETE', '/v1/projects/second')
+    expect((await sendRequest(url)).status).toBe(200)
+    await platform.api('DELETE', '/v1/projects/second')
     await until(
       () =>
-        ask(url).then(
+        sendRequest(url).then(
           () => undefined,
           () => true,
         ),
@@ -234,30 +234,30 @@ withNetwork('the network, opened', () => {
       () => true,
       () => true,
     )
-    const off = await ask(api('/instance/settings'), { method: 'PATCH', headers: owner(), body: { lan: false } })
+    const off = await sendRequest(api('/instance/settings'), { method: 'PATCH', headers: owner(), body: { lan: false } })
     expect([off.status, off.json]).toEqual([200, { settings: expect.objectContaining({ lan: false }) }])
     await Promise.all([...gone, streamEnded])
-    for (const closed of [api('/healthz'), `http://${near}:${edgePort()}/`, url]) await expect(ask(closed)).rejects.toThrow('ECONNREFUSED')
+    for (const closed of [api('/healthz'), `http://${near}:${edgePort()}/`, url]) await expect(sendRequest(closed)).rejects.toThrow('ECONNREFUSED')
     expect(await lan()).toMatchObject({ open: false, warning: null, dashboard_urls: [], projects: [] })
-    expect((await ask(`${home.platform.api_url}/healthz`)).status).toBe(200)
+    expect((await sendRequest(`${platform.handle.api_url}/healthz`)).status).toBe(200)
   })
 
   test('stays open over a restart, and a project keeps its port', async () => {
     await set(true)
     const before = (await lan()).projects[0]?.urls[0] ?? ''
-    const { data_dir } = home
+    const { data_dir } = platform
     const ports = { port: Number(port()), edge_port: Number(edgePort()) }
-    await home.platform.stop()
-    await expect(ask(before)).rejects.toThrow('ECONNREFUSED')
-    home = await startTestPlatform({ runtime: 'process', data_dir, ...ports, lan_addresses: [near] })
-    expect((await ask(api('/healthz'))).status).toBe(200)
+    await platform.handle.stop()
+    await expect(sendRequest(before)).rejects.toThrow('ECONNREFUSED')
+    platform = await startTestPlatform({ runtime: 'process', data_dir, ...ports, lan_addresses: [near] })
+    expect((await sendRequest(api('/healthz'))).status).toBe(200)
     const after = await until(async () => (await lan()).projects[0]?.urls[0], { what: 'the project to be live again' })
     expect(after).toBe(before)
   })
 })
 
 function signIn(origin: string, secret: string, email = 'owner@homeport.localhost') {
-  return ask(`${origin}/sign-in`, {
+  return sendRequest(`${origin}/sign-in`, {
     method: 'POST',
     headers: { origin, accept: 'text/html' },
     body: new URLSearchParams({ email, password: secret }),

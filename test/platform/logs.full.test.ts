@@ -1,6 +1,6 @@
-import { freshSeed } from '../support/corpus.ts'
-import { logStories } from './log-stories.ts'
+import { newSeed } from '../support/corpus.ts'
+import { logSuite } from './log-suite.ts'
 
-const seed = freshSeed()
+const seed = newSeed()
 console.log(`cuts of log streams: seed ${seed}`)
-logStories({ count: 100_000, cuts: 20, seed, memory_mb: 60, detail_ms: 1_000 })
+logSuite({ count: 100_000, cuts: 20, seed, memory_mb: 60, detail_ms: 1_000 })

@@ -1,3 +1,3 @@
-import { logStories } from './log-stories.ts'
+import { logSuite } from './log-suite.ts'
 
-logStories({ count: 30_000, cuts: 5, seed: 20_261_121, memory_mb: Infinity, detail_ms: Infinity })
+logSuite({ count: 30_000, cuts: 5, seed: 20_261_121, memory_mb: Infinity, detail_ms: Infinity })

@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
 import { requires } from '../support/requirements.ts'
-import { secretSinks } from './secrets.ts'
+import { secretLeakSuite } from './secrets.ts'
 
-describe.skipIf(!requires('docker').ok)('with a Docker engine', () => secretSinks('docker'))
+describe.skipIf(!requires('docker').ok)('with a Docker engine', () => secretLeakSuite('docker'))

@@ -1,3 +1,3 @@
-import { secretSinks } from './secrets.ts'
+import { secretLeakSuite } from './secrets.ts'
 
-secretSinks('process')
+secretLeakSuite('process')

@@ -10,20 +10,19 @@ import Docker from 'dockerode'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DeploymentDetail } from '../../server/contract/deployments.ts'
 import { newId } from '../../server/lib/id.ts'
-import { type GitHost, startGitHost } from '../support/git-host.ts'
-import { askEdge, newFolder, type RunningInstance, serve } from '../support/instance-process.ts'
+import { type GitServer, startGitServer } from '../support/git-server.ts'
+import { fetchFromEdge, createTempFolder, type RunningInstance, startInstance } from '../support/instance-process.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { chromiumPath, dockerSocket } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
 
-/** Bytes that every writing but the plain one changes. */
-const planted = (name: string) => `HPSENT_${name}/+ ${newId('evt')}"é%`
+const createSecret = (name: string) => `HPSENT_${name}/+ ${newId('evt')}"é%`
 
 /** Every way in which it may be written down: plain, JSON, percent-encoded in four ways, base64 at each of its three places and for addresses. */
-export function writings(secret: string): string[] {
+export function encodingsOf(secret: string): string[] {
   const percent = [encodeURIComponent(secret), encodeURI(secret), new URLSearchParams({ s: secret }).toString().slice(2)]
   const base64 = [0, 1, 2].map((before) => {
-    const text = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)])
+    const text = Buffer.from('\0'.repeat(before) + secret)
       .toString('base64')
       .replace(/=+$/, '')
     return text.slice(before === 0 ? 0 : 4, -1)
@@ -40,7 +39,7 @@ export function writings(secret: string): string[] {
   ]
 }
 
-const shout = `
+const leakScript = `
   const all = [process.env.SECRET, process.env.DATABASE_URL, process.env.DATABASE_URL && decodeURIComponent(new URL(process.env.DATABASE_URL).password)].filter(Boolean)
   for (const one of all) {
     console.log('plain', one); console.error('percent', encodeURIComponent(one)); console.log('base64', Buffer.from(one).toString('base64'))
@@ -52,7 +51,7 @@ const shout = `
 
 const app = {
   'package.json': JSON.stringify({ name: 'teller', private: true, scripts: { build: 'node build.js', start: 'node server.js' } }),
-  'shout.js': shout,
+  'shout.js': leakScript,
   'build.js': `require('./shout.js'); if (require('node:fs').existsSync('fail-build')) process.exit(3)`,
   'server.js': `require('./shout.js'); if (require('node:fs').existsSync('fail-start')) process.exit(4)
     require('node:http').createServer((q, r) => {
@@ -61,32 +60,32 @@ const app = {
     }).listen(process.env.PORT)`,
 }
 
-export function secretSinks(runtime: 'process' | 'docker'): void {
+export function secretLeakSuite(runtime: 'process' | 'docker'): void {
   describe(`on ${runtime}`, () => {
     const secrets = new Map([
-      ['variable', planted('variable')],
-      ['preview variable', planted('preview')],
+      ['variable', createSecret('variable')],
+      ['preview variable', createSecret('preview')],
       ['git credential', `HPSENT-git-${newId('evt')}/+`],
     ])
     /** What was written where: name of the sink and its text. */
     const sinks = new Map<string, string>()
-    const into = (sink: string, text: string) => sinks.set(sink, `${sinks.get(sink) ?? ''}${text}\n`)
-    const folder = newFolder(`secrets-${runtime}`)
-    const data = join(folder.path, 'data')
-    const temporary = join(folder.path, 'tmp')
+    const recordSink = (sink: string, text: string) => sinks.set(sink, `${sinks.get(sink) ?? ''}${text}\n`)
+    const folder = createTempFolder(`secrets-${runtime}`)
+    const dataFolder = join(folder.path, 'data')
+    const tempFolder = join(folder.path, 'tmp')
     const seen = { processes: new Set<string>(), surroundings: new Set<string>() }
     const streams = new AbortController()
     let instance: RunningInstance
-    let host: GitHost
+    let host: GitServer
     let repository: Repository
     let projectId = ''
 
     const ownTokens: string[] = []
     const start = async () => {
-      const running = await serve({
-        data,
+      const running = await startInstance({
+        data: dataFolder,
         args: ['--port', '0', '--edge-port', '0', '--runtime', runtime],
-        env: { HOMEPORT_CHROMIUM: chromiumPath ?? 'off', TMPDIR: temporary },
+        env: { HOMEPORT_CHROMIUM: chromiumPath ?? 'off', TMPDIR: tempFolder },
       })
       ownTokens.push(running.instance.token)
       return running
@@ -99,7 +98,7 @@ export function secretSinks(runtime: 'process' | 'docker'): void {
       body?: unknown,
       more: { isHandout?: boolean; token?: string } = {},
     ): Promise<{ status: number; body: Body }> => {
-      const answer = await instance.ask(path, {
+      const response = await instance.fetch(path, {
         method,
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         headers: {
@@ -107,17 +106,17 @@ export function secretSinks(runtime: 'process' | 'docker'): void {
           ...(more.token === undefined ? {} : { 'x-purge-token': more.token }),
         },
       })
-      const bytes = Buffer.from(await answer.arrayBuffer())
+      const bytes = Buffer.from(await response.arrayBuffer())
       const text = (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString('latin1')
-      if (!more.isHandout) into('the answers', `${method} ${JSON.stringify([...answer.headers])} ${text}`)
-      return { status: answer.status, body: (/^\s*[{[]/.test(text) ? JSON.parse(bytes.toString()) : {}) as Body }
+      if (!more.isHandout) recordSink('the answers', `${method} ${JSON.stringify([...response.headers])} ${text}`)
+      return { status: response.status, body: (/^\s*[{[]/.test(text) ? JSON.parse(bytes.toString()) : {}) as Body }
     }
 
     const follow = (sink: string, path: string): void => {
       const read = async () => {
-        const answer = await instance.ask(path, { signal: streams.signal })
+        const response = await instance.fetch(path, { signal: streams.signal })
         const decoder = new TextDecoder()
-        for await (const chunk of answer.body ?? []) into(sink, decoder.decode(chunk, { stream: true }))
+        for await (const chunk of response.body ?? []) recordSink(sink, decoder.decode(chunk, { stream: true }))
       }
       // Ends with the platform, or with the test.
       read().catch(() => {})
@@ -140,19 +139,19 @@ export function secretSinks(runtime: 'process' | 'docker'): void {
     }
 
     /** The part of each that no writing changes, and that is ours alone: other suites plant secrets at the same time. */
-    const marks = (): string[] => [...secrets.values(), ...ownTokens].map((secret) => /evt_\w+/.exec(secret)?.[0] ?? secret)
+    const secretMarks = (): string[] => [...secrets.values(), ...ownTokens].map((secret) => /evt_\w+/.exec(secret)?.[0] ?? secret)
 
     /** What every process of the machine says of itself, and what those that are neither the app nor its build were given. */
-    const lookAtProcesses = () => {
+    const scanProcesses = () => {
       for (const pid of readdirSync('/proc')) {
         if (!/^\d+$/.test(pid) || Number(pid) === process.pid) continue
         try {
           const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
           const name = readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
-          if (marks().some((mark) => words.includes(mark))) seen.processes.add(words)
+          if (secretMarks().some((mark) => words.includes(mark))) seen.processes.add(words)
           if (/chrom|postgres|initdb|pg_ctl|psql|pg_dump/.test(name)) {
             const given = readFileSync(`/proc/${pid}/environ`, 'utf8')
-            if (marks().some((mark) => given.includes(mark))) seen.surroundings.add(`${name}: ${given}`)
+            if (secretMarks().some((mark) => given.includes(mark))) seen.surroundings.add(`${name}: ${given}`)
           }
         } catch {
           // Gone meanwhile.
@@ -169,11 +168,11 @@ export function secretSinks(runtime: 'process' | 'docker'): void {
     }
 
     beforeAll(async () => {
-      watch = setInterval(lookAtProcesses, 50)
-      mkdirSync(temporary)
+      watch = setInterval(scanProcesses, 50)
+      mkdirSync(tempFolder)
       instance = await start()
       repository = makeRepository({ ...app, 'fail-build': 'x' })
-      host = await startGitHost({ root: dirname(repository.folder), credentials: { username: 'me', password: secrets.get('git credential')! } })
+      host = await startGitServer({ root: dirname(repository.folder), credentials: { username: 'me', password: secrets.get('git credential')! } })
       await ask('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000, rate_limit_anonymous: 1_000_000 })
       follow('the instance’s events', '/instance/events')
 
@@ -206,8 +205,8 @@ export function secretSinks(runtime: 'process' | 'docker'): void {
       repository.commit({ 'fail-start': null })
       const good = await deploy()
       expect(good.error, good.build_log).toBeNull()
-      expect((await askEdge(instance.instance.edge_url, 'teller')).text).toBe(`<h1>${secrets.get('variable')!.length}</h1>`)
-      await askEdge(instance.instance.edge_url, 'teller', '/shout')
+      expect((await fetchFromEdge(instance.instance.edge_url, 'teller')).text).toBe(`<h1>${secrets.get('variable')!.length}</h1>`)
+      await fetchFromEdge(instance.instance.edge_url, 'teller', '/shout')
       if (chromiumPath)
         await until(async () => (await ask('GET', `/v1/projects/teller/deployments/${good.id}/screenshot/mobile.png`)).status === 200 || undefined, {
           what: 'a screenshot',
@@ -225,9 +224,9 @@ export function secretSinks(runtime: 'process' | 'docker'): void {
       await ask('GET', `/v1/projects?token=${friend}&limit=0`)
       await ask('GET', `/v1/projects/${friend}`)
       await ask('GET', `/v1/nothing/${friend}`)
-      await instance.ask('/v1/projects', { headers: { 'x-token': friend, cookie: `homeport=${friend}` } })
+      await instance.fetch('/v1/projects', { headers: { 'x-token': friend, cookie: `homeport=${friend}` } })
       for (const path of ['/v1/projects', '/instance/session'])
-        into('the answers', await (await fetch(instance.instance.api_url + path, { headers: { authorization: `Bearer ${friend}` } })).text())
+        recordSink('the answers', await (await fetch(instance.instance.api_url + path, { headers: { authorization: `Bearer ${friend}` } })).text())
     })
 
     test('it makes a preview, a dump and a backup', async () => {
@@ -278,10 +277,10 @@ export function secretSinks(runtime: 'process' | 'docker'): void {
     })
 
     test('it starts again and brings back its apps', async () => {
-      const first = await instance.end()
-      into('what it printed', first.out + first.err)
+      const first = await instance.stop()
+      recordSink('what it printed', first.out + first.err)
       instance = await start()
-      await until(async () => (await askEdge(instance.instance.edge_url, 'teller')).status === 200 || undefined, {
+      await until(async () => (await fetchFromEdge(instance.instance.edge_url, 'teller')).status === 200 || undefined, {
         what: 'the app to be back',
       })
       follow('the runtime log', '/v1/projects/teller/runtime-logs?format=json&lines=1000')
@@ -292,8 +291,8 @@ export function secretSinks(runtime: 'process' | 'docker'): void {
       clearInterval(watch)
       streams.abort()
       await ask('DELETE', '/v1/projects/teller')
-      await until(async () => (await instance.ask('/instance/dumps')).ok || undefined, { what: 'an answer' })
-      await instance.end()
+      await until(async () => (await instance.fetch('/instance/dumps')).ok || undefined, { what: 'an answer' })
+      await instance.stop()
       await host.close()
       repository.remove()
       folder.remove()
@@ -303,9 +302,9 @@ export function secretSinks(runtime: 'process' | 'docker'): void {
       const found = [...secrets].flatMap(([name, secret]) =>
         but.includes(name)
           ? []
-          : writings(secret)
+          : encodingsOf(secret)
               .filter((one) => text.includes(one))
-              .map((one) => `${name} as ${one} in ${where}: ${around(text, one)}`),
+              .map((one) => `${name} as ${one} in ${where}: ${excerptAround(text, one)}`),
       )
       expect(found).toEqual([])
     }
@@ -346,7 +345,7 @@ export function secretSinks(runtime: 'process' | 'docker'): void {
     })
 
     test('not in any file of the data folder or the temporary one, packed ones unpacked', () => {
-      for (const path of [...filesIn(data), ...filesIn(temporary)]) {
+      for (const path of [...filesIn(dataFolder), ...filesIn(tempFolder)]) {
         const bytes = readFileSync(path)
         expectClean(path, bytes.toString('latin1'))
         if (bytes[0] === 0x1f && bytes[1] === 0x8b) expectClean(path, unpacked(bytes))
@@ -390,7 +389,8 @@ function unpacked(bytes: Buffer): string {
   }
 }
 
-const around = (text: string, found: string): string => JSON.stringify(text.slice(Math.max(0, text.indexOf(found) - 120), text.indexOf(found) + 60))
+const excerptAround = (text: string, found: string): string =>
+  JSON.stringify(text.slice(Math.max(0, text.indexOf(found) - 120), text.indexOf(found) + 60))
 
 /** npm itself and what it has fetched aside: those are others' files, and many. */
 function filesIn(folder: string): string[] {

@@ -1,3 +1,3 @@
-import { uploadStories } from './upload-stories.ts'
+import { uploadSuite } from './upload-suite.ts'
 
-uploadStories({ hostile_every: 10, mutated: 60, killed_at: [0.5], has_large: false })
+uploadSuite({ hostile_every: 10, mutated: 60, killed_at: [0.5], has_large: false })

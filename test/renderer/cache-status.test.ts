@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { cacheSteps, explain } from '../../renderer/features/cache/cache-status.ts'
+import { parseCacheStatus, describeCacheMember } from '../../renderer/features/cache/cache-status.ts'
 
-const words = (header: string) => cacheSteps(header).map(explain)
+const words = (header: string) => parseCacheStatus(header).map(describeCacheMember)
 
 it.each([
   ['Homeport; hit; ttl=123', ['Homeport answered from its store; fresh for another 123 s.']],
@@ -24,7 +24,7 @@ it.each([
 ])('%s', (header, expected) => expect(words(header)).toEqual(expected))
 
 it('keeps what is between quotes together', () => {
-  expect(cacheSteps('Homeport; key="a;b=\\"c\\", d"; stored')[0]?.parameters).toEqual(
+  expect(parseCacheStatus('Homeport; key="a;b=\\"c\\", d"; stored')[0]?.parameters).toEqual(
     new Map<string, string | true>([
       ['key', 'a;b="c", d'],
       ['stored', true],

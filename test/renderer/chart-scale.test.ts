@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { compact, ticks, timeMarks, wholeTicks } from '../../renderer/ui/chart-scale.ts'
-import { milliseconds, percent, seconds } from '../../renderer/ui/format.ts'
+import { formatCompact, ticks, timeLabels, integerTicks } from '../../renderer/lib/chart-scale.ts'
+import { formatLatency, formatPercent, formatSeconds } from '../../renderer/lib/format.ts'
 
 describe('marks at the edge of a chart', () => {
   it.each([
@@ -24,7 +24,7 @@ describe('marks at the edge of a chart', () => {
     [0, [0, 1]],
     [1, [0, 1]],
     [2, [0, 1, 2]],
-  ])('of %d things are whole', (max, expected) => expect(wholeTicks(max)).toEqual(expected))
+  ])('of %d things are whole', (max, expected) => expect(integerTicks(max)).toEqual(expected))
 })
 
 it.each([
@@ -33,7 +33,7 @@ it.each([
   [20_000, '20k'],
   [999_499, '999k'],
   [1_250_000, '1.3M'],
-])('%d in short', (value, words) => expect(compact(value)).toBe(words))
+])('%d in short', (value, words) => expect(formatCompact(value)).toBe(words))
 
 it.each([
   [null, '–'],
@@ -43,7 +43,7 @@ it.each([
   [8.13, '8.1 ms'],
   [140, '140 ms'],
   [1_300, '1.3 s'],
-])('%s ms in words', (value, words) => expect(milliseconds(value)).toBe(words))
+])('%s ms in words', (value, words) => expect(formatLatency(value)).toBe(words))
 
 it.each([
   [0, '0 %'],
@@ -52,7 +52,7 @@ it.each([
   [0.9999, '> 99.9 %'],
   [0.053, '5.3 %'],
   [0.7, '70 %'],
-])('%d as a share', (share, words) => expect(percent(share)).toBe(words))
+])('%d as a share', (share, words) => expect(formatPercent(share)).toBe(words))
 
 it.each([
   [1, '1 second'],
@@ -60,7 +60,7 @@ it.each([
   [3_600, '1 hour'],
   [9_000, '150 minutes'],
   [86_400, '1 day'],
-])('%d seconds', (count, words) => expect(seconds(count)).toBe(words))
+])('%d seconds', (count, words) => expect(formatSeconds(count)).toBe(words))
 
 describe('times at the edge of a chart', () => {
   const starts = (count: number, bucketSeconds: number) =>
@@ -72,7 +72,7 @@ describe('times at the edge of a chart', () => {
     [120, 6 * 3600],
   ])('%d buckets of %d s: some, not too many, in order, each once', (count, bucketSeconds) => {
     for (const room of [5, 10]) {
-      const marks = timeMarks(starts(count, bucketSeconds), bucketSeconds, room)
+      const marks = timeLabels(starts(count, bucketSeconds), bucketSeconds, room)
       expect(marks.length).toBeGreaterThan(1)
       expect(marks.length).toBeLessThanOrEqual(room + 1)
       expect(new Set(marks.map(({ text }) => text)).size).toBe(marks.length)

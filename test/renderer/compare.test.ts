@@ -1,18 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  type Settings,
-  changesOf,
+  type PromotedSettings,
+  selectedChanges,
   compareSettings,
   compareVariables,
   type SettingName,
-  type VariableName,
-} from '../../renderer/features/promote/compare.ts'
-import { onSeeds } from '../support/seeds.ts'
+  type VariableScope,
+} from '../../renderer/features/promotion/compare.ts'
+import { forEachSeed } from '../support/seeds.ts'
 
 const corpus = new URL('corpus/seeds.json', import.meta.url)
 
-const here: Settings = {
+const here: PromotedSettings = {
   name: 'Shop',
   root_directory: 'apps/web',
   node_version: '24',
@@ -22,7 +22,7 @@ const here: Settings = {
   always_warm: true,
   caching_enabled: true,
 }
-const settings: fc.Arbitrary<Settings> = fc.record({
+const settings: fc.Arbitrary<PromotedSettings> = fc.record({
   name: fc.constantFrom('Shop', 'Shop 2'),
   root_directory: fc.constantFrom('.', 'apps/web'),
   node_version: fc.constantFrom('auto', '24'),
@@ -32,7 +32,7 @@ const settings: fc.Arbitrary<Settings> = fc.record({
   always_warm: fc.boolean(),
   caching_enabled: fc.boolean(),
 })
-const names: fc.Arbitrary<VariableName[]> = fc.array(
+const names: fc.Arbitrary<VariableScope[]> = fc.array(
   fc.record({
     key: fc.constantFrom('A', 'B', 'API_URL', '__proto__', 'constructor'),
     environment: fc.constantFrom(null, 'production' as const, 'preview' as const),
@@ -43,7 +43,7 @@ const names: fc.Arbitrary<VariableName[]> = fc.array(
 describe('settings', () => {
   it('stand beside what a new project would begin with', () => {
     const rows = compareSettings(here, null)
-    expect(rows.filter(({ fate }) => fate === 'differs').map(({ what, here: ours, there }) => [what, ours, there])).toEqual([
+    expect(rows.filter(({ difference }) => difference === 'differs').map(({ setting, source, target }) => [setting, source, target])).toEqual([
       ['root_directory', 'apps/web', '.'],
       ['node_version', '24', 'auto'],
       ['build_command', 'npm run ship', 'auto'],
@@ -51,27 +51,27 @@ describe('settings', () => {
       ['always_warm', true, false],
     ])
     expect(rows.every(({ is_default }) => is_default)).toBe(true)
-    expect(rows[0]).toMatchObject({ what: 'name', fate: 'same' })
+    expect(rows[0]).toMatchObject({ setting: 'name', difference: 'same' })
   })
 
   it('change there only what differs and was chosen', () => {
     const rows = compareSettings(here, { ...here, name: 'Berth', memory_limit_mb: 256 })
-    expect(changesOf(rows, new Set<SettingName>(['memory_limit_mb', 'node_version']))).toEqual({ memory_limit_mb: 1024 })
-    expect(changesOf(rows, new Set())).toEqual({})
+    expect(selectedChanges(rows, new Set<SettingName>(['memory_limit_mb', 'node_version']))).toEqual({ memory_limit_mb: 1024 })
+    expect(selectedChanges(rows, new Set())).toEqual({})
   })
 
   it('are the same after all of the differences were taken along, whatever they were', async () => {
-    await onSeeds(corpus, async (seed) =>
+    await forEachSeed(corpus, async (seed) =>
       fc.assert(
         fc.property(settings, fc.option(settings), (ours, theirs) => {
           const rows = compareSettings(ours, theirs)
-          expect(new Set(rows.map(({ what }) => what))).toEqual(new Set(Object.keys(ours)))
+          expect(new Set(rows.map(({ setting }) => setting))).toEqual(new Set(Object.keys(ours)))
           const after = {
-            ...Object.fromEntries(rows.map(({ what, there }) => [what, there])),
-            ...changesOf(rows, new Set(rows.map(({ what }) => what))),
+            ...Object.fromEntries(rows.map(({ setting, target }) => [setting, target])),
+            ...selectedChanges(rows, new Set(rows.map(({ setting }) => setting))),
           }
           expect(after).toEqual(ours)
-          expect(compareSettings(ours, ours).every(({ fate }) => fate === 'same')).toBe(true)
+          expect(compareSettings(ours, ours).every(({ difference }) => difference === 'same')).toBe(true)
         }),
         { seed, numRuns: 100 },
       ),
@@ -81,22 +81,22 @@ describe('settings', () => {
 
 describe('variables', () => {
   it('are told by name: missing there, for other environments, only there', () => {
-    const ours: VariableName[] = [
+    const ours: VariableScope[] = [
       { key: 'API_URL', environment: null },
       { key: 'TOKEN', environment: 'preview' },
       { key: 'TOKEN', environment: 'production' },
       { key: 'MODE', environment: 'production' },
     ]
-    const theirs: VariableName[] = [
+    const theirs: VariableScope[] = [
       { key: 'MODE', environment: null },
       { key: 'API_URL', environment: null },
       { key: 'REGION', environment: 'production' },
     ]
     expect(compareVariables(ours, theirs)).toEqual([
-      { what: 'API_URL', here: [null], there: [null], fate: 'same' },
-      { what: 'MODE', here: ['production'], there: [null], fate: 'differs' },
-      { what: 'REGION', here: [], there: ['production'], fate: 'only_there' },
-      { what: 'TOKEN', here: ['production', 'preview'], there: [], fate: 'only_here' },
+      { key: 'API_URL', source: [null], target: [null], difference: 'same' },
+      { key: 'MODE', source: ['production'], target: [null], difference: 'differs' },
+      { key: 'REGION', source: [], target: ['production'], difference: 'only_there' },
+      { key: 'TOKEN', source: ['production', 'preview'], target: [], difference: 'only_here' },
     ])
   })
 
@@ -107,20 +107,20 @@ describe('variables', () => {
 
   it('are each in one row, from either side the same, and in no order of their own', async () => {
     const turned = { same: 'same', differs: 'differs', only_here: 'only_there', only_there: 'only_here' } as const
-    await onSeeds(corpus, async (seed) =>
+    await forEachSeed(corpus, async (seed) =>
       fc.assert(
         fc.property(names, names, (ours, theirs) => {
           const rows = compareVariables(ours, theirs)
-          const keys = rows.map(({ what }) => what)
+          const keys = rows.map(({ key }) => key)
           expect(new Set(keys).size).toBe(keys.length)
           expect(new Set(keys)).toEqual(new Set([...ours, ...theirs].map(({ key }) => key)))
           expect(compareVariables(theirs, ours)).toEqual(
-            rows.map(({ what, here: a, there: b, fate }) => ({ what, here: b, there: a, fate: turned[fate] })),
+            rows.map(({ key, source, target, difference }) => ({ key, source: target, target: source, difference: turned[difference] })),
           )
           expect(compareVariables(ours.toReversed(), [...theirs, ...theirs])).toEqual(rows)
           for (const row of rows) {
-            expect(row.fate === 'only_here').toBe(row.there.length === 0)
-            expect(row.fate === 'only_there').toBe(row.here.length === 0)
+            expect(row.difference === 'only_here').toBe(row.target.length === 0)
+            expect(row.difference === 'only_there').toBe(row.source.length === 0)
           }
         }),
         { seed, numRuns: 100 },

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { type DiskUse, cleanKind, diskKind } from '../../server/contract/upkeep.ts'
-import { cleanable, kinds, partsOf, roomLeft, safeKinds, wouldFree } from '../../renderer/features/instance/disk-kinds.ts'
+import { type DiskUsage, cleanableKind, diskKind } from '../../server/contract/maintenance.ts'
+import { cleanUpEffects, diskKinds, largestParts, freeSpaceLevel, safeKinds, reclaimableSpace } from '../../renderer/features/instance/disk-kinds.ts'
 
-const row = (kind: DiskUse['kind'], bytes: number, reclaimable_bytes: number | null, place: DiskUse['place'] = 'data_folder'): DiskUse => ({
+const row = (kind: DiskUsage['kind'], bytes: number, reclaimable_bytes: number | null, place: DiskUsage['place'] = 'data_folder'): DiskUsage => ({
   kind,
   bytes,
   reclaimable_bytes,
@@ -13,9 +13,9 @@ const row = (kind: DiskUse['kind'], bytes: number, reclaimable_bytes: number | n
 
 describe('what takes which room', () => {
   it('has words for every kind, and for every kind that can be cleaned', () => {
-    expect(Object.keys(kinds).sort()).toEqual([...diskKind.options].sort())
-    expect(Object.keys(cleanable).sort()).toEqual([...cleanKind.options].sort())
-    expect([...safeKinds, 'edge_cache'].sort()).toEqual([...cleanKind.options].sort())
+    expect(Object.keys(diskKinds).sort()).toEqual([...diskKind.options].sort())
+    expect(Object.keys(cleanUpEffects).sort()).toEqual([...cleanableKind.options].sort())
+    expect([...safeKinds, 'edge_cache'].sort()).toEqual([...cleanableKind.options].sort())
   })
 
   it('shows the largest, what lies in two places as one, and the rest together', () => {
@@ -30,7 +30,7 @@ describe('what takes which room', () => {
       row('metrics', 30, 0),
       row('ledger', 20, 0),
     ]
-    expect(partsOf(rows)).toEqual([
+    expect(largestParts(rows)).toEqual([
       { name: 'Images', bytes: 900 },
       { name: 'Build cache', bytes: 700 },
       { name: 'Bundles and archives', bytes: 60 },
@@ -38,17 +38,17 @@ describe('what takes which room', () => {
       { name: 'Database dumps', bytes: 40 },
       { name: 'The rest', bytes: 50 },
     ])
-    expect(partsOf(rows).reduce((sum, part) => sum + part.bytes, 0)).toBe(rows.reduce((sum, { bytes }) => sum + bytes, 0))
+    expect(largestParts(rows).reduce((sum, part) => sum + part.bytes, 0)).toBe(rows.reduce((sum, { bytes }) => sum + bytes, 0))
   })
 
   it('sums what a clean-up frees, and says when it cannot be told', () => {
     const rows = [row('images', 900, 500, 'engine'), row('build_cache', 300, null, 'engine'), row('build_cache', 200, 200), row('edge_cache', 70, 70)]
-    expect(wouldFree(rows, ['images'])).toEqual({ bytes: 500, is_certain: true })
-    expect(wouldFree(rows, ['build_cache'])).toEqual({ bytes: 200, is_certain: false })
-    expect(wouldFree(rows, safeKinds)).toEqual({ bytes: 700, is_certain: false })
+    expect(reclaimableSpace(rows, ['images'])).toEqual({ bytes: 500, is_certain: true })
+    expect(reclaimableSpace(rows, ['build_cache'])).toEqual({ bytes: 200, is_certain: false })
+    expect(reclaimableSpace(rows, safeKinds)).toEqual({ bytes: 700, is_certain: false })
   })
 
   it('warns before the disk is full', () => {
-    expect([20e9, 4e9, 0.4e9, 0].map(roomLeft)).toEqual(['enough', 'low', 'nearly_none', 'nearly_none'])
+    expect([20e9, 4e9, 0.4e9, 0].map(freeSpaceLevel)).toEqual(['enough', 'low', 'nearly_none', 'nearly_none'])
   })
 })

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { findTopic, searchTopics, textOf, topics } from '../../server/help/topics.ts'
-import { helpFor, helpForFailure } from '../../renderer/features/help/help-for.ts'
-import { explainFailure } from '../../server/builder/failure.ts'
-import { clients } from '../../server/cli/command-line.ts'
-import { parse } from '../../server/cli/command.ts'
+import { findTopic, searchTopics, readBlockText, topics } from '../../server/help/topics.ts'
+import { helpTopicForError, helpTopicForFailure } from '../../renderer/lib/help-topic-for.ts'
+import { explainFailure } from '../../server/builder/explain-failure.ts'
+import { clientCommands } from '../../server/cli/command-line.ts'
+import { parseArguments } from '../../server/cli/command.ts'
 import { failureCode } from '../../server/contract/deployments.ts'
 import { type ErrorCode, errorStatus } from '../../server/contract/errors.ts'
-import { helpOfError, helpTopics } from '../../server/contract/help.ts'
+import { errorHelpTopics, helpTopics } from '../../server/contract/help.ts'
 
-const all = topics.map((topic) => ({ id: topic.id, blocks: topic.body, text: topic.body.map(textOf).join('\n') }))
+const all = topics.map((topic) => ({ id: topic.id, blocks: topic.body, text: topic.body.map(readBlockText).join('\n') }))
 
 describe('the pages of help', () => {
   it('are those that the contract names, each once', () => {
@@ -32,8 +32,8 @@ describe('the pages of help', () => {
     expect(commands.length).toBeGreaterThan(30)
     for (const [name = '', ...rest] of commands) {
       if (name === 'serve') continue
-      expect(Object.keys(clients), name).toContain(name)
-      expect(() => parse(clients[name as keyof typeof clients], rest), `${name} ${rest.join(' ')}`).not.toThrow()
+      expect(Object.keys(clientCommands), name).toContain(name)
+      expect(() => parseArguments(clientCommands[name as keyof typeof clientCommands], rest), `${name} ${rest.join(' ')}`).not.toThrow()
     }
   })
 
@@ -64,15 +64,19 @@ describe('the pages of help', () => {
 describe('what leads to them', () => {
   it('is every error code, or it is known to explain itself', () => {
     const codes = Object.keys(errorStatus) as ErrorCode[]
-    expect(Object.keys(helpOfError).toSorted()).toEqual(codes.toSorted())
+    expect(Object.keys(errorHelpTopics).toSorted()).toEqual(codes.toSorted())
     // What is not there, what a program sent wrong, and what is taken: the sentence itself says which.
     const plain = /_not_found$|^invalid_|_too_l|_exists?$|_taken$|^method_|^unsupp|^expect|_timeout$|^bad_/
-    expect(codes.filter((code) => helpFor(code) === null && !plain.test(code))).toEqual(['slug_reserved', 'deployment_terminal', 'price_changed'])
-    expect(helpFor('unreachable')).toBe('trouble')
+    expect(codes.filter((code) => helpTopicForError(code) === null && !plain.test(code))).toEqual([
+      'slug_reserved',
+      'deployment_terminal',
+      'price_changed',
+    ])
+    expect(helpTopicForError('unreachable')).toBe('trouble')
   })
 
   it('is every way in which a deployment fails', () => {
-    for (const code of failureCode.options) expect(helpForFailure({ code, message: '' }), code).not.toBeNull()
+    for (const code of failureCode.options) expect(helpTopicForFailure({ code, message: '' }), code).not.toBeNull()
   })
 
   it.each([
@@ -85,10 +89,10 @@ describe('what leads to them', () => {
     ['sh: 1: vite: not found', 'builds'],
     ['something nobody has ever seen', 'builds'],
   ])('“%s” in a log leads to %s', (line, topic) =>
-    expect(helpForFailure(explainFailure([line], 'build', { code: 'build_failed', message: '', hint: '' }))).toBe(topic),
+    expect(helpTopicForFailure(explainFailure([line], 'build', { code: 'build_failed', message: '', hint: '' }))).toBe(topic),
   )
 
   it('a code of a later Homeport leads nowhere, and breaks nothing', () => {
-    expect(helpFor('of_tomorrow' as ErrorCode)).toBeNull()
+    expect(helpTopicForError('of_tomorrow' as ErrorCode)).toBeNull()
   })
 })

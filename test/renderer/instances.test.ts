@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { offeredBy } from '../../renderer/api/offered.ts'
-import { hostOf } from '../../renderer/features/instances/host.ts'
-import { freeHue, hues } from '../../renderer/features/instances/hues.ts'
-import { baseOf, instanceIn, isStraight } from '../../renderer/stores/address.ts'
-import { calm } from '../../renderer/ui/calm.ts'
-import { webAddress } from '../../renderer/ui/web-address.ts'
+import { deriveCapabilities } from '../../renderer/api/capabilities.ts'
+import { hostLabel } from '../../renderer/features/instances/host.ts'
+import { leastUsedHue, hues } from '../../renderer/features/instances/hues.ts'
+import { instanceBasePath, instanceIdFromPath, isSafePath } from '../../renderer/lib/instance-path.ts'
+import { sanitizeForDisplay } from '../../renderer/lib/sanitize-for-display.ts'
+import { safeWebUrl } from '../../renderer/lib/safe-web-url.ts'
 
 describe('the address of an instance', () => {
   it.each([
@@ -14,35 +14,35 @@ describe('the address of an instance', () => {
     ['/app/on/rem_1/projects/a', 'rem_1'],
     ['/app/on/a%2Fb/', 'a/b'],
     ['/app/on/%E0%A4%A/', '%E0%A4%A'],
-  ])('%s is of %s', (path, id) => expect(instanceIn(path)).toBe(id))
+  ])('%s is of %s', (path, id) => expect(instanceIdFromPath(path)).toBe(id))
 
   it('is found again below its base', () => {
-    for (const id of ['local', 'rem_1', 'a/b', '..']) expect(instanceIn(`${baseOf(id)}/projects/x`)).toBe(id)
+    for (const id of ['local', 'rem_1', 'a/b', '..']) expect(instanceIdFromPath(`${instanceBasePath(id)}/projects/x`)).toBe(id)
   })
 
   it('is left by no name that climbs', () => {
     for (const path of ['/app/on/a/../../instance', '/app/on/a/%2e%2e/x', '/app//evil.example', '/app/on/a/./x', '\\\\evil', '/app/..', '/app/\t/x'])
-      expect(isStraight(path), path).toBe(false)
+      expect(isSafePath(path), path).toBe(false)
     for (const path of ['/app/projects/a.b', '/app/projects/x?from=../y', '/app/projects/x#//y', '/app/on/a/logs?branch=a%2F..%2Fb', '#'])
-      expect(isStraight(path), path).toBe(true)
+      expect(isSafePath(path), path).toBe(true)
   })
 })
 
 describe('what an instance offers', () => {
   const session = { instance: { is_local: true }, user: { is_instance_owner: true } }
   it.each([
-    ['home, before it has told', true, undefined, { is_known: true, instance: true, folders: false, is_here: false }],
-    ['home', true, session, { is_known: true, instance: true, folders: true, is_here: true }],
-    ['another, before it has told', false, undefined, { is_known: false, instance: false, folders: false, is_here: false }],
+    ['home, before it has told', true, undefined, { is_known: true, has_instance_api: true, can_deploy_folders: false, is_local: false }],
+    ['home', true, session, { is_known: true, has_instance_api: true, can_deploy_folders: true, is_local: true }],
+    ['another, before it has told', false, undefined, { is_known: false, has_instance_api: false, can_deploy_folders: false, is_local: false }],
     // Its own machine, as it sees it, is not the one in front of us.
-    ['another Homeport', false, session, { is_known: true, instance: true, folders: false, is_here: false }],
-    ['a hosted account', false, null, { is_known: true, instance: false, folders: false, is_here: false }],
-  ])('%s', (_, isHome, told, offered) => expect(offeredBy(isHome, told)).toEqual(offered))
+    ['another Homeport', false, session, { is_known: true, has_instance_api: true, can_deploy_folders: false, is_local: false }],
+    ['a hosted account', false, null, { is_known: true, has_instance_api: false, can_deploy_folders: false, is_local: false }],
+  ])('%s', (_, isHome, told, offered) => expect(deriveCapabilities(isHome, told)).toEqual(offered))
 })
 
 describe('what comes from an instance', () => {
   it('leads somewhere only when it is an address of the web', () => {
-    for (const address of ['https://a.example/x', 'http://127.0.0.1:80/']) expect(webAddress(address)).toBe(new URL(address).href)
+    for (const address of ['https://a.example/x', 'http://127.0.0.1:80/']) expect(safeWebUrl(address)).toBe(new URL(address).href)
     for (const address of [
       'javascript:alert(1)',
       ' javascript:alert(1)',
@@ -56,28 +56,28 @@ describe('what comes from an instance', () => {
       null,
       undefined,
     ])
-      expect(webAddress(address), String(address)).toBeUndefined()
+      expect(safeWebUrl(address), String(address)).toBeUndefined()
   })
 
   it('turns no sentence round, draws nothing unseen, and comes to an end', () => {
-    expect(calm('Delete \u202Egnp.exe\u2066\u0007?')).toBe('Delete \uFFFDgnp.exe\uFFFD\uFFFD?')
-    expect(calm('Ålesund – naïve “quote” 日本 👩‍🚀\nline')).toBe('Ålesund – naïve “quote” 日本 👩‍🚀\nline')
-    expect(calm('W'.repeat(5000))).toHaveLength(401)
+    expect(sanitizeForDisplay('Delete \u202Egnp.exe\u2066\u0007?')).toBe('Delete \uFFFDgnp.exe\uFFFD\uFFFD?')
+    expect(sanitizeForDisplay('Ålesund – naïve “quote” 日本 👩‍🚀\nline')).toBe('Ålesund – naïve “quote” 日本 👩‍🚀\nline')
+    expect(sanitizeForDisplay('W'.repeat(5000))).toHaveLength(401)
   })
 
   it('is called by its host', () => {
-    expect(hostOf('https://deploy.example.com')).toBe('deploy.example.com')
-    expect(hostOf('http://10.0.0.2:4700')).toBe('10.0.0.2:4700')
-    expect(hostOf('nonsense')).toBe('nonsense')
+    expect(hostLabel('https://deploy.example.com')).toBe('deploy.example.com')
+    expect(hostLabel('http://10.0.0.2:4700')).toBe('10.0.0.2:4700')
+    expect(hostLabel('nonsense')).toBe('nonsense')
   })
 })
 
 describe('the colour of a new frame', () => {
   it('is one that nobody has, and never near that of this machine', () => {
     const taken = [255]
-    for (const _ of hues) taken.push(freeHue(taken))
+    for (const _ of hues) taken.push(leastUsedHue(taken))
     expect(new Set(taken).size).toBe(hues.length + 1)
     expect(hues.every(({ hue }) => Math.abs(hue - 255) > 40)).toBe(true)
-    expect(hues.map(({ hue }) => hue as number)).toContain(freeHue(taken))
+    expect(hues.map(({ hue }) => hue as number)).toContain(leastUsedHue(taken))
   })
 })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { type Pressed, capsOf, chordOf, createSpelling, isSingle } from '../../renderer/features/keyboard/chords.ts'
+import { type KeyPress, keycapsFor, chordFromEvent, createKeySequence, isSingleKey } from '../../renderer/features/keyboard/chords.ts'
 import { type Shortcut, shortcuts } from '../../renderer/features/keyboard/shortcuts.ts'
 
-const press = (key: string, held: Partial<Pressed> & { graph?: boolean } = {}): Pressed => ({
+const press = (key: string, held: Partial<KeyPress> & { graph?: boolean } = {}): KeyPress => ({
   key,
   code: '',
   ctrlKey: false,
@@ -25,35 +25,35 @@ describe('what is pressed', () => {
     ['a key that only holds', press('Shift', { shiftKey: true }), null],
     ['an arrow', press('ArrowDown'), 'arrowdown'],
     ['Alt and a digit', press('¡', { altKey: true, code: 'Digit1' }), 'alt+1'],
-  ])('%s', (_, pressed, chord) => expect(chordOf(pressed, false)).toBe(chord))
+  ])('%s', (_, pressed, chord) => expect(chordFromEvent(pressed, false)).toBe(chord))
 
   it('on an Apple keyboard, ⌘ is what Ctrl is elsewhere', () => {
-    expect(chordOf(press('k', { metaKey: true }), true)).toBe('mod+k')
-    expect(chordOf(press('k', { ctrlKey: true }), true)).toBe(null)
-    expect(capsOf('mod+k', true)).toEqual([['⌘', 'K']])
-    expect(capsOf('mod+k', false)).toEqual([['Ctrl', 'K']])
-    expect(capsOf('g p', false)).toEqual([['g'], ['p']])
+    expect(chordFromEvent(press('k', { metaKey: true }), true)).toBe('mod+k')
+    expect(chordFromEvent(press('k', { ctrlKey: true }), true)).toBe(null)
+    expect(keycapsFor('mod+k', true)).toEqual([['⌘', 'K']])
+    expect(keycapsFor('mod+k', false)).toEqual([['Ctrl', 'K']])
+    expect(keycapsFor('g p', false)).toEqual([['g'], ['p']])
   })
 })
 
 describe('keys one after another', () => {
   const known = ['g p', 'g d', 'd', 'mod+k']
   it('are one when the second comes soon', () => {
-    const spelling = createSpelling()
-    expect(spelling.press('g', known, 0)).toEqual({ complete: null, isBegun: true })
-    expect(spelling.press('d', known, 900)).toEqual({ complete: 'g d', isBegun: false })
+    const spelling = createKeySequence()
+    expect(spelling.press('g', known, 0)).toEqual({ complete: null, isPartial: true })
+    expect(spelling.press('d', known, 900)).toEqual({ complete: 'g d', isPartial: false })
     expect(spelling.press('d', known, 1_000).complete).toBe('d')
   })
   it('are two when it comes late', () => {
-    const spelling = createSpelling()
+    const spelling = createKeySequence()
     spelling.press('g', known, 0)
     expect(spelling.press('d', known, 5_000).complete).toBe('d')
   })
   it('a second key that leads nowhere counts for itself', () => {
-    const spelling = createSpelling()
+    const spelling = createKeySequence()
     spelling.press('g', known, 0)
     expect(spelling.press('mod+k', known, 10).complete).toBe('mod+k')
-    expect(spelling.press('x', known, 20)).toEqual({ complete: null, isBegun: false })
+    expect(spelling.press('x', known, 20)).toEqual({ complete: null, isPartial: false })
   })
 })
 
@@ -69,7 +69,7 @@ describe('the record', () => {
     expect(all.flatMap(([, { keys }]) => keys).filter((keys) => taken.test(keys))).toEqual([])
   })
   it('knows which keys are characters alone', () => {
-    expect(['d', '?', '/', 'g p'].every(isSingle)).toBe(true)
-    expect(['mod+k', 'alt+1', 'escape', 'arrowdown'].some(isSingle)).toBe(false)
+    expect(['d', '?', '/', 'g p'].every(isSingleKey)).toBe(true)
+    expect(['mod+k', 'alt+1', 'escape', 'arrowdown'].some(isSingleKey)).toBe(false)
   })
 })

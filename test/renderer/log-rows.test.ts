@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest'
-import { levelIn } from '../../renderer/features/logs/log-level.ts'
+import { detectLevel } from '../../renderer/features/logs/log-level.ts'
 import { createLogRows, lineHeight } from '../../renderer/features/logs/log-rows.ts'
 import type { LogLine, LogSource, LogStore } from '../../renderer/features/logs/log-store.ts'
 
-const all = { words: '', pick: null, group: null }
+const all = { needle: '', output: null, group: null }
 
 describe('rows of a log', () => {
   it('lie where their width puts them', () => {
     const list = createLogRows(storeOf(['short', 'x'.repeat(25), '', 'y'.repeat(10)]), all, 10)
     list.update()
-    expect([0, 1, 2, 3, 4].map((index) => list.top(index) / lineHeight)).toEqual([0, 1, 4, 5, 6])
+    expect([0, 1, 2, 3, 4].map((index) => list.rowTop(index) / lineHeight)).toEqual([0, 1, 4, 5, 6])
     expect(list.height).toBe(6 * lineHeight)
-    expect([0, 19, 20, 79, 80, 100, 5_000].map((top) => list.at(top))).toEqual([0, 0, 1, 1, 2, 3, 3])
+    expect([0, 19, 20, 79, 80, 100, 5_000].map((top) => list.rowAt(top))).toEqual([0, 0, 1, 1, 2, 3, 3])
   })
 
   it('grow with the store, through the filter', () => {
     const store = storeOf(['one apple', 'two'])
-    const list = createLogRows(store, { ...all, words: 'apple' }, null)
+    const list = createLogRows(store, { ...all, needle: 'apple' }, null)
     list.update()
     expect(list.rows.map(({ text }) => text)).toEqual(['one apple'])
     store.lines.push(line('an APPLE more', 3), line('\u001b[31map\u001b[0mple in two colours', 4))
@@ -27,7 +27,7 @@ describe('rows of a log', () => {
   it('tell streams and parts apart', () => {
     const store = storeOf([])
     store.lines.push(line('out', 1, 'stdout', 'build'), line('err', 2, 'stderr', 'build'), line('other', 3, 'stderr', 'start'))
-    const list = createLogRows(store, { words: '', pick: 'stderr', group: 'build' }, null)
+    const list = createLogRows(store, { needle: '', output: 'stderr', group: 'build' }, null)
     list.update()
     expect(list.rows.map(({ text }) => text)).toEqual(['err'])
   })
@@ -38,8 +38,8 @@ describe('rows of a log', () => {
     const thrown = line('TypeError: x is not a function', 4)
     store.lines.push(warning, { ...line('    at warn (a.js:1)', 2, 'stderr'), continues: warning }, line('no level', 3, 'stderr'), thrown)
     store.lines.push({ ...line('    at f (a.js:1)', 5), continues: thrown }, line('plain', 6), line('error: ours', 7, 'system'))
-    const numbers = (pick: 'error' | 'warn') => {
-      const list = createLogRows(store, { ...all, pick }, null)
+    const numbers = (output: 'error' | 'warn') => {
+      const list = createLogRows(store, { ...all, output }, null)
       list.update()
       return list.rows.map(({ number }) => number)
     }
@@ -69,7 +69,7 @@ describe('rows of a log', () => {
     ['errors: 0', undefined],
     ['the water level: high', undefined],
     ['1'.repeat(5_000), undefined],
-  ])('the level in %j', (text, level) => expect(levelIn(text)).toBe(level))
+  ])('the level in %j', (text, level) => expect(detectLevel(text)).toBe(level))
 
   it('start over when the store has dropped lines', () => {
     const store = storeOf(['a', 'b', 'c'])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type TourFacts, stepsOf } from '../../renderer/features/tour/steps.ts'
+import { type TourFacts, buildTourSteps } from '../../renderer/features/tour/tour-steps.ts'
 
 const nothing: TourFacts = {
   slug: 'boat',
@@ -12,7 +12,7 @@ const nothing: TourFacts = {
   is_network_open: false,
 }
 const done = (facts: Partial<TourFacts>, before: string[] = []) =>
-  stepsOf({ ...nothing, ...facts }, before)
+  buildTourSteps({ ...nothing, ...facts }, before)
     .filter((step) => step.is_done)
     .map(({ id }) => id)
 
@@ -31,6 +31,6 @@ describe('the first steps', () => {
   it('what was done once stays done', () => expect(done({}, ['palette', 'variable'])).toEqual(['variable', 'palette']))
 
   it('who may not open the network is not asked to', () => {
-    expect(stepsOf({ ...nothing, is_network_open: null }, []).map(({ id }) => id)).not.toContain('phone')
+    expect(buildTourSteps({ ...nothing, is_network_open: null }, []).map(({ id }) => id)).not.toContain('phone')
   })
 })

@@ -4,18 +4,18 @@ import { root } from './command.ts'
 import { importsOf, isCode, listFiles } from './imports.ts'
 
 /** Test folders that hold a folder of the product which their tests do not import: they speak to it by HTTP or by processes. */
-const heldBy: Record<string, string[]> = {
+const coveringTestFolders: Record<string, string[]> = {
   'server/contract': ['test/http'],
   'server/features': ['test/api'],
-  'server/http': ['test/http'],
+  'server/api': ['test/http'],
   'server/store': ['test/store', 'test/api'],
-  'server/start': ['test/api', 'test/platform'],
-  'server/deploy': ['test/deploy'],
+  'server/bootstrap': ['test/api', 'test/platform'],
+  'server/deployments': ['test/deployments'],
   'server/runtime': ['test/runtime'],
   'server/database': ['test/database'],
-  'server/upkeep': ['test/upkeep'],
+  'server/maintenance': ['test/maintenance'],
   'server/billing': ['test/billing'],
-  'server/remote': ['test/remote'],
+  'server/remotes': ['test/remotes'],
   'server/cli': ['test/cli'],
   renderer: ['test/e2e'],
 }
@@ -23,21 +23,21 @@ const heldBy: Record<string, string[]> = {
 const isTest = (file: string) => /\.(test|spec)\.tsx?$/.test(file)
 
 /** Files that differ from a commit, and new ones. */
-export function changedSince(base: string): string[] {
+export function listChangedFiles(base: string): string[] {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean)
   return [...new Set([...git('diff', '--name-only', base), ...git('ls-files', '--others', '--exclude-standard')])]
 }
 
 /** Uncommitted changes; without any, those of the last commit. */
 export function defaultBase(): string {
-  return changedSince('HEAD').length > 0 ? 'HEAD' : 'HEAD~1'
+  return listChangedFiles('HEAD').length > 0 ? 'HEAD' : 'HEAD~1'
 }
 
 /**
  * Test files that a change reaches: by value imports, as a chain from the changed file to the test, nearest first; then those of the
  * folders that hold the changed folder from outside.
  */
-export function testsReachedBy(changed: readonly string[]): string[] {
+export function findTestsReachedBy(changed: readonly string[]): string[] {
   const files = listFiles()
   const importers = new Map<string, string[]>()
   for (const file of files.filter(isCode))
@@ -47,7 +47,7 @@ export function testsReachedBy(changed: readonly string[]): string[] {
   for (const file of reached) for (const importer of importers.get(file) ?? []) reached.add(importer)
 
   const folders = new Set(changed.flatMap((file) => [dirname(file).split('/')[0]!, dirname(file).split('/').slice(0, 2).join('/')]))
-  const outside = [...folders].flatMap((folder) => heldBy[folder] ?? [])
+  const outside = [...folders].flatMap((folder) => coveringTestFolders[folder] ?? [])
   for (const file of files) if (outside.includes(dirname(file))) reached.add(file)
   return [...reached].filter((file) => isTest(file) && files.includes(file))
 }

@@ -1,35 +1,38 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildChanged } from '../../server/cli/prepare.mjs'
-import { type CommandResult, runScript, script } from './command.ts'
+import { type CommandResult, runScript, packageScript } from './command.ts'
 import type { Totals } from './totals.ts'
 
 type Check = [name: string, run: () => Promise<CommandResult>]
 
-const node = (name: string, ...args: string[]): Check => [name, () => runScript(args)]
+const scriptCheck = (name: string, ...args: string[]): Check => [name, () => runScript(args)]
 
 /** The static checks, in two lanes of about the same length: most of them use one core. */
-const lanes = (out: string): Check[][] => [
-  [node('types', script('typescript/bin/tsc'), '-b'), node('lint', script('oxlint/bin/oxlint'), '--type-aware', '--quiet', '--threads', '2')],
+const checkLanes = (out: string): Check[][] => [
+  [
+    scriptCheck('types', packageScript('typescript/bin/tsc'), '-b'),
+    scriptCheck('lint', packageScript('oxlint/bin/oxlint'), '--type-aware', '--quiet', '--threads', '2'),
+  ],
   [
     ['build', build],
-    ['openapi', () => lintDescription(join(out, 'openapi.json'))],
-    node(
+    ['openapi', () => lintOpenApi(join(out, 'openapi.json'))],
+    scriptCheck(
       'unused code',
-      script('knip/bin/knip.js'),
+      packageScript('knip/bin/knip.js'),
       '--include',
       'files,dependencies,unlisted,unresolved,binaries',
       '--no-progress',
       '--no-config-hints',
     ),
-    node('format', script('oxfmt/bin/oxfmt'), '--check', '--threads', '2'),
+    scriptCheck('format', packageScript('oxfmt/bin/oxfmt'), '--check', '--threads', '2'),
   ],
 ]
 
 /** Types, lint, build, OpenAPI, unused code and format. What a check printed is shown when it fails. */
 export async function runChecks(totals: Totals, out: string): Promise<void> {
   await Promise.all(
-    lanes(out).map(async (lane) => {
+    checkLanes(out).map(async (lane) => {
       for (const [name, run] of lane) {
         const { code, output, seconds } = await run()
         console.log(`${code === 0 ? 'ok    ' : 'FAILED'} ${seconds.toFixed(1).padStart(6)} s  ${name}`)
@@ -53,9 +56,9 @@ async function build(): Promise<CommandResult> {
 }
 
 /** The description is made and linted as any client would read it. */
-async function lintDescription(path: string): Promise<CommandResult> {
-  const { openApiDocument } = await import('../../server/http/openapi.ts')
+async function lintOpenApi(path: string): Promise<CommandResult> {
+  const { openApiDocument } = await import('../../server/api/openapi/document.ts')
   writeFileSync(path, JSON.stringify(openApiDocument(), null, 2))
   const rules = ['--extends', 'recommended', '--skip-rule', 'operation-4xx-response', '--format', 'stylish']
-  return runScript([script('@redocly/cli/bin/cli.js'), 'lint', ...rules, path])
+  return runScript([packageScript('@redocly/cli/bin/cli.js'), 'lint', ...rules, path])
 }

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 /** A script of a package, such as `vitest/vitest.mjs`. */
-export const script = (name: string): string => join(root, 'node_modules', name)
+export const packageScript = (name: string): string => join(root, 'node_modules', name)
 
 export interface CommandResult {
   code: number

@@ -5,10 +5,10 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { requires } from '../support/requirements.ts'
-import { changedSince, defaultBase, testsReachedBy } from './changed.ts'
+import { listChangedFiles, defaultBase, findTestsReachedBy } from './changed.ts'
 import { runChecks } from './checks.ts'
-import { root, runScript, script } from './command.ts'
-import { plantMutants } from './mutants.ts'
+import { root, runScript, packageScript } from './command.ts'
+import { runMutationTests } from './mutants.ts'
 import { createPlatformLogs } from './platform-logs.ts'
 import { type RunResult, type Totals, createTotals } from './totals.ts'
 
@@ -18,8 +18,8 @@ mkdirSync(out, { recursive: true })
 const lacks_file = join(out, 'lacks.jsonl')
 const platformLogs = createPlatformLogs()
 
-const vitest = [script('vitest/vitest.mjs'), 'run', '--config', 'test/vitest.config.ts']
-const playwright = [script('@playwright/test/cli.js'), 'test', '--config', 'test/e2e/playwright.config.ts']
+const vitest = [packageScript('vitest/vitest.mjs'), 'run', '--config', 'test/vitest.config.ts']
+const playwright = [packageScript('@playwright/test/cli.js'), 'test', '--config', 'test/e2e/playwright.config.ts']
 
 type Tier = 'default' | 'full'
 /** A part of a run: its name and what it does. */
@@ -31,29 +31,29 @@ if (command === 'check') await runParts([['check', (totals) => runChecks(totals,
 else if (command === 'changed') await runParts(changedParts(args))
 else if (command === 'full') await runParts(fullParts(args))
 else if (command === 'watch') process.exitCode = await watch(args)
-else if (command === 'mutants') process.exitCode = await plantMutants(args)
-else if (process.argv.length > 2) process.exitCode = await runChosen(process.argv.slice(2))
+else if (command === 'mutants') process.exitCode = await runMutationTests(args)
+else if (process.argv.length > 2) process.exitCode = await runSelectedFiles(process.argv.slice(2))
 else await runParts([['check', (totals) => runChecks(totals, out)], vitestPart('vitest', []), browserPart('browser', [])])
 
 /** `npm test -- test/edge/cache.test.ts -t "name"`: vitest itself with these arguments, or Playwright for files of test/e2e. */
-async function runChosen(chosen: string[]): Promise<number> {
-  const tool = chosen.some((one) => one.startsWith('test/e2e')) ? playwright : vitest
+async function runSelectedFiles(selected: string[]): Promise<number> {
+  const tool = selected.some((one) => one.startsWith('test/e2e')) ? playwright : vitest
   // A file that is named is run, whichever tier it is of.
-  const tier = process.env.HOMEPORT_TEST_TIER ?? (chosen.some((one) => one.includes('.full.')) ? 'full' : 'default')
-  const { code } = await runScript([...tool, ...chosen], { is_shown: true, env: { HOMEPORT_TEST_TIER: tier } })
+  const tier = process.env.HOMEPORT_TEST_TIER ?? (selected.some((one) => one.includes('.full.')) ? 'full' : 'default')
+  const { code } = await runScript([...tool, ...selected], { is_shown: true, env: { HOMEPORT_TEST_TIER: tier } })
   if (code !== 0) platformLogs.keep()
   return code
 }
 
 /** vitest stays and runs what each saved file reaches. */
 async function watch(files: string[]): Promise<number> {
-  const { code } = await runScript([script('vitest/vitest.mjs'), 'watch', '--config', 'test/vitest.config.ts', ...files], { is_shown: true })
+  const { code } = await runScript([packageScript('vitest/vitest.mjs'), 'watch', '--config', 'test/vitest.config.ts', ...files], { is_shown: true })
   return code
 }
 
 function changedParts([base = defaultBase()]: string[]): Part[] {
-  const changed = changedSince(base)
-  const reached = testsReachedBy(changed).filter((file) => !file.includes('.full.'))
+  const changed = listChangedFiles(base)
+  const reached = findTestsReachedBy(changed).filter((file) => !file.includes('.full.'))
   const specs = reached.filter((file) => file.startsWith('test/e2e/'))
   const tests = reached.filter((file) => !specs.includes(file))
   console.log(`${changed.length} files differ from ${base}; they reach ${tests.length} test files and ${specs.length} browser specs.`)

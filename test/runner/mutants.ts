@@ -9,10 +9,10 @@ import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { testsReachedBy } from './changed.ts'
-import { root, runScript, script } from './command.ts'
-import { type Mutant, chooseMutants, mutated } from './mutations.ts'
-import { reachOf } from './reach.ts'
+import { findTestsReachedBy } from './changed.ts'
+import { root, runScript, packageScript } from './command.ts'
+import { type Mutant, chooseMutants, sourceWithMutant } from './mutations.ts'
+import { findTestsByMutant } from './reach.ts'
 import type { RunResult } from './totals.ts'
 
 /** One command of a tier. */
@@ -24,7 +24,7 @@ interface Stage {
   files: string[]
 }
 
-export async function plantMutants(args: string[]): Promise<number> {
+export async function runMutationTests(args: string[]): Promise<number> {
   const { values } = parseArgs({ args, options: { seed: { type: 'string' }, count: { type: 'string' }, area: { type: 'string' } } })
   const seed = Number(values.seed ?? 1)
   const results = join(root, 'out', 'mutants')
@@ -32,44 +32,44 @@ export async function plantMutants(args: string[]): Promise<number> {
   const report_file = join(results, `seed-${seed}.jsonl`)
 
   const copy = scratchCopy()
-  const found = { 'npm test': 0, 'test:full': 0, nobody: 0 }
+  const counts = { 'npm test': 0, 'test:full': 0, nobody: 0 }
   try {
-    const mutants = await compiling(copy, Number(values.count ?? 40), chooseMutants(copy, seed, values.area))
-    const reached = await reachOf(copy, mutants, [vitest(copy), ...(mutants.some(isOfServer) ? [browser(copy)] : [])])
-    const missed: Mutant[] = []
-    const report = (mutant: Mutant, finder: { tier: Stage['tier']; what: string } | undefined) => {
+    const mutants = await selectCompilingMutants(copy, Number(values.count ?? 40), chooseMutants(copy, seed, values.area))
+    const reached = await findTestsByMutant(copy, mutants, [vitest(copy), ...(mutants.some(isOfServer) ? [browser(copy)] : [])])
+    const survivors: Mutant[] = []
+    const report = (mutant: Mutant, detection: { tier: Stage['tier']; what: string } | undefined) => {
       appendFileSync(
         report_file,
-        `${JSON.stringify({ ...mutant, source: undefined, reached_by: [...reached.get(mutant)!], found_by: finder ?? null })}\n`,
+        `${JSON.stringify({ ...mutant, source: undefined, reached_by: [...reached.get(mutant)!], found_by: detection ?? null })}\n`,
       )
       const change = `${mutant.original.split('\n')[0]} -> ${mutant.replacement.split('\n')[0]}`
-      console.log(`${mutant.file}:${mutant.start.line + 1} ${mutant.mutator} (${change}): ${finder?.what ?? 'NOT FOUND'}`)
+      console.log(`${mutant.file}:${mutant.start.line + 1} ${mutant.mutator} (${change}): ${detection?.what ?? 'NOT FOUND'}`)
     }
     for (const mutant of mutants) {
-      const finder = await findFault(copy, mutant, defaultStages(copy, mutant, reached.get(mutant)!))
-      if (finder === undefined) missed.push(mutant)
-      else found[finder.tier] += 1
-      report(mutant, finder)
+      const detection = await findFailingTest(copy, mutant, defaultStages(copy, mutant, reached.get(mutant)!))
+      if (detection === undefined) survivors.push(mutant)
+      else counts[detection.tier] += 1
+      report(mutant, detection)
     }
-    console.log(`seed ${seed}: npm test found ${found['npm test']} of ${mutants.length}; now the full tier for the others`)
-    for (const mutant of missed) {
-      const finder = await findFault(copy, mutant, fullStages(copy))
-      found[finder?.tier ?? 'nobody'] += 1
-      report(mutant, finder)
+    console.log(`seed ${seed}: npm test found ${counts['npm test']} of ${mutants.length}; now the full tier for the others`)
+    for (const mutant of survivors) {
+      const detection = await findFailingTest(copy, mutant, fullStages(copy))
+      counts[detection?.tier ?? 'nobody'] += 1
+      report(mutant, detection)
     }
   } finally {
     rmSync(copy, { recursive: true, force: true })
   }
   console.log(
-    `\nseed ${seed}: npm test found ${found['npm test']}, test:full ${found['test:full']} more, ${found.nobody} were not found (${report_file})`,
+    `\nseed ${seed}: npm test found ${counts['npm test']}, test:full ${counts['test:full']} more, ${counts.nobody} were not found (${report_file})`,
   )
-  return found.nobody === 0 ? 0 : 1
+  return counts.nobody === 0 ? 0 : 1
 }
 
 /** `count` mutants that compile. They are tried together, since each is in a file of its own, until the compiler names none of them. */
-async function compiling(copy: string, count: number, source: AsyncGenerator<Mutant>): Promise<Mutant[]> {
+async function selectCompilingMutants(copy: string, count: number, source: AsyncGenerator<Mutant>): Promise<Mutant[]> {
   let mutants: Mutant[] = []
-  const compile = () => runScript([script('typescript/bin/tsc'), '-b', '--pretty', 'false'], { cwd: copy })
+  const compile = () => runScript([packageScript('typescript/bin/tsc'), '-b', '--pretty', 'false'], { cwd: copy })
   const { code, output } = await compile()
   if (code !== 0) throw new Error(`The last commit does not compile, so that no fault could be told from it:\n${output}`)
   for (;;) {
@@ -77,43 +77,43 @@ async function compiling(copy: string, count: number, source: AsyncGenerator<Mut
       const { value, done } = await source.next()
       if (done === true) break
       mutants.push(value)
-      plant(copy, value)
+      applyMutant(copy, value)
     }
     const tried = await compile()
     if (tried.code === 0) break
     const wrong = mutants.filter(({ file }) => tried.output.includes(`${file}(`))
     if (wrong.length === 0) throw new Error(`Together the faults break a file that has none:\n${tried.output}`)
-    for (const mutant of wrong) remove(copy, mutant)
+    for (const mutant of wrong) revertMutant(copy, mutant)
     mutants = mutants.filter((mutant) => !wrong.includes(mutant))
   }
-  for (const mutant of mutants) remove(copy, mutant)
+  for (const mutant of mutants) revertMutant(copy, mutant)
   return mutants
 }
 
-const plant = (copy: string, mutant: Mutant) => writeFileSync(join(copy, mutant.file), mutated(mutant))
-const remove = (copy: string, { file, source }: Mutant) => writeFileSync(join(copy, file), source)
+const applyMutant = (copy: string, mutant: Mutant) => writeFileSync(join(copy, mutant.file), sourceWithMutant(mutant))
+const revertMutant = (copy: string, { file, source }: Mutant) => writeFileSync(join(copy, file), source)
 const isOfServer = ({ file }: Mutant) => file.startsWith('server/')
 
 /**
  * Runs the stages until one fails. A failure counts only if the same tests pass without the fault, so that a test that fails by itself
  * finds nothing.
  */
-async function findFault(copy: string, mutant: Mutant, stages: Stage[]): Promise<{ tier: Stage['tier']; what: string } | undefined> {
+async function findFailingTest(copy: string, mutant: Mutant, stages: Stage[]): Promise<{ tier: Stage['tier']; what: string } | undefined> {
   for (const { tier, what, command, files } of stages) {
     const run = (names: string[]) => runStage(copy, tier, [...command, ...names])
-    plant(copy, mutant)
-    const failures = await run(files).finally(() => remove(copy, mutant))
+    applyMutant(copy, mutant)
+    const failures = await run(files).finally(() => revertMutant(copy, mutant))
     if (failures === undefined) continue
-    const control = await run([...new Set(failures.map((line) => line.split(': ')[0]!))].filter((name) => name.startsWith('test/')))
-    if (control === undefined) return { tier, what: `${tier}, ${what}: ${failures[0] ?? 'it does not build'}` }
-    console.log(`  fails without the fault too: ${control.join('; ')}`)
+    const failuresWithout = await run([...new Set(failures.map((line) => line.split(': ')[0]!))].filter((name) => name.startsWith('test/')))
+    if (failuresWithout === undefined) return { tier, what: `${tier}, ${what}: ${failures[0] ?? 'it does not build'}` }
+    console.log(`  fails without the fault too: ${failuresWithout.join('; ')}`)
   }
   return undefined
 }
 
 /** The tests that reach the fault, nearest first by imports; the page is in a browser, which nothing records. */
 function defaultStages(copy: string, { file }: Mutant, reached: ReadonlySet<string>): Stage[] {
-  const near = testsReachedBy([file])
+  const near = findTestsReachedBy([file])
   const files = [...reached]
     .filter((name) => name.endsWith('.test.ts'))
     .toSorted((a, b) => (near.indexOf(a) + 1 || near.length + 1) - (near.indexOf(b) + 1 || near.length + 1))
@@ -131,15 +131,15 @@ const fullStages = (copy: string): Stage[] => [
 ]
 
 const reporter = (copy: string, tool: string) => `--reporter=${join(copy, `test/runner/${tool}-reporter.ts`)}`
-const vitest = (copy: string) => [script('vitest/vitest.mjs'), 'run', '--config', 'test/vitest.config.ts', reporter(copy, 'vitest')]
+const vitest = (copy: string) => [packageScript('vitest/vitest.mjs'), 'run', '--config', 'test/vitest.config.ts', reporter(copy, 'vitest')]
 const browser = (copy: string) => [
-  script('@playwright/test/cli.js'),
+  packageScript('@playwright/test/cli.js'),
   'test',
   '--config',
   'test/e2e/playwright.config.ts',
   reporter(copy, 'playwright'),
 ]
-const build = [script('vite/bin/vite.js'), 'build', 'renderer', '--logLevel', 'warn']
+const build = [packageScript('vite/bin/vite.js'), 'build', 'renderer', '--logLevel', 'warn']
 
 /** Failures as `file: name of the test`, without any when the command wrote no result; `undefined` if it succeeds. */
 async function runStage(copy: string, tier: Stage['tier'], command: string[]): Promise<string[] | undefined> {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Instrumenter } from '@stryker-mutator/instrumenter'
-import { createDice } from '../support/dice.ts'
+import { createSeededRandom } from '../support/seeded-random.ts'
 import { listFiles } from './imports.ts'
 
 /** One of Stryker's mutations (equality, conditions, arithmetic, booleans, removed blocks ...) at a place of a file. */
@@ -22,11 +22,11 @@ interface Position {
 }
 
 /** Texts are no behaviour, and a regular expression has mutations that accept the same. */
-const excluded = ['StringLiteral', 'Regex', 'ObjectLiteral', 'ArrayDeclaration', 'ArrowFunction']
+const excludedMutators = ['StringLiteral', 'Regex', 'ObjectLiteral', 'ArrayDeclaration', 'ArrowFunction']
 
 /** Mutants of the checkout `copy` in random order, one for each file: an area, a file of it, a mutation. `area`: a folder to stay in. */
 export async function* chooseMutants(copy: string, seed: number, area?: string): AsyncGenerator<Mutant> {
-  const { pick } = createDice(seed)
+  const { pick } = createSeededRandom(seed)
   const files = listFiles().filter(
     (file) => /^(server|main|renderer|preload)\/.*\.tsx?$/.test(file) && existsSync(join(copy, file)) && file.startsWith(area ?? ''),
   )
@@ -60,7 +60,7 @@ async function mutantsOf(copy: string, file: string): Promise<Mutant[]> {
 }
 
 /** The file of a mutant, as it is, with calls of Stryker's `stryCov_9fa48` where the mutant's place is executed. */
-export async function instrumented({ file, source, start, end }: Mutant): Promise<string> {
+export async function instrumentMutant({ file, source, start, end }: Mutant): Promise<string> {
   const { files } = await instrument(file, source, [{ start, end }])
   return files[0]!.content
 }
@@ -76,11 +76,11 @@ function instrument(file: string, content: string, mutate: true | { start: Posit
     isErrorEnabled: isNot,
     isFatalEnabled: isNot,
   }
-  const options = { plugins: null, excludedMutations: excluded, ignorers: [] }
+  const options = { plugins: null, excludedMutations: excludedMutators, ignorers: [] }
   return new Instrumenter({ ...silent, ...levels }).instrument([{ name: file, content, mutate }], options)
 }
 
-export function mutated({ source, start, end, replacement }: Mutant): string {
+export function sourceWithMutant({ source, start, end, replacement }: Mutant): string {
   return source.slice(0, offsetOf(source, start)) + replacement + source.slice(offsetOf(source, end))
 }
 

@@ -3,21 +3,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { runScript } from './command.ts'
-import { type Mutant, instrumented } from './mutations.ts'
+import { type Mutant, instrumentMutant } from './mutations.ts'
 
 /**
  * The test files that execute the place of each mutant, by one run of `commands` (vitest, then Playwright) in `copy` with every place
  * marked. What the browser tests reach is the one entry `test/e2e/`. Code that runs while a module is loaded counts for the first file of
  * a worker that loads it.
  */
-export async function reachOf(copy: string, mutants: readonly Mutant[], commands: string[][]): Promise<Map<Mutant, Set<string>>> {
+export async function findTestsByMutant(copy: string, mutants: readonly Mutant[], commands: string[][]): Promise<Map<Mutant, Set<string>>> {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-reach-'))
   const setup = join(copy, 'test/support/setup.ts')
   const saved = [{ path: setup, source: readFileSync(setup, 'utf8') }, ...mutants.map(({ file, source }) => ({ path: join(copy, file), source }))]
   try {
-    appendFileSync(setup, "\nimport { noteTestFile } from '../runner/reach-setup.mjs'\nnoteTestFile()\n")
+    appendFileSync(setup, "\nimport { noteTestFile } from './reach-setup.mjs'\nnoteTestFile()\n")
     for (const [index, mutant] of mutants.entries()) {
-      const code = await instrumented(mutant)
+      const code = await instrumentMutant(mutant)
       writeFileSync(join(copy, mutant.file), code.replaceAll(/\bstryCov_9fa48\([^()]*\)(?! \{)/g, `globalThis.reachedFault?.(${index})`))
     }
     const recorder = pathToFileURL(join(copy, 'test/runner/reach-recorder.mjs')).href

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRuntimes } from '../../server/runtime/index.ts'
-import { viewEngine } from '../support/docker.ts'
-import { command, entriesOf, filesWith } from '../support/runtime.ts'
+import { createDockerView } from '../support/docker.ts'
+import { runProgram, listEntries, findFilesContaining } from '../support/runtime.ts'
 import type { Driver } from './suite-context.ts'
 
 /** What a command of docker prints, by lines. */
-export const dockerLines = async (args: string[]) => (await command('docker', args)).trim().split('\n').filter(Boolean)
+export const dockerLines = async (args: string[]) => (await runProgram('docker', args)).trim().split('\n').filter(Boolean)
 
 export const dockerDriver: Driver = {
   create: (options) => createRuntimes(options).docker,
@@ -18,31 +18,33 @@ export const dockerDriver: Driver = {
       dockerLines(['ps', '-aq', ...ours]),
       dockerLines(['images', '-q', ...ours]),
       id.startsWith('prj_') ? dockerLines(['volume', 'ls', '-q', ...ours]) : [],
-      entriesOf(join(options.data_dir, 'bundles')),
+      listEntries(join(options.data_dir, 'bundles')),
     ])
     return [...containers, ...images, ...volumes, ...folders.filter((name) => name.startsWith(id))]
   },
   async search(artifact, texts) {
     if (artifact.kind !== 'image') return []
     const { image } = artifact
-    const said = { history: await command('docker', ['history', '--no-trunc', image]), inspect: await command('docker', ['inspect', image]) }
+    const said = { history: await runProgram('docker', ['history', '--no-trunc', image]), inspect: await runProgram('docker', ['inspect', image]) }
     const places = Object.entries(said).filter(([, out]) => texts.some((text) => out.includes(text)))
     const layers = await ownLayers(image)
     const found = layers
-      ? (await Promise.all(layers.flatMap((layer) => texts.map((text) => filesWith(text, layer))))).flat()
+      ? (await Promise.all(layers.flatMap((layer) => texts.map((text) => findFilesContaining(text, layer))))).flat()
       : await searchSaved(image, texts)
     return [...places.map(([name]) => name), ...found]
   },
   async cleanUp(options, runtime) {
     for (const found of await runtime.list()) await runtime.stop(found.id, 0)
-    await viewEngine(options.instance_id).removeAll()
+    await createDockerView(options.instance_id).removeAll()
   },
 }
 
 /** Folders of the layers that an image adds to its base; undefined where the engine keeps them in another form, or for root alone. */
 async function ownLayers(image: string): Promise<string[] | undefined> {
   const layersOf = async (name: string) => {
-    const [{ GraphDriver }] = JSON.parse(await command('docker', ['image', 'inspect', name])) as [{ GraphDriver?: { Data?: Record<string, string> } }]
+    const [{ GraphDriver }] = JSON.parse(await runProgram('docker', ['image', 'inspect', name])) as [
+      { GraphDriver?: { Data?: Record<string, string> } },
+    ]
     const { UpperDir = '', LowerDir = '' } = GraphDriver?.Data ?? {}
     return [UpperDir, ...LowerDir.split(':')].filter(Boolean)
   }
@@ -54,6 +56,6 @@ async function ownLayers(image: string): Promise<string[] | undefined> {
 /** Layers are plain tar files in what `save` writes. */
 async function searchSaved(image: string, texts: string[]): Promise<string[]> {
   const search = 'image=$1; shift; docker save "$image" | grep -acF "$@" || true'
-  const count = await command('sh', ['-c', search, 'sh', image, ...texts.flatMap((text) => ['-e', text])])
+  const count = await runProgram('sh', ['-c', search, 'sh', image, ...texts.flatMap((text) => ['-e', text])])
   return count.trim() === '0' ? [] : ['layers']
 }

@@ -3,10 +3,20 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { newId } from '../../server/lib/id.ts'
 import { createRuntimes } from '../../server/runtime/index.ts'
-import { removeNetwork, viewEngine } from '../support/docker.ts'
-import { createEngineGate } from '../support/engine-gate.ts'
+import { removeNetwork, createDockerView } from '../support/docker.ts'
+import { createDockerFaultProxy } from '../support/docker-fault-proxy.ts'
 import { requires } from '../support/requirements.ts'
-import { answerOf, buildApp, command, eventually, recordLog, serverPlan, sourceOf, startApp, type BuildOptions } from '../support/runtime.ts'
+import {
+  waitForResponse,
+  buildApp,
+  runProgram,
+  eventually,
+  createRecordedLog,
+  serverPlan,
+  writeSource,
+  startApp,
+  type BuildOptions,
+} from '../support/runtime.ts'
 import { dockerDriver, dockerLines } from './docker-driver.ts'
 import { certificateMark, hello } from './suite-context.ts'
 import { runtimeSuite } from './suite.ts'
@@ -17,7 +27,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
 
   test('an app is shut in: no capabilities, no new privileges, no mounts, limits for memory, processor and processes', async () => {
     const { instance, stop } = await suite.run(hello, { memory_mb: 128 })
-    const [{ HostConfig, Mounts, Config }] = JSON.parse(await command('docker', ['inspect', instance.id])) as [Inspected]
+    const [{ HostConfig, Mounts, Config }] = JSON.parse(await runProgram('docker', ['inspect', instance.id])) as [Inspected]
     expect(HostConfig).toMatchObject({
       Memory: 128 * 1024 * 1024,
       MemorySwap: 128 * 1024 * 1024,
@@ -38,13 +48,13 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
 
   test('one app can not reach another; a container that is removed behind our back is told as an end', async () => {
     const { instance, exit } = await suite.run(hello)
-    await answerOf(instance)
+    await waitForResponse(instance)
     const spy = await suite.run(
       `require('http').get('http://${instance.host}:${instance.port}/', { timeout: 1000 }, () => console.log('reached')).on('timeout', () => { console.log('shut'); process.exit() }).on('error', () => { console.log('shut'); process.exit() })`,
     )
     await spy.exit
     expect(spy.lines).toEqual(['shut'])
-    await command('docker', ['rm', '-f', instance.id])
+    await runProgram('docker', ['rm', '-f', instance.id])
     expect(await exit).toMatchObject({ out_of_memory: false })
     await suite.runtime.stop(instance.id, 0)
   })
@@ -53,55 +63,55 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
     const { runtime, options } = suite
     const name = `canary-${options.instance_id}`
     const labels = ['homeport.instance=someone-else', 'homeport.deployment=dpl_canary', 'homeport.role=app'].flatMap((label) => ['--label', label])
-    await command('docker', ['volume', 'create', name])
-    await command('docker', ['network', 'create', name])
-    await command('docker', ['tag', 'node:24-bookworm-slim', `${name}:1`])
-    await command('docker', ['create', '--name', name, ...labels, `${name}:1`])
+    await runProgram('docker', ['volume', 'create', name])
+    await runProgram('docker', ['network', 'create', name])
+    await runProgram('docker', ['tag', 'node:24-bookworm-slim', `${name}:1`])
+    await runProgram('docker', ['create', '--name', name, ...labels, `${name}:1`])
     try {
       expect(await runtime.list()).toEqual([])
-      const id = (await command('docker', ['inspect', '-f', '{{.Id}}', name])).trim()
+      const id = (await runProgram('docker', ['inspect', '-f', '{{.Id}}', name])).trim()
       await runtime.stop(id, 0)
       await runtime.discard('dpl_canary', { kind: 'image', image: `${name}:1`, port: null, bytes: 0 })
-      await runtime.forget('prj_canary')
+      await runtime.removeProjectCaches('prj_canary')
       expect(await dockerLines(['ps', '-aq', '--filter', `name=${name}`])).toHaveLength(1)
       expect(await dockerLines(['images', '-q', `${name}:1`])).toHaveLength(1)
       expect(await dockerLines(['volume', 'ls', '-q', '--filter', `name=${name}`])).toHaveLength(1)
       expect(await dockerLines(['network', 'ls', '-q', '--filter', `name=${name}`])).toHaveLength(1)
     } finally {
-      await command('docker', ['rm', '-f', name])
-      await command('docker', ['rmi', `${name}:1`])
-      await command('docker', ['volume', 'rm', name])
-      await command('docker', ['network', 'rm', name])
+      await runProgram('docker', ['rm', '-f', name])
+      await runProgram('docker', ['rmi', `${name}:1`])
+      await runProgram('docker', ['volume', 'rm', name])
+      await runProgram('docker', ['network', 'rm', name])
     }
   })
 
   test('an app starts although someone pruned the networks', async () => {
-    const { docker } = viewEngine(suite.options.instance_id)
+    const { docker } = createDockerView(suite.options.instance_id)
     const networks = await dockerLines(['network', 'ls', '-q', ...mine()])
     expect(networks).toHaveLength(1)
     for (const name of networks) await removeNetwork(docker.getNetwork(name))
     const { instance, stop } = await suite.run(hello)
-    expect(await answerOf(instance)).toBe('hello you')
+    expect(await waitForResponse(instance)).toBe('hello you')
     await stop()
   })
 
   test('an engine that goes away and comes back: output and end are told all the same', async () => {
-    const gate = createEngineGate()
-    await gate.open()
-    const own = createRuntimes({ ...suite.options, docker: { candidates: [gate.address] } }).docker
+    const faultProxy = createDockerFaultProxy()
+    await faultProxy.open()
+    const own = createRuntimes({ ...suite.options, docker: { candidates: [faultProxy.address] } }).docker
     const script = `let n = 0; setInterval(() => console.log(n++), 20); process.on('SIGTERM', () => process.exit(4))`
     const { lines, stop } = await startApp(own, suite.app, { variables: { SCRIPT: script } })
     await eventually(() => expect(lines).toContain('5'))
-    await gate.shut()
+    await faultProxy.close()
     expect(await own.probe()).toMatchObject({ available: false })
     const failed = buildApp(own, suite.options, { files: { a: 'b' }, plan: serverPlan() })
     await expect(failed).rejects.toMatchObject({ code: 'runtime_unavailable' })
-    await gate.open()
+    await faultProxy.open()
     await eventually(async () => expect(await own.probe()).toMatchObject({ available: true }))
     expect(await stop(30_000)).toMatchObject({ code: 4 })
     expect(lines).toEqual(lines.map((_, n) => String(n)))
     await own.close()
-    await gate.remove()
+    await faultProxy.remove()
   })
 
   describe.concurrent('a Dockerfile of the user’s own', () => {
@@ -135,11 +145,11 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       expect(built.log.lines.join('\n')).not.toMatch(/homeport-\S*host-files/)
       const { instance, stop } = await startApp(runtime, built)
       expect(instance.port).toBe(3456)
-      expect(await answerOf(instance)).toBe('.dockerignore,Dockerfile,keep.pem,server.js')
+      expect(await waitForResponse(instance)).toBe('.dockerignore,Dockerfile,keep.pem,server.js')
       await stop()
       expect(await dockerDriver.search(built.artifact, ['HPSENT_dockerfile', certificateMark])).toEqual([])
       const image = built.artifact.kind === 'image' ? built.artifact.image : ''
-      expect(await command('docker', ['history', '--no-trunc', image])).not.toContain('example.invalid')
+      expect(await runProgram('docker', ['history', '--no-trunc', image])).not.toContain('example.invalid')
       await runtime.discard(built.deployment_id, built.artifact)
       expect(await dockerDriver.leftovers(options, built.deployment_id)).toEqual([])
     })
@@ -151,13 +161,13 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       )
       for (const WELL of ['yes', '']) {
         const { instance, stop } = await startApp(suite.runtime, built, { variables: { WELL } })
-        if (WELL) await eventually(async () => expect(await instance.ownCheck?.()).toEqual({ passed: true, output: 'yes' }))
-        else expect(await instance.ownCheck?.()).toMatchObject({ passed: false })
+        if (WELL) await eventually(async () => expect(await instance.runHealthcheck?.()).toEqual({ passed: true, output: 'yes' }))
+        else expect(await instance.runHealthcheck?.()).toMatchObject({ passed: false })
         await stop()
       }
       expect(suite.app.artifact.kind).toBe('image')
       const { instance, stop } = await suite.run(hello)
-      expect(instance.ownCheck).toBeUndefined()
+      expect(instance.runHealthcheck).toBeUndefined()
       await stop()
     })
 
@@ -190,13 +200,13 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       const abort = new AbortController()
       const begun = Promise.withResolvers<void>()
       const deployment_id = newId('dpl')
-      const log = recordLog((line) => line.includes('sleep 333') && begun.resolve())
+      const log = createRecordedLog((line) => line.includes('sleep 333') && begun.resolve())
       const job = build('FROM node:24-bookworm-slim\nRUN sleep 333\n', { deployment_id, log, signal: abort.signal })
       await Promise.race([begun.promise, job])
       abort.abort()
       await expect(job).rejects.toMatchObject({ name: 'AbortError' })
       expect(await dockerDriver.leftovers(suite.options, deployment_id)).toEqual([])
-      await eventually(async () => expect(await command('ps', ['-eo', 'args'])).not.toMatch(/^sleep 333$/m))
+      await eventually(async () => expect(await runProgram('ps', ['-eo', 'args'])).not.toMatch(/^sleep 333$/m))
     })
   })
 
@@ -205,7 +215,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
   })
 
   test('a link out of the source is refused', async () => {
-    const folder = await sourceOf(suite.options, { 'package.json': '{}' })
+    const folder = await writeSource(suite.options, { 'package.json': '{}' })
     await symlink('/etc', join(folder, 'etc'))
     const refused = { code: 'build_failed', message: expect.stringContaining('etc') }
     await expect(suite.build({ folder, plan: serverPlan() })).rejects.toMatchObject(refused)

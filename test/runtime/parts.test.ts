@@ -5,15 +5,15 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { decodeBuildKitStatus } from '../../server/runtime/docker-buildkit.ts'
-import { connect, findCandidates } from '../../server/runtime/docker-connect.ts'
-import { leaves } from '../../server/runtime/docker-context.ts'
-import { prepareDockerfile, usesBuildKit } from '../../server/runtime/docker-file.ts'
-import { createOutput } from '../../server/runtime/docker-frames.ts'
-import { createIgnore } from '../../server/lib/docker-ignore.ts'
-import { readBuild } from '../../server/runtime/docker-progress.ts'
-import { createLineSplitter } from '../../server/runtime/lines.ts'
-import { parseListening } from '../../server/runtime/process-ports.ts'
+import { decodeBuildKitStatus } from '../../server/runtime/docker/buildkit-status.ts'
+import { connectToDocker, findDockerAddresses } from '../../server/runtime/docker/connection.ts'
+import { isOutsideLink } from '../../server/runtime/docker/build-context.ts'
+import { prepareDockerfile, needsBuildKit } from '../../server/runtime/docker/dockerfile.ts'
+import { createContainerOutput } from '../../server/runtime/docker/stream-demuxer.ts'
+import { createDockerIgnore } from '../../server/lib/docker-ignore.ts'
+import { streamBuildOutput } from '../../server/runtime/docker/build-progress.ts'
+import { createLineSplitter } from '../../server/runtime/line-splitter.ts'
+import { parseListeningSockets } from '../../server/runtime/ports.ts'
 import { runtimeOptions } from '../support/runtime.ts'
 import { createTestClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
@@ -72,8 +72,8 @@ describe('frames of the engine', () => {
   test('are read whole however they are cut', () => {
     for (let size = 1; size <= all.length; size++) {
       const lines: string[] = []
-      const output = createOutput((stream, line) => lines.push(`${stream} ${line}`))
-      const scanner = output.live()
+      const output = createContainerOutput((stream, line) => lines.push(`${stream} ${line}`))
+      const scanner = output.createLiveReader()
       for (let at = 0; at < all.length; at += size) scanner.write(all.subarray(at, at + size))
       output.end()
       expect(lines).toEqual(
@@ -86,10 +86,10 @@ describe('frames of the engine', () => {
   test('that a live reading missed are taken from a full one, each byte once', () => {
     for (let cut = 0; cut <= all.length; cut++) {
       const lines: string[] = []
-      const output = createOutput((_stream, line) => lines.push(line))
-      output.live().write(all.subarray(0, cut))
-      output.full().write(all)
-      output.full().write(all)
+      const output = createContainerOutput((_stream, line) => lines.push(line))
+      output.createLiveReader().write(all.subarray(0, cut))
+      output.createFullReader().write(all)
+      output.createFullReader().write(all)
       output.end()
       expect(lines.toSorted()).toEqual(['bad', 'four', 'one', 'three', 'two'])
     }
@@ -153,7 +153,7 @@ describe('a Dockerfile', () => {
     ['FROM a\nRUN <<EOF\nx\nEOF', true],
     ['FROM a\nCOPY --from=b . .\nRUN echo "a --mount"', false],
   ])('needs BuildKit or not: %j', (text, expected) => {
-    expect(usesBuildKit(text)).toBe(expected)
+    expect(needsBuildKit(text)).toBe(expected)
   })
 })
 
@@ -166,7 +166,7 @@ test.each([
   ['a?c\n[xy].txt', ['abc', 'x.txt'], ['ac', 'z.txt', 'a/c']],
   ['docs/**/*.png', ['docs/a.png', 'docs/x/y/a.png'], ['docs/a.jpg', 'a.png']],
 ])('.dockerignore %j', (text, out, kept) => {
-  const accepts = createIgnore(text)
+  const accepts = createDockerIgnore(text)
   expect(out.filter((path) => accepts(path, false))).toEqual([])
   expect(kept.filter((path) => !accepts(path, false))).toEqual([])
 })
@@ -179,7 +179,7 @@ test.each([
   ['a', '..', true],
   ['x/a', '.', false],
 ])('a link %s to %s leaves its folder: %s', (path, target, expected) => {
-  expect(leaves(path, target)).toBe(expected)
+  expect(isOutsideLink(path, target)).toBe(expected)
 })
 
 test('BuildKit’s messages are read', () => {
@@ -204,15 +204,15 @@ test('listening ports are read from the kernel’s table', () => {
     row('0100007F:1F91', '01', '3'),
     row('00000000000000000000000001000000:0050', '0A', '4'),
   ].join('\n')
-  expect(parseListening(table)).toEqual([
+  expect(parseListeningSockets(table)).toEqual([
     { port: 3000, loopback_only: true, hosts: ['127.0.0.1'] },
     { port: 8080, loopback_only: false, hosts: ['127.0.0.1'] },
     { port: 80, loopback_only: true, hosts: ['::1'] },
   ])
-  expect(parseListening(table, new Set(['2']))).toMatchObject([{ port: 8080 }])
+  expect(parseListeningSockets(table, new Set(['2']))).toMatchObject([{ port: 8080 }])
   const all = '0'.repeat(32)
   const shared = [row('00000000:0BB8', '0A', '1'), row(`${all}:0BB8`, '0A', '2'), row(`${all}:0BB9`, '0A', '2')].join('\n')
-  expect(parseListening(shared, new Set(['2']))).toEqual([
+  expect(parseListeningSockets(shared, new Set(['2']))).toEqual([
     { port: 3000, loopback_only: false, hosts: ['::1'] },
     { port: 3001, loopback_only: false, hosts: ['127.0.0.1', '::1'] },
   ])
@@ -222,7 +222,7 @@ describe('what the engine says of a build', () => {
   const clock = createTestClock({ frozen_at: 0 })
   const read = (answer: Readable, lines: string[]) => {
     const log = { line: (_: string, __: string, line: string) => void lines.push(line), note() {}, step() {}, skip() {} }
-    return readBuild(answer, log, new AbortController().signal, { name: 'Dockerfile', text: '', built: '' }, 512, clock)
+    return streamBuildOutput(answer, log, new AbortController().signal, { name: 'Dockerfile', text: '', built: '' }, 512, clock)
   }
   const event = (of: object) => `${JSON.stringify(of)}\r\n`
   const build = async (error: string) => {
@@ -265,10 +265,10 @@ describe('where an engine is looked for', () => {
     await mkdir(meta, { recursive: true })
     await writeFile(join(home, '.docker/config.json'), JSON.stringify({ currentContext: 'work' }))
     await writeFile(join(meta, 'meta.json'), JSON.stringify({ Name: 'work', Endpoints: { docker: { Host: 'unix:///work.sock' } } }))
-    const found = await findCandidates({ host: 'tcp://10.0.0.1:2375', home })
+    const found = await findDockerAddresses({ host: 'tcp://10.0.0.1:2375', home })
     expect(found.slice(0, 3)).toEqual(['tcp://10.0.0.1:2375', 'unix:///work.sock', 'unix:///var/run/docker.sock'])
     expect(found).toContain(`unix://${home}/.config/colima/default/docker.sock`)
-    expect(await findCandidates({ home, candidates: ['unix:///only.sock'] })).toEqual(['unix:///only.sock'])
+    expect(await findDockerAddresses({ home, candidates: ['unix:///only.sock'] })).toEqual(['unix:///only.sock'])
   })
 
   test('one that is busy and takes almost 5 seconds is found, one that takes longer is not', async () => {
@@ -279,13 +279,13 @@ describe('where an engine is looked for', () => {
     try {
       const address = `tcp://127.0.0.1:${(engine.address() as AddressInfo).port}`
       const waits = (count: number) => until(() => asked.length === count || undefined, { what: 'the questions for version and facts' })
-      const found = connect([address], clock)
+      const found = connectToDocker([address], clock)
       await waits(2)
       await clock.advance(4_999)
       for (const response of asked) response.end('{"Version":"29.0.0"}')
       expect(await found).toMatchObject({ address, version: '29.0.0' })
 
-      const given_up = connect([address], clock)
+      const given_up = connectToDocker([address], clock)
       await waits(4)
       await clock.advance(5_000)
       expect(await given_up).toEqual({ tried: [{ address, reason: 'No answer within 5000 ms.' }] })

@@ -1,16 +1,16 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { createProcessSampler } from '../../server/runtime/process-table.ts'
-import { shellCommand } from '../../server/runtime/process-build.ts'
-import { startGroup, type GroupRequest } from '../../server/runtime/process-group.ts'
-import { isRunning } from '../support/processes.ts'
+import { createProcessSampler } from '../../server/runtime/process/process-table.ts'
+import { createShellCommand } from '../../server/runtime/process/build.ts'
+import { startProcessGroup, type ProcessGroupOptions } from '../../server/runtime/process/process-group.ts'
+import { isProcessRunning } from '../support/processes.ts'
 import { createTestClock, type TestClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
 
-const start = async (script: string, clock: TestClock, more: Partial<GroupRequest> = {}) => {
+const start = async (script: string, clock: TestClock, more: Partial<ProcessGroupOptions> = {}) => {
   const lines: string[] = []
   const request = { file: '/bin/sh', args: ['-c', script], cwd: '/', env: { PATH: process.env.PATH ?? '' }, memory_mb: 512, max_processes: 64 }
-  const group = await startGroup({ ...request, clock, onLine: (_, line) => lines.push(line), ...more })
+  const group = await startProcessGroup({ ...request, clock, onLine: (_, line) => lines.push(line), ...more })
   return { group, printed: (line: string) => until(() => lines.includes(line) || undefined, { what: `the line ${line}` }), lines }
 }
 
@@ -21,7 +21,7 @@ test('a group that ignores SIGTERM is killed when its time of grace is over, and
   const stopped = group.stop(10_000)
   await printed('no')
   await clock.advance(9_999)
-  expect(isRunning(group.pid)).toBe(true)
+  expect(isProcessRunning(group.pid)).toBe(true)
   await clock.advance(1)
   expect(await stopped).toMatchObject({ signal: 'SIGKILL', out_of_memory: false, too_many_processes: false })
 })
@@ -41,11 +41,11 @@ test('a frozen group is not looked after, one that goes on is', async () => {
   const clock = createTestClock({ frozen_at: 0 })
   const { group, printed } = await start('sleep 1000 & echo up; wait', clock, { memory_mb: 0 })
   await printed('up')
-  group.freeze(true)
+  group.setFrozen(true)
   await clock.advance(400)
   await clock.advance(400)
-  expect((await group.members()).filter(isRunning)).toHaveLength(2)
-  group.freeze(false)
+  expect((await group.listPids()).filter(isProcessRunning)).toHaveLength(2)
+  group.setFrozen(false)
   await clock.advance(400)
   expect(await group.ended).toMatchObject({ out_of_memory: true })
 })
@@ -58,7 +58,7 @@ test('what one that left the group prints is waited for while it prints, and for
   const stopped = group.stop(0)
   let hasEnded = false
   void stopped.then(() => (hasEnded = true))
-  await until(() => !isRunning(group.pid) || undefined, { what: 'the end of the shell' })
+  await until(() => !isProcessRunning(group.pid) || undefined, { what: 'the end of the shell' })
   await clock.advance(999)
   expect(hasEnded).toBe(false)
   await clock.advance(1)
@@ -100,9 +100,9 @@ test('where only ps tells of processes, one run of it a second answers for all a
 
 test('a command line with quotes reaches the shell of each system as it was written', async () => {
   const command = `"${process.execPath}" -e "process.stdout.write('one two')"`
-  const { group, lines } = await start('', createTestClock(), shellCommand(command, 'linux'))
+  const { group, lines } = await start('', createTestClock(), createShellCommand(command, 'linux'))
   await group.ended
   expect(lines).toEqual(['one two'])
   // Node's own exec hands cmd.exe the same: docs of `spawn`, windowsVerbatimArguments.
-  expect(shellCommand(command, 'win32')).toEqual({ file: 'cmd.exe', args: ['/d', '/s', '/c', `"${command}"`], windowsVerbatimArguments: true })
+  expect(createShellCommand(command, 'win32')).toEqual({ file: 'cmd.exe', args: ['/d', '/s', '/c', `"${command}"`], windowsVerbatimArguments: true })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { memoryOf, processorTimeOf, readProcessTable, startOf } from '../../server/runtime/process-table.ts'
+import { measurePrivateMemory, measureCpuTime, readProcessTable, readProcessStart } from '../../server/runtime/process/process-table.ts'
 
 const isLinux = process.platform === 'linux'
 
@@ -7,14 +7,14 @@ test.runIf(isLinux)('a look at the processes of the machine takes no buffer for 
   const before = process.memoryUsage().arrayBuffers
   const table = await readProcessTable()
   const pids = table.map((row) => row.pid)
-  await Promise.all([memoryOf(pids), processorTimeOf(pids)])
+  await Promise.all([measurePrivateMemory(pids), measureCpuTime(pids)])
   // Garbage that is collected meanwhile only makes it less.
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(pids.length * 1024)
 })
 
 test.runIf(isLinux)('the table has this process, with its parent and its start', async () => {
   const own = (await readProcessTable()).find((row) => row.pid === process.pid)
-  expect(own).toEqual({ pid: process.pid, parent: process.ppid, group: expect.any(Number), started: await startOf(process.pid) })
-  expect(await memoryOf([process.pid])).toBeGreaterThan(10e6)
-  expect(await startOf(2 ** 30)).toBeUndefined()
+  expect(own).toEqual({ pid: process.pid, parent: process.ppid, group: expect.any(Number), started: await readProcessStart(process.pid) })
+  expect(await measurePrivateMemory([process.pid])).toBeGreaterThan(10e6)
+  expect(await readProcessStart(2 ** 30)).toBeUndefined()
 })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { processesIn } from '../support/folder-processes.ts'
-import { entriesOf, eventually, serverPlan, startApp } from '../support/runtime.ts'
+import { findProcessesIn } from '../support/folder-processes.ts'
+import { listEntries, eventually, serverPlan, startApp } from '../support/runtime.ts'
 import { processDriver } from './process-driver.ts'
 import { createContext } from './suite-context.ts'
 import { enduranceSuite } from './suite-endurance.ts'
@@ -17,7 +17,7 @@ describe('process runtime', () => {
     })
     await expect(failed).rejects.toMatchObject({ code: 'build_failed', message: expect.stringContaining('512 processes') })
     // So many take a moment to die; those that have not yet would be found as leftovers of another run.
-    await eventually(() => expect(processesIn(suite.options.data_dir)).toEqual([]))
+    await eventually(() => expect(findProcessesIn(suite.options.data_dir)).toEqual([]))
   })
 
   test.each([
@@ -35,6 +35,6 @@ describe('process runtime', () => {
     const { lines, exit } = await startApp(suite.runtime, built)
     await exit
     expect(lines[0]).toMatch(new RegExp(`^v${node_version}\\.`))
-    expect((await entriesOf(join(suite.options.data_dir, 'toolchains'))).filter((name) => name.startsWith('.half-'))).toEqual([])
+    expect((await listEntries(join(suite.options.data_dir, 'toolchains'))).filter((name) => name.startsWith('.half-'))).toEqual([])
   })
 })

@@ -5,9 +5,9 @@ import { describe, expect, test } from 'vitest'
 import { newId } from '../../server/lib/id.ts'
 import { createRuntimes } from '../../server/runtime/index.ts'
 import { startPackageRegistry } from '../support/package-registry.ts'
-import { processesIn } from '../support/folder-processes.ts'
-import { isRunning } from '../support/processes.ts'
-import { buildApp, entriesOf, eventually, filesWith, recordLog, serverPlan, staticPlan } from '../support/runtime.ts'
+import { findProcessesIn } from '../support/folder-processes.ts'
+import { isProcessRunning } from '../support/processes.ts'
+import { buildApp, listEntries, eventually, findFilesContaining, createRecordedLog, serverPlan, staticPlan } from '../support/runtime.ts'
 import { processDriver } from './process-driver.ts'
 import { runtimeSuite } from './suite.ts'
 
@@ -42,7 +42,7 @@ describe('process runtime', () => {
       const far = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' })
       const near = spawn('sleep', ['1000'], { stdio: 'inherit' })
       console.log(far.pid + ' ' + near.pid)`)
-    const sleepers = () => processesIn(suite.options.data_dir).filter(({ command }) => command === 'sleep 1000')
+    const sleepers = () => findProcessesIn(suite.options.data_dir).filter(({ command }) => command === 'sleep 1000')
     await eventually(() => expect([lines.length, sleepers().length]).toEqual([1, 2]))
     await stop(60_000)
     await eventually(() => expect(sleepers()).toEqual([]))
@@ -58,24 +58,24 @@ describe('process runtime', () => {
       expect(await runtime.list()).toMatchObject([{ id: 'proc_old', running: false, adoptable: false }])
       await runtime.stop('proc_old', 0)
       expect(await runtime.list()).toEqual([])
-      expect(isRunning(stranger.pid!)).toBe(true)
+      expect(isProcessRunning(stranger.pid!)).toBe(true)
     } finally {
       stranger.kill('SIGKILL')
     }
   })
 
   test('a build that a dead platform left running ends when its deployment is discarded', async () => {
-    const log = recordLog()
+    const log = createRecordedLog()
     const deployment_id = newId('dpl')
     const plan = serverPlan({ build_command: 'echo begun; sleep 1000' })
     const job = suite.build({ deployment_id, log, files: { a: 'b' }, plan }).catch((error: unknown) => error)
     await eventually(() => expect(log.lines).toHaveLength(2))
-    await eventually(async () => expect(await entriesOf(join(suite.options.data_dir, 'processes'))).toHaveLength(1))
+    await eventually(async () => expect(await listEntries(join(suite.options.data_dir, 'processes'))).toHaveLength(1))
     const next = createRuntimes(suite.options).process
     expect(await next.list()).toEqual([])
     await next.discard(deployment_id, null)
     expect(await job).toMatchObject({ code: 'build_failed', message: expect.stringContaining('SIGKILL') })
-    expect(processesIn(suite.options.data_dir)).toEqual([])
+    expect(findProcessesIn(suite.options.data_dir)).toEqual([])
     await next.close()
   })
 
@@ -99,7 +99,7 @@ describe('process runtime', () => {
     const build = () => suite.build({ project_id, files: { a: 'b' }, plan })
     const builds = [await build(), await build()]
     expect(builds.map(({ log }) => log.lines.at(-1))).toEqual(['none', 'kept'])
-    await suite.runtime.forget(project_id)
+    await suite.runtime.removeProjectCaches(project_id)
     expect(await processDriver.leftovers(suite.options, project_id)).toEqual([])
   })
 
@@ -123,8 +123,8 @@ describe('process runtime', () => {
     await expect(build({ package_manager: { name: 'pnpm', version: '8.1.0' } })).rejects.toMatchObject({
       hint: expect.stringMatching(/ is 9\.9\.9\.$/),
     })
-    expect((await entriesOf(join(suite.options.data_dir, 'toolchains'))).filter((name) => name.startsWith('.half-'))).toEqual([])
-    for (const folder of ['bundles', 'work']) expect(await filesWith('HPSENT_npmrc', join(suite.options.data_dir, folder))).toEqual([])
+    expect((await listEntries(join(suite.options.data_dir, 'toolchains'))).filter((name) => name.startsWith('.half-'))).toEqual([])
+    for (const folder of ['bundles', 'work']) expect(await findFilesContaining('HPSENT_npmrc', join(suite.options.data_dir, folder))).toEqual([])
     await registry.close()
     await expect(build({ node_version: '4711' })).rejects.toMatchObject({
       message: expect.stringMatching(/^Node 4711 is not on this machine, and the npm registry could not be reached \(ECONNREFUSED\)\.$/),

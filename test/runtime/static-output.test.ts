@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { StaticPlan } from '../../server/contract/build-plan.ts'
-import { checkSite, planOfOutput } from '../../server/runtime/static-output.ts'
+import { checkStaticSite, planFromOutput } from '../../server/runtime/static-output.ts'
 import { staticPlan } from '../support/runtime.ts'
 
 let folder: string
@@ -18,7 +18,7 @@ const check = async (files: Record<string, string>): Promise<string[]> => {
     writeFileSync(join(folder, name), text)
   }
   const notes: string[] = []
-  await checkSite(folder, staticPlan({ output_directory: 'dist' }).work as StaticPlan, (line) => notes.push(line))
+  await checkStaticSite(folder, staticPlan({ output_directory: 'dist' }).work as StaticPlan, (line) => notes.push(line))
   return notes
 }
 
@@ -60,7 +60,7 @@ test('lines of _redirects without effect are in the log', async () => {
 test('a handler for requests, as TanStack Start builds it, is run by srvx; without srvx the pages alone are a site', async () => {
   const plan = staticPlan({ output_directory: 'dist/client', server_entries: ['dist/server/server.js'] }).work as StaticPlan
   const planWith = (files: string[]) =>
-    planOfOutput(
+    planFromOutput(
       plan,
       async (path) => files.includes(path),
       () => {},

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { newId } from '../../server/lib/id.ts'
 import { BuildFailure } from '../../server/runtime/runtime.ts'
-import { recordLog, serverPlan, startApp, staticPlan, type BuiltApp } from '../support/runtime.ts'
+import { createRecordedLog, serverPlan, startApp, staticPlan, type BuiltApp } from '../support/runtime.ts'
 import { certificateMark, manifest, type SuiteContext } from './suite-context.ts'
 
 /** The part of the suite that is about builds. */
@@ -50,8 +50,8 @@ export function buildTests(suite: SuiteContext): void {
       expect(await printed(built)).toEqual(['from lib, built from lib'])
       await discard(built)
     }
-    await suite.runtime.forget(project_id)
-    await suite.runtime.forget(project_id)
+    await suite.runtime.removeProjectCaches(project_id)
+    await suite.runtime.removeProjectCaches(project_id)
     expect(await driver.leftovers(suite.options, project_id)).toEqual([])
   })
 
@@ -140,7 +140,7 @@ export function buildTests(suite: SuiteContext): void {
     const abort = new AbortController()
     const begun = Promise.withResolvers<void>()
     const deployment_id = newId('dpl')
-    const log = recordLog((line) => line === 'now' && begun.resolve())
+    const log = createRecordedLog((line) => line === 'now' && begun.resolve())
     const job = build({ deployment_id, log, signal: abort.signal, files: { 'package.json': manifest() }, plan: serverPlan(plan) })
     await Promise.race([begun.promise, job])
     abort.abort()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { newId } from '../../server/lib/id.ts'
-import { StartFailure, type Exit } from '../../server/runtime/runtime.ts'
-import { answerOf, eventually, serverPlan, startApp, staticPlan } from '../support/runtime.ts'
+import { StartFailure, type ReplicaExit } from '../../server/runtime/runtime.ts'
+import { waitForResponse, eventually, serverPlan, startApp, staticPlan } from '../support/runtime.ts'
 import { buildTests } from './suite-builds.ts'
 import { createContext, hello, manifest, type Driver, type SuiteContext } from './suite-context.ts'
 
@@ -37,10 +37,10 @@ export function runtimeSuite(driver: Driver): SuiteContext {
     expect(built.log.steps).toEqual(['skip install', 'skip build'])
     expect(built.artifact).toMatchObject({ bytes: expect.any(Number) })
     const { instance, lines, exit } = await startApp(runtime, built, { variables: { WHO: 'world' } })
-    expect(await answerOf(instance)).toBe('hello world')
+    expect(await waitForResponse(instance)).toBe('hello world')
     // The answer and the line come by different ways.
     await eventually(() => expect(lines).toEqual(['listening']))
-    expect(await instance.listeningPorts()).toContainEqual({
+    expect(await instance.getListeningPorts()).toContainEqual({
       port: instance.port,
       loopback_only: suite.runtime.name === 'process',
       is_exposed: suite.runtime.name === 'docker',
@@ -94,7 +94,7 @@ export function runtimeSuite(driver: Driver): SuiteContext {
     const busy = `require('node:http').createServer((request, response) => response.end('busy')).listen(process.env.PORT); const burn = () => { const end = Date.now() + 40; while (Date.now() < end); setImmediate(burn) }; setImmediate(burn)`
     const one = await startApp(runtime, app, { variables: { SCRIPT: busy } })
     const two = await startApp(runtime, { ...app, deployment_id: newId('dpl') }, { variables: { SCRIPT: hello } })
-    expect([await answerOf(one.instance), await answerOf(two.instance)]).toEqual(['busy', 'hello you'])
+    expect([await waitForResponse(one.instance), await waitForResponse(two.instance)]).toEqual(['busy', 'hello you'])
     const usage = () => Promise.all([one, two].map(({ instance }) => runtime.usage(instance.id)))
     await usage()
     await eventually(async () => {
@@ -104,23 +104,23 @@ export function runtimeSuite(driver: Driver): SuiteContext {
     })
     await one.stop()
     expect(await runtime.usage(one.instance.id)).toBeNull()
-    expect(await answerOf(two.instance)).toBe('hello you')
+    expect(await waitForResponse(two.instance)).toBe('hello you')
     await two.stop()
   })
 
   test('a small app lives in 64 MB; frozen it answers nothing, and goes on where it was once thawed', async () => {
     const { runtime } = suite
     const { instance, stop } = await run(hello, { memory_mb: 64 })
-    await answerOf(instance)
+    await waitForResponse(instance)
     await runtime.freeze(instance.id)
     await runtime.freeze(instance.id)
     let hasAnswered = false
-    const answer = answerOf(instance).finally(() => (hasAnswered = true))
+    const response = waitForResponse(instance).finally(() => (hasAnswered = true))
     // The same request to an app that runs is answered before these are.
     for (let looks = 0; looks < 5; looks++) await runtime.usage(instance.id)
     expect(hasAnswered).toBe(false)
     await runtime.thaw(instance.id)
-    expect(await answer).toBe('hello you')
+    expect(await response).toBe('hello you')
     await runtime.freeze(instance.id)
     await stop(30_000)
     await expect(runtime.thaw(instance.id)).rejects.toBeInstanceOf(StartFailure)
@@ -151,7 +151,7 @@ export function runtimeSuite(driver: Driver): SuiteContext {
     })
     /** A line for each: nothing is on its way while it is noted when the last one came. */
     const say = async (times: number) => {
-      for (let i = 0; i < times; i++) await answerOf(started.instance)
+      for (let i = 0; i < times; i++) await waitForResponse(started.instance)
     }
     await say(4)
     await eventually(() => expect(started.lines).toContain('line 3'))
@@ -168,7 +168,7 @@ export function runtimeSuite(driver: Driver): SuiteContext {
     const { project_id, deployment_id } = suite.app
     expect(found).toMatchObject({ id: started.instance.id, project_id, deployment_id, running: true, exit: null })
     const lines: string[] = []
-    const exit = Promise.withResolvers<Exit>()
+    const exit = Promise.withResolvers<ReplicaExit>()
     const adopted = await next.adopt({ ...found!, last_line_at: lastAt }, { onLine: (_stream, line) => lines.push(line), onExit: exit.resolve })
     expect(adopted !== undefined).toBe(found!.adoptable)
     if (adopted) {

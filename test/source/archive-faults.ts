@@ -3,30 +3,30 @@ import { tmpdir } from 'node:os'
 import { join, sep } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { ArchiveFault, createArchives, unpackArchive } from '../../server/source/archive.ts'
-import { tarOf, zipOf } from '../support/archives.ts'
-import { createDice, type Dice } from '../support/dice.ts'
+import { ArchiveError, createArchiveQuarantine, unpackArchive } from '../../server/source/archive.ts'
+import { createTar, createZip } from '../support/archives.ts'
+import { createSeededRandom, type SeededRandom } from '../support/seeded-random.ts'
 
 const corpusFile = new URL('corpus/archives.json', import.meta.url)
 
 /** An archive that once broke the rule below, as base64. */
-interface PastFault {
+interface PastFailure {
   what: string
   bytes: string
 }
-const corpus = () => JSON.parse(readFileSync(corpusFile, 'utf8')) as PastFault[]
+const corpus = () => JSON.parse(readFileSync(corpusFile, 'utf8')) as PastFailure[]
 
 /** The rule: an archive is refused as invalid, or it unpacks whole into its own folder. Nothing is left of it elsewhere. */
 async function check(bytes: Buffer): Promise<'refused' | 'unpacked'> {
   const root = mkdtempSync(join(tmpdir(), 'homeport-faults-'))
   const signal = new AbortController().signal
   try {
-    const archives = await createArchives(join(root, 'quarantine'))
+    const archives = await createArchiveQuarantine(join(root, 'quarantine'))
     async function* chunks() {
       yield bytes
     }
     const received = await archives.receive(chunks(), signal).catch((error: unknown) => {
-      if (error instanceof ArchiveFault) return undefined
+      if (error instanceof ArchiveError) return undefined
       throw error
     })
     if (received) {
@@ -57,29 +57,29 @@ function leadsTo(link: string, otherwise: string): string {
 }
 
 /** Good archives with faults from a seed, and those that broke the rule before. */
-export function faultyArchives(count: number, seed: number, { explores = false } = {}): void {
+export function mutatedArchiveSuite(count: number, seed: number, { explores = false } = {}): void {
   test('archives of the corpus are refused or unpacked', async () => {
     for (const { what, bytes } of corpus()) expect(await check(Buffer.from(bytes, 'base64')).catch(String), what).toMatch(/^(refused|unpacked)$/)
   })
 
   test(`${count} good archives with faults of the seed ${seed} are refused or unpacked`, async () => {
-    const dice = createDice(seed)
+    const seededRandom = createSeededRandom(seed)
     const files = Array.from({ length: 12 }, (_, n) => ({
       name: `app/dir-${n % 3}/file-${n}.html`,
-      data: `<p>${n}</p>`.repeat(dice.between(1, 400)),
+      data: `<p>${n}</p>`.repeat(seededRandom.between(1, 400)),
     }))
     const more = [...files, { name: 'app/index.html', data: 'home' }]
     const long = { name: 'app/long', pax: { path: `app/${'l'.repeat(150)}` }, data: 'x' }
-    const tar = tarOf([...more, { name: 'app/link', type: '2', link: 'index.html' }, long])
-    const zip = zipOf([...more, { name: 'app/link', data: 'index.html', mode: 0o120777, method: 0 }])
+    const tar = createTar([...more, { name: 'app/link', type: '2', link: 'index.html' }, long])
+    const zip = createZip([...more, { name: 'app/link', data: 'index.html', mode: 0o120777, method: 0 }])
     const outcomes = { refused: 0, unpacked: 0 }
     for (let n = 0; n < count; n++) {
       // Within the packing every second time, or the checksum of the packing would see it first.
-      const bytes = n % 4 === 0 ? mutate(gzipSync(tar), dice) : n % 2 === 0 ? gzipSync(mutate(tar, dice)) : mutate(zip, dice)
+      const bytes = n % 4 === 0 ? mutate(gzipSync(tar), seededRandom) : n % 2 === 0 ? gzipSync(mutate(tar, seededRandom)) : mutate(zip, seededRandom)
       try {
         outcomes[await check(bytes)]++
       } catch (error) {
-        const fault: PastFault = { what: `${n} of seed ${seed}: ${String(error).slice(0, 200)}`, bytes: bytes.toString('base64') }
+        const fault: PastFailure = { what: `${n} of seed ${seed}: ${String(error).slice(0, 200)}`, bytes: bytes.toString('base64') }
         if (explores) writeFileSync(corpusFile, `${JSON.stringify([...corpus(), fault], null, 2)}\n`)
         throw new Error(fault.what, { cause: error })
       }
@@ -89,15 +89,15 @@ export function faultyArchives(count: number, seed: number, { explores = false }
   })
 }
 
-function mutate(bytes: Buffer, dice: Dice): Buffer {
+function mutate(bytes: Buffer, seededRandom: SeededRandom): Buffer {
   let copy = Buffer.from(bytes)
-  for (let times = dice.between(1, 4); times > 0; times--) {
-    const at = dice.between(0, copy.length - 1)
-    const length = dice.between(1, Math.min(600, copy.length - at))
-    const way = dice.between(0, 5)
-    if (way === 0) copy.writeUInt8((copy[at] ?? 0) ^ (1 << dice.between(0, 7)), at)
-    else if (way === 1) copy.writeUInt8(dice.between(0, 255), at)
-    else if (way === 2) copy.fill(dice.pick([0, 0xff, 0x2e, 0x2f]), at, at + dice.between(1, Math.min(16, length)))
+  for (let times = seededRandom.between(1, 4); times > 0; times--) {
+    const at = seededRandom.between(0, copy.length - 1)
+    const length = seededRandom.between(1, Math.min(600, copy.length - at))
+    const way = seededRandom.between(0, 5)
+    if (way === 0) copy.writeUInt8((copy[at] ?? 0) ^ (1 << seededRandom.between(0, 7)), at)
+    else if (way === 1) copy.writeUInt8(seededRandom.between(0, 255), at)
+    else if (way === 2) copy.fill(seededRandom.pick([0, 0xff, 0x2e, 0x2f]), at, at + seededRandom.between(1, Math.min(16, length)))
     else if (way === 3) copy = copy.subarray(0, Math.max(1, at))
     else if (way === 4) copy = Buffer.concat([copy.subarray(0, at), copy.subarray(at + length)])
     else copy = Buffer.concat([copy.subarray(0, at + length), copy.subarray(at)])

@@ -2,17 +2,17 @@ import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Archives, createArchives, unpackArchive } from '../../server/source/archive.ts'
-import { tgzOf, zipOf } from '../support/archives.ts'
+import { type ArchiveQuarantine, createArchiveQuarantine, unpackArchive } from '../../server/source/archive.ts'
+import { createTarGz, createZip } from '../support/archives.ts'
 import { hostileArchives } from '../support/hostile-archives.ts'
-import { descriptor, hostileReaders, streamed } from '../support/hostile-readers.ts'
+import { encodeDataDescriptor, ambiguousArchives, createStreamedZip } from '../support/ambiguous-archives.ts'
 import { expectRefusal, inPieces } from './archive-cases.ts'
-import { faultyArchives } from './archive-faults.ts'
+import { mutatedArchiveSuite } from './archive-faults.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'homeport-archive-'))
 const quarantine = join(root, 'quarantine')
 const signal = new AbortController().signal
-let archives: Archives
+let archives: ArchiveQuarantine
 let count = 0
 
 /** Receives and unpacks, as an upload and its deployment do. */
@@ -30,23 +30,23 @@ async function unpacked(bytes: Buffer): Promise<{ folder: string; files: number;
 beforeAll(async () => {
   mkdirSync(quarantine)
   writeFileSync(join(quarantine, 'left-by-the-last-run'), 'x')
-  archives = await createArchives(quarantine)
+  archives = await createArchiveQuarantine(quarantine)
 })
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 test('what the last run left in the quarantine is gone', () => expect(readdirSync(quarantine)).toEqual([]))
 
 describe('hostile archives', () => {
-  test.each([...hostileArchives, ...hostileReaders])('$name', (hostile) => expectRefusal(archives, quarantine, hostile))
+  test.each([...hostileArchives, ...ambiguousArchives])('$name', (hostile) => expectRefusal(archives, quarantine, hostile))
 })
 
-faultyArchives(100, 20_261_121)
+mutatedArchiveSuite(100, 20_261_121)
 
 const sources = [
   [
     'zip',
     (entries: { name: string; data?: string; mode?: number; link?: string }[]) =>
-      zipOf(
+      createZip(
         entries.map(({ name, data = '', mode = 0o644, link }) => ({
           name,
           data: link ?? data,
@@ -57,7 +57,7 @@ const sources = [
   [
     'tar.gz',
     (entries: { name: string; data?: string; mode?: number; link?: string }[]) =>
-      tgzOf(
+      createTarGz(
         entries.map(({ name, data = '', mode = 0o644, link }) => ({
           name,
           data,
@@ -124,7 +124,7 @@ describe.each(sources)('%s', (_format, archiveOf) => {
   })
 
   test('an archive in an archive stays one, bomb or not', async () => {
-    const bomb = zipOf([{ name: 'b', data: Buffer.alloc(2 ** 22) }])
+    const bomb = createZip([{ name: 'b', data: Buffer.alloc(2 ** 22) }])
     const { folder } = await unpacked(
       archiveOf([
         { name: 'inner.zip', data: bomb.toString('latin1') },
@@ -150,14 +150,14 @@ describe('zip archives by writers that do not know sizes beforehand', () => {
     { marked: false, wide: false },
     { marked: false, wide: true },
   ])('marked: $marked, wide: $wide', async (options) => {
-    const { folder } = await unpacked(streamed((values) => descriptor(values, options)))
+    const { folder } = await unpacked(createStreamedZip((values) => encodeDataDescriptor(values, options)))
     expect(readFileSync(join(folder, 'a.txt'), 'utf8')).toBe('x'.repeat(50))
   })
 })
 
 test('an upload that breaks off leaves nothing', async () => {
   async function* breaking() {
-    yield tgzOf([{ name: 'a', data: 'x' }]).subarray(0, 40)
+    yield createTarGz([{ name: 'a', data: 'x' }]).subarray(0, 40)
     throw new Error('the client is gone')
   }
   await expect(archives.receive(breaking(), signal)).rejects.toThrow('the client is gone')

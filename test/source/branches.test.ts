@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createSource, followRepository, type RepositoryEvents } from '../../server/source/index.ts'
-import { branchesOf, commitOn, gitIn } from '../support/branches.ts'
-import { startGitHost } from '../support/git-host.ts'
+import { createSourceFetcher, watchRepository, type RepositoryWatcher } from '../../server/source/index.ts'
+import { listBranches, commitToBranch, createGit } from '../support/git-branches.ts'
+import { startGitServer } from '../support/git-server.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
 import { until } from '../support/until.ts'
 
-const room = createSource({ environment: process.env })
-const look = (url: string, change: object = {}) =>
-  room.listBranches({ url, credentials: null, allow_local: true, ...change }, new AbortController().signal)
+const sourceFetcher = createSourceFetcher({ environment: process.env })
+const listRemoteBranches = (url: string, change: object = {}) =>
+  sourceFetcher.listBranches({ url, credentials: null, allow_local: true, ...change }, new AbortController().signal)
 
 let repository: Repository
 let folder: string
@@ -27,67 +27,71 @@ afterEach(() => {
 
 describe.skipIf(!requires('git').ok)('the branches of a repository', () => {
   test('are listed with their commits, tags and other refs left out', async () => {
-    commitOn(repository.folder, 'feature/deep/one', { a: '1' })
-    commitOn(repository.folder, 'grün', { a: '2' })
-    gitIn(repository.folder)('tag', 'v1')
-    gitIn(repository.folder)('update-ref', 'refs/notes/x', 'HEAD')
-    expect(await look(repository.url)).toEqual(branchesOf(repository.folder))
+    commitToBranch(repository.folder, 'feature/deep/one', { a: '1' })
+    commitToBranch(repository.folder, 'grün', { a: '2' })
+    createGit(repository.folder)('tag', 'v1')
+    createGit(repository.folder)('update-ref', 'refs/notes/x', 'HEAD')
+    expect(await listRemoteBranches(repository.url)).toEqual(listBranches(repository.folder))
   })
 
   test('over http, with credentials', async () => {
     const credentials = { username: 'me', password: 'p@ss word' }
-    const host = await startGitHost({ root: dirname(repository.folder), credentials })
+    const host = await startGitServer({ root: dirname(repository.folder), credentials })
     const url = host.url(`${basename(repository.folder)}/.git`)
-    expect(await look(url, { credentials })).toEqual(branchesOf(repository.folder))
-    await expect(look(url)).rejects.toMatchObject({
+    expect(await listRemoteBranches(url, { credentials })).toEqual(listBranches(repository.folder))
+    await expect(listRemoteBranches(url)).rejects.toMatchObject({
       name: 'SourceFailure',
       message: '127.0.0.1 asks for credentials, or refuses those that it was given.',
     })
-    expect(host.asked.join()).not.toContain('p@ss')
+    expect(host.requested_paths.join()).not.toContain('p@ss')
     await host.close()
   })
 
   test('of a repository that has lost them all are none; of what is no repository nothing is known', async () => {
-    gitIn(folder)('init', '--quiet', '--bare')
-    expect(await look(pathToFileURL(folder).href)).toEqual(new Map())
+    createGit(folder)('init', '--quiet', '--bare')
+    expect(await listRemoteBranches(pathToFileURL(folder).href)).toEqual(new Map())
     rmSync(join(folder, 'HEAD'))
-    await expect(look(pathToFileURL(folder).href)).rejects.toMatchObject({ name: 'SourceFailure' })
-    await expect(look('file:///nowhere/at/all')).rejects.toMatchObject({ message: 'The folder of the repository is not on this machine.' })
+    await expect(listRemoteBranches(pathToFileURL(folder).href)).rejects.toMatchObject({ name: 'SourceFailure' })
+    await expect(listRemoteBranches('file:///nowhere/at/all')).rejects.toMatchObject({
+      message: 'The folder of the repository is not on this machine.',
+    })
   })
 
   test('of an empty one are believed over http when git itself says so, and not when a web server has a page for everything', async () => {
-    gitIn(folder)('init', '--quiet', '--bare')
-    const host = await startGitHost({ root: dirname(folder) })
+    createGit(folder)('init', '--quiet', '--bare')
+    const host = await startGitServer({ root: dirname(folder) })
     for (const version of ['2', '0']) {
-      gitIn(folder)('config', 'protocol.version', version)
-      expect(await look(host.url(basename(folder)))).toEqual(new Map())
+      createGit(folder)('config', 'protocol.version', version)
+      expect(await listRemoteBranches(host.url(basename(folder)))).toEqual(new Map())
     }
     await host.close()
     for (const body of ['', 'Sign in', '<html>\n<body>\nSign in\n']) {
-      const portal = await startGitHost({ root: folder, intercept: (_, response) => response.end(body) !== undefined })
-      await expect(look(portal.url('a/b.git')), body).rejects.toMatchObject({ name: 'SourceFailure' })
+      const portal = await startGitServer({ root: folder, intercept: (_, response) => response.end(body) !== undefined })
+      await expect(listRemoteBranches(portal.url('a/b.git')), body).rejects.toMatchObject({ name: 'SourceFailure' })
       await portal.close()
     }
   })
 
   test('at a private address are for the owner alone', async () => {
-    const host = await startGitHost({ root: dirname(repository.folder) })
-    await expect(look(host.url('x'), { allow_local: false })).rejects.toMatchObject({ message: expect.stringContaining('private network') })
-    await expect(look(repository.url, { allow_local: false })).rejects.toMatchObject({ message: expect.stringContaining('owner') })
-    expect(host.asked).toEqual([])
+    const host = await startGitServer({ root: dirname(repository.folder) })
+    await expect(listRemoteBranches(host.url('x'), { allow_local: false })).rejects.toMatchObject({
+      message: expect.stringContaining('private network'),
+    })
+    await expect(listRemoteBranches(repository.url, { allow_local: false })).rejects.toMatchObject({ message: expect.stringContaining('owner') })
+    expect(host.requested_paths).toEqual([])
     await host.close()
   })
 })
 
 describe.skipIf(!requires('git').ok)('events of a repository', () => {
-  let events: RepositoryEvents | undefined
+  let events: RepositoryWatcher | undefined
   let heard = 0
   afterEach(() => events?.close())
 
   const follow = async (path: string): Promise<void> => {
     heard = 0
-    events = followRepository(pathToFileURL(path).href, () => heard++)
-    await events.renew()
+    events = watchRepository(pathToFileURL(path).href, () => heard++)
+    await events.refresh()
   }
   /** Something is heard of what is done. */
   const hears = async (what: string, deed: () => void): Promise<void> => {
@@ -97,23 +101,23 @@ describe.skipIf(!requires('git').ok)('events of a repository', () => {
   }
 
   test('come with commits, new and deleted branches, folders of branches, renames and packed refs', async () => {
-    const git = gitIn(repository.folder)
+    const git = createGit(repository.folder)
     await follow(repository.folder)
     await hears('a commit', () => repository.commit({ 'index.html': 'second' }))
     await hears('a branch', () => git('branch', 'one'))
     await hears('a branch in folders', () => git('branch', 'a/b/c'))
-    await hears('a commit in folders', () => commitOn(repository.folder, 'a/b/c', { x: '1' }))
+    await hears('a commit in folders', () => commitToBranch(repository.folder, 'a/b/c', { x: '1' }))
     await hears('a rename', () => git('branch', '-m', 'a/b/c', 'a/b/d'))
     await hears('its deletion', () => git('branch', '-D', 'a/b/d'))
     await hears('the same folders again', () => git('branch', 'a/b/c'))
-    await hears('a commit there', () => commitOn(repository.folder, 'a/b/c', { x: '2' }))
+    await hears('a commit there', () => commitToBranch(repository.folder, 'a/b/c', { x: '2' }))
     await hears('packed refs', () => git('pack-refs', '--all'))
     await hears('the deletion of a packed one', () => git('branch', '-D', 'one'))
-    await hears('a commit after that', () => commitOn(repository.folder, 'a/b/c', { x: '3' }))
+    await hears('a commit after that', () => commitToBranch(repository.folder, 'a/b/c', { x: '3' }))
   })
 
   test('come in a bare repository by pushes, and in a worktree by commits of the others', async () => {
-    const git = gitIn(repository.folder)
+    const git = createGit(repository.folder)
     git('clone', '--quiet', '--bare', repository.folder, join(folder, 'bare.git'))
     await follow(join(folder, 'bare.git'))
     await hears('a push', () => git('push', '--quiet', join(folder, 'bare.git'), 'main:pushed/here'))
@@ -121,25 +125,25 @@ describe.skipIf(!requires('git').ok)('events of a repository', () => {
     git('worktree', 'add', '--quiet', '-b', 'side', join(folder, 'tree'))
     await follow(join(folder, 'tree'))
     await hears('a commit in the main tree', () => repository.commit({ 'index.html': 'third' }))
-    await hears('a commit in this tree', () => gitIn(join(folder, 'tree'))('commit', '--quiet', '--allow-empty', '--message', 'here'))
+    await hears('a commit in this tree', () => createGit(join(folder, 'tree'))('commit', '--quiet', '--allow-empty', '--message', 'here'))
   })
 
   test('come again when the repository is made anew, and when it comes late', async () => {
     const place = join(folder, 'late')
     await follow(place)
     renameSync(repository.folder, place)
-    await events?.renew()
-    await hears('a branch', () => gitIn(place)('branch', 'one'))
+    await events?.refresh()
+    await hears('a branch', () => createGit(place)('branch', 'one'))
     rmSync(join(place, '.git'), { recursive: true })
-    gitIn(place)('init', '--quiet', '--initial-branch=main')
-    await events?.renew()
-    await hears('a first commit', () => gitIn(place)('commit', '--quiet', '--allow-empty', '--message', 'anew'))
+    createGit(place)('init', '--quiet', '--initial-branch=main')
+    await events?.refresh()
+    await hears('a first commit', () => createGit(place)('commit', '--quiet', '--allow-empty', '--message', 'anew'))
   })
 
   test('end with close', async () => {
     let heardAfterClose = 0
-    const closed = followRepository(repository.url, () => heardAfterClose++)
-    await closed.renew()
+    const closed = watchRepository(repository.url, () => heardAfterClose++)
+    await closed.refresh()
     closed.close()
     await follow(repository.folder)
     await hears('a commit', () => repository.commit({ 'index.html': 'second' }))

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { trustHostCertificates } from '../../server/source/certificates.ts'
-import { createSource } from '../../server/source/index.ts'
-import { recordLog } from '../support/runtime.ts'
+import { createSourceFetcher } from '../../server/source/index.ts'
+import { createRecordedLog } from '../support/runtime.ts'
 import { gitRequest } from '../support/source.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'homeport-certificates-'))
@@ -31,7 +31,7 @@ async function fetchFrom(environment: Record<string, string | undefined>): Promi
   const into = mkdtempSync(join(folder, 'into-'))
   try {
     const request = gitRequest(`https://127.0.0.1:${port}/x.git`)
-    await createSource({ environment }).fetchSource({ request, into, log: recordLog(), signal: new AbortController().signal })
+    await createSourceFetcher({ environment }).fetchSource({ request, into, log: createRecordedLog(), signal: new AbortController().signal })
     return 'fetched'
   } catch (error) {
     return error instanceof Error ? error.message : String(error)

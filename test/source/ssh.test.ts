@@ -5,10 +5,10 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createSource } from '../../server/source/index.ts'
+import { createSourceFetcher } from '../../server/source/index.ts'
 import { makeRepository, tinyServer, type Repository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
-import { recordLog } from '../support/runtime.ts'
+import { createRecordedLog } from '../support/runtime.ts'
 import { gitRequest } from '../support/source.ts'
 import { until } from '../support/until.ts'
 
@@ -59,7 +59,7 @@ describe.skipIf(!requires('sshd').ok)('git over ssh', () => {
   const fetch = async (environment: Record<string, string | undefined>) => {
     const into = mkdtempSync(join(folder, 'into-'))
     const request = gitRequest(`ssh://${userInfo().username}@127.0.0.1:${port}${repository.folder}`)
-    return createSource({ environment }).fetchSource({ request, into, log: recordLog(), signal: new AbortController().signal })
+    return createSourceFetcher({ environment }).fetchSource({ request, into, log: createRecordedLog(), signal: new AbortController().signal })
   }
   const host = { PATH: process.env.PATH, HOME: process.env.HOME }
 

@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { startGitHost } from '../support/git-host.ts'
+import { startGitServer } from '../support/git-server.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
-import { createTestSource, git, gitRequest, type TestSource } from '../support/source.ts'
+import { createTestSource, runGit, gitRequest, type TestSource } from '../support/source.ts'
 
 let source: TestSource
 beforeEach(() => {
@@ -20,9 +20,9 @@ const ownRepository = (): Repository => {
 }
 
 const serve = async ({ folder }: Repository, credentials?: { username: string; password: string }) => {
-  const host = await startGitHost({ root: dirname(folder), ...(credentials && { credentials }) })
+  const host = await startGitServer({ root: dirname(folder), ...(credentials && { credentials }) })
   onTestFinished(() => host.close())
-  return { asked: host.asked, url: host.url(`${basename(folder)}/.git`) }
+  return { asked: host.requested_paths, url: host.url(`${basename(folder)}/.git`) }
 }
 
 describe.skipIf(!requires('git').ok)('what a repository refers to', () => {
@@ -34,9 +34,9 @@ describe.skipIf(!requires('git').ok)('what a repository refers to', () => {
     )
     writeFileSync(join(own.folder, '.gitmodules'), text.join(''))
     for (const [path, { of }] of Object.entries(modules))
-      git(own.folder, 'update-index', '--add', '--cacheinfo', `160000,${git(of.folder, 'rev-parse', 'HEAD')},${path}`)
-    git(own.folder, 'add', '.gitmodules')
-    git(own.folder, 'commit', '--quiet', '--message', 'Submodules')
+      runGit(own.folder, 'update-index', '--add', '--cacheinfo', `160000,${runGit(of.folder, 'rev-parse', 'HEAD')},${path}`)
+    runGit(own.folder, 'add', '.gitmodules')
+    runGit(own.folder, 'commit', '--quiet', '--message', 'Submodules')
     return own
   }
   const relative = (to: Repository) => `../../${basename(to.folder)}/.git`
@@ -45,8 +45,8 @@ describe.skipIf(!requires('git').ok)('what a repository refers to', () => {
     const inner = ownRepository()
     const library = withSubmodules({ inner: { of: inner, url: relative(inner) } })
     symlinkSync('../../../../etc/passwd', join(library.folder, 'out'))
-    git(library.folder, 'add', 'out')
-    git(library.folder, 'commit', '--quiet', '--message', 'A link')
+    runGit(library.folder, 'add', 'out')
+    runGit(library.folder, 'commit', '--quiet', '--message', 'A link')
     const credentials = { username: 'me', password: 'HPSENT-word' }
     const modules = {
       'packages/library': { of: library, url: relative(library) },

@@ -2,19 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Project } from '../../server/contract/projects.ts'
-import { newSession } from '../../server/features/authenticate.ts'
-import type { GateOptions } from '../../server/http/index.ts'
+import { createSession } from '../../server/features/authenticator.ts'
+import type { ApiServerOptions } from '../../server/api/server.ts'
 import { startPlatform } from '../../server/index.ts'
 import type { Clock } from '../../server/lib/clock.ts'
 import { createLog } from '../../server/lib/log.ts'
 import { readOptions } from '../../server/options.ts'
 import type { Platform } from '../../server/platform.ts'
-import { openDatabase } from '../../server/store/database.ts'
-import { createLogStore } from '../../server/store/logs.ts'
-import { createMetricsStore } from '../../server/store/metrics.ts'
+import { openSqlite } from '../../server/store/sqlite.ts'
+import { createLogStore } from '../../server/store/log-store.ts'
+import { createMetricsStore } from '../../server/store/metrics-store.ts'
 import { migrate } from '../../server/store/migrate.ts'
 import { logMigrations, metricsMigrations, migrations } from '../../server/store/migrations/index.ts'
-import type { Store } from '../../server/store/open.ts'
+import type { Store } from '../../server/store/store.ts'
 import type { LogTables, MetricsTables, Tables } from '../../server/store/tables.ts'
 import { createTestClock, type TestClock } from './test-clock.ts'
 
@@ -58,17 +58,17 @@ export interface ApiServerSettings {
   /** Names beside localhost that it answers to. */
   names?: string[]
   dashboard_dir?: string
-  rate_limits?: GateOptions['rateLimits']
+  rate_limits?: ApiServerOptions['rateLimits']
   /** Parts of the API server to replace. */
-  replace?: (options: GateOptions, store: Store) => Partial<GateOptions>
+  overrides?: (options: ApiServerOptions, store: Store) => Partial<ApiServerOptions>
 }
 
-const startsAt = '2026-01-31T12:00:00.000Z'
-const unlimited = () => ({ authenticated: 1_000_000, anonymous: 1_000_000 })
+const startTime = '2026-01-31T12:00:00.000Z'
+const unlimitedRates = () => ({ authenticated: 1_000_000, anonymous: 1_000_000 })
 
 export async function startApiServer(settings: ApiServerSettings = {}): Promise<ApiServer> {
   const data_dir = mkdtempSync(join(tmpdir(), 'homeport-api-'))
-  const clock = createTestClock({ frozen_at: startsAt })
+  const clock = createTestClock({ frozen_at: startTime })
   const store = await openMemoryStore(clock)
   const log: Record<string, unknown>[] = []
   let cookie_name = ''
@@ -79,8 +79,8 @@ export async function startApiServer(settings: ApiServerSettings = {}): Promise<
       chromium: 'off',
       registrar: { name: 'local' },
       host: settings.host ?? '127.0.0.1',
-      port_may_move: settings.port_may_move ?? false,
-      names: settings.names ?? [],
+      port_may_change: settings.port_may_move ?? false,
+      hostnames: settings.names ?? [],
       dashboard_dir: settings.dashboard_dir ?? null,
     },
     {
@@ -88,10 +88,10 @@ export async function startApiServer(settings: ApiServerSettings = {}): Promise<
       clock,
       log: createLog((line) => log.push(JSON.parse(line) as Record<string, unknown>)),
       names: { hosts_path: join(data_dir, 'hosts'), root: join(data_dir, 'system'), home: join(data_dir, 'home') },
-      api(real) {
-        ;({ cookie_name } = real)
-        const limited = { ...real, rateLimits: settings.rate_limits ?? unlimited }
-        return { ...limited, ...settings.replace?.(limited, store) }
+      api(defaults) {
+        ;({ cookie_name } = defaults)
+        const limited = { ...defaults, rateLimits: settings.rate_limits ?? unlimitedRates }
+        return { ...limited, ...settings.overrides?.(limited, store) }
       },
     },
   ).catch((error: unknown) => {
@@ -104,14 +104,14 @@ export async function startApiServer(settings: ApiServerSettings = {}): Promise<
   async function call<Body>(token: string, method: string, path: string, body?: object): Promise<Body> {
     const init: RequestInit = { method, headers: { ...bearer(token), 'content-type': 'application/json' } }
     if (body) init.body = JSON.stringify(body)
-    const answer = await send(path, init)
-    const text = await answer.text()
-    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`)
+    const response = await send(path, init)
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`)
     return JSON.parse(text) as Body
   }
   const person = async (token: string): Promise<Person> => {
     const { user } = await call<{ user: { id: string; account_id: string; email: string } }>(token, 'GET', '/instance/session')
-    const { secret } = await store.db.write((tx) => newSession(tx, clock, user.id))
+    const { secret } = await store.db.write((tx) => createSession(tx, clock, user.id))
     return { token, session: secret, user_id: user.id, account_id: user.account_id, email: user.email }
   }
 
@@ -130,9 +130,9 @@ export async function startApiServer(settings: ApiServerSettings = {}): Promise<
     stranger: await person(stranger.token),
     log,
     newSignInCode: async () => new URL(await platform.signInUrl()).searchParams.get('code') ?? '',
-    async createProject(slug, { owner: of = owner, repo_url } = {}) {
+    async createProject(slug, { owner: projectOwner = owner, repo_url } = {}) {
       const body = { name: slug, slug, ...(repo_url === undefined ? {} : { repo_url }) }
-      return (await call<{ project: Project }>(of.token, 'POST', '/v1/projects', body)).project
+      return (await call<{ project: Project }>(projectOwner.token, 'POST', '/v1/projects', body)).project
     },
     fetch: send,
     async close() {
@@ -145,9 +145,9 @@ export async function startApiServer(settings: ApiServerSettings = {}): Promise<
 }
 
 /** Creating a project of this name fails inside of the handler. */
-export const failsWhenNamed =
+export const failOnProjectName =
   (name: string) =>
-  ({ handlers }: GateOptions): Partial<GateOptions> => ({
+  ({ handlers }: ApiServerOptions): Partial<ApiServerOptions> => ({
     handlers: {
       ...handlers,
       createProject(context, input) {
@@ -161,7 +161,7 @@ export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 /** The three databases of a platform, in memory. */
 export async function openMemoryStore(clock: Clock): Promise<Store> {
-  const open = <T>() => openDatabase<T>({ path: ':memory:', durable: false, clock })
+  const open = <T>() => openSqlite<T>({ path: ':memory:', durable: false, clock })
   const [db, logs, metrics] = [open<Tables>(), open<LogTables>(), open<MetricsTables>()]
   await migrate(db, migrations)
   await migrate(logs, logMigrations)
@@ -170,7 +170,7 @@ export async function openMemoryStore(clock: Clock): Promise<Store> {
     db,
     logs: createLogStore(logs),
     metrics: createMetricsStore(metrics),
-    recovered: undefined,
+    recovery: undefined,
     async close() {
       await Promise.all([db.close(), logs.close(), metrics.close()])
     },

@@ -13,7 +13,7 @@ export interface ZipEntry {
   extra?: Buffer
 }
 
-export function zipOf(entries: ZipEntry[], says: { entries?: number; disk?: number; no_end?: boolean } = {}): Buffer {
+export function createZip(entries: ZipEntry[], overrides: { entries?: number; disk?: number; no_end?: boolean } = {}): Buffer {
   const parts: Buffer[] = []
   const directory: Buffer[] = []
   let at = 0
@@ -28,19 +28,19 @@ export function zipOf(entries: ZipEntry[], says: { entries?: number; disk?: numb
     const common = (length: number) => [uint16(flags), uint16(method), uint32(0), ...sizes.map(uint32), uint16(length), uint16(more.length)]
     const entry = Buffer.concat([uint32(0x04034b50), uint16(20), ...common(local.length), local, more, packed])
     parts.push(entry)
-    const place = [uint16(0), uint16(0), uint16(0), uint32(mode === undefined ? 0 : mode * 65536), uint32(lies.offset ?? at)]
-    directory.push(Buffer.concat([uint32(0x02014b50), uint16(0x031e), uint16(20), ...common(title.length), ...place, title, more]))
+    const location = [uint16(0), uint16(0), uint16(0), uint32(mode === undefined ? 0 : mode * 65536), uint32(lies.offset ?? at)]
+    directory.push(Buffer.concat([uint32(0x02014b50), uint16(0x031e), uint16(20), ...common(title.length), ...location, title, more]))
     at += entry.length
   }
   const list = Buffer.concat(directory)
-  const count = says.entries ?? entries.length
+  const count = overrides.entries ?? entries.length
   const long = count > 0xfffe
   const first = at + list.length
   const record = [uint32(0x06064b50), uint64(44), uint16(45), uint16(45), uint32(0), uint32(0), ...[count, count, list.length, at].map(uint64)]
   const zip64 = long ? [...record, uint32(0x07064b50), uint32(0), uint64(first), uint32(1)] : []
   const counts = [uint16(long ? 0xffff : count), uint16(long ? 0xffff : count)]
-  const end = [...zip64, uint32(0x06054b50), uint16(says.disk ?? 0), uint16(0), ...counts, uint32(list.length), uint32(at), uint16(0)]
-  return Buffer.concat([...parts, list, ...(says.no_end === true ? [] : end)])
+  const end = [...zip64, uint32(0x06054b50), uint16(overrides.disk ?? 0), uint16(0), ...counts, uint32(list.length), uint32(at), uint16(0)]
+  return Buffer.concat([...parts, list, ...(overrides.no_end === true ? [] : end)])
 }
 
 export interface TarEntry {
@@ -56,13 +56,13 @@ export interface TarEntry {
   bad_checksum?: boolean
 }
 
-export function tarOf(entries: TarEntry[]): Buffer {
-  return Buffer.concat([...entries.flatMap(blocksOf), Buffer.alloc(1024)])
+export function createTar(entries: TarEntry[]): Buffer {
+  return Buffer.concat([...entries.flatMap(encodeTarEntry), Buffer.alloc(1024)])
 }
 
-export const tgzOf = (entries: TarEntry[]): Buffer => gzipSync(tarOf(entries))
+export const createTarGz = (entries: TarEntry[]): Buffer => gzipSync(createTar(entries))
 
-function blocksOf({ name, type = '0', data = '', mode = 0o644, link = '', size, pax, bad_checksum }: TarEntry): Buffer[] {
+function encodeTarEntry({ name, type = '0', data = '', mode = 0o644, link = '', size, pax, bad_checksum }: TarEntry): Buffer[] {
   const bytes = Buffer.from(data)
   const header = Buffer.alloc(512)
   header.write(name.slice(0, 100))
@@ -76,11 +76,11 @@ function blocksOf({ name, type = '0', data = '', mode = 0o644, link = '', size, 
   header.write('ustar\u000000', 257)
   const sum = header.reduce((total, byte) => total + byte, 0) + (bad_checksum === true ? 1 : 0)
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
-  const before = pax === undefined ? [] : blocksOf({ name: 'PaxHeader', type: 'x', data: paxOf(pax) })
+  const before = pax === undefined ? [] : encodeTarEntry({ name: 'PaxHeader', type: 'x', data: encodePaxRecords(pax) })
   return [...before, header, bytes, Buffer.alloc((512 - (bytes.length % 512)) % 512)]
 }
 
-export function paxOf(records: Record<string, string>): string {
+export function encodePaxRecords(records: Record<string, string>): string {
   return Object.entries(records)
     .map(([key, value]) => {
       const rest = Buffer.byteLength(` ${key}=${value}\n`)

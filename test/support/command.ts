@@ -1,8 +1,8 @@
-import { createClient } from '../../server/cli/client.ts'
+import { createApiClient } from '../../server/cli/client.ts'
 import { runCommandLine } from '../../server/cli/command-line.ts'
 import { serve } from '../../server/cli/serve.ts'
 import { type Clock, systemClock } from '../../server/lib/clock.ts'
-import type { Ran } from './instance-process.ts'
+import type { ProcessResult } from './instance-process.ts'
 
 /** Where a command is sent, and as whom. */
 export interface CommandTarget {
@@ -11,7 +11,7 @@ export interface CommandTarget {
 }
 
 /** What a person answers who is asked on a terminal; without it nobody is there. */
-interface Surroundings {
+interface CommandEnvironment {
   answers?: string[]
   remote_token?: string
   clock?: Clock
@@ -24,8 +24,8 @@ export async function runCommand(
   target: CommandTarget,
   cwd: string,
   args: string[],
-  { answers, remote_token, clock = systemClock, onOutput }: Surroundings = {},
-): Promise<Ran & { asked: { question: string; is_secret: boolean }[] }> {
+  { answers, remote_token, clock = systemClock, onOutput }: CommandEnvironment = {},
+): Promise<ProcessResult & { asked: { question: string; is_secret: boolean }[] }> {
   let [out, err] = ['', '']
   const asked: { question: string; is_secret: boolean }[] = []
   const code = await runCommandLine(
@@ -42,14 +42,14 @@ export async function runCommand(
       },
       cwd,
       clock,
-      connect: () => createClient({ url: target.api_url, token: target.token }),
+      connect: () => createApiClient({ url: target.api_url, token: target.token }),
       openUrl: async () => false,
-      ask: async (question, { is_secret = false } = {}) => {
+      prompt: async (question, { is_secret = false } = {}) => {
         asked.push({ question, is_secret })
         return answers?.shift()
       },
       remote_token,
-      runTool: async () => undefined,
+      runProgram: async () => undefined,
       signal: new AbortController().signal,
     },
     serve,
@@ -58,7 +58,7 @@ export async function runCommand(
 }
 
 export interface CommandLine {
-  (...args: string[]): Promise<Ran>
+  (...args: string[]): Promise<ProcessResult>
   /** The JSON document that a command prints with `--json`. */
   json<Document>(...args: string[]): Promise<Document>
 }

@@ -6,20 +6,20 @@ export function readCorpus<Case>(file: URL): Case[] {
 }
 
 /** Adds a case that failed. */
-export function addToCorpus<Case>(file: URL, failed: Case): void {
-  writeFileSync(file, `${JSON.stringify([...readCorpus<Case>(file), failed], null, 2)}\n`)
+export function addToCorpus<Case>(file: URL, failedCase: Case): void {
+  writeFileSync(file, `${JSON.stringify([...readCorpus<Case>(file), failedCase], null, 2)}\n`)
 }
 
 /** Plays a new case and adds it to the file when it fails. */
-export async function explore<Case>(file: URL, fresh: Case, play: (fresh: Case) => Promise<void>): Promise<void> {
-  console.log(`exploring ${JSON.stringify(fresh)}`)
+export async function explore<Case>(file: URL, newCase: Case, run: (fresh: Case) => Promise<void>): Promise<void> {
+  console.log(`exploring ${JSON.stringify(newCase)}`)
   try {
-    await play(fresh)
+    await run(newCase)
   } catch (error) {
-    addToCorpus(file, fresh)
+    addToCorpus(file, newCase)
     throw error
   }
 }
 
 /** A seed that no earlier run had; `HOMEPORT_SEED` repeats one. */
-export const freshSeed = (): number => Number(process.env.HOMEPORT_SEED ?? Math.floor(Math.random() * 1e9))
+export const newSeed = (): number => Number(process.env.HOMEPORT_SEED ?? Math.floor(Math.random() * 1e9))

@@ -3,21 +3,21 @@ import { dockerSocket } from './requirements.ts'
 import { until } from './until.ts'
 
 /** What an engine holds of one platform instance: found by its label and by nothing else. */
-export interface EngineView {
+export interface DockerView {
   docker: Docker
   /** Containers, ended ones too. `role` is `app` or `build`. */
   containers(): Promise<{ id: string; role: string; deployment_id: string; running: boolean }[]>
   /** Deployments that images are labelled with; '' for shared dependencies. */
   images(): Promise<{ id: string; role: string; deployment_id: string }[]>
   /** The address of a deployment's running app and how often and when it was started; undefined when none runs. */
-  appOf(deploymentId: string): Promise<{ id: string; address: string; port: number; started_at: string; restarts: number } | undefined>
+  findApp(deploymentId: string): Promise<{ id: string; address: string; port: number; started_at: string; restarts: number } | undefined>
   removeAll(): Promise<void>
 }
 
 /** The last twelve characters of the owner's id: how an instance labels what is its own. */
 export const instanceIdOf = (ownerId: string): string => ownerId.slice(-12)
 
-export function viewEngine(instanceId: string, socketPath = dockerSocket): EngineView {
+export function createDockerView(instanceId: string, socketPath = dockerSocket): DockerView {
   const docker = new Docker({ socketPath })
   const filters = { label: [`homeport.instance=${instanceId}`] }
 
@@ -39,7 +39,7 @@ export function viewEngine(instanceId: string, socketPath = dockerSocket): Engin
         deployment_id: Labels?.['homeport.deployment'] ?? '',
       }))
     },
-    async appOf(deploymentId) {
+    async findApp(deploymentId) {
       const app = (await containers()).find((one) => one.role === 'app' && one.deployment_id === deploymentId && one.running)
       if (!app) return undefined
       const { NetworkSettings, State, Config, RestartCount } = await docker.getContainer(app.id).inspect()
@@ -63,9 +63,9 @@ export function viewEngine(instanceId: string, socketPath = dockerSocket): Engin
         return left.length === 0 || undefined
       }
       await until(removeContainers, { what: 'containers to go' })
-      for (const { Id } of await docker.listImages({ filters })) await docker.getImage(Id).remove({ force: true }).catch(goneAlready)
+      for (const { Id } of await docker.listImages({ filters })) await docker.getImage(Id).remove({ force: true }).catch(ignoreMissing)
       for (const { Name } of (await docker.listVolumes({ filters: JSON.stringify(filters) })).Volumes ?? [])
-        await docker.getVolume(Name).remove().catch(goneAlready)
+        await docker.getVolume(Name).remove().catch(ignoreMissing)
       for (const { Id } of await docker.listNetworks({ filters })) await removeNetwork(docker.getNetwork(Id))
     },
   }
@@ -76,19 +76,19 @@ export function viewEngine(instanceId: string, socketPath = dockerSocket): Engin
  * its restart removes the network, though nobody is on it (moby#42119). That is no fault of whoever tidies up here: it is named and left.
  */
 export async function removeNetwork(network: Docker.Network): Promise<void> {
-  let refusal: unknown
+  let lastError: unknown
   const isGone = () =>
     network.remove().then(
       () => true,
       (error: unknown) => {
-        refusal = error
+        lastError = error
         return statusOf(error) === 404 || undefined
       },
     )
   await until(isGone, { what: 'a network to go' }).catch(async (error: unknown) => {
     const { Name, Containers } = await network.inspect()
-    const isForgotten = String(refusal).includes('has active endpoints') && Object.keys(Containers ?? {}).length === 0
-    if (!isForgotten) throw error
+    const isMiscounted = String(lastError).includes('has active endpoints') && Object.keys(Containers ?? {}).length === 0
+    if (!isMiscounted) throw error
     console.warn(`The network ${Name} stays: the engine counts endpoints on it that are not there (moby#42119).`)
   })
 }
@@ -96,7 +96,7 @@ export async function removeNetwork(network: Docker.Network): Promise<void> {
 const statusOf = (error: unknown) => (error instanceof Error && 'statusCode' in error ? error.statusCode : undefined)
 
 /** 404, or 409 while the engine itself is at it. */
-function goneAlready(error: unknown): void {
+function ignoreMissing(error: unknown): void {
   const status = statusOf(error)
   if (status !== 404 && status !== 409) throw error
 }

@@ -1,12 +1,12 @@
 import { createServer, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import { connect, createServer as createNetServer, type AddressInfo, type Server as NetServer, type Socket } from 'node:net'
-import { createEdge, type Edge, type EdgeOptions, type Route } from '../../server/edge/index.ts'
+import { createEdge, type Edge, type EdgeOptions, type Route } from '../../server/edge/server.ts'
 import { silentLog } from '../../server/lib/log.ts'
 import { createTestClock, type TestClock } from './test-clock.ts'
 import { until } from './until.ts'
 
 /** Both ways through the edge: every test of it runs on each. */
-export const paths = [
+export const edgePaths = [
   { name: 'plain path', fast_path: true },
   { name: 'ordinary path', fast_path: false },
 ]
@@ -17,13 +17,13 @@ export interface TestEdge {
   /** Moves the edge's clock forward, by which its timeouts run. Time also passes by itself. */
   advance(ms: number): Promise<void>
   /** Moves it on and on until there is an answer: for what comes only when a timeout ends. */
-  passing<T>(answer: Promise<T>): Promise<T>
+  advanceUntilDone<T>(response: Promise<T>): Promise<T>
   /** `app.localhost` and what it leads to. */
-  toPort(port: number, host?: string): Promise<void>
+  routeToPort(port: number, host?: string): Promise<void>
   close(): Promise<void>
 }
 
-export const owner = {
+export const routeOwner = {
   project_id: 'prj_test',
   project_name: 'My app',
   deployment_id: 'dpl_test',
@@ -38,30 +38,30 @@ export async function startEdge(options: Partial<EdgeOptions> & { clock?: TestCl
     edge,
     port,
     advance: (ms) => clock.advance(ms),
-    async passing(answer) {
-      let isThere: true | undefined
-      const noted = () => void (isThere = true)
-      answer.then(noted, noted)
-      await until(() => clock.advance(5_000).then(() => isThere), { what: 'an answer after a timeout' })
-      return answer
+    async advanceUntilDone(response) {
+      let isSettled: true | undefined
+      const onSettled = () => void (isSettled = true)
+      response.then(onSettled, onSettled)
+      await until(() => clock.advance(5_000).then(() => isSettled), { what: 'an answer after a timeout' })
+      return response
     },
-    toPort: (upstream, host = 'app.localhost') => edge.setRoute(host, upstreamRoute(upstream), { drain_ms: 1000 }),
+    routeToPort: (upstream, host = 'app.localhost') => edge.setRoute(host, upstreamRoute(upstream), { drain_ms: 1000 }),
     close: () => edge.close(),
   }
 }
 
-export const upstreamRoute = (port: number): Route => ({ ...owner, kind: 'upstream', host: '127.0.0.1', port })
+export const upstreamRoute = (port: number): Route => ({ ...routeOwner, kind: 'upstream', host: '127.0.0.1', port })
 
-export interface Listening<S> {
+export interface ListeningServer<S> {
   server: S
   port: number
   close(): Promise<void>
 }
 
 /** An app by Node's own server. */
-export async function startApp(listener: RequestListener): Promise<Listening<Server>> {
+export async function startApp(listener: RequestListener): Promise<ListeningServer<Server>> {
   const server = createServer(listener)
-  const port = await listening(server)
+  const port = await listenOnLoopback(server)
   return {
     server,
     port,
@@ -74,7 +74,7 @@ export async function startApp(listener: RequestListener): Promise<Listening<Ser
 }
 
 /** An app on bare sockets, for answers that no server would give. `sockets` are those that are open. */
-export async function startRawApp(onSocket: (socket: Socket) => void): Promise<Listening<NetServer> & { sockets: Set<Socket> }> {
+export async function startRawApp(onSocket: (socket: Socket) => void): Promise<ListeningServer<NetServer> & { sockets: Set<Socket> }> {
   const sockets = new Set<Socket>()
   const server = createNetServer((socket) => {
     sockets.add(socket)
@@ -82,7 +82,7 @@ export async function startRawApp(onSocket: (socket: Socket) => void): Promise<L
     socket.on('close', () => sockets.delete(socket))
     onSocket(socket)
   })
-  const port = await listening(server)
+  const port = await listenOnLoopback(server)
   return {
     server,
     port,
@@ -95,7 +95,7 @@ export async function startRawApp(onSocket: (socket: Socket) => void): Promise<L
   }
 }
 
-async function listening(server: NetServer): Promise<number> {
+async function listenOnLoopback(server: NetServer): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(0, '127.0.0.1', resolve)
@@ -103,7 +103,7 @@ async function listening(server: NetServer): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-export interface Got {
+export interface HttpResponse {
   status: number
   headers: IncomingHttpHeaders
   rawHeaders: string[]
@@ -117,9 +117,9 @@ export function get(
   port: number,
   path: string,
   options: { method?: string; headers?: Record<string, string>; body?: string | Buffer; host?: string } = {},
-): Promise<Got> {
+): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
-    const asked = httpRequest(
+    const clientRequest = httpRequest(
       {
         host: '127.0.0.1',
         port,
@@ -128,29 +128,29 @@ export function get(
         agent: false,
         headers: { host: options.host ?? 'app.localhost', ...options.headers },
       },
-      (answer) => void collect(answer).then(resolve, reject),
+      (response) => void collectResponse(response).then(resolve, reject),
     )
-    asked.on('error', reject)
-    asked.end(options.body)
+    clientRequest.on('error', reject)
+    clientRequest.end(options.body)
   })
 }
 
-export async function collect(answer: IncomingMessage): Promise<Got> {
+export async function collectResponse(response: IncomingMessage): Promise<HttpResponse> {
   const parts: Buffer[] = []
-  for await (const part of answer) parts.push(part as Buffer)
+  for await (const part of response) parts.push(part as Buffer)
   const body = Buffer.concat(parts)
   return {
-    status: answer.statusCode ?? 0,
-    headers: answer.headers,
-    rawHeaders: answer.rawHeaders,
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    rawHeaders: response.rawHeaders,
     body,
     text: body.toString(),
-    trailers: answer.trailers,
+    trailers: response.trailers,
   }
 }
 
 /** Writes bytes as they are and resolves with all that comes until the connection ends, or until `until` matches. */
-export function raw(port: number, bytes: string, options: { until?: RegExp } = {}): Promise<{ text: string; closed: boolean }> {
+export function sendRaw(port: number, bytes: string, options: { until?: RegExp } = {}): Promise<{ text: string; closed: boolean }> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port })
     let text = ''

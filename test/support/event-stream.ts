@@ -12,7 +12,7 @@ export interface ServerEvent {
  * The events of a stream, as they come; comments are left out. Ends with the stream, or when the caller breaks off, which cuts
  * the connection.
  */
-export async function* readStream(
+export async function* readEventStream(
   url: string,
   options: { token: string; last_event_id?: string | undefined; signal?: AbortSignal },
 ): AsyncGenerator<ServerEvent> {
@@ -32,7 +32,7 @@ export async function* readStream(
       const frames = text.split('\n\n')
       text = frames.pop() ?? ''
       for (const frame of frames) {
-        const event = parse(frame)
+        const event = parseFrame(frame)
         if (event) yield event
       }
     }
@@ -52,7 +52,7 @@ export function followRuntimeLog(
   const closing = new AbortController()
   const url = `${instance.api_url}/v1/projects/${slug}/runtime-logs?lines=2000&format=json${query}`
   const read = async () => {
-    for await (const { event, data } of readStream(url, { token: instance.token, signal: closing.signal })) {
+    for await (const { event, data } of readEventStream(url, { token: instance.token, signal: closing.signal })) {
       if (event === 'state') states.push((JSON.parse(data) as RuntimeStateEvent).state)
       else lines.push((JSON.parse(data) as RuntimeLogLine).line)
     }
@@ -62,7 +62,7 @@ export function followRuntimeLog(
   return { states, lines, close: () => closing.abort() }
 }
 
-function parse(frame: string): ServerEvent | undefined {
+function parseFrame(frame: string): ServerEvent | undefined {
   let id: string | undefined
   let event: string | undefined
   const data: string[] = []
@@ -75,7 +75,7 @@ function parse(frame: string): ServerEvent | undefined {
 }
 
 /** A reader that asks for a stream and then takes nothing: its socket is full for as long as it lives. */
-export function stall(url: string, token: string): { end(): void } {
+export function openStalledReader(url: string, token: string): { end(): void } {
   const { hostname, port, pathname, search } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port) })
   socket.on('connect', () => {
@@ -87,10 +87,10 @@ export function stall(url: string, token: string): { end(): void } {
 }
 
 /** Resolves when the reader has disconnected, or the platform ends the stream. */
-export const aborted = (signal: AbortSignal): Promise<unknown> => new Promise((resolve) => signal.addEventListener('abort', resolve))
+export const waitForAbort = (signal: AbortSignal): Promise<unknown> => new Promise((resolve) => signal.addEventListener('abort', resolve))
 
 /** A stream without events, which stays open until it is aborted. */
 export async function* silentStream(signal: AbortSignal): AsyncGenerator<StreamEvent> {
-  await aborted(signal)
+  await waitForAbort(signal)
   yield* []
 }

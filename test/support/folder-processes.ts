@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 /** Processes that work in a folder or below it (Linux): id, command line and folder. */
-export function processesIn(folder: string): { pid: number; command: string; cwd: string }[] {
+export function findProcessesIn(folder: string): { pid: number; command: string; cwd: string }[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .flatMap((name) => {

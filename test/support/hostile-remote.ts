@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Project } from '../../server/contract/projects.ts'
-import { openApiDocument } from '../../server/http/openapi.ts'
+import { openApiDocument } from '../../server/api/openapi/document.ts'
 
 export interface HostileRemote {
   url: string
@@ -14,13 +14,13 @@ export interface HostileRemote {
   /** Connections that were opened to it. */
   connections(): number
   /** What it answers from now on to everything; without one it is in order. */
-  say(how?: (res: ServerResponse, req: IncomingMessage) => unknown): void
+  respondWith(how?: (res: ServerResponse, req: IncomingMessage) => unknown): void
   /** Bytes on the wire from now on, in place of an answer; the connection ends with them unless it is to stay. */
-  write(bytes: string | Buffer, options?: { stays_open?: boolean }): void
+  respondWithBytes(bytes: string | Buffer, options?: { stays_open?: boolean }): void
   close(): Promise<void>
 }
 
-export const sayJson =
+export const jsonResponder =
   (value: unknown, status = 200, headers: Record<string, string> = {}) =>
   (res: ServerResponse) => {
     res.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers })
@@ -29,13 +29,13 @@ export const sayJson =
 
 export async function startHostileRemote(tls?: { key: string; cert: string }): Promise<HostileRemote> {
   const requests: HostileRemote['requests'] = []
-  const inOrder = sayJson({ projects: [], next_cursor: null })
-  let how: (res: ServerResponse, req: IncomingMessage) => unknown = inOrder
+  const validResponder = jsonResponder({ projects: [], next_cursor: null })
+  let responder: (res: ServerResponse, req: IncomingMessage) => unknown = validResponder
   let connections = 0
   const listener = (req: IncomingMessage, res: ServerResponse) => {
     requests.push({ method: req.method ?? '', url: req.url ?? '', headers: req.headers, raw: req.rawHeaders })
     res.on('error', () => {})
-    void how(res, req)
+    void responder(res, req)
   }
   const server: Server = tls ? createSecureServer(tls, listener) : createServer(listener)
   server.on('connection', (socket) => {
@@ -47,9 +47,9 @@ export async function startHostileRemote(tls?: { key: string; cert: string }): P
     url: `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     connections: () => connections,
-    say: (next = inOrder) => void (how = next),
-    write(bytes, { stays_open = false } = {}) {
-      how = (res) => (stays_open ? res.socket?.write(bytes) : res.socket?.end(bytes))
+    respondWith: (next = validResponder) => void (responder = next),
+    respondWithBytes(bytes, { stays_open = false } = {}) {
+      responder = (res) => (stays_open ? res.socket?.write(bytes) : res.socket?.end(bytes))
     },
     async close() {
       const closed = new Promise((resolve) => server.close(resolve))
@@ -61,7 +61,7 @@ export async function startHostileRemote(tls?: { key: string; cert: string }): P
 
 /** A project as the API describes one. */
 export function sampleProject(slug: string): Project {
-  const described = openApiDocument().paths['/v1/projects/{slug}']?.get?.responses['200']?.content?.['application/json']?.example
-  if (described === undefined) throw new Error('The OpenAPI document has no example of a project.')
-  return { ...(described as { project: Project }).project, slug, name: slug }
+  const example = openApiDocument().paths['/v1/projects/{slug}']?.get?.responses['200']?.content?.['application/json']?.example
+  if (example === undefined) throw new Error('The OpenAPI document has no example of a project.')
+  return { ...(example as { project: Project }).project, slug, name: slug }
 }

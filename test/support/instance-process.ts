@@ -13,17 +13,17 @@ const cli = join(root, 'server/cli/homeport.ts')
 /** The tests run from source, hundreds of times; a user's bundle starts with a compile cache too. */
 const compileCache = join(tmpdir(), 'homeport-compile-cache')
 
-export interface Ran {
+export interface ProcessResult {
   code: number | null
   out: string
   err: string
 }
 
 /** Runs the command line from source, in a process of its own, to its end. */
-export async function homeport(args: string[], more: { env?: Record<string, string>; cwd?: string; input?: string } = {}): Promise<Ran> {
-  const child = spawn(process.execPath, [cli, ...args], { cwd: more.cwd, env: surroundings(more.env), stdio: ['pipe', 'pipe', 'pipe'] })
+export async function runHomeport(args: string[], more: { env?: Record<string, string>; cwd?: string; input?: string } = {}): Promise<ProcessResult> {
+  const child = spawn(process.execPath, [cli, ...args], { cwd: more.cwd, env: cleanEnvironment(more.env), stdio: ['pipe', 'pipe', 'pipe'] })
   child.stdin.end(more.input ?? '')
-  return result(child)
+  return collectResult(child)
 }
 
 export interface RunningInstance {
@@ -31,34 +31,34 @@ export interface RunningInstance {
   data: string
   pid: number
   /** Runs a command against it. */
-  run(...args: string[]): Promise<Ran>
+  run(...args: string[]): Promise<ProcessResult>
   /** Asks the API; `path` such as `/v1/projects`. */
-  ask(path: string, init?: RequestInit): Promise<Response>
+  fetch(path: string, init?: RequestInit): Promise<Response>
   /** Sends a signal to the platform alone and waits for its end. */
-  end(signal?: NodeJS.Signals): Promise<Ran>
+  stop(signal?: NodeJS.Signals): Promise<ProcessResult>
 }
 
 /** Starts `homeport serve` from source on free ports and waits until it is ready. */
-export async function serve(options: { data: string; args?: string[]; env?: Record<string, string> }): Promise<RunningInstance> {
+export async function startInstance(options: { data: string; args?: string[]; env?: Record<string, string> }): Promise<RunningInstance> {
   const args = options.args ?? ['--port', '0', '--edge-port', '0', '--runtime', 'process']
   // Started as `npm start` starts it (nodeFlags in server/cli/prepare.mjs).
   const child = spawn(
     process.execPath,
     ['--max-semi-space-size=4', '--heap-growing-percent=25', cli, 'serve', '--data', options.data, '--no-open', ...args],
     {
-      env: surroundings(options.env),
+      env: cleanEnvironment(options.env),
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   )
-  const ended = result(child)
-  const instance = await ready(child, options.data, ended)
+  const ended = collectResult(child)
+  const instance = await waitUntilReady(child, options.data, ended)
   return {
     instance,
     data: options.data,
     pid: instance.pid,
-    run: (...words) => homeport([...words, '--data', options.data]),
-    ask: (path, init = {}) => fetch(instance.api_url + path, { ...init, headers: withToken(instance.token, init.headers) }),
-    async end(signal = 'SIGTERM') {
+    run: (...words) => runHomeport([...words, '--data', options.data]),
+    fetch: (path, init = {}) => fetch(instance.api_url + path, { ...init, headers: withToken(instance.token, init.headers) }),
+    async stop(signal = 'SIGTERM') {
       child.kill(signal)
       return ended
     },
@@ -73,8 +73,8 @@ function withToken(token: string, given?: HeadersInit): Headers {
   return headers
 }
 
-async function ready(child: ChildProcess, data: string, ended: Promise<Ran>): Promise<InstanceFile> {
-  let end: Ran | undefined
+async function waitUntilReady(child: ChildProcess, data: string, ended: Promise<ProcessResult>): Promise<InstanceFile> {
+  let end: ProcessResult | undefined
   void ended.then((ran) => (end = ran))
   const seen = await until(
     () => {
@@ -87,7 +87,7 @@ async function ready(child: ChildProcess, data: string, ended: Promise<Ran>): Pr
   return seen
 }
 
-async function result(child: ChildProcess): Promise<Ran> {
+async function collectResult(child: ChildProcess): Promise<ProcessResult> {
   let out = ''
   let err = ''
   child.stdout?.on('data', (chunk: Buffer) => (out += chunk.toString()))
@@ -97,27 +97,27 @@ async function result(child: ChildProcess): Promise<Ran> {
 }
 
 /** A folder of its own for a test, below the system's temporary one. */
-export function newFolder(name: string): { path: string; remove(): void } {
+export function createTempFolder(name: string): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), `homeport-${name}-`))
   return { path, remove: () => existsSync(path) && rmSync(path, { recursive: true, force: true, maxRetries: 5 }) }
 }
 
 /** Asks the edge for an app by its name; Node does not resolve `*.localhost` itself. */
-export function askEdge(edgeUrl: string, slug: string, path = '/'): Promise<{ status: number; text: string }> {
+export function fetchFromEdge(edgeUrl: string, slug: string, path = '/'): Promise<{ status: number; text: string }> {
   const { port } = new URL(edgeUrl)
   return new Promise((resolve, reject) => {
-    const asking = request({ host: '127.0.0.1', port, path, headers: { host: `${slug}.localhost:${port}` } }, (answer) => {
+    const clientRequest = request({ host: '127.0.0.1', port, path, headers: { host: `${slug}.localhost:${port}` } }, (answer) => {
       let text = ''
       answer.on('data', (chunk: Buffer) => (text += chunk.toString()))
       answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }))
     })
-    asking.on('error', reject)
-    asking.end()
+    clientRequest.on('error', reject)
+    clientRequest.end()
   })
 }
 
 /** Nothing of the person's own Homeport reaches a test. */
-function surroundings(env: Record<string, string> = {}): NodeJS.ProcessEnv {
+function cleanEnvironment(env: Record<string, string> = {}): NodeJS.ProcessEnv {
   const own = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(HOMEPORT_|VITEST|FORCE_COLOR|DISPLAY$|WAYLAND_DISPLAY$|npm_)/.test(name)),
   )

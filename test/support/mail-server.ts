@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { createSecureContext, TLSSocket } from 'node:tls'
 import { until } from './until.ts'
 
-export interface ReceivedLetter {
+export interface ReceivedEmail {
   from: string
   to: string[]
   headers: string
@@ -13,14 +13,14 @@ export interface ReceivedLetter {
 export interface MailServer {
   /** With user and password in it. */
   url: string
-  letters: ReceivedLetter[]
+  emails: ReceivedEmail[]
   /** The letter after so many to an address, as soon as it is there. */
-  letterTo(address: string, after?: number): Promise<ReceivedLetter>
+  waitForEmail(address: string, after?: number): Promise<ReceivedEmail>
   port: number
   /** How often somebody signed in, and how often with a password that everybody on the line could read. */
   sign_ins: { all: number; in_the_clear: number }
   /** Says no to every letter from now on. */
-  refuse: boolean
+  rejects_mail: boolean
   close(): Promise<void>
 }
 
@@ -34,38 +34,39 @@ export async function startMailServer(
   const secureContext = createSecureContext(identity ? { cert: identity.certificate, key: identity.key } : {})
   const sign_ins = { all: 0, in_the_clear: 0 }
   const sockets = new Set<Socket>()
-  const letters: ReceivedLetter[] = []
-  const made = { refuse: false }
+  const emails: ReceivedEmail[] = []
+  const state = { refuse: false }
   const server = createServer((plain) => {
     sockets.add(plain)
     plain.on('close', () => sockets.delete(plain)).on('error', () => {})
-    if (tls === 'at_once') talk(secured(plain), true)
-    else talk(plain, false)
+    if (tls === 'at_once') handleConnection(secureSocket(plain), true)
+    else handleConnection(plain, false)
   })
-  const secured = (plain: Socket) => new TLSSocket(plain, { isServer: true, secureContext }).on('error', () => {})
+  const secureSocket = (plain: Socket) => new TLSSocket(plain, { isServer: true, secureContext }).on('error', () => {})
 
-  function talk(socket: Socket, isSecure: boolean, isGreeted = false): void {
-    const say = (line: string) => socket.write(`${line}\r\n`)
+  function handleConnection(socket: Socket, isSecure: boolean, isGreeted = false): void {
+    const reply = (line: string) => socket.write(`${line}\r\n`)
     let isSignedIn = false
     let envelope = { from: '', to: [] as string[] }
     let data: string[] | undefined
     let rest = ''
 
-    const take = (line: string): unknown => {
+    const handleLine = (line: string): unknown => {
       if (data) {
         if (line !== '.') return data.push(line.replace(/^\./, ''))
         const [headers = '', ...body] = data.join('\r\n').split('\r\n\r\n')
         data = undefined
-        if (made.refuse) return say('554 5.7.1 not from you')
-        letters.push({ ...envelope, headers, text: readable(headers, body.join('\r\n\r\n')) })
-        return say('250 2.0.0 kept')
+        if (state.refuse) return reply('554 5.7.1 not from you')
+        emails.push({ ...envelope, headers, text: decodeBody(headers, body.join('\r\n\r\n')) })
+        return reply('250 2.0.0 kept')
       }
       const verb = line.split(/[ :]/)[0]?.toUpperCase()
-      if (verb === 'EHLO') return say(`250-stand-in\r\n${tls === 'when_asked' && !isSecure ? '250-STARTTLS\r\n' : ''}250-AUTH PLAIN\r\n250 8BITMIME`)
+      if (verb === 'EHLO')
+        return reply(`250-stand-in\r\n${tls === 'when_asked' && !isSecure ? '250-STARTTLS\r\n' : ''}250-AUTH PLAIN\r\n250 8BITMIME`)
       if (verb === 'STARTTLS' && tls === 'when_asked' && !isSecure) {
         socket.removeAllListeners('data')
-        say('220 2.0.0 go on in secret')
-        return talk(secured(socket), true, true)
+        reply('220 2.0.0 go on in secret')
+        return handleConnection(secureSocket(socket), true, true)
       }
       if (verb === 'AUTH') {
         sign_ins.all++
@@ -74,25 +75,25 @@ export async function startMailServer(
           .toString()
           .split('\0')
         isSignedIn = user === sign_in.user && password === sign_in.password
-        return say(isSignedIn ? '235 2.7.0 welcome' : '535 5.7.8 wrong')
+        return reply(isSignedIn ? '235 2.7.0 welcome' : '535 5.7.8 wrong')
       }
       if (verb === 'QUIT') return socket.end('221 2.0.0 bye\r\n')
-      if (!isSignedIn) return say('530 5.7.0 sign in first')
+      if (!isSignedIn) return reply('530 5.7.0 sign in first')
       const address = /<([^>]*)>/.exec(line)?.[1] ?? ''
       if (verb === 'MAIL') envelope = { from: address, to: [] }
       else if (verb === 'RCPT') envelope.to.push(address)
       else if (verb === 'DATA') {
         data = []
-        return say('354 go on')
-      } else if (verb !== 'RSET' && verb !== 'NOOP') return say('502 5.5.1 no such thing')
-      return say('250 2.1.0 ok')
+        return reply('354 go on')
+      } else if (verb !== 'RSET' && verb !== 'NOOP') return reply('502 5.5.1 no such thing')
+      return reply('250 2.1.0 ok')
     }
     socket.on('data', (bytes) => {
       const lines = (rest + bytes.toString('utf8')).split('\r\n')
       rest = lines.pop() ?? ''
-      for (const line of lines) take(line)
+      for (const line of lines) handleLine(line)
     })
-    if (!isGreeted) say('220 stand-in ESMTP')
+    if (!isGreeted) reply('220 stand-in ESMTP')
   }
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -101,13 +102,14 @@ export async function startMailServer(
     url: `smtp://${encodeURIComponent(sign_in.user)}:${encodeURIComponent(sign_in.password)}@127.0.0.1:${port}`,
     port,
     sign_ins,
-    letters,
-    letterTo: (address, after = 0) => until(async () => letters.filter(({ to }) => to.includes(address))[after], { what: `a letter to ${address}` }),
-    get refuse() {
-      return made.refuse
+    emails,
+    waitForEmail: (address, after = 0) =>
+      until(async () => emails.filter(({ to }) => to.includes(address))[after], { what: `a letter to ${address}` }),
+    get rejects_mail() {
+      return state.refuse
     },
-    set refuse(is) {
-      made.refuse = is
+    set rejects_mail(is) {
+      state.refuse = is
     },
     async close() {
       server.close()
@@ -117,7 +119,7 @@ export async function startMailServer(
   }
 }
 
-function readable(headers: string, body: string): string {
+function decodeBody(headers: string, body: string): string {
   if (!/quoted-printable/i.test(headers)) return body
   const bytes = body.replace(/=\r\n/g, '').replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
   return Buffer.from(bytes, 'latin1').toString('utf8')

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tgzOf } from './archives.ts'
+import { createTarGz } from './archives.ts'
 
 /** A registry of npm packages on loopback; `downloads` are the names of the packages that were fetched, in order. */
 export async function startPackageRegistry(packages: Record<string, { version: string; files: Record<string, string> }>) {
@@ -14,7 +14,7 @@ export async function startPackageRegistry(packages: Record<string, { version: s
     if (!found) return response.writeHead(404).end('{"error":"not found"}')
     const manifest = { name, version: found.version }
     const files = { 'package.json': JSON.stringify(manifest), ...found.files }
-    const archive = tgzOf(Object.entries(files).map(([path, data]) => ({ name: `package/${path}`, data })))
+    const archive = createTarGz(Object.entries(files).map(([path, data]) => ({ name: `package/${path}`, data })))
     if (file !== undefined) {
       downloads.push(name)
       return response.end(archive)

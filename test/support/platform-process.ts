@@ -8,7 +8,7 @@ import { startPlatform } from '../../server/index.ts'
 import { createLog } from '../../server/lib/log.ts'
 import { readOptions } from '../../server/options.ts'
 import type { PlatformHost } from '../../server/platform.ts'
-import { instanceIdOf, viewEngine } from './docker.ts'
+import { instanceIdOf, createDockerView } from './docker.ts'
 import type { PlatformSettings } from './platform.ts'
 import { chromiumPath } from './requirements.ts'
 import { createTestClock } from './test-clock.ts'
@@ -75,7 +75,7 @@ async function end(): Promise<void> {
   if (isStopped || !settings.is_temporary) return platform.stop()
   const owner = await removeEverything()
   await platform.stop()
-  if (settings.runtime === 'docker') await viewEngine(instanceIdOf(owner)).removeAll()
+  if (settings.runtime === 'docker') await createDockerView(instanceIdOf(owner)).removeAll()
   for (const folder of [data_dir, ...(settings.keeps_log ? [] : [dirname(log_file)])]) rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 }
 

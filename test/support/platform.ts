@@ -12,19 +12,21 @@ import type { Project } from '../../server/contract/projects.ts'
 import type { StripeOptions } from '../../server/options.ts'
 import type { Platform } from '../../server/platform.ts'
 import type { RegistrarChoice } from '../../server/registrar/index.ts'
-import { viewEngine } from './docker.ts'
+import { createDockerView } from './docker.ts'
 import type { PlatformCalls } from './platform-process.ts'
 import { dockerSocket } from './requirements.ts'
 import { until } from './until.ts'
 
 export { until }
 
-type Ready = Pick<Platform, 'api_url' | 'edge_url' | 'dashboard_url' | 'version' | 'notices' | 'instance'>
+type PlatformInfo = Pick<Platform, 'api_url' | 'edge_url' | 'dashboard_url' | 'version' | 'notices' | 'instance'>
 
 /** A whole platform on a data folder of its own, in a process of its own, and short ways to talk to it. */
 export interface TestPlatform extends Client {
   runtime: 'process' | 'docker'
-  platform: Ready & { [Name in keyof PlatformCalls]: (...args: Parameters<PlatformCalls[Name]>) => Promise<Awaited<ReturnType<PlatformCalls[Name]>>> }
+  handle: PlatformInfo & {
+    [Name in keyof PlatformCalls]: (...args: Parameters<PlatformCalls[Name]>) => Promise<Awaited<ReturnType<PlatformCalls[Name]>>>
+  }
   data_dir: string
   pid: number
   /** Lines of the platform's own log. */
@@ -34,7 +36,7 @@ export interface TestPlatform extends Client {
   /** Moves it by days or months: as `advance`, but a timer that falls due many times runs once. */
   jump(ms: number): Promise<void>
   /** Moves it in strides that are too short to be taken for a sleep of the machine, and run a timer that falls due every second once each. */
-  idle(ms: number): Promise<void>
+  advanceInSteps(ms: number): Promise<void>
   /** The time by the platform's clock, in milliseconds since 1970. */
   now(): Promise<number>
   /** Ends the process with SIGKILL, as a power cut would. */
@@ -44,7 +46,7 @@ export interface TestPlatform extends Client {
 }
 
 /** A look of the platform at its apps, due every second, that comes five seconds late tells it that the machine slept. */
-const stride_ms = 4_000
+const idleStep_ms = 4_000
 
 export interface PlatformSettings {
   runtime: 'process' | 'docker'
@@ -78,17 +80,17 @@ export interface Client {
     token?: string | null,
   ): Promise<{ status: number; headers: Headers; body: Body }>
   /** A request to a name at the edge. */
-  edge(host: string, path?: string): Promise<{ status: number; body: string; headers: Record<string, unknown> }>
+  fetchEdge(host: string, path?: string): Promise<{ status: number; body: string; headers: Record<string, unknown> }>
   /**
    * `pushes`: a commit on its production branch is deployed by itself, as for everybody; a test of something else would race it. With
    * neither pushes nor `previews` its repository is not watched, which would run git for each minute or so that a test moves time.
    */
   createProject(input: { slug: string; repo_url?: string; name?: string; pushes?: boolean; previews?: boolean }): Promise<Project>
   deploy(slug: string): Promise<Deployment>
-  deployment(slug: string, id: string): Promise<DeploymentDetail>
+  getDeployment(slug: string, id: string): Promise<DeploymentDetail>
   /** Waits until a deployment has ended, and returns it with its log. */
-  ended(slug: string, id: string): Promise<DeploymentDetail>
-  project(slug: string): Promise<Project>
+  waitForEnd(slug: string, id: string): Promise<DeploymentDetail>
+  getProject(slug: string): Promise<Project>
 }
 
 /** The tests run from source, hundreds of times; a user's bundle starts with a compile cache too. */
@@ -104,8 +106,8 @@ export async function startTestPlatform({
 }: Omit<PlatformSettings, 'data_dir'> & { data_dir?: string; rate_limited?: boolean }): Promise<TestPlatform> {
   const data_dir = options.data_dir ?? mkdtempSync(join(tmpdir(), 'homeport-data-'))
   // The runner's folder stays when a test failed, so that its log can be read; without a runner the log goes with the platform.
-  const keptLogs = process.env.HOMEPORT_TEST_LOGS
-  const logFolder = mkdtempSync(join(keptLogs ?? tmpdir(), 'homeport-log-'))
+  const logsRoot = process.env.HOMEPORT_TEST_LOGS
+  const logFolder = mkdtempSync(join(logsRoot ?? tmpdir(), 'homeport-log-'))
   const log_file = join(logFolder, 'platform.log')
   // Who names a folder keeps it: a platform that loses the test that started it removes only what was made for it.
   const processSettings = JSON.stringify({
@@ -113,7 +115,7 @@ export async function startTestPlatform({
     data_dir,
     log_file,
     is_temporary: options.data_dir === undefined,
-    keeps_log: keptLogs !== undefined,
+    keeps_log: logsRoot !== undefined,
   })
   const child = fork(fileURLToPath(new URL('platform-process.ts', import.meta.url)), [processSettings], {
     env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
@@ -122,7 +124,7 @@ export async function startTestPlatform({
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   child.stdout?.pipe(process.stdout, { end: false })
-  const { ready, call, exited } = await connect(child)
+  const { ready, call, exited } = await waitUntilReady(child)
   const client = createClient(ready.instance)
   if (!rate_limited) await client.api('PATCH', '/instance/settings', { rate_limit_authenticated: 1_000_000, rate_limit_anonymous: 1_000_000 })
 
@@ -135,7 +137,7 @@ export async function startTestPlatform({
   return {
     ...client,
     runtime: options.runtime,
-    platform: {
+    handle: {
       ...ready,
       signInUrl: () => call('signInUrl'),
       advance: (ms) => call('advance', ms),
@@ -152,8 +154,8 @@ export async function startTestPlatform({
     },
     advance: (ms) => call('advance', ms),
     jump: (ms) => call('jump', ms),
-    async idle(ms) {
-      for (let left_ms = ms; left_ms > 0; left_ms -= stride_ms) await call('jump', Math.min(stride_ms, left_ms))
+    async advanceInSteps(ms) {
+      for (let left_ms = ms; left_ms > 0; left_ms -= idleStep_ms) await call('jump', Math.min(idleStep_ms, left_ms))
     },
     now: () => call('now'),
     async kill() {
@@ -166,8 +168,8 @@ export async function startTestPlatform({
         for (const project of body.projects ?? []) await client.api('DELETE', `/v1/projects/${project.slug}`)
         await stop()
       }
-      if (options.runtime === 'docker') await viewEngine(labelled(data_dir, lines())).removeAll()
-      for (const folder of [data_dir, ...(keptLogs === undefined ? [logFolder] : [])]) rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+      if (options.runtime === 'docker') await createDockerView(readInstanceId(data_dir, lines())).removeAll()
+      for (const folder of [data_dir, ...(logsRoot === undefined ? [logFolder] : [])]) rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
     },
   }
 }
@@ -178,17 +180,17 @@ type Call = <Name extends keyof PlatformCalls>(
 ) => Promise<Awaited<ReturnType<PlatformCalls[Name]>>>
 
 /** Waits until the platform is ready. Rejects with what it printed when it ends before. */
-async function connect(child: ChildProcess): Promise<{ ready: Ready; call: Call; exited: Promise<unknown> }> {
+async function waitUntilReady(child: ChildProcess): Promise<{ ready: PlatformInfo; call: Call; exited: Promise<unknown> }> {
   let printed = ''
   child.stderr?.on('data', (chunk: Buffer) => (printed += chunk.toString()))
   const exited = once(child, 'close')
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
-  const started = Promise.withResolvers<Ready>()
+  const started = Promise.withResolvers<PlatformInfo>()
   void exited.then(() => {
     const error = new Error(`The platform process ended with ${child.exitCode ?? child.signalCode}.\n${printed}`)
     for (const { reject } of [started, ...waiting.values()]) reject(error)
   })
-  child.on('message', (message: { ready: Ready } | { id: number; value?: unknown; error?: string }) => {
+  child.on('message', (message: { ready: PlatformInfo } | { id: number; value?: unknown; error?: string }) => {
     if ('ready' in message) return started.resolve(message.ready)
     const answer = waiting.get(message.id)
     waiting.delete(message.id)
@@ -207,7 +209,7 @@ async function connect(child: ChildProcess): Promise<{ ready: Ready; call: Call;
 }
 
 /** A file that builds and apps of the process runtime can look for: of the data folder they see their own folders and this one. */
-export function gateIn(data_dir: string, name: string): string {
+export function signalFileIn(data_dir: string, name: string): string {
   const folder = join(data_dir, 'toolchains')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   return join(folder, name)
@@ -231,7 +233,7 @@ export function createClient(instance: { api_url: string; edge_url: string; toke
       return { status: response.status, headers: response.headers, body: (text === '' ? {} : JSON.parse(text)) as Body }
     },
 
-    edge: (host, path = '/') => askEdge(instance.edge_url, host, path),
+    fetchEdge: (host, path = '/') => requestEdge(instance.edge_url, host, path),
 
     async createProject({ pushes = false, previews = true, ...input }) {
       const { status, body } = await client.api<{ project: Project }>('POST', '/v1/projects', { name: input.slug, ...input })
@@ -246,16 +248,16 @@ export function createClient(instance: { api_url: string; edge_url: string; toke
       return body.deployment
     },
 
-    async deployment(slug, id) {
+    async getDeployment(slug, id) {
       const { status, body } = await client.api<{ deployment: DeploymentDetail }>('GET', `/v1/projects/${slug}/deployments/${id}`)
       if (status !== 200) throw new Error(`deployment ${id} answered ${status}: ${JSON.stringify(body)}`)
       return body.deployment
     },
 
-    async ended(slug, id) {
+    async waitForEnd(slug, id) {
       return until(
         async () => {
-          const deployment = await client.deployment(slug, id)
+          const deployment = await client.getDeployment(slug, id)
           if (!['ready', 'failed', 'canceled'].includes(deployment.status)) throw new Error(`${deployment.status}\n${deployment.build_log}`)
           return deployment
         },
@@ -263,7 +265,7 @@ export function createClient(instance: { api_url: string; edge_url: string; toke
       )
     },
 
-    async project(slug) {
+    async getProject(slug) {
       const { body } = await client.api<{ project: Project }>('GET', `/v1/projects/${slug}`)
       return body.project
     },
@@ -272,23 +274,23 @@ export function createClient(instance: { api_url: string; edge_url: string; toke
 }
 
 /** Node does not resolve *.localhost and fetch drops a Host header: hence a plain request to the edge's port. */
-export function askEdge(edgeUrl: string, host: string, path = '/'): Promise<{ status: number; body: string; headers: Record<string, unknown> }> {
+export function requestEdge(edgeUrl: string, host: string, path = '/'): Promise<{ status: number; body: string; headers: Record<string, unknown> }> {
   const { hostname, port } = new URL(edgeUrl)
   return new Promise((resolve, reject) => {
-    const question = request({ host: hostname, port, path, agent: false, headers: { host: `${host}:${port}` } }, (answer) => {
+    const clientRequest = request({ host: hostname, port, path, agent: false, headers: { host: `${host}:${port}` } }, (answer) => {
       let body = ''
       answer.setEncoding('utf8')
       answer.on('data', (piece: string) => (body += piece))
       answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body, headers: answer.headers }))
       answer.on('error', reject)
     })
-    question.on('error', reject)
-    question.end()
+    clientRequest.on('error', reject)
+    clientRequest.end()
   })
 }
 
 /** Containers and images that bear a deployment's label. */
-export async function dockerLeftovers(deploymentId: string): Promise<string[]> {
+export async function listDockerLeftovers(deploymentId: string): Promise<string[]> {
   const docker = new Docker({ socketPath: dockerSocket })
   const filters = { label: [`homeport.deployment=${deploymentId}`] }
   const containers = await docker.listContainers({ all: true, filters })
@@ -297,7 +299,7 @@ export async function dockerLeftovers(deploymentId: string): Promise<string[]> {
 }
 
 /** What its containers and images are labelled with: said once in the platform's log at its start. */
-function labelled(data_dir: string, log: string[]): string {
+function readInstanceId(data_dir: string, log: string[]): string {
   for (const line of log) {
     const { instance_id } = JSON.parse(line) as { instance_id?: string }
     if (instance_id !== undefined) return instance_id

@@ -18,10 +18,10 @@ export type Requirement =
   | 'loopback'
   | 'psql'
 
-const found = new Map<Requirement, { ok: boolean; reason: string }>()
+const results = new Map<Requirement, { ok: boolean; reason: string }>()
 
 /** One line of the file that `HOMEPORT_TEST_LACKS` names. `file` is the test file that asked, as an absolute path. */
-export interface Lack {
+export interface UnmetRequirement {
   requirement: Requirement
   reason: string
   file: string
@@ -32,14 +32,14 @@ export interface Lack {
  * that whoever runs the tests knows why a file skipped some.
  */
 export function requires(requirement: Requirement): { ok: boolean; reason: string } {
-  const answer = found.get(requirement) ?? look[requirement]()
-  found.set(requirement, answer)
+  const response = results.get(requirement) ?? checks[requirement]()
+  results.set(requirement, response)
   const record = process.env.HOMEPORT_TEST_LACKS
-  if (record && !answer.ok) {
-    const lack: Lack = { requirement, reason: answer.reason, file: testFile() }
-    appendFileSync(record, `${JSON.stringify(lack)}\n`)
+  if (record && !response.ok) {
+    const unmet: UnmetRequirement = { requirement, reason: response.reason, file: testFile() }
+    appendFileSync(record, `${JSON.stringify(unmet)}\n`)
   }
-  return answer
+  return response
 }
 
 /** The test file that runs: as Vitest says, or the outermost one that called (Playwright). */
@@ -56,7 +56,7 @@ function testFile(): string {
 /** Linux answers on all of 127.0.0.0/8; elsewhere a second address has to be given to the machine first. */
 const hasLoopbacks = process.platform === 'linux'
 
-const look: Record<Requirement, () => { ok: boolean; reason: string }> = {
+const checks: Record<Requirement, () => { ok: boolean; reason: string }> = {
   linux() {
     const ok = process.platform === 'linux'
     return { ok, reason: ok ? '' : 'no Linux, for which a package can be made around a stand-in for Electron' }
@@ -158,4 +158,4 @@ const headlessShell = '/usr/bin/chromium-headless-shell'
 export const headlessShellPath = process.env.HOMEPORT_CHROMIUM === undefined && existsSync(headlessShell) ? headlessShell : undefined
 
 /** What a suite may ask for. */
-export const requirements = Object.keys(look) as Requirement[]
+export const requirements = Object.keys(checks) as Requirement[]

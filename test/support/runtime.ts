@@ -6,7 +6,7 @@ import type { BuildLog } from '../../server/contract/build-log.ts'
 import type { BuildPlan, ServerPlan, StaticPlan } from '../../server/contract/build-plan.ts'
 import { newId } from '../../server/lib/id.ts'
 import { silentLog } from '../../server/lib/log.ts'
-import type { Artifact, Exit, Instance, Runtime, RuntimeOptions } from '../../server/runtime/runtime.ts'
+import type { Artifact, ReplicaExit, Replica, Runtime, RuntimeOptions } from '../../server/runtime/runtime.ts'
 import { until } from './until.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -30,7 +30,7 @@ export interface RecordedLog extends BuildLog {
   steps: string[]
 }
 
-export function recordLog(onLine: (line: string) => void = () => {}): RecordedLog {
+export function createRecordedLog(onLine: (line: string) => void = () => {}): RecordedLog {
   const lines: string[] = []
   const steps: string[] = []
   const add = (line: string) => {
@@ -50,7 +50,7 @@ export function recordLog(onLine: (line: string) => void = () => {}): RecordedLo
 type Files = Record<string, string>
 
 /** A folder with these files, below the data folder of the options. */
-export async function sourceOf(options: RuntimeOptions, files: Files): Promise<string> {
+export async function writeSource(options: RuntimeOptions, files: Files): Promise<string> {
   const folder = join(options.data_dir, 'sources', newId('evt'))
   await mkdir(folder, { recursive: true })
   for (const [path, text] of Object.entries(files)) {
@@ -60,7 +60,7 @@ export async function sourceOf(options: RuntimeOptions, files: Files): Promise<s
   return folder
 }
 
-const nodeWork = {
+const defaultNodeWork = {
   node_version: '24',
   package_manager: { name: 'npm' as const, version: null },
   install_directory: '.',
@@ -75,13 +75,13 @@ const nodeWork = {
 export const serverPlan = (more: Partial<ServerPlan> = {}): BuildPlan => ({
   framework: 'node',
   explanation: [],
-  work: { ...nodeWork, kind: 'server', start_command: ['node', 'server.js'], variables: {}, ...more },
+  work: { ...defaultNodeWork, kind: 'server', start_command: ['node', 'server.js'], variables: {}, ...more },
 })
 
 export const staticPlan = (more: Partial<StaticPlan> = {}): BuildPlan => ({
   framework: 'html',
   explanation: [],
-  work: { ...nodeWork, kind: 'static', output_directory: '.', spa_fallback: false, server_entries: [], ...more },
+  work: { ...defaultNodeWork, kind: 'static', output_directory: '.', spa_fallback: false, server_entries: [], ...more },
 })
 
 export interface BuildOptions {
@@ -105,13 +105,13 @@ export interface BuiltApp {
 }
 
 export async function buildApp(runtime: Runtime, options: RuntimeOptions, build: BuildOptions): Promise<BuiltApp> {
-  const log = build.log ?? recordLog()
+  const log = build.log ?? createRecordedLog()
   const deployment_id = build.deployment_id ?? newId('dpl')
   const project_id = build.project_id ?? newId('prj')
   const artifact = await runtime.build({
     project_id,
     deployment_id,
-    folder: build.folder ?? (await sourceOf(options, build.files ?? {})),
+    folder: build.folder ?? (await writeSource(options, build.files ?? {})),
     plan: build.plan,
     variables: build.variables ?? {},
     memory_mb: build.memory_mb ?? 1024,
@@ -129,17 +129,17 @@ export interface StartOptions {
 }
 
 export interface StartedApp {
-  instance: Instance
+  instance: Replica
   lines: string[]
-  exit: Promise<Exit>
+  exit: Promise<ReplicaExit>
   /** Resolves once its end was told; without a time of grace it is killed. */
-  stop(grace_ms?: number): Promise<Exit>
+  stop(grace_ms?: number): Promise<ReplicaExit>
 }
 
 export async function startApp(runtime: Runtime, built: Omit<BuiltApp, 'log'>, more: StartOptions = {}): Promise<StartedApp> {
   if (built.artifact.kind === 'static') throw new Error('A static artifact is not started.')
   const lines: string[] = []
-  const exit = Promise.withResolvers<Exit>()
+  const exit = Promise.withResolvers<ReplicaExit>()
   let exits = 0
   const instance = await runtime.start({
     project_id: built.project_id,
@@ -163,23 +163,23 @@ export async function startApp(runtime: Runtime, built: Omit<BuiltApp, 'log'>, m
 }
 
 /** Asks until an answer comes, as a health check does. */
-export const answerOf = ({ host, port }: Instance): Promise<string> =>
+export const waitForResponse = ({ host, port }: Replica): Promise<string> =>
   eventually(async () => (await fetch(`http://${host}:${port}/`)).text(), `an answer from ${host}:${port}`)
 
 /** Asks until nothing is thrown: the error of the last attempt says what was seen. */
 export const eventually = async <T>(look: () => Promise<T> | T, what = 'all assertions to hold'): Promise<T> =>
   (await until(async () => ({ value: await look() }), { what })).value
 
-export const command = (file: string, args: string[]): Promise<string> =>
+export const runProgram = (file: string, args: string[]): Promise<string> =>
   new Promise((resolve, reject) => {
     execFile(file, args, { maxBuffer: 64 * 1024 * 1024 }, (error, stdout) => (error ? reject(error) : resolve(stdout)))
   })
 
 /** Files below a folder that hold a text, in plain bytes. */
-export const filesWith = (text: string, folder: string): Promise<string[]> =>
-  command('grep', ['-rlaF', '--', text, folder]).then(
+export const findFilesContaining = (text: string, folder: string): Promise<string[]> =>
+  runProgram('grep', ['-rlaF', '--', text, folder]).then(
     (out) => out.trim().split('\n'),
     () => [],
   )
 
-export const entriesOf = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
+export const listEntries = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
  * Runs a property on each seed of a committed corpus: a fixed one, and those that failed once. `npm run test:full` goes on with new
  * seeds, prints them, and adds one that fails to the corpus. `corpus`: a file of JSON, a list of seeds.
  */
-export async function onSeeds(corpus: URL, property: (seed: number) => Promise<void>, { explored = 20 } = {}): Promise<void> {
+export async function forEachSeed(corpus: URL, property: (seed: number) => Promise<void>, { explored = 20 } = {}): Promise<void> {
   const seeds = JSON.parse(readFileSync(corpus, 'utf8')) as number[]
   for (const seed of seeds) await property(seed)
   if (process.env.HOMEPORT_TEST_TIER !== 'full') return

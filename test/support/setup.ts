@@ -10,9 +10,9 @@ beforeEach(({ task }) => startDeadline(task.timeout))
  * a sentence instead.
  */
 const kill = process.kill.bind(process)
-const guarded = Symbol.for('homeport.kill-guard')
-if (!(guarded in process)) {
-  Object.defineProperty(process, guarded, { value: true })
+const killGuard = Symbol.for('homeport.kill-guard')
+if (!(killGuard in process)) {
+  Object.defineProperty(process, killGuard, { value: true })
   process.kill = (pid, signal) => {
     if (pid === 0 || pid === -1) throw new RangeError(`${signal ?? 'SIGTERM'} to ${pid} would end this run; which process was meant?`)
     return kill(pid, signal)

@@ -17,7 +17,7 @@ export interface Person {
   account: Account
 }
 
-type Settings = Omit<PlatformSettings, 'data_dir'> & { rate_limited?: boolean }
+type SharedSettings = Omit<PlatformSettings, 'data_dir'> & { rate_limited?: boolean }
 
 /** Of this process and not of this module: a runner that loads modules anew for every file finds the same platforms. */
 const registry = globalThis as { homeportSharedPlatforms?: Map<string, Promise<TestPlatform>> }
@@ -27,37 +27,37 @@ const registry = globalThis as { homeportSharedPlatforms?: Map<string, Promise<T
  * data when the worker ends, also when the run is interrupted. A test that stops the platform, moves its clock by more than a few days, or
  * leaves the settings of the instance changed starts a platform of its own with `startTestPlatform`.
  */
-export async function sharedPlatform(settings: Settings = { runtime: 'process' }): Promise<SharedPlatform> {
+export async function sharedPlatform(settings: SharedSettings = { runtime: 'process' }): Promise<SharedPlatform> {
   const platforms = (registry.homeportSharedPlatforms ??= new Map())
   const key = JSON.stringify(settings)
   const starting = platforms.get(key) ?? startTestPlatform(settings)
   platforms.set(key, starting)
-  const home: TestPlatform = await starting
-  const { token } = home.platform.instance
-  const { body: session } = await home.api<Omit<Person, 'token'>>('GET', '/instance/session')
+  const platform: TestPlatform = await starting
+  const { token } = platform.handle.instance
+  const { body: session } = await platform.api<Omit<Person, 'token'>>('GET', '/instance/session')
   const people = new Set<string>()
-  const refuse = () => Promise.reject(new Error('This platform is shared. Start one of your own with startTestPlatform.'))
+  const rejectOnShared = () => Promise.reject(new Error('This platform is shared. Start one of your own with startTestPlatform.'))
 
   return {
-    ...home,
-    platform: { ...home.platform, stop: refuse },
-    kill: refuse,
+    ...platform,
+    handle: { ...platform.handle, stop: rejectOnShared },
+    kill: rejectOnShared,
     get log() {
-      return home.log
+      return platform.log
     },
     owner: { token, user: session.user, account: session.account },
     async addPerson(email, more = {}) {
-      const { status, body } = await home.api<Person>('POST', '/instance/users', { email, ...more })
+      const { status, body } = await platform.api<Person>('POST', '/instance/users', { email, ...more })
       if (status !== 201) throw new Error(`adding ${email} answered ${status}: ${JSON.stringify(body)}`)
       people.add(body.user.email)
       return body
     },
     async remove() {
-      for (const email of people) await home.api('DELETE', `/instance/users/${encodeURIComponent(email)}`)
-      const { projects } = (await home.api<{ projects: Project[] }>('GET', '/v1/projects?limit=100')).body
-      for (const { slug } of projects) await home.api('DELETE', `/v1/projects/${slug}`)
-      const { api_tokens } = (await home.api<{ api_tokens: { id: string }[] }>('GET', '/v1/tokens?limit=100')).body
-      for (const { id } of api_tokens) await home.api('DELETE', `/v1/tokens/${id}`)
+      for (const email of people) await platform.api('DELETE', `/instance/users/${encodeURIComponent(email)}`)
+      const { projects } = (await platform.api<{ projects: Project[] }>('GET', '/v1/projects?limit=100')).body
+      for (const { slug } of projects) await platform.api('DELETE', `/v1/projects/${slug}`)
+      const { api_tokens } = (await platform.api<{ api_tokens: { id: string }[] }>('GET', '/v1/tokens?limit=100')).body
+      for (const { id } of api_tokens) await platform.api('DELETE', `/v1/tokens/${id}`)
     },
   }
 }

@@ -3,25 +3,25 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../../server/lib/clock.ts'
-import { createSource, type Source, type SourceRequest } from '../../server/source/index.ts'
-import { recordLog, type RecordedLog } from './runtime.ts'
+import { createSourceFetcher, type FetchedSource, type SourceRequest } from '../../server/source/index.ts'
+import { createRecordedLog, type RecordedLog } from './runtime.ts'
 
 export interface TestSource {
   into: string
   log: RecordedLog
-  fetch(request: SourceRequest, options?: { signal?: AbortSignal }): Promise<Source>
+  fetch(request: SourceRequest, options?: { signal?: AbortSignal }): Promise<FetchedSource>
   remove(): void
 }
 
 /** The source room with a folder to fill; `environment` is added to the host's. */
 export function createTestSource(options: { environment?: Record<string, string>; clock?: Clock } = {}): TestSource {
   const into = mkdtempSync(join(tmpdir(), 'homeport-source-'))
-  const room = createSource({ ...options, environment: { ...process.env, ...options.environment } })
-  const log = recordLog()
+  const sourceFetcher = createSourceFetcher({ ...options, environment: { ...process.env, ...options.environment } })
+  const log = createRecordedLog()
   return {
     into,
     log,
-    fetch: (request, { signal } = {}) => room.fetchSource({ request, into, log, signal: signal ?? new AbortController().signal }),
+    fetch: (request, { signal } = {}) => sourceFetcher.fetchSource({ request, into, log, signal: signal ?? new AbortController().signal }),
     remove: () => rmSync(into, { recursive: true, force: true }),
   }
 }
@@ -38,7 +38,7 @@ export const gitRequest = (url: string, change: Partial<Extract<SourceRequest, {
 })
 
 /** Runs git in a repository of a test; what it printed. */
-export const git = (folder: string, ...args: string[]) =>
+export const runGit = (folder: string, ...args: string[]) =>
   execFileSync('git', ['-c', 'user.name=Test Author', '-c', 'user.email=test@example.com', '-c', 'protocol.file.allow=always', ...args], {
     cwd: folder,
     encoding: 'utf8',

@@ -37,7 +37,7 @@ export interface Subscription {
   cancel_at_period_end: boolean
 }
 
-export class Refusal extends Error {
+export class StripeApiError extends Error {
   readonly status: number
   readonly body: Json
   constructor(status: number, type: string, message: string, code: string | undefined) {
@@ -47,12 +47,12 @@ export class Refusal extends Error {
   }
 }
 
-export const refusal = (status: number, type: string, message: string, code?: string) => new Refusal(status, type, message, code)
+export const createStripeError = (status: number, type: string, message: string, code?: string) => new StripeApiError(status, type, message, code)
 
-export const page = <T>(rows: T[], show: (row: T) => Json): Json => ({ object: 'list', has_more: false, data: rows.map(show) })
+export const listPage = <T>(rows: T[], show: (row: T) => Json): Json => ({ object: 'list', has_more: false, data: rows.map(show) })
 
 /** `expand[0]=..`, `lookup_keys[0]=..`. */
-export const listed = (form: URLSearchParams, name: string) => [...form].filter(([key]) => key.startsWith(`${name}[`)).map(([, value]) => value)
+export const formList = (form: URLSearchParams, name: string) => [...form].filter(([key]) => key.startsWith(`${name}[`)).map(([, value]) => value)
 
-export const nested = (form: URLSearchParams, name: string) =>
+export const formObject = (form: URLSearchParams, name: string) =>
   Object.fromEntries([...form].flatMap(([key, value]) => (key.startsWith(`${name}[`) ? [[key.slice(name.length + 1, -1), value]] : [])))

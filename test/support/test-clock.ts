@@ -7,7 +7,7 @@ export interface TestClock extends Clock {
   jump(ms: number): Promise<void>
 }
 
-interface Pending {
+interface PendingTimer {
   due: number
   run: () => void
   /** Of an interval. */
@@ -24,14 +24,14 @@ export function createTestClock({ frozen_at }: { frozen_at?: string | number } =
   const started_at = isFrozen ? new Date(frozen_at).getTime() : Date.now()
   const origin = performance.now()
   let advanced_ms = 0
-  const pending = new Set<Pending>()
+  const pending = new Set<PendingTimer>()
   const elapsed = () => (isFrozen ? 0 : performance.now() - origin) + advanced_ms
 
-  const arm = (timer: Pending) => {
+  const arm = (timer: PendingTimer) => {
     clearTimeout(timer.handle)
     if (!isFrozen) timer.handle = setTimeout(() => fire(timer), Math.max(0, timer.due - elapsed())).unref()
   }
-  const fire = (timer: Pending) => {
+  const fire = (timer: PendingTimer) => {
     clearTimeout(timer.handle)
     if (timer.every_ms === undefined) pending.delete(timer)
     else {
@@ -40,7 +40,7 @@ export function createTestClock({ frozen_at }: { frozen_at?: string | number } =
     }
     timer.run()
   }
-  const add = (timer: Pending): Timer => {
+  const add = (timer: PendingTimer): Timer => {
     pending.add(timer)
     arm(timer)
     const handle: Timer = {
@@ -67,11 +67,11 @@ export function createTestClock({ frozen_at }: { frozen_at?: string | number } =
         if (!next || next.due > target) break
         advanced_ms += Math.max(0, next.due - elapsed())
         fire(next)
-        await settled()
+        await flushCallbacks()
       }
       advanced_ms += Math.max(0, target - elapsed())
       for (const timer of pending) arm(timer)
-      await settled()
+      await flushCallbacks()
     },
     async jump(ms) {
       advanced_ms += ms
@@ -79,14 +79,14 @@ export function createTestClock({ frozen_at }: { frozen_at?: string | number } =
         if (!pending.has(timer)) continue
         if (timer.due <= elapsed()) fire(timer)
         else arm(timer)
-        await settled()
+        await flushCallbacks()
       }
     },
   }
 }
 
 /** Promise callbacks of a timer have run, and so has what they scheduled for the next turn of the event loop. */
-const settled = () => new Promise((resolve) => setImmediate(resolve))
+const flushCallbacks = () => new Promise((resolve) => setImmediate(resolve))
 
 /** A clock for code that only reads the time: `at` is a date or milliseconds since 1970. */
 export const fixedClock = (at: string | number): TestClock => createTestClock({ frozen_at: at })

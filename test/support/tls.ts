@@ -3,38 +3,38 @@ import { request as httpsRequest, type RequestOptions } from 'node:https'
 import { connect } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { systemClock } from '../../server/lib/clock.ts'
-import { createAuthorityDesk, type AuthorityDesk, type AuthorityStore } from '../../server/names/authority.ts'
-import { collect, type Got } from './edge.ts'
+import { createCertificateAuthority, type CertificateAuthority, type AuthorityStore } from '../../server/tls/certificate-authority.ts'
+import { collectResponse, type HttpResponse } from './edge.ts'
 
 /** An authority that is kept in memory alone. */
-export function createTestAuthority(machine = 'test machine'): AuthorityDesk & { writes: number } {
-  let kept: Awaited<ReturnType<AuthorityStore['read']>>
-  const desk = createAuthorityDesk({
+export function createTestAuthority(machine = 'test machine'): CertificateAuthority & { writes: number } {
+  let storedRecord: Awaited<ReturnType<AuthorityStore['read']>>
+  const authority = createCertificateAuthority({
     clock: systemClock,
     machine,
     store: {
-      read: async () => kept,
+      read: async () => storedRecord,
       async write(record) {
-        counted.writes++
-        kept = record
+        countingAuthority.writes++
+        storedRecord = record
       },
       async remove() {
-        kept = undefined
+        storedRecord = undefined
       },
     },
   })
-  const counted = Object.assign(desk, { writes: 0 })
-  return counted
+  const countingAuthority = Object.assign(authority, { writes: 0 })
+  return countingAuthority
 }
 
 /** One HTTPS request in HTTP/1.1; rejects when the certificate does not convince or the answer is cut. */
-export function getSecure(
+export function getHttps(
   port: number,
   path: string,
   options: { ca: string; servername?: string; host?: string; method?: string; headers?: Record<string, string>; body?: string | Buffer },
-): Promise<Got> {
+): Promise<HttpResponse> {
   const name = options.servername ?? 'app.localhost'
-  const asked: RequestOptions = {
+  const requestOptions: RequestOptions = {
     host: '127.0.0.1',
     port,
     path,
@@ -45,7 +45,7 @@ export function getSecure(
     headers: { host: options.host ?? `${name}:${port}`, ...options.headers },
   }
   return new Promise((resolve, reject) => {
-    const request = httpsRequest(asked, (answer) => void collect(answer).then(resolve, reject))
+    const request = httpsRequest(requestOptions, (response) => void collectResponse(response).then(resolve, reject))
     request.on('error', reject)
     request.end(options.body)
   })
@@ -53,11 +53,11 @@ export function getSecure(
 
 export interface Http2Client {
   session: ClientHttp2Session
-  get(path: string, options?: { headers?: OutgoingHttpHeaders; body?: Buffer | string }): Promise<Http2Answer>
+  get(path: string, options?: { headers?: OutgoingHttpHeaders; body?: Buffer | string }): Promise<Http2Response>
   close(): Promise<void>
 }
 
-export interface Http2Answer {
+export interface Http2Response {
   status: number
   headers: IncomingHttpHeaders
   trailers: IncomingHttpHeaders
@@ -79,20 +79,20 @@ export async function openHttp2(port: number, options: { ca: string; servername?
     get(path, { headers = {}, body } = {}) {
       return new Promise((resolve, reject) => {
         const stream = session.request({ ':path': path, ...headers }, { endStream: body === undefined })
-        const got: Http2Answer = { status: 0, headers: {}, trailers: {}, interim: [], body: Buffer.alloc(0), text: '' }
+        const response: Http2Response = { status: 0, headers: {}, trailers: {}, interim: [], body: Buffer.alloc(0), text: '' }
         const parts: Buffer[] = []
-        stream.on('headers', (interim) => got.interim.push(Number(interim[':status'])))
+        stream.on('headers', (interim) => response.interim.push(Number(interim[':status'])))
         stream.on('response', (head) => {
-          got.status = Number(head[':status'])
-          got.headers = head
+          response.status = Number(head[':status'])
+          response.headers = head
         })
-        stream.on('trailers', (trailers) => (got.trailers = trailers))
+        stream.on('trailers', (trailers) => (response.trailers = trailers))
         stream.on('data', (bytes: Buffer) => parts.push(bytes))
         stream.on('error', reject)
         stream.on('close', () => {
-          got.body = Buffer.concat(parts)
-          got.text = got.body.toString()
-          if (stream.rstCode === 0) resolve(got)
+          response.body = Buffer.concat(parts)
+          response.text = response.body.toString()
+          if (stream.rstCode === 0) resolve(response)
           else reject(new Error(`reset with ${stream.rstCode}`))
         })
         if (body !== undefined) stream.end(body)
@@ -103,7 +103,7 @@ export async function openHttp2(port: number, options: { ca: string; servername?
 }
 
 /** A TLS connection after its handshake. */
-export function shake(port: number, options: { ca?: string; servername?: string; protocols?: string[]; host?: string }): Promise<TLSSocket> {
+export function openTlsSocket(port: number, options: { ca?: string; servername?: string; protocols?: string[]; host?: string }): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const socket = connectTls(
       {
@@ -123,8 +123,8 @@ export function shake(port: number, options: { ca?: string; servername?: string;
 export const frames = {
   preface: Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0)]),
   headers: (stream: number, fields: [string, string][], options: { end?: boolean; end_headers?: boolean } = {}): Buffer =>
-    frame(1, (options.end_headers === false ? 0 : 4) | (options.end === false ? 0 : 1), stream, Buffer.concat(fields.map(literal))),
-  continuation: (stream: number, fields: [string, string][]): Buffer => frame(9, 4, stream, Buffer.concat(fields.map(literal))),
+    frame(1, (options.end_headers === false ? 0 : 4) | (options.end === false ? 0 : 1), stream, Buffer.concat(fields.map(encodeLiteralField))),
+  continuation: (stream: number, fields: [string, string][]): Buffer => frame(9, 4, stream, Buffer.concat(fields.map(encodeLiteralField))),
   data: (stream: number, bytes: string, end: boolean): Buffer => frame(0, end ? 1 : 0, stream, Buffer.from(bytes)),
   reset: (stream: number, code = 8): Buffer => frame(3, 0, stream, uint32(code)),
 }
@@ -145,6 +145,6 @@ function uint32(value: number): Buffer {
 }
 
 /** Without an index and without Huffman: fields of at most 126 bytes. */
-function literal([name, value]: [string, string]): Buffer {
+function encodeLiteralField([name, value]: [string, string]): Buffer {
   return Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([value.length]), Buffer.from(value, 'latin1')])
 }

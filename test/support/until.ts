@@ -11,23 +11,23 @@ export function startDeadline(timeout_ms = testTimeout_ms): void {
 }
 
 /** The first pauses between two questions are short: most states come at once. */
-const first_ms = 5
+const firstPause_ms = 5
 
 /**
  * Asks again until there is an answer: `ask` returns undefined, or throws, while the state is not there yet. The bound is the
  * runner's own; past it the error names what was waited for and what was last seen.
  */
-export async function until<T>(ask: () => Promise<T | undefined> | T | undefined, options: { what: string; every_ms?: number }): Promise<T> {
+export async function until<T>(check: () => Promise<T | undefined> | T | undefined, options: { what: string; every_ms?: number }): Promise<T> {
   const giveUpAt = deadline === Infinity ? performance.now() + testTimeout_ms - reporting_ms : deadline
-  for (let pause_ms = first_ms; ; pause_ms *= 2) {
-    let seen = 'nothing'
+  for (let pause_ms = firstPause_ms; ; pause_ms *= 2) {
+    let lastError = 'nothing'
     try {
-      const answer = await ask()
-      if (answer !== undefined) return answer
+      const value = await check()
+      if (value !== undefined) return value
     } catch (error) {
-      seen = String(error)
+      lastError = String(error)
     }
-    if (performance.now() > giveUpAt) throw new Error(`waited in vain for ${options.what}; last seen: ${seen}`)
+    if (performance.now() > giveUpAt) throw new Error(`waited in vain for ${options.what}; last seen: ${lastError}`)
     await delay(Math.min(pause_ms, options.every_ms ?? 50))
   }
 }

@@ -1,18 +1,18 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { BillingStatus } from '../../../server/contract/billing.ts'
-import { useAction } from '../../api/actions.ts'
-import { keys } from '../../api/keys.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { ProblemView } from '../../ui/feedback.tsx'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { Button } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { ProblemView } from '../../components/feedback.tsx'
 
-export function CancelDialog({ billing, onClose }: { billing: BillingStatus; onClose: () => void }) {
+export function CancelSubscriptionDialog({ billing, onClose }: { billing: BillingStatus; onClose: () => void }) {
   const cache = useQueryClient()
-  const cancel = useAction('cancelBilling', {
-    quiet: true,
-    done: 'The subscription ends with the period that is paid.',
-    onDone() {
-      void cache.invalidateQueries({ queryKey: keys.billing })
+  const cancel = useApiMutation('cancelBilling', {
+    hidesErrorToast: true,
+    successMessage: 'The subscription ends with the period that is paid.',
+    onSuccess() {
+      void cache.invalidateQueries({ queryKey: queryKeys.billing })
       onClose()
     },
   })
@@ -21,10 +21,10 @@ export function CancelDialog({ billing, onClose }: { billing: BillingStatus; onC
       open
       onOpenChange={onClose}
       title="End the subscription?"
-      about={`${billing.plan} stays until the period that is paid is over; then the account goes to starter. Nothing is deleted, but what starter does not allow ends. Until then a plan can be chosen again.`}
+      description={`${billing.plan} stays until the period that is paid is over; then the account goes to starter. Nothing is deleted, but what starter does not allow ends. Until then a plan can be chosen again.`}
     >
       {cancel.error && <ProblemView problem={cancel.error} />}
-      <footer className="dialog-foot">
+      <footer className="dialog-footer">
         <Button onClick={onClose}>Keep plan</Button>
         <Button kind="danger" busy={cancel.isPending} onClick={() => cancel.mutate({})}>
           End subscription

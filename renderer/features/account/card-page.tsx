@@ -1,20 +1,20 @@
 import { ArrowLeft } from 'lucide-react'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { useSearchParams } from 'wouter'
-import { useAction } from '../../api/actions.ts'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { useBilling } from '../../api/billing.ts'
-import { problemFrom } from '../../api/problem.ts'
-import { Button } from '../../ui/button.tsx'
-import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
-import { Logo } from '../../ui/logo.tsx'
-import { Mark, checkSigns } from '../../ui/status.tsx'
-import { useTitle } from '../frame/title.ts'
-import { cardAddress } from './card-address.ts'
-import { type PaidPlan, paidPlans } from './plan-words.ts'
+import { toProblem } from '../../lib/api-problem.ts'
+import { Button } from '../../components/button.tsx'
+import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { Logo } from '../../components/logo.tsx'
+import { StatusIcon, checkBadges } from '../../components/status.tsx'
+import { useTitle } from '../layout/use-title.ts'
+import { cardUrl } from './card-url.ts'
+import { type PaidPlan, paidPlans } from './plan-labels.ts'
 import { type StripeForm, openStripeForm } from './stripe-form.ts'
 import './plan.css'
 
-const accountAddress = `${import.meta.env.BASE_URL}account?at=plan`
+const accountUrl = `${import.meta.env.BASE_URL}account?at=plan`
 
 /**
  * The card form of the payment processor. A document of its own, without the rest of the dashboard: its address is the only one
@@ -28,7 +28,7 @@ export default function CardPage() {
   const interval = params.get('interval') === 'yearly' ? 'yearly' : 'monthly'
   return (
     <main className="card-page">
-      <a href={accountAddress} className="row card-back">
+      <a href={accountUrl} className="row card-back">
         <ArrowLeft size={15} aria-hidden /> Back to your account
       </a>
       <section className="card card-body stack" aria-labelledby="card">
@@ -36,13 +36,13 @@ export default function CardPage() {
           <Logo size={24} />
           <h1 id="card">Your card</h1>
         </header>
-        {error && !billing && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
+        {error && !billing && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
         {!billing && !error && <SkeletonRows rows={3} height={44} />}
         {billing &&
           (window.homeport ? (
-            <p className="quiet">The form of the payment processor opens in a browser alone. Open the dashboard there, and come here again.</p>
+            <p className="text-muted">The form of the payment processor opens in a browser alone. Open the dashboard there, and come here again.</p>
           ) : billing.publishable_key === null ? (
-            <p className="quiet">No payment processor is set up on this instance, so that there is no card to give.</p>
+            <p className="text-muted">No payment processor is set up on this instance, so that there is no card to give.</p>
           ) : (
             <CardForm publishableKey={billing.publishable_key} plan={plan} interval={interval} />
           ))}
@@ -52,66 +52,71 @@ export default function CardPage() {
 }
 
 function CardForm({ publishableKey, plan, interval }: { publishableKey: string; plan: PaidPlan; interval: 'monthly' | 'yearly' }) {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const [form, setForm] = useState<StripeForm | null>(null)
-  const [fault, setFault] = useState<string | null>(null)
+  const [formError, setFormError] = useState<string | null>(null)
   const [isSaving, setSaving] = useState(false)
   const [params] = useSearchParams()
   // A bank that asked for more sends back here; the card is saved then, and what the processor put into the address goes from it.
-  const [isBack] = useState(() => params.get('redirect_status') === 'succeeded')
-  const { mutate: begin, error: notBegun } = useAction('createSetupIntent', { quiet: true })
-  const { mutate: adopt, data: adopted, error: notAdopted, isPending: isAdopting } = useAction('confirmBilling', { quiet: true })
+  const [hasReturned] = useState(() => params.get('redirect_status') === 'succeeded')
+  const { mutate: createSetupIntent, error: setupError } = useApiMutation('createSetupIntent', { hidesErrorToast: true })
+  const {
+    mutate: confirmBilling,
+    data: confirmed,
+    error: confirmError,
+    isPending: isConfirming,
+  } = useApiMutation('confirmBilling', { hidesErrorToast: true })
 
   useEffect(() => {
-    const element = place.current
-    if (isBack) {
-      history.replaceState(null, '', cardAddress(plan, interval))
-      adopt({ body: { plan, interval } })
+    const element = container.current
+    if (hasReturned) {
+      history.replaceState(null, '', cardUrl(plan, interval))
+      confirmBilling({ body: { plan, interval } })
       return
     }
     if (!element) return
-    let isOver = false
-    let opened: StripeForm | undefined
-    begin(
+    let isUnmounted = false
+    let openedForm: StripeForm | undefined
+    createSetupIntent(
       {},
       {
         onSuccess({ client_secret }) {
           openStripeForm(element, publishableKey, client_secret).then(
-            (ready) => {
-              opened = ready
-              if (isOver) ready.close()
-              else setForm(ready)
+            (stripeForm) => {
+              openedForm = stripeForm
+              if (isUnmounted) stripeForm.close()
+              else setForm(stripeForm)
             },
-            (error: unknown) => !isOver && setFault(error instanceof Error ? error.message : 'The form did not open. Load the page again.'),
+            (error: unknown) => !isUnmounted && setFormError(error instanceof Error ? error.message : 'The form did not open. Load the page again.'),
           )
         },
       },
     )
     return () => {
-      isOver = true
-      opened?.close()
+      isUnmounted = true
+      openedForm?.close()
     }
-  }, [adopt, begin, interval, isBack, plan, publishableKey])
+  }, [confirmBilling, createSetupIntent, interval, hasReturned, plan, publishableKey])
 
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    if (!form || isSaving || isAdopting) return
-    setFault(null)
+    if (!form || isSaving || isConfirming) return
+    setFormError(null)
     setSaving(true)
-    const problem = notAdopted ? null : await form.save(location.href)
+    const problem = confirmError ? null : await form.save(location.href)
     setSaving(false)
     // A card that is saved stays so: only what came after it is tried again.
-    if (problem === null) adopt({ body: { plan, interval } })
-    else setFault(problem)
+    if (problem === null) confirmBilling({ body: { plan, interval } })
+    else setFormError(problem)
   }
-  if (adopted) {
+  if (confirmed) {
     return (
       <>
         <p className="row" role="status">
-          <Mark sign={checkSigns.ok} />
-          The card is saved, and you have {adopted.plan}, billed {adopted.interval}.
+          <StatusIcon badge={checkBadges.ok} />
+          The card is saved, and you have {confirmed.plan}, billed {confirmed.interval}.
         </p>
-        <a className="button button-primary" href={accountAddress}>
+        <a className="button button-primary" href={accountUrl}>
           Done
         </a>
       </>
@@ -119,22 +124,22 @@ function CardForm({ publishableKey, plan, interval }: { publishableKey: string; 
   }
   return (
     <form className="stack" onSubmit={(event) => void submit(event)}>
-      <p className="quiet">
+      <p className="text-muted">
         For the plan <strong>{plan}</strong>, billed {interval}. The fields below are Stripe’s own: what you type there goes to Stripe and never
         through this instance.
       </p>
-      <div ref={place} className="stripe-place" aria-label="Card" role="group" />
-      {!form && !fault && !notBegun && !isBack && <SkeletonRows rows={2} height={44} />}
-      {notBegun && <ProblemView problem={notBegun} />}
-      {notAdopted && <ProblemView problem={notAdopted} />}
-      {fault && (
+      <div ref={container} className="stripe-place" aria-label="Card" role="group" />
+      {!form && !formError && !setupError && !hasReturned && <SkeletonRows rows={2} height={44} />}
+      {setupError && <ProblemView problem={setupError} />}
+      {confirmError && <ProblemView problem={confirmError} />}
+      {formError && (
         <p className="field-error" role="alert">
-          {fault}
+          {formError}
         </p>
       )}
-      <footer className="dialog-foot">
-        <Button kind="primary" type="submit" busy={isSaving || isAdopting} disabled={!form}>
-          {notAdopted ? 'Try again' : 'Save the card'}
+      <footer className="dialog-footer">
+        <Button kind="primary" type="submit" busy={isSaving || isConfirming} disabled={!form}>
+          {confirmError ? 'Try again' : 'Save the card'}
         </Button>
       </footer>
     </form>

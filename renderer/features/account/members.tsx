@@ -1,48 +1,48 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { DoorOpen, Link2Off, LogOut, UserMinus, UserPlus } from 'lucide-react'
 import { useState } from 'react'
-import { useAction } from '../../api/actions.ts'
-import { keys } from '../../api/keys.ts'
-import { problemFrom } from '../../api/problem.ts'
-import { useInstance } from '../../api/queries.ts'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { toProblem } from '../../lib/api-problem.ts'
+import { useInstanceSession } from '../../api/queries.ts'
 import { useTeam } from '../../api/team.ts'
-import { Button, IconButton } from '../../ui/button.tsx'
-import { NamedConfirm } from '../../ui/dialog.tsx'
-import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
-import { day } from '../../ui/format.ts'
-import { InviteDialog, JoinDialog } from './member-dialogs.tsx'
+import { Button, IconButton } from '../../components/button.tsx'
+import { ConfirmByNameDialog } from '../../components/dialog.tsx'
+import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { formatDate } from '../../lib/format.ts'
+import { InviteMemberDialog, JoinTeamDialog } from './member-dialogs.tsx'
 import './members.css'
 
-type Leaving = { kind: 'member'; id: string; email: string } | { kind: 'team'; account_id: string; email: string }
+type PendingRemoval = { kind: 'member'; id: string; email: string } | { kind: 'team'; account_id: string; email: string }
 
 /** Who uses my projects beside me, and whose I use. */
 export function Members() {
   const { data, error, refetch } = useTeam()
-  const session = useInstance().data
+  const session = useInstanceSession().data
   const cache = useQueryClient()
   const [open, setOpen] = useState<'invite' | 'join' | null>(null)
-  const [leaving, setLeaving] = useState<Leaving | null>(null)
-  const again = () => {
-    setLeaving(null)
-    void cache.invalidateQueries({ queryKey: keys.team })
+  const [removal, setRemoval] = useState<PendingRemoval | null>(null)
+  const refresh = () => {
+    setRemoval(null)
+    void cache.invalidateQueries({ queryKey: queryKeys.team })
   }
-  const revoke = useAction('revokeInvitation', { done: 'The link no longer works.', onDone: again })
-  const remove = useAction('removeMember', { onDone: again })
-  const leave = useAction('leaveTeam', {
-    onDone() {
-      again()
-      void cache.invalidateQueries({ queryKey: keys.projects })
+  const revoke = useApiMutation('revokeInvitation', { successMessage: 'The link no longer works.', onSuccess: refresh })
+  const remove = useApiMutation('removeMember', { onSuccess: refresh })
+  const leave = useApiMutation('leaveTeam', {
+    onSuccess() {
+      refresh()
+      void cache.invalidateQueries({ queryKey: queryKeys.projects })
     },
   })
-  const verify = useAction('sendVerification')
-  const goOn = () => {
-    if (leaving?.kind === 'member') remove.mutate({ params: { id: leaving.id } })
-    if (leaving?.kind === 'team') leave.mutate({ body: { account_id: leaving.account_id } })
+  const verify = useApiMutation('sendVerification')
+  const confirmRemoval = () => {
+    if (removal?.kind === 'member') remove.mutate({ params: { id: removal.id } })
+    if (removal?.kind === 'team') leave.mutate({ body: { account_id: removal.account_id } })
   }
 
   return (
     <section className="card" aria-labelledby="members">
-      <header className="card-head member-head">
+      <header className="card-header member-head">
         <h2 id="members">Members</h2>
         <span className="row">
           <Button icon={DoorOpen} onClick={() => setOpen('join')}>
@@ -66,7 +66,7 @@ export function Members() {
       )}
       {error && (
         <div className="card-body">
-          <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />
+          <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
         </div>
       )}
       {!data && !error && <SkeletonRows rows={2} height={56} />}
@@ -74,25 +74,25 @@ export function Members() {
         <ul aria-label="Members">
           {data.members.map(({ user_id, email, role, created_at }) => (
             <li key={user_id} className="card-row member-row">
-              <p className="clip" title={email}>
+              <p className="truncate" title={email}>
                 <strong>{email}</strong>
               </p>
-              <p className="quiet">{role === 'owner' ? 'Owner' : `Member since ${day(created_at)}`}</p>
+              <p className="text-muted">{role === 'owner' ? 'Owner' : `Member since ${formatDate(created_at)}`}</p>
               {role === 'member' && (
                 <IconButton
                   icon={UserMinus}
                   label={`Take ${email} out of the team…`}
-                  onClick={() => setLeaving({ kind: 'member', id: user_id, email })}
+                  onClick={() => setRemoval({ kind: 'member', id: user_id, email })}
                 />
               )}
             </li>
           ))}
           {data.invitations.map(({ id, email, expires_at }) => (
             <li key={id} className="card-row member-row">
-              <p className="clip" title={email}>
+              <p className="truncate" title={email}>
                 {email}
               </p>
-              <p className="quiet">Invited, until {day(expires_at)}</p>
+              <p className="text-muted">Invited, until {formatDate(expires_at)}</p>
               <IconButton icon={Link2Off} label={`Take the invitation of ${email} back`} onClick={() => revoke.mutate({ params: { id } })} />
             </li>
           ))}
@@ -104,43 +104,43 @@ export function Members() {
           <ul aria-label="Teams of others">
             {data.teams.map(({ account_id, owner_email, created_at }) => (
               <li key={account_id} className="card-row member-row">
-                <p className="clip" title={owner_email}>
+                <p className="truncate" title={owner_email}>
                   <strong>{owner_email}</strong>
                 </p>
-                <p className="quiet">You are a member since {day(created_at)}</p>
+                <p className="text-muted">You are a member since {formatDate(created_at)}</p>
                 <IconButton
                   icon={LogOut}
                   label={`Leave the team of ${owner_email}…`}
-                  onClick={() => setLeaving({ kind: 'team', account_id, email: owner_email })}
+                  onClick={() => setRemoval({ kind: 'team', account_id, email: owner_email })}
                 />
               </li>
             ))}
           </ul>
         </>
       )}
-      {open === 'invite' && <InviteDialog onClose={() => setOpen(null)} onMade={again} />}
+      {open === 'invite' && <InviteMemberDialog onClose={() => setOpen(null)} onInvited={refresh} />}
       {open === 'join' && (
-        <JoinDialog
+        <JoinTeamDialog
           onClose={() => setOpen(null)}
           onJoined={() => {
-            again()
-            void cache.invalidateQueries({ queryKey: keys.projects })
+            refresh()
+            void cache.invalidateQueries({ queryKey: queryKeys.projects })
           }}
         />
       )}
-      <NamedConfirm
-        open={leaving !== null}
-        onOpenChange={() => setLeaving(null)}
-        title={leaving?.kind === 'team' ? 'Leave this team?' : 'Take this person out of the team?'}
-        about={
-          leaving?.kind === 'team'
+      <ConfirmByNameDialog
+        open={removal !== null}
+        onOpenChange={() => setRemoval(null)}
+        title={removal?.kind === 'team' ? 'Leave this team?' : 'Take this person out of the team?'}
+        description={
+          removal?.kind === 'team'
             ? 'You no longer see its projects. To come back takes a new invitation.'
             : 'They no longer see your projects. What they deployed stays.'
         }
-        name={leaving?.email ?? ''}
-        action={leaving?.kind === 'team' ? 'Leave' : 'Take out'}
+        name={removal?.email ?? ''}
+        action={removal?.kind === 'team' ? 'Leave' : 'Take out'}
         busy={remove.isPending || leave.isPending}
-        onConfirm={goOn}
+        onConfirm={confirmRemoval}
       />
     </section>
   )

@@ -1,11 +1,11 @@
-import { useOffered } from '../../api/offered.ts'
-import { useInstance } from '../../api/queries.ts'
+import { useCapabilities } from '../../api/capabilities.ts'
+import { useInstanceSession } from '../../api/queries.ts'
 import { useBilling } from '../../api/billing.ts'
 import { useTeam } from '../../api/team.ts'
 import { useTokens } from '../../api/tokens.ts'
-import { SkeletonRows } from '../../ui/feedback.tsx'
-import { useTogether } from '../../ui/together.ts'
-import { useTitle } from '../frame/title.ts'
+import { SkeletonRows } from '../../components/feedback.tsx'
+import { useInitialLoading } from '../../lib/use-initial-loading.ts'
+import { useTitle } from '../layout/use-title.ts'
 import { PlanAndCard } from './plan-and-card.tsx'
 import { Members } from './members.tsx'
 import { Tokens } from './tokens.tsx'
@@ -14,23 +14,23 @@ import './page.css'
 /** What is mine, whatever the instance: the programs that act for me, and what I pay for. */
 export default function AccountPage() {
   useTitle('Account')
-  const session = useInstance().data
-  const offered = useOffered()
+  const session = useInstanceSession().data
+  const capabilities = useCapabilities()
   // The parts are drawn together: none of them pushes another one down.
-  const isComing = useTogether([useInstance(), useTokens(), useBilling(), useTeam(offered.instance)])
+  const isLoading = useInitialLoading([useInstanceSession(), useTokens(), useBilling(), useTeam(capabilities.has_instance_api)])
   return (
     <div className="page">
-      <header className="page-head">
+      <header className="page-header">
         <h1>Account</h1>
-        {session && <p className="quiet clip">{session.user.email}</p>}
+        {session && <p className="text-muted truncate">{session.user.email}</p>}
       </header>
-      {isComing ? (
+      {isLoading ? (
         <SkeletonRows rows={8} height={72} />
       ) : (
         <>
           <Tokens />
           <PlanAndCard />
-          {offered.instance && <Members />}
+          {capabilities.has_instance_api && <Members />}
         </>
       )}
     </div>

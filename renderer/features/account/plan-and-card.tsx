@@ -2,44 +2,44 @@ import { useState } from 'react'
 import type { BillingStatus } from '../../../server/contract/billing.ts'
 import { plans } from '../../../server/contract/plans.ts'
 import { useBilling } from '../../api/billing.ts'
-import { problemFrom } from '../../api/problem.ts'
-import { useOffered } from '../../api/offered.ts'
-import { useInstance } from '../../api/queries.ts'
-import { Button, ButtonLink } from '../../ui/button.tsx'
-import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
-import { day } from '../../ui/format.ts'
-import { useNow } from '../../ui/now.ts'
-import { StatusWord } from '../../ui/status.tsx'
-import { useLanding } from '../frame/landing.ts'
-import { CancelDialog } from './cancel-dialog.tsx'
-import { Emulation } from './emulation.tsx'
+import { toProblem } from '../../lib/api-problem.ts'
+import { useCapabilities } from '../../api/capabilities.ts'
+import { useInstanceSession } from '../../api/queries.ts'
+import { Button, ButtonLink } from '../../components/button.tsx'
+import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { formatDate } from '../../lib/format.ts'
+import { useNow } from '../../lib/use-now.ts'
+import { StatusText } from '../../components/status.tsx'
+import { useScrollToSection } from '../layout/use-scroll-to-section.ts'
+import { CancelSubscriptionDialog } from './cancel-dialog.tsx'
+import { PlanSimulator } from './plan-simulator.tsx'
 import { PlanDialog } from './plan-dialog.tsx'
-import { cardAddress, useCardElsewhere } from './card-address.ts'
-import { canCancel, cardWords, daysLeft, planLine } from './plan-words.ts'
-import { subscriptionSign } from './subscription-sign.ts'
+import { cardUrl, useRemoteCardUrl } from './card-url.ts'
+import { canCancel, cardLabel, daysLeft, planSummary } from './plan-labels.ts'
+import { subscriptionBadge } from './subscription-badge.ts'
 import './plan.css'
 
 /** What the account may do, who pays for it and how, and on one's own machine the play at all of it. */
 export function PlanAndCard() {
   const { data, error, refetch } = useBilling()
-  const session = useInstance().data
-  const offered = useOffered()
-  useLanding(data !== undefined)
-  const isPlayed = data?.processor_enabled === false && offered.is_here && session?.user.is_instance_owner === true
+  const session = useInstanceSession().data
+  const capabilities = useCapabilities()
+  useScrollToSection(data !== undefined)
+  const isSimulated = data?.processor_enabled === false && capabilities.is_local && session?.user.is_instance_owner === true
   return (
     <section className="card" aria-labelledby="plan">
-      <header className="card-head">
+      <header className="card-header">
         <h2 id="plan">Plan and card</h2>
-        {data && !data.processor_enabled && <span className="faint plan-note">Nothing is charged here</span>}
+        {data && !data.processor_enabled && <span className="text-subtle plan-note">Nothing is charged here</span>}
       </header>
       <div className="card-body stack">
-        {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
+        {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
         {!data && !error && <SkeletonRows rows={3} height={40} />}
         {data && <PlanFacts billing={data} />}
-        {data?.processor_enabled && <PlanActs billing={data} />}
-        {isPlayed && <Emulation />}
-        {data && !data.processor_enabled && !isPlayed && (
-          <p className="quiet">No payment processor is set up on this instance. Its owner gives you a plan.</p>
+        {data?.processor_enabled && <PlanActions billing={data} />}
+        {isSimulated && <PlanSimulator />}
+        {data && !data.processor_enabled && !isSimulated && (
+          <p className="text-muted">No payment processor is set up on this instance. Its owner gives you a plan.</p>
         )}
       </div>
     </section>
@@ -49,9 +49,9 @@ export function PlanAndCard() {
 function PlanFacts({ billing }: { billing: BillingStatus }) {
   const now = useNow(60_000)
   const trial = billing.trial_ends_at === null ? null : daysLeft(billing.trial_ends_at, now)
-  const subscription = subscriptionSign(billing)
+  const subscription = subscriptionBadge(billing)
   // A trial of pro lifts whoever has less.
-  const allowed = trial !== null && trial > 0 && billing.plan === 'starter' ? plans.pro : plans[billing.plan]
+  const effectivePlan = trial !== null && trial > 0 && billing.plan === 'starter' ? plans.pro : plans[billing.plan]
   return (
     <dl className="plan-facts">
       <div>
@@ -59,7 +59,7 @@ function PlanFacts({ billing }: { billing: BillingStatus }) {
         <dd>
           <strong>{billing.plan}</strong>
           {billing.subscription_status !== null && `, billed ${billing.billing_interval}`}
-          <span className="faint">{planLine(allowed)}</span>
+          <span className="text-subtle">{planSummary(effectivePlan)}</span>
         </dd>
       </div>
       {billing.trial_ends_at !== null && trial !== null && (
@@ -67,8 +67,8 @@ function PlanFacts({ billing }: { billing: BillingStatus }) {
           <dt>Trial</dt>
           <dd>
             {trial > 0 ? `All of pro for ${trial === 1 ? 'one more day' : `${trial} more days`}` : 'Over'}
-            <span className="faint">
-              {trial > 0 ? 'Until' : 'It ended on'} {day(billing.trial_ends_at)}
+            <span className="text-subtle">
+              {trial > 0 ? 'Until' : 'It ended on'} {formatDate(billing.trial_ends_at)}
             </span>
           </dd>
         </div>
@@ -77,14 +77,14 @@ function PlanFacts({ billing }: { billing: BillingStatus }) {
         <div>
           <dt>Subscription</dt>
           <dd>
-            <StatusWord sign={subscription} />
-            {billing.cancel_at !== null && <span className="faint">On {day(billing.cancel_at)} the account goes to starter</span>}
+            <StatusText badge={subscription} />
+            {billing.cancel_at !== null && <span className="text-subtle">On {formatDate(billing.cancel_at)} the account goes to starter</span>}
           </dd>
         </div>
       )}
       <div>
         <dt>Card</dt>
-        <dd>{billing.has_payment_method ? cardWords(billing.card) : <span className="faint">None</span>}</dd>
+        <dd>{billing.has_payment_method ? cardLabel(billing.card) : <span className="text-subtle">None</span>}</dd>
       </div>
       {billing.free_domain_credits > 0 && (
         <div>
@@ -96,20 +96,20 @@ function PlanFacts({ billing }: { billing: BillingStatus }) {
   )
 }
 
-function PlanActs({ billing }: { billing: BillingStatus }) {
+function PlanActions({ billing }: { billing: BillingStatus }) {
   const [open, setOpen] = useState<'plan' | 'cancel' | null>(null)
-  const elsewhere = useCardElsewhere()
+  const remoteCardUrl = useRemoteCardUrl()
   const close = () => setOpen(null)
   return (
     <>
-      <div className="plan-acts">
+      <div className="plan-actions">
         <Button kind="primary" onClick={() => setOpen('plan')}>
           {billing.plan === 'starter' ? 'Choose a plan…' : 'Change the plan…'}
         </Button>
-        {elsewhere !== null && <ButtonLink href={elsewhere}>Its own dashboard: card</ButtonLink>}
-        {elsewhere === null && billing.has_payment_method && billing.plan !== 'starter' && (
+        {remoteCardUrl !== null && <ButtonLink href={remoteCardUrl}>Its own dashboard: card</ButtonLink>}
+        {remoteCardUrl === null && billing.has_payment_method && billing.plan !== 'starter' && (
           // A document of its own: see card-page.tsx.
-          <a className="button button-plain" href={cardAddress(billing.plan, billing.billing_interval)}>
+          <a className="button button-plain" href={cardUrl(billing.plan, billing.billing_interval)}>
             Replace the card…
           </a>
         )}
@@ -120,7 +120,7 @@ function PlanActs({ billing }: { billing: BillingStatus }) {
         )}
       </div>
       {open === 'plan' && <PlanDialog billing={billing} onClose={close} />}
-      {open === 'cancel' && <CancelDialog billing={billing} onClose={close} />}
+      {open === 'cancel' && <CancelSubscriptionDialog billing={billing} onClose={close} />}
     </>
   )
 }

@@ -1,7 +1,7 @@
 /** What of Stripe's own browser script is used here: https://docs.stripe.com/js */
 interface Stripe {
   elements(options: { clientSecret: string; appearance: { theme: 'stripe' | 'night' } }): {
-    create(type: 'payment'): { mount(place: HTMLElement): void; destroy(): void; on(event: 'ready' | 'loaderror', tell: () => void): void }
+    create(type: 'payment'): { mount(container: HTMLElement): void; destroy(): void; on(event: 'ready' | 'loaderror', tell: () => void): void }
   }
   confirmSetup(options: {
     elements: unknown
@@ -23,23 +23,23 @@ export interface StripeForm {
 }
 
 // Stripe asks for its script to be had from here and from nowhere else.
-const script = 'https://js.stripe.com/v3/'
+const scriptUrl = 'https://js.stripe.com/v3/'
 
 /** Fetches Stripe's script, now that it is asked for, and opens its form. */
-export async function openStripeForm(place: HTMLElement, publishableKey: string, clientSecret: string): Promise<StripeForm> {
-  await load()
+export async function openStripeForm(container: HTMLElement, publishableKey: string, clientSecret: string): Promise<StripeForm> {
+  await loadStripeScript()
   const stripe = window.Stripe?.(publishableKey)
   if (!stripe) throw new Error('The script of the payment processor did not start. Load the page again.')
   const isDark = matchMedia('(prefers-color-scheme: dark)').matches
   const theme = document.documentElement.dataset.theme ?? (isDark ? 'dark' : 'light')
   const elements = stripe.elements({ clientSecret, appearance: { theme: theme === 'dark' ? 'night' : 'stripe' } })
   const form = elements.create('payment')
-  await new Promise<void>((done, fail) => {
-    form.on('ready', done)
+  await new Promise<void>((resolve, reject) => {
+    form.on('ready', resolve)
     form.on('loaderror', () =>
-      fail(new Error('The form of the payment processor did not load. Look whether this machine reaches it, and load the page again.')),
+      reject(new Error('The form of the payment processor did not load. Look whether this machine reaches it, and load the page again.')),
     )
-    form.mount(place)
+    form.mount(container)
   })
   return {
     async save(returnUrl) {
@@ -50,21 +50,21 @@ export async function openStripeForm(place: HTMLElement, publishableKey: string,
   }
 }
 
-let loading: Promise<void> | undefined
+let scriptLoading: Promise<void> | undefined
 
-function load(): Promise<void> {
-  loading ??= new Promise<void>((done, fail) => {
+function loadStripeScript(): Promise<void> {
+  scriptLoading ??= new Promise<void>((resolve, reject) => {
     const element = document.createElement('script')
-    element.src = script
-    element.addEventListener('load', () => done())
+    element.src = scriptUrl
+    element.addEventListener('load', () => resolve())
     element.addEventListener('error', () => {
       element.remove()
-      loading = undefined
-      fail(
+      scriptLoading = undefined
+      reject(
         new Error('The script of the payment processor cannot be fetched. Look whether this machine reaches js.stripe.com, and load the page again.'),
       )
     })
     document.head.append(element)
   })
-  return loading
+  return scriptLoading
 }

@@ -1,26 +1,26 @@
 /** One cache on the way, as `Cache-Status` (RFC 9211) tells: its name, and what it says of itself. */
-export interface CacheStep {
+export interface CacheStatusMember {
   name: string
   /** Parameters without their quotes; `true` for one that stands alone. */
   parameters: Map<string, string | true>
 }
 
 /** Reads the header; the step nearest to the app comes first. What cannot be read is left out. */
-export function cacheSteps(header: string): CacheStep[] {
-  return split(header, ',').flatMap((member) => {
-    const [name = '', ...rest] = split(member, ';').map((part) => part.trim())
+export function parseCacheStatus(header: string): CacheStatusMember[] {
+  return splitOutsideQuotes(header, ',').flatMap((member) => {
+    const [name = '', ...rest] = splitOutsideQuotes(member, ';').map((part) => part.trim())
     if (name === '') return []
     const parameters = new Map<string, string | true>()
     for (const part of rest) {
       const at = part.indexOf('=')
       if (at < 0) parameters.set(part, true)
-      else parameters.set(part.slice(0, at).trim(), unquoted(part.slice(at + 1).trim()))
+      else parameters.set(part.slice(0, at).trim(), unquote(part.slice(at + 1).trim()))
     }
-    return [{ name: unquoted(name), parameters }]
+    return [{ name: unquote(name), parameters }]
   })
 }
 
-const reasons: Record<string, string> = {
+const forwardReasons: Record<string, string> = {
   bypass: 'was set up not to look for it',
   method: 'passed it on, as its method is never answered from a store',
   'uri-miss': 'had nothing stored under this address',
@@ -32,26 +32,26 @@ const reasons: Record<string, string> = {
 }
 
 /** What a cache says of itself, in a sentence. */
-export function explain({ name, parameters }: CacheStep): string {
-  const said: string[] = []
+export function describeCacheMember({ name, parameters }: CacheStatusMember): string {
+  const clauses: string[] = []
   const ttl = Number(parameters.get('ttl'))
   if (parameters.has('hit')) {
-    said.push('answered from its store')
-    if (parameters.has('ttl') && Number.isFinite(ttl)) said.push(ttl < 0 ? `stale for ${-ttl} s` : `fresh for another ${ttl} s`)
+    clauses.push('answered from its store')
+    if (parameters.has('ttl') && Number.isFinite(ttl)) clauses.push(ttl < 0 ? `stale for ${-ttl} s` : `fresh for another ${ttl} s`)
   } else {
     const forward = parameters.get('fwd')
-    said.push(typeof forward === 'string' ? (reasons[forward] ?? `asked further on (${forward})`) : 'did not answer by itself')
+    clauses.push(typeof forward === 'string' ? (forwardReasons[forward] ?? `asked further on (${forward})`) : 'did not answer by itself')
     const status = parameters.get('fwd-status')
-    if (typeof status === 'string') said.push(`the app answered ${status}`)
-    if (parameters.has('collapsed')) said.push('it shared the request of somebody who asked at the same time')
-    if (parameters.has('stored')) said.push('the answer is stored now')
+    if (typeof status === 'string') clauses.push(`the app answered ${status}`)
+    if (parameters.has('collapsed')) clauses.push('it shared the request of somebody who asked at the same time')
+    if (parameters.has('stored')) clauses.push('the answer is stored now')
   }
   const detail = parameters.get('detail')
-  return `${name} ${said.join('; ')}${typeof detail === 'string' ? ` (${detail})` : ''}.`
+  return `${name} ${clauses.join('; ')}${typeof detail === 'string' ? ` (${detail})` : ''}.`
 }
 
 /** Splits where the mark is not inside of quotes. */
-function split(text: string, mark: string): string[] {
+function splitOutsideQuotes(text: string, separator: string): string[] {
   const parts = ['']
   let isQuoted = false
   for (let at = 0; at < text.length; at++) {
@@ -61,12 +61,12 @@ function split(text: string, mark: string): string[] {
       continue
     }
     if (character === '"') isQuoted = !isQuoted
-    if (character === mark && !isQuoted) parts.push('')
+    if (character === separator && !isQuoted) parts.push('')
     else parts[parts.length - 1] += character
   }
   return parts
 }
 
-function unquoted(text: string): string {
+function unquote(text: string): string {
   return text.startsWith('"') && text.endsWith('"') && text.length > 1 ? text.slice(1, -1).replace(/\\(.)/g, '$1') : text
 }

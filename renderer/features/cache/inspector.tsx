@@ -2,66 +2,66 @@ import { Radar } from 'lucide-react'
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import type { CacheVerdict } from '../../../server/contract/network.ts'
-import { useAction } from '../../api/actions.ts'
-import { Button } from '../../ui/button.tsx'
-import { ProblemView } from '../../ui/feedback.tsx'
-import { TextField } from '../../ui/field.tsx'
-import { usePurged } from './purged.ts'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
+import { Button } from '../../components/button.tsx'
+import { ProblemView } from '../../components/feedback.tsx'
+import { TextField } from '../../components/field.tsx'
+import { useRefreshAfterPurge } from './use-refresh-after-purge.ts'
 import { Verdict } from './verdict.tsx'
 
 /** “What does the cache do with this address?”: the verdict without a request, or with a real one. */
 export function Inspector({ slug }: { slug: string }) {
   const [params, setParams] = useSearchParams()
-  const asked = params.get('url')
-  const [url, setUrl] = useState(asked ?? '/')
+  const urlParameter = params.get('url')
+  const [url, setUrl] = useState(urlParameter ?? '/')
   const [headers, setHeaders] = useState('')
   const id = useId()
-  const inspect = useAction('inspectCache', { quiet: true })
+  const inspect = useApiMutation('inspectCache', { hidesErrorToast: true })
   const [verdict, setVerdict] = useState<CacheVerdict | null>(null)
-  const purged = usePurged(slug)
-  const [wrongLine, setWrongLine] = useState<string | null>(null)
+  const refreshAfterPurge = useRefreshAfterPurge(slug)
+  const [invalidLine, setInvalidLine] = useState<string | null>(null)
 
-  const look = async (send: boolean) => {
-    const read = headersOf(headers)
-    if (typeof read === 'string') {
-      setWrongLine(read)
+  const inspectUrl = async (send: boolean) => {
+    const parsed = parseHeaders(headers)
+    if (typeof parsed === 'string') {
+      setInvalidLine(parsed)
       return
     }
-    setWrongLine(null)
+    setInvalidLine(null)
     setParams({ url: url.trim() }, { replace: true })
-    const question = { params: { slug }, body: { url: url.trim(), ...(Object.keys(read).length > 0 ? { headers: read } : {}) } }
-    const ask = (more: { send?: boolean }) => inspect.mutateAsync({ ...question, body: { ...question.body, ...more } }).catch(() => null)
-    const found = await ask(send ? { send } : {})
-    setVerdict(found)
-    if (!send || !found) return
-    purged()
+    const request = { params: { slug }, body: { url: url.trim(), ...(Object.keys(parsed).length > 0 ? { headers: parsed } : {}) } }
+    const sendRequest = (options: { send?: boolean }) => inspect.mutateAsync({ ...request, body: { ...request.body, ...options } }).catch(() => null)
+    const result = await sendRequest(send ? { send } : {})
+    setVerdict(result)
+    if (!send || !result) return
+    refreshAfterPurge()
     // The verdict is of the moment before the request; what is stored now is what it left behind.
-    const after = await ask({})
-    if (after) setVerdict({ ...found, key: after.key, stored: after.stored })
+    const after = await sendRequest({})
+    if (after) setVerdict({ ...result, key: after.key, stored: after.stored })
   }
   // Who comes with an address in the link wants its verdict.
-  const came = useRef(asked)
+  const initialUrl = useRef(urlParameter)
   useEffect(() => {
-    if (came.current === null) return
-    came.current = null
-    void look(false)
+    if (initialUrl.current === null) return
+    initialUrl.current = null
+    void inspectUrl(false)
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- once, on arrival
   }, [])
 
-  const sends = inspect.variables?.body.send === true
+  const isSending = inspect.variables?.body.send === true
   return (
     <section className="card" aria-labelledby="inspector">
-      <header className="card-head">
+      <header className="card-header">
         <h2 id="inspector">What does the cache do with this address?</h2>
       </header>
       <form
         className="card-body stack"
         onSubmit={(event: FormEvent) => {
           event.preventDefault()
-          void look(false)
+          void inspectUrl(false)
         }}
       >
-        <div className="look-line">
+        <div className="inspect-row">
           <TextField
             label="Path or address"
             mono
@@ -69,47 +69,49 @@ export function Inspector({ slug }: { slug: string }) {
             value={url}
             onChange={({ target }) => setUrl(target.value)}
             placeholder="/products?page=2"
-            error={inspect.error?.issue('url')}
+            error={inspect.error?.issueFor('url')}
             hint="Inspecting has no side effects. Sending a request is a visit: it wakes the app and may store the response."
           />
-          <Button kind="primary" icon={Radar} type="submit" busy={inspect.isPending && !sends}>
+          <Button kind="primary" icon={Radar} type="submit" busy={inspect.isPending && !isSending}>
             Look
           </Button>
-          <Button busy={inspect.isPending && sends} onClick={() => url.trim() !== '' && void look(true)}>
+          <Button busy={inspect.isPending && isSending} onClick={() => url.trim() !== '' && void inspectUrl(true)}>
             Send a request
           </Button>
         </div>
-        <details className="look-more">
+        <details className="disclosure">
           <summary>With request headers</summary>
           <textarea
             className="input mono"
             aria-label="Request headers"
             aria-describedby={`${id}-headers`}
-            aria-invalid={wrongLine !== null || undefined}
+            aria-invalid={invalidLine !== null || undefined}
             spellCheck={false}
             value={headers}
             placeholder={'Accept-Language: nb\nAccept-Encoding: gzip'}
             onChange={({ target }) => setHeaders(target.value)}
           />
-          <p id={`${id}-headers`} className={wrongLine ? 'field-error' : 'field-hint'} role={wrongLine ? 'alert' : undefined}>
-            {wrongLine ? `“${wrongLine}” is not a header. Write one a line, as Name: value.` : 'One a line. They matter where answers vary by them.'}
+          <p id={`${id}-headers`} className={invalidLine ? 'field-error' : 'field-hint'} role={invalidLine ? 'alert' : undefined}>
+            {invalidLine
+              ? `“${invalidLine}” is not a header. Write one a line, as Name: value.`
+              : 'One a line. They matter where answers vary by them.'}
           </p>
         </details>
-        {inspect.error && !inspect.error.issue('url') && <ProblemView problem={inspect.error} />}
+        {inspect.error && !inspect.error.issueFor('url') && <ProblemView problem={inspect.error} />}
       </form>
-      <div role="status">{verdict && <Verdict slug={slug} verdict={verdict} onAgain={() => void look(false)} />}</div>
+      <div role="status">{verdict && <Verdict slug={slug} verdict={verdict} onAgain={() => void inspectUrl(false)} />}</div>
     </section>
   )
 }
 
 /** The headers, or the line that is none. */
-function headersOf(text: string): Record<string, string> | string {
-  const read: Record<string, string> = {}
+function parseHeaders(text: string): Record<string, string> | string {
+  const parsed: Record<string, string> = {}
   for (const line of text.split('\n').map((one) => one.trim())) {
     if (line === '') continue
     const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):\s*(.*)$/.exec(line) ?? []
     if (name === undefined || value === undefined) return line
-    read[name.toLowerCase()] = value
+    parsed[name.toLowerCase()] = value
   }
-  return read
+  return parsed
 }

@@ -1,12 +1,12 @@
 import { useState } from 'react'
 import { useSearchParams } from 'wouter'
-import { useOffered } from '../../api/offered.ts'
+import { useCapabilities } from '../../api/capabilities.ts'
 import { useProject } from '../../api/queries.ts'
-import { SkeletonRows } from '../../ui/feedback.tsx'
-import { useLanding } from '../frame/landing.ts'
-import { useTitle } from '../frame/title.ts'
+import { SkeletonRows } from '../../components/feedback.tsx'
+import { useScrollToSection } from '../layout/use-scroll-to-section.ts'
+import { useTitle } from '../layout/use-title.ts'
 import { Inspector } from './inspector.tsx'
-import { PurgeLog } from './log.tsx'
+import { PurgeLog } from './purge-log.tsx'
 import { Purge, PurgeAllDialog } from './purge.tsx'
 import { Summary } from './summary.tsx'
 import { Webhook } from './webhook.tsx'
@@ -17,26 +17,26 @@ export default function CachePage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
   useTitle(`Cache · ${project?.name ?? slug}`)
   const [params, setParams] = useSearchParams()
-  useLanding(project !== undefined)
-  const offered = useOffered()
-  const [asking, setAsking] = useState(false)
+  useScrollToSection(project !== undefined)
+  const capabilities = useCapabilities()
+  const [isOpen, setIsOpen] = useState(false)
   // The palette leads here with the question already put.
-  const isAsked = params.get('purge') === 'all'
+  const isRequested = params.get('purge') === 'all'
   const setOpen = (open: boolean) => {
-    setAsking(open)
-    if (isAsked) setParams({}, { replace: true })
+    setIsOpen(open)
+    if (isRequested) setParams({}, { replace: true })
   }
   if (!project) return <SkeletonRows rows={6} height={72} />
   return (
     <div className="stack">
-      <Summary project={project} onPurgeAll={() => setAsking(true)} />
-      {offered.instance && <Inspector slug={slug} />}
+      <Summary project={project} onPurgeAll={() => setIsOpen(true)} />
+      {capabilities.has_instance_api && <Inspector slug={slug} />}
       <div className="cache-pair">
         <Purge slug={slug} />
         <Webhook project={project} />
       </div>
       <PurgeLog slug={slug} />
-      {(asking || isAsked) && <PurgeAllDialog project={project} onOpenChange={setOpen} />}
+      {(isOpen || isRequested) && <PurgeAllDialog project={project} onOpenChange={setOpen} />}
     </div>
   )
 }

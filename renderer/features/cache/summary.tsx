@@ -1,36 +1,36 @@
 import { Eraser } from 'lucide-react'
 import type { Project } from '../../../server/contract/projects.ts'
-import { useAction } from '../../api/actions.ts'
-import { problemFrom } from '../../api/problem.ts'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
+import { toProblem } from '../../lib/api-problem.ts'
 import { useMetrics } from '../../api/queries.ts'
-import { Button } from '../../ui/button.tsx'
-import { ProblemView, Skeleton } from '../../ui/feedback.tsx'
-import { SwitchField } from '../../ui/field.tsx'
-import { bytes, percent } from '../../ui/format.ts'
+import { Button } from '../../components/button.tsx'
+import { ProblemView, Skeleton } from '../../components/feedback.tsx'
+import { SwitchField } from '../../components/field.tsx'
+import { formatBytes, formatPercent } from '../../lib/format.ts'
 
 /** How much of a day the cache answered, what it holds, and its switch. */
 export function Summary({ project, onPurgeAll }: { project: Project; onPurgeAll: () => void }) {
   const { data, error, refetch } = useMetrics(project.slug, '24h')
-  const change = useAction('updateProject', {
-    onDone: () => void refetch(),
+  const change = useApiMutation('updateProject', {
+    onSuccess: () => void refetch(),
   })
   const cache = data?.cache
-  const isOn = change.isPending ? (change.variables.body.caching_enabled ?? project.caching_enabled) : project.caching_enabled
+  const isEnabled = change.isPending ? (change.variables.body.caching_enabled ?? project.caching_enabled) : project.caching_enabled
   return (
     <section className="card cache-sum" aria-label="Edge cache">
       <div>
-        {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
-        {cache ? <Ratio cache={cache} /> : !error && <Skeleton height={92} />}
+        {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
+        {cache ? <HitRatio cache={cache} /> : !error && <Skeleton height={92} />}
       </div>
       <div>
         <SwitchField
           label="Keep answers at the edge"
           hint={
-            isOn
+            isEnabled
               ? 'What the app marks as cacheable is answered without it, also while it sleeps.'
               : 'Every request goes to the app, and nothing is kept. Switch it on to answer from here again.'
           }
-          checked={isOn}
+          checked={isEnabled}
           onChange={(caching_enabled) => change.mutate({ params: { slug: project.slug }, body: { caching_enabled } })}
         />
         <Button icon={Eraser} onClick={onPurgeAll}>
@@ -41,7 +41,7 @@ export function Summary({ project, onPurgeAll }: { project: Project; onPurgeAll:
   )
 }
 
-interface Counts {
+interface CacheCounts {
   hits: number
   misses: number
   bypass: number
@@ -50,26 +50,29 @@ interface Counts {
   bytes: number
 }
 
-function Ratio({ cache }: { cache: Counts }) {
-  const ways = [
-    { name: cache.hits === 1 ? 'hit' : 'hits', way: 'hit', count: cache.hits },
-    { name: cache.misses === 1 ? 'miss' : 'misses', way: 'miss', count: cache.misses },
-    { name: 'bypass', way: 'bypass', count: cache.bypass },
+function HitRatio({ cache }: { cache: CacheCounts }) {
+  const outcomes = [
+    { name: cache.hits === 1 ? 'hit' : 'hits', outcome: 'hit', count: cache.hits },
+    { name: cache.misses === 1 ? 'miss' : 'misses', outcome: 'miss', count: cache.misses },
+    { name: 'bypass', outcome: 'bypass', count: cache.bypass },
   ]
   const isEmpty = cache.hits + cache.misses + cache.bypass === 0
   return (
     <>
       <p className="cache-ratio">
-        <strong>{cache.hit_ratio === null ? 'No figure yet' : percent(cache.hit_ratio)}</strong>
-        <span className="quiet">{cache.hit_ratio === null ? 'no requests in the last 24 h' : 'hit rate (last 24 h)'}</span>
+        <strong>{cache.hit_ratio === null ? 'No figure yet' : formatPercent(cache.hit_ratio)}</strong>
+        <span className="text-muted">{cache.hit_ratio === null ? 'no requests in the last 24 h' : 'hit rate (last 24 h)'}</span>
       </p>
-      <div className="cache-ways" aria-hidden>
-        {!isEmpty && ways.map(({ way, count }) => count > 0 && <span key={way} className={`cache-way-${way}`} style={{ flexGrow: count }} />)}
+      <div className="cache-outcomes" aria-hidden>
+        {!isEmpty &&
+          outcomes.map(
+            ({ outcome, count }) => count > 0 && <span key={outcome} className={`cache-outcome-${outcome}`} style={{ flexGrow: count }} />,
+          )}
       </div>
-      <ul className="cache-key">
-        {ways.map(({ name, way, count }) => (
-          <li key={way}>
-            <span className={`cache-swatch cache-way-${way}`} aria-hidden />
+      <ul className="cache-legend">
+        {outcomes.map(({ name, outcome, count }) => (
+          <li key={outcome}>
+            <span className={`cache-swatch cache-outcome-${outcome}`} aria-hidden />
             <span>
               <strong>{count.toLocaleString()}</strong> {name}
             </span>
@@ -78,7 +81,7 @@ function Ratio({ cache }: { cache: Counts }) {
         <li className="cache-stored">
           <span>
             Stored now: <strong>{cache.objects.toLocaleString()}</strong> {cache.objects === 1 ? 'answer' : 'answers'},{' '}
-            <strong>{bytes(cache.bytes)}</strong>
+            <strong>{formatBytes(cache.bytes)}</strong>
           </span>
         </li>
       </ul>

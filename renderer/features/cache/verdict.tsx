@@ -1,30 +1,30 @@
 import { Eraser } from 'lucide-react'
 import type { CacheVerdict } from '../../../server/contract/network.ts'
-import { useAction } from '../../api/actions.ts'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { useUi } from '../../stores/ui.ts'
-import { Button } from '../../ui/button.tsx'
-import { bytes, duration, exactTime, milliseconds, seconds } from '../../ui/format.ts'
-import { Prose } from '../../ui/prose.tsx'
-import { Mark, type Sign } from '../../ui/status.tsx'
-import { cacheSteps, explain } from './cache-status.ts'
-import { purgedWords, usePurged } from './purged.ts'
+import { Button } from '../../components/button.tsx'
+import { formatBytes, formatDuration, formatDateTime, formatLatency, formatSeconds } from '../../lib/format.ts'
+import { Prose } from '../../components/prose.tsx'
+import { StatusIcon, type StatusBadgeData } from '../../components/status.tsx'
+import { parseCacheStatus, describeCacheMember } from './cache-status.ts'
+import { purgeSummary, useRefreshAfterPurge } from './use-refresh-after-purge.ts'
 
-const signs: Record<CacheVerdict['verdict'], Sign & { means: string }> = {
-  HIT: { word: 'Hit', shape: 'disc', tone: 'live', means: 'the edge answers by itself' },
-  STALE: { word: 'Stale', shape: 'dots', tone: 'busy', means: 'the edge answers with what it has, and asks the app behind it' },
-  MISS: { word: 'Miss', shape: 'ring', tone: 'idle', means: 'the app is asked' },
-  BYPASS: { word: 'Bypass', shape: 'dash', tone: 'cold', means: 'the app is asked, and its answer is not kept' },
+const verdictBadges: Record<CacheVerdict['verdict'], StatusBadgeData & { meaning: string }> = {
+  HIT: { label: 'Hit', shape: 'disc', tone: 'live', meaning: 'the edge answers by itself' },
+  STALE: { label: 'Stale', shape: 'dots', tone: 'busy', meaning: 'the edge answers with what it has, and asks the app behind it' },
+  MISS: { label: 'Miss', shape: 'ring', tone: 'idle', meaning: 'the app is asked' },
+  BYPASS: { label: 'Bypass', shape: 'dash', tone: 'cold', meaning: 'the app is asked, and its answer is not kept' },
 }
 
 export function Verdict({ slug, verdict, onAgain }: { slug: string; verdict: CacheVerdict; onAgain: () => void }) {
   const { stored, answer } = verdict
-  const sign = signs[verdict.verdict]
+  const badge = verdictBadges[verdict.verdict]
   const showToast = useUi((state) => state.showToast)
-  const purged = usePurged(slug)
-  const purge = useAction('purgeUrls', {
-    onDone(done) {
-      showToast({ kind: 'done', text: purgedWords(done.purged), request_id: null })
-      purged()
+  const refreshAfterPurge = useRefreshAfterPurge(slug)
+  const purge = useApiMutation('purgeUrls', {
+    onSuccess(purgeResult) {
+      showToast({ kind: 'done', text: purgeSummary(purgeResult.purged), request_id: null })
+      refreshAfterPurge()
       onAgain()
     },
   })
@@ -32,13 +32,13 @@ export function Verdict({ slug, verdict, onAgain }: { slug: string; verdict: Cac
     <div className="verdict">
       <div className="verdict-head">
         <div>
-          <p className={`verdict-word tone-${sign.tone}`}>
-            <Mark sign={sign} size={16} />
+          <p className={`verdict-title tone-${badge.tone}`}>
+            <StatusIcon badge={badge} size={16} />
             <span>
-              {sign.word}: {sign.means}
+              {badge.label}: {badge.meaning}
             </span>
           </p>
-          <p className="quiet">
+          <p className="text-muted">
             <Prose text={verdict.why} />
           </p>
         </div>
@@ -48,8 +48,8 @@ export function Verdict({ slug, verdict, onAgain }: { slug: string; verdict: Cac
           </Button>
         )}
       </div>
-      {answer && <RealAnswer answer={answer} />}
-      {stored && <Stored stored={stored} />}
+      {answer && <LiveResponse answer={answer} />}
+      {stored && <StoredResponseDetails stored={stored} />}
       <dl className="verdict-facts">
         <div className="verdict-key">
           <dt>Stored under</dt>
@@ -60,18 +60,18 @@ export function Verdict({ slug, verdict, onAgain }: { slug: string; verdict: Cac
   )
 }
 
-type StoredAnswer = NonNullable<CacheVerdict['stored']>
+type StoredResponse = NonNullable<CacheVerdict['stored']>
 
-function Stored({ stored }: { stored: StoredAnswer }) {
+function StoredResponseDetails({ stored }: { stored: StoredResponse }) {
   return (
     <>
-      <Life stored={stored} />
+      <FreshnessBar stored={stored} />
       <dl className="verdict-facts">
         <Fact name="Answer">
-          {stored.status}, {bytes(stored.bytes)}, {stored.tier === 'memory' ? 'in memory' : 'on disk'}
+          {stored.status}, {formatBytes(stored.bytes)}, {stored.tier === 'memory' ? 'in memory' : 'on disk'}
         </Fact>
         <Fact name="Stored">
-          <time dateTime={stored.stored_at}>{exactTime(stored.stored_at)}</time>
+          <time dateTime={stored.stored_at}>{formatDateTime(stored.stored_at)}</time>
         </Fact>
         <Fact name="Varies by">{stored.vary.length > 0 ? stored.vary.join(', ') : 'Nothing: one answer for all'}</Fact>
         <Fact name="Tags">
@@ -94,36 +94,36 @@ function Stored({ stored }: { stored: StoredAnswer }) {
 }
 
 /** The life of a stored answer on one line: how long fresh, how long usable after that, and where it is now. */
-function Life({ stored }: { stored: StoredAnswer }) {
+function FreshnessBar({ stored }: { stored: StoredResponse }) {
   const fresh = Math.max(0, stored.age_s + stored.fresh_for_s)
-  const spans = [
+  const phases = [
     { way: 'fresh', word: 'fresh', s: fresh },
     { way: 'revalidate', word: 'usable while the app is asked', s: stored.stale_while_revalidate_s },
     { way: 'error', word: 'usable when the app fails', s: stored.stale_if_error_s },
   ].filter(({ s }) => s > 0)
-  const end = spans.reduce((sum, { s }) => sum + s, 0)
-  const total = Math.max(end, stored.age_s, 1)
-  const over = total - end
-  const state = stored.fresh_for_s >= 0 ? `fresh for another ${age(stored.fresh_for_s)}` : `stale for ${age(-stored.fresh_for_s)}`
+  const usable_s = phases.reduce((sum, { s }) => sum + s, 0)
+  const total = Math.max(usable_s, stored.age_s, 1)
+  const expired_s = total - usable_s
+  const state = stored.fresh_for_s >= 0 ? `fresh for another ${formatAge(stored.fresh_for_s)}` : `stale for ${formatAge(-stored.fresh_for_s)}`
   return (
-    <div className="life">
+    <div className="ttl">
       <p>
-        {age(stored.age_s)} old, {state}
+        {formatAge(stored.age_s)} old, {state}
       </p>
-      <div className="life-bar" aria-hidden>
-        {spans.map(({ way, s }) => (
-          <span key={way} className={`life-${way}`} style={{ flexGrow: s }} />
+      <div className="ttl-bar" aria-hidden>
+        {phases.map(({ way, s }) => (
+          <span key={way} className={`ttl-${way}`} style={{ flexGrow: s }} />
         ))}
-        {over > 0 && <span className="life-over" style={{ flexGrow: over }} />}
-        <span className="life-now" style={{ left: `${(Math.min(stored.age_s, total) / total) * 100}%` }} />
+        {expired_s > 0 && <span className="ttl-over" style={{ flexGrow: expired_s }} />}
+        <span className="ttl-now" style={{ left: `${(Math.min(stored.age_s, total) / total) * 100}%` }} />
       </div>
-      {spans.length > 0 && (
-        <ul className="cache-key">
-          {spans.map(({ way, word, s }) => (
+      {phases.length > 0 && (
+        <ul className="cache-legend">
+          {phases.map(({ way, word, s }) => (
             <li key={way}>
-              <span className={`cache-swatch life-${way}`} aria-hidden />
+              <span className={`cache-swatch ttl-${way}`} aria-hidden />
               <span>
-                <strong>{seconds(s)}</strong> {word}
+                <strong>{formatSeconds(s)}</strong> {word}
               </span>
             </li>
           ))}
@@ -133,17 +133,17 @@ function Life({ stored }: { stored: StoredAnswer }) {
   )
 }
 
-function age(s: number): string {
-  return s < 60 ? `${Math.round(s)} s` : duration(s * 1000)
+function formatAge(s: number): string {
+  return s < 60 ? `${Math.round(s)} s` : formatDuration(s * 1000)
 }
 
-function RealAnswer({ answer }: { answer: NonNullable<CacheVerdict['answer']> }) {
+function LiveResponse({ answer }: { answer: NonNullable<CacheVerdict['answer']> }) {
   return (
     <section className="stack" aria-label="The request">
       <h3>The request that was made</h3>
       <dl className="verdict-facts">
         <Fact name="Answer">
-          {answer.status} in {milliseconds(answer.ms)}
+          {answer.status} in {formatLatency(answer.ms)}
         </Fact>
         <Fact name="X-Cache">{answer.x_cache ?? 'None'}</Fact>
         <Fact name="Age">{answer.age_s === null ? 'None' : `${answer.age_s} s`}</Fact>
@@ -151,10 +151,10 @@ function RealAnswer({ answer }: { answer: NonNullable<CacheVerdict['answer']> })
           <div className="verdict-key">
             <dt>Cache-Status</dt>
             <dd>
-              {cacheSteps(answer.cache_status).map((step) => (
-                <p key={step.name}>{explain(step)}</p>
+              {parseCacheStatus(answer.cache_status).map((step) => (
+                <p key={step.name}>{describeCacheMember(step)}</p>
               ))}
-              <p className="mono faint">{answer.cache_status}</p>
+              <p className="mono text-subtle">{answer.cache_status}</p>
             </dd>
           </div>
         )}
@@ -166,7 +166,7 @@ function RealAnswer({ answer }: { answer: NonNullable<CacheVerdict['answer']> })
 
 function Headers({ title, headers }: { title: string; headers: readonly (readonly [string, string])[] }) {
   return (
-    <details className="look-more">
+    <details className="disclosure">
       <summary>{title}</summary>
       <dl className="header-list" tabIndex={0} aria-label={title} role="group">
         {headers.map(([name, value], index) => (

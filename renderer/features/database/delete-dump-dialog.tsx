@@ -1,15 +1,15 @@
 import type { DatabaseDump } from '../../../server/contract/databases.ts'
-import { useAction } from '../../api/actions.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { ProblemView } from '../../ui/feedback.tsx'
-import { bytes, exactTime } from '../../ui/format.ts'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
+import { Button } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { ProblemView } from '../../components/feedback.tsx'
+import { formatBytes, formatDateTime } from '../../lib/format.ts'
 
 export function DeleteDumpDialog({ dump, onOpenChange, onDeleted }: { dump: DatabaseDump; onOpenChange: () => void; onDeleted: () => void }) {
-  const remove = useAction('deleteDatabaseDump', {
-    quiet: true,
-    done: 'The dump is deleted.',
-    onDone() {
+  const remove = useApiMutation('deleteDatabaseDump', {
+    hidesErrorToast: true,
+    successMessage: 'The dump is deleted.',
+    onSuccess() {
       onDeleted()
       onOpenChange()
     },
@@ -19,10 +19,10 @@ export function DeleteDumpDialog({ dump, onOpenChange, onDeleted }: { dump: Data
       open
       onOpenChange={onOpenChange}
       title="Delete this dump?"
-      about={`The dump of ${dump.project_slug} from ${exactTime(dump.created_at)}, ${bytes(dump.bytes)}, goes for good.`}
+      description={`The dump of ${dump.project_slug} from ${formatDateTime(dump.created_at)}, ${formatBytes(dump.bytes)}, goes for good.`}
     >
       {remove.error && <ProblemView problem={remove.error} />}
-      <footer className="dialog-foot">
+      <footer className="dialog-footer">
         <Button onClick={onOpenChange}>Cancel</Button>
         <Button kind="danger" busy={remove.isPending} onClick={() => remove.mutate({ params: { id: dump.id } })}>
           Delete

@@ -3,58 +3,58 @@ import { Ellipsis, FileUp, HardDriveDownload, RotateCcw, Trash2 } from 'lucide-r
 import { useState } from 'react'
 import type { Database, DatabaseDump } from '../../../server/contract/databases.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import { useAction } from '../../api/actions.ts'
-import { keys } from '../../api/keys.ts'
-import { problemFrom } from '../../api/problem.ts'
-import { useClient, useInstance } from '../../api/queries.ts'
-import { Button, IconButton } from '../../ui/button.tsx'
-import { DownloadButton } from '../../ui/download-button.tsx'
-import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
-import { bytes } from '../../ui/format.ts'
-import { Menu, MenuItem } from '../../ui/menu.tsx'
-import { Ago } from '../../ui/time.tsx'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { toProblem } from '../../lib/api-problem.ts'
+import { useClient, useInstanceSession } from '../../api/queries.ts'
+import { Button, IconButton } from '../../components/button.tsx'
+import { DownloadButton } from '../../components/download-button.tsx'
+import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { formatBytes } from '../../lib/format.ts'
+import { Menu, MenuItem } from '../../components/menu.tsx'
+import { RelativeTime } from '../../components/time.tsx'
 import { DeleteDumpDialog } from './delete-dump-dialog.tsx'
-import { ImportDialog } from './import-dialog.tsx'
+import { ImportDatabaseDialog } from './import-dialog.tsx'
 import { RestoreDialog } from './restore-dialog.tsx'
-import { dumpName, reasons } from './words.ts'
+import { dumpFilename, dumpReasonLabels } from './database-format.ts'
 
-type Open = { name: 'import' } | { name: 'restore' | 'delete'; dump: DatabaseDump }
+type OpenDialog = { name: 'import' } | { name: 'restore' | 'delete'; dump: DatabaseDump }
 
 /** Copies of the database in files, of which one can be put back. They outlive it. */
 export function Dumps({
   project,
   database,
   query,
-  wish,
-  onAnswered,
+  requestedAction,
+  onClosed,
 }: {
   project: Project
   database: Database | null
   query: UseQueryResult<DatabaseDump[]>
-  wish: string | null
-  onAnswered: () => void
+  requestedAction: string | null
+  onClosed: () => void
 }) {
   const { slug } = project
   const { data, error, isPending, refetch } = query
   const cache = useQueryClient()
-  const isOwner = useInstance().data?.user.is_instance_owner ?? false
-  const [open, setOpen] = useState<Open | null>(null)
-  const shown = open ?? (wish === 'import' && database ? { name: 'import' as const } : null)
-  const again = () => {
-    void cache.invalidateQueries({ queryKey: keys.dumps(slug) })
-    void cache.invalidateQueries({ queryKey: keys.everyDump })
-    void cache.invalidateQueries({ queryKey: keys.disk })
+  const isOwner = useInstanceSession().data?.user.is_instance_owner ?? false
+  const [open, setOpen] = useState<OpenDialog | null>(null)
+  const openDialog = open ?? (requestedAction === 'import' && database ? { name: 'import' as const } : null)
+  const refresh = () => {
+    void cache.invalidateQueries({ queryKey: queryKeys.dumps(slug) })
+    void cache.invalidateQueries({ queryKey: queryKeys.allDumps })
+    void cache.invalidateQueries({ queryKey: queryKeys.disk })
   }
   const close = () => {
     setOpen(null)
-    onAnswered()
+    onClosed()
   }
-  const dump = useAction('dumpDatabase', { done: 'The dump is written.', onDone: again })
+  const dump = useApiMutation('dumpDatabase', { successMessage: 'The dump is written.', onSuccess: refresh })
   // An instance that never had one has nothing to say here.
   if (!database && data?.length === 0) return null
   return (
     <section className="card" aria-labelledby="dumps">
-      <header className="card-head db-head">
+      <header className="card-header db-head">
         <h2 id="dumps">Dumps</h2>
         {database && (
           <div className="row">
@@ -69,12 +69,12 @@ export function Dumps({
       </header>
       {error && (
         <div className="card-body">
-          <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />
+          <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
         </div>
       )}
       {isPending && <SkeletonRows rows={2} height={60} />}
       {data?.length === 0 && (
-        <p className="card-body quiet">
+        <p className="card-body text-muted">
           None yet. A dump is the whole database as SQL in one file: to put back here, or to take elsewhere. One is written by itself before anything
           here replaces or drops the data.
         </p>
@@ -90,10 +90,10 @@ export function Dumps({
           />
         ))}
       </ul>
-      {data && data.length > 0 && !database && <p className="card-body quiet db-foot">To put one back, make a database first.</p>}
-      {shown?.name === 'import' && <ImportDialog project={project} onOpenChange={close} onImported={again} />}
-      {shown?.name === 'restore' && <RestoreDialog project={project} dump={shown.dump} onOpenChange={close} onRestored={again} />}
-      {shown?.name === 'delete' && <DeleteDumpDialog dump={shown.dump} onOpenChange={close} onDeleted={again} />}
+      {data && data.length > 0 && !database && <p className="card-body text-muted db-foot">To put one back, make a database first.</p>}
+      {openDialog?.name === 'import' && <ImportDatabaseDialog project={project} onOpenChange={close} onImported={refresh} />}
+      {openDialog?.name === 'restore' && <RestoreDialog project={project} dump={openDialog.dump} onOpenChange={close} onRestored={refresh} />}
+      {openDialog?.name === 'delete' && <DeleteDumpDialog dump={openDialog.dump} onOpenChange={close} onDeleted={refresh} />}
     </section>
   )
 }
@@ -110,22 +110,22 @@ function DumpRow({
   onDelete: () => void
 }) {
   const client = useClient()
-  const when = <Ago at={dump.created_at} />
+  const when = <RelativeTime at={dump.created_at} />
   return (
     <li className="card-row dump-row">
       <div>
         <p>
-          <strong>{reasons[dump.reason]}</strong> <span className="quiet">{when}</span>
+          <strong>{dumpReasonLabels[dump.reason]}</strong> <span className="text-muted">{when}</span>
         </p>
-        <p className="dump-path faint">
-          <span className="mono clip" title={dump.file}>
+        <p className="dump-path text-subtle">
+          <span className="mono truncate" title={dump.file}>
             {dump.file}
           </span>
         </p>
       </div>
-      <span className="dump-bytes">{bytes(dump.bytes)}</span>
-      <span className="row dump-acts">
-        <DownloadButton url={client.urlOf('downloadDatabaseDump', { params: { slug: dump.project_slug, id: dump.id } })} name={dumpName(dump)} />
+      <span className="dump-bytes">{formatBytes(dump.bytes)}</span>
+      <span className="row dump-actions">
+        <DownloadButton url={client.urlOf('downloadDatabaseDump', { params: { slug: dump.project_slug, id: dump.id } })} name={dumpFilename(dump)} />
         {(onRestore || isOwner) && (
           <Menu trigger={<IconButton icon={Ellipsis} label={`What to do with the dump of ${dump.created_at}`} />}>
             <MenuItem icon={RotateCcw} disabled={!onRestore} onSelect={() => onRestore?.()}>

@@ -1,43 +1,43 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type DragEvent, type FormEvent, useRef, useState } from 'react'
 import type { Project } from '../../../server/contract/projects.ts'
-import { keys } from '../../api/keys.ts'
+import { queryKeys } from '../../api/query-keys.ts'
 import { useUpload } from '../../api/use-upload.ts'
 import { useUi } from '../../stores/ui.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { ProblemView } from '../../ui/feedback.tsx'
-import { TextField } from '../../ui/field.tsx'
-import { bytes } from '../../ui/format.ts'
-import { Progress } from '../../ui/progress.tsx'
-import { transferWords } from '../../ui/transfer-words.ts'
-import { type SqlFile, readSqlFile } from './words.ts'
+import { Button } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { ProblemView } from '../../components/feedback.tsx'
+import { TextField } from '../../components/field.tsx'
+import { formatBytes } from '../../lib/format.ts'
+import { Progress } from '../../components/progress.tsx'
+import { formatTransfer } from '../../api/transfer-progress.ts'
+import { type SqlFile, readSqlFile } from './database-format.ts'
 
 /** Replaces the database by a file of SQL: chosen or dropped, looked at before it is sent. */
-export function ImportDialog({ project, onOpenChange, onImported }: { project: Project; onOpenChange: () => void; onImported: () => void }) {
+export function ImportDatabaseDialog({ project, onOpenChange, onImported }: { project: Project; onOpenChange: () => void; onImported: () => void }) {
   const { slug } = project
   const cache = useQueryClient()
   const showToast = useUi((state) => state.showToast)
-  const [chosen, setChosen] = useState<SqlFile | string | null>(null)
+  const [selection, setSelection] = useState<SqlFile | string | null>(null)
   const [typed, setTyped] = useState('')
-  const [isOver, setOver] = useState(false)
+  const [isDragOver, setDragOver] = useState(false)
   const input = useRef<HTMLInputElement>(null)
   const upload = useUpload('importDatabase', ({ database }) => {
-    cache.setQueryData(keys.database(slug), database)
+    cache.setQueryData(queryKeys.database(slug), database)
     showToast({ kind: 'done', text: 'Imported. What the database held before is in a dump of its own.', request_id: null })
     onImported()
     onOpenChange()
   })
   const { transfer } = upload
-  const file = typeof chosen === 'object' ? chosen : null
+  const file = typeof selection === 'object' ? selection : null
 
-  const choose = async (files: FileList | null | undefined) => {
+  const selectFile = async (files: FileList | null | undefined) => {
     const [first, ...others] = files ?? []
     if (!first || transfer) return
-    upload.forget()
+    upload.clearProblem()
     // Until it is looked at none is chosen: a quick press would send the one before.
-    setChosen(null)
-    setChosen(others.length > 0 ? 'One file at a time, please.' : await readSqlFile(first))
+    setSelection(null)
+    setSelection(others.length > 0 ? 'One file at a time, please.' : await readSqlFile(first))
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -45,8 +45,8 @@ export function ImportDialog({ project, onOpenChange, onImported }: { project: P
   }
   const drop = (event: DragEvent) => {
     event.preventDefault()
-    setOver(false)
-    void choose(event.dataTransfer.files)
+    setDragOver(false)
+    void selectFile(event.dataTransfer.files)
   }
   return (
     <Dialog
@@ -56,34 +56,34 @@ export function ImportDialog({ project, onOpenChange, onImported }: { project: P
         if (!transfer) onOpenChange()
       }}
       title="Import a file of SQL"
-      about="All that is in the database now is replaced by the file. What is there now is dumped first, and if anything in the file fails it stays as it is."
+      description="All that is in the database now is replaced by the file. What is there now is dumped first, and if anything in the file fails it stays as it is."
     >
       <form className="stack" onSubmit={submit}>
         <div
-          className={`db-file ${isOver ? 'db-file-over' : ''}`}
+          className={`db-file ${isDragOver ? 'db-file-over' : ''}`}
           onDragOver={(event) => {
             event.preventDefault()
-            setOver(true)
+            setDragOver(true)
           }}
-          onDragLeave={() => setOver(false)}
+          onDragLeave={() => setDragOver(false)}
           onDrop={drop}
         >
           <input
             ref={input}
             type="file"
-            className="unseen"
+            className="visually-hidden"
             accept=".sql,.gz,.sql.gz,application/sql,application/gzip"
             aria-label="File of SQL"
             tabIndex={-1}
             onChange={({ target }) => {
-              void choose(target.files)
+              void selectFile(target.files)
               target.value = ''
             }}
           />
           <div>
             {file ? (
               <p>
-                <strong>{file.file.name}</strong> <span className="faint">{bytes(file.file.size)}</span>
+                <strong>{file.file.name}</strong> <span className="text-subtle">{formatBytes(file.file.size)}</span>
               </p>
             ) : (
               <p>Drop a file here, or choose one.</p>
@@ -94,9 +94,9 @@ export function ImportDialog({ project, onOpenChange, onImported }: { project: P
             {file ? 'Another file…' : 'Choose a file…'}
           </Button>
         </div>
-        {typeof chosen === 'string' && (
+        {typeof selection === 'string' && (
           <p className="field-error" role="alert">
-            {chosen}
+            {selection}
           </p>
         )}
         <TextField
@@ -108,12 +108,12 @@ export function ImportDialog({ project, onOpenChange, onImported }: { project: P
         />
         {transfer &&
           (transfer.sent < transfer.total ? (
-            <Progress label={`Sending ${transfer.name}`} value={transfer.sent / transfer.total} text={transferWords(transfer)} />
+            <Progress label={`Sending ${transfer.name}`} value={transfer.sent / transfer.total} text={formatTransfer(transfer)} />
           ) : (
             <Progress label="Dumping what is there, then running the file" />
           ))}
         {upload.problem && <ProblemView problem={upload.problem} />}
-        <footer className="dialog-foot">
+        <footer className="dialog-footer">
           <Button onClick={() => (transfer ? upload.cancel() : onOpenChange())}>Cancel</Button>
           <Button kind="danger" type="submit" busy={transfer !== null} disabled={!file || typed !== slug}>
             Replace the database

@@ -4,17 +4,17 @@ import { useSearchParams } from 'wouter'
 import type { Database } from '../../../server/contract/databases.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { useDatabase, useDumps, useProvisioningSince } from '../../api/database.ts'
-import { useOffered } from '../../api/offered.ts'
-import { keys } from '../../api/keys.ts'
-import { problemFrom } from '../../api/problem.ts'
+import { useCapabilities } from '../../api/capabilities.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { toProblem } from '../../lib/api-problem.ts'
 import { useClient, useProject } from '../../api/queries.ts'
-import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
-import { Progress } from '../../ui/progress.tsx'
-import { DeploymentNews } from '../deployments/deployment-news.tsx'
-import { useLanding } from '../frame/landing.ts'
-import { useTitle } from '../frame/title.ts'
-import { Connection } from './connection.tsx'
-import { Drop } from './drop.tsx'
+import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { Progress } from '../../components/progress.tsx'
+import { DeploymentStatusCard } from '../deployments/deployment-status-card.tsx'
+import { useScrollToSection } from '../layout/use-scroll-to-section.ts'
+import { useTitle } from '../layout/use-title.ts'
+import { DatabaseConnection } from './connection.tsx'
+import { DropDatabase } from './drop-database.tsx'
 import { Dumps } from './dumps.tsx'
 import { Provision } from './provision.tsx'
 import './page.css'
@@ -25,79 +25,92 @@ export default function DatabasePage({ slug }: { slug: string }) {
   const { data: database, error, refetch } = useDatabase(slug)
   useTitle(`Database · ${project?.name ?? slug}`)
   const since = useProvisioningSince(slug)
-  const problem = error ? problemFrom(error) : null
+  const problem = error ? toProblem(error) : null
   // Somebody else makes it, or its server is away: either ends by itself.
-  const isAway = problem?.code === 'database_unavailable' && since === null
-  if (problem && !isAway && database === undefined && since === null) return <ProblemView problem={problem} onRetry={() => void refetch()} />
-  if (!project || (database === undefined && !isAway && since === null)) return <SkeletonRows rows={6} height={64} />
+  const isUnavailable = problem?.code === 'database_unavailable' && since === null
+  if (problem && !isUnavailable && database === undefined && since === null) return <ProblemView problem={problem} onRetry={() => void refetch()} />
+  if (!project || (database === undefined && !isUnavailable && since === null)) return <SkeletonRows rows={6} height={64} />
   return (
     <div className="stack">
-      {isAway ? <Away message={problem.message} /> : problem && since === null && <ProblemView problem={problem} onRetry={() => void refetch()} />}
-      {(database || !isAway) && <Found project={project} database={database ?? null} progress={problem?.message ?? null} />}
+      {isUnavailable ? (
+        <DatabaseUnavailable message={problem.message} />
+      ) : (
+        problem && since === null && <ProblemView problem={problem} onRetry={() => void refetch()} />
+      )}
+      {(database || !isUnavailable) && <DatabaseDetails project={project} database={database ?? null} progress={problem?.message ?? null} />}
     </div>
   )
 }
 
-function Away({ message }: { message: string }) {
+function DatabaseUnavailable({ message }: { message: string }) {
   return (
     <section className="card card-body stack" aria-label="Database">
       <Progress label={message} />
-      <p className="faint">It is asked for again every few seconds; the page shows it when it is there.</p>
+      <p className="text-subtle">It is asked for again every few seconds; the page shows it when it is there.</p>
     </section>
   )
 }
 
-function Found({ project, database, progress }: { project: Project; database: Database | null; progress: string | null }) {
+function DatabaseDetails({ project, database, progress }: { project: Project; database: Database | null; progress: string | null }) {
   const { slug } = project
   const client = useClient()
   const cache = useQueryClient()
-  const offered = useOffered()
-  const dumps = useDumps(slug, offered.instance)
+  const capabilities = useCapabilities()
+  const dumps = useDumps(slug, capabilities.has_instance_api)
   const [params, setParams] = useSearchParams()
-  const [started, setStarted] = useState<string | null>(null)
+  const [startedDeploymentId, setStartedDeploymentId] = useState<string | null>(null)
   const [isDropped, setDropped] = useState(false)
-  useLanding(dumps.data !== undefined || !offered.instance)
+  useScrollToSection(dumps.data !== undefined || !capabilities.has_instance_api)
   // The palette leads here with the question already put.
-  const wish = params.get('do')
-  const answered = () => wish !== null && setParams({}, { replace: true })
+  const requestedAction = params.get('do')
+  const clearRequestedAction = () => requestedAction !== null && setParams({}, { replace: true })
 
-  const provisioned = (deploymentId: string | null) => {
-    setStarted(deploymentId)
+  const onProvisioned = (deploymentId: string | null) => {
+    setStartedDeploymentId(deploymentId)
     setDropped(false)
   }
-  const dropped = async () => {
-    cache.setQueryData(keys.database(slug), null)
+  const onDropped = async () => {
+    cache.setQueryData(queryKeys.database(slug), null)
     setDropped(true)
-    setStarted(null)
-    void cache.invalidateQueries({ queryKey: keys.dumps(slug) })
+    setStartedDeploymentId(null)
+    void cache.invalidateQueries({ queryKey: queryKeys.dumps(slug) })
     // The answer has no body; the deployment that came of it is the newest by now.
     const page = await client.call('listDeployments', { params: { slug }, query: { limit: '1', target: 'production' } }).catch(() => null)
-    const newest = page?.deployments[0]
-    if (newest?.trigger === 'env_change') setStarted(newest.id)
+    const latest = page?.deployments[0]
+    if (latest?.trigger === 'env_change') setStartedDeploymentId(latest.id)
   }
   return (
     <div className="stack">
-      {started !== null && (
-        <DeploymentNews slug={slug} id={started} onDismiss={() => setStarted(null)} words={database ? newsOfMaking : newsOfDropping} />
+      {startedDeploymentId !== null && (
+        <DeploymentStatusCard
+          slug={slug}
+          id={startedDeploymentId}
+          onDismiss={() => setStartedDeploymentId(null)}
+          messages={database ? provisionMessages : dropMessages}
+        />
       )}
       {database ? (
-        <Connection database={database} />
+        <DatabaseConnection database={database} />
       ) : (
-        <Provision project={project} isDropped={isDropped} progress={progress} onProvisioned={provisioned} />
+        <Provision project={project} isDropped={isDropped} progress={progress} onProvisioned={onProvisioned} />
       )}
-      {offered.instance && <Dumps project={project} database={database} query={dumps} wish={wish} onAnswered={answered} />}
-      {database && <Drop project={project} isAsked={wish === 'drop'} onAnswered={answered} onDropped={() => void dropped()} />}
+      {capabilities.has_instance_api && (
+        <Dumps project={project} database={database} query={dumps} requestedAction={requestedAction} onClosed={clearRequestedAction} />
+      )}
+      {database && (
+        <DropDatabase project={project} isRequested={requestedAction === 'drop'} onClosed={clearRequestedAction} onDropped={() => void onDropped()} />
+      )}
     </div>
   )
 }
 
-const newsOfMaking = {
+const provisionMessages = {
   running: 'A deployment runs; with it the app has DATABASE_URL.',
   ready: 'The app runs and has DATABASE_URL.',
   failed: 'The deployment failed; what ran before still runs, without DATABASE_URL.',
   canceled: 'The deployment was canceled; what ran before still runs, without DATABASE_URL.',
 }
-const newsOfDropping = {
+const dropMessages = {
   running: 'A deployment runs; with it the app is without DATABASE_URL.',
   ready: 'The app runs without DATABASE_URL.',
   failed: 'The deployment without DATABASE_URL failed; what ran before still runs, and misses its database.',

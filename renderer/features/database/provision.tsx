@@ -2,15 +2,15 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Database as DatabaseIcon } from 'lucide-react'
 import { Link } from 'wouter'
 import type { Project } from '../../../server/contract/projects.ts'
-import { useAction } from '../../api/actions.ts'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { useProvisioningSince } from '../../api/database.ts'
-import { keys } from '../../api/keys.ts'
-import { useInstance, useServing } from '../../api/queries.ts'
-import { Button } from '../../ui/button.tsx'
-import { Empty, ProblemView } from '../../ui/feedback.tsx'
-import { duration } from '../../ui/format.ts'
-import { useNow } from '../../ui/now.ts'
-import { Progress } from '../../ui/progress.tsx'
+import { queryKeys } from '../../api/query-keys.ts'
+import { useInstanceSession, useServingDeployment } from '../../api/queries.ts'
+import { Button } from '../../components/button.tsx'
+import { EmptyState, ProblemView } from '../../components/feedback.tsx'
+import { formatDuration } from '../../lib/format.ts'
+import { useNow } from '../../lib/use-now.ts'
+import { Progress } from '../../components/progress.tsx'
 
 /** No database yet: what one press does, and how far it is. */
 export function Provision({
@@ -27,40 +27,40 @@ export function Provision({
 }) {
   const { slug } = project
   const cache = useQueryClient()
-  const { data: serving } = useServing(slug)
-  const session = useInstance().data
+  const { data: serving } = useServingDeployment(slug)
+  const session = useInstanceSession().data
   const since = useProvisioningSince(slug)
-  const make = useAction('createDatabase', {
-    quiet: true,
-    onDone({ database, deployment_id }) {
-      const show = () => cache.setQueryData(keys.database(slug), database)
-      show()
+  const createDatabase = useApiMutation('createDatabase', {
+    hidesErrorToast: true,
+    onSuccess({ database, deployment_id }) {
+      const showDatabase = () => cache.setQueryData(queryKeys.database(slug), database)
+      showDatabase()
       // A look that is still under way would say that it is being made.
-      void cache.cancelQueries({ queryKey: keys.database(slug) }).then(show)
+      void cache.cancelQueries({ queryKey: queryKeys.database(slug) }).then(showDatabase)
       onProvisioned(deployment_id)
     },
   })
-  const { error } = make
-  if (error?.code === 'database_exists') void cache.invalidateQueries({ queryKey: keys.database(slug) })
+  const { error } = createDatabase
+  if (error?.code === 'database_exists') void cache.invalidateQueries({ queryKey: queryKeys.database(slug) })
   return (
     <section className="card" aria-label="Database">
-      <Empty
+      <EmptyState
         icon={DatabaseIcon}
         title={isDropped ? 'The database is dropped' : 'No database yet'}
         action={
           <div className="db-provision">
             {since === null ? (
-              <Button kind="primary" icon={DatabaseIcon} onClick={() => make.mutate({ params: { slug } })}>
+              <Button kind="primary" icon={DatabaseIcon} onClick={() => createDatabase.mutate({ params: { slug } })}>
                 Make a database
               </Button>
             ) : (
-              <Making since={since} progress={progress} hasEngine={session?.instance.runtime.name === 'docker'} />
+              <ProvisionProgress since={since} progress={progress} isDocker={session?.instance.runtime.name === 'docker'} />
             )}
             {error && error.code !== 'database_exists' && since === null && (
               <>
                 <ProblemView problem={error} />
                 {error.code === 'payment_method_required' && session?.user.is_instance_owner && (
-                  <p className="quiet">
+                  <p className="text-muted">
                     On this machine that is only played: change the plan, or give it a card, in the{' '}
                     <Link href="/instance">settings of the instance</Link>.
                   </p>
@@ -73,23 +73,23 @@ export function Provision({
         {isDropped && 'Its last dump lies below, until you delete it. '}A PostgreSQL database of this project’s own, which no other project can reach.
         The app finds its address in <code>DATABASE_URL</code>
         {serving ? ': it is deployed again, so that it has it.' : ' from its first deployment on.'}
-      </Empty>
+      </EmptyState>
     </section>
   )
 }
 
 // A server that runs already makes a database in a second or two.
-const quick_ms = 4_000
+const slowNotice_ms = 4_000
 
-function Making({ since, progress, hasEngine }: { since: number; progress: string | null; hasEngine: boolean }) {
+function ProvisionProgress({ since, progress, isDocker }: { since: number; progress: string | null; isDocker: boolean }) {
   const now = useNow(1_000)
-  const took = Math.max(0, now - since)
+  const duration_ms = Math.max(0, now - since)
   return (
     <div className="db-making">
-      <Progress label={progress ?? 'Making the database'} text={took < quick_ms ? '' : duration(took)} />
-      {took >= quick_ms && (
-        <p className="faint">
-          {hasEngine
+      <Progress label={progress ?? 'Making the database'} text={duration_ms < slowNotice_ms ? '' : formatDuration(duration_ms)} />
+      {duration_ms >= slowNotice_ms && (
+        <p className="text-subtle">
+          {isDocker
             ? 'The first database of an instance starts the server, and may have to fetch its image before: a minute or two.'
             : 'The first database of an instance sets the server up before it starts it.'}{' '}
           You may go elsewhere meanwhile.

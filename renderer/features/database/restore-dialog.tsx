@@ -1,12 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { DatabaseDump } from '../../../server/contract/databases.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import { useAction } from '../../api/actions.ts'
-import { keys } from '../../api/keys.ts'
-import { NamedConfirm } from '../../ui/dialog.tsx'
-import { ProblemView } from '../../ui/feedback.tsx'
-import { exactTime } from '../../ui/format.ts'
-import { Progress } from '../../ui/progress.tsx'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { ConfirmByNameDialog } from '../../components/dialog.tsx'
+import { ProblemView } from '../../components/feedback.tsx'
+import { formatDateTime } from '../../lib/format.ts'
+import { Progress } from '../../components/progress.tsx'
 
 export function RestoreDialog({
   project,
@@ -20,23 +20,23 @@ export function RestoreDialog({
   onRestored: () => void
 }) {
   const cache = useQueryClient()
-  const restore = useAction('restoreDatabase', {
-    quiet: true,
-    done: 'The database is back to that dump. What it held before is in a dump of its own.',
-    onDone({ database }) {
-      cache.setQueryData(keys.database(project.slug), database)
+  const restore = useApiMutation('restoreDatabase', {
+    hidesErrorToast: true,
+    successMessage: 'The database is back to that dump. What it held before is in a dump of its own.',
+    onSuccess({ database }) {
+      cache.setQueryData(queryKeys.database(project.slug), database)
       onRestored()
       onOpenChange()
     },
   })
   return (
-    <NamedConfirm
+    <ConfirmByNameDialog
       open
       onOpenChange={() => {
         if (!restore.isPending) onOpenChange()
       }}
       title="Put the database back?"
-      about={`All that is in it now is replaced by the dump from ${exactTime(dump.created_at)}. What is there now is dumped first, and if anything goes wrong it stays as it is.`}
+      description={`All that is in it now is replaced by the dump from ${formatDateTime(dump.created_at)}. What is there now is dumped first, and if anything goes wrong it stays as it is.`}
       name={project.slug}
       action="Put it back"
       busy={restore.isPending}
@@ -44,6 +44,6 @@ export function RestoreDialog({
     >
       {restore.isPending && <Progress label="Dumping what is there, then putting it back" />}
       {restore.error && <ProblemView problem={restore.error} />}
-    </NamedConfirm>
+    </ConfirmByNameDialog>
   )
 }

@@ -1,23 +1,23 @@
 import { CircleStop, Download, ExternalLink, History, RotateCw, Send } from 'lucide-react'
 import { useLocation, useSearchParams } from 'wouter'
 import type { Deployment } from '../../../server/contract/deployments.ts'
-import { useAction } from '../../api/actions.ts'
-import { Button, ButtonLink } from '../../ui/button.tsx'
-import { useCrossings } from '../promote/crossings.ts'
-import { isTerminal } from './progress.ts'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
+import { Button, ButtonLink } from '../../components/button.tsx'
+import { usePromotionTargets } from '../promotion/use-promotion-targets.ts'
+import { isTerminal } from './deployment-progress.ts'
 
 /** Cancel while it runs; afterwards build again, roll back to it, open it. */
 export function DeploymentActions({ slug, deployment }: { slug: string; deployment: Deployment }) {
-  const [, go] = useLocation()
+  const [, navigate] = useLocation()
   const input = { params: { slug, id: deployment.id } }
-  const follow = { onDone: ({ deployment_id }: { deployment_id: string }) => go(`/projects/${slug}/deployments/${deployment_id}`) }
-  const cancel = useAction('cancelDeployment', { done: 'Canceled.' })
-  const retry = useAction('retryDeployment', follow)
-  const rollback = useAction('rollbackDeployment', follow)
+  const openDeployment = { onSuccess: ({ deployment_id }: { deployment_id: string }) => navigate(`/projects/${slug}/deployments/${deployment_id}`) }
+  const cancel = useApiMutation('cancelDeployment', { successMessage: 'Canceled.' })
+  const retry = useApiMutation('retryDeployment', openDeployment)
+  const rollback = useApiMutation('rollbackDeployment', openDeployment)
   const ended = isTerminal(deployment.status)
   const [, setParams] = useSearchParams()
-  const crossings = useCrossings()
-  const mayCross = deployment.status === 'ready' && deployment.target === 'production'
+  const promotionTargets = usePromotionTargets()
+  const isPromotable = deployment.status === 'ready' && deployment.target === 'production'
 
   return (
     <div className="page-actions">
@@ -36,12 +36,12 @@ export function DeploymentActions({ slug, deployment }: { slug: string; deployme
           Roll back to this
         </Button>
       )}
-      {mayCross && crossings.promote && (
+      {isPromotable && promotionTargets.promote && (
         <Button icon={Send} onClick={() => setParams({ do: 'promote', deployment: deployment.id })}>
           Promote…
         </Button>
       )}
-      {mayCross && crossings.pull && (
+      {isPromotable && promotionTargets.pull && (
         <Button icon={Download} onClick={() => setParams({ do: 'pull', deployment: deployment.id })}>
           Pull…
         </Button>

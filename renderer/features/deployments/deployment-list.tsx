@@ -1,26 +1,26 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import type { Deployment } from '../../../server/contract/deployments.ts'
-import { triggerWord } from './deployment-line.tsx'
-import { DeploymentRow, rowHeight } from './deployment-rows.tsx'
+import { triggerLabel } from './deployment-line.tsx'
+import { DeploymentRow, deploymentRowHeight } from './deployment-rows.tsx'
 
 interface Props {
   slug: string
   deployments: Deployment[]
   /** How many there are is not known before the last page. */
-  isWhole: boolean
-  onEnd: () => void
+  isComplete: boolean
+  onEndReached: () => void
 }
 
 /** Thousands of deployments, of which only those in view exist on the page. Rows are as tall as what they say. */
-export function DeploymentList({ slug, deployments, isWhole, onEnd }: Props) {
+export function DeploymentList({ slug, deployments, isComplete, onEndReached }: Props) {
   const list = useRef<HTMLUListElement>(null)
   const [top, setTop] = useState(0)
   // What stands above may come later, and go.
   useLayoutEffect(() => setTop(list.current?.offsetTop ?? 0))
   const virtualizer = useWindowVirtualizer({
     count: deployments.length,
-    estimateSize: () => rowHeight,
+    estimateSize: () => deploymentRowHeight,
     overscan: 6,
     scrollMargin: top,
     getItemKey: (index) => deployments[index]?.id ?? index,
@@ -30,8 +30,8 @@ export function DeploymentList({ slug, deployments, isWhole, onEnd }: Props) {
 
   useEffect(() => {
     // Half a page ahead of the eye, so that a steady hand never meets the end.
-    if (last >= deployments.length - 50) onEnd()
-  }, [last, deployments.length, onEnd])
+    if (last >= deployments.length - 50) onEndReached()
+  }, [last, deployments.length, onEndReached])
 
   return (
     <ul ref={list} className="deployment-rows deployment-list" data-rows style={{ height: virtualizer.getTotalSize() }} aria-label="Deployments">
@@ -43,11 +43,11 @@ export function DeploymentList({ slug, deployments, isWhole, onEnd }: Props) {
             key={item.key}
             ref={virtualizer.measureElement}
             data-index={item.index}
-            aria-setsize={isWhole ? deployments.length : -1}
+            aria-setsize={isComplete ? deployments.length : -1}
             aria-posinset={item.index + 1}
             style={{ transform: `translateY(${item.start - virtualizer.options.scrollMargin}px)` }}
           >
-            <DeploymentRow slug={slug} deployment={deployment} trigger={triggerWord(deployment, deployments)} />
+            <DeploymentRow slug={slug} deployment={deployment} trigger={triggerLabel(deployment, deployments)} />
           </li>
         )
       })}

@@ -1,22 +1,22 @@
 import { memo } from 'react'
 import { Link } from 'wouter'
 import type { Deployment } from '../../../server/contract/deployments.ts'
-import { duration } from '../../ui/format.ts'
-import { useNow } from '../../ui/now.ts'
-import { StatusWord, deploymentSign } from '../../ui/status.tsx'
-import { DeploymentLine, deploymentTitle, triggerWord } from './deployment-line.tsx'
-import { isTerminal, tookMs } from './progress.ts'
+import { formatDuration } from '../../lib/format.ts'
+import { useNow } from '../../lib/use-now.ts'
+import { StatusText, deploymentBadge } from '../../components/status.tsx'
+import { DeploymentLine, deploymentTitle, triggerLabel } from './deployment-line.tsx'
+import { isTerminal, deploymentDuration_ms } from './deployment-progress.ts'
 import './deployment-rows.css'
 
 /** In px, of a row that says no more than most do. */
-export const rowHeight = 62
+export const deploymentRowHeight = 62
 
 export function DeploymentRows({ slug, deployments }: { slug: string; deployments: Deployment[] }) {
   return (
     <ul className="deployment-rows" data-rows>
       {deployments.map((deployment) => (
         <li key={deployment.id}>
-          <DeploymentRow slug={slug} deployment={deployment} trigger={triggerWord(deployment, deployments)} />
+          <DeploymentRow slug={slug} deployment={deployment} trigger={triggerLabel(deployment, deployments)} />
         </li>
       ))}
     </ul>
@@ -28,28 +28,28 @@ export const DeploymentRow = memo(function DeploymentRow({ slug, deployment, tri
     <div className="deployment-row">
       <Link
         href={`/projects/${slug}/deployments/${deployment.id}`}
-        className="deployment-cover"
-        aria-label={`${deploymentTitle(deployment)}, ${deploymentSign(deployment.status).word}`}
+        className="deployment-link"
+        aria-label={`${deploymentTitle(deployment)}, ${deploymentBadge(deployment.status).label}`}
       />
       <span className="deployment-status">
-        <StatusWord sign={deploymentSign(deployment.status)} />
+        <StatusText badge={deploymentBadge(deployment.status)} />
       </span>
       <DeploymentLine deployment={deployment} />
-      <span className="deployment-trigger quiet">
+      <span className="deployment-trigger text-muted">
         {trigger}
         {deployment.target === 'preview' && ' · preview'}
       </span>
-      <span className="deployment-took">
-        <Took deployment={deployment} />
+      <span className="deployment-duration">
+        <DeploymentDuration deployment={deployment} />
       </span>
       <span className="deployment-current">{deployment.is_current && <span className="current">Current</span>}</span>
     </div>
   )
 })
 
-function Took({ deployment }: { deployment: Deployment }) {
+function DeploymentDuration({ deployment }: { deployment: Deployment }) {
   const now = useNow(isTerminal(deployment.status) ? null : 1_000)
-  if (deployment.queue_position !== null) return <span className="faint">{deployment.queue_position}. in line</span>
-  const took = tookMs(deployment, now)
-  return took === null ? null : duration(took)
+  if (deployment.queue_position !== null) return <span className="text-subtle">{deployment.queue_position}. in line</span>
+  const duration_ms = deploymentDuration_ms(deployment, now)
+  return duration_ms === null ? null : formatDuration(duration_ms)
 }

@@ -1,25 +1,25 @@
 import { useMemo, useState } from 'react'
 import { useParams } from 'wouter'
 import type { DeploymentDetail } from '../../../server/contract/deployments.ts'
-import { problemFrom } from '../../api/problem.ts'
+import { toProblem } from '../../lib/api-problem.ts'
 import { useDeployment, useDeployments, useProject } from '../../api/queries.ts'
-import { CopyText } from '../../ui/copy.tsx'
-import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
-import { bytes, duration, exactTime } from '../../ui/format.ts'
-import { frameworkName } from '../../ui/frameworks.ts'
-import { useNow } from '../../ui/now.ts'
-import { ScaleBar } from '../../ui/scale-bar.tsx'
-import { StatusPlate, deploymentSign } from '../../ui/status.tsx'
-import { useTitle } from '../frame/title.ts'
+import { CopyText } from '../../components/copy.tsx'
+import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { formatBytes, formatDuration, formatDateTime } from '../../lib/format.ts'
+import { frameworkName } from '../../lib/frameworks.ts'
+import { useNow } from '../../lib/use-now.ts'
+import { DurationBar } from '../../components/duration-bar.tsx'
+import { StatusBadge, deploymentBadge } from '../../components/status.tsx'
+import { useTitle } from '../layout/use-title.ts'
 import { LogPanel } from '../logs/log-panel.tsx'
 import type { LogLine } from '../logs/log-store.ts'
-import { DeviceFrames } from '../pictures/device-frames.tsx'
-import { useBeacon } from '../project/beacon.ts'
+import { DeviceFrames } from '../screenshots/device-frames.tsx'
+import { useFaviconStatus } from '../project/use-favicon-status.ts'
 import { DeploymentActions } from './deployment-actions.tsx'
-import { DeploymentLine, deploymentTitle, triggerWord } from './deployment-line.tsx'
+import { DeploymentLine, deploymentTitle, triggerLabel } from './deployment-line.tsx'
 import { FailureReport } from './failure-report.tsx'
-import { findFault } from './fault.ts'
-import { isTerminal, stepWord, stretchesOf, tookMs } from './progress.ts'
+import { findErrorLine } from './error-line.ts'
+import { isTerminal, stepLabel, stepSegments, deploymentDuration_ms } from './deployment-progress.ts'
 import { Timeline } from './timeline.tsx'
 import { useBuildLog } from './use-build-log.ts'
 import './detail-page.css'
@@ -28,39 +28,42 @@ export default function DeploymentPage({ slug }: { slug: string }) {
   const { id = '' } = useParams()
   const { data: deployment, error, refetch } = useDeployment(slug, id)
   const { data: project } = useProject(slug)
-  useTitle(`${deployment ? deploymentTitle(deployment) : 'Deployment'} · ${project?.name ?? slug}`, useBeacon(deployment))
+  useTitle(`${deployment ? deploymentTitle(deployment) : 'Deployment'} · ${project?.name ?? slug}`, useFaviconStatus(deployment))
   return (
     <div className="stack">
-      {error && !deployment && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
-      {deployment ? <Report slug={slug} deployment={deployment} key={deployment.id} /> : !error && <SkeletonRows rows={7} height={48} />}
+      {error && !deployment && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
+      {deployment ? <DeploymentReport slug={slug} deployment={deployment} key={deployment.id} /> : !error && <SkeletonRows rows={7} height={48} />}
     </div>
   )
 }
 
-function Report({ slug, deployment }: { slug: string; deployment: DeploymentDetail }) {
+function DeploymentReport({ slug, deployment }: { slug: string; deployment: DeploymentDetail }) {
   const { store, stream } = useBuildLog(slug, deployment.id, true)
   const { data } = useDeployments(slug, {})
   const [hasShown, setHasShown] = useState(false)
   const [reveal, setReveal] = useState<{ line: LogLine } | null>(null)
   const ended = isTerminal(deployment.status)
-  const hasPicture = deployment.screenshots.desktop || deployment.screenshots.mobile
+  const hasScreenshot = deployment.screenshots.desktop || deployment.screenshots.mobile
   // Looked for once, when the log is whole: it may be long.
-  const isWhole = stream.name === 'ended'
-  const fault = useMemo(() => (deployment.status === 'failed' && isWhole ? findFault(store.lines, deployment) : null), [deployment, isWhole, store])
+  const isLogComplete = stream.name === 'ended'
+  const errorLine = useMemo(
+    () => (deployment.status === 'failed' && isLogComplete ? findErrorLine(store.lines, deployment) : null),
+    [deployment, isLogComplete, store],
+  )
   // The line where it went wrong stands on top: what is below it waits for the moment until it is known.
-  const waitsForFault = deployment.error !== null && (stream.name === 'connecting' || stream.name === 'open')
-  if (waitsForFault && !hasShown) return <SkeletonRows rows={9} height={48} />
+  const isWaitingForErrorLine = deployment.error !== null && (stream.name === 'connecting' || stream.name === 'open')
+  if (isWaitingForErrorLine && !hasShown) return <SkeletonRows rows={9} height={48} />
   if (!hasShown) setHasShown(true)
 
   return (
     <>
       <header className="card report-head">
-        <div className="page-head">
+        <div className="page-header">
           <div className="report-title">
-            <StatusPlate sign={deploymentSign(deployment.status)} />
+            <StatusBadge badge={deploymentBadge(deployment.status)} />
             {deployment.is_current && <span className="current">Current</span>}
-            <span className="quiet">
-              {triggerWord(deployment, data?.pages[0]?.deployments)}
+            <span className="text-muted">
+              {triggerLabel(deployment, data?.pages[0]?.deployments)}
               {deployment.target === 'preview' && ', preview'}
             </span>
           </div>
@@ -69,15 +72,20 @@ function Report({ slug, deployment }: { slug: string; deployment: DeploymentDeta
         <h2 className="report-message">
           <DeploymentLine deployment={deployment} />
         </h2>
-        <Passage slug={slug} deployment={deployment} />
+        <DeploymentTiming slug={slug} deployment={deployment} />
       </header>
       {deployment.error && (
-        <FailureReport slug={slug} failure={deployment.error} fault={fault} onShow={fault ? () => setReveal({ line: fault.line }) : undefined} />
+        <FailureReport
+          slug={slug}
+          failure={deployment.error}
+          errorLine={errorLine}
+          onShow={errorLine ? () => setReveal({ line: errorLine.line }) : undefined}
+        />
       )}
       <div className="report">
         <section className="card report-steps" aria-label="Progress">
-          {hasPicture && (
-            <div className="report-picture">
+          {hasScreenshot && (
+            <div className="report-screenshot">
               <DeviceFrames slug={slug} deployment={deployment} address={deployment.is_current ? deployment.url : null} />
             </div>
           )}
@@ -107,7 +115,7 @@ function Report({ slug, deployment }: { slug: string; deployment: DeploymentDeta
           }
           groups={deployment.steps
             .filter(({ status }) => status !== 'pending' && status !== 'skipped')
-            .map(({ name }) => ({ value: name, text: stepWord(name) }))}
+            .map(({ name }) => ({ value: name, text: stepLabel(name) }))}
         />
       </div>
     </>
@@ -115,25 +123,27 @@ function Report({ slug, deployment }: { slug: string; deployment: DeploymentDeta
 }
 
 /** How long it took, drawn to scale; while it runs, beside what the last one took. */
-function Passage({ slug, deployment }: { slug: string; deployment: DeploymentDetail }) {
-  const underWay = !isTerminal(deployment.status)
-  const now = useNow(underWay ? 250 : null)
+function DeploymentTiming({ slug, deployment }: { slug: string; deployment: DeploymentDetail }) {
+  const isRunning = !isTerminal(deployment.status)
+  const now = useNow(isRunning ? 250 : null)
   const { data } = useDeployments(slug, {})
-  const before = data?.pages[0]?.deployments.find(({ id, status, finished_at }) => id !== deployment.id && status === 'ready' && finished_at !== null)
-  const took = tookMs(deployment, now)
-  const last = before ? tookMs(before, now) : null
+  const previous = data?.pages[0]?.deployments.find(
+    ({ id, status, finished_at }) => id !== deployment.id && status === 'ready' && finished_at !== null,
+  )
+  const duration_ms = deploymentDuration_ms(deployment, now)
+  const previousDuration_ms = previous ? deploymentDuration_ms(previous, now) : null
 
   if (deployment.queue_position !== null) {
-    return <p className="quiet">Number {deployment.queue_position} in the queue. It starts by itself when its turn comes.</p>
+    return <p className="text-muted">Number {deployment.queue_position} in the queue. It starts by itself when its turn comes.</p>
   }
-  if (took === null) return null
+  if (duration_ms === null) return null
   return (
-    <div className="report-passage">
-      <ScaleBar stretches={stretchesOf(deployment.steps, now)} label="Time of each step" />
-      <p className="quiet nowrap">
-        {underWay ? `${duration(took)} so far` : `Took ${duration(took)}`}
-        {underWay && last !== null && `; the last one took ${duration(last)}`}
-        {deployment.queued_ms !== null && deployment.queued_ms > 1_000 && `; waited ${duration(deployment.queued_ms)} before`}
+    <div className="report-timing">
+      <DurationBar segments={stepSegments(deployment.steps, now)} label="Time of each step" />
+      <p className="text-muted nowrap">
+        {isRunning ? `${formatDuration(duration_ms)} so far` : `Took ${formatDuration(duration_ms)}`}
+        {isRunning && previousDuration_ms !== null && `; the last one took ${formatDuration(previousDuration_ms)}`}
+        {deployment.queued_ms !== null && deployment.queued_ms > 1_000 && `; waited ${formatDuration(deployment.queued_ms)} before`}
       </p>
     </div>
   )
@@ -155,17 +165,17 @@ function Facts({ deployment }: { deployment: DeploymentDetail }) {
       {deployment.image_bytes !== null && (
         <div>
           <dt>Image</dt>
-          <dd>{bytes(deployment.image_bytes)}</dd>
+          <dd>{formatBytes(deployment.image_bytes)}</dd>
         </div>
       )}
       <div>
         <dt>Requested</dt>
-        <dd>{exactTime(deployment.created_at)}</dd>
+        <dd>{formatDateTime(deployment.created_at)}</dd>
       </div>
       <div>
         <dt>Id</dt>
         <dd>
-          <CopyText text={deployment.id} shown={`…${deployment.id.slice(-8)}`} />
+          <CopyText text={deployment.id} label={`…${deployment.id.slice(-8)}`} />
         </dd>
       </div>
     </dl>

@@ -1,23 +1,23 @@
 import { CircleAlert, Plus } from 'lucide-react'
 import { Link } from 'wouter'
-import type { Failure } from '../../../server/contract/deployments.ts'
-import { Button } from '../../ui/button.tsx'
-import { helpForFailure } from '../help/help-for.ts'
-import { HelpLink } from '../help/help-link.tsx'
-import { Prose } from '../../ui/prose.tsx'
+import type { DeploymentFailure } from '../../../server/contract/deployments.ts'
+import { Button } from '../../components/button.tsx'
+import { helpTopicForFailure } from '../../lib/help-topic-for.ts'
+import { HelpLink } from '../../components/help-link.tsx'
+import { Prose } from '../../components/prose.tsx'
 import type { LogLine } from '../logs/log-store.ts'
-import { plainText } from '../logs/terminal-line.ts'
+import { stripAnsi } from '../logs/ansi.ts'
 
 /** Why it failed, what to do, and the line where it went wrong, before anything else. */
 export function FailureReport({
   slug,
   failure,
-  fault,
+  errorLine,
   onShow,
 }: {
   slug: string
-  failure: Failure
-  fault: { line: LogLine; around: LogLine[] } | null
+  failure: DeploymentFailure
+  errorLine: { line: LogLine; context: LogLine[] } | null
   onShow: (() => void) | undefined
 }) {
   const missing = /variable is missing: (\w+)/.exec(failure.message)?.[1]
@@ -29,14 +29,14 @@ export function FailureReport({
           <Prose text={failure.message} />
         </h2>
         <p>
-          <Prose text={fault ? (failure.hint.split(' Its last output:\n')[0] ?? '') : failure.hint} />
+          <Prose text={errorLine ? (failure.hint.split(' Its last output:\n')[0] ?? '') : failure.hint} />
         </p>
-        {fault && (
+        {errorLine && (
           <figure className="failure-lines" aria-label="Where it went wrong">
-            {fault.around.map((line) => (
-              <div key={line.number} className={line === fault.line ? 'failure-line' : 'failure-near'}>
+            {errorLine.context.map((line) => (
+              <div key={line.number} className={line === errorLine.line ? 'failure-line' : 'failure-near'}>
                 <span className="failure-number">{line.number}</span>
-                <code>{plainText(line.text).slice(0, 400)}</code>
+                <code>{stripAnsi(line.text).slice(0, 400)}</code>
               </div>
             ))}
           </figure>
@@ -48,7 +48,7 @@ export function FailureReport({
             </Link>
           )}
           <code>{failure.code}</code>
-          <HelpLink topic={helpForFailure(failure)}>How to fix it</HelpLink>
+          <HelpLink topic={helpTopicForFailure(failure)}>How to fix it</HelpLink>
           {onShow && (
             <Button kind="bare" onClick={onShow}>
               Show it in the log

@@ -2,16 +2,16 @@ import { ListFilter } from 'lucide-react'
 import { useEffect, useMemo, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import type { DeploymentStatus, DeploymentTarget } from '../../../server/contract/deployments.ts'
-import type { DeploymentFilter } from '../../api/keys.ts'
-import { problemFrom } from '../../api/problem.ts'
-import { useDeployments, useLatest, useProject } from '../../api/queries.ts'
-import { Button } from '../../ui/button.tsx'
-import { Empty, ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
-import { useTitle } from '../frame/title.ts'
-import { useBeacon } from '../project/beacon.ts'
+import type { DeploymentFilter } from '../../api/query-keys.ts'
+import { toProblem } from '../../lib/api-problem.ts'
+import { useDeployments, useLatestDeployment, useProject } from '../../api/queries.ts'
+import { Button } from '../../components/button.tsx'
+import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { useTitle } from '../layout/use-title.ts'
+import { useFaviconStatus } from '../project/use-favicon-status.ts'
 import { DeploymentList } from './deployment-list.tsx'
-import { rowHeight } from './deployment-rows.tsx'
-import { deploymentSign } from '../../ui/status.tsx'
+import { deploymentRowHeight } from './deployment-rows.tsx'
+import { deploymentBadge } from '../../components/status.tsx'
 import './list-page.css'
 
 const statuses = ['queued', 'building', 'deploying', 'ready', 'failed', 'canceled'] as const satisfies readonly DeploymentStatus[]
@@ -19,22 +19,22 @@ const targets = { production: 'Production', preview: 'Previews' } as const satis
 
 export default function DeploymentListPage({ slug }: { slug: string }) {
   const [params, setParams] = useSearchParams()
-  const filter = filterFrom(params)
+  const filter = parseFilter(params)
   const isFiltered = Object.keys(filter).length > 0
   const { data, error, isPending, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useDeployments(slug, filter)
   const { data: project } = useProject(slug)
-  const { data: latest } = useLatest(slug)
-  useTitle(`Deployments · ${project?.name ?? slug}`, useBeacon(latest))
+  const { data: latest } = useLatestDeployment(slug)
+  useTitle(`Deployments · ${project?.name ?? slug}`, useFaviconStatus(latest))
   const deployments = useMemo(() => data?.pages.flatMap((page) => page.deployments) ?? [], [data])
-  const [goesToEnd, setGoesToEnd] = useState(false)
-  const bringMore = () => {
+  const [isLoadingAll, setLoadingAll] = useState(false)
+  const loadMore = () => {
     if (hasNextPage && !isFetchingNextPage && !error) void fetchNextPage()
   }
 
   useEffect(() => {
-    if (!goesToEnd) return
-    if (hasNextPage && !error) return bringMore()
-    setGoesToEnd(false)
+    if (!isLoadingAll) return
+    if (hasNextPage && !error) return loadMore()
+    setLoadingAll(false)
     window.scrollTo({ top: document.documentElement.scrollHeight })
   })
 
@@ -56,7 +56,7 @@ export default function DeploymentListPage({ slug }: { slug: string }) {
           <option value="">Any status</option>
           {statuses.map((status) => (
             <option key={status} value={status}>
-              {deploymentSign(status).word}
+              {deploymentBadge(status).label}
             </option>
           ))}
         </select>
@@ -75,28 +75,28 @@ export default function DeploymentListPage({ slug }: { slug: string }) {
           </Button>
         )}
       </div>
-      {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
+      {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
       <section className="card" aria-label="Deployments" hidden={error !== null && !data}>
-        {isPending && <SkeletonRows rows={8} height={rowHeight} />}
-        {deployments.length > 0 && <DeploymentList slug={slug} deployments={deployments} isWhole={!hasNextPage} onEnd={bringMore} />}
+        {isPending && <SkeletonRows rows={8} height={deploymentRowHeight} />}
+        {deployments.length > 0 && <DeploymentList slug={slug} deployments={deployments} isComplete={!hasNextPage} onEndReached={loadMore} />}
         {data && deployments.length === 0 && (
-          <Empty icon={ListFilter} title={isFiltered ? 'No deployments match' : 'No deployments yet'}>
+          <EmptyState icon={ListFilter} title={isFiltered ? 'No deployments match' : 'No deployments yet'}>
             {isFiltered ? 'Clear a filter to see more.' : 'Press Deploy to make the first one.'}
-          </Empty>
+          </EmptyState>
         )}
       </section>
       {deployments.length > 0 && (
         <div className="list-foot">
-          <p className="faint" role="status">
-            {goesToEnd
+          <p className="text-subtle" role="status">
+            {isLoadingAll
               ? `On the way to the oldest; ${deployments.length.toLocaleString()} so far`
               : hasNextPage
                 ? `The newest ${deployments.length.toLocaleString()} deployments; more come as you scroll`
                 : `${deployments.length.toLocaleString()} ${deployments.length === 1 ? 'deployment' : 'deployments'}${isFiltered ? ' that fit' : ''}`}
           </p>
-          {(hasNextPage || goesToEnd) && (
-            <Button kind="bare" onClick={() => setGoesToEnd(!goesToEnd)}>
-              {goesToEnd ? 'Stop' : 'To the oldest'}
+          {(hasNextPage || isLoadingAll) && (
+            <Button kind="bare" onClick={() => setLoadingAll(!isLoadingAll)}>
+              {isLoadingAll ? 'Stop' : 'To the oldest'}
             </Button>
           )}
         </div>
@@ -121,7 +121,7 @@ function BranchFilter({ branch, onChange }: { branch: string; onChange: (branch:
 }
 
 /** Only what the platform understands; an address may say anything. */
-function filterFrom(params: URLSearchParams): DeploymentFilter {
+function parseFilter(params: URLSearchParams): DeploymentFilter {
   const status = statuses.find((one) => one === params.get('status'))
   const target = params.get('target')
   const branch = params.get('branch')

@@ -1,8 +1,8 @@
 import type { DeploymentDetail } from '../../../server/contract/deployments.ts'
-import { duration } from '../../ui/format.ts'
-import { useNow } from '../../ui/now.ts'
-import { Mark, stepSign } from '../../ui/status.tsx'
-import { isReached, stepMs, stepWord } from './progress.ts'
+import { formatDuration } from '../../lib/format.ts'
+import { useNow } from '../../lib/use-now.ts'
+import { StatusIcon, stepBadge } from '../../components/status.tsx'
+import { wasStepReached, stepDuration_ms, stepLabel } from './deployment-progress.ts'
 import './timeline.css'
 
 /** The steps of a deployment, one under the other as a passage along its marks. */
@@ -11,19 +11,22 @@ export function Timeline({ deployment: { status, steps } }: { deployment: Deploy
   return (
     <ol className="timeline" aria-label="Steps">
       {steps.map((step, index) => {
-        const took = stepMs(step, now)
-        const sign = stepSign(step.status, isReached(status, steps, index))
+        const duration_ms = stepDuration_ms(step, now)
+        const badge = stepBadge(step.status, wasStepReached(status, steps, index))
         return (
-          <li key={step.name} className={`passage passage-${step.status}`} aria-current={step.status === 'running' ? 'step' : undefined}>
-            <span className="passage-mark">
-              <Mark sign={sign} />
+          <li key={step.name} className={`timeline-step timeline-step-${step.status}`} aria-current={step.status === 'running' ? 'step' : undefined}>
+            <span className="timeline-step-mark">
+              <StatusIcon badge={badge} />
             </span>
-            <span className="passage-name">
-              {stepWord(step.name)}
+            <span className="timeline-step-name">
+              {stepLabel(step.name)}
               {/* What runs or failed says so; the rest shows it by its mark alone. */}
-              <span className={step.status === 'done' || step.status === 'pending' ? 'unseen' : 'faint'}> {sign.word.toLowerCase()}</span>
+              <span className={step.status === 'done' || step.status === 'pending' ? 'visually-hidden' : 'text-subtle'}>
+                {' '}
+                {badge.label.toLowerCase()}
+              </span>
             </span>
-            <span className="passage-took">{took !== null && step.status !== 'skipped' ? duration(took) : ''}</span>
+            <span className="timeline-step-took">{duration_ms !== null && step.status !== 'skipped' ? formatDuration(duration_ms) : ''}</span>
           </li>
         )
       })}

@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
-import type { DeploymentDetail, Step } from '../../../server/contract/deployments.ts'
-import type { EventOf } from '../../api/client.ts'
-import type { StreamState } from '../../api/follow.ts'
-import { keys } from '../../api/keys.ts'
+import type { DeploymentDetail, DeploymentStep } from '../../../server/contract/deployments.ts'
+import type { StreamEvent } from '../../api/api-client.ts'
+import type { StreamState } from '../../api/event-stream.ts'
+import { queryKeys } from '../../api/query-keys.ts'
 import { useClient } from '../../api/queries.ts'
 import { type LogLine, createLogStore } from '../logs/log-store.ts'
 
@@ -16,8 +16,8 @@ export function useBuildLog(slug: string, id: string, enabled: boolean) {
 
   useEffect(() => {
     if (!enabled) return
-    const stopped = new AbortController()
-    const key = keys.deployment(slug, id)
+    const controller = new AbortController()
+    const key = queryKeys.deployment(slug, id)
     store.clear()
     client.follow(
       'streamBuildLog',
@@ -25,36 +25,36 @@ export function useBuildLog(slug: string, id: string, enabled: boolean) {
       {
         onState: setStream,
         onEvents(events) {
-          store.append(events.flatMap(lineOf))
+          store.append(events.flatMap(toLogLines))
           const changes = events.filter((event) => event.event === 'step' || event.event === 'status')
-          if (changes.length > 0) cache.setQueryData<DeploymentDetail>(key, (detail) => detail && changes.reduce(withChange, detail))
+          if (changes.length > 0) cache.setQueryData<DeploymentDetail>(key, (detail) => detail && changes.reduce(applyChange, detail))
           // What only the platform knows (sizes, times, whether it serves) is asked for once it is over.
           if (events.some((event) => event.event === 'end')) void cache.invalidateQueries({ queryKey: key })
         },
       },
-      { signal: stopped.signal, end_event: 'end', rests_when_hidden: true },
+      { signal: controller.signal, end_event: 'end', pauses_when_hidden: true },
     )
-    return () => stopped.abort()
+    return () => controller.abort()
   }, [client, cache, slug, id, store, enabled])
 
   return { store, stream }
 }
 
-type BuildEvent = EventOf<'streamBuildLog'>
+type BuildEvent = StreamEvent<'streamBuildLog'>
 
-function lineOf({ event, data }: BuildEvent): Omit<LogLine, 'number'>[] {
+function toLogLines({ event, data }: BuildEvent): Omit<LogLine, 'number'>[] {
   if (event === 'log') return [{ text: data.line, source: data.stream, ts: data.ts, group: data.step }]
   if (event !== 'lagged') return []
   return [{ text: `${data.dropped} lines came faster than this window could take them and were left out`, source: 'system', ts: null, group: null }]
 }
 
-function withChange(detail: DeploymentDetail, { event, data }: BuildEvent): DeploymentDetail {
+function applyChange(detail: DeploymentDetail, { event, data }: BuildEvent): DeploymentDetail {
   if (event === 'status') return { ...detail, status: data.status, error: data.error ?? detail.error }
   if (event !== 'step') return detail
-  return { ...detail, steps: detail.steps.map((step) => (step.name === data.name ? advanced(step, data) : step)) }
+  return { ...detail, steps: detail.steps.map((step) => (step.name === data.name ? advanceStep(step, data) : step)) }
 }
 
-function advanced(step: Step, change: { status: Step['status']; ts: string }): Step {
+function advanceStep(step: DeploymentStep, change: { status: DeploymentStep['status']; ts: string }): DeploymentStep {
   // History is told again at every start; what is known of the end of a step is not taken back.
   if (step.finished_at !== null) return step
   const started_at = step.started_at ?? (change.status === 'running' ? change.ts : null)

@@ -1,29 +1,29 @@
 import { FolderOpen, MonitorX } from 'lucide-react'
-import { homeId } from '../../stores/address.ts'
+import { localInstanceId } from '../../lib/instance-path.ts'
 import { useConnection } from '../../stores/connection.ts'
-import { Button } from '../../ui/button.tsx'
-import { Empty, SkeletonRows } from '../../ui/feedback.tsx'
-import { SwitchField } from '../../ui/field.tsx'
-import { useTitle } from '../frame/title.ts'
-import { InstanceHead } from '../instance/instance-head.tsx'
-import { useDesktopState } from './state.ts'
+import { Button } from '../../components/button.tsx'
+import { EmptyState, SkeletonRows } from '../../components/feedback.tsx'
+import { SwitchField } from '../../components/field.tsx'
+import { useTitle } from '../layout/use-title.ts'
+import { InstanceHeader } from '../instance/instance-header.tsx'
+import { useDesktopState } from './use-desktop-state.ts'
 import { UpdateView } from './update-view.tsx'
 import './page.css'
 
 /** How the desktop behaves around the dashboard. It is this machine's, so it is there with this machine in front alone. */
 export default function DesktopPage() {
   useTitle('Desktop')
-  const isHome = useConnection((state) => state.current.id) === homeId
+  const isHome = useConnection((state) => state.current.id) === localInstanceId
   return (
     <div className="page instance">
-      <InstanceHead />
+      <InstanceHeader />
       {window.homeport && isHome ? (
         <DesktopSettings />
       ) : (
         <div className="card">
-          <Empty icon={MonitorX} title="These settings are in the desktop app">
+          <EmptyState icon={MonitorX} title="These settings are in the desktop app">
             This page is open in a browser, or shows another instance. Open the Homeport window on the machine itself, and go to Instance, Desktop.
-          </Empty>
+          </EmptyState>
         </div>
       )}
     </div>
@@ -31,14 +31,14 @@ export default function DesktopPage() {
 }
 
 function DesktopSettings() {
-  const { desktop, change } = useDesktopState()
+  const { desktop, changeDesktop: change } = useDesktopState()
   const isMac = window.homeport?.platform === 'darwin'
   const tray = isMac ? 'menu bar' : 'tray'
   if (!desktop) return <SkeletonRows rows={5} height={64} />
   return (
     <>
       <section className="card" aria-labelledby="behaviour">
-        <header className="card-head">
+        <header className="card-header">
           <h2 id="behaviour">Desktop</h2>
         </header>
         <div className="card-body desktop-switches">
@@ -75,9 +75,9 @@ function DesktopSettings() {
         </div>
       </section>
       <section className="card" aria-labelledby="updates">
-        <header className="card-head">
+        <header className="card-header">
           <h2 id="updates">Updates</h2>
-          <span className="faint">This is Homeport {window.homeport?.version}</span>
+          <span className="text-subtle">This is Homeport {window.homeport?.version}</span>
         </header>
         <div className="card-body stack">
           <UpdateView update={desktop.update} />
@@ -91,11 +91,11 @@ function DesktopSettings() {
         </div>
       </section>
       <section className="card" aria-labelledby="logs">
-        <header className="card-head">
+        <header className="card-header">
           <h2 id="logs">Logs</h2>
         </header>
         <div className="card-body desktop-row">
-          <p className="quiet">What the desktop noted, and reports of crashes. They stay on this machine.</p>
+          <p className="text-muted">What the desktop noted, and reports of crashes. They stay on this machine.</p>
           <Button icon={FolderOpen} onClick={() => void window.homeport?.showLogs()}>
             Show logs
           </Button>

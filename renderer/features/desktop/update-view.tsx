@@ -1,17 +1,17 @@
 import { Download, RefreshCw, RotateCw } from 'lucide-react'
-import type { UpdateState, UpdateStep } from '../../../preload/bridge.ts'
-import { Button, ButtonLink } from '../../ui/button.tsx'
-import { Progress } from '../../ui/progress.tsx'
-import { Ago } from '../../ui/time.tsx'
+import type { UpdateState, UpdateAction } from '../../../preload/bridge.ts'
+import { Button, ButtonLink } from '../../components/button.tsx'
+import { Progress } from '../../components/progress.tsx'
+import { RelativeTime } from '../../components/time.tsx'
 
-const act = (step: UpdateStep) => () => void window.homeport?.updateDesktop(step)
+const runUpdateAction = (action: UpdateAction) => () => void window.homeport?.updateDesktop(action)
 
 /** How the update stands, and what can be done about it now. */
 export function UpdateView({ update }: { update: UpdateState }) {
   if (update.name === 'off')
     return (
       <div className="desktop-row">
-        <p className="quiet">{update.why}</p>
+        <p className="text-muted">{update.reason}</p>
         {update.page !== undefined && <ButtonLink href={update.page}>Look for new versions</ButtonLink>}
       </div>
     )
@@ -20,18 +20,18 @@ export function UpdateView({ update }: { update: UpdateState }) {
   return (
     <div className="desktop-row">
       <p role={update.name === 'failed' ? 'alert' : 'status'} className={update.name === 'failed' ? 'field-error' : undefined}>
-        <Words update={update} />
+        <UpdateMessage update={update} />
       </p>
       {update.name === 'available' ? (
-        <Button kind="primary" icon={Download} onClick={act('download')}>
+        <Button kind="primary" icon={Download} onClick={runUpdateAction('download')}>
           Download
         </Button>
       ) : update.name === 'ready' ? (
-        <Button kind="primary" icon={RotateCw} onClick={act('restart')}>
+        <Button kind="primary" icon={RotateCw} onClick={runUpdateAction('restart')}>
           Restart to update
         </Button>
       ) : (
-        <Button icon={RefreshCw} busy={update.name === 'checking'} onClick={act('check')}>
+        <Button icon={RefreshCw} busy={update.name === 'checking'} onClick={runUpdateAction('check')}>
           Check now
         </Button>
       )}
@@ -39,7 +39,7 @@ export function UpdateView({ update }: { update: UpdateState }) {
   )
 }
 
-function Words({ update }: { update: Exclude<UpdateState, { name: 'off' | 'downloading' }> }) {
+function UpdateMessage({ update }: { update: Exclude<UpdateState, { name: 'off' | 'downloading' }> }) {
   if (update.name === 'checking') return 'Looking for a new version.'
   if (update.name === 'available') return `Homeport ${update.version} is there.`
   if (update.name === 'ready') return `Homeport ${update.version} is downloaded. What runs is ended in order first; containers go on.`
@@ -47,7 +47,7 @@ function Words({ update }: { update: Exclude<UpdateState, { name: 'off' | 'downl
   if (update.checked_at === null) return 'Homeport looks for new versions once a day.'
   return (
     <>
-      This is the newest version, as of <Ago at={update.checked_at} />.
+      This is the newest version, as of <RelativeTime at={update.checked_at} />.
     </>
   )
 }

@@ -1,14 +1,14 @@
 import type { Domain, Registrant } from '../../../server/contract/domains.ts'
-import { useAction } from '../../api/actions.ts'
-import { useDomain, usePutDomain } from '../../api/domains.ts'
-import { problemFrom } from '../../api/problem.ts'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
+import { useDomain, useUpdateCachedDomain } from '../../api/domains.ts'
+import { toProblem } from '../../lib/api-problem.ts'
 import { useUi } from '../../stores/ui.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
-import { day, exactTime } from '../../ui/format.ts'
-import { Prose } from '../../ui/prose.tsx'
-import { SecretDialog } from '../../ui/secret-dialog.tsx'
+import { Button } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { formatDate, formatDateTime } from '../../lib/format.ts'
+import { Prose } from '../../components/prose.tsx'
+import { SecretDialog } from '../../components/secret-dialog.tsx'
 
 interface Props {
   domain: Domain
@@ -16,27 +16,27 @@ interface Props {
 }
 
 /** When it was added and bought, where, and for whom. */
-export function AboutDialog({ domain, onClose }: Props) {
+export function DomainDetailsDialog({ domain, onClose }: Props) {
   const { data, error, refetch } = useDomain(domain.id)
   const detail = data?.domain
   return (
-    <Dialog open onOpenChange={onClose} title={domain.hostname} about={`Leads to ${domain.project_name}.`}>
-      {error && !data && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
+    <Dialog open onOpenChange={onClose} title={domain.hostname} description={`Leads to ${domain.project_name}.`}>
+      {error && !data && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
       {!detail && !error && <SkeletonRows rows={4} height={36} />}
       {detail && (
         <dl className="domain-facts">
-          <Fact name="Added" text={exactTime(detail.created_at)} />
-          {detail.verified_at && <Fact name="Leads here since" text={exactTime(detail.verified_at)} />}
-          {detail.last_check_at && <Fact name="Last looked at" text={exactTime(detail.last_check_at)} />}
+          <Fact name="Added" text={formatDateTime(detail.created_at)} />
+          {detail.verified_at && <Fact name="Leads here since" text={formatDateTime(detail.verified_at)} />}
+          {detail.last_check_at && <Fact name="Last looked at" text={formatDateTime(detail.last_check_at)} />}
           {detail.registrar && <Fact name="Registrar" text={`${detail.registrar.name}, ${detail.registrar.reference}`} />}
-          {detail.expires_at && <Fact name="Bought until" text={day(detail.expires_at)} />}
+          {detail.expires_at && <Fact name="Bought until" text={formatDate(detail.expires_at)} />}
           {detail.auto_renew !== null && <Fact name="Renewal" text={detail.auto_renew ? 'By itself, 30 days before' : 'None: it ends then'} />}
-          {detail.transfer_requested_at && <Fact name="Moves away since" text={exactTime(detail.transfer_requested_at)} />}
-          {detail.registrant && <Fact name="Registered for" text={asAddress(detail.registrant)} />}
+          {detail.transfer_requested_at && <Fact name="Moves away since" text={formatDateTime(detail.transfer_requested_at)} />}
+          {detail.registrant && <Fact name="Registered for" text={formatRegistrant(detail.registrant)} />}
           {detail.registrar === null && <Fact name="Registrar" text="Your own: it was brought along" />}
         </dl>
       )}
-      <footer className="dialog-foot">
+      <footer className="dialog-footer">
         <Button onClick={onClose}>Close</Button>
       </footer>
     </Dialog>
@@ -52,25 +52,30 @@ function Fact({ name, text }: { name: string; text: string }) {
   )
 }
 
-function asAddress({ name, email, phone, address, postal_code, city, country }: Registrant): string {
+function formatRegistrant({ name, email, phone, address, postal_code, city, country }: Registrant): string {
   return [name, address, `${postal_code} ${city}`, country, email, phone].join('\n')
 }
 
 /** The code with which another registrar takes a name over: in sight only when asked for. */
-export function TransferDialog({ domain, onClose }: Props) {
-  const put = usePutDomain()
-  const transfer = useAction('transferDomain', { quiet: true, onDone: (answer) => put(answer.domain.id, answer.domain) })
+export function TransferDomainDialog({ domain, onClose }: Props) {
+  const updateCachedDomain = useUpdateCachedDomain()
+  const transfer = useApiMutation('transferDomain', {
+    hidesErrorToast: true,
+    onSuccess: (answer) => updateCachedDomain(answer.domain.id, answer.domain),
+  })
   if (transfer.data) {
     const code = transfer.data.auth_code
     return (
       <SecretDialog
         title={`The code for ${domain.hostname}`}
-        about="Give it to the registrar that takes the name over. It is hidden again when this is closed; who asks again gets the same one."
+        description="Give it to the registrar that takes the name over. It is hidden again when this is closed; who asks again gets the same one."
         secret={code}
         kind="code"
         onClose={onClose}
       >
-        <p className="quiet">The name does not lead here any more, and is not renewed. Until the other registrar has it you can still keep it.</p>
+        <p className="text-muted">
+          The name does not lead here any more, and is not renewed. Until the other registrar has it you can still keep it.
+        </p>
       </SecretDialog>
     )
   }
@@ -79,10 +84,10 @@ export function TransferDialog({ domain, onClose }: Props) {
       open
       onOpenChange={onClose}
       title={`Take ${domain.hostname} to another registrar?`}
-      about={`You get the code that the other registrar asks for; whoever has it can take the name. From then on ${domain.project_name} does not answer to it.`}
+      description={`You get the code that the other registrar asks for; whoever has it can take the name. From then on ${domain.project_name} does not answer to it.`}
     >
       {transfer.error && <ProblemView problem={transfer.error} />}
-      <footer className="dialog-foot">
+      <footer className="dialog-footer">
         <Button onClick={onClose}>Keep it here</Button>
         <Button kind="danger" busy={transfer.isPending} onClick={() => transfer.mutate({ params: { id: domain.id } })}>
           Show the code
@@ -93,33 +98,34 @@ export function TransferDialog({ domain, onClose }: Props) {
 }
 
 /** A look at a name that is on its way out calls it back, when it leads here. */
-export function KeepDialog({ domain, onClose }: Props) {
-  const put = usePutDomain()
+export function KeepDomainDialog({ domain, onClose }: Props) {
+  const updateCachedDomain = useUpdateCachedDomain()
   const showToast = useUi((state) => state.showToast)
-  const keep = useAction('verifyDomain', {
-    quiet: true,
-    onDone(answer) {
-      put(answer.domain.id, answer.domain)
+  const keep = useApiMutation('verifyDomain', {
+    hidesErrorToast: true,
+    onSuccess(answer) {
+      updateCachedDomain(answer.domain.id, answer.domain)
       if (answer.domain.status !== 'verified') return
       showToast({ kind: 'done', text: `${domain.hostname} stays, and leads here again.`, request_id: null })
       onClose()
     },
   })
-  const fault = keep.data && keep.data.domain.status !== 'verified' ? (keep.data.domain.last_check_error ?? 'The name does not lead here.') : null
+  const failureReason =
+    keep.data && keep.data.domain.status !== 'verified' ? (keep.data.domain.last_check_error ?? 'The name does not lead here.') : null
   return (
     <Dialog
       open
       onOpenChange={onClose}
       title={`Keep ${domain.hostname}?`}
-      about="When its record names this place, it leads here again and is renewed as before."
+      description="When its record names this place, it leads here again and is renewed as before."
     >
       {keep.error && <ProblemView problem={keep.error} />}
-      {fault !== null && (
-        <p className="quiet" role="alert">
-          <Prose text={fault} />
+      {failureReason !== null && (
+        <p className="text-muted" role="alert">
+          <Prose text={failureReason} />
         </p>
       )}
-      <footer className="dialog-foot">
+      <footer className="dialog-footer">
         <Button onClick={onClose}>Let it move</Button>
         <Button kind="primary" busy={keep.isPending} onClick={() => keep.mutate({ params: { id: domain.id } })}>
           Cancel
@@ -129,14 +135,14 @@ export function KeepDialog({ domain, onClose }: Props) {
   )
 }
 
-export function DeleteDialog({ domain, onClose }: Props) {
-  const put = usePutDomain()
-  const remove = useAction('deleteDomain', {
-    quiet: true,
-    done: `${domain.hostname} is taken away.`,
-    onDone() {
+export function DeleteDomainDialog({ domain, onClose }: Props) {
+  const updateCachedDomain = useUpdateCachedDomain()
+  const remove = useApiMutation('deleteDomain', {
+    hidesErrorToast: true,
+    successMessage: `${domain.hostname} is taken away.`,
+    onSuccess() {
       onClose()
-      put(domain.id, null)
+      updateCachedDomain(domain.id, null)
     },
   })
   const isBought = domain.account_owned_domain_id !== null
@@ -145,14 +151,14 @@ export function DeleteDialog({ domain, onClose }: Props) {
       open
       onOpenChange={onClose}
       title={`Take ${domain.hostname} away?`}
-      about={`${domain.project_name} answers to it no longer, from this moment on. ${
+      description={`${domain.project_name} answers to it no longer, from this moment on. ${
         isBought && domain.expires_at !== null
-          ? `The name stays yours until ${day(domain.expires_at)}: add it again, here or to another project.`
+          ? `The name stays yours until ${formatDate(domain.expires_at)}: add it again, here or to another project.`
           : 'It can be added again, and is then checked again.'
       }`}
     >
       {remove.error && <ProblemView problem={remove.error} />}
-      <footer className="dialog-foot">
+      <footer className="dialog-footer">
         <Button onClick={onClose}>Cancel</Button>
         <Button kind="danger" busy={remove.isPending} onClick={() => remove.mutate({ params: { id: domain.id } })}>
           Take it away

@@ -1,76 +1,76 @@
 import { Ellipsis, ExternalLink, Info, Search, Send, Trash2, Undo2 } from 'lucide-react'
 import { Link } from 'wouter'
 import type { Domain } from '../../../server/contract/domains.ts'
-import { useInstance } from '../../api/queries.ts'
-import { Button, ButtonLink, IconButton } from '../../ui/button.tsx'
-import { CopyText } from '../../ui/copy.tsx'
-import { Menu, MenuItem } from '../../ui/menu.tsx'
-import { useNow } from '../../ui/now.ts'
-import { Prose } from '../../ui/prose.tsx'
-import { StatusWord } from '../../ui/status.tsx'
-import { day } from '../../ui/format.ts'
-import { domainSign } from './domain-sign.ts'
-import { domainAddress } from './words.ts'
+import { useInstanceSession } from '../../api/queries.ts'
+import { Button, ButtonLink, IconButton } from '../../components/button.tsx'
+import { CopyText } from '../../components/copy.tsx'
+import { Menu, MenuItem } from '../../components/menu.tsx'
+import { useNow } from '../../lib/use-now.ts'
+import { Prose } from '../../components/prose.tsx'
+import { StatusText } from '../../components/status.tsx'
+import { formatDate } from '../../lib/format.ts'
+import { domainBadge } from './domain-badge.ts'
+import { domainUrl } from './domain-format.ts'
 
-export type DomainWish = 'check' | 'about' | 'transfer' | 'keep' | 'delete'
+export type DomainAction = 'check' | 'about' | 'transfer' | 'keep' | 'delete'
 
 /** Every name with whether it leads here, and what to do where it does not. */
 export function DomainRows({
   domains,
-  hasProjects,
-  onWish,
+  showsProject,
+  onAction,
 }: {
   domains: readonly Domain[]
   /** Whether the rows are of many projects, and say of which. */
-  hasProjects: boolean
-  onWish: (wish: DomainWish, domain: Domain) => void
+  showsProject: boolean
+  onAction: (action: DomainAction, domain: Domain) => void
 }) {
   return (
     <ul aria-label="Domains">
       {domains.map((domain) => (
-        <DomainRow key={domain.id} domain={domain} hasProject={hasProjects} onWish={(wish) => onWish(wish, domain)} />
+        <DomainRow key={domain.id} domain={domain} showsProject={showsProject} onAction={(action) => onAction(action, domain)} />
       ))}
     </ul>
   )
 }
 
-function DomainRow({ domain, hasProject, onWish }: { domain: Domain; hasProject: boolean; onWish: (wish: DomainWish) => void }) {
+function DomainRow({ domain, showsProject, onAction }: { domain: Domain; showsProject: boolean; onAction: (action: DomainAction) => void }) {
   const now = useNow(60_000)
-  const edgeUrl = useInstance().data?.instance.edge_url
-  const sign = domainSign(domain, now)
-  const address = domain.status === 'verified' && sign.tone === 'live' && edgeUrl !== undefined ? domainAddress(domain.hostname, edgeUrl) : null
+  const edgeUrl = useInstanceSession().data?.instance.edge_url
+  const badge = domainBadge(domain, now)
+  const address = domain.status === 'verified' && badge.tone === 'live' && edgeUrl !== undefined ? domainUrl(domain.hostname, edgeUrl) : null
   const isBought = domain.account_owned_domain_id !== null
   const isOpen = domain.status === 'pending' || domain.status === 'failed'
   return (
     <li className="card-row domain-row">
       <div className="domain-name">
         <CopyText text={domain.hostname} />
-        {hasProject && (
-          <Link href={`/projects/${domain.project_slug}/domains`} className="faint">
+        {showsProject && (
+          <Link href={`/projects/${domain.project_slug}/domains`} className="text-subtle">
             {domain.project_name}
           </Link>
         )}
         {domain.status === 'failed' && domain.last_check_error && (
-          <p className="quiet domain-why">
+          <p className="text-muted domain-error">
             <Prose text={domain.last_check_error} />
           </p>
         )}
       </div>
       <div className="domain-state">
-        <StatusWord sign={sign} />
+        <StatusText badge={badge} />
         {domain.expires_at !== null && (
-          <span className="faint">
+          <span className="text-subtle">
             {domain.status === 'transfer_requested'
-              ? `Paid until ${day(domain.expires_at)}`
-              : sign.tone === 'fail' && sign.word === 'Expired'
-                ? `On ${day(domain.expires_at)}`
-                : `${domain.auto_renew ? 'Renews' : 'Ends'} ${day(domain.expires_at)}`}
+              ? `Paid until ${formatDate(domain.expires_at)}`
+              : badge.tone === 'fail' && badge.label === 'Expired'
+                ? `On ${formatDate(domain.expires_at)}`
+                : `${domain.auto_renew ? 'Renews' : 'Ends'} ${formatDate(domain.expires_at)}`}
           </span>
         )}
       </div>
-      <div className="row domain-acts">
+      <div className="row domain-actions">
         {isOpen && (
-          <Button icon={Search} onClick={() => onWish('check')}>
+          <Button icon={Search} onClick={() => onAction('check')}>
             {domain.last_check_at === null ? 'Set it up…' : 'Check…'}
           </Button>
         )}
@@ -81,24 +81,24 @@ function DomainRow({ domain, hasProject, onWish }: { domain: Domain; hasProject:
         )}
         <Menu trigger={<IconButton icon={Ellipsis} label={`What to do with ${domain.hostname}`} />}>
           {!isBought && !isOpen && (
-            <MenuItem icon={Search} onSelect={() => onWish('check')}>
+            <MenuItem icon={Search} onSelect={() => onAction('check')}>
               Check its record…
             </MenuItem>
           )}
-          <MenuItem icon={Info} onSelect={() => onWish('about')}>
+          <MenuItem icon={Info} onSelect={() => onAction('about')}>
             {isBought ? 'Registration…' : 'About it…'}
           </MenuItem>
           {isBought && (
-            <MenuItem icon={Send} onSelect={() => onWish('transfer')}>
+            <MenuItem icon={Send} onSelect={() => onAction('transfer')}>
               {domain.status === 'transfer_requested' ? 'Show the transfer code again…' : 'Take it to another registrar…'}
             </MenuItem>
           )}
           {domain.status === 'transfer_requested' && (
-            <MenuItem icon={Undo2} onSelect={() => onWish('keep')}>
+            <MenuItem icon={Undo2} onSelect={() => onAction('keep')}>
               Keep it here…
             </MenuItem>
           )}
-          <MenuItem icon={Trash2} danger onSelect={() => onWish('delete')}>
+          <MenuItem icon={Trash2} danger onSelect={() => onAction('delete')}>
             Take it away…
           </MenuItem>
         </Menu>

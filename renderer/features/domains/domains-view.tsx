@@ -3,40 +3,40 @@ import { useState } from 'react'
 import { useSearchParams } from 'wouter'
 import type { Domain } from '../../../server/contract/domains.ts'
 import { useDomains } from '../../api/domains.ts'
-import { problemFrom } from '../../api/problem.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Empty, ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
-import { AddDialog } from './add-dialog.tsx'
-import { BuyDialog } from './buy-dialog.tsx'
-import { CheckRecord } from './check-record.tsx'
-import { AboutDialog, DeleteDialog, KeepDialog, TransferDialog } from './domain-dialogs.tsx'
-import { DomainRows, type DomainWish } from './domain-rows.tsx'
+import { toProblem } from '../../lib/api-problem.ts'
+import { Button } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { AddDomainDialog } from './add-domain-dialog.tsx'
+import { BuyDomainDialog } from './buy-domain-dialog.tsx'
+import { DnsRecordCheck } from './dns-record-check.tsx'
+import { DomainDetailsDialog, DeleteDomainDialog, KeepDomainDialog, TransferDomainDialog } from './domain-dialogs.tsx'
+import { DomainRows, type DomainAction } from './domain-rows.tsx'
 import './page.css'
 
 /** The domains of a project, or with null of all of them, and everything that can be done with one. */
 export function DomainsView({ slug }: { slug: string | null }) {
   const { data, error, refetch } = useDomains(slug)
   const [params, setParams] = useSearchParams()
-  const [open, setOpen] = useState<{ wish: DomainWish; domain: Domain } | null>(null)
+  const [open, setOpen] = useState<{ action: DomainAction; domain: Domain } | null>(null)
   // In the address, so that the palette leads here with the wish already put.
-  const wish = params.get('do')
-  const wishFor = (name: 'add' | 'buy') => setParams({ do: name }, { replace: true })
+  const requestedAction = params.get('do')
+  const requestAction = (name: 'add' | 'buy') => setParams({ do: name }, { replace: true })
   const close = () => {
     setOpen(null)
-    if (wish !== null) setParams({}, { replace: true })
+    if (requestedAction !== null) setParams({}, { replace: true })
   }
-  if (error && !data) return <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />
+  if (error && !data) return <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
   if (!data) return <SkeletonRows rows={5} height={64} />
   const { domains, platform_ip: platformIp, purchase_enabled: canBuy } = data
-  const acts = (
+  const actions = (
     <>
       {canBuy && (
-        <Button icon={ShoppingBag} onClick={() => wishFor('buy')}>
+        <Button icon={ShoppingBag} onClick={() => requestAction('buy')}>
           Buy a domain…
         </Button>
       )}
-      <Button kind="primary" icon={Plus} onClick={() => wishFor('add')}>
+      <Button kind="primary" icon={Plus} onClick={() => requestAction('add')}>
         Add a domain
       </Button>
     </>
@@ -45,41 +45,41 @@ export function DomainsView({ slug }: { slug: string | null }) {
     <div className="stack">
       {domains.length === 0 ? (
         <section className="card" aria-label="Domains">
-          <Empty icon={Globe} title="No domains yet" action={<div className="row domain-empty">{acts}</div>}>
+          <EmptyState icon={Globe} title="No domains yet" action={<div className="row domain-empty">{actions}</div>}>
             A project answers to its own name on this instance. Add a name that you have, and it answers to that, too
             {canBuy ? '; or buy one here, and it works at once.' : '.'}
-          </Empty>
+          </EmptyState>
         </section>
       ) : (
         <>
           <div className="domain-bar">
-            <p className="quiet">
+            <p className="text-muted">
               {domains.length} {domains.length === 1 ? 'domain' : 'domains'}. Names lead here by an A record to <code>{platformIp}</code>.
             </p>
-            <div className="domain-bar-acts">{acts}</div>
+            <div className="domain-bar-actions">{actions}</div>
           </div>
-          {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
+          {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
           <section className="card" aria-label="Domains">
-            <DomainRows domains={domains} hasProjects={slug === null} onWish={(what, domain) => setOpen({ wish: what, domain })} />
+            <DomainRows domains={domains} showsProject={slug === null} onAction={(action, domain) => setOpen({ action, domain })} />
           </section>
         </>
       )}
-      {wish === 'add' && <AddDialog slug={slug} platformIp={platformIp} onClose={close} />}
-      {wish === 'buy' && canBuy && <BuyDialog slug={slug} onClose={close} />}
-      {open?.wish === 'check' && (
+      {requestedAction === 'add' && <AddDomainDialog slug={slug} platformIp={platformIp} onClose={close} />}
+      {requestedAction === 'buy' && canBuy && <BuyDomainDialog slug={slug} onClose={close} />}
+      {open?.action === 'check' && (
         <Dialog
           open
           onOpenChange={close}
           title={open.domain.hostname}
-          about={`Leads to ${open.domain.project_name} once its record names this place.`}
+          description={`Leads to ${open.domain.project_name} once its record names this place.`}
         >
-          <CheckRecord domain={open.domain} platformIp={platformIp} onClose={close} />
+          <DnsRecordCheck domain={open.domain} platformIp={platformIp} onClose={close} />
         </Dialog>
       )}
-      {open?.wish === 'about' && <AboutDialog domain={open.domain} onClose={close} />}
-      {open?.wish === 'transfer' && <TransferDialog domain={open.domain} onClose={close} />}
-      {open?.wish === 'keep' && <KeepDialog domain={open.domain} onClose={close} />}
-      {open?.wish === 'delete' && <DeleteDialog domain={open.domain} onClose={close} />}
+      {open?.action === 'about' && <DomainDetailsDialog domain={open.domain} onClose={close} />}
+      {open?.action === 'transfer' && <TransferDomainDialog domain={open.domain} onClose={close} />}
+      {open?.action === 'keep' && <KeepDomainDialog domain={open.domain} onClose={close} />}
+      {open?.action === 'delete' && <DeleteDomainDialog domain={open.domain} onClose={close} />}
     </div>
   )
 }

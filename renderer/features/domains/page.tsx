@@ -1,5 +1,5 @@
 import { useProject } from '../../api/queries.ts'
-import { useTitle } from '../frame/title.ts'
+import { useTitle } from '../layout/use-title.ts'
 import { DomainsView } from './domains-view.tsx'
 
 /** The names that a project answers to, besides the one that it has of the instance. */

@@ -1,5 +1,5 @@
 import type { Registrant } from '../../../server/contract/domains.ts'
-import { TextField } from '../../ui/field.tsx'
+import { TextField } from '../../components/field.tsx'
 
 export const emptyRegistrant: Registrant = { name: '', email: '', address: '', city: '', country: '', postal_code: '', phone: '' }
 

@@ -1,4 +1,4 @@
-import { SelectField } from '../../ui/field.tsx'
+import { SelectField } from '../../components/field.tsx'
 import { type EnvironmentName, environments } from './environments.ts'
 
 export function EnvironmentField({ value, onChange }: { value: EnvironmentName; onChange: (name: EnvironmentName) => void }) {

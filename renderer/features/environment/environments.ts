@@ -11,18 +11,18 @@ export const environments = [
 
 export type EnvironmentName = (typeof environments)[number]['name']
 
-export function environmentOf(name: EnvironmentName): Environment {
+export function environmentFromName(name: EnvironmentName): Environment {
   return environments.find((one) => one.name === name)?.value ?? null
 }
 
 /** In the middle of a sentence. */
-export function environmentWords(environment: Environment): string {
+export function environmentLabel(environment: Environment): string {
   return environment === null ? 'production and previews' : environment === 'production' ? 'production' : 'previews'
 }
 
 /** What deployments of one kind have: of a key that is there twice, the one of just that environment. */
-export function seenBy(variables: readonly EnvVar[], target: 'production' | 'preview'): { key: string; value: string }[] {
-  const seen = new Map(variables.filter(({ environment }) => environment === null).map(({ key, value }) => [key, value]))
-  for (const { key, value, environment } of variables) if (environment === target) seen.set(key, value)
-  return [...seen].map(([key, value]) => ({ key, value })).toSorted((a, b) => (a.key < b.key ? -1 : 1))
+export function effectiveVariables(variables: readonly EnvVar[], target: 'production' | 'preview'): { key: string; value: string }[] {
+  const effective = new Map(variables.filter(({ environment }) => environment === null).map(({ key, value }) => [key, value]))
+  for (const { key, value, environment } of variables) if (environment === target) effective.set(key, value)
+  return [...effective].map(([key, value]) => ({ key, value })).toSorted((a, b) => (a.key < b.key ? -1 : 1))
 }

@@ -4,59 +4,59 @@ import { type DragEvent, useCallback, useEffect, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { formatDotenv, parseDotenv } from '../../../server/contract/dotenv.ts'
 import type { EnvVar, NewEnvVar } from '../../../server/contract/env-vars.ts'
-import { putEnvVars } from '../../api/cache.ts'
-import type { Answer } from '../../api/client.ts'
-import { keys } from '../../api/keys.ts'
-import { problemFrom } from '../../api/problem.ts'
+import { upsertEnvVars } from '../../api/query-cache.ts'
+import type { ApiResponse } from '../../api/api-client.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { toProblem } from '../../lib/api-problem.ts'
 import { useClient, useEnvVars, useProject } from '../../api/queries.ts'
 import { useUi } from '../../stores/ui.ts'
-import { Button } from '../../ui/button.tsx'
-import { Empty, ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
-import { Menu, MenuItem } from '../../ui/menu.tsx'
-import { useLanding } from '../frame/landing.ts'
-import { useTitle } from '../frame/title.ts'
-import { AddDialog } from './add-dialog.tsx'
-import { DeploymentNotice } from './deployment-notice.tsx'
-import { DeleteDialog, EditDialog } from './edit-dialog.tsx'
-import { environments, seenBy } from './environments.ts'
-import { download, readFile } from './files.ts'
-import { ImportDialog } from './import-dialog.tsx'
+import { Button } from '../../components/button.tsx'
+import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { Menu, MenuItem } from '../../components/menu.tsx'
+import { useScrollToSection } from '../layout/use-scroll-to-section.ts'
+import { useTitle } from '../layout/use-title.ts'
+import { AddVariableDialog } from './add-variable-dialog.tsx'
+import { RedeployNotice } from './redeploy-notice.tsx'
+import { DeleteVariableDialog, EditVariableDialog } from './variable-dialogs.tsx'
+import { environments, effectiveVariables } from './environments.ts'
+import { downloadText, readEnvFile } from './env-file.ts'
+import { ImportVariablesDialog } from './import-variables-dialog.tsx'
 import { VariableRow } from './variable-row.tsx'
 import './page.css'
 
-type Open = { name: 'add' } | { name: 'import'; text: string; fault: string | null } | { name: 'edit' | 'delete'; variable: EnvVar }
-const nothingPasted: Open = { name: 'import', text: '', fault: null }
+type OpenDialog = { name: 'add' } | { name: 'import'; text: string; error: string | null } | { name: 'edit' | 'delete'; variable: EnvVar }
+const emptyImport: OpenDialog = { name: 'import', text: '', error: null }
 
 /** What the app finds in its environment, by who sees it. */
 export default function EnvironmentPage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
   const { data, error, refetch } = useEnvVars(slug)
   useTitle(`Environment · ${project?.name ?? slug}`)
-  useLanding(data !== undefined)
+  useScrollToSection(data !== undefined)
   const client = useClient()
   const cache = useQueryClient()
   const showToast = useUi((state) => state.showToast)
   const [params, setParams] = useSearchParams()
-  const [open, setOpen] = useState<Open | null>(null)
+  const [open, setOpen] = useState<OpenDialog | null>(null)
   const [showsAll, setShowsAll] = useState(false)
-  const [started, setStarted] = useState<string | null>(null)
-  const [leftOut, setLeftOut] = useState<string[]>([])
+  const [startedId, setStartedId] = useState<string | null>(null)
+  const [omittedKeys, setOmittedKeys] = useState<string[]>([])
   const [isDragging, setDragging] = useState(false)
   // The palette, or a link, leads here with the wish already put.
-  const wish = params.get('do')
-  const shown = open ?? (wish === 'add' ? { name: 'add' as const } : wish === 'import' ? nothingPasted : null)
+  const requestedAction = params.get('do')
+  const openDialog = open ?? (requestedAction === 'add' ? { name: 'add' as const } : requestedAction === 'import' ? emptyImport : null)
   const close = () => {
     setOpen(null)
-    if (wish !== null) setParams({}, { replace: true })
+    if (requestedAction !== null) setParams({}, { replace: true })
   }
   const changed = (deploymentId: string | null) => {
     close()
-    if (deploymentId !== null) setStarted(deploymentId)
+    if (deploymentId !== null) setStartedId(deploymentId)
     // First the deployment that comes of it, so that none is offered meanwhile.
-    void cache.invalidateQueries({ queryKey: keys.latest(slug) }).then(() => cache.invalidateQueries({ queryKey: keys.envVars(slug) }))
+    void cache.invalidateQueries({ queryKey: queryKeys.latest(slug) }).then(() => cache.invalidateQueries({ queryKey: queryKeys.envVars(slug) }))
   }
-  const added = (answer: Answer<'createEnvVars'>, sent: readonly NewEnvVar[]) => {
-    putEnvVars(cache, slug, answer, sent)
+  const added = (answer: ApiResponse<'createEnvVars'>, sent: readonly NewEnvVar[]) => {
+    upsertEnvVars(cache, slug, answer, sent)
     changed(answer.deployment_id)
     const skipped = answer.skipped.map(({ key }) => key)
     if (skipped.length > 0) showToast({ kind: 'done', text: `Skipped, because they exist already: ${skipped.join(', ')}.`, request_id: null })
@@ -66,31 +66,31 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
     if (variable.environment === 'preview') return
     // The answer has no body; the deployment that came of it is the newest by now.
     const page = await client.call('listDeployments', { params: { slug }, query: { limit: '1', target: 'production' } }).catch(() => null)
-    const newest = page?.deployments[0]
-    if (newest?.trigger === 'env_change') setStarted(newest.id)
+    const latest = page?.deployments[0]
+    if (latest?.trigger === 'env_change') setStartedId(latest.id)
   }
-  const bring = useCallback((text: string, fault: string | null = null) => setOpen({ name: 'import', text, fault }), [])
-  usePastedFile(bring, shown === null && data !== undefined)
+  const openImport = useCallback((text: string, error: string | null = null) => setOpen({ name: 'import', text, error }), [])
+  usePasteImport(openImport, openDialog === null && data !== undefined)
   const drop = async (event: DragEvent) => {
     setDragging(false)
     const [file] = event.dataTransfer.files
     if (!file) return
     event.preventDefault()
-    const { text, fault } = await readFile(file)
-    bring(text, fault)
+    const { text, error } = await readEnvFile(file)
+    openImport(text, error)
   }
   const save = (target: 'production' | 'preview') => {
-    const { text, left_out } = formatDotenv(seenBy(data ?? [], target))
-    setLeftOut(left_out)
-    download(`${slug}.${target}.env`, text)
+    const { text, left_out } = formatDotenv(effectiveVariables(data ?? [], target))
+    setOmittedKeys(left_out)
+    downloadText(`${slug}.${target}.env`, text)
   }
 
-  if (error && !data) return <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />
+  if (error && !data) return <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
   if (!project || !data) return <SkeletonRows rows={6} height={56} />
   const hasShared = data.some(({ environment }) => environment === null)
-  const acts = (
+  const actions = (
     <>
-      <Button icon={ClipboardPaste} onClick={() => setOpen(nothingPasted)}>
+      <Button icon={ClipboardPaste} onClick={() => setOpen(emptyImport)}>
         Paste a .env…
       </Button>
       <Button kind="primary" icon={Plus} onClick={() => setOpen({ name: 'add' })}>
@@ -111,31 +111,31 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
       }}
       onDrop={(event) => void drop(event)}
     >
-      <DeploymentNotice project={project} variables={data} started={started} onStarted={setStarted} />
-      {leftOut.length > 0 && (
-        <div className="card deployment-news" role="status">
+      <RedeployNotice project={project} variables={data} startedId={startedId} onStarted={setStartedId} />
+      {omittedKeys.length > 0 && (
+        <div className="card deployment-notice" role="status">
           <p>
-            Downloaded without <code>{leftOut.join(', ')}</code>: the format cannot hold {leftOut.length === 1 ? 'its value' : 'their values'}. A
-            comment stands in {leftOut.length === 1 ? 'its' : 'their'} place.
+            Downloaded without <code>{omittedKeys.join(', ')}</code>: the format cannot hold {omittedKeys.length === 1 ? 'its value' : 'their values'}
+            . A comment stands in {omittedKeys.length === 1 ? 'its' : 'their'} place.
           </p>
-          <Button kind="bare" onClick={() => setLeftOut([])}>
+          <Button kind="bare" onClick={() => setOmittedKeys([])}>
             Dismiss
           </Button>
         </div>
       )}
       {data.length === 0 ? (
         <div className="card">
-          <Empty icon={Braces} title="No variables yet" action={<div className="row env-empty">{acts}</div>}>
+          <EmptyState icon={Braces} title="No variables yet" action={<div className="row env-empty">{actions}</div>}>
             What the app reads from its environment: addresses, keys, switches. Add one, or paste or drop a whole .env file anywhere here.
-          </Empty>
+          </EmptyState>
         </div>
       ) : (
         <>
           <div className="env-bar">
-            <p className="quiet">
+            <p className="text-muted">
               {data.length} {data.length === 1 ? 'variable' : 'variables'}. A .env file can be pasted or dropped anywhere here.
             </p>
-            <div className="env-bar-acts">
+            <div className="env-bar-actions">
               <Button icon={showsAll ? EyeOff : Eye} aria-pressed={showsAll} onClick={() => setShowsAll(!showsAll)}>
                 {showsAll ? 'Hide values' : 'Show values'}
               </Button>
@@ -147,18 +147,18 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
                   What previews have, as .env
                 </MenuItem>
               </Menu>
-              {acts}
+              {actions}
             </div>
           </div>
-          {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
+          {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
           {environments.map(({ name, value, title, about }) => {
             const variables = data.filter(({ environment }) => environment === value)
             return (
               variables.length > 0 && (
                 <section key={name} className="card" aria-labelledby={name}>
-                  <header className="card-head">
+                  <header className="card-header">
                     <h2 id={name}>{title}</h2>
-                    {(value === null || hasShared) && <span className="faint env-about">{about}</span>}
+                    {(value === null || hasShared) && <span className="text-subtle env-about">{about}</span>}
                   </header>
                   <ul>
                     {variables.map((variable) => (
@@ -178,30 +178,41 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
           })}
         </>
       )}
-      {shown?.name === 'add' && (
-        <AddDialog slug={slug} known={data} begin={params.get('key') ?? ''} onOpenChange={close} onAdded={added} onFile={bring} />
+      {openDialog?.name === 'add' && (
+        <AddVariableDialog
+          slug={slug}
+          existing={data}
+          initialKey={params.get('key') ?? ''}
+          onOpenChange={close}
+          onAdded={added}
+          onFile={openImport}
+        />
       )}
-      {shown?.name === 'import' && <ImportDialog slug={slug} known={data} start={shown} onOpenChange={close} onAdded={added} />}
-      {shown?.name === 'edit' && <EditDialog slug={slug} variable={shown.variable} onOpenChange={close} onChanged={() => changed(null)} />}
-      {shown?.name === 'delete' && (
-        <DeleteDialog slug={slug} variable={shown.variable} onOpenChange={close} onDeleted={() => void deleted(shown.variable)} />
+      {openDialog?.name === 'import' && (
+        <ImportVariablesDialog slug={slug} existing={data} initial={openDialog} onOpenChange={close} onAdded={added} />
+      )}
+      {openDialog?.name === 'edit' && (
+        <EditVariableDialog slug={slug} variable={openDialog.variable} onOpenChange={close} onChanged={() => changed(null)} />
+      )}
+      {openDialog?.name === 'delete' && (
+        <DeleteVariableDialog slug={slug} variable={openDialog.variable} onOpenChange={close} onDeleted={() => void deleted(openDialog.variable)} />
       )}
     </div>
   )
 }
 
 /** A .env file pasted anywhere on the page but into a field. */
-function usePastedFile(bring: (text: string) => void, isOn: boolean): void {
+function usePasteImport(openImport: (text: string) => void, isEnabled: boolean): void {
   useEffect(() => {
-    if (!isOn) return
+    if (!isEnabled) return
     const paste = (event: ClipboardEvent) => {
       if (event.target instanceof HTMLElement && event.target.closest('input, textarea, [role=dialog]')) return
       const text = event.clipboardData?.getData('text') ?? ''
       if (!text.includes('=') || parseDotenv(text).length === 0) return
       event.preventDefault()
-      bring(text)
+      openImport(text)
     }
     document.addEventListener('paste', paste)
     return () => document.removeEventListener('paste', paste)
-  }, [bring, isOn])
+  }, [openImport, isEnabled])
 }

@@ -1,10 +1,10 @@
 import { Ellipsis, Eye, EyeOff, PencilLine, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { EnvVar } from '../../../server/contract/env-vars.ts'
-import { IconButton } from '../../ui/button.tsx'
-import { CopyButton } from '../../ui/copy.tsx'
-import { Menu, MenuItem } from '../../ui/menu.tsx'
-import { Ago } from '../../ui/time.tsx'
+import { IconButton } from '../../components/button.tsx'
+import { CopyButton } from '../../components/copy.tsx'
+import { Menu, MenuItem } from '../../components/menu.tsx'
+import { RelativeTime } from '../../components/time.tsx'
 
 export function VariableRow({
   variable,
@@ -18,8 +18,8 @@ export function VariableRow({
   onDelete: () => void
 }) {
   const { key, value, is_sensitive, updated_at } = variable
-  const [asked, setAsked] = useState<boolean | null>(null)
-  const isShown = asked ?? (showsAll && !is_sensitive)
+  const [override, setOverride] = useState<boolean | null>(null)
+  const isShown = override ?? (showsAll && !is_sensitive)
   return (
     <li className="card-row env-row">
       <span className="env-key">
@@ -29,7 +29,7 @@ export function VariableRow({
       {isShown ? (
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a long value is scrolled by keys
         <pre className="env-value" tabIndex={0} role="group" aria-label={`Value of ${key}`}>
-          {value === '' ? <span className="faint">empty</span> : value}
+          {value === '' ? <span className="text-subtle">empty</span> : value}
         </pre>
       ) : (
         // Always as long, so that not even the length is told.
@@ -37,14 +37,14 @@ export function VariableRow({
           ••••••••••••
         </span>
       )}
-      <span className="faint env-when">
-        <Ago at={updated_at} />
+      <span className="text-subtle env-when">
+        <RelativeTime at={updated_at} />
       </span>
-      <span className="row env-acts">
+      <span className="row env-actions">
         <IconButton
           icon={isShown ? EyeOff : Eye}
           label={isShown ? `Hide the value of ${key}` : `Show the value of ${key}`}
-          onClick={() => setAsked(!isShown)}
+          onClick={() => setOverride(!isShown)}
         />
         <CopyButton text={value} label={`Copy the value of ${key}`} />
         <Menu trigger={<IconButton icon={Ellipsis} label={`What to do with ${key}`} />}>

@@ -1,11 +1,11 @@
 import { ChevronLeft } from 'lucide-react'
 import { useEffect } from 'react'
 import { Link, useParams } from 'wouter'
-import { NotFound } from '../frame/not-found.tsx'
-import { useTitle } from '../frame/title.ts'
-import { KeyboardList } from '../keyboard/sheet.tsx'
+import { NotFound } from '../layout/not-found.tsx'
+import { useTitle } from '../layout/use-title.ts'
+import { ShortcutList } from '../keyboard/shortcuts-dialog.tsx'
 import { Article } from './article.tsx'
-import { findTopic, shelves } from '../../../server/help/topics.ts'
+import { findTopic, topicSections } from '../../../server/help/topics.ts'
 import './page.css'
 
 /** One article, and beside it what else is on its shelf. */
@@ -17,7 +17,7 @@ export default function HelpTopicPage() {
     window.scrollTo({ top: 0 })
   }, [id])
   if (!topic) return <NotFound />
-  const shelf = shelves.find(({ topics }) => topics.includes(topic))
+  const section = topicSections.find(({ topics }) => topics.includes(topic))
   return (
     <div className="page help">
       <Link href="/help" className="help-back">
@@ -26,15 +26,15 @@ export default function HelpTopicPage() {
       <div className="help-topic-page">
         <article aria-labelledby="topic">
           <h1 id="topic">{topic.title}</h1>
-          <p className="help-about">{topic.about}</p>
+          <p className="help-about">{topic.summary}</p>
           <Article blocks={topic.body} />
-          {topic.id === 'keyboard' && <KeyboardList heading="h2" />}
+          {topic.id === 'keyboard' && <ShortcutList heading="h2" />}
         </article>
-        {shelf && (
-          <nav className="help-beside" aria-label={shelf.heading}>
-            <h2>{shelf.heading}</h2>
+        {section && (
+          <nav className="help-beside" aria-label={section.heading}>
+            <h2>{section.heading}</h2>
             <ul>
-              {shelf.topics.map(({ id: other, title }) => (
+              {section.topics.map(({ id: other, title }) => (
                 <li key={other}>
                   <Link href={`/help/${other}`} aria-current={other === topic.id ? 'page' : undefined}>
                     {title}

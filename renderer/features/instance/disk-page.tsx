@@ -1,17 +1,17 @@
 import { Eraser, TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
 import { useSearchParams } from 'wouter'
-import type { CleanKind, DiskUse } from '../../../server/contract/upkeep.ts'
-import type { Answer } from '../../api/client.ts'
-import { problemFrom } from '../../api/problem.ts'
-import { useDisk } from '../../api/upkeep.ts'
-import { Button } from '../../ui/button.tsx'
-import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
-import { bytes } from '../../ui/format.ts'
-import { useLanding } from '../frame/landing.ts'
-import { useTitle } from '../frame/title.ts'
-import { CleanDialog } from './clean-dialog.tsx'
-import { isCleanable, kinds, partsOf, roomLeft, safeKinds, wouldFree } from './disk-kinds.ts'
+import type { CleanableKind, DiskUsage } from '../../../server/contract/maintenance.ts'
+import type { ApiResponse } from '../../api/api-client.ts'
+import { toProblem } from '../../lib/api-problem.ts'
+import { useDisk } from '../../api/maintenance.ts'
+import { Button } from '../../components/button.tsx'
+import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { formatBytes } from '../../lib/format.ts'
+import { useScrollToSection } from '../layout/use-scroll-to-section.ts'
+import { useTitle } from '../layout/use-title.ts'
+import { CleanUpDialog } from './clean-up-dialog.tsx'
+import { isCleanable, diskKinds, largestParts, freeSpaceLevel, safeKinds, reclaimableSpace } from './disk-kinds.ts'
 import { OwnerPage } from './owner-page.tsx'
 import './disk-page.css'
 
@@ -19,7 +19,7 @@ import './disk-page.css'
 export default function DiskPage() {
   useTitle('Disk')
   return (
-    <OwnerPage refusal="What takes which room on this machine is its owner’s business.">
+    <OwnerPage deniedMessage="What takes which room on this machine is its owner’s business.">
       <Disk />
     </OwnerPage>
   )
@@ -28,36 +28,36 @@ export default function DiskPage() {
 function Disk() {
   const { data, error, isPending, refetch } = useDisk()
   const [params, setParams] = useSearchParams()
-  const [cleaning, setCleaning] = useState<readonly CleanKind[] | null>(null)
-  useLanding(data !== undefined)
+  const [cleaning, setCleaning] = useState<readonly CleanableKind[] | null>(null)
+  useScrollToSection(data !== undefined)
   // The palette leads here with the question already put.
-  const shown = cleaning ?? (params.get('do') === 'clean' ? safeKinds : null)
+  const cleanUpKinds = cleaning ?? (params.get('do') === 'clean' ? safeKinds : null)
   const close = () => {
     setCleaning(null)
     if (params.has('do')) setParams({}, { replace: true })
   }
   const rows = [...(data?.kinds ?? [])].sort((a, b) => b.bytes - a.bytes)
-  const told = rows.filter(isWorthARow)
-  const untold = [...new Set(rows.filter((row) => !isWorthARow(row)).map(nameOf))]
+  const shownRows = rows.filter(hasContent)
+  const emptyKinds = [...new Set(rows.filter((row) => !hasContent(row)).map(kindLabel))]
   return (
     <>
-      {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
+      {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
       {isPending && <SkeletonRows rows={8} height={64} />}
       {data && (
         <>
-          <Room disk={data} onClean={() => setCleaning(safeKinds)} />
+          <DiskSummary disk={data} onClean={() => setCleaning(safeKinds)} />
           <section className="card" aria-labelledby="kinds">
-            <header className="card-head">
+            <header className="card-header">
               <h2 id="kinds">By kind</h2>
             </header>
             <ul>
-              {told.map((row) => (
+              {shownRows.map((row) => (
                 <KindRow key={`${row.kind} ${row.place}`} row={row} onClean={(kind) => setCleaning([kind])} />
               ))}
             </ul>
-            {untold.length > 0 && <p className="disk-nothing faint">Nothing yet: {untold.join(', ')}.</p>}
+            {emptyKinds.length > 0 && <p className="disk-nothing text-subtle">Nothing yet: {emptyKinds.join(', ')}.</p>}
           </section>
-          {shown && <CleanDialog rows={data.kinds} chosen={shown} onOpenChange={close} />}
+          {cleanUpKinds && <CleanUpDialog rows={data.kinds} chosen={cleanUpKinds} onOpenChange={close} />}
         </>
       )}
     </>
@@ -65,50 +65,55 @@ function Disk() {
 }
 
 /** Something lies there, or perhaps does: it is not known while the engine is away. */
-const isWorthARow = ({ bytes: taken, reclaimable_bytes }: DiskUse) => taken > 0 || reclaimable_bytes !== 0
-const nameOf = ({ kind, place }: DiskUse) => `${kinds[kind].name.toLowerCase()}${place === 'engine' ? ' inside the engine' : ''}`
+const hasContent = ({ bytes: taken, reclaimable_bytes }: DiskUsage) => taken > 0 || reclaimable_bytes !== 0
+const kindLabel = ({ kind, place }: DiskUsage) => `${diskKinds[kind].name.toLowerCase()}${place === 'engine' ? ' inside the engine' : ''}`
 
-function Room({ disk, onClean }: { disk: Answer<'getDisk'>; onClean: () => void }) {
-  const parts = partsOf(disk.kinds)
-  const free = wouldFree(disk.kinds, safeKinds)
-  const left = roomLeft(disk.free_bytes)
+function DiskSummary({ disk, onClean }: { disk: ApiResponse<'getDisk'>; onClean: () => void }) {
+  const parts = largestParts(disk.kinds)
+  const free = reclaimableSpace(disk.kinds, safeKinds)
+  const freeSpace = freeSpaceLevel(disk.free_bytes)
   return (
     <section className="card card-body stack" aria-labelledby="room">
       <div className="disk-head">
         <div>
           <h2 id="room" className="disk-sum">
-            {bytes(disk.total_bytes)} <span className="disk-sum-words">taken by Homeport</span>
+            {formatBytes(disk.total_bytes)} <span className="disk-sum-label">taken by Homeport</span>
           </h2>
-          <p className="quiet">
-            {bytes(disk.free_bytes)} free on the disk of <span className="mono">{disk.data_dir}</span>
+          <p className="text-muted">
+            {formatBytes(disk.free_bytes)} free on the disk of <span className="mono">{disk.data_dir}</span>
           </p>
         </div>
-        <Button kind={left === 'enough' ? 'plain' : 'primary'} icon={Eraser} onClick={onClean}>
+        <Button kind={freeSpace === 'enough' ? 'plain' : 'primary'} icon={Eraser} onClick={onClean}>
           Clean up…
         </Button>
       </div>
-      {left !== 'enough' && (
+      {freeSpace !== 'enough' && (
         <p className="disk-warning" role="status">
           <TriangleAlert size={16} aria-hidden />
           <span>
-            <strong>{left === 'low' ? 'The disk is filling up.' : 'The disk is nearly full.'}</strong> When nothing is left, deployments, uploads and
-            dumps are refused; what runs goes on.{' '}
-            {free.bytes > 0 ? `A clean-up frees about ${bytes(free.bytes)}.` : 'Make room on it, or move the data folder to another disk.'}
+            <strong>{freeSpace === 'low' ? 'The disk is filling up.' : 'The disk is nearly full.'}</strong> When nothing is left, deployments, uploads
+            and dumps are refused; what runs goes on.{' '}
+            {free.bytes > 0 ? `A clean-up frees about ${formatBytes(free.bytes)}.` : 'Make room on it, or move the data folder to another disk.'}
           </span>
         </p>
       )}
       {parts.length > 0 && (
         <>
-          <div className="disk-bar" role="img" aria-label={`By kind: ${parts.map((part) => `${part.name} ${bytes(part.bytes)}`).join(', ')}`}>
+          <div className="disk-bar" role="img" aria-label={`By kind: ${parts.map((part) => `${part.name} ${formatBytes(part.bytes)}`).join(', ')}`}>
             {parts.map((part, index) => (
-              <span key={part.name} className={`disk-part-${index}`} style={{ flexGrow: part.bytes }} title={`${part.name} ${bytes(part.bytes)}`} />
+              <span
+                key={part.name}
+                className={`disk-part-${index}`}
+                style={{ flexGrow: part.bytes }}
+                title={`${part.name} ${formatBytes(part.bytes)}`}
+              />
             ))}
           </div>
-          <ul className="disk-key">
+          <ul className="disk-legend">
             {parts.map((part, index) => (
               <li key={part.name}>
                 <span className={`disk-swatch disk-part-${index}`} aria-hidden />
-                {part.name} <strong>{bytes(part.bytes)}</strong>
+                {part.name} <strong>{formatBytes(part.bytes)}</strong>
               </li>
             ))}
           </ul>
@@ -118,29 +123,29 @@ function Room({ disk, onClean }: { disk: Answer<'getDisk'>; onClean: () => void 
   )
 }
 
-function KindRow({ row, onClean }: { row: DiskUse; onClean: (kind: CleanKind) => void }) {
+function KindRow({ row, onClean }: { row: DiskUsage; onClean: (kind: CleanableKind) => void }) {
   const { kind, place, count, note, reclaimable_bytes } = row
-  const { name, about } = kinds[kind]
+  const { name, about } = diskKinds[kind]
   return (
     <li className="disk-row">
       <div>
         <p>
-          <strong>{name}</strong> <span className="faint">{place === 'engine' ? 'inside the engine' : 'in the data folder'}</span>
+          <strong>{name}</strong> <span className="text-subtle">{place === 'engine' ? 'inside the engine' : 'in the data folder'}</span>
         </p>
-        <p className="quiet disk-about">{note ?? about}</p>
+        <p className="text-muted disk-about">{note ?? about}</p>
       </div>
       <p className="disk-bytes">
-        <strong>{bytes(row.bytes)}</strong>
-        {count !== null && count > 0 && <span className="faint">{count === 1 ? '1 piece' : `${count.toLocaleString()} pieces`}</span>}
+        <strong>{formatBytes(row.bytes)}</strong>
+        {count !== null && count > 0 && <span className="text-subtle">{count === 1 ? '1 piece' : `${count.toLocaleString()} pieces`}</span>}
       </p>
       <p className="disk-free">
         {isCleanable(kind) &&
           (reclaimable_bytes === 0 ? (
-            <span className="faint">nothing to free</span>
+            <span className="text-subtle">nothing to free</span>
           ) : (
             <Button onClick={() => onClean(kind)}>
-              {reclaimable_bytes === null ? 'Clean up…' : `Free ${bytes(reclaimable_bytes)}…`}
-              <span className="unseen"> of {nameOf(row)}</span>
+              {reclaimable_bytes === null ? 'Clean up…' : `Free ${formatBytes(reclaimable_bytes)}…`}
+              <span className="visually-hidden"> of {kindLabel(row)}</span>
             </Button>
           ))}
       </p>

@@ -1,18 +1,18 @@
-import { problemFrom } from '../../api/problem.ts'
+import { toProblem } from '../../lib/api-problem.ts'
 import { useDoctor } from '../../api/queries.ts'
-import { Button } from '../../ui/button.tsx'
-import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
-import { HelpLink } from '../help/help-link.tsx'
-import { StatusWord, checkSigns } from '../../ui/status.tsx'
+import { Button } from '../../components/button.tsx'
+import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { HelpLink } from '../../components/help-link.tsx'
+import { StatusText, checkBadges } from '../../components/status.tsx'
 import { RotateCw } from 'lucide-react'
-import { checkName, withLocalTimes } from './check-words.ts'
+import { checkLabel, localizeTimes } from './check-labels.ts'
 
 /** What works, what does not, and how to fix it. */
 export function Doctor() {
   const { data, error, isPending, isFetching, refetch } = useDoctor()
   return (
     <section className="card" aria-labelledby="doctor">
-      <header className="card-head">
+      <header className="card-header">
         <h2 id="doctor">Health</h2>
         <Button icon={RotateCw} busy={isFetching} onClick={() => void refetch()}>
           Check again
@@ -20,19 +20,19 @@ export function Doctor() {
       </header>
       {error && (
         <div className="card-body">
-          <ProblemView problem={problemFrom(error)} />
+          <ProblemView problem={toProblem(error)} />
         </div>
       )}
       {isPending && <SkeletonRows rows={4} height={52} />}
       <ul>
         {data?.map((check) => (
           <li key={check.name} className="check">
-            <StatusWord sign={checkSigns[check.status]} />
+            <StatusText badge={checkBadges[check.status]} />
             <div>
               <p>
-                <strong>{checkName(check.name)}</strong> <span className="quiet">{withLocalTimes(check.message)}</span>
+                <strong>{checkLabel(check.name)}</strong> <span className="text-muted">{localizeTimes(check.message)}</span>
               </p>
-              {check.mend && <p>{withLocalTimes(check.mend)}</p>}
+              {check.mend && <p>{localizeTimes(check.mend)}</p>}
               {check.status !== 'ok' && <HelpLink topic={check.help} />}
             </div>
           </li>

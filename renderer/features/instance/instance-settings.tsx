@@ -1,28 +1,28 @@
 import { type FormEvent, useState } from 'react'
 import type { Settings } from '../../../server/contract/instance.ts'
-import { problemFrom } from '../../api/problem.ts'
+import { toProblem } from '../../lib/api-problem.ts'
 import { useSettings } from '../../api/queries.ts'
-import { Button } from '../../ui/button.tsx'
-import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
-import { SelectField, SwitchField, TextField } from '../../ui/field.tsx'
-import { useChangeSettings } from './change-settings.ts'
+import { Button } from '../../components/button.tsx'
+import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { SelectField, SwitchField, TextField } from '../../components/field.tsx'
+import { useUpdateSettings } from './use-update-settings.ts'
 
-interface NumberField {
+interface NumberSetting {
   name: { [Name in keyof Settings]: Settings[Name] extends number ? Name : never }[keyof Settings]
   label: string
   hint: string
 }
 
-const builds: readonly NumberField[] = [
+const buildFields: readonly NumberSetting[] = [
   { name: 'keep_deployments', label: 'Deployments to keep', hint: 'Images and bundles kept per project, to roll back to.' },
   { name: 'build_timeout_s', label: 'Longest build, in seconds', hint: 'A build that takes longer fails.' },
   { name: 'build_memory_mb', label: 'Memory of a build, in MB', hint: 'So that a build cannot take the machine down.' },
 ]
-const rates: readonly NumberField[] = [
+const rateLimitFields: readonly NumberSetting[] = [
   { name: 'rate_limit_authenticated', label: 'Requests a minute, signed in', hint: 'Per account.' },
   { name: 'rate_limit_anonymous', label: 'Requests a minute, not signed in', hint: 'Per address.' },
 ]
-const sleep: readonly NumberField[] = [
+const sleepFields: readonly NumberSetting[] = [
   { name: 'sleep_after_s', label: 'Asleep after, in seconds', hint: 'So long without a request, and an app that is not always warm goes to sleep.' },
   {
     name: 'frozen_for_s',
@@ -35,14 +35,14 @@ const sleep: readonly NumberField[] = [
     hint: 'What they may hold altogether; beyond it the longest asleep is stopped.',
   },
 ]
-const caches: readonly NumberField[] = [
+const cacheFields: readonly NumberSetting[] = [
   { name: 'cache_memory_mb', label: 'Cache in memory, in MB', hint: 'The answers asked for most are kept here.' },
   { name: 'cache_disk_mb', label: 'Cache on disk, in MB', hint: 'The rest, over restarts too. 0 keeps nothing on disk.' },
 ]
 
 interface FormProps {
-  now: Settings
-  change: (more: Partial<Settings>) => void
+  draft: Settings
+  change: (patch: Partial<Settings>) => void
   issue: (name: string) => string | undefined
 }
 
@@ -52,11 +52,11 @@ export function InstanceSettings() {
   const { data, error, refetch } = useSettings()
   return (
     <section className="card" aria-labelledby="settings">
-      <header className="card-head">
+      <header className="card-header">
         <h2 id="settings">Settings</h2>
       </header>
       <div className="card-body">
-        {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
+        {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
         {data ? <SettingsForm settings={data} /> : !error && <SkeletonRows rows={4} height={56} />}
       </div>
     </section>
@@ -65,23 +65,23 @@ export function InstanceSettings() {
 
 function SettingsForm({ settings }: { settings: Settings }) {
   const [changes, setChanges] = useState<Partial<Settings>>({})
-  const save = useChangeSettings({ quiet: true, done: 'Settings saved.', onDone: () => setChanges({}) })
-  const now = { ...settings, ...changes }
-  const change = (more: Partial<Settings>) => {
+  const save = useUpdateSettings({ hidesErrorToast: true, successMessage: 'Settings saved.', onSuccess: () => setChanges({}) })
+  const draft = { ...settings, ...changes }
+  const change = (patch: Partial<Settings>) => {
     save.reset()
-    setChanges((before) => ({ ...before, ...more }))
+    setChanges((before) => ({ ...before, ...patch }))
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
     save.mutate({ body: changes })
   }
-  const form = { now, change, issue: (name: string) => save.error?.issue(name) }
+  const form = { draft, change, issue: (name: string) => save.error?.issueFor(name) }
   return (
     <form className="stack" onSubmit={submit} aria-label="Instance settings">
       <div className="instance-fields">
         <SelectField
           label="When Homeport ends"
-          value={now.on_exit}
+          value={draft.on_exit}
           onChange={({ target }) => change({ on_exit: target.value === 'stop' || target.value === 'keep' ? target.value : 'default' })}
           hint="What becomes of the running apps."
         >
@@ -94,40 +94,40 @@ function SettingsForm({ settings }: { settings: Settings }) {
           type="number"
           min={1}
           max={64}
-          value={now.build_concurrency ?? ''}
+          value={draft.build_concurrency ?? ''}
           placeholder="As the plan allows"
           onChange={({ target }) => change({ build_concurrency: target.value === '' ? null : target.valueAsNumber })}
-          error={save.error?.issue('build_concurrency')}
+          error={save.error?.issueFor('build_concurrency')}
         />
-        <Numbers fields={builds} {...form} />
-        <Numbers fields={rates} {...form} />
+        <NumberFields fields={buildFields} {...form} />
+        <NumberFields fields={rateLimitFields} {...form} />
       </div>
       <h3>Sleep</h3>
       <div className="instance-fields">
-        <Numbers fields={sleep} {...form} />
+        <NumberFields fields={sleepFields} {...form} />
       </div>
       <h3>Edge cache, metrics and pictures</h3>
       <div className="instance-fields">
-        <Numbers fields={caches} {...form} />
+        <NumberFields fields={cacheFields} {...form} />
         <SwitchField
           label="Count and time requests"
           hint="Feeds the metrics of every project. It costs next to nothing."
-          checked={now.metrics}
+          checked={draft.metrics}
           onChange={(metrics) => change({ metrics })}
         />
         <SwitchField
           label="Take pictures of what was deployed"
           hint="Behind everything else, by a browser that is found on the machine of the instance. No visit is counted."
-          checked={now.screenshots}
+          checked={draft.screenshots}
           onChange={(screenshots) => change({ screenshots })}
         />
       </div>
-      <NamesOfYourOwn {...form} />
+      <DnsSettings {...form} />
       <h3>Your account, to try a client against it</h3>
       <div className="instance-fields">
         <SelectField
           label="Plan"
-          value={now.plan}
+          value={draft.plan}
           onChange={({ target }) => change({ plan: plans.find((plan) => plan === target.value) ?? 'enterprise' })}
           hint="Your own machine has no paywall; a smaller plan lets you see every refusal."
         >
@@ -137,11 +137,11 @@ function SettingsForm({ settings }: { settings: Settings }) {
             </option>
           ))}
         </SelectField>
-        <SwitchField label="Email verified" checked={now.email_verified} onChange={(email_verified) => change({ email_verified })} />
-        <SwitchField label="Has a card" checked={now.payment_method} onChange={(payment_method) => change({ payment_method })} />
+        <SwitchField label="Email verified" checked={draft.email_verified} onChange={(email_verified) => change({ email_verified })} />
+        <SwitchField label="Has a card" checked={draft.payment_method} onChange={(payment_method) => change({ payment_method })} />
       </div>
-      {save.error && !save.error.issues.some(({ path }) => isBeside(path)) && <ProblemView problem={save.error} />}
-      <footer className="dialog-foot">
+      {save.error && !save.error.issues.some(({ path }) => isShownAtField(path)) && <ProblemView problem={save.error} />}
+      <footer className="dialog-footer">
         <Button kind="primary" type="submit" busy={save.isPending} disabled={Object.keys(changes).length === 0}>
           Save settings
         </Button>
@@ -151,20 +151,20 @@ function SettingsForm({ settings }: { settings: Settings }) {
 }
 
 /** Whether what is wrong with a setting stands beside its field. */
-function isBeside(path: string): boolean {
+function isShownAtField(path: string): boolean {
   return !['plan', 'payment_method', 'email_verified'].includes(path)
 }
 
 /** Where names that people bring along have to lead, and who is asked about it. */
-function NamesOfYourOwn({ now, change, issue }: FormProps) {
-  const [resolvers, setResolvers] = useState(now.dns_resolvers?.join(', ') ?? '')
+function DnsSettings({ draft, change, issue }: FormProps) {
+  const [resolvers, setResolvers] = useState(draft.dns_resolvers?.join(', ') ?? '')
   return (
     <>
       <h3>Names of your own</h3>
       <div className="instance-fields">
         <TextField
           label="Address that A records name"
-          value={now.platform_ip ?? ''}
+          value={draft.platform_ip ?? ''}
           placeholder="As the edge is reached"
           onChange={({ target }) => change({ platform_ip: target.value.trim() === '' ? null : target.value.trim() })}
           error={issue('platform_ip')}
@@ -179,14 +179,14 @@ function NamesOfYourOwn({ now, change, issue }: FormProps) {
             const addresses = target.value.split(/[\s,]+/).filter(Boolean)
             change({ dns_resolvers: addresses.length === 0 ? null : addresses })
           }}
-          error={now.dns_resolvers?.map((_, index) => issue(`dns_resolvers.${index}`)).find(Boolean) ?? issue('dns_resolvers')}
+          error={draft.dns_resolvers?.map((_, index) => issue(`dns_resolvers.${index}`)).find(Boolean) ?? issue('dns_resolvers')}
         />
         <TextField
           label="Port of the own DNS server"
           type="number"
           min={0}
           max={65_535}
-          value={now.dns_server ?? ''}
+          value={draft.dns_server ?? ''}
           placeholder="Off"
           hint="Answers on this machine for names that were bought here, under .test and the like. The doctor has the line that makes the system ask it."
           onChange={({ target }) => change({ dns_server: target.value === '' ? null : target.valueAsNumber })}
@@ -197,7 +197,7 @@ function NamesOfYourOwn({ now, change, issue }: FormProps) {
   )
 }
 
-function Numbers({ fields, now, change, issue }: FormProps & { fields: readonly NumberField[] }) {
+function NumberFields({ fields, draft, change, issue }: FormProps & { fields: readonly NumberSetting[] }) {
   return fields.map(({ name, label, hint }) => (
     <TextField
       key={name}
@@ -205,7 +205,7 @@ function Numbers({ fields, now, change, issue }: FormProps & { fields: readonly 
       hint={hint}
       type="number"
       required
-      value={Number.isNaN(now[name]) ? '' : now[name]}
+      value={Number.isNaN(draft[name]) ? '' : draft[name]}
       onChange={({ target }) => change({ [name]: target.valueAsNumber })}
       error={issue(name)}
     />

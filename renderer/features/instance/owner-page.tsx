@@ -1,19 +1,19 @@
 import type { ReactNode } from 'react'
-import { problemFrom } from '../../api/problem.ts'
-import { useInstance } from '../../api/queries.ts'
-import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
-import { InstanceHead } from './instance-head.tsx'
+import { toProblem } from '../../lib/api-problem.ts'
+import { useInstanceSession } from '../../api/queries.ts'
+import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { InstanceHeader } from './instance-header.tsx'
 
 /** A page under the head of the instance that only its owner sees. */
-export function OwnerPage({ refusal, children }: { refusal: string; children: ReactNode }) {
-  const { data, error, isPending, refetch } = useInstance()
+export function OwnerPage({ deniedMessage, children }: { deniedMessage: string; children: ReactNode }) {
+  const { data, error, isPending, refetch } = useInstanceSession()
   const isOwner = data?.user.is_instance_owner ?? false
   return (
     <div className="page">
-      <InstanceHead />
-      {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
+      <InstanceHeader />
+      {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
       {isPending && <SkeletonRows rows={6} height={80} />}
-      {isOwner ? children : data !== undefined && <p className="quiet">{refusal}</p>}
+      {isOwner ? children : data !== undefined && <p className="text-muted">{deniedMessage}</p>}
     </div>
   )
 }

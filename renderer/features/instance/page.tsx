@@ -1,37 +1,37 @@
-import { useInstance, useSettings, useUsers } from '../../api/queries.ts'
-import { problemFrom } from '../../api/problem.ts'
-import { CopyButton } from '../../ui/copy.tsx'
-import { Empty, ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
-import { useTogether } from '../../ui/together.ts'
+import { useInstanceSession, useSettings, useUsers } from '../../api/queries.ts'
+import { toProblem } from '../../lib/api-problem.ts'
+import { CopyButton } from '../../components/copy.tsx'
+import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { useInitialLoading } from '../../lib/use-initial-loading.ts'
 import { Anchor } from 'lucide-react'
-import { useTitle } from '../frame/title.ts'
-import { EngineReport } from '../welcome/engine-report.tsx'
+import { useTitle } from '../layout/use-title.ts'
+import { RuntimeReport } from '../onboarding/runtime-report.tsx'
 import { Doctor } from './doctor.tsx'
-import { InstanceHead } from './instance-head.tsx'
+import { InstanceHeader } from './instance-header.tsx'
 import { InstanceSettings } from './instance-settings.tsx'
 import { People } from './people.tsx'
-import { Recovered } from './recovered.tsx'
+import { RecoveryNotice } from './recovery-notice.tsx'
 import './page.css'
 
 /** The instance itself: what it runs on, where it answers, who is on it, what ails it. */
 export default function InstancePage() {
   useTitle('Instance')
-  const session = useInstance()
+  const session = useInstanceSession()
   const { data, error, isPending, refetch } = session
   const isOwner = data?.user.is_instance_owner ?? false
-  const isComing = useTogether([session, useSettings(isOwner), useUsers(isOwner)])
+  const isLoading = useInitialLoading([session, useSettings(isOwner), useUsers(isOwner)])
   if (error) {
     return (
       <div className="page">
-        <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />
+        <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
       </div>
     )
   }
   // Settings and people are drawn with the rest; what ails it takes longer to find out, and stands last.
-  if (isPending || isComing) {
+  if (isPending || isLoading) {
     return (
       <div className="page">
-        <InstanceHead />
+        <InstanceHeader />
         <SkeletonRows rows={6} height={80} />
       </div>
     )
@@ -39,28 +39,28 @@ export default function InstancePage() {
   if (data === null) {
     return (
       <div className="page">
-        <Empty isPage icon={Anchor} title="This instance does not tell about itself">
+        <EmptyState isPage icon={Anchor} title="This instance does not tell about itself">
           It speaks the API, but it is no Homeport that one could look after from here.
-        </Empty>
+        </EmptyState>
       </div>
     )
   }
   const { instance, user, account } = data
   return (
     <div className="page instance">
-      <InstanceHead />
-      <Recovered />
+      <InstanceHeader />
+      <RecoveryNotice />
       <div className="instance-columns">
         <div className="card card-body stack">
           <h2>Runtime</h2>
-          <EngineReport />
-          <p className="faint">
+          <RuntimeReport />
+          <p className="text-subtle">
             Secrets are encrypted with a master key that lies{' '}
             {instance.encryption === 'keychain' ? 'in the keychain of this machine' : 'in a file of the data folder'}.
           </p>
         </div>
         <section className="card" aria-labelledby="addresses">
-          <header className="card-head">
+          <header className="card-header">
             <h2 id="addresses">Addresses</h2>
           </header>
           <dl className="addresses">
@@ -80,7 +80,7 @@ export default function InstancePage() {
       ) : (
         <section className="card card-body">
           <h2>Your account</h2>
-          <p className="quiet">
+          <p className="text-muted">
             {user.email}, plan {account.plan}. Settings and people are the owner’s business.
           </p>
         </section>
@@ -94,7 +94,7 @@ function Address({ name, url }: { name: string; url: string }) {
     <div>
       <dt>{name}</dt>
       <dd>
-        <span className="mono clip">{url}</span>
+        <span className="mono truncate">{url}</span>
         <CopyButton text={url} label={`Copy the address: ${name}`} />
       </dd>
     </div>

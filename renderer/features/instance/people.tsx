@@ -1,42 +1,42 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { BadgeCheck, Ellipsis, Link2, Trash2, UserPlus } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
-import { useAction } from '../../api/actions.ts'
-import type { Answer } from '../../api/client.ts'
-import { keys } from '../../api/keys.ts'
-import { problemFrom } from '../../api/problem.ts'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
+import type { ApiResponse } from '../../api/api-client.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { toProblem } from '../../lib/api-problem.ts'
 import { useSettings, useUsers } from '../../api/queries.ts'
-import { Button, IconButton } from '../../ui/button.tsx'
-import { Dialog, NamedConfirm } from '../../ui/dialog.tsx'
-import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
-import { SelectField, SwitchField, TextField } from '../../ui/field.tsx'
-import { Menu, MenuItem } from '../../ui/menu.tsx'
-import { SecretDialog } from '../../ui/secret-dialog.tsx'
-import { LinkDialog } from '../account/member-dialogs.tsx'
-import { useChangeSettings } from './change-settings.ts'
+import { Button, IconButton } from '../../components/button.tsx'
+import { Dialog, ConfirmByNameDialog } from '../../components/dialog.tsx'
+import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { SelectField, SwitchField, TextField } from '../../components/field.tsx'
+import { Menu, MenuItem } from '../../components/menu.tsx'
+import { SecretDialog } from '../../components/secret-dialog.tsx'
+import { OneTimeLinkDialog } from '../account/member-dialogs.tsx'
+import { useUpdateSettings } from './use-update-settings.ts'
 
-type Person = Answer<'listUsers'>['users'][number]
+type InstanceUser = ApiResponse<'listUsers'>['users'][number]
 
 /** Everybody on this instance. Each has an account of their own; a team shares the projects of its owner. */
 export function People() {
   const { data, error, isPending, refetch } = useUsers()
   const cache = useQueryClient()
-  const again = () => void cache.invalidateQueries({ queryKey: keys.users })
+  const refresh = () => void cache.invalidateQueries({ queryKey: queryKeys.users })
   const [adding, setAdding] = useState(false)
-  const [sharing, setSharing] = useState<Person | null>(null)
-  const [removing, setRemoving] = useState<Person | null>(null)
-  const verify = useAction('verifyUser', { onDone: again })
-  const link = useAction('createVerificationLink', { onDone: again })
-  const remove = useAction('removeUser', {
-    onDone() {
+  const [sharing, setSharing] = useState<InstanceUser | null>(null)
+  const [removing, setRemoving] = useState<InstanceUser | null>(null)
+  const verify = useApiMutation('verifyUser', { onSuccess: refresh })
+  const link = useApiMutation('createVerificationLink', { onSuccess: refresh })
+  const remove = useApiMutation('removeUser', {
+    onSuccess() {
       setRemoving(null)
-      again()
+      refresh()
     },
   })
 
   return (
     <section className="card" aria-labelledby="people">
-      <header className="card-head">
+      <header className="card-header">
         <h2 id="people">People</h2>
         <Button icon={UserPlus} onClick={() => setAdding(true)}>
           Add a person
@@ -44,7 +44,7 @@ export function People() {
       </header>
       {error && (
         <div className="card-body">
-          <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />
+          <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
         </div>
       )}
       {isPending && <SkeletonRows rows={2} height={56} />}
@@ -52,10 +52,10 @@ export function People() {
         {data?.map((person) => (
           <li key={person.id} className="person">
             <div>
-              <p className="clip">
+              <p className="truncate">
                 <strong>{person.email}</strong>
               </p>
-              <p className="faint">
+              <p className="text-subtle">
                 {person.is_instance_owner ? 'Owner of this instance' : `Plan ${person.account.plan}`}
                 {!person.email_verified && ', email not verified'}
               </p>
@@ -77,15 +77,15 @@ export function People() {
           </li>
         ))}
       </ul>
-      <SignUp />
-      {link.data && <LinkDialog title={`A link for ${link.data.user.email}`} made={link.data} onClose={link.reset} />}
-      {adding && <AddPerson onOpenChange={setAdding} onAdded={again} />}
-      {sharing && <Share person={sharing} onOpenChange={() => setSharing(null)} />}
-      <NamedConfirm
+      <SignUpPolicy />
+      {link.data && <OneTimeLinkDialog title={`A link for ${link.data.user.email}`} link={link.data} onClose={link.reset} />}
+      {adding && <AddPersonDialog onOpenChange={setAdding} onAdded={refresh} />}
+      {sharing && <ShareProjectsDialog person={sharing} onOpenChange={() => setSharing(null)} />}
+      <ConfirmByNameDialog
         open={removing !== null}
         onOpenChange={() => setRemoving(null)}
         title="Remove this person?"
-        about="The account and all its projects are deleted for good."
+        description="The account and all its projects are deleted for good."
         name={removing?.email ?? ''}
         action="Remove"
         busy={remove.isPending}
@@ -96,9 +96,9 @@ export function People() {
 }
 
 /** Who may come in without the owner's doing. */
-function SignUp() {
+function SignUpPolicy() {
   const settings = useSettings().data
-  const change = useChangeSettings()
+  const change = useUpdateSettings()
   if (!settings) return null
   const choose = (value: string) => {
     if (value === 'off' || value === 'invited' || value === 'open') change.mutate({ body: { sign_up: value } })
@@ -119,10 +119,10 @@ function SignUp() {
   )
 }
 
-function AddPerson({ onOpenChange, onAdded }: { onOpenChange: (open: boolean) => void; onAdded: () => void }) {
+function AddPersonDialog({ onOpenChange, onAdded }: { onOpenChange: (open: boolean) => void; onAdded: () => void }) {
   const [email, setEmail] = useState('')
   const [verified, setVerified] = useState(true)
-  const add = useAction('addUser', { quiet: true, onDone: onAdded })
+  const add = useApiMutation('addUser', { hidesErrorToast: true, onSuccess: onAdded })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     add.mutate({ body: { email: email.trim(), verified } })
@@ -131,7 +131,7 @@ function AddPerson({ onOpenChange, onAdded }: { onOpenChange: (open: boolean) =>
     return (
       <SecretDialog
         title={`${add.data.user.email} is added`}
-        about="This token signs them in at the API. It is shown this once: copy it now."
+        description="This token signs them in at the API. It is shown this once: copy it now."
         secret={add.data.token}
         kind="token"
         onClose={() => onOpenChange(false)}
@@ -139,7 +139,7 @@ function AddPerson({ onOpenChange, onAdded }: { onOpenChange: (open: boolean) =>
     )
   }
   return (
-    <Dialog open onOpenChange={onOpenChange} title="Add a person" about="They get an account and a token of their own.">
+    <Dialog open onOpenChange={onOpenChange} title="Add a person" description="They get an account and a token of their own.">
       <form className="stack" onSubmit={submit}>
         <TextField
           label="Email"
@@ -147,7 +147,7 @@ function AddPerson({ onOpenChange, onAdded }: { onOpenChange: (open: boolean) =>
           required
           value={email}
           onChange={({ target }) => setEmail(target.value)}
-          error={add.error?.issue('email') ?? (add.error?.code === 'email_taken' ? add.error.message : undefined)}
+          error={add.error?.issueFor('email') ?? (add.error?.code === 'email_taken' ? add.error.message : undefined)}
         />
         <SwitchField
           label="Count the email as verified"
@@ -156,7 +156,7 @@ function AddPerson({ onOpenChange, onAdded }: { onOpenChange: (open: boolean) =>
           onChange={setVerified}
         />
         {add.error && add.error.issues.length === 0 && add.error.code !== 'email_taken' && <ProblemView problem={add.error} />}
-        <footer className="dialog-foot">
+        <footer className="dialog-footer">
           <Button kind="primary" type="submit" busy={add.isPending}>
             Add
           </Button>
@@ -166,15 +166,15 @@ function AddPerson({ onOpenChange, onAdded }: { onOpenChange: (open: boolean) =>
   )
 }
 
-function Share({ person, onOpenChange }: { person: Person; onOpenChange: (open: boolean) => void }) {
+function ShareProjectsDialog({ person, onOpenChange }: { person: InstanceUser; onOpenChange: (open: boolean) => void }) {
   const [email, setEmail] = useState('')
-  const share = useAction('addTeamMember', { quiet: true, done: 'Shared.', onDone: () => onOpenChange(false) })
+  const share = useApiMutation('addTeamMember', { hidesErrorToast: true, successMessage: 'Shared.', onSuccess: () => onOpenChange(false) })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     share.mutate({ body: { owner_email: person.email, member_email: email.trim() } })
   }
   return (
-    <Dialog open onOpenChange={onOpenChange} title={`Share the projects of ${person.email}`} about="Whom you name sees and uses all of them.">
+    <Dialog open onOpenChange={onOpenChange} title={`Share the projects of ${person.email}`} description="Whom you name sees and uses all of them.">
       <form className="stack" onSubmit={submit}>
         <TextField
           label="Email of the other person"
@@ -184,7 +184,7 @@ function Share({ person, onOpenChange }: { person: Person; onOpenChange: (open: 
           onChange={({ target }) => setEmail(target.value)}
           error={share.error?.message}
         />
-        <footer className="dialog-foot">
+        <footer className="dialog-footer">
           <Button kind="primary" type="submit" busy={share.isPending}>
             Share
           </Button>

@@ -2,74 +2,74 @@ import { Ellipsis, KeyRound, Palette, Trash2 } from 'lucide-react'
 import { Link } from 'wouter'
 import type { Remote } from '../../../server/contract/remotes.ts'
 import { type InstanceState, useInstanceState, useRemotes } from '../../api/remotes.ts'
-import { baseOf, homeId } from '../../stores/address.ts'
-import type { Connection } from '../../stores/connection.ts'
-import { IconButton } from '../../ui/button.tsx'
-import { Skeleton } from '../../ui/feedback.tsx'
-import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx'
-import { type Sign, StatusPlate } from '../../ui/status.tsx'
-import { Keys } from '../keyboard/keys.tsx'
+import { instanceBasePath, localInstanceId } from '../../lib/instance-path.ts'
+import type { InstanceConnection } from '../../stores/connection.ts'
+import { IconButton } from '../../components/button.tsx'
+import { Skeleton } from '../../components/feedback.tsx'
+import { Menu, MenuItem, MenuSeparator } from '../../components/menu.tsx'
+import { type StatusBadgeData, StatusBadge } from '../../components/status.tsx'
+import { KeyCaps } from '../keyboard/keys.tsx'
 import { isApple } from '../keyboard/chords.ts'
-import { InstanceMark } from './instance-mark.tsx'
+import { InstanceIcon } from './instance-icon.tsx'
 
-export type Wish = 'edit' | 'token' | 'remove'
+export type InstanceAction = 'edit' | 'token' | 'remove'
 
-const signs: Record<InstanceState['name'], Sign> = {
-  answers: { word: 'Online', shape: 'disc', tone: 'live' },
-  asks: { word: 'Token required', shape: 'ring', tone: 'busy' },
-  silent: { word: 'Does not answer', shape: 'diamond', tone: 'fail' },
+const reachabilityBadges: Record<InstanceState['name'], StatusBadgeData> = {
+  answers: { label: 'Online', shape: 'disc', tone: 'live' },
+  asks: { label: 'Token required', shape: 'ring', tone: 'busy' },
+  silent: { label: 'Does not answer', shape: 'diamond', tone: 'fail' },
 }
 
-const keptWords: Record<Remote['keeps_token'], string> = {
+const tokenStorageLabels: Record<Remote['keeps_token'], string> = {
   keychain: 'Token in the keychain',
   session: 'Token until you sign out',
 }
 
 interface RowProps {
-  connection: Connection
+  connection: InstanceConnection
   /** In the list, from one: the key that brings it to the front. */
-  place: number
-  onWish: (wish: Wish) => void
+  position: number
+  onAction: (wish: InstanceAction) => void
 }
 
 /** One instance: who it is, how it is, and what can be done with it. */
-export function InstanceRow({ connection, place, onWish }: RowProps) {
+export function InstanceRow({ connection, position, onAction }: RowProps) {
   const { id, name, origin } = connection
-  const isHome = id === homeId
+  const isHome = id === localInstanceId
   const { data: state } = useInstanceState(connection)
-  const kept = useRemotes().data?.find((remote) => remote.id === id)?.keeps_token
+  const tokenStorage = useRemotes().data?.find((remote) => remote.id === id)?.keeps_token
   return (
     <li className="instance-row" style={{ '--hue': connection.hue } as React.CSSProperties}>
-      <InstanceMark connection={connection} size={34} />
-      <div className="instance-who">
-        <Link href={`~${baseOf(id)}/`} className="instance-link clip" title={name}>
+      <InstanceIcon connection={connection} size={34} />
+      <div className="instance-identity">
+        <Link href={`~${instanceBasePath(id)}/`} className="instance-link truncate" title={name}>
           {name}
         </Link>
-        <span className="faint mono clip" title={origin}>
+        <span className="text-subtle mono truncate" title={origin}>
           {origin}
         </span>
       </div>
-      <div className="instance-how">
-        {state ? <StatusPlate sign={signs[state.name]} /> : <Skeleton width={96} height={22} />}
-        <span className="faint instance-what clip" title={state?.name === 'silent' ? state.message : undefined}>
-          {state && words(state, isHome)}
+      <div className="instance-status">
+        {state ? <StatusBadge badge={reachabilityBadges[state.name]} /> : <Skeleton width={96} height={22} />}
+        <span className="text-subtle instance-detail truncate" title={state?.name === 'silent' ? state.message : undefined}>
+          {state && describeState(state, isHome)}
         </span>
       </div>
-      <p className="faint instance-kept">{isHome ? 'This browser is signed in' : kept && keptWords[kept]}</p>
-      <span className="instance-key">{place < 10 && <Keys keys={`${isApple ? 'mod+alt' : 'mod+shift'}+${place}`} />}</span>
-      <span className="row instance-acts">
+      <p className="text-subtle instance-token">{isHome ? 'This browser is signed in' : tokenStorage && tokenStorageLabels[tokenStorage]}</p>
+      <span className="instance-key">{position < 10 && <KeyCaps keys={`${isApple ? 'mod+alt' : 'mod+shift'}+${position}`} />}</span>
+      <span className="row instance-actions">
         {isHome ? (
-          <span className="instance-no-acts" />
+          <span className="instance-no-actions" />
         ) : (
           <Menu trigger={<IconButton icon={Ellipsis} label={`What to do with ${name}`} />}>
-            <MenuItem icon={Palette} onSelect={() => onWish('edit')}>
+            <MenuItem icon={Palette} onSelect={() => onAction('edit')}>
               Name and colour…
             </MenuItem>
-            <MenuItem icon={KeyRound} onSelect={() => onWish('token')}>
+            <MenuItem icon={KeyRound} onSelect={() => onAction('token')}>
               New token…
             </MenuItem>
-            <MenuLine />
-            <MenuItem icon={Trash2} danger onSelect={() => onWish('remove')}>
+            <MenuSeparator />
+            <MenuItem icon={Trash2} danger onSelect={() => onAction('remove')}>
               Remove…
             </MenuItem>
           </Menu>
@@ -79,7 +79,7 @@ export function InstanceRow({ connection, place, onWish }: RowProps) {
   )
 }
 
-function words(state: InstanceState, isHome: boolean): string {
+function describeState(state: InstanceState, isHome: boolean): string {
   if (state.name === 'asks') return 'Give it a new one'
   if (state.name === 'silent') return isHome ? 'It may be starting' : 'It is asked again by itself'
   return state.version === null ? 'Hosted' : `Homeport ${state.version}`

@@ -1,5 +1,5 @@
 import { useId } from 'react'
-import { TextField } from '../../ui/field.tsx'
+import { TextField } from '../../components/field.tsx'
 import { hues } from './hues.ts'
 
 export function TokenField({ value, onChange, error }: { value: string; onChange: (token: string) => void; error: string | undefined }) {
@@ -25,16 +25,18 @@ export function TokenField({ value, onChange, error }: { value: string; onChange
 export function HueField({ value, onChange }: { value: number; onChange: (hue: number) => void }) {
   const name = useId()
   // One that was chosen elsewhere, such as on the command line, stays to be chosen.
-  const choices: readonly { hue: number; word: string }[] = hues.some(({ hue }) => hue === value) ? hues : [...hues, { hue: value, word: 'As it is' }]
+  const choices: readonly { hue: number; label: string }[] = hues.some(({ hue }) => hue === value)
+    ? hues
+    : [...hues, { hue: value, label: 'As it is' }]
   return (
     <fieldset className="hue-field">
       <legend>Colour of the frame</legend>
       <div className="hue-choices">
-        {choices.map(({ hue, word }) => (
-          <label key={hue} className="hue-choice" title={word} style={{ '--hue': hue } as React.CSSProperties}>
+        {choices.map(({ hue, label }) => (
+          <label key={hue} className="hue-choice" title={label} style={{ '--hue': hue } as React.CSSProperties}>
             <input type="radio" name={name} checked={hue === value} onChange={() => onChange(hue)} />
             <span className="hue-swatch" aria-hidden />
-            <span className="hue-word">{word}</span>
+            <span className="hue-word">{label}</span>
           </label>
         ))}
       </div>

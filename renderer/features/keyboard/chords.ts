@@ -1,5 +1,5 @@
 /** What is pressed at once, in the words of the record: `d`, `?`, `mod+k`, `escape`; null: none that could be ours. */
-export interface Pressed {
+export interface KeyPress {
   key: string
   code: string
   ctrlKey: boolean
@@ -11,16 +11,16 @@ export interface Pressed {
 
 export const isApple = typeof navigator !== 'undefined' && /Mac|iPhone|iPad/.test(navigator.userAgent)
 
-const bareKeys = new Set(['Control', 'Shift', 'Alt', 'Meta', 'AltGraph', 'CapsLock', 'Dead', 'Process', 'Unidentified'])
+const modifierKeys = new Set(['Control', 'Shift', 'Alt', 'Meta', 'AltGraph', 'CapsLock', 'Dead', 'Process', 'Unidentified'])
 
 /** `mod` is ⌘ on Apple's machines and Ctrl elsewhere; what is held with the other one belongs to the system. */
-export function chordOf(event: Pressed, apple = isApple): string | null {
-  if (bareKeys.has(event.key)) return null
+export function chordFromEvent(event: KeyPress, apple = isApple): string | null {
+  if (modifierKeys.has(event.key)) return null
   // On many keyboards AltGr writes characters such as / and ?, and says so as Ctrl and Alt.
-  const writes = event.getModifierState('AltGraph')
-  if (!writes && (apple ? event.ctrlKey : event.metaKey)) return null
-  const mod = !writes && (apple ? event.metaKey : event.ctrlKey)
-  const alt = !writes && event.altKey
+  const isAltGraph = event.getModifierState('AltGraph')
+  if (!isAltGraph && (apple ? event.ctrlKey : event.metaKey)) return null
+  const mod = !isAltGraph && (apple ? event.metaKey : event.ctrlKey)
+  const alt = !isAltGraph && event.altKey
   const isCharacter = event.key.length === 1
   // Alt makes another character of a key on a Mac: there the key itself counts.
   // So does Shift of a digit, each keyboard into another one; where that is the slash, it is meant.
@@ -33,38 +33,38 @@ export function chordOf(event: Pressed, apple = isApple): string | null {
 }
 
 /** Whether it is a character alone, or begins with one: such shortcuts can be turned off (WCAG 2.1.4). */
-export function isSingle(keys: string): boolean {
+export function isSingleKey(keys: string): boolean {
   return /^[^+ ](?: |$)/.test(keys)
 }
 
-const patience_ms = 1_500
+const sequenceTimeout_ms = 1_500
 
 /** Puts keys that are pressed one after another together: `g`, then `p`, is `g p`. */
-export function createSpelling() {
-  let before = ''
-  let until = 0
+export function createKeySequence() {
+  let prefix = ''
+  let expiresAt = 0
   return {
     /** `known` are all keys that mean something now. Answers with the keys that are complete, or null. */
-    press(chord: string, known: readonly string[], at: number): { complete: string | null; isBegun: boolean } {
-      const spelled = before !== '' && at < until ? `${before} ${chord}` : chord
-      before = ''
-      for (const tried of new Set([spelled, chord])) {
-        if (known.includes(tried)) return { complete: tried, isBegun: false }
-        if (known.some((keys) => keys.startsWith(`${tried} `))) {
-          before = tried
-          until = at + patience_ms
-          return { complete: null, isBegun: true }
+    press(chord: string, bindings: readonly string[], at: number): { complete: string | null; isPartial: boolean } {
+      const sequence = prefix !== '' && at < expiresAt ? `${prefix} ${chord}` : chord
+      prefix = ''
+      for (const candidate of new Set([sequence, chord])) {
+        if (bindings.includes(candidate)) return { complete: candidate, isPartial: false }
+        if (bindings.some((keys) => keys.startsWith(`${candidate} `))) {
+          prefix = candidate
+          expiresAt = at + sequenceTimeout_ms
+          return { complete: null, isPartial: true }
         }
       }
-      return { complete: null, isBegun: false }
+      return { complete: null, isPartial: false }
     },
-    forget() {
-      before = ''
+    reset() {
+      prefix = ''
     },
   }
 }
 
-const caps: Record<string, string> = {
+const keycapLabels: Record<string, string> = {
   escape: 'Esc',
   enter: 'Enter',
   arrowup: '↑',
@@ -74,12 +74,14 @@ const caps: Record<string, string> = {
 }
 
 /** What is printed on the keys: `mod+k` is ⌘ K, or Ctrl K. Keys of one chord in one list, chords in the order in which they are pressed. */
-export function capsOf(keys: string, apple = isApple): string[][] {
+export function keycapsFor(keys: string, apple = isApple): string[][] {
   return keys
     .split(' ')
     .map((chord) =>
       chord
         .split('+')
-        .map((key) => (key === 'mod' ? (apple ? '⌘' : 'Ctrl') : (caps[key] ?? (key.length === 1 && chord.includes('+') ? key.toUpperCase() : key)))),
+        .map((key) =>
+          key === 'mod' ? (apple ? '⌘' : 'Ctrl') : (keycapLabels[key] ?? (key.length === 1 && chord.includes('+') ? key.toUpperCase() : key)),
+        ),
     )
 }

@@ -1,11 +1,11 @@
-import { capsOf } from './chords.ts'
+import { keycapsFor } from './chords.ts'
 import './keys.css'
 
 /** Keys as they are printed: `g p` as two caps, one after the other. */
-export function Keys({ keys }: { keys: string }) {
+export function KeyCaps({ keys }: { keys: string }) {
   return (
     <span className="keys">
-      {capsOf(keys).map((chord, index) => (
+      {keycapsFor(keys).map((chord, index) => (
         <span key={index} className="keys-chord">
           {chord.map((cap) => (
             <kbd key={cap} className="keycap">

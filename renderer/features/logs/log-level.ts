@@ -1,37 +1,37 @@
 import type { LogLine } from './log-store.ts'
-import { plainText } from './terminal-line.ts'
+import { stripAnsi } from './ansi.ts'
 
 export type LogLevel = 'error' | 'warn' | 'info'
 
 /** Of a line, in this order: what it says of itself, what the line says that it continues, and what its stream is for. */
-export function levelOf(line: LogLine): LogLevel {
-  line.level ??= levelIn(plainText(line.text)) ?? (line.continues ? levelOf(line.continues) : line.source === 'stderr' ? 'error' : 'info')
+export function lineLevel(line: LogLine): LogLevel {
+  line.level ??= detectLevel(stripAnsi(line.text)) ?? (line.continues ? lineLevel(line.continues) : line.source === 'stderr' ? 'error' : 'info')
   return line.level
 }
 
-const longest = 2_000
-const field = /\b(?:level|lvl|severity)["']?\s*[=:]\s*["']?(\w+)/i
+const maxScannedLength = 2_000
+const levelFieldPattern = /\b(?:level|lvl|severity)["']?\s*[=:]\s*["']?(\w+)/i
 // A time of letters and digits before the level: "2026-01-31T12:00:00.000Z ERROR".
-const time = /^[^\p{L}]{0,8}\d{4}-\d\d-\d\d[T ][\d:.,]{5,18}(?:Z|[+-]\d\d:?\d\d)?/u
+const timePrefixPattern = /^[^\p{L}]{0,8}\d{4}-\d\d-\d\d[T ][\d:.,]{5,18}(?:Z|[+-]\d\d:?\d\d)?/u
 // "[12:00:00] WARN", "npm error", "12:00 [error] 7#7:"; not "errors", "error's" or "error = 1".
-const leading =
+const leadingLevelPattern =
   /^[^\p{L}]{0,40}(?:(?:npm|pnpm|yarn)\s)?\[?(trace|debug|verbose|info|notice|warn(?:ing)?|error|err|fatal|critical|panic)\b(?!['’]|\s?=)/iu
 // "TypeError: x is not a function", "Uncaught Exception: …", "(node:7) DeprecationWarning: …", "src/a.ts(3,1): error TS2304: …".
-const thrown = /^(?:Uncaught )?[\w.]*(?:Error|Exception)\b.*:/
-const warned = /^\(node:\d+\) (?:\[\w+\] )?\w*Warning:/
-const diagnosis = /: (error|warning)\b(?: \w+)?:/i
+const thrownErrorPattern = /^(?:Uncaught )?[\w.]*(?:Error|Exception)\b.*:/
+const nodeWarningPattern = /^\(node:\d+\) (?:\[\w+\] )?\w*Warning:/
+const diagnosticPattern = /: (error|warning)\b(?: \w+)?:/i
 
 /** What a line says of its level, as text or as JSON; undefined when it says nothing. */
-export function levelIn(text: string): LogLevel | undefined {
-  const head = text.slice(0, longest).trimStart().replace(time, '')
-  const named = (field.exec(head) ?? leading.exec(head) ?? diagnosis.exec(head))?.[1]
-  if (named !== undefined) return levelNamed(named.toLowerCase())
-  if (warned.test(head)) return 'warn'
-  return thrown.test(head) ? 'error' : undefined
+export function detectLevel(text: string): LogLevel | undefined {
+  const head = text.slice(0, maxScannedLength).trimStart().replace(timePrefixPattern, '')
+  const named = (levelFieldPattern.exec(head) ?? leadingLevelPattern.exec(head) ?? diagnosticPattern.exec(head))?.[1]
+  if (named !== undefined) return normalizeLevel(named.toLowerCase())
+  if (nodeWarningPattern.test(head)) return 'warn'
+  return thrownErrorPattern.test(head) ? 'error' : undefined
 }
 
 /** Pino and Bunyan number their levels in tens. */
-function levelNamed(name: string): LogLevel | undefined {
+function normalizeLevel(name: string): LogLevel | undefined {
   if (/^\d+$/.test(name)) return Number(name) >= 50 ? 'error' : Number(name) >= 40 ? 'warn' : 'info'
   if (/^(?:err|fatal|crit|panic|alert|emerg)/.test(name)) return 'error'
   if (name.startsWith('warn')) return 'warn'

@@ -1,9 +1,9 @@
 import { ArrowDownToLine, Clock, Copy, Download, Pause, Search, WrapText } from 'lucide-react'
 import { type ReactNode, useDeferredValue, useMemo, useState, useSyncExternalStore } from 'react'
-import { recall, remember, useUi } from '../../stores/ui.ts'
-import { IconButton } from '../../ui/button.tsx'
-import { copyText } from '../../ui/copy.tsx'
-import { type LogLine, type LogPick, type LogStore, matches, textOf } from './log-store.ts'
+import { readPreference, writePreference, useUi } from '../../stores/ui.ts'
+import { IconButton } from '../../components/button.tsx'
+import { copyText } from '../../components/copy.tsx'
+import { type LogLine, type LogOutputFilter, type LogStore, matchesFilter, formatLines } from './log-store.ts'
 import { LogView } from './log-view.tsx'
 import './log-panel.css'
 
@@ -21,26 +21,26 @@ interface Props {
   startAtEnd?: boolean
 }
 
-const picks = [
+const outputOptions = [
   { value: 'error', text: 'Errors only' },
   { value: 'warn', text: 'Warnings and errors' },
   { value: 'stdout', text: 'stdout only' },
   { value: 'stderr', text: 'stderr only' },
   { value: 'system', text: 'Homeport only' },
-] as const satisfies readonly { value: LogPick; text: string }[]
+] as const satisfies readonly { value: LogOutputFilter; text: string }[]
 const wrapKey = 'homeport.logs.wrap'
 const timeKey = 'homeport.logs.time'
 
 /** A log with its tools: search, filter, follow, wrap, times, copy, download. */
 export function LogPanel({ store, label, file, empty, state, groups = [], reveal = null, startAtEnd = true }: Props) {
   const [query, setQuery] = useState('')
-  const [pick, setPick] = useState<LogPick | null>(null)
+  const [output, setOutput] = useState<LogOutputFilter | null>(null)
   const [group, setGroup] = useState<string | null>(null)
   const [follow, setFollow] = useState(startAtEnd)
-  const [wrap, setWrap] = useState(() => recall(wrapKey) !== 'no')
-  const [showTime, setShowTime] = useState(() => recall(timeKey) === 'yes')
+  const [wrap, setWrap] = useState(() => readPreference(wrapKey) !== 'no')
+  const [showTime, setShowTime] = useState(() => readPreference(timeKey) === 'yes')
   const [shownReveal, setShownReveal] = useState(reveal)
-  const [shown, setShown] = useState(0)
+  const [shownCount, setShownCount] = useState(0)
   const showToast = useUi((ui) => ui.showToast)
   useSyncExternalStore(store.subscribe, store.version)
 
@@ -48,13 +48,13 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
     setShownReveal(reveal)
     setFollow(false)
     setQuery('')
-    setPick(null)
+    setOutput(null)
     setGroup(null)
   }
-  const words = useDeferredValue(query.toLowerCase())
-  const filter = useMemo(() => ({ words, pick, group }), [words, pick, group])
-  const wanted = () => store.lines.filter((line) => matches(line, filter))
-  const isFiltered = words !== '' || pick !== null || group !== null
+  const needle = useDeferredValue(query.toLowerCase())
+  const filter = useMemo(() => ({ needle, output, group }), [needle, output, group])
+  const matchingLines = () => store.lines.filter((line) => matchesFilter(line, filter))
+  const isFiltered = needle !== '' || output !== null || group !== null
   const count = store.lines.length
 
   return (
@@ -74,11 +74,11 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
         <select
           className="input select"
           aria-label="Lines"
-          value={pick ?? ''}
-          onChange={({ target }) => setPick(picks.find(({ value }) => value === target.value)?.value ?? null)}
+          value={output ?? ''}
+          onChange={({ target }) => setOutput(outputOptions.find(({ value }) => value === target.value)?.value ?? null)}
         >
           <option value="">All output</option>
-          {picks.map(({ value, text }) => (
+          {outputOptions.map(({ value, text }) => (
             <option key={value} value={value}>
               {text}
             </option>
@@ -106,7 +106,7 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
             label="Wrap long lines"
             pressed={wrap}
             onClick={() => {
-              remember(wrapKey, wrap ? 'no' : 'yes')
+              writePreference(wrapKey, wrap ? 'no' : 'yes')
               setWrap(!wrap)
             }}
           />
@@ -115,7 +115,7 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
             label="Show times"
             pressed={showTime}
             onClick={() => {
-              remember(timeKey, showTime ? 'no' : 'yes')
+              writePreference(timeKey, showTime ? 'no' : 'yes')
               setShowTime(!showTime)
             }}
           />
@@ -123,11 +123,11 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
             icon={Copy}
             label={isFiltered ? 'Copy the lines shown' : 'Copy the log'}
             onClick={() => {
-              const lines = wanted()
-              void copyText(textOf(lines, false)).then((done) =>
+              const lines = matchingLines()
+              void copyText(formatLines(lines, false)).then((done) =>
                 showToast(
                   done
-                    ? { kind: 'done', text: `${counted(lines.length)} copied.`, request_id: null }
+                    ? { kind: 'done', text: `${lineCountLabel(lines.length)} copied.`, request_id: null }
                     : { kind: 'failed', text: 'This browser does not let pages copy. Use Download instead.', request_id: null },
                 ),
               )
@@ -136,12 +136,12 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
           <IconButton
             icon={Download}
             label={isFiltered ? 'Download the lines shown' : 'Download the log'}
-            onClick={() => download(file, textOf(wanted(), true))}
+            onClick={() => downloadText(file, formatLines(matchingLines(), true))}
           />
         </div>
       </div>
       {count === 0 ? (
-        <div className="log-empty quiet">{empty}</div>
+        <div className="log-empty text-muted">{empty}</div>
       ) : (
         <LogView
           store={store}
@@ -150,20 +150,20 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
           showTime={showTime}
           follow={follow}
           onFollowChange={setFollow}
-          onCount={setShown}
+          onCount={setShownCount}
           label={`${label}, ${count} lines`}
           reveal={reveal}
         />
       )}
-      <footer className="log-foot faint">
+      <footer className="log-foot text-subtle">
         <span role="status">{state}</span>
-        <span>{isFiltered ? `${shown.toLocaleString()} of ${counted(count)}` : counted(count)}</span>
+        <span>{isFiltered ? `${shownCount.toLocaleString()} of ${lineCountLabel(count)}` : lineCountLabel(count)}</span>
       </footer>
     </section>
   )
 }
 
-function download(name: string, text: string): void {
+function downloadText(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
   const link = document.createElement('a')
   link.href = url
@@ -173,6 +173,6 @@ function download(name: string, text: string): void {
   setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }
 
-function counted(lines: number): string {
+function lineCountLabel(lines: number): string {
   return `${lines.toLocaleString()} ${lines === 1 ? 'line' : 'lines'}`
 }

@@ -1,4 +1,4 @@
-import { type LogFilter, type LogLine, type LogStore, matches, widthOf } from './log-store.ts'
+import { type LogFilter, type LogLine, type LogStore, matchesFilter, lineColumns } from './log-store.ts'
 
 export const lineHeight = 20
 
@@ -10,21 +10,21 @@ export interface LogRows {
   readonly height: number
   /** Takes in what has come since. */
   update(): void
-  top(index: number): number
+  rowTop(index: number): number
   /** The row at a height, in pixels from the top. */
-  at(top: number): number
+  rowAt(rowTop: number): number
 }
 
 /** `columns` null: a row is a line. Else a line takes as many lines as it needs at that width. */
 export function createLogRows(store: LogStore, filter: LogFilter, columns: number | null): LogRows {
   let rows: LogLine[] = []
   // ends[i]: how many lines of text there are up to and with row i.
-  let ends: number[] = []
+  let cumulativeLines: number[] = []
   let widest = 0
-  let taken = 0
+  let nextLine = 0
   let epoch = store.epoch
 
-  const total = () => (columns === null ? rows.length : (ends.at(-1) ?? 0))
+  const total = () => (columns === null ? rows.length : (cumulativeLines.at(-1) ?? 0))
   return {
     get rows() {
       return rows
@@ -38,28 +38,28 @@ export function createLogRows(store: LogStore, filter: LogFilter, columns: numbe
     update() {
       if (epoch !== store.epoch) {
         rows = []
-        ends = []
-        taken = 0
+        cumulativeLines = []
+        nextLine = 0
         epoch = store.epoch
       }
-      for (; taken < store.lines.length; taken++) {
-        const line = store.lines[taken]
-        if (!line || !matches(line, filter)) continue
-        const width = widthOf(line)
+      for (; nextLine < store.lines.length; nextLine++) {
+        const line = store.lines[nextLine]
+        if (!line || !matchesFilter(line, filter)) continue
+        const width = lineColumns(line)
         widest = Math.max(widest, width)
-        if (columns !== null) ends.push((ends.at(-1) ?? 0) + Math.max(1, Math.ceil(width / columns)))
+        if (columns !== null) cumulativeLines.push((cumulativeLines.at(-1) ?? 0) + Math.max(1, Math.ceil(width / columns)))
         rows.push(line)
       }
     },
-    top: (index) => (columns === null ? index : (ends[index - 1] ?? 0)) * lineHeight,
-    at(top) {
+    rowTop: (index) => (columns === null ? index : (cumulativeLines[index - 1] ?? 0)) * lineHeight,
+    rowAt(top) {
       const line = Math.floor(top / lineHeight)
       if (columns === null) return Math.max(0, Math.min(line, rows.length - 1))
       let low = 0
-      let high = ends.length - 1
+      let high = cumulativeLines.length - 1
       while (low < high) {
         const middle = (low + high) >> 1
-        if ((ends[middle] ?? 0) <= line) low = middle + 1
+        if ((cumulativeLines[middle] ?? 0) <= line) low = middle + 1
         else high = middle
       }
       return Math.max(0, low)

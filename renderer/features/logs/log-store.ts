@@ -1,9 +1,9 @@
-import { type LogLevel, levelOf } from './log-level.ts'
-import { plainText } from './terminal-line.ts'
+import { type LogLevel, lineLevel } from './log-level.ts'
+import { stripAnsi } from './ansi.ts'
 
 export type LogSource = 'stdout' | 'stderr' | 'system'
 /** Lines of one stream, or of this level and above. */
-export type LogPick = LogSource | 'warn' | 'error'
+export type LogOutputFilter = LogSource | 'warn' | 'error'
 
 export interface LogLine {
   text: string
@@ -23,8 +23,8 @@ export interface LogLine {
 
 export interface LogFilter {
   /** In lower case; empty: all. */
-  words: string
-  pick: LogPick | null
+  needle: string
+  output: LogOutputFilter | null
   group: string | null
 }
 
@@ -42,7 +42,7 @@ export interface LogStore {
 
 // What a window keeps; the platform keeps the rest.
 const capacity = 250_000
-const dropAtOnce = 25_000
+const trimBatch = 25_000
 
 export function createLogStore(): LogStore {
   const listeners = new Set<() => void>()
@@ -51,9 +51,9 @@ export function createLogStore(): LogStore {
   let version = 0
   let last = 0
   let frame: number | null = null
-  const heads: Partial<Record<LogSource, LogLine>> = {}
+  const lastUnindented: Partial<Record<LogSource, LogLine>> = {}
 
-  const changed = () => {
+  const notify = () => {
     version++
     frame ??= requestAnimationFrame(() => {
       frame = null
@@ -67,26 +67,26 @@ export function createLogStore(): LogStore {
     get epoch() {
       return epoch
     },
-    append(more) {
+    append(added) {
       // Fields that come later have their place from the start: lines stay of one shape.
-      for (const one of more) {
+      for (const one of added) {
         const isIndented = one.text[0] === ' ' || one.text[0] === '\t'
         const line: LogLine = { ...one, number: ++last, width: undefined, lower: undefined, level: undefined, continues: undefined }
-        if (isIndented) line.continues = heads[line.source]
-        else heads[line.source] = line
+        if (isIndented) line.continues = lastUnindented[line.source]
+        else lastUnindented[line.source] = line
         lines.push(line)
       }
       if (lines.length > capacity) {
-        lines = lines.slice(lines.length - capacity + dropAtOnce)
+        lines = lines.slice(lines.length - capacity + trimBatch)
         epoch++
       }
-      changed()
+      notify()
     },
     clear() {
       lines = []
       last = 0
       epoch++
-      changed()
+      notify()
     },
     subscribe(listener) {
       listeners.add(listener)
@@ -97,35 +97,35 @@ export function createLogStore(): LogStore {
 }
 
 /** A hostile line of a megabyte must not stop the page: this much of a line is shown. Copy and download have it whole. */
-export const shownColumns = 16_384
+export const maxShownColumns = 16_384
 
 /** How many columns a line takes. Beyond Latin a character may take two: better a line too tall than cut. */
-export function widthOf(line: LogLine): number {
+export function lineColumns(line: LogLine): number {
   let width = line.width
   if (width === undefined) {
-    const text = plainText(line.text)
+    const text = stripAnsi(line.text)
     line.lower = text.toLowerCase()
     width = text.length
     if (/[\u1100-\uffff]/.test(text)) for (const character of text) if (/[\u1100-\u{10ffff}]/u.test(character)) width += 1
-    line.width = width = Math.min(width, shownColumns)
+    line.width = width = Math.min(width, maxShownColumns)
   }
   return width
 }
 
-export function matches(line: LogLine, { words, pick, group }: LogFilter): boolean {
-  if (pick !== null && !isPicked(line, pick)) return false
+export function matchesFilter(line: LogLine, { needle, output, group }: LogFilter): boolean {
+  if (output !== null && !matchesOutput(line, output)) return false
   if (group !== null && line.group !== group) return false
-  return words === '' || (line.lower ??= plainText(line.text).toLowerCase()).includes(words)
+  return needle === '' || (line.lower ??= stripAnsi(line.text).toLowerCase()).includes(needle)
 }
 
-function isPicked(line: LogLine, pick: LogPick): boolean {
-  if (pick !== 'error' && pick !== 'warn') return line.source === pick
+function matchesOutput(line: LogLine, output: LogOutputFilter): boolean {
+  if (output !== 'error' && output !== 'warn') return line.source === output
   if (line.source === 'system') return false
-  const level = levelOf(line)
-  return level === 'error' || level === pick
+  const level = lineLevel(line)
+  return level === 'error' || level === output
 }
 
 /** As a file or the clipboard gets it. */
-export function textOf(lines: readonly LogLine[], withTime: boolean): string {
-  return lines.map((line) => `${withTime && line.ts ? `${line.ts}  ` : ''}${plainText(line.text)}\n`).join('')
+export function formatLines(lines: readonly LogLine[], withTime: boolean): string {
+  return lines.map((line) => `${withTime && line.ts ? `${line.ts}  ` : ''}${stripAnsi(line.text)}\n`).join('')
 }

@@ -1,11 +1,11 @@
 import { ArrowDown } from 'lucide-react'
 import { type CSSProperties, memo, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
-import { clockTime } from '../../ui/format.ts'
-import { levelOf } from './log-level.ts'
+import { formatClockTime } from '../../lib/format.ts'
+import { lineLevel } from './log-level.ts'
 import { createLogRows, lineHeight } from './log-rows.ts'
-import { type LogFilter, type LogLine, type LogStore, shownColumns } from './log-store.ts'
-import { spansOf } from './terminal-line.ts'
-import { useFollow } from './use-follow.ts'
+import { type LogFilter, type LogLine, type LogStore, maxShownColumns } from './log-store.ts'
+import { parseAnsi } from './ansi.ts'
+import { useFollowTail } from './use-follow-tail.ts'
 
 interface Props {
   store: LogStore
@@ -30,7 +30,7 @@ export function LogView({ store, filter, wrap, showTime, follow, onFollowChange,
   const probe = useRef<HTMLSpanElement>(null)
   const [size, setSize] = useState({ width: 0, height: 0, character: 8 })
   const [scrollTop, setScrollTop] = useState(0)
-  const [seen, setSeen] = useState(0)
+  const [seenCount, setSeenCount] = useState(0)
 
   const digits = Math.max(3, String(store.lines.at(-1)?.number ?? 0).length)
   const gutter = (digits + (showTime ? 13 : 0) + 3) * size.character
@@ -49,46 +49,46 @@ export function LogView({ store, filter, wrap, showTime, follow, onFollowChange,
     return () => observer.disconnect()
   }, [])
 
-  const { onScroll, ...intents } = useFollow(scroller, follow, onFollowChange, setScrollTop)
+  const { onScroll, ...gestureHandlers } = useFollowTail(scroller, follow, onFollowChange, setScrollTop)
   useLayoutEffect(() => {
     const element = scroller.current
     if (follow && element) element.scrollTop = element.scrollHeight
   }, [follow, version, list, size])
   useEffect(() => {
-    if (follow) setSeen(list.rows.length)
+    if (follow) setSeenCount(list.rows.length)
     onCount(list.rows.length)
   }, [follow, version, list, onCount])
   useLayoutEffect(() => {
     if (!reveal || !scroller.current) return
     const index = list.rows.indexOf(reveal.line)
     if (index < 0) return
-    scroller.current.scrollTop = Math.max(0, list.top(index) - scroller.current.clientHeight / 3)
+    scroller.current.scrollTop = Math.max(0, list.rowTop(index) - scroller.current.clientHeight / 3)
     // The log may be below what the window shows.
     scroller.current.scrollIntoView({ block: 'nearest' })
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- only when asked: the rows change all the time
   }, [reveal])
 
-  const first = Math.max(0, list.at(scrollTop) - overscan)
-  const last = Math.min(list.rows.length, list.at(scrollTop + size.height) + overscan + 1)
-  const unseen = follow ? 0 : Math.max(0, list.rows.length - seen)
+  const first = Math.max(0, list.rowAt(scrollTop) - overscan)
+  const last = Math.min(list.rows.length, list.rowAt(scrollTop + size.height) + overscan + 1)
+  const unseenCount = follow ? 0 : Math.max(0, list.rows.length - seenCount)
 
   return (
     <div className={`log-view ${wrap ? 'log-wrap' : ''}`}>
-      <div ref={scroller} className="log-scroller" tabIndex={0} role="region" aria-label={label} onScroll={onScroll} {...intents}>
+      <div ref={scroller} className="log-scroller" tabIndex={0} role="region" aria-label={label} onScroll={onScroll} {...gestureHandlers}>
         <span ref={probe} className="log-probe" aria-hidden>
           {'0'.repeat(100)}
         </span>
         <div style={{ height: list.height, minWidth: wrap ? undefined : gutter + 24 + list.widest * size.character }}>
-          <div style={{ transform: `translateY(${list.top(first)}px)` }}>
+          <div style={{ transform: `translateY(${list.rowTop(first)}px)` }}>
             {list.rows.slice(first, last).map((line, index) => (
-              <Row
+              <LogRow
                 key={line.number}
                 line={line}
                 digits={digits}
                 showTime={showTime}
-                words={filter.words}
+                needle={filter.needle}
                 marked={line === reveal?.line}
-                height={list.top(first + index + 1) - list.top(first + index)}
+                height={list.rowTop(first + index + 1) - list.rowTop(first + index)}
                 width={columns === null ? null : columns * size.character}
               />
             ))}
@@ -98,7 +98,7 @@ export function LogView({ store, filter, wrap, showTime, follow, onFollowChange,
       {!follow && (
         <button type="button" className="log-latest" onClick={() => onFollowChange(true)}>
           <ArrowDown size={14} aria-hidden />
-          {unseen > 0 ? `${unseen.toLocaleString()} new ${unseen === 1 ? 'line' : 'lines'}` : 'To the newest'}
+          {unseenCount > 0 ? `${unseenCount.toLocaleString()} new ${unseenCount === 1 ? 'line' : 'lines'}` : 'To the newest'}
         </button>
       )}
     </div>
@@ -109,24 +109,24 @@ interface RowProps {
   line: LogLine
   digits: number
   showTime: boolean
-  words: string
+  needle: string
   marked: boolean
   height: number
   width: number | null
 }
 
-const Row = memo(function Row({ line, digits, showTime, words, marked, height, width }: RowProps) {
+const LogRow = memo(function Row({ line, digits, showTime, needle, marked, height, width }: RowProps) {
   const style: CSSProperties = { height: Math.max(height, lineHeight) }
   return (
-    <div className={`log-line ${line.source === 'system' ? 'log-system' : `log-${levelOf(line)}`} ${marked ? 'log-marked' : ''}`} style={style}>
+    <div className={`log-line ${line.source === 'system' ? 'log-system' : `log-${lineLevel(line)}`} ${marked ? 'log-marked' : ''}`} style={style}>
       <span className="log-number" style={{ width: `${digits}ch` }}>
         {line.number}
       </span>
-      {showTime && <span className="log-time">{line.ts ? clockTime(line.ts) : ''}</span>}
+      {showTime && <span className="log-time">{line.ts ? formatClockTime(line.ts) : ''}</span>}
       <span className="log-text" style={width === null ? undefined : { width }}>
-        {spansOf(line.text.slice(0, shownColumns)).map((span, index) => (
+        {parseAnsi(line.text.slice(0, maxShownColumns)).map((span, index) => (
           <span key={index} className={span.look}>
-            {words === '' ? span.text : <Highlighted text={span.text} words={words} />}
+            {needle === '' ? span.text : <Highlighted text={span.text} needle={needle} />}
           </span>
         ))}
       </span>
@@ -134,13 +134,13 @@ const Row = memo(function Row({ line, digits, showTime, words, marked, height, w
   )
 })
 
-function Highlighted({ text, words }: { text: string; words: string }) {
+function Highlighted({ text, needle }: { text: string; needle: string }) {
   const parts: React.ReactNode[] = []
   const lower = text.toLowerCase()
   let at = 0
-  for (let hit = lower.indexOf(words); hit >= 0; hit = lower.indexOf(words, at)) {
-    parts.push(text.slice(at, hit), <mark key={hit}>{text.slice(hit, hit + words.length)}</mark>)
-    at = hit + words.length
+  for (let hit = lower.indexOf(needle); hit >= 0; hit = lower.indexOf(needle, at)) {
+    parts.push(text.slice(at, hit), <mark key={hit}>{text.slice(hit, hit + needle.length)}</mark>)
+    at = hit + needle.length
   }
   return [...parts, text.slice(at)]
 }

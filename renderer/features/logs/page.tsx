@@ -2,12 +2,12 @@ import type { RuntimeState } from '../../../server/contract/deployments.ts'
 import { useSearchParams } from 'wouter'
 import { usePreviews } from '../../api/previews.ts'
 import { useProject } from '../../api/queries.ts'
-import { SkeletonRows } from '../../ui/feedback.tsx'
-import { useTitle } from '../frame/title.ts'
+import { SkeletonRows } from '../../components/feedback.tsx'
+import { useTitle } from '../layout/use-title.ts'
 import { LogPanel } from './log-panel.tsx'
 import { useRuntimeLog } from './use-runtime-log.ts'
 
-const stateWords: Record<RuntimeState, string> = {
+const stateLabels: Record<RuntimeState, string> = {
   starting: 'The app is starting',
   running: 'The app is running',
   cold: 'The app is asleep; reading its log does not wake it',
@@ -61,7 +61,7 @@ export default function LogsPage({ slug }: { slug: string }) {
             : stream.name === 'refused'
               ? stream.problem.message
               : state
-                ? stateWords[state]
+                ? stateLabels[state]
                 : isDeployed
                   ? 'Live'
                   : 'Not deployed yet'

@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useState } from 'react'
 import type { RuntimeStateEvent } from '../../../server/contract/deployments.ts'
-import type { StreamState } from '../../api/follow.ts'
+import type { StreamState } from '../../api/event-stream.ts'
 import { useClient } from '../../api/queries.ts'
 import { type LogLine, createLogStore } from './log-store.ts'
 
-const backlog = '2000'
+const initialLines = '2000'
 
 /** What the app prints, in production or in the preview of a branch: the last lines, then all that comes, over restarts, sleeps and new deployments. */
 export function useRuntimeLog(slug: string, branch: string | null) {
@@ -15,15 +15,15 @@ export function useRuntimeLog(slug: string, branch: string | null) {
   const [deployments, setDeployments] = useState<string[]>([])
 
   useEffect(() => {
-    const stopped = new AbortController()
+    const controller = new AbortController()
     // Which of its lives each deployment is in, to tell a waking from a start.
-    const last = new Map<string | null, RuntimeStateEvent['state']>()
+    const lastStates = new Map<string | null, RuntimeStateEvent['state']>()
     store.clear()
     setState(null)
     setDeployments([])
     client.follow(
       'streamRuntimeLog',
-      { params: { slug }, query: { lines: backlog, format: 'json', ...(branch === null ? {} : { branch }) } },
+      { params: { slug }, query: { lines: initialLines, format: 'json', ...(branch === null ? {} : { branch }) } },
       {
         onState: setStream,
         onEvents(events) {
@@ -34,8 +34,13 @@ export function useRuntimeLog(slug: string, branch: string | null) {
               lines.push({ text: data.line, source: data.stream, ts: data.ts, group: data.deployment_id })
               if (data.deployment_id !== null) ids.add(data.deployment_id)
             } else if (event === 'state') {
-              lines.push({ text: sentence(data, last.get(data.deployment_id) === 'cold'), source: 'system', ts: data.ts, group: data.deployment_id })
-              if (data.state !== 'starting') last.set(data.deployment_id, data.state)
+              lines.push({
+                text: stateMessage(data, lastStates.get(data.deployment_id) === 'cold'),
+                source: 'system',
+                ts: data.ts,
+                group: data.deployment_id,
+              })
+              if (data.state !== 'starting') lastStates.set(data.deployment_id, data.state)
               // An old version that ends after the new one has begun says nothing about the app.
               setState((before) => (before && (before.deployment_id ?? '') > (data.deployment_id ?? '') ? before : data))
             } else if (event === 'lagged') {
@@ -51,23 +56,23 @@ export function useRuntimeLog(slug: string, branch: string | null) {
           store.append(lines)
         },
       },
-      { signal: stopped.signal, rests_when_hidden: true },
+      { signal: controller.signal, pauses_when_hidden: true },
     )
-    return () => stopped.abort()
+    return () => controller.abort()
   }, [client, slug, branch, store])
 
   return { store, stream, state: state?.state ?? null, deployments }
 }
 
-function sentence({ state, exit_code, deployment_id }: RuntimeStateEvent, slept: boolean): string {
+function stateMessage({ state, exit_code, deployment_id }: RuntimeStateEvent, wasAsleep: boolean): string {
   const code = exit_code === null ? '' : ` with code ${exit_code}`
-  const words = {
-    starting: slept ? 'waking: somebody asks for it' : 'starting',
-    running: slept ? 'awake again' : 'running',
+  const message = {
+    starting: wasAsleep ? 'waking: somebody asks for it' : 'starting',
+    running: wasAsleep ? 'awake again' : 'running',
     cold: 'went to sleep: nobody asked for it; the next request wakes it',
     exited: `exited${code}`,
     oom: 'out of memory: stopped',
     stopped: 'stopped',
   }[state]
-  return deployment_id === null ? words : `${words} (deployment …${deployment_id.slice(-6)})`
+  return deployment_id === null ? message : `${message} (deployment …${deployment_id.slice(-6)})`
 }

@@ -3,16 +3,16 @@ import { useState } from 'react'
 import { Link, useSearchParams } from 'wouter'
 import type { Metrics, MetricsRange } from '../../../server/contract/metrics.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import { problemFrom } from '../../api/problem.ts'
-import { useInstance, useMetrics, useProject, useServing, useSettings } from '../../api/queries.ts'
-import { ButtonLink } from '../../ui/button.tsx'
-import { Empty, ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
-import { Segments } from '../../ui/segments.tsx'
-import { useTitle } from '../frame/title.ts'
-import { useAddress } from '../project/address.ts'
+import { toProblem } from '../../lib/api-problem.ts'
+import { useInstanceSession, useMetrics, useProject, useServingDeployment, useSettings } from '../../api/queries.ts'
+import { ButtonLink } from '../../components/button.tsx'
+import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { SegmentedControl } from '../../components/segmented-control.tsx'
+import { useTitle } from '../layout/use-title.ts'
+import { useAppUrl } from '../project/app-url.ts'
 import { Charts } from './charts.tsx'
-import { Figures } from './figures.tsx'
-import { MetricsTable } from './table.tsx'
+import { MetricTiles } from './metric-tiles.tsx'
+import { MetricsTable } from './metrics-table.tsx'
 import './page.css'
 
 const ranges = [
@@ -29,23 +29,23 @@ export default function MetricsPage({ slug }: { slug: string }) {
   const range = ranges.find(({ value }) => value === params.get('range'))?.value ?? '24h'
   const { data, error, isPlaceholderData, dataUpdatedAt, refetch } = useMetrics(slug, range)
   // What the charts of this page point at together.
-  const [at, setAt] = useState<number | null>(null)
+  const [cursor, setCursor] = useState<number | null>(null)
 
   return (
     <div className="stack">
       <div className="metrics-head">
-        <Segments
+        <SegmentedControl
           label="Range"
           value={range}
           choices={ranges}
           onChange={(value) => {
-            setAt(null)
+            setCursor(null)
             setParams(value === '24h' ? {} : { range: value }, { replace: true })
           }}
         />
-        {data && <p className="faint">Updated {new Date(dataUpdatedAt).toLocaleTimeString()}</p>}
+        {data && <p className="text-subtle">Updated {new Date(dataUpdatedAt).toLocaleTimeString()}</p>}
       </div>
-      {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
+      {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
       {!data && !error && (
         <div className="card">
           <SkeletonRows rows={6} height={84} />
@@ -56,8 +56,8 @@ export default function MetricsPage({ slug }: { slug: string }) {
       ) : (
         data && (
           <div className={`stack ${isPlaceholderData ? 'metrics-older' : ''}`} aria-busy={isPlaceholderData}>
-            <Figures metrics={data} project={project} />
-            <Charts metrics={data} at={at} onAt={setAt} />
+            <MetricTiles metrics={data} project={project} />
+            <Charts metrics={data} cursor={cursor} onCursorChange={setCursor} />
             <MetricsTable metrics={data} />
           </div>
         )
@@ -66,27 +66,27 @@ export default function MetricsPage({ slug }: { slug: string }) {
   )
 }
 
-const spans: Record<MetricsRange, string> = { '24h': 'in the last 24 hours', '7d': 'in the last 7 days', '30d': 'in the last 30 days' }
+const rangeLabels: Record<MetricsRange, string> = { '24h': 'in the last 24 hours', '7d': 'in the last 7 days', '30d': 'in the last 30 days' }
 
 function NoRequests({ project, metrics }: { project: Project; metrics: Metrics }) {
-  const address = useAddress(project.slug)
-  const isOwner = useInstance().data?.user.is_instance_owner ?? false
+  const address = useAppUrl(project.slug)
+  const isOwner = useInstanceSession().data?.user.is_instance_owner ?? false
   const { data: settings } = useSettings(isOwner)
-  const isLive = Boolean(useServing(project.slug).data)
+  const isLive = Boolean(useServingDeployment(project.slug).data)
   if (settings && !settings.metrics) {
     return (
       <div className="card">
-        <Empty icon={ChartColumn} title="Counting is off" action={<Link href="/instance">To the settings</Link>}>
+        <EmptyState icon={ChartColumn} title="Counting is off" action={<Link href="/instance">To the settings</Link>}>
           Requests are not counted on this instance. Switch “Count and time requests” on, and what comes from then on appears here.
-        </Empty>
+        </EmptyState>
       </div>
     )
   }
   return (
     <div className="card">
-      <Empty
+      <EmptyState
         icon={ChartColumn}
-        title={`No requests ${spans[metrics.range]}`}
+        title={`No requests ${rangeLabels[metrics.range]}`}
         action={
           isLive && address ? <ButtonLink href={address}>Open the app</ButtonLink> : <Link href={`/projects/${project.slug}`}>To the overview</Link>
         }
@@ -94,7 +94,7 @@ function NoRequests({ project, metrics }: { project: Project; metrics: Metrics }
         {isLive
           ? 'Open the app once: the visit shows here within seconds, with how long the answer took.'
           : 'Nothing serves yet. Deploy the project; every visit to its address is counted here.'}
-      </Empty>
+      </EmptyState>
     </div>
   )
 }

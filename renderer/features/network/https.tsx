@@ -2,25 +2,25 @@ import { useQueryClient } from '@tanstack/react-query'
 import { ShieldCheck, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { HttpsStatus } from '../../../server/contract/network.ts'
-import { useAction } from '../../api/actions.ts'
-import type { Answer } from '../../api/client.ts'
-import { keys } from '../../api/keys.ts'
-import { problemFrom } from '../../api/problem.ts'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
+import type { ApiResponse } from '../../api/api-client.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { toProblem } from '../../lib/api-problem.ts'
 import { useHttps, useSettings } from '../../api/queries.ts'
-import { Button } from '../../ui/button.tsx'
-import { CopyButton, CopyText } from '../../ui/copy.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
-import { SwitchField } from '../../ui/field.tsx'
-import { exactTime } from '../../ui/format.ts'
-import { Prose } from '../../ui/prose.tsx'
-import { type Sign, StatusWord } from '../../ui/status.tsx'
-import { useChangeSettings } from '../instance/change-settings.ts'
+import { Button } from '../../components/button.tsx'
+import { CopyButton, CopyText } from '../../components/copy.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { SwitchField } from '../../components/field.tsx'
+import { formatDateTime } from '../../lib/format.ts'
+import { Prose } from '../../components/prose.tsx'
+import { type StatusBadgeData, StatusText } from '../../components/status.tsx'
+import { useUpdateSettings } from '../instance/use-update-settings.ts'
 
-const signs: Record<HttpsStatus['trust'][number]['status'], Sign> = {
-  trusted: { word: 'Trusted', shape: 'disc', tone: 'live' },
-  not_trusted: { word: 'Not trusted', shape: 'ring', tone: 'busy' },
-  unavailable: { word: 'Not here', shape: 'dash', tone: 'idle' },
+const trustBadges: Record<HttpsStatus['trust'][number]['status'], StatusBadgeData> = {
+  trusted: { label: 'Trusted', shape: 'disc', tone: 'live' },
+  not_trusted: { label: 'Not trusted', shape: 'ring', tone: 'busy' },
+  unavailable: { label: 'Not here', shape: 'dash', tone: 'idle' },
 }
 
 /** HTTPS on every local name, by an authority of this instance's own, trusted where its owner says so. */
@@ -30,20 +30,20 @@ export function Https() {
   const cache = useQueryClient()
   const [messages, setMessages] = useState<string[]>([])
   const [removing, setRemoving] = useState(false)
-  const take = (answer: Answer<'trustAuthority'>) => {
-    cache.setQueryData(keys.https, answer.https)
+  const applyStatus = (answer: ApiResponse<'trustAuthority'>) => {
+    cache.setQueryData(queryKeys.https, answer.https)
     setMessages(answer.messages)
     setRemoving(false)
   }
-  const trust = useAction('trustAuthority', { onDone: take })
-  const remove = useAction('removeAuthority', { onDone: take })
-  const change = useChangeSettings()
+  const trust = useApiMutation('trustAuthority', { onSuccess: applyStatus })
+  const remove = useApiMutation('removeAuthority', { onSuccess: applyStatus })
+  const change = useUpdateSettings()
   const isTrusted = data?.trust.some(({ status }) => status === 'trusted') ?? false
   const redirects = change.isPending ? (change.variables.body.https_redirect ?? false) : (settings?.https_redirect ?? false)
 
   return (
     <section className="card" aria-labelledby="https">
-      <header className="card-head">
+      <header className="card-header">
         <h2 id="https">HTTPS</h2>
         <div className="page-actions">
           {data?.authority && (
@@ -58,13 +58,13 @@ export function Https() {
       </header>
       {error && (
         <div className="card-body">
-          <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />
+          <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
         </div>
       )}
       {isPending && <SkeletonRows rows={3} height={52} />}
       {data && (
         <>
-          <p className="card-body quiet">
+          <p className="card-body text-muted">
             Every app answers over HTTPS as well, with a certificate that an authority of this instance signs. Browsers believe it once this machine
             trusts that authority. Its key stays here.
           </p>
@@ -81,19 +81,19 @@ export function Https() {
             </div>
           )}
           <div className="network-row">
-            <span className="faint">Apps answer at</span>
+            <span className="text-subtle">Apps answer at</span>
             {data.edge_https_url ? <span className="mono">{data.edge_https_url}</span> : <span>Nowhere: the port for HTTPS could not be had</span>}
           </div>
           <div className="network-row">
-            <span className="faint">Authority</span>
+            <span className="text-subtle">Authority</span>
             {data.authority ? (
               <div>
                 <span>{data.authority.subject}</span>
                 <span className="fingerprint">
                   <CopyText text={data.authority.fingerprint_sha256} />
                 </span>
-                <span className="faint">
-                  made {exactTime(data.authority.created_at)}, good until {exactTime(data.authority.expires_at)}
+                <span className="text-subtle">
+                  made {formatDateTime(data.authority.created_at)}, good until {formatDateTime(data.authority.expires_at)}
                 </span>
               </div>
             ) : (
@@ -102,7 +102,7 @@ export function Https() {
           </div>
           {data.trust.map(({ store, status, command }) => (
             <div className="network-row" key={store}>
-              <StatusWord sign={signs[status]} />
+              <StatusText badge={trustBadges[status]} />
               <div>
                 <span>{store}</span>
                 {command && status !== 'trusted' && (
@@ -129,9 +129,9 @@ export function Https() {
         open={removing}
         onOpenChange={setRemoving}
         title="Remove the authority?"
-        about="It is taken out of every trust store of this machine, and its key is destroyed. Browsers then warn of HTTPS until you trust a new one."
+        description="It is taken out of every trust store of this machine, and its key is destroyed. Browsers then warn of HTTPS until you trust a new one."
       >
-        <footer className="dialog-foot">
+        <footer className="dialog-footer">
           <Button onClick={() => setRemoving(false)}>Cancel</Button>
           <Button kind="danger" busy={remove.isPending} onClick={() => remove.mutate({})}>
             Remove the authority

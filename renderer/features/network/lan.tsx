@@ -1,31 +1,31 @@
 import { Globe, KeyRound, TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
-import { problemFrom } from '../../api/problem.ts'
+import { toProblem } from '../../lib/api-problem.ts'
 import { useLan, useSettings } from '../../api/queries.ts'
-import { Button } from '../../ui/button.tsx'
-import { CopyButton } from '../../ui/copy.tsx'
-import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
-import { SwitchField } from '../../ui/field.tsx'
-import { useChangeSettings } from '../instance/change-settings.ts'
-import { spoken } from '../project/address.ts'
+import { Button } from '../../components/button.tsx'
+import { CopyButton } from '../../components/copy.tsx'
+import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { SwitchField } from '../../components/field.tsx'
+import { useUpdateSettings } from '../instance/use-update-settings.ts'
+import { displayUrl } from '../project/app-url.ts'
 import { PasswordDialog } from './password-dialog.tsx'
-import { Qr } from './qr.tsx'
+import { QrCode } from './qr-code.tsx'
 
 /** Lets phones and other machines of the network in, behind the owner's password, and shows them the way. */
 export function Lan() {
   const { data, error, isPending, refetch } = useLan()
   const { data: settings } = useSettings()
   const [dialog, setDialog] = useState<'password' | 'open' | null>(null)
-  const change = useChangeSettings()
-  const isOn = change.isPending ? (change.variables.body.lan ?? false) : (settings?.lan ?? data?.open ?? false)
-  const set = (lan: boolean) => {
+  const change = useUpdateSettings()
+  const isOpen = change.isPending ? (change.variables.body.lan ?? false) : (settings?.lan ?? data?.open ?? false)
+  const setOpen = (lan: boolean) => {
     // It is asked for at the moment when it matters.
     if (lan && data && !data.has_owner_password) setDialog('open')
     else change.mutate({ body: { lan } })
   }
   return (
     <section className="card" aria-labelledby="lan">
-      <header className="card-head">
+      <header className="card-header">
         <h2 id="lan">Phones and other machines</h2>
         {data && (
           <Button icon={KeyRound} onClick={() => setDialog('password')}>
@@ -35,7 +35,7 @@ export function Lan() {
       </header>
       {error && (
         <div className="card-body">
-          <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />
+          <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
         </div>
       )}
       {isPending && <SkeletonRows rows={2} height={72} />}
@@ -44,13 +44,13 @@ export function Lan() {
           <SwitchField
             label="Open to the network around this machine"
             hint={
-              isOn
+              isOpen
                 ? 'Dashboard and live apps answer on the private addresses of this machine. Public ones stay closed.'
                 : 'Closed: nothing answers but to this machine itself. Opening it takes your password, for signing in from elsewhere.'
             }
-            checked={isOn}
+            checked={isOpen}
             disabled={!settings || change.isPending}
-            onChange={set}
+            onChange={setOpen}
           />
           {data.open && data.warning && (
             <p className="warning">
@@ -64,7 +64,7 @@ export function Lan() {
       {dialog && (
         <PasswordDialog
           isFirst={!data?.has_owner_password}
-          opens={dialog === 'open'}
+          opensNetwork={dialog === 'open'}
           onOpenChange={() => setDialog(null)}
           onSet={() => {
             if (dialog === 'open') change.mutate({ body: { lan: true } })
@@ -79,7 +79,7 @@ export function Lan() {
 function Addresses({ lan }: { lan: NonNullable<ReturnType<typeof useLan>['data']> }) {
   if (lan.dashboard_urls.length === 0) {
     return (
-      <p className="quiet row">
+      <p className="text-muted row">
         <Globe size={16} aria-hidden /> This machine has no private network address right now. It is looked for again by itself.
       </p>
     )
@@ -87,25 +87,25 @@ function Addresses({ lan }: { lan: NonNullable<ReturnType<typeof useLan>['data']
   return (
     <div className="codes">
       {lan.dashboard_urls.slice(0, 1).map((url) => (
-        <CodeCard key={url} name="This dashboard" urls={lan.dashboard_urls} />
+        <QrCard key={url} name="This dashboard" urls={lan.dashboard_urls} />
       ))}
       {lan.projects.map(({ slug, name, urls }) => (
-        <CodeCard key={slug} name={name} urls={urls} />
+        <QrCard key={slug} name={name} urls={urls} />
       ))}
     </div>
   )
 }
 
-function CodeCard({ name, urls }: { name: string; urls: readonly string[] }) {
+function QrCard({ name, urls }: { name: string; urls: readonly string[] }) {
   const [first] = urls
   if (first === undefined) return null
   return (
     <div className="code-card">
-      <Qr text={first} label={`Code that opens ${name}: ${first}`} />
-      <strong className="clip">{name}</strong>
+      <QrCode text={first} label={`Code that opens ${name}: ${first}`} />
+      <strong className="truncate">{name}</strong>
       {urls.map((url) => (
         <span key={url} className="code-address">
-          <span className="mono clip">{spoken(url)}</span>
+          <span className="mono truncate">{displayUrl(url)}</span>
           <CopyButton text={url} label={`Copy the address of ${name}`} />
         </span>
       ))}

@@ -1,10 +1,10 @@
-import { useHostsFile, useHttps, useInstance, useLan } from '../../api/queries.ts'
-import { problemFrom } from '../../api/problem.ts'
-import { ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
-import { useTogether } from '../../ui/together.ts'
-import { useLanding } from '../frame/landing.ts'
-import { useTitle } from '../frame/title.ts'
-import { InstanceHead } from '../instance/instance-head.tsx'
+import { useHostsFile, useHttps, useInstanceSession, useLan } from '../../api/queries.ts'
+import { toProblem } from '../../lib/api-problem.ts'
+import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { useInitialLoading } from '../../lib/use-initial-loading.ts'
+import { useScrollToSection } from '../layout/use-scroll-to-section.ts'
+import { useTitle } from '../layout/use-title.ts'
+import { InstanceHeader } from '../instance/instance-header.tsx'
 import { HostsFile } from './hosts-file.tsx'
 import { Https } from './https.tsx'
 import { Lan } from './lan.tsx'
@@ -13,19 +13,19 @@ import './page.css'
 /** How the instance is reached: over HTTPS, by its names, and from the network around it. */
 export default function NetworkPage() {
   useTitle('Network')
-  const session = useInstance()
+  const session = useInstanceSession()
   const { data, error, refetch } = session
   // Where a part begins is known when those above it are drawn.
   const isOwner = data?.user.is_instance_owner ?? false
   const parts = [useLan(isOwner), useHttps(isOwner), useHostsFile(isOwner)]
-  useLanding(parts.every((query) => query.data !== undefined))
+  useScrollToSection(parts.every((query) => query.data !== undefined))
   // They are drawn together: none of them pushes another one down.
-  const isComing = useTogether([session, ...parts])
+  const isLoading = useInitialLoading([session, ...parts])
   return (
     <div className="page">
-      <InstanceHead />
-      {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
-      {isComing ? (
+      <InstanceHeader />
+      {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
+      {isLoading ? (
         <SkeletonRows rows={6} height={80} />
       ) : isOwner ? (
         <>
@@ -34,7 +34,7 @@ export default function NetworkPage() {
           <HostsFile />
         </>
       ) : (
-        data !== undefined && <p className="quiet">How this instance is reached is its owner’s business.</p>
+        data !== undefined && <p className="text-muted">How this instance is reached is its owner’s business.</p>
       )}
     </div>
   )

@@ -1,43 +1,43 @@
 import { type FormEvent, useState } from 'react'
-import { useAction } from '../../api/actions.ts'
-import { useInstance } from '../../api/queries.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { ProblemView } from '../../ui/feedback.tsx'
-import { TextField } from '../../ui/field.tsx'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
+import { useInstanceSession } from '../../api/queries.ts'
+import { Button } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { ProblemView } from '../../components/feedback.tsx'
+import { TextField } from '../../components/field.tsx'
 
-const shortest = 10
+const minPasswordLength = 10
 
 /** Sets the password that signs the owner in from other devices. */
 export function PasswordDialog({
   isFirst,
-  opens,
+  opensNetwork,
   onOpenChange,
   onSet,
 }: {
   isFirst: boolean
   /** The network is opened right after. */
-  opens: boolean
+  opensNetwork: boolean
   onOpenChange: (open: boolean) => void
   onSet: () => void
 }) {
-  const session = useInstance().data
+  const session = useInstanceSession().data
   const [password, setPassword] = useState('')
-  const [again, setAgain] = useState('')
+  const [repeated, setRepeated] = useState('')
   const [code, setCode] = useState('')
   const [isShown, setShown] = useState(false)
-  const save = useAction('setOwnerPassword', {
-    quiet: true,
-    done: isFirst ? 'The password is set.' : 'The password is changed. Other sessions of yours have ended.',
-    onDone() {
+  const save = useApiMutation('setOwnerPassword', {
+    hidesErrorToast: true,
+    successMessage: isFirst ? 'The password is set.' : 'The password is changed. Other sessions of yours have ended.',
+    onSuccess() {
       onOpenChange(false)
       onSet()
     },
   })
   // From another machine it takes a code that the machine of the instance shows.
   const needsCode = session?.instance.is_local === false || save.error?.code === 'forbidden'
-  const differs = again !== '' && again !== password
-  const isReady = password.length >= shortest && again === password && (!needsCode || code.trim() !== '')
+  const differs = repeated !== '' && repeated !== password
+  const isReady = password.length >= minPasswordLength && repeated === password && (!needsCode || code.trim() !== '')
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (isReady) save.mutate({ body: { password, ...(needsCode ? { setup_code: code.trim() } : {}) } })
@@ -47,29 +47,37 @@ export function PasswordDialog({
       open
       onOpenChange={onOpenChange}
       title={isFirst ? 'Set your password' : 'Change your password'}
-      about={`It signs ${session?.user.email ?? 'the owner'} in from other devices.${isFirst ? '' : ' Every other session of yours ends.'}`}
+      description={`It signs ${session?.user.email ?? 'the owner'} in from other devices.${isFirst ? '' : ' Every other session of yours ends.'}`}
     >
       <form className="stack" onSubmit={submit}>
         {/* A password manager keeps it under this name. */}
-        <input className="unseen" type="email" autoComplete="username" value={session?.user.email ?? ''} readOnly tabIndex={-1} aria-hidden />
+        <input
+          className="visually-hidden"
+          type="email"
+          autoComplete="username"
+          value={session?.user.email ?? ''}
+          readOnly
+          tabIndex={-1}
+          aria-hidden
+        />
         <TextField
           label="Password"
           type={isShown ? 'text' : 'password'}
           autoComplete="new-password"
           required
-          minLength={shortest}
+          minLength={minPasswordLength}
           value={password}
           onChange={({ target }) => setPassword(target.value)}
-          hint={`At least ${shortest} characters. A few words are easier to keep than signs.`}
-          error={save.error?.issue('password')}
+          hint={`At least ${minPasswordLength} characters. A few words are easier to keep than signs.`}
+          error={save.error?.issueFor('password')}
         />
         <TextField
           label="The same again"
           type={isShown ? 'text' : 'password'}
           autoComplete="new-password"
           required
-          value={again}
-          onChange={({ target }) => setAgain(target.value)}
+          value={repeated}
+          onChange={({ target }) => setRepeated(target.value)}
           error={differs ? 'The two are not the same.' : undefined}
         />
         {needsCode && (
@@ -83,13 +91,13 @@ export function PasswordDialog({
           />
         )}
         {save.error && save.error.issues.length === 0 && <ProblemView problem={save.error} />}
-        <footer className="dialog-foot">
+        <footer className="dialog-footer">
           <Button kind="bare" className="dialog-aside" onClick={() => setShown(!isShown)} aria-pressed={isShown}>
             {isShown ? 'Hide it' : 'Show it'}
           </Button>
           <Button onClick={() => onOpenChange(false)}>Cancel</Button>
           <Button kind="primary" type="submit" busy={save.isPending} disabled={!isReady}>
-            {opens ? 'Save and open' : 'Save'}
+            {opensNetwork ? 'Save and open' : 'Save'}
           </Button>
         </footer>
       </form>

@@ -3,12 +3,12 @@ import { Link } from 'wouter'
 import type { Watching } from '../../../server/contract/previews.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { usePreviews, useWatching } from '../../api/previews.ts'
-import { problemFrom } from '../../api/problem.ts'
+import { toProblem } from '../../lib/api-problem.ts'
 import { useProject } from '../../api/queries.ts'
-import { CopyText } from '../../ui/copy.tsx'
-import { Empty, ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
-import { useLanding } from '../frame/landing.ts'
-import { useTitle } from '../frame/title.ts'
+import { CopyText } from '../../components/copy.tsx'
+import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { useScrollToSection } from '../layout/use-scroll-to-section.ts'
+import { useTitle } from '../layout/use-title.ts'
 import { PreviewRows } from './preview-rows.tsx'
 import { WatchingCard } from './watching-card.tsx'
 
@@ -16,18 +16,18 @@ import { WatchingCard } from './watching-card.tsx'
 export default function PreviewsPage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
   const { data: previews, error, refetch } = usePreviews(slug)
-  const { data: watching, error: notWatching } = useWatching(slug)
+  const { data: watching, error: watchingError } = useWatching(slug)
   useTitle(`Previews · ${project?.name ?? slug}`)
-  useLanding(previews !== undefined && watching !== undefined)
+  useScrollToSection(previews !== undefined && watching !== undefined)
 
-  if (error && !previews) return <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />
+  if (error && !previews) return <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
   return (
     <div className="stack">
       <section className="card" aria-labelledby="previews">
-        <header className="card-head">
+        <header className="card-header">
           <h2 id="previews">Previews</h2>
           {previews && previews.length > 0 && (
-            <span className="faint">
+            <span className="text-subtle">
               {previews.length} {previews.length === 1 ? 'branch' : 'branches'}
             </span>
           )}
@@ -40,7 +40,7 @@ export default function PreviewsPage({ slug }: { slug: string }) {
       {project?.is_connected && previews !== undefined && (
         <>
           {watching && <WatchingCard project={project} watching={watching} />}
-          {notWatching && watching === undefined && <ProblemView problem={problemFrom(notWatching)} />}
+          {watchingError && watching === undefined && <ProblemView problem={toProblem(watchingError)} />}
         </>
       )}
     </div>
@@ -50,23 +50,27 @@ export default function PreviewsPage({ slug }: { slug: string }) {
 function NoPreviews({ project, watching }: { project: Project; watching: Watching | null }) {
   if (!project.is_connected)
     return (
-      <Empty icon={GitBranch} title="No repository, no branches" action={<Link href={`/projects/${project.slug}/settings`}>To the settings</Link>}>
+      <EmptyState
+        icon={GitBranch}
+        title="No repository, no branches"
+        action={<Link href={`/projects/${project.slug}/settings`}>To the settings</Link>}
+      >
         Previews come of branches. Give the project the git address of its repository, and each branch that is pushed gets an address of its own.
-      </Empty>
+      </EmptyState>
     )
   if (watching?.previews === false)
     return (
-      <Empty icon={GitBranch} title="Previews are switched off">
+      <EmptyState icon={GitBranch} title="Previews are switched off">
         Switch them on below: each branch that is pushed from then on gets an address of its own.
-      </Empty>
+      </EmptyState>
     )
   const isFolder = project.repo_url?.startsWith('file:') ?? false
   return (
-    <Empty icon={GitBranch} title="No open previews" action={<CopyText text={isFolder ? 'git switch -c my-idea' : 'git push -u origin HEAD'} />}>
+    <EmptyState icon={GitBranch} title="No open previews" action={<CopyText text={isFolder ? 'git switch -c my-idea' : 'git push -u origin HEAD'} />}>
       {isFolder
         ? `Commit on another branch than ${project.repo_branch}: it is deployed beside production, at an address of its own, until it is deleted.`
         : `Push another branch than ${project.repo_branch}: it is deployed beside production, at an address of its own, until it is deleted.`}{' '}
       Branches that were there before get theirs with their next commit.
-    </Empty>
+    </EmptyState>
   )
 }

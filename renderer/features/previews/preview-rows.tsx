@@ -2,14 +2,14 @@ import { GitBranch, ScrollText } from 'lucide-react'
 import { Link } from 'wouter'
 import type { Preview } from '../../../server/contract/previews.ts'
 import { useDeployments } from '../../api/queries.ts'
-import { CopyButton } from '../../ui/copy.tsx'
-import { firstLine, shortSha } from '../../ui/format.ts'
-import { StatusPlate } from '../../ui/status.tsx'
-import { Ago } from '../../ui/time.tsx'
-import { webAddress } from '../../ui/web-address.ts'
-import { Thumbnail } from '../pictures/thumbnail.tsx'
-import { spoken } from '../project/address.ts'
-import { previewSign } from './preview-sign.ts'
+import { CopyButton } from '../../components/copy.tsx'
+import { firstLine, shortenSha } from '../../lib/format.ts'
+import { StatusBadge } from '../../components/status.tsx'
+import { RelativeTime } from '../../components/time.tsx'
+import { safeWebUrl } from '../../lib/safe-web-url.ts'
+import { Thumbnail } from '../screenshots/thumbnail.tsx'
+import { displayUrl } from '../project/app-url.ts'
+import { previewBadge } from './preview-badge.ts'
 import './previews.css'
 
 /** One branch a row: how it looks, where it is, what it was made of and how it goes. */
@@ -19,27 +19,27 @@ export function PreviewRows({ slug, previews }: { slug: string; previews: Previe
   return (
     <ul className="previews" data-rows>
       {previews.map((preview) => {
-        const sign = previewSign(preview)
+        const badge = previewBadge(preview)
         return (
           <li key={preview.branch} className="preview">
             <Link
               href={`/projects/${slug}/deployments/${preview.deployment_id}`}
-              className="preview-cover"
-              aria-label={`Deployment of ${preview.branch}, ${sign.word}`}
+              className="preview-link"
+              aria-label={`Deployment of ${preview.branch}, ${badge.label}`}
             />
-            <span className="preview-picture">
+            <span className="preview-screenshot">
               <Thumbnail slug={slug} deployment={deployments.find(({ id }) => id === preview.deployment_id)} />
             </span>
             <div className="preview-branch">
-              <strong className="clip">
+              <strong className="truncate">
                 <GitBranch size={13} aria-hidden /> {preview.branch}
               </strong>
               {preview.url === null ? (
-                <span className="faint mono clip">{preview.host}</span>
+                <span className="text-subtle mono truncate">{preview.host}</span>
               ) : (
                 <span className="preview-address">
-                  <a className="mono clip" href={webAddress(preview.url)} target="_blank" rel="noreferrer noopener">
-                    {spoken(preview.url)}
+                  <a className="mono truncate" href={safeWebUrl(preview.url)} target="_blank" rel="noreferrer noopener">
+                    {displayUrl(preview.url)}
                   </a>
                   <CopyButton text={preview.url} label={`Copy the address of ${preview.branch}`} />
                   <Link
@@ -54,20 +54,20 @@ export function PreviewRows({ slug, previews }: { slug: string; previews: Previe
               )}
             </div>
             <div className="preview-commit">
-              <span className="clip">{preview.commit_message ? firstLine(preview.commit_message) : 'No message'}</span>
-              <span className="faint">
-                {preview.commit_sha && <code>{shortSha(preview.commit_sha)}</code>} <Ago at={preview.updated_at} />
+              <span className="truncate">{preview.commit_message ? firstLine(preview.commit_message) : 'No message'}</span>
+              <span className="text-subtle">
+                {preview.commit_sha && <code>{shortenSha(preview.commit_sha)}</code>} <RelativeTime at={preview.updated_at} />
               </span>
             </div>
             <div className="preview-state">
-              <StatusPlate sign={sign} />
-              <span className="faint">
+              <StatusBadge badge={badge} />
+              <span className="text-subtle">
                 {preview.url !== null && preview.status === 'failed'
                   ? 'the version before serves'
                   : preview.is_cold &&
                     preview.last_request_at && (
                       <>
-                        last visit <Ago at={preview.last_request_at} />
+                        last visit <RelativeTime at={preview.last_request_at} />
                       </>
                     )}
               </span>

@@ -2,7 +2,7 @@ import { Link } from 'wouter'
 import { usePreviews } from '../../api/previews.ts'
 import { PreviewRows } from '../previews/preview-rows.tsx'
 
-const shown = 3
+const maxPreviews = 3
 
 /** The branches that changed last; nothing where there are none. */
 export function OpenPreviews({ slug }: { slug: string }) {
@@ -10,11 +10,11 @@ export function OpenPreviews({ slug }: { slug: string }) {
   if (!previews || previews.length === 0) return null
   return (
     <section className="card" aria-labelledby="open-previews">
-      <header className="card-head">
+      <header className="card-header">
         <h2 id="open-previews">Previews</h2>
-        <Link href={`/projects/${slug}/previews`}>{previews.length > shown ? `All ${previews.length} previews` : 'All about previews'}</Link>
+        <Link href={`/projects/${slug}/previews`}>{previews.length > maxPreviews ? `All ${previews.length} previews` : 'All about previews'}</Link>
       </header>
-      <PreviewRows slug={slug} previews={previews.slice(0, shown)} />
+      <PreviewRows slug={slug} previews={previews.slice(0, maxPreviews)} />
     </section>
   )
 }

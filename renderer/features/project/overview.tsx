@@ -1,70 +1,70 @@
 import { Ship } from 'lucide-react'
 import { Link } from 'wouter'
 import type { Project } from '../../../server/contract/projects.ts'
-import { problemFrom } from '../../api/problem.ts'
+import { toProblem } from '../../lib/api-problem.ts'
 import { usePreviews } from '../../api/previews.ts'
-import { useDeployments, useLatest, useProject, useServing } from '../../api/queries.ts'
-import { Empty, ProblemView, Skeleton, SkeletonRows } from '../../ui/feedback.tsx'
-import { exactTime } from '../../ui/format.ts'
-import { Mark, projectSign } from '../../ui/status.tsx'
-import { useTogether } from '../../ui/together.ts'
-import { Ago } from '../../ui/time.tsx'
+import { useDeployments, useLatestDeployment, useProject, useServingDeployment } from '../../api/queries.ts'
+import { EmptyState, ProblemView, Skeleton, SkeletonRows } from '../../components/feedback.tsx'
+import { formatDateTime } from '../../lib/format.ts'
+import { StatusIcon, projectBadge } from '../../components/status.tsx'
+import { useInitialLoading } from '../../lib/use-initial-loading.ts'
+import { RelativeTime } from '../../components/time.tsx'
 import { DeploymentRows } from '../deployments/deployment-rows.tsx'
-import { isTerminal } from '../deployments/progress.ts'
-import { useTitle } from '../frame/title.ts'
-import { useBeacon } from './beacon.ts'
-import { InService } from './in-service.tsx'
+import { isTerminal } from '../deployments/deployment-progress.ts'
+import { useTitle } from '../layout/use-title.ts'
+import { useFaviconStatus } from './use-favicon-status.ts'
+import { CurrentDeployment } from './current-deployment.tsx'
 import { Fact } from './fact.tsx'
-import { LatestNews } from './latest-news.tsx'
+import { LatestDeployment } from './latest-deployment.tsx'
 import { OpenPreviews } from './open-previews.tsx'
 import { Traffic } from './traffic.tsx'
-import { WhenIdle } from './when-idle.tsx'
+import { SleepSetting } from './sleep-setting.tsx'
 import './overview.css'
 
-const recent = 5
+const maxRecent = 5
 
 export function Overview({ slug }: { slug: string }) {
-  const found = useProject(slug)
-  const { data: project } = found
-  const newest = useLatest(slug, project !== undefined)
-  const current = useServing(slug)
-  const all = useDeployments(slug, {})
-  const areComing = useTogether([found, newest, current, usePreviews(slug), all])
-  const { data: latest } = newest
-  const { data: serving } = current
-  const { data: list, error, refetch } = all
-  useTitle(project?.name ?? slug, useBeacon(latest))
-  const deployments = list?.pages[0]?.deployments ?? []
+  const projectQuery = useProject(slug)
+  const { data: project } = projectQuery
+  const latestQuery = useLatestDeployment(slug, project !== undefined)
+  const servingQuery = useServingDeployment(slug)
+  const deploymentsQuery = useDeployments(slug, {})
+  const isLoading = useInitialLoading([projectQuery, latestQuery, servingQuery, usePreviews(slug), deploymentsQuery])
+  const { data: latest } = latestQuery
+  const { data: serving } = servingQuery
+  const { data: deploymentList, error, refetch } = deploymentsQuery
+  useTitle(project?.name ?? slug, useFaviconStatus(latest))
+  const deployments = deploymentList?.pages[0]?.deployments ?? []
 
-  if (error) return <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />
-  if (list && deployments.length === 0) {
+  if (error) return <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
+  if (deploymentList && deployments.length === 0) {
     return (
       <div className="card">
-        <Empty icon={Ship} title="Not deployed yet">
+        <EmptyState icon={Ship} title="Not deployed yet">
           {project?.is_connected
             ? 'Press Deploy: Homeport fetches the branch, builds it and gives it its address.'
             : 'Press Deploy and point at the folder of the app, or drop a .zip or .tar.gz of it here.'}
-        </Empty>
+        </EmptyState>
       </div>
     )
   }
   // What is on top decides where the rest lies: it is drawn when all of it is known, so that nothing moves under the pointer.
-  if (!project || areComing) return <OverviewSkeleton />
-  const isNews = latest && latest.id !== serving?.id && (!isTerminal(latest.status) || latest.status === 'failed')
+  if (!project || isLoading) return <OverviewSkeleton />
+  const showsLatest = latest && latest.id !== serving?.id && (!isTerminal(latest.status) || latest.status === 'failed')
   return (
     <div className="overview">
       <div className="stack">
-        {isNews && <LatestNews slug={slug} deployment={latest} serves={serving !== null && serving !== undefined} />}
-        {!isNews && <StateNote project={project} />}
-        {serving && <InService slug={slug} project={project} deployment={serving} newestFirst={deployments} />}
+        {showsLatest && <LatestDeployment slug={slug} deployment={latest} hasServing={serving !== null && serving !== undefined} />}
+        {!showsLatest && <StateNotice project={project} />}
+        {serving && <CurrentDeployment slug={slug} project={project} deployment={serving} newestFirst={deployments} />}
         {serving && <Traffic slug={slug} />}
         {project.is_connected && <OpenPreviews slug={slug} />}
         <section className="card" aria-labelledby="recent">
-          <header className="card-head">
+          <header className="card-header">
             <h2 id="recent">Deployments</h2>
             <Link href={`/projects/${slug}/deployments`}>All deployments</Link>
           </header>
-          <DeploymentRows slug={slug} deployments={deployments.slice(0, recent)} />
+          <DeploymentRows slug={slug} deployments={deployments.slice(0, maxRecent)} />
         </section>
       </div>
       <Facts project={project} isServing={Boolean(serving)} />
@@ -75,7 +75,7 @@ export function Overview({ slug }: { slug: string }) {
 function OverviewSkeleton() {
   return (
     <div className="overview">
-      <div className="card in-service">
+      <div className="card current-deployment">
         <Skeleton height={220} />
         <SkeletonRows rows={3} height={44} />
       </div>
@@ -87,21 +87,21 @@ function OverviewSkeleton() {
 }
 
 /** A state that is no deployment's: what it means, and the way out of it. */
-function StateNote({ project }: { project: Project }) {
+function StateNotice({ project }: { project: Project }) {
   if (project.status !== 'inactive' && project.status !== 'crashed') return null
-  const sign = projectSign(project)
+  const badge = projectBadge(project)
   return (
-    <section className={`card news tone-${sign.tone}`} aria-label={sign.word}>
-      <Mark sign={sign} />
+    <section className={`card status-notice tone-${badge.tone}`} aria-label={badge.label}>
+      <StatusIcon badge={badge} />
       {project.status === 'inactive' ? (
         <div>
           <h2>Stopped</h2>
-          <p className="quiet">Nothing runs, and its address says so to whoever asks. Deploy brings it back.</p>
+          <p className="text-muted">Nothing runs, and its address says so to whoever asks. Deploy brings it back.</p>
         </div>
       ) : (
         <div>
           <h2>The app keeps exiting</h2>
-          <p className="quiet">
+          <p className="text-muted">
             It was started again several times and did not stay up. Its log says what it printed last; a deployment starts it anew.
           </p>
         </div>
@@ -119,7 +119,7 @@ function Facts({ project, isServing }: { project: Project; isServing: boolean })
   return (
     <aside className="card facts" aria-label="Facts">
       <dl>
-        <Fact name="State">{projectSign(project, isServing).word}</Fact>
+        <Fact name="State">{projectBadge(project, isServing).label}</Fact>
         <Fact name="Repository">
           {project.repo_url ? <span className="mono">{project.repo_url}</span> : 'None; deployed from a folder or an archive'}
         </Fact>
@@ -134,10 +134,10 @@ function Facts({ project, isServing }: { project: Project; isServing: boolean })
           </Fact>
         )}
         <Fact name="Memory">up to {project.memory_limit_mb} MB</Fact>
-        <WhenIdle project={project} />
-        <Fact name="Last request">{project.last_request_at ? <Ago at={project.last_request_at} /> : 'None yet'}</Fact>
+        <SleepSetting project={project} />
+        <Fact name="Last request">{project.last_request_at ? <RelativeTime at={project.last_request_at} /> : 'None yet'}</Fact>
         <Fact name="Created">
-          <time dateTime={project.created_at}>{exactTime(project.created_at)}</time>
+          <time dateTime={project.created_at}>{formatDateTime(project.created_at)}</time>
         </Fact>
       </dl>
     </aside>

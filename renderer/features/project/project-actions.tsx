@@ -2,57 +2,67 @@ import { Download, Ellipsis, ExternalLink, FileArchive, History, Rocket, RotateC
 import { Suspense, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import type { Project } from '../../../server/contract/projects.ts'
-import { useAction } from '../../api/actions.ts'
-import { useOffered } from '../../api/offered.ts'
-import { useLatest, useServing } from '../../api/queries.ts'
-import { Button, ButtonLink, IconButton } from '../../ui/button.tsx'
-import { Dialog, NamedConfirm } from '../../ui/dialog.tsx'
-import { ProblemView } from '../../ui/feedback.tsx'
-import { lazyPart } from '../../ui/load-part.ts'
-import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx'
-import { openAddress } from '../frame/outside.ts'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
+import { useCapabilities } from '../../api/capabilities.ts'
+import { useLatestDeployment, useServingDeployment } from '../../api/queries.ts'
+import { Button, ButtonLink, IconButton } from '../../components/button.tsx'
+import { Dialog, ConfirmByNameDialog } from '../../components/dialog.tsx'
+import { ProblemView } from '../../components/feedback.tsx'
+import { lazyWithRetry } from '../../lib/load-with-retry.ts'
+import { Menu, MenuItem, MenuSeparator } from '../../components/menu.tsx'
+import { openExternalUrl } from '../layout/external-links.ts'
 import { useShortcuts } from '../keyboard/shortcuts.ts'
-import { useCrossings } from '../promote/crossings.ts'
-import { UploadDialog } from '../upload/upload-dialog.tsx'
+import { usePromotionTargets } from '../promotion/use-promotion-targets.ts'
+import { UploadArchiveDialog } from '../upload/upload-dialog.tsx'
 import { useProjectUpload } from '../upload/use-project-upload.ts'
-import { useAddress } from './address.ts'
+import { useAppUrl } from './app-url.ts'
 import { DeployFolderDialog } from './deploy-folder-dialog.tsx'
 import { RollbackDialog } from './rollback-dialog.tsx'
 import { useRestart } from './use-restart.ts'
 
-const PromoteDialog = lazyPart(() => import('../promote/dialog.tsx'))
+const PromoteDialog = lazyWithRetry(() => import('../promotion/promote-dialog.tsx'))
 
 /** Deploy, Open, Stop, Roll back, Delete: all that is done to a whole project. */
 export function ProjectActions({ project }: { project: Project }) {
-  const [opened, setDialog] = useState<'folder' | 'upload' | 'rollback' | 'stop' | 'delete' | null>(null)
+  const [openedDialog, setDialog] = useState<'folder' | 'upload' | 'rollback' | 'stop' | 'delete' | null>(null)
   const [params, setParams] = useSearchParams()
   // The palette, or a link, leads here with the wish already put.
-  const wish = params.get('do')
-  const dialog = opened ?? (wish === 'upload' || wish === 'stop' ? wish : null)
-  const crossing = wish === 'promote' || wish === 'pull' ? wish : null
-  const crossings = useCrossings()
-  const address = useAddress(project.slug)
-  const { data: latest } = useLatest(project.slug)
-  const { data: serving } = useServing(project.slug)
-  const [, go] = useLocation()
+  const requestedAction = params.get('do')
+  const dialog = openedDialog ?? (requestedAction === 'upload' || requestedAction === 'stop' ? requestedAction : null)
+  const promotionKind = requestedAction === 'promote' || requestedAction === 'pull' ? requestedAction : null
+  const promotionTargets = usePromotionTargets()
+  const address = useAppUrl(project.slug)
+  const { data: latest } = useLatestDeployment(project.slug)
+  const { data: serving } = useServingDeployment(project.slug)
+  const [, navigate] = useLocation()
   const input = { params: { slug: project.slug } }
-  const offered = useOffered()
-  const { upload, take } = useProjectUpload(project.slug)
-  const deploy = useAction('deployProject', { onDone: ({ deployment_id }) => go(`/projects/${project.slug}/deployments/${deployment_id}`) })
-  const stop = useAction('stopProject', { quiet: true, done: `${project.name} is stopped. Deploy it to start it again.`, onDone: () => close() })
+  const capabilities = useCapabilities()
+  const { upload, take: uploadDropped } = useProjectUpload(project.slug)
+  const deploy = useApiMutation('deployProject', {
+    onSuccess: ({ deployment_id }) => navigate(`/projects/${project.slug}/deployments/${deployment_id}`),
+  })
+  const stop = useApiMutation('stopProject', {
+    hidesErrorToast: true,
+    successMessage: `${project.name} is stopped. Deploy it to start it again.`,
+    onSuccess: () => close(),
+  })
   const restart = useRestart(project.slug)
-  const remove = useAction('deleteProject', { quiet: true, done: `${project.name} is deleted.`, onDone: () => go('/') })
+  const remove = useApiMutation('deleteProject', {
+    hidesErrorToast: true,
+    successMessage: `${project.name} is deleted.`,
+    onSuccess: () => navigate('/'),
+  })
   const isLive = Boolean(serving)
   const isStopped = project.status === 'inactive' || project.status === 'created'
   const close = () => {
     stop.reset()
     setDialog(null)
-    if (wish === dialog) setParams({}, { replace: true })
+    if (requestedAction === dialog) setParams({}, { replace: true })
   }
-  const deployIt = () => (project.is_connected ? deploy.mutate(input) : setDialog(offered.folders ? 'folder' : 'upload'))
+  const startDeployment = () => (project.is_connected ? deploy.mutate(input) : setDialog(capabilities.can_deploy_folders ? 'folder' : 'upload'))
   useShortcuts({
-    deploy: () => !deploy.isPending && deployIt(),
-    open: isLive && address !== null && (() => openAddress(address)),
+    deploy: () => !deploy.isPending && startDeployment(),
+    open: isLive && address !== null && (() => openExternalUrl(address)),
   })
 
   return (
@@ -62,7 +72,7 @@ export function ProjectActions({ project }: { project: Project }) {
           Open
         </ButtonLink>
       )}
-      <Button kind="primary" icon={Rocket} busy={deploy.isPending} onClick={deployIt}>
+      <Button kind="primary" icon={Rocket} busy={deploy.isPending} onClick={startDeployment}>
         Deploy
       </Button>
       <Menu trigger={<IconButton icon={Ellipsis} label="More actions" />}>
@@ -72,12 +82,12 @@ export function ProjectActions({ project }: { project: Project }) {
         <MenuItem icon={History} disabled={!latest} onSelect={() => setDialog('rollback')}>
           Roll back…
         </MenuItem>
-        {crossings.promote && (
+        {promotionTargets.promote && (
           <MenuItem icon={Send} onSelect={() => setParams({ do: 'promote' })}>
             Promote…
           </MenuItem>
         )}
-        {crossings.pull && (
+        {promotionTargets.pull && (
           <MenuItem icon={Download} onSelect={() => setParams({ do: 'pull' })}>
             Pull to this machine…
           </MenuItem>
@@ -88,19 +98,19 @@ export function ProjectActions({ project }: { project: Project }) {
         <MenuItem icon={Square} disabled={isStopped} onSelect={() => setDialog('stop')}>
           Stop…
         </MenuItem>
-        <MenuLine />
+        <MenuSeparator />
         <MenuItem icon={Trash2} danger onSelect={() => setDialog('delete')}>
           Delete…
         </MenuItem>
       </Menu>
       {dialog === 'folder' && <DeployFolderDialog project={project} onOpenChange={() => setDialog(null)} onUpload={() => setDialog('upload')} />}
-      {dialog === 'upload' && <UploadDialog name={project.name} onTake={take} onOpenChange={close} />}
-      {crossing && (
+      {dialog === 'upload' && <UploadArchiveDialog name={project.name} onSource={uploadDropped} onOpenChange={close} />}
+      {promotionKind && (
         <Suspense>
           <PromoteDialog
             slug={project.slug}
             name={project.name}
-            kind={crossing}
+            kind={promotionKind}
             deploymentId={params.get('deployment')}
             onOpenChange={() => setParams({}, { replace: true })}
           />
@@ -112,10 +122,10 @@ export function ProjectActions({ project }: { project: Project }) {
           open
           onOpenChange={close}
           title={`Stop ${project.name}?`}
-          about="Visitors see a page that says that it is stopped. Its deployments, variables and data stay; deploy it to start it again."
+          description="Visitors see a page that says that it is stopped. Its deployments, variables and data stay; deploy it to start it again."
         >
           {stop.error && <ProblemView problem={stop.error} />}
-          <footer className="dialog-foot">
+          <footer className="dialog-footer">
             <Button onClick={close}>Cancel</Button>
             <Button kind="danger" busy={stop.isPending} onClick={() => stop.mutate(input)}>
               Stop project
@@ -123,21 +133,21 @@ export function ProjectActions({ project }: { project: Project }) {
           </footer>
         </Dialog>
       )}
-      <NamedConfirm
+      <ConfirmByNameDialog
         open={dialog === 'delete'}
         onOpenChange={() => {
           remove.reset()
           setDialog(null)
         }}
         title={`Delete ${project.name}?`}
-        about="Its app stops at once. Its deployments, builds and logs are deleted for good; the source stays where it is."
+        description="Its app stops at once. Its deployments, builds and logs are deleted for good; the source stays where it is."
         name={project.slug}
         action="Delete the project"
         busy={remove.isPending}
         onConfirm={() => remove.mutate(input)}
       >
         {remove.error && <ProblemView problem={remove.error} />}
-      </NamedConfirm>
+      </ConfirmByNameDialog>
     </div>
   )
 }

@@ -1,23 +1,23 @@
 import { Link } from 'wouter'
 import { useMetrics } from '../../api/queries.ts'
-import { compact } from '../../ui/chart-scale.ts'
-import { Skeleton } from '../../ui/feedback.tsx'
-import { milliseconds, percent } from '../../ui/format.ts'
+import { formatCompact } from '../../lib/chart-scale.ts'
+import { Skeleton } from '../../components/feedback.tsx'
+import { formatLatency, formatPercent } from '../../lib/format.ts'
 
 /** A day of the project in four numbers, and the way to the rest. */
 export function Traffic({ slug }: { slug: string }) {
   const { data, error } = useMetrics(slug, '24h')
   if (error) return null
   const figures = [
-    ['Requests', data && compact(data.totals.requests)],
-    ['Errors', data && percent(data.totals.error_rate)],
-    ['Median answer', data && milliseconds(data.totals.p50_ms)],
-    ['From the cache', data && (data.cache.hit_ratio === null ? 'None' : percent(data.cache.hit_ratio))],
+    ['Requests', data && formatCompact(data.totals.requests)],
+    ['Errors', data && formatPercent(data.totals.error_rate)],
+    ['Median answer', data && formatLatency(data.totals.p50_ms)],
+    ['From the cache', data && (data.cache.hit_ratio === null ? 'None' : formatPercent(data.cache.hit_ratio))],
     ['Memory now', data && (data.resources ? `${Math.round(data.resources.memory_mb)} MB` : 'None')],
   ] as const
   return (
     <section className="card" aria-labelledby="traffic">
-      <header className="card-head">
+      <header className="card-header">
         <h2 id="traffic">Last 24 hours</h2>
         <Link href={`/projects/${slug}/metrics`}>Metrics</Link>
       </header>

@@ -1,33 +1,33 @@
 import { Download } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { homeId } from '../../stores/address.ts'
+import { localInstanceId } from '../../lib/instance-path.ts'
 import { useConnection } from '../../stores/connection.ts'
 import { useUi } from '../../stores/ui.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { FromAnother } from '../promote/from-another.tsx'
-import type { Dropped } from '../upload/archive.ts'
+import { Button } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { PullFromInstance } from '../promotion/pull-from-instance.tsx'
+import type { DroppedSource } from '../upload/dropped-source.ts'
 import { DropZone } from '../upload/drop-zone.tsx'
-import { useOffer } from '../upload/offer.ts'
+import { useDroppedSource } from '../upload/dropped-source-store.ts'
 import { SourceForm } from './source-form.tsx'
 
 export default function NewProject() {
   const setOpen = useUi((state) => state.setNewProjectOpen)
   // What was dropped on the list behind it is what it begins with.
-  const [dropped, setDropped] = useState<Dropped | null>(() => useOffer.getState().offered)
-  const [isFromAnother, setFromAnother] = useState(false)
-  const mayPull = useConnection(({ connections, current }) => current.id === homeId && connections.length > 1)
-  useEffect(() => () => useOffer.getState().offer(null), [])
+  const [dropped, setDropped] = useState<DroppedSource | null>(() => useDroppedSource.getState().source)
+  const [isPulling, setPulling] = useState(false)
+  const canPull = useConnection(({ connections, current }) => current.id === localInstanceId && connections.length > 1)
+  useEffect(() => () => useDroppedSource.getState().setSource(null), [])
   return (
-    <Dialog open onOpenChange={setOpen} title="New project" about="From a folder, a git address or an archive to a live address.">
-      {isFromAnother ? (
-        <FromAnother onBack={() => setFromAnother(false)} onDone={() => setOpen(false)} />
+    <Dialog open onOpenChange={setOpen} title="New project" description="From a folder, a git address or an archive to a live address.">
+      {isPulling ? (
+        <PullFromInstance onBack={() => setPulling(false)} onDone={() => setOpen(false)} />
       ) : (
-        <DropZone invitation="Drop it here" onDropped={setDropped}>
+        <DropZone label="Drop it here" onDropped={setDropped}>
           <SourceForm dropped={dropped} onDone={() => setOpen(false)} />
-          {mayPull && (
+          {canPull && (
             <p className="source-elsewhere">
-              <Button kind="bare" icon={Download} onClick={() => setFromAnother(true)}>
+              <Button kind="bare" icon={Download} onClick={() => setPulling(true)}>
                 From another instance…
               </Button>
             </p>

@@ -1,42 +1,42 @@
 import { Plus, Search, Ship } from 'lucide-react'
 import { useDeferredValue, useState } from 'react'
 import { useSearchParams } from 'wouter'
-import { useFoundProjects } from '../../api/found-projects.ts'
-import { problemFrom } from '../../api/problem.ts'
+import { useProjectSearch } from '../../api/use-project-search.ts'
+import { toProblem } from '../../lib/api-problem.ts'
 import { useUi } from '../../stores/ui.ts'
-import { Button } from '../../ui/button.tsx'
-import { Empty, ProblemView, SkeletonRows } from '../../ui/feedback.tsx'
+import { Button } from '../../components/button.tsx'
+import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { DropZone } from '../upload/drop-zone.tsx'
-import { useOffer } from '../upload/offer.ts'
-import { useTitle } from '../frame/title.ts'
-import { Recovered } from '../instance/recovered.tsx'
-import { TourPlace } from '../tour/place.tsx'
-import { Welcome } from '../welcome/welcome.tsx'
-import { ProjectList, rowHeight } from './project-list.tsx'
+import { useDroppedSource } from '../upload/dropped-source-store.ts'
+import { useTitle } from '../layout/use-title.ts'
+import { RecoveryNotice } from '../instance/recovery-notice.tsx'
+import { TourSlot } from '../tour/tour-slot.tsx'
+import { Welcome } from '../onboarding/welcome.tsx'
+import { ProjectList, projectRowHeight } from './project-list.tsx'
 import './page.css'
 
 export function ProjectsPage() {
   useTitle('Projects')
   const setNewProjectOpen = useUi((state) => state.setNewProjectOpen)
-  const offer = useOffer((state) => state.offer)
+  const setDroppedSource = useDroppedSource((state) => state.setSource)
   const [params, setParams] = useSearchParams()
   const query = params.get('q') ?? ''
   const words = useDeferredValue(query.trim().toLowerCase())
-  const [isSoon, setSoon] = useState(false)
-  const found = useFoundProjects(words, isSoon)
-  const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch, all, shown } = found
+  const [shouldPrefetch, setShouldPrefetch] = useState(false)
+  const search = useProjectSearch(words, shouldPrefetch)
+  const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch, all, matches } = search
 
   if (data && all.length === 0) return <Welcome />
   return (
     <DropZone
-      invitation="Drop it to make a project of it"
+      label="Drop it to make a project of it"
       onDropped={(dropped) => {
-        offer(dropped)
+        setDroppedSource(dropped)
         setNewProjectOpen(true)
       }}
     >
       <div className="page">
-        <header className="page-head">
+        <header className="page-header">
           <h1>Projects</h1>
           <div className="page-actions projects-tools">
             <div className="search">
@@ -47,7 +47,7 @@ export function ProjectsPage() {
                 placeholder="Name, slug or repository"
                 aria-label="Search projects"
                 value={query}
-                onFocus={() => setSoon(true)}
+                onFocus={() => setShouldPrefetch(true)}
                 onChange={({ target }) => setParams(target.value === '' ? {} : { q: target.value }, { replace: true })}
               />
             </div>
@@ -56,42 +56,48 @@ export function ProjectsPage() {
             </Button>
           </div>
         </header>
-        <Recovered />
-        {error && <ProblemView problem={problemFrom(error)} onRetry={() => void refetch()} />}
+        <RecoveryNotice />
+        {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
         <div className="card projects-card" hidden={error !== null && !data}>
-          {isPending && <SkeletonRows rows={8} height={rowHeight} />}
-          {shown.length > 0 && (
+          {isPending && <SkeletonRows rows={8} height={projectRowHeight} />}
+          {matches.length > 0 && (
             <ProjectList
-              projects={shown}
+              projects={matches}
               words={words}
-              onEnd={() => !found.is_search && hasNextPage && !isFetchingNextPage && void fetchNextPage()}
+              onEndReached={() => !search.is_search && hasNextPage && !isFetchingNextPage && void fetchNextPage()}
             />
           )}
-          {data && shown.length === 0 && !found.is_searching && (
-            <Empty icon={Ship} title="No project fits" action={<Button onClick={() => setParams({}, { replace: true })}>Show all projects</Button>}>
+          {data && matches.length === 0 && !search.is_searching && (
+            <EmptyState
+              icon={Ship}
+              title="No project fits"
+              action={<Button onClick={() => setParams({}, { replace: true })}>Show all projects</Button>}
+            >
               Nothing here has “{query}” in its name, slug or repository.
-            </Empty>
+            </EmptyState>
           )}
         </div>
-        <p className="faint projects-count" role="status">
-          {data && sentence(found)}
+        <p className="text-subtle projects-count" role="status">
+          {data && resultsSummary(search)}
         </p>
-        {words === '' && <TourPlace />}
+        {words === '' && <TourSlot />}
       </div>
     </DropZone>
   )
 }
 
-function sentence(found: ReturnType<typeof useFoundProjects>): string {
-  if (found.is_searching) return `Searching; ${count(found.shown.length)} so far`
-  if (found.is_search) {
-    const all = `${count(found.count)} of ${count(found.total)} projects`
-    return found.shown.length < found.count ? `${all}; the newest ${count(found.shown.length)} are here, one more word finds fewer` : all
+function resultsSummary(search: ReturnType<typeof useProjectSearch>): string {
+  if (search.is_searching) return `Searching; ${formatCount(search.matches.length)} so far`
+  if (search.is_search) {
+    const all = `${formatCount(search.count)} of ${formatCount(search.total)} projects`
+    return search.matches.length < search.count ? `${all}; the newest ${formatCount(search.matches.length)} are here, one more word finds fewer` : all
   }
-  const all = found.all.length
-  return found.hasNextPage ? `The newest ${count(all)} projects; more come as you scroll` : `${count(all)} ${all === 1 ? 'project' : 'projects'}`
+  const all = search.all.length
+  return search.hasNextPage
+    ? `The newest ${formatCount(all)} projects; more come as you scroll`
+    : `${formatCount(all)} ${all === 1 ? 'project' : 'projects'}`
 }
 
-function count(value: number): string {
+function formatCount(value: number): string {
   return value.toLocaleString()
 }

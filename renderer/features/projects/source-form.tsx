@@ -1,113 +1,126 @@
 import { FileArchive, FolderOpen, GitBranch, LifeBuoy, X } from 'lucide-react'
 import { type FormEvent, Suspense, useEffect, useState } from 'react'
 import { useLocation, useRouter } from 'wouter'
-import { useAction } from '../../api/actions.ts'
-import type { ApiProblem } from '../../api/problem.ts'
-import { useOffered } from '../../api/offered.ts'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
+import type { ApiProblem } from '../../lib/api-problem.ts'
+import { useCapabilities } from '../../api/capabilities.ts'
 import { useConnection } from '../../stores/connection.ts'
-import { sendArchive } from '../../stores/uploads.ts'
-import { Button, IconButton } from '../../ui/button.tsx'
-import { ProblemView, Skeleton } from '../../ui/feedback.tsx'
-import { TextField } from '../../ui/field.tsx'
-import { bytes, nameFrom, slugFrom } from '../../ui/format.ts'
-import { lazyPart, loadPart } from '../../ui/load-part.ts'
-import { Segments } from '../../ui/segments.tsx'
-import { spoken, useAddress } from '../project/address.ts'
+import { uploadArchive } from '../../stores/uploads.ts'
+import { Button, IconButton } from '../../components/button.tsx'
+import { ProblemView, Skeleton } from '../../components/feedback.tsx'
+import { TextField } from '../../components/field.tsx'
+import { formatBytes, projectNameFromSource, slugify } from '../../lib/format.ts'
+import { lazyWithRetry, loadWithRetry } from '../../lib/load-with-retry.ts'
+import { SegmentedControl } from '../../components/segmented-control.tsx'
+import { displayUrl, useAppUrl } from '../project/app-url.ts'
 import { useFolderPicker } from '../project/folder-picker.ts'
 import type { Sample } from '../samples/samples.ts'
-import { type Dropped, nameOfArchive } from '../upload/archive.ts'
-import { ArchiveBerth } from '../upload/upload-dialog.tsx'
+import { type DroppedSource, projectNameFromArchive } from '../upload/dropped-source.ts'
+import { ArchiveDropArea } from '../upload/upload-dialog.tsx'
 import './source-form.css'
 
-type Kind = 'folder' | 'git' | 'archive' | 'sample'
+type SourceKind = 'folder' | 'git' | 'archive' | 'sample'
 
-const SampleShelf = lazyPart(() => import('../samples/shelf.tsx'))
+const SamplePicker = lazyWithRetry(() => import('../samples/sample-picker.tsx'))
 
 // Problems that a field shows better than a plate under the form.
 const slugProblems = ['slug_taken', 'slug_reserved']
 
 /** From nothing to a deployment under way: where the source is, what it shall be called, go. */
-export function SourceForm({ dropped, begin, onDone }: { dropped?: Dropped | null; begin?: Kind | undefined; onDone?: () => void }) {
-  const offered = useOffered()
-  const [chosenKind, setKind] = useState<Kind | null>(null)
-  const kind = chosenKind ?? (offered.folders ? 'folder' : 'git')
+export function SourceForm({
+  dropped,
+  initialKind,
+  onDone,
+}: {
+  dropped?: DroppedSource | null
+  initialKind?: SourceKind | undefined
+  onDone?: () => void
+}) {
+  const capabilities = useCapabilities()
+  const [chosenKind, setKind] = useState<SourceKind | null>(null)
+  const kind = chosenKind ?? (capabilities.can_deploy_folders ? 'folder' : 'git')
   const [source, setSource] = useState('')
   const [typedName, setName] = useState<string | null>(null)
   const [typedSlug, setSlug] = useState<string | null>(null)
   const [branch, setBranch] = useState('')
-  const [archive, setArchive] = useState<Dropped | null>(null)
-  const cargo = archive?.kind === 'archive' ? archive : null
+  const [archive, setArchive] = useState<DroppedSource | null>(null)
+  const archiveFile = archive?.kind === 'archive' ? archive : null
   const [sample, setSample] = useState<Sample | null>(null)
   const name =
-    typedName ?? (kind === 'archive' ? nameOfArchive(cargo?.file.name ?? '') : kind === 'sample' ? (sample?.title ?? '') : nameFrom(source))
-  const slug = typedSlug ?? slugFrom(name)
-  const address = useAddress(slug)
+    typedName ??
+    (kind === 'archive'
+      ? projectNameFromArchive(archiveFile?.file.name ?? '')
+      : kind === 'sample'
+        ? (sample?.title ?? '')
+        : projectNameFromSource(source))
+  const slug = typedSlug ?? slugify(name)
+  const address = useAppUrl(slug)
   const pickFolder = useFolderPicker()
   const connection = useConnection((state) => state.current)
-  const [, go] = useLocation()
+  const [, navigate] = useLocation()
   const { base } = useRouter()
 
-  const create = useAction('createProject', { quiet: true })
-  const deploy = useAction('deployProject')
-  const deployFolder = useAction('deployFolder', { quiet: true })
+  const create = useApiMutation('createProject', { hidesErrorToast: true })
+  const deploy = useApiMutation('deployProject')
+  const deployFolder = useApiMutation('deployFolder', { hidesErrorToast: true })
   const busy = create.isPending || deploy.isPending || deployFolder.isPending
   const problem = kind === 'folder' ? deployFolder.error : create.error
-  const take = (taken: Dropped) => {
-    setKind(taken.kind === 'folder' ? 'folder' : 'archive')
-    if (taken.kind === 'folder') setSource(taken.path)
-    else setArchive(taken)
+  const acceptSource = (picked: DroppedSource) => {
+    setKind(picked.kind === 'folder' ? 'folder' : 'archive')
+    if (picked.kind === 'folder') setSource(picked.path)
+    else setArchive(picked)
   }
   // What is dropped on the page around the form lands in it.
   useEffect(() => {
-    if (dropped) take(dropped)
+    if (dropped) acceptSource(dropped)
   }, [dropped])
 
   useEffect(() => {
-    if (begin) setKind(begin)
-  }, [begin])
+    if (initialKind) setKind(initialKind)
+  }, [initialKind])
 
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     if (busy) return
     if (kind === 'folder') {
       const done = await deployFolder.mutateAsync({ body: { path: source.trim(), slug, name } }).catch(() => null)
-      if (done) leave(`/projects/${done.project.slug}/deployments/${done.deployment.id}`)
+      if (done) finish(`/projects/${done.project.slug}/deployments/${done.deployment.id}`)
       return
     }
     if (kind === 'archive') {
-      if (!cargo) return setArchive({ kind: 'fault', text: 'Choose the archive first.' })
-      const made = await create.mutateAsync({ body: { name, slug } }).catch(() => null)
-      if (!made) return
-      void sendArchive(connection, base, { slug, file: cargo.file, type: cargo.type, is_new: true })
-      return leave(`/projects/${slug}`)
+      if (!archiveFile) return setArchive({ kind: 'fault', text: 'Choose the archive first.' })
+      const created = await create.mutateAsync({ body: { name, slug } }).catch(() => null)
+      if (!created) return
+      void uploadArchive(connection, base, { slug, file: archiveFile.file, type: archiveFile.type, is_new: true })
+      return finish(`/projects/${slug}`)
     }
     if (kind === 'sample') {
       if (!sample) return
-      const made = await create.mutateAsync({ body: { name, slug } }).catch(() => null)
-      if (!made) return
-      const { archiveOf } = await loadPart(() => import('../samples/samples.ts'))
-      void sendArchive(connection, base, { slug, file: await archiveOf(sample.name), type: 'application/gzip', is_new: true })
-      return leave(`/projects/${slug}`)
+      const created = await create.mutateAsync({ body: { name, slug } }).catch(() => null)
+      if (!created) return
+      const { createSampleArchive } = await loadWithRetry(() => import('../samples/samples.ts'))
+      void uploadArchive(connection, base, { slug, file: await createSampleArchive(sample.name), type: 'application/gzip', is_new: true })
+      return finish(`/projects/${slug}`)
     }
     const body = { name, slug, repo_url: repositoryUrl(source), ...(branch.trim() ? { repo_branch: branch.trim() } : {}) }
     const created = await create.mutateAsync({ body }).catch(() => null)
     if (!created) return
     const queued = await deploy.mutateAsync({ params: { slug: created.project.slug } }).catch(() => null)
-    leave(queued ? `/projects/${created.project.slug}/deployments/${queued.deployment_id}` : `/projects/${created.project.slug}`)
+    finish(queued ? `/projects/${created.project.slug}/deployments/${queued.deployment_id}` : `/projects/${created.project.slug}`)
   }
-  const leave = (to: string) => {
+  const finish = (to: string) => {
     onDone?.()
-    go(to)
+    navigate(to)
   }
 
   return (
     <form className="source-form" onSubmit={submit}>
-      <Segments
+      <SegmentedControl
         label="Where the source is"
         value={kind}
         onChange={setKind}
         choices={[
-          ...(offered.folders ? [{ value: 'folder', text: 'Local folder', icon: FolderOpen } as const] : []),
+          ...(capabilities.can_deploy_folders ? [{ value: 'folder', text: 'Local folder', icon: FolderOpen } as const] : []),
           { value: 'git', text: 'Git address', icon: GitBranch },
           { value: 'archive', text: 'Archive', icon: FileArchive },
           { value: 'sample', text: 'Sample', icon: LifeBuoy },
@@ -115,20 +128,20 @@ export function SourceForm({ dropped, begin, onDone }: { dropped?: Dropped | nul
       />
       {kind === 'sample' ? (
         <Suspense fallback={<Skeleton height={332} />}>
-          <SampleShelf value={sample?.name ?? null} onChange={setSample} />
+          <SamplePicker value={sample?.name ?? null} onChange={setSample} />
         </Suspense>
       ) : kind === 'archive' ? (
-        cargo ? (
-          <div className="cargo">
+        archiveFile ? (
+          <div className="payload">
             <FileArchive size={20} aria-hidden />
             <div>
-              <strong className="clip">{cargo.file.name}</strong>
-              <span className="faint">{bytes(cargo.file.size)}</span>
+              <strong className="truncate">{archiveFile.file.name}</strong>
+              <span className="text-subtle">{formatBytes(archiveFile.file.size)}</span>
             </div>
             <IconButton icon={X} label="Take another archive" onClick={() => setArchive(null)} />
           </div>
         ) : (
-          <ArchiveBerth fault={archive?.kind === 'fault' ? archive.text : null} onChosen={take} />
+          <ArchiveDropArea error={archive?.kind === 'fault' ? archive.text : null} onChosen={acceptSource} />
         )
       ) : (
         <div className="source-line">
@@ -141,7 +154,7 @@ export function SourceForm({ dropped, begin, onDone }: { dropped?: Dropped | nul
             onChange={({ target }) => setSource(target.value)}
             placeholder={kind === 'folder' ? '/home/me/my-app' : 'https://example.com/me/my-app.git'}
             hint={kind === 'folder' ? 'Deploys the folder as is, including uncommitted changes.' : 'https, ssh, git or file.'}
-            error={problem?.issue(kind === 'folder' ? 'path' : 'repo_url')}
+            error={problem?.issueFor(kind === 'folder' ? 'path' : 'repo_url')}
           />
           {kind === 'folder' && pickFolder && <Button onClick={() => void pickFolder().then((path) => path && setSource(path))}>Choose…</Button>}
         </div>
@@ -152,7 +165,7 @@ export function SourceForm({ dropped, begin, onDone }: { dropped?: Dropped | nul
           required
           value={name}
           onChange={({ target }) => setName(target.value)}
-          error={problem?.issue('name')}
+          error={problem?.issueFor('name')}
           placeholder="My app"
         />
         <TextField
@@ -162,7 +175,7 @@ export function SourceForm({ dropped, begin, onDone }: { dropped?: Dropped | nul
           value={slug}
           onChange={({ target }) => setSlug(target.value)}
           placeholder="my-app"
-          error={problem?.issue('slug') ?? (problem && slugProblems.includes(problem.code) ? problem.message : undefined)}
+          error={problem?.issueFor('slug') ?? (problem && slugProblems.includes(problem.code) ? problem.message : undefined)}
         />
       </div>
       {kind === 'git' && (
@@ -172,15 +185,15 @@ export function SourceForm({ dropped, begin, onDone }: { dropped?: Dropped | nul
           value={branch}
           onChange={({ target }) => setBranch(target.value)}
           placeholder="main"
-          error={problem?.issue('repo_branch')}
+          error={problem?.issueFor('repo_branch')}
         />
       )}
-      {problem && showsPlate(problem) && <ProblemView problem={problem} />}
+      {problem && isFormProblem(problem) && <ProblemView problem={problem} />}
       <footer className="source-foot">
-        <p className="faint clip">
+        <p className="text-subtle truncate">
           {slug && address ? (
             <>
-              Will be at <span className="mono">{spoken(address)}</span>
+              Will be at <span className="mono">{displayUrl(address)}</span>
             </>
           ) : (
             'Choose a name to get a URL.'
@@ -194,7 +207,7 @@ export function SourceForm({ dropped, begin, onDone }: { dropped?: Dropped | nul
   )
 }
 
-function showsPlate(problem: ApiProblem): boolean {
+function isFormProblem(problem: ApiProblem): boolean {
   return problem.issues.length === 0 && !slugProblems.includes(problem.code)
 }
 

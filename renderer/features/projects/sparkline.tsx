@@ -4,22 +4,22 @@ const width = 96
 /** Requests of a day as 24 strokes, the newest at the right; the sum for those who ask. */
 export function Sparkline({ requests }: { requests: number[] | undefined }) {
   if (!requests) return <span className="sparkline" />
-  const most = Math.max(1, ...requests)
+  const highest = Math.max(1, ...requests)
   const step = width / requests.length
   const total = requests.reduce((sum, count) => sum + count, 0)
-  const words = `${total.toLocaleString()} ${total === 1 ? 'request' : 'requests'} in 24 hours`
+  const summary = `${total.toLocaleString()} ${total === 1 ? 'request' : 'requests'} in 24 hours`
   return (
-    <svg className="sparkline" viewBox={`0 0 ${width} ${height}`} height={height} role="img" aria-label={words}>
-      <title>{words}</title>
+    <svg className="sparkline" viewBox={`0 0 ${width} ${height}`} height={height} role="img" aria-label={summary}>
+      <title>{summary}</title>
       {requests.map((count, index) => {
-        const tall = count === 0 ? 1 : Math.max(3, (count / most) * height)
+        const barHeight = count === 0 ? 1 : Math.max(3, (count / highest) * height)
         return (
           <rect
             key={index}
             x={index * step}
-            y={height - tall}
+            y={height - barHeight}
             width={step - 1}
-            height={tall}
+            height={barHeight}
             fill="currentColor"
             opacity={count === 0 ? 0.25 : index === requests.length - 1 ? 0.6 : 1}
           />

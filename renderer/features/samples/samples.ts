@@ -1,5 +1,5 @@
 /// <reference types="vite/client" />
-import { packTarGz } from './pack.ts'
+import { createTarGz } from './tar-gz.ts'
 import list from '../../../resources/samples/samples.json'
 
 /** An app that lies with Homeport, to see how it goes. */
@@ -17,12 +17,12 @@ export const samples: Sample[] = list
 const contents = import.meta.glob<string>(['../../../resources/samples/*/*'], { query: '?raw', import: 'default', eager: true })
 
 /** A sample as the archive that an upload takes. */
-export function archiveOf(name: string): Promise<File> {
-  return packTarGz(name, filesOf(name))
+export function createSampleArchive(name: string): Promise<File> {
+  return createTarGz(name, sampleFiles(name))
 }
 
 /** Its files, by their path inside of it. */
-export function filesOf(name: string): { path: string; text: string }[] {
+export function sampleFiles(name: string): { path: string; text: string }[] {
   const folder = `/resources/samples/${name}/`
   return Object.entries(contents)
     .filter(([path]) => path.includes(folder))

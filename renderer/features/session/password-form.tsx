@@ -1,21 +1,21 @@
 import { type FormEvent, useState } from 'react'
-import { problemFrom, problemOf, unreachable } from '../../api/problem.ts'
-import { keepSession } from '../../api/session.ts'
-import { Button } from '../../ui/button.tsx'
-import { TextField } from '../../ui/field.tsx'
+import { toProblem, readProblem, unreachableProblem } from '../../lib/api-problem.ts'
+import { storeSession } from '../../api/session.ts'
+import { Button } from '../../components/button.tsx'
+import { TextField } from '../../components/field.tsx'
 
 /** Email and password, for who has set one. */
 export function PasswordForm({ onSignedIn }: { onSignedIn: () => void }) {
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
   const [busy, setBusy] = useState(false)
-  const [wrong, setWrong] = useState<string | null>(null)
+  const [errorMessage, setErrorMessage] = useState<string | null>(null)
 
   const signIn = async (event: FormEvent) => {
     event.preventDefault()
     if (busy) return
     setBusy(true)
-    setWrong(null)
+    setErrorMessage(null)
     try {
       const response = await fetch('/sign-in', {
         method: 'POST',
@@ -23,14 +23,14 @@ export function PasswordForm({ onSignedIn }: { onSignedIn: () => void }) {
         headers: { accept: 'application/json' },
         body: new URLSearchParams({ email: email.trim(), password }),
       }).catch((error: unknown) => {
-        throw unreachable(error)
+        throw unreachableProblem(error)
       })
-      if (!response.ok) throw await problemOf(response)
+      if (!response.ok) throw await readProblem(response)
       const { session } = (await response.json()) as { session?: string }
-      keepSession(session)
+      storeSession(session)
       onSignedIn()
     } catch (error) {
-      setWrong(problemFrom(error).message)
+      setErrorMessage(toProblem(error).message)
       setPassword('')
     }
     setBusy(false)
@@ -55,7 +55,7 @@ export function PasswordForm({ onSignedIn }: { onSignedIn: () => void }) {
         required
         value={password}
         onChange={({ target }) => setPassword(target.value)}
-        error={wrong ?? undefined}
+        error={errorMessage ?? undefined}
       />
       <Button kind="primary" type="submit" busy={busy}>
         Sign in

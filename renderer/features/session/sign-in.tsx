@@ -1,13 +1,13 @@
 import { useState } from 'react'
-import { problemFrom } from '../../api/problem.ts'
-import { home, useConnection } from '../../stores/connection.ts'
+import { toProblem } from '../../lib/api-problem.ts'
+import { localConnection, useConnection } from '../../stores/connection.ts'
 import { useSession } from '../../stores/session.ts'
-import { Button } from '../../ui/button.tsx'
-import { Contours } from '../../ui/contours.tsx'
-import { CopyButton } from '../../ui/copy.tsx'
-import { Logo } from '../../ui/logo.tsx'
-import { useTitle } from '../frame/title.ts'
-import { isLoopback } from '../project/address.ts'
+import { Button } from '../../components/button.tsx'
+import { Contours } from '../../components/contours.tsx'
+import { CopyButton } from '../../components/copy.tsx'
+import { Logo } from '../../components/logo.tsx'
+import { useTitle } from '../layout/use-title.ts'
+import { isLoopbackHost } from '../project/app-url.ts'
 import { PasswordForm } from './password-form.tsx'
 import './sign-in.css'
 
@@ -16,22 +16,22 @@ const command = 'npx homeport open'
 /** Nobody is signed in here. A password does it for who has set one; else a fresh link from the command line. */
 export function SignIn() {
   useTitle('Sign in')
-  const [answer, setAnswer] = useState<string | null>(null)
+  const [message, setMessage] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
 
-  const enter = () => {
+  const enterDashboard = () => {
     // Perhaps it is somebody else now.
-    useConnection.getState().forget()
+    useConnection.getState().reset()
     useSession.getState().setSignedOut(false)
   }
-  const look = async () => {
+  const checkSession = async () => {
     setBusy(true)
     try {
-      await home.client.call('getSession', {})
-      enter()
+      await localConnection.client.call('getSession', {})
+      enterDashboard()
     } catch (error) {
-      const problem = problemFrom(error)
-      setAnswer(
+      const problem = toProblem(error)
+      setMessage(
         problem.status === 401 ? 'Not yet: this browser has no session. Open the link that the command printed, in this browser.' : problem.message,
       )
     }
@@ -44,29 +44,31 @@ export function SignIn() {
       <div className="sign-in-card">
         <Logo size={44} />
         <h1>Sign in to Homeport</h1>
-        <PasswordForm onSignedIn={enter} />
-        <p className="faint">
+        <PasswordForm onSignedIn={enterDashboard} />
+        <p className="text-subtle">
           Forgotten? <a href="/forgot">Choose another password</a>
         </p>
-        {isInTheClear() && <p className="faint">This connection is not encrypted: sign in over networks that you trust.</p>}
+        {isUnencrypted() && <p className="text-subtle">This connection is not encrypted: sign in over networks that you trust.</p>}
         <h2>Or by a link</h2>
-        <p className="quiet">No password set, or on the machine itself? A link signs you in. Ask for one where this instance runs:</p>
+        <p className="text-muted">No password set, or on the machine itself? A link signs you in. Ask for one where this instance runs:</p>
         <p className="command">
           <code>{command}</code>
           <CopyButton text={command} label="Copy the command" />
         </p>
-        <p className="faint">It opens the dashboard, or prints a link that works once. On somebody else’s instance, ask its owner for a link.</p>
-        <Button busy={busy} onClick={() => void look()}>
+        <p className="text-subtle">
+          It opens the dashboard, or prints a link that works once. On somebody else’s instance, ask its owner for a link.
+        </p>
+        <Button busy={busy} onClick={() => void checkSession()}>
           I have opened the link
         </Button>
         <p role="status" className="sign-in-answer">
-          {answer}
+          {message}
         </p>
       </div>
     </main>
   )
 }
 
-function isInTheClear(): boolean {
-  return location.protocol === 'http:' && !isLoopback(location.hostname)
+function isUnencrypted(): boolean {
+  return location.protocol === 'http:' && !isLoopbackHost(location.hostname)
 }

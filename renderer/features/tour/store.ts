@@ -1,63 +1,63 @@
 import { create } from 'zustand'
-import { homeId } from '../../stores/address.ts'
-import { recall, remember, useUi } from '../../stores/ui.ts'
+import { localInstanceId } from '../../lib/instance-path.ts'
+import { readPreference, writePreference, useUi } from '../../stores/ui.ts'
 
-interface Kept {
+interface StoredTour {
   /** By itself: as long as few projects are there. */
   wish: 'by_itself' | 'closed' | 'brought_back'
   /** Steps that were ticked once. */
   done: string[]
 }
 
-interface TourStore extends Kept {
+interface TourStore extends StoredTour {
   /** Somebody asked for the list and has not seen it yet: it comes into sight. */
-  is_wanted: boolean
-  seen(): void
+  should_scroll_into_view: boolean
+  markSeen(): void
   close(): void
-  bringBack(): void
-  tick(ids: readonly string[]): void
+  reopen(): void
+  complete(ids: readonly string[]): void
 }
 
-const storageKey = `homeport.tour.${homeId}`
+const storageKey = `homeport.tour.${localInstanceId}`
 
 export const useTour = create<TourStore>((set, get) => {
-  const change = (part: Partial<Kept>) => {
+  const change = (part: Partial<StoredTour>) => {
     set(part)
     const { wish, done } = get()
-    remember(storageKey, JSON.stringify({ wish, done }))
+    writePreference(storageKey, JSON.stringify({ wish, done }))
   }
   return {
-    ...parse(recall(storageKey)),
-    is_wanted: false,
-    seen: () => set({ is_wanted: false }),
+    ...parseStoredTour(readPreference(storageKey)),
+    should_scroll_into_view: false,
+    markSeen: () => set({ should_scroll_into_view: false }),
     close: () => change({ wish: 'closed' }),
-    bringBack() {
+    reopen() {
       change({ wish: 'brought_back' })
-      set({ is_wanted: true })
+      set({ should_scroll_into_view: true })
     },
-    tick(ids) {
+    complete(ids) {
       const { done } = get()
-      const fresh = ids.filter((id) => !done.includes(id))
-      if (fresh.length > 0) change({ done: [...done, ...fresh] })
+      const added = ids.filter((id) => !done.includes(id))
+      if (added.length > 0) change({ done: [...done, ...added] })
     },
   }
 })
 
-function parse(text: string | null): Kept {
-  const nothing: Kept = { wish: 'by_itself', done: [] }
-  if (text === null) return nothing
+function parseStoredTour(text: string | null): StoredTour {
+  const initial: StoredTour = { wish: 'by_itself', done: [] }
+  if (text === null) return initial
   try {
-    const { wish, done } = JSON.parse(text) as Partial<Kept>
+    const { wish, done } = JSON.parse(text) as Partial<StoredTour>
     return {
       wish: wish === 'closed' || wish === 'brought_back' ? wish : 'by_itself',
       done: Array.isArray(done) ? done.filter((one) => typeof one === 'string') : [],
     }
   } catch {
-    return nothing
+    return initial
   }
 }
 
 // That the palette was opened no platform knows.
 useUi.subscribe((now, before) => {
-  if (now.palette_open && !before.palette_open && useTour.getState().wish !== 'closed') useTour.getState().tick(['palette'])
+  if (now.palette_open && !before.palette_open && useTour.getState().wish !== 'closed') useTour.getState().complete(['palette'])
 })

@@ -1,53 +1,53 @@
 import { FileArchive } from 'lucide-react'
 import { type DragEvent, type ReactNode, useState } from 'react'
-import { useOffered } from '../../api/offered.ts'
-import { type Dropped, lookAtDrop } from './archive.ts'
+import { useCapabilities } from '../../api/capabilities.ts'
+import { type DroppedSource, inspectDrop } from './dropped-source.ts'
 import './upload.css'
 
 /** Takes files that are dropped anywhere on what it holds, and says so while they hover. Parts inside that take files themselves come first. */
 export function DropZone({
-  invitation,
-  isOn = true,
+  label,
+  isEnabled = true,
   onDropped,
   children,
 }: {
-  invitation: string
-  isOn?: boolean
-  onDropped: (dropped: Dropped) => void
+  label: string
+  isEnabled?: boolean
+  onDropped: (dropped: DroppedSource) => void
   children: ReactNode
 }) {
-  const [isOver, setOver] = useState(false)
-  const { is_here } = useOffered()
-  const pathOf = is_here && window.homeport ? window.homeport.pathOf : null
-  const over = (event: DragEvent) => {
-    if (!isOn || !event.dataTransfer.types.includes('Files')) return
+  const [isDragOver, setDragOver] = useState(false)
+  const { is_local } = useCapabilities()
+  const getPathForFile = is_local && window.homeport ? window.homeport.getPathForFile : null
+  const onDragOver = (event: DragEvent) => {
+    if (!isEnabled || !event.dataTransfer.types.includes('Files')) return
     // Somebody further in wants it.
-    if (event.defaultPrevented) return setOver(false)
+    if (event.defaultPrevented) return setDragOver(false)
     event.preventDefault()
     event.dataTransfer.dropEffect = 'copy'
-    setOver(true)
+    setDragOver(true)
   }
-  const drop = (event: DragEvent) => {
-    setOver(false)
-    if (!isOn || event.defaultPrevented || event.dataTransfer.files.length === 0) return
+  const onDrop = (event: DragEvent) => {
+    setDragOver(false)
+    if (!isEnabled || event.defaultPrevented || event.dataTransfer.files.length === 0) return
     event.preventDefault()
-    void lookAtDrop(event.dataTransfer, pathOf).then(onDropped)
+    void inspectDrop(event.dataTransfer, getPathForFile).then(onDropped)
   }
   return (
     <div
       className="drop-zone"
-      onDragOver={over}
+      onDragOver={onDragOver}
       onDragLeave={(event) => {
-        if (!(event.relatedTarget instanceof Node) || !event.currentTarget.contains(event.relatedTarget)) setOver(false)
+        if (!(event.relatedTarget instanceof Node) || !event.currentTarget.contains(event.relatedTarget)) setDragOver(false)
       }}
-      onDrop={drop}
+      onDrop={onDrop}
     >
       {children}
-      {isOver && (
-        <div className="drop-veil" aria-hidden>
+      {isDragOver && (
+        <div className="drop-overlay" aria-hidden>
           <p>
             <FileArchive size={20} />
-            {invitation}
+            {label}
           </p>
         </div>
       )}

@@ -1,24 +1,24 @@
 import { useLocation, useRouter } from 'wouter'
-import { useAction } from '../../api/actions.ts'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { useConnection } from '../../stores/connection.ts'
-import { sendArchive, uploadKey, useUploads } from '../../stores/uploads.ts'
-import type { Dropped } from './archive.ts'
+import { uploadArchive, uploadKey, useUploads } from '../../stores/uploads.ts'
+import type { DroppedSource } from './dropped-source.ts'
 
 /** What is on its way to a project, and what takes whatever was dropped or chosen for it. */
 export function useProjectUpload(slug: string) {
   const connection = useConnection((state) => state.current)
   const key = uploadKey(connection, slug)
   const upload = useUploads((state) => state.uploads[key])
-  const put = useUploads((state) => state.put)
-  const [, go] = useLocation()
+  const setUpload = useUploads((state) => state.setUpload)
+  const [, navigate] = useLocation()
   const { base } = useRouter()
-  const deployFolder = useAction('deployFolder', { onDone: ({ deployment }) => go(`/projects/${slug}/deployments/${deployment.id}`) })
+  const deployFolder = useApiMutation('deployFolder', { onSuccess: ({ deployment }) => navigate(`/projects/${slug}/deployments/${deployment.id}`) })
 
-  const take = (dropped: Dropped) => {
+  const uploadDropped = (dropped: DroppedSource) => {
     if (upload?.state === 'sending') return
-    if (dropped.kind === 'archive') void sendArchive(connection, base, { slug, file: dropped.file, type: dropped.type, is_new: false })
+    if (dropped.kind === 'archive') void uploadArchive(connection, base, { slug, file: dropped.file, type: dropped.type, is_new: false })
     else if (dropped.kind === 'folder') deployFolder.mutate({ body: { path: dropped.path, slug } })
-    else put(key, { state: 'refused', name: '', problem: { message: dropped.text } })
+    else setUpload(key, { state: 'refused', name: '', problem: { message: dropped.text } })
   }
-  return { upload, take, dismiss: () => put(key, null) }
+  return { upload, take: uploadDropped, dismiss: () => setUpload(key, null) }
 }

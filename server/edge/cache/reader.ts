@@ -1,14 +1,14 @@
-import type { Answer } from '../answer.ts'
-import type { Exchange, Failure, Sink, UpstreamRequest } from '../exchange.ts'
-import type { CacheWord } from '../meter.ts'
-import type { ResponseHead } from '../response-head.ts'
-import type { Upstream } from '../upstream.ts'
-import type { Fetch } from './fetch.ts'
-import type { HostCache } from './host.ts'
-import type { Fields } from './vary.ts'
+import type { EdgeResponse } from '../response.ts'
+import type { Exchange, UpstreamFailure, ResponseHandler, UpstreamRequest } from '../upstream/exchange.ts'
+import type { CacheOutcome } from '../metrics.ts'
+import type { ResponseHead } from '../upstream/response-head.ts'
+import type { Upstream } from '../upstream/pool.ts'
+import type { CacheFetch } from './fetch.ts'
+import type { HostCache } from './host-cache.ts'
+import type { RequestFields } from './vary.ts'
 
 /** A request as the cache sees it. What comes from the app, or while it comes, reaches it as from an app. */
-export interface CacheVisit extends Sink, Fields {
+export interface CacheRequestContext extends ResponseHandler, RequestFields {
   readonly method: string
   /** Path and query, as sent. */
   readonly target: string
@@ -16,15 +16,15 @@ export interface CacheVisit extends Sink, Fields {
   header(name: string): string | undefined
   hasBody(): boolean
   /** What goes to the app, if it has to be asked. */
-  question(): UpstreamRequest
+  buildUpstreamRequest(): UpstreamRequest
   /** A whole answer out of the store. */
-  send(answer: Answer): void
+  send(response: EdgeResponse): void
   /** What the cache came to be for it. */
-  cached(word: CacheWord): void
+  setCacheOutcome(outcome: CacheOutcome): void
 }
 
 /** What a connection holds while its answer comes: an exchange with the app, or a place at somebody else's. */
-export interface Pending {
+export interface PendingResponse {
   write(bytes: Buffer | string): boolean
   finish(): void
   resume(): void
@@ -32,112 +32,112 @@ export interface Pending {
 }
 
 /** One visit and where its answer comes from. */
-export class Reader implements Pending {
-  readonly visit: CacheVisit
+export class CacheReader implements PendingResponse {
+  readonly context: CacheRequestContext
   readonly cache: HostCache
   readonly upstream: Upstream
-  fetch: Fetch | null = null
+  fetch: CacheFetch | null = null
   /** The exchange that is this one's alone: what comes on it goes on byte by byte, as without a cache. */
-  direct: Exchange | null = null
-  #at = 0
-  #blocked = false
-  #begun = false
-  #over = false
+  directExchange: Exchange | null = null
+  #position = 0
+  #isBlocked = false
+  #hasStarted = false
+  #isOver = false
   #request: UpstreamRequest | null = null
 
-  constructor(cache: HostCache, visit: CacheVisit, upstream: Upstream) {
+  constructor(cache: HostCache, context: CacheRequestContext, upstream: Upstream) {
     this.cache = cache
-    this.visit = visit
+    this.context = context
     this.upstream = upstream
   }
 
   get request(): UpstreamRequest {
-    return (this.#request ??= this.visit.question())
+    return (this.#request ??= this.context.buildUpstreamRequest())
   }
 
-  get over(): boolean {
-    return this.#over
+  get isOver(): boolean {
+    return this.#isOver
   }
 
   start(): void {
-    this.cache.begin(this, false)
+    this.cache.handle(this, false)
   }
 
   write(bytes: Buffer | string): boolean {
-    return this.direct?.write(bytes) ?? true
+    return this.directExchange?.write(bytes) ?? true
   }
 
   finish(): void {
-    this.direct?.finish()
+    this.directExchange?.finish()
   }
 
   resume(): void {
-    if (this.direct) return this.direct.resume()
-    this.#blocked = false
+    if (this.directExchange) return this.directExchange.resume()
+    this.#isBlocked = false
     this.pump()
-    this.fetch?.relieve()
+    this.fetch?.resumeWhenDrained()
   }
 
   abort(): void {
-    if (this.#over) return
-    this.#over = true
-    this.direct?.abort()
+    if (this.#isOver) return
+    this.#isOver = true
+    this.directExchange?.abort()
     this.fetch?.leave(this)
   }
 
   /** Looks again, alone: what it waited for was not for it. */
-  again(): void {
+  retryAlone(): void {
     this.fetch = null
-    if (!this.#over) this.cache.begin(this, true)
+    if (!this.#isOver) this.cache.handle(this, true)
   }
 
-  answer(answer: Answer, word: CacheWord): void {
-    if (this.#over) return
-    this.#over = true
-    this.visit.cached(word)
-    this.visit.send(answer)
+  respond(respond: EdgeResponse, outcome: CacheOutcome): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.context.setCacheOutcome(outcome)
+    this.context.send(respond)
   }
 
-  fail(failure: Failure): void {
-    if (this.#over) return
-    this.#over = true
-    this.visit.fail(failure)
+  fail(failure: UpstreamFailure): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.context.onError(failure)
   }
 
   /** The head of an answer that is on its way and is being stored. */
-  begin(head: ResponseHead, lines: string): void {
-    if (this.#over || this.#begun) return
-    this.#begun = true
-    this.visit.cached('miss')
-    this.visit.head({ ...head, lines, chunked: false })
+  startResponse(head: ResponseHead, lines: string): void {
+    if (this.#isOver || this.#hasStarted) return
+    this.#hasStarted = true
+    this.context.setCacheOutcome('miss')
+    this.context.onHead({ ...head, lines, chunked: false })
     this.pump()
   }
 
-  get lags(): boolean {
-    return this.#begun && !this.#over && this.fetch !== null && this.#at < this.fetch.parts.length
+  get isBehind(): boolean {
+    return this.#hasStarted && !this.#isOver && this.fetch !== null && this.#position < this.fetch.parts.length
   }
 
   /** All parts so far are out and let go. */
-  rewind(): void {
-    this.#at = 0
+  resetPosition(): void {
+    this.#position = 0
   }
 
   pump(): void {
     const { fetch } = this
-    if (fetch === null || !this.#begun) return
-    while (!this.#blocked && !this.#over) {
-      const part = fetch.parts[this.#at]
+    if (fetch === null || !this.#hasStarted) return
+    while (!this.#isBlocked && !this.#isOver) {
+      const part = fetch.parts[this.#position]
       if (part === undefined) break
-      this.#at++
-      if (!this.visit.data(part, 0, part.length)) this.#blocked = true
+      this.#position++
+      if (!this.context.onData(part, 0, part.length)) this.#isBlocked = true
     }
-    if (!fetch.complete || this.#over || this.#at < fetch.parts.length) return
-    this.#over = true
+    if (!fetch.isComplete || this.#isOver || this.#position < fetch.parts.length) return
+    this.#isOver = true
     fetch.readers.delete(this)
-    this.visit.end(fetch.trailers)
+    this.context.onEnd(fetch.trailers)
   }
 
   flush(): void {
-    if (this.#begun && !this.#over) this.visit.flush()
+    if (this.#hasStarted && !this.#isOver) this.context.flushHead()
   }
 }

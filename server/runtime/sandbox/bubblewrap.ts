@@ -1,27 +1,27 @@
 import { isWithin } from '../files.ts'
-import type { Command, Folders, Hidden } from './sandbox.ts'
+import type { SandboxCommand, SandboxFolders, HiddenPath } from './sandbox.ts'
 
 /** Programs of the system and what they read. Everything else of the file system does not exist for the command. */
-const system =
+const systemPaths =
   '/usr /bin /sbin /lib /lib32 /lib64 /libx32 /etc /opt /nix /gnu /run/current-system /var/lib/ca-certificates /var/cache/fontconfig'.split(' ')
 
 /** Of the kernel's own files, those that root may write without a capability: the user of the sandbox is root outside of it, where we are. */
-const kernel = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi'].map((name) => `/proc/${name}`)
+const kernelPaths = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi'].map((name) => `/proc/${name}`)
 
-const temporary_bytes = 256 * 1024 ** 2
+const tmpfs_bytes = 256 * 1024 ** 2
 
 /** For bwrap: `command` in namespaces of its own (files, processes, shared memory) but in the network of this machine. */
-export function bubblewrapArguments(command: Command, folders: Folders, hidden: Hidden[], isRoot: boolean): string[] {
+export function createBubblewrapArguments(command: SandboxCommand, folders: SandboxFolders, hidden: HiddenPath[], isRoot: boolean): string[] {
   const mounts: [path: string, ...args: string[]][] = [
-    ...system.map((path) => [path, '--ro-bind-try', path, path] as [string, ...string[]]),
+    ...systemPaths.map((path) => [path, '--ro-bind-try', path, path] as [string, ...string[]]),
     ['/proc', '--proc', '/proc'],
-    ...kernel.map((path) => [path, '--ro-bind-try', path, path] as [string, ...string[]]),
+    ...kernelPaths.map((path) => [path, '--ro-bind-try', path, path] as [string, ...string[]]),
     ['/dev', '--dev', '/dev'],
-    ['/tmp', '--size', String(temporary_bytes), '--tmpfs', '/tmp'],
+    ['/tmp', '--size', String(tmpfs_bytes), '--tmpfs', '/tmp'],
   ]
-  const shown = system.concat(folders.read)
+  const visible = systemPaths.concat(folders.read)
   for (const { path, is_folder } of hidden) {
-    if (!shown.some((folder) => isWithin(path, folder))) continue
+    if (!visible.some((folder) => isWithin(path, folder))) continue
     mounts.push(is_folder ? [path, '--tmpfs', path] : [path, '--ro-bind', '/dev/null', path])
   }
   for (const path of folders.read) mounts.push([path, '--ro-bind-try', path, path])

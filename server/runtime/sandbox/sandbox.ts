@@ -1,13 +1,13 @@
-import type { Check } from '../../contract/instance.ts'
+import type { DoctorCheck } from '../../contract/instance.ts'
 
-export interface Command {
+export interface SandboxCommand {
   file: string
   args: string[]
   cwd: string
 }
 
 /** Folders and files of this machine that a command may use besides the programs of the system. */
-export interface Folders {
+export interface SandboxFolders {
   read: string[]
   write: string[]
 }
@@ -23,18 +23,18 @@ export interface ConfinedCommand {
 export interface Sandbox {
   /** Such as `bubblewrap 0.8.0`. */
   name: string
-  confine(command: Command, folders: Folders): ConfinedCommand
+  confine(command: SandboxCommand, folders: SandboxFolders): ConfinedCommand
 }
 
-export interface Confinement {
+export interface SandboxProvider {
   /** Looked for once: a running platform stays with what it found. */
   find(): Promise<Sandbox | null>
   /** For the doctor: what confines builds and apps, or what they can read because nothing does. */
-  check(): Promise<Check>
+  check(): Promise<DoctorCheck>
 }
 
 /** What is hidden also where a folder around it is shown. */
-export interface Hidden {
+export interface HiddenPath {
   path: string
   is_folder: boolean
 }

@@ -1,18 +1,18 @@
-import { foundation } from './0001-foundation.ts'
-import { edge } from './0002-edge.ts'
-import { around } from './0003-around.ts'
-import { account } from './0004-account.ts'
-import { elsewhere } from './0005-elsewhere.ts'
-import { listenPort } from './0006-listen-port.ts'
+import { accountsProjectsDeploymentsSql } from './0001-accounts-projects-deployments.ts'
+import { cacheDomainsAuthoritiesSql } from './0002-cache-domains-authorities.ts'
+import { databasesPreviewsScreenshotsSql } from './0003-databases-previews-screenshots.ts'
+import { billingInvitationsIdempotencySql } from './0004-billing-invitations-idempotency.ts'
+import { remotesSql } from './0005-remotes.ts'
+import { listenPortSql } from './0006-listen-port.ts'
 
 /** In order, never changed once released. Entry n brings the file from version n to n + 1. */
 export const migrations: readonly { name: string; sql: string }[] = [
-  { name: 'foundation', sql: foundation },
-  { name: 'edge', sql: edge },
-  { name: 'around', sql: around },
-  { name: 'account', sql: account },
-  { name: 'elsewhere', sql: elsewhere },
-  { name: 'listen-port', sql: listenPort },
+  { name: 'foundation', sql: accountsProjectsDeploymentsSql },
+  { name: 'edge', sql: cacheDomainsAuthoritiesSql },
+  { name: 'around', sql: databasesPreviewsScreenshotsSql },
+  { name: 'account', sql: billingInvitationsIdempotencySql },
+  { name: 'elsewhere', sql: remotesSql },
+  { name: 'listen-port', sql: listenPortSql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [

@@ -1,0 +1,10 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** What whoever built a package said of its updates (resources/package/electron-builder.ts). */
+export function readPackageMetadata(folder: string): { download_page: string | null; public_key: string | null } {
+  const { homepage, update_key } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { homepage?: unknown; update_key?: unknown }
+  const url = typeof homepage === 'string' && URL.canParse(homepage) ? new URL(homepage) : undefined
+  const isPage = url?.protocol === 'https:' && !url.hostname.endsWith('.invalid')
+  return { download_page: isPage ? url.href : null, public_key: typeof update_key === 'string' ? update_key : null }
+}

@@ -1,0 +1,85 @@
+import { useQuery } from '@tanstack/react-query'
+import type { Deployment } from '../../server/contract/deployments.ts'
+import type { ApiClient } from './api-client.ts'
+import { queryKeys } from './query-keys.ts'
+import { useCapabilities } from './capabilities.ts'
+import { ApiProblem } from '../lib/api-problem.ts'
+import { useClient } from './queries.ts'
+
+/** What a row of the list shows of a project beside itself. */
+interface DeploymentSummary {
+  latest: Deployment | null
+  serving: Deployment | null
+}
+
+/** `isAlone`: the instance does not tell of several at once (a hosted account). */
+type SummaryLoader = (slug: string, isUnbatched?: boolean) => Promise<DeploymentSummary>
+
+// As many as the contract allows in one question.
+const maxBatchSize = 60
+const summaryLoaders = new WeakMap<ApiClient, SummaryLoader>()
+
+/** The newest and the serving deployment for a row; undefined until they are known. What they are is kept true where everybody looks. */
+export function useDeploymentSummary(
+  slug: string,
+  enabled: boolean,
+): { latest: Deployment | null | undefined; serving: Deployment | null | undefined } {
+  const loadSummaryFor = summaryLoaderFor(useClient())
+  const capabilities = useCapabilities()
+  const load = () => loadSummaryFor(slug, capabilities.is_known && !capabilities.has_instance_api)
+  const { data: latest } = useQuery({ queryKey: queryKeys.latest(slug), enabled, queryFn: async () => (await load()).latest })
+  const { data: serving } = useQuery({ queryKey: queryKeys.serving(slug), enabled, queryFn: async () => (await load()).serving })
+  return { latest, serving }
+}
+
+function summaryLoaderFor(client: ApiClient): SummaryLoader {
+  const loadSummaryFor = summaryLoaders.get(client) ?? createSummaryLoader(client)
+  summaryLoaders.set(client, loadSummaryFor)
+  return loadSummaryFor
+}
+
+/** Rows that come to rest together are one question: who scrolls ten thousand of them does not run into the limit of requests. */
+export function createSummaryLoader(client: Pick<ApiClient, 'call'>): SummaryLoader {
+  let pending = new Map<string, PromiseWithResolvers<DeploymentSummary>>()
+  let isBatchUnsupported = false
+
+  const loadEach = (group: typeof pending) => {
+    for (const [slug, { resolve }] of group) resolve(loadSummary(client, slug))
+  }
+  const loadBatch = async (group: typeof pending) => {
+    try {
+      const { glances } = await client.call('listGlances', { query: { slugs: [...group.keys()].join(',') } })
+      for (const { slug, latest, serving } of glances) group.get(slug)?.resolve({ latest, serving })
+      for (const { reject } of group.values()) reject(new ApiProblem('project_not_found', 'There is no such project any more.', { status: 404 }))
+    } catch (error) {
+      // An instance of an earlier version.
+      isBatchUnsupported ||= error instanceof ApiProblem && error.code === 'route_not_found'
+      if (isBatchUnsupported) loadEach(group)
+      else for (const { reject } of group.values()) reject(error)
+    }
+  }
+  const flush = () => {
+    const all = [...pending]
+    pending = new Map()
+    if (isBatchUnsupported) loadEach(new Map(all))
+    else for (let from = 0; from < all.length; from += maxBatchSize) void loadBatch(new Map(all.slice(from, from + maxBatchSize)))
+  }
+
+  return (slug, isUnbatched = false) => {
+    isBatchUnsupported ||= isUnbatched
+    // A task later, so that those join that try once more at the same moment.
+    if (pending.size === 0) setTimeout(flush)
+    const known = pending.get(slug) ?? Promise.withResolvers<DeploymentSummary>()
+    pending.set(slug, known)
+    return known.promise
+  }
+}
+
+async function loadSummary(client: Pick<ApiClient, 'call'>, slug: string): Promise<DeploymentSummary> {
+  const params = { slug }
+  const [latest = null] = (await client.call('listDeployments', { params, query: { limit: '1' } })).deployments
+  // Mostly the newest is what serves.
+  if (latest === null || (latest.target === 'production' && latest.is_current)) return { latest, serving: latest }
+  const page = await client.call('listDeployments', { params, query: { target: 'production', status: 'ready', limit: '50' } })
+  return { latest, serving: page.deployments.find((deployment) => deployment.is_current) ?? null }
+}

@@ -1,0 +1,125 @@
+import { type QueryClient, notifyManager } from '@tanstack/react-query'
+import { applyEvent, refetchAll } from './query-cache.ts'
+import type { ApiClient, StreamEvent } from './api-client.ts'
+import type { StreamState } from './event-stream.ts'
+import { toProblem } from '../lib/api-problem.ts'
+
+type InstanceEvent = StreamEvent<'followInstance'>
+type WindowMessage = { kind: 'events'; events: InstanceEvent[] } | { kind: 'state'; state: 'connecting' | 'open' } | { kind: 'hello' }
+
+// Instances that offer no event stream (a hosted one) are asked this often instead.
+const poll_ms = 5_000
+
+interface InstanceEventHandlers {
+  onState: (state: StreamState) => void
+  /** Before the cache knows, and so can be asked what was. */
+  beforeEvent: (event: InstanceEvent) => void
+  /** After it knows. */
+  afterEvent: (event: InstanceEvent) => void
+}
+
+/**
+ * Keeps the cache of one instance true, by one stream for all windows of a browser: over HTTP/1.1 a browser opens six
+ * connections to a host, and a stream in each of six tabs would leave none for anything else. The window that holds
+ * the lock follows the stream and passes on what it hears; when it closes, the next one takes over.
+ */
+export function followInstanceEvents(
+  client: ApiClient,
+  cache: QueryClient,
+  name: string,
+  { onState, beforeEvent, afterEvent }: InstanceEventHandlers,
+): () => void {
+  const controller = new AbortController()
+  let lastState: StreamState = { name: 'connecting' }
+
+  const setState = (state: StreamState) => {
+    lastState = state
+    onState(state)
+    if (state.name !== 'open') return
+    // What happened before somebody listened is not told again, at the very start as after a gap: look at all that is on screen.
+    refetchAll(cache)
+  }
+  // A burst is one change of the page, however many events it holds.
+  const applyEvents = (events: InstanceEvent[]) =>
+    notifyManager.batch(() => {
+      for (const event of events) {
+        beforeEvent(event)
+        applyEvent(cache, event)
+        afterEvent(event)
+      }
+    })
+  const openStream = (broadcast: (message: WindowMessage) => void) => {
+    client.follow(
+      'followInstance',
+      {},
+      {
+        onEvents(events) {
+          applyEvents(events)
+          broadcast({ kind: 'events', events })
+        },
+        onState(state) {
+          setState(state)
+          if (state.name === 'connecting' || state.name === 'open') broadcast({ kind: 'state', state: state.name })
+          if (state.name === 'refused' && state.problem.status === 404) pollInstance(client, cache, controller.signal, setState)
+        },
+      },
+      { signal: controller.signal },
+    )
+  }
+
+  // Locks exist in secure contexts only; on a plain LAN address every window follows for itself.
+  if (!('locks' in navigator)) {
+    openStream(() => undefined)
+    return () => controller.abort()
+  }
+
+  const channel = new BroadcastChannel(`homeport.events.${name}`)
+  let isLeader = false
+  channel.addEventListener('message', ({ data }: MessageEvent<WindowMessage>) => {
+    if (data.kind === 'hello') {
+      if (isLeader && (lastState.name === 'open' || lastState.name === 'connecting'))
+        channel.postMessage({ kind: 'state', state: lastState.name } satisfies WindowMessage)
+    } else if (isLeader) return
+    else if (data.kind === 'events') applyEvents(data.events)
+    else setState({ name: data.state })
+  })
+  channel.postMessage({ kind: 'hello' } satisfies WindowMessage)
+  navigator.locks
+    .request(`homeport.events.${name}`, { signal: controller.signal }, () => {
+      isLeader = true
+      openStream((message) => channel.postMessage(message))
+      return new Promise<void>((release) => controller.signal.addEventListener('abort', () => release()))
+    })
+    .catch(() => undefined)
+  controller.signal.addEventListener('abort', () => channel.close())
+  return () => controller.abort()
+}
+
+/** Asks for what is on screen again and again, and says when nobody answers. Every window asks for itself. */
+function pollInstance(client: ApiClient, cache: QueryClient, signal: AbortSignal, setState: (state: StreamState) => void): void {
+  setState({ name: 'open' })
+  let isDisconnected = false
+  let isPolling = false
+  const poll = async () => {
+    if (isPolling || document.visibilityState !== 'visible') return
+    isPolling = true
+    const problem = await client.call('listProjects', { query: { limit: '1' }, signal }).then(() => null, toProblem)
+    isPolling = false
+    if (signal.aborted) return
+    if (problem && (problem.status === 0 || problem.status >= 500)) {
+      isDisconnected = true
+      return setState({ name: 'waiting', problem })
+    }
+    // Coming back refreshes by itself.
+    if (isDisconnected) setState({ name: 'open' })
+    else refetchAll(cache)
+    isDisconnected = false
+  }
+  const timer = setInterval(() => void poll(), poll_ms)
+  const pollNow = () => void poll()
+  window.addEventListener('online', pollNow)
+  signal.addEventListener('abort', () => {
+    clearInterval(timer)
+    window.removeEventListener('online', pollNow)
+  })
+}

@@ -1,0 +1,200 @@
+import type { InfiniteData, Query, QueryClient } from '@tanstack/react-query'
+import type { Deployment, DeploymentDetail } from '../../server/contract/deployments.ts'
+import type { EnvVar, NewEnvVar } from '../../server/contract/env-vars.ts'
+import type { Project } from '../../server/contract/projects.ts'
+import type { ApiResponse, StreamEvent } from './api-client.ts'
+import { type DeploymentFilter, queryKeys } from './query-keys.ts'
+import { ApiProblem } from '../lib/api-problem.ts'
+
+type ProjectPages = InfiniteData<ApiResponse<'listProjects'>, string | null>
+type DeploymentPages = InfiniteData<ApiResponse<'listDeployments'>, string | null>
+
+/** Writes what the instance tells over its event stream, or answers to a change, into everything that shows it. */
+export function applyEvent(cache: QueryClient, event: StreamEvent<'followInstance'>): void {
+  if (event.event === 'project') {
+    upsertProject(cache, event.data.project)
+    // What holds secrets rides on no stream.
+    for (const key of [queryKeys.previews, queryKeys.watching, queryKeys.envVars, queryKeys.database, queryKeys.dumps, queryKeys.domains])
+      void cache.invalidateQueries({ queryKey: key(event.data.project.slug) })
+  } else if (event.event === 'project_removed') removeProject(cache, event.data.slug)
+  else if (event.event === 'deployment') {
+    upsertDeployment(cache, event.data.deployment)
+    const slug = findProjectSlug(cache, event.data.deployment.project_id)
+    if (slug !== undefined && event.data.deployment.target === 'preview') void cache.invalidateQueries({ queryKey: queryKeys.previews(slug) })
+  }
+}
+
+export function upsertProject(cache: QueryClient, project: Project): void {
+  refetchInFlight(cache, () => upsertProject(cache, project), queryKeys.projects, queryKeys.project(project.slug))
+  cache.setQueryData(queryKeys.project(project.slug), project)
+  cache.setQueryData<ProjectPages>(queryKeys.projects, (data) => {
+    if (!data) return data
+    let found = false
+    const pages = data.pages.map((page) => {
+      const index = page.projects.findIndex(({ id }) => id === project.id)
+      if (index < 0) return page
+      found = true
+      return { ...page, projects: page.projects.with(index, project) }
+    })
+    const [first, ...others] = pages
+    if (found || !first) return { ...data, pages }
+    // Not among those that are loaded: it is new, or older than all of them and will come with its page.
+    const oldest = pages.at(-1)?.projects.at(-1)
+    if (data.pages.at(-1)?.next_cursor && oldest && project.created_at < oldest.created_at) return data
+    return { ...data, pages: [{ ...first, projects: [project, ...first.projects] }, ...others] }
+  })
+}
+
+export function removeProject(cache: QueryClient, slug: string): void {
+  refetchInFlight(cache, () => removeProject(cache, slug), queryKeys.projects)
+  cache.setQueryData<ProjectPages>(
+    queryKeys.projects,
+    (data) => data && { ...data, pages: data.pages.map((page) => ({ ...page, projects: page.projects.filter((project) => project.slug !== slug) })) },
+  )
+  // What is not on screen is forgotten.
+  for (const key of [
+    queryKeys.latest(slug),
+    queryKeys.serving(slug),
+    ['deployments', slug],
+    ['deployment', slug],
+    ['metrics', slug],
+    queryKeys.cacheEvents(slug),
+    queryKeys.envVars(slug),
+    queryKeys.previews(slug),
+    queryKeys.watching(slug),
+    queryKeys.database(slug),
+    queryKeys.dumps(slug),
+    queryKeys.domains(slug),
+  ])
+    cache.removeQueries({ queryKey: key, type: 'inactive' })
+  // The page of the project, here or in another window, is told that it is gone: to ask for it would be answered 404.
+  const error = new ApiProblem('project_not_found', 'There is no such project any more.', { status: 404 })
+  const project = cache.getQueryCache().find({ queryKey: queryKeys.project(slug), exact: true })
+  void project?.cancel({ silent: true }).then(() => project.setState({ data: undefined, status: 'error', error, fetchStatus: 'idle' }))
+}
+
+export function upsertDeployment(cache: QueryClient, deployment: Deployment): void {
+  const slug = findProjectSlug(cache, deployment.project_id)
+  if (slug === undefined) return
+  refetchInFlight(
+    cache,
+    () => upsertDeployment(cache, deployment),
+    ['deployments', slug],
+    queryKeys.latest(slug),
+    queryKeys.serving(slug),
+    queryKeys.deployment(slug, deployment.id),
+  )
+
+  cache.setQueryData<DeploymentDetail>(queryKeys.deployment(slug, deployment.id), (detail) => detail && { ...detail, ...deployment })
+  cache.setQueryData<Deployment | null>(queryKeys.latest(slug), (latest) =>
+    latest === undefined ? latest : latest === null || deployment.created_at >= latest.created_at ? deployment : latest,
+  )
+
+  const serving = cache.getQueryData<Deployment | null>(queryKeys.serving(slug))
+  if (serving !== undefined && deployment.target === 'production') {
+    if (deployment.is_current) cache.setQueryData(queryKeys.serving(slug), deployment)
+    else if (serving?.id === deployment.id) void cache.invalidateQueries({ queryKey: queryKeys.serving(slug) })
+  }
+
+  for (const [key, data] of cache.getQueriesData<DeploymentPages>({ queryKey: ['deployments', slug] })) {
+    const filter = (key[2] ?? {}) as DeploymentFilter
+    if (data) cache.setQueryData<DeploymentPages>(key, upsertIntoPages(data, deployment, filter))
+  }
+}
+
+/** The pages with this deployment where it belongs: replaced, taken out when the filter no longer fits it, or put on top when it is new. */
+function upsertIntoPages(data: DeploymentPages, deployment: Deployment, filter: DeploymentFilter): DeploymentPages {
+  const matchesFilter =
+    (filter.status === undefined || filter.status === deployment.status) &&
+    (filter.target === undefined || filter.target === deployment.target) &&
+    (filter.branch === undefined || filter.branch === deployment.branch)
+  const existing = data.pages.some((page) => page.deployments.some(({ id }) => id === deployment.id))
+  const newest = data.pages[0]?.deployments[0]
+  const pages = data.pages.map((page, index) => {
+    const others = page.deployments.filter(({ id }) => id !== deployment.id || matchesFilter)
+    if (existing)
+      return { ...page, deployments: others.map((other) => (other.id === deployment.id ? deployment : demoteIfReplaced(other, deployment))) }
+    const isNew = matchesFilter && index === 0 && (!newest || deployment.created_at >= newest.created_at)
+    const rest = others.map((other) => demoteIfReplaced(other, deployment))
+    return { ...page, deployments: isNew ? [deployment, ...rest] : rest }
+  })
+  return { ...data, pages }
+}
+
+/** One deployment serves a target at a time: when this one does, the one before no longer does. */
+function demoteIfReplaced(other: Deployment, current: Deployment): Deployment {
+  const replaced =
+    current.is_current && other.is_current && other.target === current.target && (current.target === 'production' || other.branch === current.branch)
+  return replaced ? { ...other, is_current: false } : other
+}
+
+/** Shows variables that were just created, before the instance is asked for the list again. */
+export function upsertEnvVars(cache: QueryClient, slug: string, { created }: ApiResponse<'createEnvVars'>, sent: readonly NewEnvVar[]): void {
+  // Reads “just now”, and is older than the deployment that was begun with them.
+  const created_at = new Date(Date.now() - 40_000).toISOString()
+  const added = created.flatMap(({ id, key, environment }): EnvVar[] => {
+    const { value, is_sensitive = false } = sent.find((one) => one.key === key && (one.environment ?? null) === environment) ?? {}
+    return value === undefined ? [] : [{ id, key, value, environment, is_sensitive, created_at, updated_at: created_at }]
+  })
+  cache.setQueryData<EnvVar[]>(
+    queryKeys.envVars(slug),
+    (existing) =>
+      existing && [...existing.filter(({ id }) => !added.some((one) => one.id === id)), ...added].toSorted((a, b) => (a.key < b.key ? -1 : 1)),
+  )
+}
+
+/** The slug of a project that this window has seen. */
+export function findProjectSlug(cache: QueryClient, projectId: string): string | undefined {
+  return findCachedProject(cache, projectId)?.slug
+}
+
+/** A project as this window knows it. */
+export function findCachedProject(cache: QueryClient, projectId: string): Project | undefined {
+  for (const [, project] of cache.getQueriesData<Project>({ queryKey: ['project'] })) if (project?.id === projectId) return project
+  for (const page of cache.getQueryData<ProjectPages>(queryKeys.projects)?.pages ?? []) {
+    const project = page.projects.find(({ id }) => id === projectId)
+    if (project) return project
+  }
+  return undefined
+}
+
+/** Everything on screen is asked for again. Of a long list only its beginning: the rest comes back as somebody scrolls to it. */
+export function refetchAll(cache: QueryClient): void {
+  cache.setQueryData<ProjectPages>(queryKeys.projects, keepFirstPages)
+  cache.setQueriesData<DeploymentPages>({ queryKey: ['deployments'] }, keepFirstPages)
+  refetchQueries(cache, [])
+}
+
+/** Asks for these again. What is under way was perhaps answered before the news; a next page that somebody wanted comes first. */
+export function refetchQueries(cache: QueryClient, queryKey: readonly unknown[]): void {
+  const fetchingMore = cache.getQueryCache().findAll({ queryKey, predicate: isFetchingNextPage })
+  for (const { queryKey: one, promise } of fetchingMore) {
+    const invalidate = () => cache.invalidateQueries({ queryKey: one, exact: true })
+    void promise?.then(invalidate, invalidate)
+  }
+  const others = { queryKey, predicate: (query: Query) => !fetchingMore.includes(query) }
+  void cache.cancelQueries(others).then(() => cache.invalidateQueries(others))
+}
+
+/** A long list that fetches its next page, behind those that it has. */
+const isFetchingNextPage = ({ state }: Query): boolean =>
+  state.fetchStatus === 'fetching' && state.fetchMeta?.fetchMore?.direction === 'forward' && state.data !== undefined
+
+/** What a list keeps that nobody looks at any more, or that has to be asked for anew. */
+function keepFirstPages<Page>(data: InfiniteData<Page, string | null> | undefined): InfiniteData<Page, string | null> | undefined {
+  return data && data.pages.length > 2 ? { pages: data.pages.slice(0, 2), pageParams: data.pageParams.slice(0, 2) } : data
+}
+
+/** An answer that is under way may be older than the news that has just been written: it is asked for again. */
+function refetchInFlight(cache: QueryClient, reapply: () => void, ...affectedKeys: (readonly unknown[])[]): void {
+  for (const queryKey of affectedKeys) {
+    for (const query of cache.getQueryCache().findAll({ queryKey, fetchStatus: 'fetching' })) {
+      // A next page is of older ones. It is put behind the pages as they were when it was asked for, so that the news has to be told again.
+      if (isFetchingNextPage(query)) void query.promise?.then(reapply, reapply)
+      else
+        void cache
+          .cancelQueries({ queryKey: query.queryKey, exact: true })
+          .then(() => cache.invalidateQueries({ queryKey: query.queryKey, exact: true }))
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import type { MetricsRange } from '../../server/contract/metrics.ts'
+import type { DeploymentStatus, DeploymentTarget } from '../../server/contract/deployments.ts'
+
+export interface DeploymentFilter {
+  status?: DeploymentStatus
+  target?: DeploymentTarget
+  branch?: string
+}
+
+/** Names of everything that the cache of an instance holds. */
+export const queryKeys = {
+  session: ['session'],
+  projects: ['projects'],
+  /** What the platform finds among projects that are not all here. */
+  projectSearch: (terms: readonly string[]) => ['found', ...terms],
+  project: (slug: string) => ['project', slug],
+  deployments: (slug: string, filter: DeploymentFilter) => ['deployments', slug, filter],
+  /** The newest deployment of a project, or null. */
+  latest: (slug: string) => ['latest', slug],
+  /** The production deployment that serves now, or null. */
+  serving: (slug: string) => ['serving', slug],
+  deployment: (slug: string, id: string) => ['deployment', slug, id],
+  metrics: (slug: string, range: MetricsRange) => ['metrics', slug, range],
+  sparklines: ['sparklines'],
+  cacheEvents: (slug: string) => ['cache-events', slug],
+  envVars: (slug: string) => ['env-vars', slug],
+  /** The database of a project, or null. */
+  database: (slug: string) => ['database', slug],
+  dumps: (slug: string) => ['dumps', slug],
+  allDumps: ['every-dump'],
+  disk: ['disk'],
+  backups: ['backups'],
+  previews: (slug: string) => ['previews', slug],
+  watching: (slug: string) => ['watching', slug],
+  https: ['https'],
+  hostsFile: ['hosts-file'],
+  lan: ['lan'],
+  settings: ['settings'],
+  billing: ['billing'],
+  allDomains: ['domains'],
+  /** Of a project, or with null of all. */
+  domains: (slug: string | null) => ['domains', slug],
+  domain: (id: string) => ['domain', id],
+  allDomainOffers: ['offers'],
+  domainOffers: (query: string) => ['offers', query],
+  users: ['users'],
+  team: ['team'],
+  tokens: ['tokens'],
+  doctor: ['doctor'],
+  /** Both of the instance that served the page alone. */
+  remotes: ['remotes'],
+  remoteState: (id: string, has_token: boolean) => ['remote-state', id, has_token],
+} as const

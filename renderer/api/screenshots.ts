@@ -1,0 +1,21 @@
+import type { Deployment } from '../../server/contract/deployments.ts'
+import type { ScreenshotVariant } from '../../server/contract/previews.ts'
+import { useConnection } from '../stores/connection.ts'
+import { readProblem } from '../lib/api-problem.ts'
+import { sessionHeaders } from './session.ts'
+
+export type WithScreenshots = Pick<Deployment, 'id' | 'screenshots'>
+
+/** Where the picture of a deployment lies; null while there is none. */
+export function useScreenshotUrl(): (slug: string, deployment: WithScreenshots | null | undefined, variant: ScreenshotVariant) => string | null {
+  const client = useConnection((state) => state.current.client)
+  return (slug, deployment, variant) =>
+    deployment?.screenshots?.[variant] ? client.urlOf('getScreenshot', { params: { slug, id: deployment.id, variant } }) : null
+}
+
+/** The picture itself: an <img> with its address could not say who asks. */
+export async function fetchScreenshot(url: string, signal: AbortSignal): Promise<Blob> {
+  const response = await fetch(url, { redirect: 'error', credentials: 'same-origin', headers: sessionHeaders(), signal })
+  if (!response.ok) throw await readProblem(response)
+  return response.blob()
+}

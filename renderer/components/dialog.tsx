@@ -1,0 +1,112 @@
+import { X } from 'lucide-react'
+import { Dialog as Radix } from 'radix-ui'
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { localInstanceId } from '../lib/instance-path.ts'
+import { useConnection } from '../stores/connection.ts'
+import { Button, IconButton } from './button.tsx'
+import { sanitizeForDisplay } from '../lib/sanitize-for-display.ts'
+import { TextField } from './field.tsx'
+import { restoreFocus, setFocusTargets, collectFocusTargets } from '../lib/use-restore-focus.ts'
+import './dialog.css'
+
+interface Props {
+  open: boolean
+  onOpenChange: (open: boolean) => void
+  title: string
+  /** One sentence under the title. */
+  description?: ReactNode
+  children: ReactNode
+}
+
+export function Dialog({ open, onOpenChange, title, description, children }: Props) {
+  // Looked at before the dialog is drawn: an item of a menu is gone right after.
+  const [wasOpen, setWasOpen] = useState(false)
+  const [focusTargets, setTrail] = useState<HTMLElement[]>([])
+  if (open !== wasOpen) {
+    setWasOpen(open)
+    if (open) setTrail(collectFocusTargets(document.activeElement))
+  }
+  return (
+    <Radix.Root open={open} onOpenChange={onOpenChange}>
+      <Radix.Portal>
+        <Radix.Overlay className="scrim" />
+        <Radix.Content
+          className="dialog"
+          {...(description ? {} : { 'aria-describedby': undefined })}
+          onOpenAutoFocus={({ currentTarget }) => currentTarget instanceof Element && setFocusTargets(currentTarget, focusTargets)}
+          onCloseAutoFocus={(event) => {
+            event.preventDefault()
+            restoreFocus(focusTargets)
+          }}
+        >
+          <header className="dialog-header">
+            <InstanceLabel />
+            <Radix.Title className="dialog-title">{sanitizeForDisplay(title)}</Radix.Title>
+            {description && (
+              <Radix.Description className="text-muted">
+                {typeof description === 'string' ? sanitizeForDisplay(description) : description}
+              </Radix.Description>
+            )}
+          </header>
+          {children}
+          {/* Last, so that the first thing to fill in has the focus when the dialog opens. */}
+          <Radix.Close asChild>
+            <IconButton icon={X} label="Close" className="dialog-close" />
+          </Radix.Close>
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  )
+}
+
+/** On another instance a dialog says whose things it is about, so that nobody deletes there what was meant here. */
+function InstanceLabel() {
+  const { id, name, origin, hue } = useConnection((state) => state.current)
+  if (id === localInstanceId) return null
+  return (
+    <p className="dialog-instance" style={{ '--hue': hue } as React.CSSProperties}>
+      <span>On {sanitizeForDisplay(name)}</span> <span className="mono">{URL.parse(origin)?.host}</span>
+    </p>
+  )
+}
+
+/** Asks for the name of what will be gone, because there is no way back. */
+export function ConfirmByNameDialog({
+  open,
+  onOpenChange,
+  title,
+  description,
+  name,
+  action,
+  busy,
+  onConfirm,
+  children,
+}: Omit<Props, 'children'> & { name: string; action: string; busy: boolean; onConfirm: () => void; children?: ReactNode }) {
+  const [typed, setTyped] = useState('')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (typed === name) onConfirm()
+  }
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={(next) => {
+        setTyped('')
+        onOpenChange(next)
+      }}
+      title={title}
+      description={description}
+    >
+      <form className="stack" onSubmit={submit}>
+        <TextField label={`Type ${sanitizeForDisplay(name)} to confirm`} mono value={typed} onChange={(event) => setTyped(event.target.value)} />
+        {children}
+        <footer className="dialog-footer">
+          <Button onClick={() => onOpenChange(false)}>Cancel</Button>
+          <Button kind="danger" type="submit" busy={busy} disabled={typed !== name}>
+            {action}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

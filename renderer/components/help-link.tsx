@@ -1,0 +1,15 @@
+import { CircleHelp } from 'lucide-react'
+import { Link } from 'wouter'
+import type { HelpTopic } from '../../server/contract/help.ts'
+import './help-link.css'
+
+/** Leads to the page that says more; nothing where there is none. */
+export function HelpLink({ topic, children = 'What to do' }: { topic: HelpTopic | null | undefined; children?: string }) {
+  if (!topic) return null
+  return (
+    <Link href={`/help/${topic}`} className="help-link">
+      <CircleHelp size={14} aria-hidden />
+      {children}
+    </Link>
+  )
+}

@@ -1,0 +1,113 @@
+import type { DeploymentStatus, StepStatus } from '../../server/contract/deployments.ts'
+import type { ProjectStatus } from '../../server/contract/projects.ts'
+import './status.css'
+
+/** Shapes as sea marks have them: each state is told by its form alone, then by its word, and last by its colour. */
+type Shape = 'disc' | 'ring' | 'turning' | 'diamond' | 'cross' | 'square' | 'crescent' | 'dash' | 'dots'
+type Tone = 'live' | 'busy' | 'fail' | 'cold' | 'idle'
+export interface StatusBadgeData {
+  label: string
+  shape: Shape
+  tone: Tone
+}
+
+const projectBadges: Record<ProjectStatus, StatusBadgeData> = {
+  created: { label: 'Not deployed', shape: 'ring', tone: 'idle' },
+  building: { label: 'Building', shape: 'turning', tone: 'busy' },
+  live: { label: 'Live', shape: 'disc', tone: 'live' },
+  failed: { label: 'Failed', shape: 'diamond', tone: 'fail' },
+  crashed: { label: 'Crashed', shape: 'cross', tone: 'fail' },
+  inactive: { label: 'Stopped', shape: 'square', tone: 'idle' },
+}
+
+const deploymentBadges: Record<DeploymentStatus, StatusBadgeData> = {
+  queued: { label: 'Queued', shape: 'dots', tone: 'idle' },
+  building: { label: 'Building', shape: 'turning', tone: 'busy' },
+  deploying: { label: 'Deploying', shape: 'turning', tone: 'busy' },
+  ready: { label: 'Ready', shape: 'disc', tone: 'live' },
+  failed: { label: 'Failed', shape: 'diamond', tone: 'fail' },
+  canceled: { label: 'Canceled', shape: 'dash', tone: 'idle' },
+}
+
+const stepBadges: Record<StepStatus, StatusBadgeData> = {
+  pending: { label: 'Waiting', shape: 'ring', tone: 'idle' },
+  running: { label: 'Running', shape: 'turning', tone: 'busy' },
+  done: { label: 'Done', shape: 'disc', tone: 'live' },
+  failed: { label: 'Failed', shape: 'diamond', tone: 'fail' },
+  skipped: { label: 'Skipped', shape: 'dash', tone: 'idle' },
+  canceled: { label: 'Canceled', shape: 'dash', tone: 'idle' },
+}
+
+/** `isServing`: a version answers at the address, which the build of the next one leaves as it is. */
+export function projectBadge(project: { status: ProjectStatus; is_cold: boolean }, isServing = false): StatusBadgeData {
+  const status = project.status === 'building' && isServing ? 'live' : project.status
+  if (status === 'live' && project.is_cold) return { label: 'Live, asleep', shape: 'crescent', tone: 'cold' }
+  return projectBadges[status]
+}
+
+/** Of the version that serves: a build of another one, or sleep, does not change it. */
+export function servingBadge({ status }: { status: ProjectStatus }): StatusBadgeData {
+  return projectBadges[status === 'crashed' ? 'crashed' : 'live']
+}
+
+export function deploymentBadge(status: DeploymentStatus): StatusBadgeData {
+  return deploymentBadges[status]
+}
+
+export function stepBadge(status: StepStatus, isReached = true): StatusBadgeData {
+  return isReached ? stepBadges[status] : { ...stepBadges[status], label: 'Not reached' }
+}
+
+export const checkBadges: Record<'ok' | 'warning' | 'failed', StatusBadgeData> = {
+  ok: { label: 'Good', shape: 'disc', tone: 'live' },
+  warning: { label: 'Look at this', shape: 'ring', tone: 'busy' },
+  failed: { label: 'Failed', shape: 'diamond', tone: 'fail' },
+}
+
+/** The shape alone, where the word stands right beside it or is said by `label`. */
+export function StatusIcon({ badge, size = 12, label }: { badge: StatusBadgeData; size?: number; label?: string }) {
+  return (
+    <svg
+      className={`status-icon tone-${badge.tone} ${badge.shape === 'turning' ? 'status-icon-spinning' : ''}`}
+      width={size}
+      height={size}
+      viewBox="0 0 12 12"
+      {...(label === undefined ? { 'aria-hidden': true } : { role: 'img', 'aria-label': label })}
+    >
+      {shapes[badge.shape]}
+    </svg>
+  )
+}
+
+/** Mark and word on a tinted plate. */
+export function StatusBadge({ badge, children }: { badge: StatusBadgeData; children?: React.ReactNode }) {
+  return (
+    <span className={`badge tone-${badge.tone}`}>
+      <StatusIcon badge={badge} size={10} />
+      {badge.label}
+      {children}
+    </span>
+  )
+}
+
+/** Mark and word in running text. */
+export function StatusText({ badge }: { badge: StatusBadgeData }) {
+  return (
+    <span className="status-text">
+      <StatusIcon badge={badge} />
+      {badge.label}
+    </span>
+  )
+}
+
+const shapes: Record<Shape, React.ReactNode> = {
+  disc: <circle cx="6" cy="6" r="4.5" fill="currentColor" />,
+  ring: <circle cx="6" cy="6" r="4" fill="none" stroke="currentColor" strokeWidth="1.8" />,
+  turning: <path d="M6 1.8A4.2 4.2 0 1 1 1.8 6" fill="none" stroke="currentColor" strokeWidth="2" strokeLinecap="round" />,
+  diamond: <path d="M6 .7 11.3 6 6 11.3.7 6Z" fill="currentColor" />,
+  cross: <path d="m2.2 2.2 7.6 7.6m0-7.6-7.6 7.6" stroke="currentColor" strokeWidth="2.4" strokeLinecap="round" />,
+  square: <rect x="2" y="2" width="8" height="8" rx="1" fill="none" stroke="currentColor" strokeWidth="1.8" />,
+  crescent: <path d="M8.9 8.6A4.9 4.9 0 0 1 5 1.2a5 5 0 1 0 5.9 6.4 4.8 4.8 0 0 1-2 1Z" fill="currentColor" />,
+  dash: <path d="M2 6h8" stroke="currentColor" strokeWidth="2.2" strokeLinecap="round" />,
+  dots: <path d="M2 6h.01M6 6h.01M10 6h.01" stroke="currentColor" strokeWidth="2.6" strokeLinecap="round" />,
+}

@@ -1,0 +1,34 @@
+import type { BillingStatus } from '../../../server/contract/billing.ts'
+import type { PlanName } from '../../../server/contract/instance.ts'
+import type { Plan } from '../../../server/contract/plans.ts'
+
+export const planNames = ['starter', 'basic', 'pro', 'enterprise'] as const satisfies readonly PlanName[]
+export const paidPlans = ['basic', 'pro', 'enterprise'] as const satisfies readonly PlanName[]
+export type PaidPlan = (typeof paidPlans)[number]
+
+/** What a plan allows, in a line. */
+export function planSummary({ projects, memory_mb, always_warm, concurrent_builds }: Plan): string {
+  return [
+    projects === null ? 'Any number of projects' : `${projects} projects`,
+    `${memory_mb} MB each`,
+    concurrent_builds === 1 ? 'one build at a time' : `${concurrent_builds} builds at once`,
+    always_warm ? 'always warm if you like' : 'asleep when nobody visits',
+  ].join(', ')
+}
+
+/** Full days until then, rounded up: a trial that ends tonight has one day left. */
+export function daysLeft(iso: string, now: number): number {
+  const left_ms = Date.parse(iso) - now
+  // The clock of the instance is never quite ours: a minute more is no day more.
+  return left_ms <= 0 ? 0 : Math.max(1, Math.ceil((left_ms - 60_000) / 86_400_000))
+}
+
+/** A subscription that can be ended: there is one, it goes on, and its end is not set. */
+export function canCancel({ subscription_status: status, cancel_at }: BillingStatus): boolean {
+  return status !== null && cancel_at === null && status !== 'canceled' && status !== 'incomplete_expired'
+}
+
+export function cardLabel(card: BillingStatus['card']): string {
+  if (card === null) return 'A card'
+  return `${card.brand === null ? 'Card' : card.brand.charAt(0).toUpperCase() + card.brand.slice(1)} ending in ${card.last4}`
+}

@@ -1,0 +1,62 @@
+import type { Settings } from '../../../server/contract/instance.ts'
+import { toProblem } from '../../lib/api-problem.ts'
+import { useSettings } from '../../api/queries.ts'
+import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { SelectField, SwitchField } from '../../components/field.tsx'
+import { useUpdateSettings } from '../instance/use-update-settings.ts'
+import { planNames } from './plan-labels.ts'
+
+const trialOptions = [
+  { days: null, text: 'None' },
+  { days: 14, text: '14 days left' },
+  { days: 3, text: '3 days left' },
+  { days: 1, text: 'Its last day' },
+  { days: 0, text: 'Over' },
+] as const
+
+/** One's own machine has no paywall; here it is played, so that a client can be tried against every refusal. Each takes effect at once. */
+export function PlanSimulator() {
+  const { data, error, refetch } = useSettings()
+  const save = useUpdateSettings({ hidesErrorToast: true })
+  const change = (body: Partial<Settings>) => save.mutate({ body })
+  const trial = data?.trial_days ?? null
+  return (
+    <div className="plan-simulator" role="group" aria-labelledby="play">
+      <h3 id="play">Simulate a plan</h3>
+      <p className="text-subtle">Your own machine has no paywall. A smaller plan lets you see every refusal that a client has to live with.</p>
+      {error && !data && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
+      {!data && !error && <SkeletonRows rows={2} height={40} />}
+      {data && (
+        <div className="plan-fields">
+          <SelectField
+            label="Plan"
+            value={data.plan}
+            onChange={({ target }) => change({ plan: planNames.find((plan) => plan === target.value) ?? 'enterprise' })}
+          >
+            {planNames.map((plan) => (
+              <option key={plan} value={plan}>
+                {plan}
+              </option>
+            ))}
+          </SelectField>
+          <SelectField
+            label="Trial of pro"
+            value={trial ?? ''}
+            onChange={({ target }) => change({ trial_days: target.value === '' ? null : Number(target.value) })}
+            hint="Applies to Starter only."
+          >
+            {trialOptions.map(({ days, text }) => (
+              <option key={text} value={days ?? ''}>
+                {text}
+              </option>
+            ))}
+            {trial !== null && !trialOptions.some(({ days }) => days === trial) && <option value={trial}>{trial} days left</option>}
+          </SelectField>
+          <SwitchField label="Has a card" checked={data.payment_method} onChange={(payment_method) => change({ payment_method })} />
+          <SwitchField label="Email verified" checked={data.email_verified} onChange={(email_verified) => change({ email_verified })} />
+        </div>
+      )}
+      {save.error && <ProblemView problem={save.error} />}
+    </div>
+  )
+}

@@ -1,0 +1,77 @@
+import type { CacheEvent } from '../../../server/contract/cache.ts'
+import { toProblem } from '../../lib/api-problem.ts'
+import { useCacheEvents } from '../../api/queries.ts'
+import { Button } from '../../components/button.tsx'
+import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { RelativeTime } from '../../components/time.tsx'
+
+const sourceLabels: Record<CacheEvent['source'], string> = {
+  api: 'by the API',
+  dashboard: 'from the dashboard',
+  webhook: 'by the webhook',
+  deploy: 'by a deployment',
+}
+
+/** Who purged what, newest first. */
+export function PurgeLog({ slug }: { slug: string }) {
+  const { data, error, isPending, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useCacheEvents(slug)
+  const events = data?.pages.flatMap((page) => page.events) ?? []
+  return (
+    <section className="card" aria-labelledby="purge-log">
+      <header className="card-header">
+        <h2 id="purge-log">Log</h2>
+      </header>
+      {error && (
+        <div className="card-body">
+          <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
+        </div>
+      )}
+      {isPending && <SkeletonRows rows={3} height={52} />}
+      {data && events.length === 0 && (
+        <p className="card-body text-muted">Nothing was purged yet. Every purge, and every new token, is written down here.</p>
+      )}
+      <ul aria-live="polite" aria-relevant="additions">
+        {events.map((event) => (
+          <li key={event.id} className="events-row">
+            <span className="events-what">
+              <EventDescription event={event} />
+            </span>
+            <span className="text-muted">{sourceLabels[event.source]}</span>
+            <span className="text-subtle">
+              <RelativeTime at={event.created_at} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      {hasNextPage && (
+        <footer className="events-foot">
+          <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            Older ones
+          </Button>
+        </footer>
+      )}
+    </section>
+  )
+}
+
+function EventDescription({ event }: { event: CacheEvent }) {
+  if (event.kind === 'token_rotated') return <span>New token for the webhook</span>
+  const count = `${event.purged.toLocaleString()} stored ${event.purged === 1 ? 'answer' : 'answers'}`
+  const targets = event.kind === 'purge_tags' ? event.tags : event.urls
+  return (
+    <>
+      <span>
+        {event.kind === 'purge_all' ? 'Everything' : event.kind === 'purge_tags' ? 'By tag' : 'By address'}: {count}
+      </span>
+      {targets.length > 0 && (
+        <span className="tags">
+          {targets.map((name) => (
+            <span key={name} className="tag">
+              {name}
+            </span>
+          ))}
+        </span>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,17 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { refetchQueries } from '../../api/query-cache.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+
+/** After a purge the log and the figures are others. */
+export function useRefreshAfterPurge(slug: string): () => void {
+  const cache = useQueryClient()
+  return () => {
+    refetchQueries(cache, queryKeys.cacheEvents(slug))
+    void cache.invalidateQueries({ queryKey: ['metrics', slug] })
+  }
+}
+
+/** What a purge did, for a toast. */
+export function purgeSummary(count: number): string {
+  return count === 0 ? 'Done: nothing was stored of it.' : `${count.toLocaleString()} stored ${count === 1 ? 'answer is' : 'answers are'} out.`
+}

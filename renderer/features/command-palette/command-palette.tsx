@@ -1,0 +1,329 @@
+import { Command } from 'cmdk'
+import {
+  Anchor,
+  Archive,
+  Braces,
+  CircleHelp,
+  ChartColumn,
+  Database,
+  Download,
+  Eraser,
+  ExternalLink,
+  FileArchive,
+  GitBranch,
+  Globe,
+  Flame,
+  HardDrive,
+  Keyboard,
+  KeyRound,
+  Layers,
+  LockKeyhole,
+  Monitor,
+  Moon,
+  Plus,
+  Rocket,
+  RotateCw,
+  ScrollText,
+  Send,
+  Server,
+  Settings2,
+  ShieldCheck,
+  Ship,
+  Square,
+  Sun,
+  UserRound,
+  Waypoints,
+  Wifi,
+} from 'lucide-react'
+import { type ReactNode, useMemo, useRef, useState } from 'react'
+import { useLocation, useRoute } from 'wouter'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
+import { useCheckRepository } from '../../api/previews.ts'
+import { splitSearchWords } from '../../../server/contract/project-search.ts'
+import { useProjectSearch } from '../../api/use-project-search.ts'
+import { useCapabilities } from '../../api/capabilities.ts'
+import { useInstanceSession, useProject, useServingDeployment } from '../../api/queries.ts'
+import { useHomeSession } from '../../api/remotes.ts'
+import { basePath } from '../../lib/instance-path.ts'
+import { useConnection } from '../../stores/connection.ts'
+import { useUi } from '../../stores/ui.ts'
+import { StatusIcon, projectBadge } from '../../components/status.tsx'
+import { useRestoreFocus } from '../../lib/use-restore-focus.ts'
+import { hostLabel } from '../instances/host.ts'
+import { InstanceIcon } from '../instances/instance-icon.tsx'
+import { switchInstance } from '../instances/switch-instance.ts'
+import { useKeyboard } from '../keyboard/store.ts'
+import { openExternalUrl } from '../layout/external-links.ts'
+import { usePromotionTargets } from '../promotion/use-promotion-targets.ts'
+import { useAppUrl, useSecureAppUrl } from '../project/app-url.ts'
+import { useRestart } from '../project/use-restart.ts'
+import { searchTopics } from '../../../server/help/topics.ts'
+import './command-palette.css'
+
+const maxProjects = 30
+
+interface PaletteCommand {
+  text: string
+  icon: ReactNode
+  run: () => void
+}
+
+/** Every project and every action, by a few letters. */
+export default function CommandPalette() {
+  const setOpen = useUi((state) => state.setPaletteOpen)
+  const [query, setQuery] = useState('')
+  const [, params] = useRoute('/projects/:slug/*?')
+  const terms = useMemo(() => splitSearchWords(query), [query])
+  const matchesQuery = (text: string) => terms.every((word) => text.toLowerCase().includes(word))
+  const run = (command: () => void) => {
+    setOpen(false)
+    command()
+  }
+  const dialogRef = useRef<HTMLDivElement>(null)
+  useRestoreFocus(dialogRef)
+
+  return (
+    <Command.Dialog
+      ref={dialogRef}
+      open
+      onOpenChange={setOpen}
+      label="Search or run a command"
+      shouldFilter={false}
+      overlayClassName="scrim"
+      contentClassName="palette"
+      loop
+    >
+      <Command.Input value={query} onValueChange={setQuery} placeholder="Search projects and commands" className="palette-input" />
+      <Command.List className="palette-list">
+        <Command.Empty className="palette-empty text-muted">Nothing fits “{query}”.</Command.Empty>
+        {params?.slug && <ProjectCommands slug={params.slug} matchesQuery={matchesQuery} run={run} />}
+        <ProjectResults terms={terms} run={run} />
+        <GlobalCommands matchesQuery={matchesQuery} run={run} />
+        {terms.length > 0 && <HelpResults query={query} run={run} />}
+      </Command.List>
+    </Command.Dialog>
+  )
+}
+
+interface GroupProps {
+  matchesQuery: (text: string) => boolean
+  run: (command: () => void) => void
+}
+
+function CommandGroup({ heading, commands, matchesQuery, run }: GroupProps & { heading: string; commands: PaletteCommand[] }) {
+  const matches = commands.filter(({ text }) => matchesQuery(`${heading} ${text}`))
+  if (matches.length === 0) return null
+  return (
+    <Command.Group heading={heading}>
+      {matches.map((command) => (
+        <Command.Item key={command.text} value={`${heading} ${command.text}`} onSelect={() => run(command.run)} className="palette-item">
+          {command.icon}
+          {command.text}
+        </Command.Item>
+      ))}
+    </Command.Group>
+  )
+}
+
+function ProjectCommands({ slug, ...group }: GroupProps & { slug: string }) {
+  const { data: project } = useProject(slug)
+  const { data: serving } = useServingDeployment(slug)
+  const address = useAppUrl(slug)
+  const secureUrl = useSecureAppUrl(slug)
+  const [, navigate] = useLocation()
+  const projectPath = `/projects/${slug}`
+  const deploy = useApiMutation('deployProject', { onSuccess: ({ deployment_id }) => navigate(`${projectPath}/deployments/${deployment_id}`) })
+  const restart = useRestart(slug)
+  const change = useApiMutation('updateProject', { successMessage: 'Saved.' })
+  const check = useCheckRepository(slug)
+  const capabilities = useCapabilities()
+  const promotionTargets = usePromotionTargets()
+  if (!project) return null
+  const commands: PaletteCommand[] = [
+    ...(project.is_connected ? [{ text: 'Deploy', icon: <Rocket size={16} aria-hidden />, run: () => deploy.mutate({ params: { slug } }) }] : []),
+    {
+      text: 'Deploy an archive: upload a .zip or .tar.gz…',
+      icon: <FileArchive size={16} aria-hidden />,
+      run: () => navigate(`${projectPath}?do=upload`),
+    },
+    ...(address && serving
+      ? [{ text: 'Open in the browser', icon: <ExternalLink size={16} aria-hidden />, run: () => openExternalUrl(address) }]
+      : []),
+    ...(secureUrl && serving
+      ? [{ text: 'Open over HTTPS', icon: <LockKeyhole size={16} aria-hidden />, run: () => openExternalUrl(secureUrl) }]
+      : []),
+    ...(promotionTargets.promote
+      ? [{ text: 'Promote to another instance…', icon: <Send size={16} aria-hidden />, run: () => navigate(`${projectPath}?do=promote`) }]
+      : []),
+    ...(promotionTargets.pull
+      ? [{ text: 'Pull to this machine…', icon: <Download size={16} aria-hidden />, run: () => navigate(`${projectPath}?do=pull`) }]
+      : []),
+    { text: 'Overview', icon: <Ship size={16} aria-hidden />, run: () => navigate(projectPath) },
+    { text: 'Deployments', icon: <Waypoints size={16} aria-hidden />, run: () => navigate(`${projectPath}/deployments`) },
+    { text: 'Previews: branches', icon: <GitBranch size={16} aria-hidden />, run: () => navigate(`${projectPath}/previews`) },
+    {
+      text: 'Previews: automatic deployments',
+      icon: <GitBranch size={16} aria-hidden />,
+      run: () => navigate(`${projectPath}/previews?at=watching`),
+    },
+    ...(project.is_connected && capabilities.has_instance_api
+      ? [{ text: 'Previews: look at the repository now', icon: <GitBranch size={16} aria-hidden />, run: () => check.mutate({ params: { slug } }) }]
+      : []),
+    { text: 'Logs', icon: <ScrollText size={16} aria-hidden />, run: () => navigate(`${projectPath}/logs`) },
+    { text: 'Metrics', icon: <ChartColumn size={16} aria-hidden />, run: () => navigate(`${projectPath}/metrics`) },
+    { text: 'Metrics of 7 days', icon: <ChartColumn size={16} aria-hidden />, run: () => navigate(`${projectPath}/metrics?range=7d`) },
+    { text: 'Metrics of 30 days', icon: <ChartColumn size={16} aria-hidden />, run: () => navigate(`${projectPath}/metrics?range=30d`) },
+    { text: 'Cache: what it keeps, and why', icon: <Layers size={16} aria-hidden />, run: () => navigate(`${projectPath}/cache`) },
+    { text: 'Purge everything from the cache…', icon: <Eraser size={16} aria-hidden />, run: () => navigate(`${projectPath}/cache?purge=all`) },
+    {
+      text: capabilities.has_instance_api ? 'Purge by tag or address…' : 'Purge by tag…',
+      icon: <Eraser size={16} aria-hidden />,
+      run: () => navigate(`${projectPath}/cache?at=purge`),
+    },
+    { text: 'Purge webhook and its token…', icon: <KeyRound size={16} aria-hidden />, run: () => navigate(`${projectPath}/cache?at=webhook`) },
+    {
+      text: project.caching_enabled ? 'Edge cache: switch off' : 'Edge cache: switch on',
+      icon: <Layers size={16} aria-hidden />,
+      run: () => change.mutate({ params: { slug }, body: { caching_enabled: !project.caching_enabled } }),
+    },
+    {
+      text: project.always_warm ? 'Always warm: switch off, let it sleep' : 'Always warm: switch on',
+      icon: <Flame size={16} aria-hidden />,
+      run: () => change.mutate({ params: { slug }, body: { always_warm: !project.always_warm } }),
+    },
+    { text: 'Environment: variables', icon: <Braces size={16} aria-hidden />, run: () => navigate(`${projectPath}/environment`) },
+    { text: 'Environment: add a variable…', icon: <Braces size={16} aria-hidden />, run: () => navigate(`${projectPath}/environment?do=add`) },
+    { text: 'Environment: paste a .env file…', icon: <Braces size={16} aria-hidden />, run: () => navigate(`${projectPath}/environment?do=import`) },
+    { text: 'Database: connection, dumps', icon: <Database size={16} aria-hidden />, run: () => navigate(`${projectPath}/database`) },
+    ...(capabilities.has_instance_api
+      ? [
+          {
+            text: 'Database: dump, restore, import a file of SQL…',
+            icon: <Database size={16} aria-hidden />,
+            run: () => navigate(`${projectPath}/database?at=dumps`),
+          },
+        ]
+      : []),
+    { text: 'Database: drop…', icon: <Database size={16} aria-hidden />, run: () => navigate(`${projectPath}/database?do=drop`) },
+    { text: 'Domains: names of this project', icon: <Globe size={16} aria-hidden />, run: () => navigate(`${projectPath}/domains`) },
+    { text: 'Domains: add one of your own…', icon: <Globe size={16} aria-hidden />, run: () => navigate(`${projectPath}/domains?do=add`) },
+    { text: 'Domains: buy one…', icon: <Globe size={16} aria-hidden />, run: () => navigate(`${projectPath}/domains?do=buy`) },
+    { text: 'Settings', icon: <Settings2 size={16} aria-hidden />, run: () => navigate(`${projectPath}/settings`) },
+    ...(serving
+      ? [
+          { text: 'Restart', icon: <RotateCw size={16} aria-hidden />, run: () => restart.mutate(serving) },
+          { text: 'Stop…', icon: <Square size={16} aria-hidden />, run: () => navigate(`${projectPath}?do=stop`) },
+        ]
+      : []),
+  ]
+  return <CommandGroup heading={project.name} commands={commands} {...group} />
+}
+
+function ProjectResults({ terms, run }: { terms: string[]; run: GroupProps['run'] }) {
+  const [, navigate] = useLocation()
+  const matches = useProjectSearch(terms.join(' ')).matches.slice(0, maxProjects)
+  if (matches.length === 0) return null
+  return (
+    <Command.Group heading="Projects">
+      {matches.map((project) => (
+        <Command.Item key={project.id} value={project.id} onSelect={() => run(() => navigate(`/projects/${project.slug}`))} className="palette-item">
+          <span className="palette-mark">
+            <StatusIcon badge={projectBadge(project)} size={11} />
+          </span>
+          <span className="truncate">{project.name}</span>
+          <span className="text-subtle palette-word">{projectBadge(project).label}</span>
+        </Command.Item>
+      ))}
+    </Command.Group>
+  )
+}
+
+function GlobalCommands(group: GroupProps) {
+  const [, navigate] = useLocation()
+  const setTheme = useUi((state) => state.setTheme)
+  const isOwner = useInstanceSession().data?.user.is_instance_owner ?? false
+  const setNewProjectOpen = useUi((state) => state.setNewProjectOpen)
+  const setSheetOpen = useKeyboard((state) => state.setShortcutsOpen)
+  const capabilities = useCapabilities()
+  const localSession = useHomeSession().data
+  const currentId = useConnection((state) => state.current.id)
+  const connections = useConnection((state) => state.connections)
+  const commands: PaletteCommand[] = [
+    { text: 'New project', icon: <Plus size={16} aria-hidden />, run: () => setNewProjectOpen(true) },
+    { text: 'All projects', icon: <Ship size={16} aria-hidden />, run: () => navigate('/') },
+    { text: 'Account: plan and card', icon: <UserRound size={16} aria-hidden />, run: () => navigate('/account?at=plan') },
+    { text: 'All domains', icon: <Globe size={16} aria-hidden />, run: () => navigate('/domains') },
+    { text: 'Account: API tokens', icon: <KeyRound size={16} aria-hidden />, run: () => navigate('/account?at=tokens') },
+    { text: 'Account: create an API token…', icon: <KeyRound size={16} aria-hidden />, run: () => navigate('/account?do=token') },
+    ...(capabilities.has_instance_api
+      ? [{ text: 'Instance: runtime, people, settings', icon: <Anchor size={16} aria-hidden />, run: () => navigate('/instance') }]
+      : []),
+    ...connections
+      .filter(({ id }) => id !== currentId)
+      .map((connection) => ({
+        text: `Switch to ${connection.name}, ${hostLabel(connection.origin)}`,
+        icon: <InstanceIcon connection={connection} size={18} />,
+        run: () => switchInstance(connection.id),
+      })),
+    ...(localSession?.user.is_instance_owner
+      ? [
+          { text: 'All instances', icon: <Server size={16} aria-hidden />, run: () => navigate(`~${basePath}/instances`) },
+          {
+            text: 'Add an instance: by address and token…',
+            icon: <Server size={16} aria-hidden />,
+            run: () => navigate(`~${basePath}/instances?do=add`),
+          },
+        ]
+      : []),
+    ...(isOwner
+      ? [
+          { text: 'Network: open it to phones and other machines…', icon: <Wifi size={16} aria-hidden />, run: () => navigate('/instance/network') },
+          { text: 'Network: set the owner’s password…', icon: <Wifi size={16} aria-hidden />, run: () => navigate('/instance/network?at=lan') },
+          {
+            text: 'Network: trust HTTPS on this machine…',
+            icon: <ShieldCheck size={16} aria-hidden />,
+            run: () => navigate('/instance/network?at=https'),
+          },
+          {
+            text: 'Network: send plain HTTP on to HTTPS…',
+            icon: <ShieldCheck size={16} aria-hidden />,
+            run: () => navigate('/instance/network?at=https'),
+          },
+          { text: 'Network: names in the hosts file…', icon: <Wifi size={16} aria-hidden />, run: () => navigate('/instance/network?at=hosts-file') },
+          { text: 'Disk: what takes which room', icon: <HardDrive size={16} aria-hidden />, run: () => navigate('/instance/disk') },
+          { text: 'Disk: clean up…', icon: <Eraser size={16} aria-hidden />, run: () => navigate('/instance/disk?do=clean') },
+          { text: 'Backups: make one, download one', icon: <Archive size={16} aria-hidden />, run: () => navigate('/instance/backups') },
+          { text: 'Backups: bring one back…', icon: <Archive size={16} aria-hidden />, run: () => navigate('/instance/backups?at=bring-back') },
+          {
+            text: 'Backups: dumps of every database',
+            icon: <Database size={16} aria-hidden />,
+            run: () => navigate('/instance/backups?at=every-dump'),
+          },
+        ]
+      : []),
+    { text: 'Help: every page', icon: <CircleHelp size={16} aria-hidden />, run: () => navigate('/help') },
+    { text: 'Keyboard: every shortcut', icon: <Keyboard size={16} aria-hidden />, run: () => setSheetOpen(true) },
+    { text: 'Theme: light', icon: <Sun size={16} aria-hidden />, run: () => setTheme('light') },
+    { text: 'Theme: dark', icon: <Moon size={16} aria-hidden />, run: () => setTheme('dark') },
+    { text: 'Theme: system', icon: <Monitor size={16} aria-hidden />, run: () => setTheme('system') },
+  ]
+  return <CommandGroup heading="Homeport" commands={commands} {...group} />
+}
+
+const maxTopics = 5
+
+function HelpResults({ query, run }: { query: string; run: GroupProps['run'] }) {
+  const [, navigate] = useLocation()
+  const topics = searchTopics(query, true).slice(0, maxTopics)
+  if (topics.length === 0) return null
+  return (
+    <Command.Group heading="Help">
+      {topics.map(({ id, title }) => (
+        <Command.Item key={id} value={`Help ${id}`} onSelect={() => run(() => navigate(`/help/${id}`))} className="palette-item">
+          <CircleHelp size={16} aria-hidden />
+          {title}
+        </Command.Item>
+      ))}
+    </Command.Group>
+  )
+}

@@ -1,0 +1,63 @@
+import type { Database, DatabaseDump } from '../../../server/contract/databases.ts'
+
+/** As long for each password, so that not even its length is told. */
+export const passwordMask = '••••••••••••'
+
+/** The connection string without what is secret in it; made anew, so that nothing slips through. */
+export function maskConnectionString({ db_user, host, port, db_name }: Database): string {
+  return `postgresql://${db_user}:${passwordMask}@${host}:${port}/${db_name}`
+}
+
+/** Asks for the password: on a command line it would stand in the history of the shell and in the list of processes. */
+export function psqlCommand({ db_user, host, port, db_name }: Database): string {
+  return `psql -h ${host} -p ${port} -U ${db_user} ${db_name}`
+}
+
+/** A line of `~/.pgpass`, from which psql and pg_dump take the password by themselves. */
+export function pgpassEntry({ db_user, host, port, db_name }: Database, password: string): string {
+  return [host, String(port), db_name, db_user, password].map((field) => field.replace(/[\\:]/g, '\\$&')).join(':')
+}
+
+export const dumpReasonLabels: Record<DatabaseDump['reason'], string> = {
+  manual: 'Made by hand',
+  drop: 'Before the drop',
+  restore: 'Before a restore',
+}
+
+/** What a dump is called when it is downloaded: `harbour-shop-2026-11-21-0844.sql.gz`. */
+export function dumpFilename({ project_slug, created_at }: DatabaseDump): string {
+  return `${project_slug}-${created_at.slice(0, 16).replace(/T/, '-').replace(':', '')}.sql.gz`
+}
+
+// As the contract has it for an import.
+const maxImportBytes = 4 * 2 ** 30
+
+export interface SqlFile {
+  file: File
+  type: 'application/gzip' | 'application/sql'
+}
+
+/** What a chosen file is by its first bytes, or why it cannot be imported. */
+export async function readSqlFile(file: File): Promise<SqlFile | string> {
+  if (file.size > maxImportBytes) return `“${file.name}” is larger than 4 GiB. Import it with psql instead.`
+  if (file.size === 0) return `“${file.name}” is empty.`
+  const head = await file
+    .slice(0, 5)
+    .arrayBuffer()
+    .then(
+      (buffer) => new Uint8Array(buffer),
+      () => null,
+    )
+  if (head === null) return `“${file.name}” cannot be read. Is it a folder?`
+  if (head[0] === 0x1f && head[1] === 0x8b) return { file, type: 'application/gzip' }
+  const start = String.fromCharCode(...head)
+  if (start === 'PGDMP')
+    return `“${file.name}” is a dump in pg_dump’s own format. Make it a file of SQL: pg_restore -O -x -f dump.sql ${shellQuote(file.name)}`
+  if (start.startsWith('PK\u0003\u0004')) return `“${file.name}” is a zip. Unpack it, and import the file of SQL in it.`
+  if (head.includes(0)) return `“${file.name}” is no file of SQL.`
+  return { file, type: 'application/sql' }
+}
+
+function shellQuote(name: string): string {
+  return `'${name.replace(/'/g, `'\\''`)}'`
+}

@@ -1,0 +1,60 @@
+import type { Deployment, DeploymentStatus, DeploymentStep } from '../../../server/contract/deployments.ts'
+import type { DurationSegment } from '../../components/duration-bar.tsx'
+
+export function isTerminal(status: DeploymentStatus): status is 'ready' | 'failed' | 'canceled' {
+  return status === 'ready' || status === 'failed' || status === 'canceled'
+}
+
+/** How long a deployment took from the start of its work, or has taken so far, in ms; null while it waits. */
+export function deploymentDuration_ms(deployment: Deployment, now: number): number | null {
+  if (deployment.started_at === null) return null
+  return Math.max(0, (deployment.finished_at === null ? now : Date.parse(deployment.finished_at)) - Date.parse(deployment.started_at))
+}
+
+export function stepDuration_ms(step: DeploymentStep, now: number): number | null {
+  if (step.started_at === null) return null
+  return Math.max(0, (step.finished_at === null ? now : Date.parse(step.finished_at)) - Date.parse(step.started_at))
+}
+
+/** A rollback to what served already is a restart. `newestFirst`: the deployments around it. */
+export function isRestart(deployment: Deployment, newestFirst: readonly Deployment[]): boolean {
+  if (deployment.trigger !== 'rollback') return false
+  const previous = newestFirst.find(
+    ({ target, status, created_at }) => target === 'production' && status === 'ready' && created_at < deployment.created_at,
+  )
+  return previous?.id === deployment.parent_id
+}
+
+/** Whether a deployment got as far as a step: a failure or a cancel leaves those after it as skipped, as it leaves those that nothing needs. */
+export function wasStepReached(status: DeploymentStatus, steps: readonly DeploymentStep[], index: number): boolean {
+  if (status !== 'failed' && status !== 'canceled') return true
+  return steps[index]?.status !== 'skipped' || steps.slice(index + 1).some((later) => later.status !== 'skipped')
+}
+
+const stepLabels: Record<DeploymentStep['name'], string> = {
+  clone: 'Fetch source',
+  detect: 'Detect',
+  install: 'Install',
+  build: 'Build',
+  start: 'Start',
+  health_check: 'Health check',
+  route: 'Switch over',
+}
+
+export function stepLabel(name: DeploymentStep['name']): string {
+  return stepLabels[name]
+}
+
+export function stepSegments(steps: DeploymentStep[], now: number): DurationSegment[] {
+  return steps.map((step) => ({
+    name: stepLabel(step.name),
+    ms: stepDuration_ms(step, now) ?? 0,
+    state: step.status === 'running' ? 'running' : step.status === 'failed' ? 'failed' : 'done',
+  }))
+}
+
+/** The phases that a list knows of a deployment, for where its steps are not at hand. */
+export function phaseSegments(deployment: Deployment): DurationSegment[] {
+  const phase = (name: string, ms: number | null): DurationSegment => ({ name, ms: ms ?? 0, state: 'done' })
+  return [phase('Waited', deployment.queued_ms), phase('Built', deployment.build_ms), phase('Started', deployment.deploy_ms)]
+}

@@ -1,0 +1,39 @@
+import { Link } from 'wouter'
+import { useDeployment } from '../../api/queries.ts'
+import { Button } from '../../components/button.tsx'
+import { StatusText, deploymentBadge } from '../../components/status.tsx'
+import { isTerminal } from './deployment-progress.ts'
+import './deployment-status-card.css'
+
+/** A deployment that came of what was done on another page, followed there until its end. */
+export function DeploymentStatusCard({
+  slug,
+  id,
+  messages,
+  onDismiss,
+}: {
+  slug: string
+  id: string
+  messages: { running: string; ready: string; failed: string; canceled: string }
+  onDismiss: () => void
+}) {
+  const { data: deployment } = useDeployment(slug, id)
+  if (!deployment) return null
+  const { status } = deployment
+  const hasEnded = isTerminal(status)
+  return (
+    <div className="card deployment-notice" role="status">
+      <p className="deployment-notice-text">
+        <StatusText badge={deploymentBadge(status)} />
+        <span>{hasEnded ? messages[status] : messages.running}</span>
+      </p>
+      <span className="row">
+        <Link href={`/projects/${slug}/deployments/${id}`}>See the deployment</Link>
+        {/* There from the start: it would make the notice taller, and move what is below it. */}
+        <Button kind="bare" onClick={onDismiss}>
+          Dismiss
+        </Button>
+      </span>
+    </div>
+  )
+}

@@ -1,0 +1,53 @@
+import type { DeploymentDetail, DeploymentFailure } from '../../../server/contract/deployments.ts'
+import type { LogLine } from '../logs/log-store.ts'
+import { stripAnsi } from '../logs/ansi.ts'
+
+const errorPattern = /\b(error|errno|fatal|failed|failure|cannot|could not|not found|unexpected|exception|ERR!|ELIFECYCLE)\b/i
+// What tools say after the fact, about themselves: true, but not where it went wrong.
+const trailerPattern =
+  /A complete log of this run|npm ERR! code|npm error (code|path|command|A complete|Lifecycle|workspace|location|errno)|Exit status|exited with code|ELIFECYCLE|^\s*at /
+const maxSearchedLines = 400
+// The platform quotes so much of a line; a shorter one than that is part of many a sentence by chance.
+const maxQuoteLength = 500
+const minQuoteLength = 12
+
+/**
+ * The line where a deployment went wrong, as far as its log tells, and the lines around it. The line that the failure quotes comes
+ * first, so that the sentence and the excerpt say the same.
+ */
+export function findErrorLine(
+  lines: readonly LogLine[],
+  { steps, error }: Pick<DeploymentDetail, 'steps' | 'error'>,
+): { line: LogLine; context: LogLine[] } | null {
+  const failedStep = steps.find((step) => step.status === 'failed')?.name
+  if (failedStep === undefined) return null
+  // What an app prints while it starts and is checked belongs to its start.
+  const group = failedStep === 'health_check' || failedStep === 'route' ? 'start' : failedStep
+  const output = lines.filter((line) => line.group === group && line.source !== 'system' && trimmedText(line) !== '').slice(-maxSearchedLines)
+  const candidates = output.filter((line, index) => !trailerPattern.test(stripAnsi(line.text)) && !isSourceExcerpt(output, index))
+  const errorLines = candidates.filter((line) => errorPattern.test(stripAnsi(line.text)))
+  const line =
+    output.find((one) => isQuoted(one, error)) ??
+    errorLines.find(({ source }) => source === 'stderr') ??
+    errorLines[0] ??
+    candidates.findLast(({ source }) => source === 'stderr') ??
+    candidates.at(-1) ??
+    output.at(-1)
+  if (!line) return null
+  // “Error:” and “error during build:” announce; what they announce is on the next line.
+  const target = trimmedText(line).endsWith(':') ? (output[output.indexOf(line) + 1] ?? line) : line
+  const at = output.indexOf(target)
+  return { line: target, context: output.slice(Math.max(0, at - 2), at + 4) }
+}
+
+const trimmedText = (line: LogLine): string => stripAnsi(line.text).trim()
+
+function isQuoted(line: LogLine, error: DeploymentFailure | null): boolean {
+  const text = trimmedText(line)
+  return error !== null && text.length >= minQuoteLength && error.message.includes(text.slice(0, maxQuoteLength))
+}
+
+/** Node shows the source above a mark, and only then says what is wrong with it. */
+function isSourceExcerpt(output: readonly LogLine[], index: number): boolean {
+  return /^\^+$/.test(trimmedText(output[index + 1] ?? output[index]!))
+}

@@ -1,0 +1,95 @@
+import { Search } from 'lucide-react'
+import { type FormEvent, useState } from 'react'
+import type { DomainOffer } from '../../../server/contract/domains.ts'
+import { useDomainOffers } from '../../api/domains.ts'
+import { toProblem } from '../../lib/api-problem.ts'
+import { Button } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { TextField } from '../../components/field.tsx'
+import { BuyDomainForm } from './buy-domain-form.tsx'
+import { parseHostname, formatMoney } from './domain-format.ts'
+
+/** Look for a name, choose one of what is offered, and buy it. */
+export function BuyDomainDialog({ slug, onClose }: { slug: string | null; onClose: () => void }) {
+  const [text, setText] = useState('')
+  const [query, setQuery] = useState<string | null>(null)
+  const [chosenHostname, setChosenHostname] = useState<string | null>(null)
+  const { data, error, isFetching, refetch } = useDomainOffers(query)
+  const offer = data?.results.find(({ hostname }) => hostname === chosenHostname) ?? null
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const hostname = parseHostname(text)
+    if (hostname !== '') setQuery(hostname)
+  }
+  if (offer) {
+    return (
+      <Dialog open onOpenChange={onClose} title={`Buy ${offer.hostname}`} description="It is registered for you, and leads to the project at once.">
+        <BuyDomainForm slug={slug} offer={offer} onBack={() => setChosenHostname(null)} onPriceChanged={() => void refetch()} onClose={onClose} />
+      </Dialog>
+    )
+  }
+  return (
+    <Dialog
+      open
+      onOpenChange={onClose}
+      title="Buy a domain"
+      description="Give a name, or just a word: the same word is looked for under other endings, too."
+    >
+      <form className="domain-search" onSubmit={submit} role="search">
+        <TextField
+          label="Name to look for"
+          mono
+          autoCapitalize="off"
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+          placeholder="harbour.test"
+          maxLength={253}
+        />
+        <Button kind="primary" type="submit" icon={Search} busy={isFetching}>
+          Search
+        </Button>
+      </form>
+      {error && !isFetching && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
+      {isFetching && !data && <SkeletonRows rows={4} height={52} />}
+      {data && data.results.length === 0 && <p className="text-muted">Nothing is sold under “{data.query}”. Try another word.</p>}
+      {data && data.results.length > 0 && (
+        <ul className="domain-offers" aria-label="Offers">
+          {data.results.map((one) => (
+            <OfferRow key={one.hostname} offer={one} canBuy={data.purchase_enabled} onChoose={() => setChosenHostname(one.hostname)} />
+          ))}
+        </ul>
+      )}
+    </Dialog>
+  )
+}
+
+function OfferRow({ offer, canBuy, onChoose }: { offer: DomainOffer; canBuy: boolean; onChoose: () => void }) {
+  const { hostname, available, premium } = offer
+  return (
+    <li className="domain-offer">
+      <span className={available ? 'mono' : 'mono text-subtle'}>{hostname}</span>
+      <span className="domain-price">
+        {available ? <strong>{offerPrice(offer)}</strong> : <span className="text-subtle">Taken</span>}
+        {available && <span className="text-subtle">{[premium && 'Premium', renewal(offer)].filter(Boolean).join(', ')}</span>}
+      </span>
+      {available && canBuy && (
+        <Button onClick={onChoose} aria-label={`Choose ${hostname}`}>
+          Choose
+        </Button>
+      )}
+    </li>
+  )
+}
+
+function offerPrice({ price_cents, currency, free_with_credit, period_years }: DomainOffer): string {
+  if (free_with_credit) return 'Free with a credit'
+  if (price_cents === null) return 'Price not known'
+  if (price_cents === 0) return 'Free'
+  return `${formatMoney(price_cents, currency)} for ${period_years === 1 ? 'a year' : `${period_years} years`}`
+}
+
+function renewal({ renewal_price_cents, price_cents, currency }: DomainOffer): string | false {
+  if (renewal_price_cents === null || (renewal_price_cents === 0 && price_cents === 0)) return false
+  return `then ${formatMoney(renewal_price_cents, currency)} a year`
+}

@@ -1,0 +1,174 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { Link } from 'wouter'
+import type { Domain, DomainOffer, Registrant } from '../../../server/contract/domains.ts'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
+import { useBilling } from '../../api/billing.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { useInstanceSession } from '../../api/queries.ts'
+import { Button, ButtonLink } from '../../components/button.tsx'
+import { SelectField, SwitchField } from '../../components/field.tsx'
+import { formatDate } from '../../lib/format.ts'
+import { StatusIcon, checkBadges } from '../../components/status.tsx'
+import { PaymentProblem } from './payment-problem.tsx'
+import { DomainProjectField } from './project-field.tsx'
+import { RegistrantFields, emptyRegistrant } from './registrant-fields.tsx'
+import { domainUrl, amountDue_cents, isPrivateName, formatMoney, totalPrice_cents } from './domain-format.ts'
+
+const years = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+
+/** The last step before a name is bought: for how long, in whose name, at which price. */
+export function BuyDomainForm({
+  slug,
+  offer,
+  onBack,
+  onPriceChanged,
+  onClose,
+}: {
+  slug: string | null
+  offer: DomainOffer
+  onBack: () => void
+  onPriceChanged: () => void
+  onClose: () => void
+}) {
+  const cache = useQueryClient()
+  const [projectSlug, setProjectSlug] = useState(slug ?? '')
+  const [period, setPeriod] = useState(offer.period_years)
+  const [autoRenew, setAutoRenew] = useState(true)
+  const [registrant, setRegistrant] = useState<Registrant | null>(null)
+  const buy = useApiMutation('purchaseDomain', {
+    hidesErrorToast: true,
+    onSuccess() {
+      void cache.invalidateQueries({ queryKey: queryKeys.allDomains })
+      // What was free is taken now, for who looks again; what is bought stays in sight meanwhile.
+      void cache.invalidateQueries({ queryKey: queryKeys.allDomainOffers, refetchType: 'none' })
+      // A credit may have paid.
+      void cache.invalidateQueries({ queryKey: queryKeys.billing })
+    },
+  })
+  const { error } = buy
+  const hasRegistrantFields = registrant !== null || (error?.issues.some(({ path }) => path.startsWith('registrant')) ?? false)
+  const credits = useBilling().data?.free_domain_credits ?? 0
+  const price = amountDue_cents(offer, period, credits)
+  const clearError = () => error && buy.reset()
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (projectSlug === '' || buy.isPending) return
+    const expectedPrice_cents = totalPrice_cents(offer, period)
+    buy.mutate(
+      {
+        params: { slug: projectSlug },
+        body: {
+          hostname: offer.hostname,
+          period_years: period,
+          auto_renew: autoRenew,
+          ...(expectedPrice_cents === null ? {} : { expected_price_cents: expectedPrice_cents }),
+          ...(registrant === null ? {} : { registrant }),
+        },
+      },
+      {
+        onError(problem) {
+          if (problem.code === 'price_changed' || problem.code === 'domain_unavailable') onPriceChanged()
+        },
+      },
+    )
+  }
+  if (buy.data) return <PurchaseConfirmation domain={buy.data.domain} onClose={onClose} />
+  return (
+    <form className="stack" onSubmit={submit}>
+      {slug === null && <DomainProjectField value={projectSlug} onChange={setProjectSlug} />}
+      <SelectField
+        label="For how long"
+        value={period}
+        onChange={({ target }) => {
+          clearError()
+          setPeriod(Number(target.value))
+        }}
+        error={error?.issueFor('period_years')}
+      >
+        {years
+          .filter((count) => count >= offer.period_years)
+          .map((count) => (
+            <option key={count} value={count}>
+              {count === 1 ? '1 year' : `${count} years`}
+            </option>
+          ))}
+      </SelectField>
+      <SwitchField
+        label="Renew by itself"
+        hint="Thirty days before it ends, so that nobody else takes it. A credit pays first."
+        checked={autoRenew}
+        onChange={setAutoRenew}
+      />
+      <SwitchField
+        label="Name who it is registered for"
+        hint={
+          isPrivateName(offer.hostname) ? 'Not needed for a name of this machine alone.' : 'Without it, it is registered as the registrar has you.'
+        }
+        checked={hasRegistrantFields}
+        onChange={(on) => {
+          clearError()
+          setRegistrant(on ? emptyRegistrant : null)
+        }}
+      />
+      {hasRegistrantFields && (
+        <RegistrantFields
+          value={registrant ?? emptyRegistrant}
+          onChange={(next) => {
+            clearError()
+            setRegistrant(next)
+          }}
+          issue={(field) => error?.issueFor(`registrant.${field}`)}
+        />
+      )}
+      {error && error.issueFor('period_years') === undefined && <PaymentProblem problem={error} />}
+      <p className="domain-total">
+        <span>Altogether</span>
+        <strong>{price === null ? 'As the registrar bills it' : price === 0 ? 'Free' : formatMoney(price, offer.currency)}</strong>
+      </p>
+      <footer className="dialog-footer">
+        <Button onClick={onBack}>Back</Button>
+        <Button kind="primary" type="submit" busy={buy.isPending} disabled={projectSlug === ''}>
+          {price === 0 ? 'Take it' : 'Buy it'}
+        </Button>
+      </footer>
+    </form>
+  )
+}
+
+function PurchaseConfirmation({ domain, onClose }: { domain: Domain; onClose: () => void }) {
+  const session = useInstanceSession().data
+  const address = session ? domainUrl(domain.hostname, session.instance.edge_url) : null
+  return (
+    <div className="stack">
+      <p className="domain-success" role="status">
+        <StatusIcon badge={checkBadges.ok} size={14} />
+        <span>
+          <strong>{domain.hostname}</strong> is yours{domain.expires_at !== null && ` until ${formatDate(domain.expires_at)}`}, and{' '}
+          {domain.project_name} answers to it.
+        </span>
+      </p>
+      {isPrivateName(domain.hostname) && (
+        <p className="text-muted">
+          The DNS of the world does not know this name; the DNS server of this instance does.{' '}
+          {session?.user.is_instance_owner ? (
+            <>
+              <Link href="/instance" className="domain-link">
+                What ails the instance
+              </Link>{' '}
+              has the line that makes this machine ask it.
+            </>
+          ) : (
+            'The owner of the instance can tell how a machine asks it.'
+          )}
+        </p>
+      )}
+      <footer className="dialog-footer">
+        {address && <ButtonLink href={address}>Open it</ButtonLink>}
+        <Button kind="primary" onClick={onClose}>
+          Done
+        </Button>
+      </footer>
+    </div>
+  )
+}

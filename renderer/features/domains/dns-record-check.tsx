@@ -1,0 +1,142 @@
+import { useCallback, useEffect } from 'react'
+import type { Domain } from '../../../server/contract/domains.ts'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
+import type { ApiResponse } from '../../api/api-client.ts'
+import { useUpdateCachedDomain } from '../../api/domains.ts'
+import { useInstanceSession } from '../../api/queries.ts'
+import { Button, ButtonLink } from '../../components/button.tsx'
+import { CopyButton } from '../../components/copy.tsx'
+import { ProblemView } from '../../components/feedback.tsx'
+import { Prose } from '../../components/prose.tsx'
+import { StatusIcon, checkBadges } from '../../components/status.tsx'
+import { RelativeTime } from '../../components/time.tsx'
+import { domainUrl, dnsHostLabel, addressScope } from './domain-format.ts'
+
+type DnsCheck = ApiResponse<'verifyDomain'>['checks'][number]
+
+// DNS takes minutes: who leaves the page open sees it come without pressing again.
+const recheckInterval_ms = 15_000
+
+/** The record to set, and what each look at it found, until the name leads here. */
+export function DnsRecordCheck({ domain, platformIp, onClose }: { domain: Domain; platformIp: string; onClose: () => void }) {
+  const updateCachedDomain = useUpdateCachedDomain()
+  const edgeUrl = useInstanceSession().data?.instance.edge_url
+  const { mutate, data, error, isPending } = useApiMutation('verifyDomain', {
+    hidesErrorToast: true,
+    onSuccess: (answer) => updateCachedDomain(answer.domain.id, answer.domain),
+  })
+  const current = data?.domain ?? domain
+  const isVerified = current.status === 'verified'
+  const verify = useCallback(() => mutate({ params: { id: domain.id } }), [mutate, domain.id])
+  const isWaiting = data !== undefined && !isVerified
+  useEffect(() => {
+    if (!isWaiting) return
+    const timer = setInterval(() => document.visibilityState === 'visible' && verify(), recheckInterval_ms)
+    return () => clearInterval(timer)
+  }, [isWaiting, verify])
+  const address = edgeUrl === undefined ? null : domainUrl(domain.hostname, edgeUrl)
+  return (
+    <>
+      {!isVerified && <RequiredDnsRecord hostname={domain.hostname} address={platformIp} />}
+      {isVerified && (
+        <p className="domain-success" role="status">
+          <StatusIcon badge={checkBadges.ok} size={14} />
+          <span>
+            <strong>{domain.hostname}</strong> leads here, and the project answers to it.
+          </span>
+        </p>
+      )}
+      {data && <DnsCheckResults checks={data.checks} />}
+      {!data && current.last_check_at !== null && (
+        <p className="text-muted" role="status">
+          Looked at <RelativeTime at={current.last_check_at} />
+          {current.last_check_error ? ': ' : '.'}
+          {current.last_check_error && <Prose text={current.last_check_error} />}
+        </p>
+      )}
+      {isWaiting && (
+        <p className="text-subtle">
+          A new record can take minutes, an old one as long as its TTL says. While this is open it is looked at again by itself.
+        </p>
+      )}
+      {error && <ProblemView problem={error} />}
+      <footer className="dialog-footer">
+        {isVerified && address && (
+          <ButtonLink href={address} kind="plain">
+            Open it
+          </ButtonLink>
+        )}
+        <Button onClick={onClose}>{isVerified ? 'Done' : 'Later'}</Button>
+        <Button kind={isVerified ? 'plain' : 'primary'} busy={isPending} onClick={verify}>
+          {isVerified ? 'Check again' : 'Check now'}
+        </Button>
+      </footer>
+    </>
+  )
+}
+
+function RequiredDnsRecord({ hostname, address }: { hostname: string; address: string }) {
+  const hostLabel = dnsHostLabel(hostname)
+  const scope = addressScope(address)
+  return (
+    <div className="stack">
+      <p>Where the DNS of this name is kept, set this record, and take away other A, AAAA and CNAME records of the same name:</p>
+      <dl className="domain-record" aria-label="Record to set">
+        <div>
+          <dt>Type</dt>
+          <dd>
+            <code>A</code>
+          </dd>
+        </div>
+        <div>
+          <dt>Name</dt>
+          <dd>
+            <code>{hostname}</code>
+            <CopyButton text={hostname} label="Copy the name" />
+          </dd>
+        </div>
+        <div>
+          <dt>Value</dt>
+          <dd>
+            <code>{address}</code>
+            <CopyButton text={address} label="Copy the value" />
+          </dd>
+        </div>
+      </dl>
+      <p className="text-subtle">
+        Some registrars take only the part before the domain: <code>{hostLabel}</code>
+        {hostLabel === '@' ? ', which stands for the domain itself.' : '.'}
+        {scope === 'machine' && ' The value is this machine’s own address: the name leads here on this machine alone.'}
+        {scope === 'network' && ' The value is an address of your own network: the name leads here within it.'}
+      </p>
+    </div>
+  )
+}
+
+function DnsCheckResults({ checks }: { checks: readonly DnsCheck[] }) {
+  return (
+    <ul className="domain-checks" aria-label="What was found">
+      {checks.map((check) => (
+        <li key={`${check.type} ${check.name} ${check.expected}`}>
+          <StatusIcon badge={checkBadges[check.ok ? 'ok' : 'failed']} label={check.ok ? 'Right' : 'Not right'} />
+          <div>
+            <p>
+              <code>{check.type}</code> <code>{check.name}</code>
+            </p>
+            <dl>
+              <dt>Expected</dt>
+              <dd className="mono">{check.expected}</dd>
+              <dt>Found</dt>
+              <dd className="mono">{check.found.length === 0 ? 'nothing' : check.found.join(', ')}</dd>
+            </dl>
+            {!check.ok && (
+              <p className="text-muted">
+                <Prose text={check.message} />
+              </p>
+            )}
+          </div>
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,21 @@
+import { Link } from 'wouter'
+import type { ApiProblem } from '../../lib/api-problem.ts'
+import { ProblemView } from '../../components/feedback.tsx'
+
+/** What went wrong; and where it is for want of a card or a plan, the way to both. */
+export function PaymentProblem({ problem }: { problem: ApiProblem }) {
+  return (
+    <>
+      <ProblemView problem={problem} />
+      {problem.status === 402 && (
+        <p className="text-muted">
+          Plan and card are looked after in{' '}
+          <Link href="/account?at=plan" className="domain-link">
+            your account
+          </Link>
+          .
+        </p>
+      )}
+    </>
+  )
+}

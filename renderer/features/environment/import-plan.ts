@@ -1,0 +1,42 @@
+import { parseDotenvLines } from '../../../server/contract/dotenv.ts'
+import { validateKey, validateValue } from '../../../server/contract/env-var-rules.ts'
+import type { EnvVar } from '../../../server/contract/env-vars.ts'
+import { limits } from '../../../server/contract/limits.ts'
+import type { Environment } from './environments.ts'
+
+export interface ImportPlanLine {
+  line: number
+  /** Null where the line is no assignment. What stands there may be a secret, so it is not repeated. */
+  key: string | null
+  outcome: 'create' | 'skip' | 'refuse'
+  reason: string
+}
+
+export interface ImportPlan {
+  lines: ImportPlanLine[]
+  vars: { key: string; value: string }[]
+}
+
+/** What saving this file would do, line by line, before anything is sent. */
+export function planImport(text: string, environment: Environment, existing: readonly EnvVar[]): ImportPlan {
+  const { entries, invalidLines } = parseDotenvLines(text)
+  const last = new Map(entries.map(({ key, line }) => [key, line]))
+  const existingValues = new Map(existing.filter((one) => one.environment === environment).map(({ key, value }) => [key, value]))
+  const vars: ImportPlan['vars'] = []
+  const lines = entries.map(({ key, value, line }): ImportPlanLine => {
+    const lastLine = last.get(key)
+    const existingValue = existingValues.get(key)
+    const error = validateKey(key) ?? validateValue(value)
+    if (error !== undefined) return { line, key, outcome: 'refuse', reason: error }
+    if (lastLine !== line) return { line, key, outcome: 'skip', reason: `It comes again in line ${lastLine}, which counts.` }
+    if (existingValue === value) return { line, key, outcome: 'skip', reason: 'It is there already, with the same value.' }
+    if (existingValue !== undefined)
+      return { line, key, outcome: 'skip', reason: 'It is there already with another value, which stays. Change it in the list.' }
+    if (vars.length >= limits.env_vars.max)
+      return { line, key, outcome: 'refuse', reason: `At most ${limits.env_vars.max} go at once. Paste it again afterwards.` }
+    vars.push({ key, value })
+    return { line, key, outcome: 'create', reason: '' }
+  })
+  for (const line of invalidLines) lines.push({ line, key: null, outcome: 'refuse', reason: 'Not a KEY=value line.' })
+  return { lines: lines.toSorted((a, b) => a.line - b.line), vars }
+}

@@ -1,0 +1,155 @@
+import { FileUp } from 'lucide-react'
+import { type DragEvent, type FormEvent, useMemo, useRef, useState } from 'react'
+import type { EnvVar, NewEnvVar } from '../../../server/contract/env-vars.ts'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
+import type { ApiResponse } from '../../api/api-client.ts'
+import { Button } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { ProblemView } from '../../components/feedback.tsx'
+import { SwitchField } from '../../components/field.tsx'
+import { StatusIcon, type StatusBadgeData } from '../../components/status.tsx'
+import { EnvironmentField } from './environment-field.tsx'
+import { type EnvironmentName, environmentFromName } from './environments.ts'
+import { readEnvFile } from './env-file.ts'
+import { type ImportPlan, type ImportPlanLine, planImport } from './import-plan.ts'
+import { ValueField } from './value-field.tsx'
+
+/** A whole .env file: what each line of it would do stands there before it is done. */
+export function ImportVariablesDialog({
+  slug,
+  existing,
+  initial,
+  onOpenChange,
+  onAdded,
+}: {
+  slug: string
+  existing: readonly EnvVar[]
+  /** What was pasted or dropped on the page. */
+  initial: { text: string; error: string | null }
+  onOpenChange: (open: boolean) => void
+  onAdded: (answer: ApiResponse<'createEnvVars'>, sent: NewEnvVar[]) => void
+}) {
+  const [text, setText] = useState(initial.text)
+  const [fileError, setFileError] = useState(initial.error)
+  const [name, setName] = useState<EnvironmentName>('both')
+  const [isSensitive, setSensitive] = useState(false)
+  const fileInput = useRef<HTMLInputElement>(null)
+  const environment = environmentFromName(name)
+  const plan = useMemo(() => planImport(text, environment, existing), [text, environment, existing])
+  const vars = plan.vars.map((one) => ({ ...one, environment, is_sensitive: isSensitive }))
+  const add = useApiMutation('createEnvVars', { hidesErrorToast: true, onSuccess: (answer) => onAdded(answer, vars) })
+  const clearError = () => {
+    if (add.error) add.reset()
+    setFileError(null)
+  }
+  const loadFile = async (file: File | undefined) => {
+    if (!file) return
+    clearError()
+    const loaded = await readEnvFile(file)
+    setFileError(loaded.error)
+    if (loaded.error === null) setText(loaded.text)
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (vars.length === 0 || add.isPending) return
+    add.mutate({ params: { slug }, body: { vars } })
+  }
+  const drop = (event: DragEvent) => {
+    if (event.dataTransfer.files.length === 0) return
+    event.preventDefault()
+    event.stopPropagation()
+    void loadFile(event.dataTransfer.files[0])
+  }
+  return (
+    <Dialog open onOpenChange={onOpenChange} title="Add from a .env file" description="Nothing is saved before you have seen what each line does.">
+      <form className="stack" onSubmit={submit} onDrop={drop} onDragOver={(event) => event.preventDefault()}>
+        <ValueField
+          label="Content of the file"
+          rows={5}
+          value={text}
+          placeholder={'# Paste it here, or drop the file\nAPI_URL=https://api.example.com'}
+          onChange={({ target }) => {
+            clearError()
+            setText(target.value)
+          }}
+          error={fileError ?? undefined}
+        />
+        <EnvironmentField
+          value={name}
+          onChange={(next) => {
+            clearError()
+            setName(next)
+          }}
+        />
+        <SwitchField label="Mark all as sensitive" checked={isSensitive} onChange={setSensitive} />
+        <ImportPlanView plan={plan} isEmpty={text.trim() === ''} />
+        {add.error && <ProblemView problem={add.error} />}
+        <footer className="dialog-footer">
+          <Button icon={FileUp} className="dialog-aside" onClick={() => fileInput.current?.click()}>
+            Choose a file…
+          </Button>
+          <input
+            ref={fileInput}
+            type="file"
+            hidden
+            aria-label="The .env file"
+            onChange={({ target }) => {
+              void loadFile(target.files?.[0])
+              target.value = ''
+            }}
+          />
+          <Button onClick={() => onOpenChange(false)}>Cancel</Button>
+          <Button kind="primary" type="submit" busy={add.isPending} disabled={plan.vars.length === 0}>
+            {plan.vars.length === 0 ? 'Add' : `Add ${plan.vars.length} ${plan.vars.length === 1 ? 'variable' : 'variables'}`}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}
+
+const outcomeBadges: Record<ImportPlanLine['outcome'], StatusBadgeData> = {
+  create: { label: 'Will be added', shape: 'disc', tone: 'live' },
+  skip: { label: 'Skipped', shape: 'dash', tone: 'idle' },
+  refuse: { label: 'Refused', shape: 'cross', tone: 'fail' },
+}
+
+function ImportPlanView({ plan, isEmpty }: { plan: ImportPlan; isEmpty: boolean }) {
+  const count = (outcome: ImportPlanLine['outcome']) => plan.lines.filter((line) => line.outcome === outcome).length
+  return (
+    <section className="env-plan" aria-label="What each line does">
+      <p role="status" className="text-muted">
+        {isEmpty
+          ? 'What each line does shows here.'
+          : plan.lines.length === 0
+            ? 'There is no KEY=value in this.'
+            : `${count('create')} will be added, ${count('skip')} skipped, ${count('refuse')} refused.`}
+      </p>
+      {plan.lines.length > 0 && (
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- who has no mouse scrolls it by keys
+        <div className="env-plan-scroll" tabIndex={0} role="group" aria-label="Lines">
+          <ol>
+            {plan.lines.map(({ line, key, outcome, reason }) => (
+              <li key={`${line}-${key}`} className="env-plan-line">
+                <span className="text-subtle mono env-plan-number">
+                  <span className="visually-hidden">Line </span>
+                  {line}
+                </span>
+                <span className={`env-plan-mark tone-${outcomeBadges[outcome].tone}`}>
+                  <StatusIcon badge={outcomeBadges[outcome]} size={10} />
+                </span>
+                <span>
+                  {key !== null && <code>{key}</code>}
+                  <span className="text-muted">
+                    {outcomeBadges[outcome].label}
+                    {reason && `: ${reason.charAt(0).toLowerCase()}${reason.slice(1)}`}
+                  </span>
+                </span>
+              </li>
+            ))}
+          </ol>
+        </div>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,89 @@
+import { Rocket } from 'lucide-react'
+import { useEffect } from 'react'
+import type { EnvVar } from '../../../server/contract/env-vars.ts'
+import type { Project } from '../../../server/contract/projects.ts'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
+import { useDeployment, useLatestDeployment, useServingDeployment } from '../../api/queries.ts'
+import { Button } from '../../components/button.tsx'
+import { DeploymentStatusCard } from '../deployments/deployment-status-card.tsx'
+import { isTerminal } from '../deployments/deployment-progress.ts'
+
+/**
+ * Between the variables and the app that runs: a deployment that takes them along, or the offer of one where what
+ * production sees was changed since it was deployed, here or anywhere else.
+ */
+export function RedeployNotice({
+  project,
+  variables,
+  startedId,
+  onStarted,
+}: {
+  project: Project
+  variables: readonly EnvVar[]
+  /** The deployment that came of what was last done on this page. */
+  startedId: string | null
+  onStarted: (id: string | null) => void
+}) {
+  const { slug } = project
+  const { data: latest } = useLatestDeployment(slug)
+  const { data: serving } = useServingDeployment(slug)
+  const isFollowed = latest?.target === 'production' && !isTerminal(latest.status)
+  // What is under way stays in sight when it has ended, so that its end is seen.
+  const latestId = isFollowed ? latest.id : null
+  useEffect(() => {
+    if (latestId !== null && latestId !== startedId) onStarted(latestId)
+  }, [latestId, startedId, onStarted])
+
+  const deploy = useApiMutation('deployProject', { onSuccess: ({ deployment_id }) => onStarted(deployment_id) })
+  const refresh = useApiMutation('retryDeployment', { onSuccess: ({ deployment_id }) => onStarted(deployment_id) })
+  const since = isFollowed ? latest.created_at : serving?.created_at
+  const changed = since === undefined ? [] : variables.filter((one) => one.environment !== 'preview' && one.updated_at > since)
+  // The deployment that takes them along was begun, and is not known here yet: ids follow their time.
+  const isDeploying = startedId !== null && (latest?.id ?? '') < startedId
+  const isStale = changed.length > 0 && serving !== null && serving !== undefined && !isDeploying
+  return (
+    <>
+      {startedId !== null && <FollowedDeployment slug={slug} id={startedId} isStale={isStale} onDismiss={() => onStarted(null)} />}
+      {isStale && (
+        <div className="card deployment-notice" role="status">
+          <p>
+            {changed.length === 1 ? (
+              <>
+                <code>{changed[0]?.key}</code> was
+              </>
+            ) : (
+              `${changed.length} variables were`
+            )}{' '}
+            changed since the app was deployed. It has what is new with its next deployment.
+          </p>
+          <Button
+            icon={Rocket}
+            busy={deploy.isPending || refresh.isPending}
+            onClick={() => (project.is_connected ? deploy.mutate({ params: { slug } }) : refresh.mutate({ params: { slug, id: serving.id } }))}
+          >
+            Deploy now
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
+
+function FollowedDeployment({ slug, id, isStale, onDismiss }: { slug: string; id: string; isStale: boolean; onDismiss: () => void }) {
+  const { data: deployment } = useDeployment(slug, id)
+  // That an earlier deployment went well is no news beside a later change.
+  if (!deployment || (isStale && deployment.status === 'ready')) return null
+  return (
+    <DeploymentStatusCard
+      slug={slug}
+      id={id}
+      onDismiss={onDismiss}
+      messages={{
+        running: 'Redeploying with the new variables…',
+        ready: 'The app runs with the variables as they are now.',
+        failed: 'The deployment with the new variables failed; what ran before still runs.',
+        canceled: 'The deployment with the new variables was canceled; what ran before still runs.',
+      }}
+    />
+  )
+}

@@ -1,0 +1,89 @@
+import { type FormEvent, useState } from 'react'
+import { validateValue } from '../../../server/contract/env-var-rules.ts'
+import type { EnvVar } from '../../../server/contract/env-vars.ts'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
+import { Button } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { ProblemView } from '../../components/feedback.tsx'
+import { SwitchField } from '../../components/field.tsx'
+import { environmentLabel } from './environments.ts'
+import { ValueField } from './value-field.tsx'
+
+interface Props {
+  slug: string
+  variable: EnvVar
+  onOpenChange: (open: boolean) => void
+}
+
+/** Another value; key and environment stay. A sensitive value is not put in sight by the mere wish to replace it. */
+export function EditVariableDialog({ slug, variable, onOpenChange, onChanged }: Props & { onChanged: () => void }) {
+  const [typed, setTyped] = useState<string | null>(null)
+  const [isSensitive, setSensitive] = useState(variable.is_sensitive)
+  const change = useApiMutation('updateEnvVar', { hidesErrorToast: true, onSuccess: onChanged })
+  const isHidden = variable.is_sensitive && typed === null
+  const value = typed ?? variable.value
+  const error = change.error?.issueFor('value') ?? validateValue(value)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (error !== undefined || change.isPending) return
+    change.mutate({ params: { slug, id: variable.id }, body: { value, is_sensitive: isSensitive } })
+  }
+  return (
+    <Dialog open onOpenChange={onOpenChange} title={`Change ${variable.key}`} description={`For ${environmentLabel(variable.environment)}.`}>
+      <form className="stack" onSubmit={submit}>
+        <ValueField
+          label="Value"
+          value={isHidden ? '' : value}
+          placeholder={isHidden ? 'Hidden, and kept unless something is typed' : ''}
+          onChange={({ target }) => {
+            if (change.error) change.reset()
+            setTyped(target.value)
+          }}
+          error={error}
+          hint="The app has it with its next deployment."
+        />
+        <SwitchField
+          label="Sensitive"
+          hint="Never revealed by “Show values”; reveal it individually."
+          checked={isSensitive}
+          onChange={setSensitive}
+        />
+        {change.error && change.error.issues.length === 0 && <ProblemView problem={change.error} />}
+        <footer className="dialog-footer">
+          <Button onClick={() => onOpenChange(false)}>Cancel</Button>
+          <Button
+            kind="primary"
+            type="submit"
+            busy={change.isPending}
+            disabled={(typed === null || typed === variable.value) && isSensitive === variable.is_sensitive}
+          >
+            Save
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}
+
+export function DeleteVariableDialog({ slug, variable, onOpenChange, onDeleted }: Props & { onDeleted: () => void }) {
+  const remove = useApiMutation('deleteEnvVar', { hidesErrorToast: true, onSuccess: onDeleted })
+  const affectsProduction = variable.environment !== 'preview'
+  return (
+    <Dialog
+      open
+      onOpenChange={onOpenChange}
+      title={`Delete ${variable.key}?`}
+      description={`It goes from ${environmentLabel(variable.environment)}, and its value is gone for good. ${
+        affectsProduction ? 'What production runs is deployed again without it.' : 'Previews are without it from their next deployment.'
+      }`}
+    >
+      {remove.error && <ProblemView problem={remove.error} />}
+      <footer className="dialog-footer">
+        <Button onClick={() => onOpenChange(false)}>Cancel</Button>
+        <Button kind="danger" busy={remove.isPending} onClick={() => remove.mutate({ params: { slug, id: variable.id } })}>
+          Delete
+        </Button>
+      </footer>
+    </Dialog>
+  )
+}

@@ -1,0 +1,75 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import type { DatabaseDump } from '../../../server/contract/databases.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { toProblem } from '../../lib/api-problem.ts'
+import { useClient } from '../../api/queries.ts'
+import { useAllDumps } from '../../api/maintenance.ts'
+import { IconButton } from '../../components/button.tsx'
+import { DownloadButton } from '../../components/download-button.tsx'
+import { ProblemView } from '../../components/feedback.tsx'
+import { formatBytes } from '../../lib/format.ts'
+import { RelativeTime } from '../../components/time.tsx'
+import { DeleteDumpDialog } from '../database/delete-dump-dialog.tsx'
+import { dumpFilename, dumpReasonLabels } from '../database/database-format.ts'
+
+/** Dumps of all databases, those of projects that are gone included: nowhere else is one to be found. */
+export function AllDumps() {
+  const { data, error, refetch } = useAllDumps()
+  const client = useClient()
+  const cache = useQueryClient()
+  const [deleting, setDeleting] = useState<DatabaseDump | null>(null)
+  return (
+    <section className="card" aria-labelledby="every-dump">
+      <header className="card-header">
+        <h2 id="every-dump">Dumps of databases</h2>
+        <span className="text-subtle backup-about">They stay when a database or its project goes</span>
+      </header>
+      {error && (
+        <div className="card-body">
+          <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
+        </div>
+      )}
+      {data?.length === 0 && <p className="card-body text-muted">None yet. They are made on the Database page of a project, and before a drop.</p>}
+      <ul aria-label="Dumps of databases">
+        {data?.map((dump) => (
+          <li key={dump.id} className="card-row backup-row">
+            <div>
+              <p className="backup-title">
+                <strong>{dump.project_slug}</strong>{' '}
+                <span className="text-muted">
+                  {dumpReasonLabels[dump.reason].toLowerCase()}, <RelativeTime at={dump.created_at} />
+                </span>
+              </p>
+              <p className="backup-path text-subtle">
+                <span className="mono truncate" title={dump.file}>
+                  {dump.file}
+                </span>
+              </p>
+            </div>
+            <span className="backup-bytes">{formatBytes(dump.bytes)}</span>
+            <span className="row backup-actions">
+              <DownloadButton
+                url={client.urlOf('downloadDatabaseDump', { params: { slug: dump.project_slug, id: dump.id } })}
+                name={dumpFilename(dump)}
+                label={`Download the dump of ${dump.project_slug}`}
+              />
+              <IconButton icon={Trash2} label={`Delete the dump of ${dump.project_slug}…`} onClick={() => setDeleting(dump)} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      {deleting && (
+        <DeleteDumpDialog
+          dump={deleting}
+          onOpenChange={() => setDeleting(null)}
+          onDeleted={() => {
+            for (const queryKey of [queryKeys.allDumps, queryKeys.dumps(deleting.project_slug), queryKeys.disk])
+              void cache.invalidateQueries({ queryKey })
+          }}
+        />
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,61 @@
+import { useMutationState, useQueryClient } from '@tanstack/react-query'
+import { Archive } from 'lucide-react'
+import { useState } from 'react'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
+import type { ApiResponse } from '../../api/api-client.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { useUi } from '../../stores/ui.ts'
+import { Button } from '../../components/button.tsx'
+import { ProblemView } from '../../components/feedback.tsx'
+import { formatBytes, formatDuration } from '../../lib/format.ts'
+import { useNow } from '../../lib/use-now.ts'
+import { Progress } from '../../components/progress.tsx'
+
+/** What a backup is, and the making of one. */
+export function CreateBackup() {
+  const cache = useQueryClient()
+  const showToast = useUi((state) => state.showToast)
+  const [created, setCreated] = useState<ApiResponse<'createBackup'> | null>(null)
+  const since = useMutationState({ filters: { mutationKey: ['createBackup'], status: 'pending' }, select: ({ state }) => state.submittedAt })[0]
+  const createBackup = useApiMutation('createBackup', {
+    hidesErrorToast: true,
+    onSuccess(answer) {
+      setCreated(answer)
+      showToast({ kind: 'done', text: `The backup is made: ${formatBytes(answer.backup.bytes)}.`, request_id: null })
+      for (const queryKey of [queryKeys.backups, queryKeys.disk]) void cache.invalidateQueries({ queryKey })
+    },
+  })
+  return (
+    <section className="card card-body stack" aria-label="Make a backup">
+      <div className="backup-make">
+        <p className="text-muted">
+          The whole instance in one file, made while everything goes on: projects, deployments, settings, logs, what was uploaded and built, and a
+          dump of every database; Docker images are built again. Variables and passwords in it are sealed; logs, sources and the data of your
+          databases are not: keep it as you keep those, and on another machine.
+        </p>
+        <Button kind="primary" icon={Archive} busy={since !== undefined} onClick={() => createBackup.mutate({})}>
+          Make a backup
+        </Button>
+      </div>
+      {since !== undefined && <BackupProgress since={since} />}
+      {createBackup.error && since === undefined && <ProblemView problem={createBackup.error} />}
+      {created && created.left_out.length > 0 && (
+        <div className="backup-left-out" role="status">
+          <p>
+            <strong>Not in {created.backup.name}:</strong>
+          </p>
+          <ul>
+            {created.left_out.map((sentence) => (
+              <li key={sentence}>{sentence}</li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </section>
+  )
+}
+
+function BackupProgress({ since }: { since: number }) {
+  const now = useNow(1_000)
+  return <Progress label="Making the backup; you may go elsewhere meanwhile" text={formatDuration(Math.max(0, now - since))} />
+}

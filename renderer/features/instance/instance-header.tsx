@@ -1,0 +1,42 @@
+import { Link, useLocation } from 'wouter'
+import { useInstanceSession } from '../../api/queries.ts'
+import { localInstanceId } from '../../lib/instance-path.ts'
+import { useConnection } from '../../stores/connection.ts'
+
+const tabs = [
+  { path: '/instance', text: 'Instance' },
+  { path: '/instance/network', text: 'Network' },
+  { path: '/instance/disk', text: 'Disk' },
+  { path: '/instance/backups', text: 'Backups' },
+] as const
+const desktopTab = { path: '/instance/desktop', text: 'Desktop' } as const
+
+/** Name and tabs over the pages of the instance. Its network is the owner's business. */
+export function InstanceHeader() {
+  const session = useInstanceSession().data
+  const [location] = useLocation()
+  const isHome = useConnection((state) => state.current.id) === localInstanceId
+  return (
+    <header className="project-head">
+      <div className="page-header">
+        <h1>Instance</h1>
+        {session && <p className="text-muted">Homeport {session.instance.version}</p>}
+      </div>
+      {/* Their place, until it is known for whom. */}
+      {session === undefined && (
+        <div className="tabs" aria-hidden>
+          <span className="tab">{'\u00a0'}</span>
+        </div>
+      )}
+      {session?.user.is_instance_owner && (
+        <nav className="tabs" aria-label="Instance">
+          {[...tabs, ...(window.homeport && isHome ? [desktopTab] : [])].map(({ path, text }) => (
+            <Link key={path} href={path} className="tab" aria-current={location === path ? 'page' : undefined}>
+              {text}
+            </Link>
+          ))}
+        </nav>
+      )}
+    </header>
+  )
+}

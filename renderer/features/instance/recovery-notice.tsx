@@ -1,0 +1,33 @@
+import { TriangleAlert } from 'lucide-react'
+import { useInstanceSession } from '../../api/queries.ts'
+import { useBackups } from '../../api/maintenance.ts'
+import { CopyButton } from '../../components/copy.tsx'
+import { Prose } from '../../components/prose.tsx'
+import { RelativeTime } from '../../components/time.tsx'
+import './recovery-notice.css'
+
+/** A start found the ledger damaged and took a copy of it: what was done since that copy is lost, and its owner has to know. */
+export function RecoveryNotice() {
+  const isOwner = useInstanceSession().data?.user.is_instance_owner ?? false
+  const recovered = useBackups(isOwner).data?.recovered
+  if (!recovered) return null
+  return (
+    <div className="recovered" role="alert">
+      <TriangleAlert size={18} aria-hidden />
+      <div>
+        <p>
+          <Prose text={recovered.message} />
+        </p>
+        <p className="text-muted">
+          It was found <RelativeTime at={recovered.at} />.
+        </p>
+        {recovered.damaged_file && (
+          <p className="recovered-file">
+            <span className="mono">{recovered.damaged_file}</span>
+            <CopyButton text={recovered.damaged_file} label="Copy where the damaged file lies" />
+          </p>
+        )}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,17 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+
+/** Saves settings of the instance, and has everything asked again that follows from them. */
+export function useUpdateSettings(options: { successMessage?: string; hidesErrorToast?: boolean; onSuccess?: () => void } = {}) {
+  const cache = useQueryClient()
+  return useApiMutation('updateSettings', {
+    ...options,
+    onSuccess(answer) {
+      cache.setQueryData(queryKeys.settings, answer.settings)
+      for (const queryKey of [queryKeys.session, queryKeys.lan, queryKeys.https, queryKeys.hostsFile, queryKeys.billing, queryKeys.allDomains])
+        void cache.invalidateQueries({ queryKey })
+      options.onSuccess?.()
+    },
+  })
+}

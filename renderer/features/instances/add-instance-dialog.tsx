@@ -1,0 +1,92 @@
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import type { Remote } from '../../../server/contract/remotes.ts'
+import { type ApiProblem, toProblem } from '../../lib/api-problem.ts'
+import { upsertRemote } from '../../api/remotes.ts'
+import { localConnection, useConnection } from '../../stores/connection.ts'
+import { useUi } from '../../stores/ui.ts'
+import { Button } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { ProblemView } from '../../components/feedback.tsx'
+import { TextField } from '../../components/field.tsx'
+import { hostLabel } from './host.ts'
+import { leastUsedHue } from './hues.ts'
+import { HueField, TokenField } from './remote-fields.tsx'
+import { tokenFieldError } from './use-update-token.ts'
+
+// What is said at the field of the address.
+const addressErrorCodes = ['remote_exists', 'remote_unreachable']
+
+/** Another instance by its address and a token; both are tried before it is added. */
+export function AddInstanceDialog({ onClose }: { onClose: () => void }) {
+  const connections = useConnection((state) => state.connections)
+  const [url, setUrl] = useState('')
+  const [token, setToken] = useState('')
+  const [name, setName] = useState('')
+  const [hue, setHue] = useState(() => leastUsedHue(connections.map((one) => one.hue)))
+  const add = useMutation<Remote, ApiProblem>({
+    mutationFn: () =>
+      localConnection.client
+        .call('addRemote', { body: { url: url.trim(), token: token.trim(), hue, ...(name.trim() ? { name: name.trim() } : {}) } })
+        .then(
+          ({ remote }) => remote,
+          (error: unknown) => {
+            throw toProblem(error)
+          },
+        ),
+    onSuccess(remote) {
+      upsertRemote(remote)
+      useUi.getState().showToast({ kind: 'done', text: `${remote.name} is added.`, request_id: null })
+      onClose()
+    },
+  })
+  const { error } = add
+  const urlError = error?.issueFor('url') ?? (error && addressErrorCodes.includes(error.code) ? error.message : undefined)
+  const tokenMessage = tokenFieldError(error)
+  const nameError = error?.issueFor('name')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!add.isPending) add.mutate()
+  }
+  return (
+    <Dialog
+      open
+      onOpenChange={onClose}
+      title="Add an instance"
+      description="Another Homeport, or a hosted account that speaks its API. Create a token there, under Account, API tokens."
+    >
+      <form className="stack" onSubmit={submit}>
+        <TextField
+          label="Address"
+          mono
+          required
+          maxLength={300}
+          inputMode="url"
+          value={url}
+          onChange={({ target }) => setUrl(target.value)}
+          placeholder="https://deploy.example.com"
+          hint="http:// only within your own network."
+          error={urlError}
+        />
+        <TokenField value={token} onChange={setToken} error={tokenMessage} />
+        <TextField
+          label="Name"
+          maxLength={60}
+          value={name}
+          onChange={({ target }) => setName(target.value)}
+          placeholder={hostLabel(url.trim()) || 'deploy.example.com'}
+          hint="Left empty, it is called by its host."
+          error={nameError}
+        />
+        <HueField value={hue} onChange={setHue} />
+        {error && !urlError && !tokenMessage && !nameError && <ProblemView problem={error} />}
+        <footer className="dialog-footer">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" busy={add.isPending}>
+            Add
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,109 @@
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { type ApiProblem, toProblem } from '../../lib/api-problem.ts'
+import { removeRemote, upsertRemote } from '../../api/remotes.ts'
+import { type InstanceConnection, localConnection } from '../../stores/connection.ts'
+import { useUi } from '../../stores/ui.ts'
+import { Button } from '../../components/button.tsx'
+import { Dialog, ConfirmByNameDialog } from '../../components/dialog.tsx'
+import { ProblemView } from '../../components/feedback.tsx'
+import { TextField } from '../../components/field.tsx'
+import { hostLabel } from './host.ts'
+import { HueField, TokenField } from './remote-fields.tsx'
+import { useUpdateToken } from './use-update-token.ts'
+
+interface Props {
+  connection: InstanceConnection
+  onClose: () => void
+}
+
+const throwProblem = (error: unknown) => {
+  throw toProblem(error)
+}
+
+export function EditInstanceDialog({ connection: { id, ...current }, onClose }: Props) {
+  const [name, setName] = useState(current.name)
+  const [hue, setHue] = useState(current.hue)
+  const change = useMutation<void, ApiProblem>({
+    mutationFn: () =>
+      localConnection.client
+        .call('updateRemote', { params: { id }, body: { name: name.trim(), hue } })
+        .then(({ remote }) => upsertRemote(remote), throwProblem),
+    onSuccess: onClose,
+  })
+  const nameError = change.error?.issueFor('name')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    change.mutate()
+  }
+  return (
+    <Dialog open onOpenChange={onClose} title="Name and colour" description={`Of ${hostLabel(current.origin)}, on this dashboard alone.`}>
+      <form className="stack" onSubmit={submit}>
+        <TextField label="Name" required maxLength={60} value={name} onChange={({ target }) => setName(target.value)} error={nameError} />
+        <HueField value={hue} onChange={setHue} />
+        {change.error && !nameError && <ProblemView problem={change.error} />}
+        <footer className="dialog-footer">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" busy={change.isPending}>
+            Save
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}
+
+export function ReplaceTokenDialog({ connection, onClose }: Props) {
+  const [token, setToken] = useState('')
+  const change = useUpdateToken(connection, () => {
+    useUi.getState().showToast({ kind: 'done', text: `${connection.name} takes the new token.`, request_id: null })
+    onClose()
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    change.mutate(token)
+  }
+  return (
+    <Dialog
+      open
+      onOpenChange={onClose}
+      title="A new token"
+      description={`For ${connection.name} at ${hostLabel(connection.origin)}. It is tried there before it takes the place of the old one.`}
+    >
+      <form className="stack" onSubmit={submit}>
+        <TokenField value={token} onChange={setToken} error={change.fieldError} />
+        {change.formError && <ProblemView problem={change.formError} />}
+        <footer className="dialog-footer">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" busy={change.isPending}>
+            Save
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}
+
+export function RemoveInstanceDialog({ connection: { id, name, origin }, onClose }: Props) {
+  const remove = useMutation<void, ApiProblem>({
+    mutationFn: () => localConnection.client.call('deleteRemote', { params: { id } }).then(() => removeRemote(id), throwProblem),
+    onSuccess() {
+      useUi.getState().showToast({ kind: 'done', text: `${name} is removed from this dashboard.`, request_id: null })
+      onClose()
+    },
+  })
+  return (
+    <ConfirmByNameDialog
+      open
+      onOpenChange={onClose}
+      title={`Remove ${name}?`}
+      description={`This dashboard forgets the address ${hostLabel(origin)}, its name, its colour and its token. Nothing changes there: its projects run on, and the token works until it is revoked there.`}
+      name={name}
+      action="Remove it"
+      busy={remove.isPending}
+      onConfirm={() => remove.mutate()}
+    >
+      {remove.error && <ProblemView problem={remove.error} />}
+    </ConfirmByNameDialog>
+  )
+}

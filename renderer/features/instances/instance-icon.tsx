@@ -1,0 +1,18 @@
+import { Radio } from 'lucide-react'
+import type { InstanceConnection } from '../../stores/connection.ts'
+import { localInstanceId } from '../../lib/instance-path.ts'
+import { Logo } from '../../components/logo.tsx'
+
+/** The mark of an instance in its colour: round and sending for another one, the square logo for the one at home. */
+export function InstanceIcon({ connection, size = 26 }: { connection: Pick<InstanceConnection, 'id' | 'hue'>; size?: number }) {
+  const style = { '--hue': connection.hue } as React.CSSProperties
+  return connection.id === localInstanceId ? (
+    <span className="instance-icon" style={style}>
+      <Logo size={size} />
+    </span>
+  ) : (
+    <span className="instance-icon instance-icon-remote" style={{ ...style, width: size, height: size }}>
+      <Radio size={Math.round(size * 0.58)} aria-hidden />
+    </span>
+  )
+}

@@ -1,0 +1,49 @@
+import { Compass } from 'lucide-react'
+import { Link } from 'wouter'
+import { toProblem } from '../../lib/api-problem.ts'
+import { useHomeSession } from '../../api/remotes.ts'
+import { basePath } from '../../lib/instance-path.ts'
+import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { useTitle } from '../layout/use-title.ts'
+
+/** The address names an instance that this window does not have, or not yet. */
+export function InstanceNotFound({ isListed, error, onRetry }: { isListed: boolean; error: Error | null; onRetry: () => void }) {
+  useTitle('No such instance')
+  const session = useHomeSession()
+  const problem = error ?? session.error
+  const refresh = () => {
+    void session.refetch()
+    onRetry()
+  }
+  return (
+    <main className="page">
+      {problem && <ProblemView problem={toProblem(problem)} onRetry={refresh} />}
+      {!isListed && !problem && <SkeletonRows rows={6} height={64} />}
+      {isListed && (
+        <div className="card">
+          <EmptyState
+            isPage
+            icon={Compass}
+            title="There is no such instance here"
+            action={
+              <span className="row">
+                <Link href={`~${basePath}/`} className="button button-primary">
+                  <span>To this machine</span>
+                </Link>
+                {session.data?.user.is_instance_owner && (
+                  <Link href={`~${basePath}/instances`} className="button button-plain">
+                    <span>All instances</span>
+                  </Link>
+                )}
+              </span>
+            }
+          >
+            {session.data?.user.is_instance_owner === false
+              ? 'Other instances are the owner’s business; you see the one that you are signed in to.'
+              : 'The link may be old, or the instance was removed from this dashboard. Its own data is where it was.'}
+          </EmptyState>
+        </div>
+      )}
+    </main>
+  )
+}

@@ -1,0 +1,63 @@
+import { type FormEvent, useState } from 'react'
+import { Link } from 'wouter'
+import { basePath } from '../../lib/instance-path.ts'
+import { type InstanceConnection, useConnection } from '../../stores/connection.ts'
+import { Button } from '../../components/button.tsx'
+import { Contours } from '../../components/contours.tsx'
+import { ProblemView } from '../../components/feedback.tsx'
+import { useTitle } from '../layout/use-title.ts'
+import { hostLabel } from './host.ts'
+import { InstanceIcon } from './instance-icon.tsx'
+import { TokenField } from './remote-fields.tsx'
+import { useUpdateToken } from './use-update-token.ts'
+import '../session/sign-in.css'
+import './page.css'
+
+/** The instance in front takes no token of ours: asked for in place, so that one goes on where one was. */
+export function TokenPrompt({ connection }: { connection: InstanceConnection }) {
+  useTitle(`A new token for ${connection.name}`)
+  const [token, setToken] = useState('')
+  const isTokenRejected = useConnection((state) => state.rejected_ids.includes(connection.id))
+  const change = useUpdateToken(connection)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    change.mutate(token)
+  }
+  return (
+    <main className="sign-in" style={{ '--hue': connection.hue } as React.CSSProperties}>
+      <Contours />
+      <form className="sign-in-card token-prompt" onSubmit={submit}>
+        <p className="token-instance">
+          <InstanceIcon connection={connection} />
+          <span className="mono truncate">{hostLabel(connection.origin)}</span>
+        </p>
+        <h1 className="name-in-full">A new token for {connection.name}</h1>
+        <p className="text-muted">
+          {isTokenRejected
+            ? 'It does not take the token that was held for it: it ended, or was revoked there.'
+            : 'No token is held for it: it was kept until you signed out, or Homeport was started anew.'}{' '}
+          Make one there, under Account, API tokens.
+        </p>
+        <TokenField value={token} onChange={setToken} error={change.fieldError} />
+        {change.formError && <ProblemView problem={change.formError} />}
+        <div className="row token-actions">
+          <Button kind="primary" type="submit" busy={change.isPending}>
+            Go on
+          </Button>
+          {isTokenRejected && (
+            <Button kind="bare" onClick={() => useConnection.getState().clearRejection(connection.id)}>
+              Try the old one again
+            </Button>
+          )}
+        </div>
+        <p className="row">
+          <Link href={`~${basePath}/`}>To this machine</Link>
+          <span className="text-subtle" aria-hidden>
+            ·
+          </span>
+          <Link href={`~${basePath}/instances`}>All instances</Link>
+        </p>
+      </form>
+    </main>
+  )
+}

@@ -1,0 +1,31 @@
+import { useMutation } from '@tanstack/react-query'
+import type { ApiProblem } from '../../lib/api-problem.ts'
+import { toProblem } from '../../lib/api-problem.ts'
+import { upsertRemote } from '../../api/remotes.ts'
+import { type InstanceConnection, localConnection, useConnection } from '../../stores/connection.ts'
+
+/** Gives another token to an instance that is known. What was asked for with the old one is asked for again. */
+export function useUpdateToken({ id, cache }: InstanceConnection, onDone?: () => void) {
+  const change = useMutation<void, ApiProblem, string>({
+    mutationFn: async (token) => {
+      try {
+        const { remote } = await localConnection.client.call('updateRemote', { params: { id }, body: { token: token.trim() } })
+        upsertRemote(remote)
+      } catch (error) {
+        throw toProblem(error)
+      }
+    },
+    onSuccess() {
+      cache.clear()
+      useConnection.getState().clearRejection(id)
+      onDone?.()
+    },
+  })
+  const fieldError = tokenFieldError(change.error)
+  return { mutate: change.mutate, isPending: change.isPending, fieldError, formError: fieldError === undefined ? change.error : null }
+}
+
+/** What of a problem belongs at the field of the token. */
+export function tokenFieldError(problem: ApiProblem | null): string | undefined {
+  return problem?.issueFor('token') ?? (problem?.code === 'remote_token_refused' ? problem.message : undefined)
+}

@@ -1,0 +1,62 @@
+import { Dialog } from '../../components/dialog.tsx'
+import { SwitchField } from '../../components/field.tsx'
+import { isSingleKey } from './chords.ts'
+import { KeyCaps } from './keys.tsx'
+import { type Shortcut, shortcutGroups, shortcuts } from './shortcuts.ts'
+import { useKeyboard } from './store.ts'
+import './shortcuts-dialog.css'
+
+const all: Shortcut[] = Object.values(shortcuts)
+
+/** Every key on one sheet, drawn from the record that the keys themselves work from. */
+export default function ShortcutsDialog() {
+  const setSheetOpen = useKeyboard((state) => state.setShortcutsOpen)
+  return (
+    <Dialog open onOpenChange={setSheetOpen} title="Keyboard" description="Keys rest while you type in a field and while a dialog is open.">
+      <ShortcutList heading="h3" />
+    </Dialog>
+  )
+}
+
+export function ShortcutList({ heading: Heading }: { heading: 'h2' | 'h3' }) {
+  const { has_single_keys, setSingleKeys } = useKeyboard()
+  const isOff = ({ keys }: Shortcut) => !has_single_keys && keys.every(isSingleKey)
+  return (
+    <>
+      <div className="shortcuts">
+        {Object.entries(shortcutGroups).map(([group, heading]) => (
+          <section key={group} aria-label={heading}>
+            <Heading>{heading}</Heading>
+            <dl>
+              {all
+                .filter((shortcut) => shortcut.group === group)
+                .map((shortcut) => (
+                  <div key={shortcut.description + shortcut.keys.join()} className={isOff(shortcut) ? 'shortcuts-off' : ''}>
+                    <dt>
+                      {shortcut.description}
+                      {isOff(shortcut) && <span className="visually-hidden"> (off)</span>}
+                    </dt>
+                    <dd>
+                      {shortcut.keysLabel ??
+                        shortcut.keys.map((keys, index) => (
+                          <span key={keys} className="shortcuts-keys">
+                            {index > 0 && <span className="text-subtle"> or </span>}
+                            <KeyCaps keys={keys} />
+                          </span>
+                        ))}
+                    </dd>
+                  </div>
+                ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+      <SwitchField
+        label="Single keys"
+        hint="Characters alone, such as d or g p. Turn them off when you dictate, or press keys by accident; chords go on working."
+        checked={has_single_keys}
+        onChange={setSingleKeys}
+      />
+    </>
+  )
+}

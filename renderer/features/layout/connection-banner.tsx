@@ -1,0 +1,58 @@
+import { useIsFetching, useQueryClient } from '@tanstack/react-query'
+import { Unplug } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { refetchAll } from '../../api/query-cache.ts'
+import type { StreamState } from '../../api/event-stream.ts'
+import { localInstanceId } from '../../lib/instance-path.ts'
+import { useConnection } from '../../stores/connection.ts'
+import { Button } from '../../components/button.tsx'
+
+// A stream that is cut and back at once is nothing to tell anybody.
+const showDelay_ms = 1_500
+
+/** Says that the line to the platform is cut, and goes by itself when it is back. */
+export function ConnectionBanner() {
+  const stream = useConnection((state) => state.stream)
+  const { id, name } = useConnection((state) => state.current)
+  const cache = useQueryClient()
+  const busy = useIsFetching() > 0
+  const [isLost, setLost] = useState(false)
+  const isWaiting = stream.name === 'waiting'
+
+  useEffect(() => {
+    if (stream.name === 'open') setLost(false)
+    if (!isWaiting) return
+    const timer = setTimeout(() => setLost(true), showDelay_ms)
+    return () => clearTimeout(timer)
+  }, [stream.name, isWaiting])
+
+  return (
+    <div role="status">
+      {isLost && (
+        <div className="connection-banner">
+          <Unplug size={16} aria-hidden />
+          <span>
+            {connectionMessage(stream, id === localInstanceId ? null : name)} What you see may be old; it heals by itself when the line is back.
+          </span>
+          <Button
+            busy={busy}
+            onClick={() => {
+              // The stream waits for this event to try again at once.
+              window.dispatchEvent(new Event('online'))
+              refetchAll(cache)
+            }}
+          >
+            Try now
+          </Button>
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** `remote`: the name of another instance; the line to it has two parts. */
+function connectionMessage(stream: StreamState, remote: string | null): string {
+  const isLocalReachable = stream.name === 'waiting' && stream.problem.status !== 0
+  if (remote !== null && isLocalReachable) return `${remote} does not answer.`
+  return 'The connection to Homeport is lost.'
+}

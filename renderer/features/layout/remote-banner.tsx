@@ -1,0 +1,22 @@
+import { Undo2 } from 'lucide-react'
+import { Link } from 'wouter'
+import { basePath } from '../../lib/instance-path.ts'
+import type { InstanceConnection } from '../../stores/connection.ts'
+import { hostLabel } from '../instances/host.ts'
+import { InstanceIcon } from '../instances/instance-icon.tsx'
+
+/** Whose projects these are, over every page of another instance. */
+export function RemoteBanner({ connection }: { connection: InstanceConnection }) {
+  return (
+    <div className="remote-banner" role="region" aria-label="Instance in front">
+      <InstanceIcon connection={connection} size={22} />
+      <p className="remote-banner-name">
+        <strong className="truncate">{connection.name}</strong>
+        <span className="mono truncate">{hostLabel(connection.origin)}</span>
+      </p>
+      <Link href={`~${basePath}/`} className="remote-banner-home">
+        <Undo2 size={14} aria-hidden /> To this machine
+      </Link>
+    </div>
+  )
+}

@@ -1,0 +1,70 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useCallback, useEffect, useRef } from 'react'
+import { useLocation } from 'wouter'
+import type { Deployment } from '../../../server/contract/deployments.ts'
+import { findProjectSlug } from '../../api/query-cache.ts'
+import type { StreamEvent } from '../../api/api-client.ts'
+import { basePath, instanceBasePath, localInstanceId } from '../../lib/instance-path.ts'
+import { useConnection } from '../../stores/connection.ts'
+import { useUi } from '../../stores/ui.ts'
+import { deploymentTitle } from '../deployments/deployment-line.tsx'
+import { isTerminal } from '../deployments/deployment-progress.ts'
+import { useKeyboard } from '../keyboard/store.ts'
+import { useDroppedSource } from '../upload/dropped-source-store.ts'
+
+/**
+ * What the desktop window adds, when there is one: it sends us to places, and notifies when a deployment ends out of sight. Of this
+ * machine's deployments it tells by itself, also with its window closed; of a remote's it hears from the page.
+ */
+export function useDesktopBridge(): (event: StreamEvent<'followInstance'>) => void {
+  const [, navigate] = useLocation()
+  const cache = useQueryClient()
+  const { id, name } = useConnection((state) => state.current)
+  const runningIds = useRef(new Set<string>())
+
+  useEffect(
+    () =>
+      window.homeport?.onNavigate((path, message) => {
+        const { pathname, searchParams } = new URL(path, 'http://desktop')
+        const command = searchParams.get('do')
+        // Whoever wants a thing done on the page that is open stays there.
+        if (command !== 'keyboard') navigate(`~${basePath}${command !== null && Object.hasOwn(menuCommands, command) ? pathname : path}`)
+        if (command !== null) menuCommands[command]?.()
+        if (message !== null) useUi.getState().showToast({ kind: 'failed', text: message, request_id: null, of: localInstanceId })
+      }),
+    [navigate],
+  )
+
+  return useCallback(
+    (event) => {
+      if (event.event !== 'deployment' || !window.homeport || id === localInstanceId) return
+      const { deployment } = event.data
+      if (!isTerminal(deployment.status)) runningIds.current.add(deployment.id)
+      // Told once, and only of what was seen to run.
+      else if (runningIds.current.delete(deployment.id) && deployment.status !== 'canceled') {
+        const slug = findProjectSlug(cache, deployment.project_id)
+        const deploymentPath = `${instanceBasePath(id).slice(basePath.length)}/projects/${slug}/deployments/${deployment.id}`
+        if (slug !== undefined) void window.homeport.notify({ ...notificationText(deployment, `${slug} on ${name}`), path: deploymentPath })
+      }
+    },
+    [cache, id, name],
+  )
+}
+
+/** What the menu asks for beyond a place. */
+const menuCommands: Record<string, () => void> = {
+  keyboard: () => useKeyboard.getState().setShortcutsOpen(true),
+  'new-project': () => useUi.getState().setNewProjectOpen(true),
+  'deploy-folder': () =>
+    void window.homeport?.chooseFolder().then((path) => {
+      if (path === null) return
+      useDroppedSource.getState().setSource({ kind: 'folder', path })
+      useUi.getState().setNewProjectOpen(true)
+    }),
+}
+
+function notificationText(deployment: Deployment, name: string): { title: string; body: string } {
+  return deployment.status === 'ready'
+    ? { title: `${name} is ready`, body: deploymentTitle(deployment) }
+    : { title: `${name} failed to deploy`, body: deployment.error?.message ?? deploymentTitle(deployment) }
+}

@@ -1,0 +1,57 @@
+import type { ReactNode } from 'react'
+import type { Metrics } from '../../../server/contract/metrics.ts'
+import type { Project } from '../../../server/contract/projects.ts'
+import { formatCompact } from '../../lib/chart-scale.ts'
+import { formatBytes, formatLatency, formatPercent } from '../../lib/format.ts'
+import { RelativeTime } from '../../components/time.tsx'
+
+/** The range in a few numbers. */
+export function MetricTiles({ metrics, project }: { metrics: Metrics; project: Project | undefined }) {
+  const { totals, cache, cold_starts, resources } = metrics
+  return (
+    <dl className="card figures" aria-label="Figures">
+      <MetricTile name="Requests" value={<span title={totals.requests.toLocaleString()}>{formatCompact(totals.requests)}</span>}>
+        {formatBytes(totals.bytes_out)} sent
+      </MetricTile>
+      <MetricTile name="Errors" value={formatPercent(totals.error_rate)}>
+        {countLabel(totals.errors, 'server error', 'server errors')} (5xx)
+      </MetricTile>
+      <MetricTile name="Median answer" value={formatLatency(totals.p50_ms)}>
+        <span className="nowrap">p95 {formatLatency(totals.p95_ms)},</span> <span className="nowrap">p99 {formatLatency(totals.p99_ms)}</span>
+      </MetricTile>
+      <MetricTile name="From the cache" value={cache.hit_ratio === null ? 'None' : formatPercent(cache.hit_ratio)}>
+        {countLabel(cache.hits, 'hit', 'hits')}, {countLabel(cache.misses, 'miss', 'misses')}
+      </MetricTile>
+      <MetricTile name="Cold starts" value={cold_starts.count.toLocaleString()}>
+        {cold_starts.last_at === null ? (
+          'It was never woken'
+        ) : (
+          <>
+            {formatLatency(cold_starts.p50_ms)}, the last <RelativeTime at={cold_starts.last_at} />
+          </>
+        )}
+      </MetricTile>
+      <MetricTile name="Right now" value={resources ? `${Math.round(resources.memory_mb)} MB` : 'Nothing runs'}>
+        {resources
+          ? `of ${resources.memory_limit_mb} MB; ${resources.cpu_percent.toFixed(resources.cpu_percent < 10 ? 1 : 0)} % of a core`
+          : project?.is_cold
+            ? 'Asleep; the next request wakes it'
+            : 'It is stopped, or its files need no process'}
+      </MetricTile>
+    </dl>
+  )
+}
+
+function countLabel(count: number, one: string, many: string): string {
+  return `${count.toLocaleString()} ${count === 1 ? one : many}`
+}
+
+function MetricTile({ name, value, children }: { name: string; value: ReactNode; children: ReactNode }) {
+  return (
+    <div className="figure">
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+      <dd>{children}</dd>
+    </div>
+  )
+}

@@ -1,0 +1,45 @@
+import type { Metrics } from '../../../server/contract/metrics.ts'
+import { formatTimeRange } from '../../lib/chart-scale.ts'
+import { formatBytes, formatLatency } from '../../lib/format.ts'
+
+/** The charts in numbers: for eyes that want them exact, and for ears. Times without a request are left out. */
+export function MetricsTable({ metrics }: { metrics: Metrics }) {
+  const rows = metrics.buckets.filter(({ requests, cold_starts }) => requests > 0 || cold_starts > 0).toReversed()
+  return (
+    <details className="card metrics-table">
+      <summary>As a table</summary>
+      <div tabIndex={0} role="region" aria-label="Metrics as a table">
+        <table>
+          <thead>
+            <tr>
+              {['Time', 'Requests', '2xx', '3xx', '4xx', '5xx', 'p50', 'p95', 'p99', 'Sent', 'Hits', 'Misses', 'Bypass', 'Cold starts'].map(
+                (name) => (
+                  <th key={name} scope="col">
+                    {name}
+                  </th>
+                ),
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={row.ts}>
+                <th scope="row">{formatTimeRange(row.ts, metrics.bucket_seconds)}</th>
+                {[row.requests, row.status_2xx, row.status_3xx, row.status_4xx, row.status_5xx].map((value, index) => (
+                  <td key={index}>{value.toLocaleString()}</td>
+                ))}
+                {[row.p50_ms, row.p95_ms, row.p99_ms].map((value, index) => (
+                  <td key={index}>{formatLatency(value)}</td>
+                ))}
+                <td>{formatBytes(row.bytes_out)}</td>
+                {[row.cache_hits, row.cache_misses, row.cache_bypass, row.cold_starts].map((value, index) => (
+                  <td key={index}>{value.toLocaleString()}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  )
+}

@@ -1,0 +1,83 @@
+import { helpTopics } from '../../../server/contract/help.ts'
+import type { DoctorCheckWithHelp } from '../../../server/contract/instance.ts'
+import type { ApiClient } from '../../api/api-client.ts'
+import type { DashboardNotification } from './store.ts'
+
+/** How often a window asks how its instance is. What is quickly told alone: it costs a few milliseconds. */
+const checkInterval_ms = 5 * 60_000
+const firstCheckDelay_ms = 5_000
+
+/** Looks at the instance from time to time, for its owner, as long as somebody looks at the window. */
+export function startHealthMonitor(
+  client: ApiClient,
+  existing: readonly DashboardNotification[],
+  notify: (notice: DashboardNotification) => void,
+): () => void {
+  const controller = new AbortController()
+  const handleChecks = createHealthNotifier(notify, Date.now, existing)
+  const runChecks = () => {
+    if (document.visibilityState !== 'visible') return
+    client.call('doctor', { query: { quick: 'true' }, signal: controller.signal }).then(
+      ({ checks }) => handleChecks(Array.isArray(checks) ? checks : []),
+      () => undefined,
+    )
+  }
+  const first = setTimeout(runChecks, firstCheckDelay_ms)
+  const timer = setInterval(runChecks, checkInterval_ms)
+  controller.signal.addEventListener('abort', () => {
+    clearTimeout(first)
+    clearInterval(timer)
+  })
+  return () => controller.abort()
+}
+
+/** Tells what went wrong since the last look, or since `told` before the page was loaded; what was fixed and went wrong again is told again. */
+export function createHealthNotifier(
+  notify: (notice: DashboardNotification) => void,
+  now: () => number,
+  existing: readonly Pick<DashboardNotification, 'id'>[] = [],
+): (checks: DoctorCheckWithHelp[]) => void {
+  // An id is name, status and time.
+  let failing = new Set(existing.map(({ id }) => id.slice(0, id.lastIndexOf(' '))))
+  return (checks) => {
+    const previous = failing
+    failing = new Set()
+    for (const check of checks) {
+      const text = describeCheck(check)
+      if (!text) continue
+      const name = `${check.name} ${check.status}`
+      failing.add(name)
+      if (previous.has(name)) continue
+      notify({
+        id: `${name} ${now()}`,
+        kind: 'failed',
+        title: text.title,
+        text: check.message,
+        ...(check.mend ? { todo: check.mend } : {}),
+        ...(text.is_quiet ? { is_quiet: true } : {}),
+        path: text.path ?? (check.help && helpTopics.includes(check.help) ? `/help/${check.help}` : '/instance'),
+        at: new Date(now()).toISOString(),
+      })
+    }
+  }
+}
+
+interface NotificationText {
+  title: string
+  path?: string
+  is_quiet?: boolean
+}
+
+/** Undefined: nothing that has to be told. What stands as it is since the start, and needs nobody at once, is told quietly. */
+function describeCheck({ name, status }: DoctorCheckWithHelp): NotificationText | undefined {
+  if (status === 'ok') return undefined
+  if (name === 'disk') return { title: status === 'failed' ? 'The disk is full' : 'The disk is nearly full', path: '/instance/disk' }
+  if (name === 'backups') return { title: status === 'failed' ? 'A backup failed' : 'The data was put back from a copy', path: '/instance/backups' }
+  if (name === 'sandbox') return { title: 'Builds and apps are not confined', path: '/instance', is_quiet: true }
+  if (name === 'apps') return { title: 'Apps are open to your network', path: '/instance' }
+  if (name.startsWith('databases')) return { title: 'The server of the databases does not run' }
+  if (name === 'port edge') return { title: 'The apps are at another port', is_quiet: true }
+  if (name.startsWith('port')) return { title: 'The dashboard is at another port', is_quiet: true }
+  if (name === 'encryption') return { title: 'Secrets are sealed with a key in a file', is_quiet: true }
+  return undefined
+}

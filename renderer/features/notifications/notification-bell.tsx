@@ -1,0 +1,84 @@
+import { Bell, CircleAlert, CircleCheck, Info } from 'lucide-react'
+import { DropdownMenu } from 'radix-ui'
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import { useConnection } from '../../stores/connection.ts'
+import { IconButton } from '../../components/button.tsx'
+import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
+import { getPortalContainer } from '../../components/menu.tsx'
+import { RelativeTime } from '../../components/time.tsx'
+import { type DashboardNotification, notificationsOf, useNotifications } from './store.ts'
+import './notification-bell.css'
+
+/** What ended while one looked elsewhere, with the way there. */
+export function NotificationBell({ align }: { align: 'start' | 'end' }) {
+  const instance = useConnection((state) => state.current.id)
+  const { notices, unread } = useNotifications(({ lists }) => notificationsOf(lists, instance))
+  const markRead = useNotifications((state) => state.markRead)
+  const [isOpen, setOpen] = useState(false)
+  const [, navigate] = useLocation()
+  const onOpenChange = (open: boolean) => {
+    setOpen(open)
+    if (!open) markRead(instance)
+  }
+  return (
+    <DropdownMenu.Root modal={false} open={isOpen} onOpenChange={onOpenChange}>
+      <span className="bell">
+        <DropdownMenu.Trigger asChild>
+          <IconButton icon={Bell} label={unread > 0 ? `Notices: ${unread} new` : 'Notices'} />
+        </DropdownMenu.Trigger>
+        {unread > 0 && (
+          <span className="bell-count" aria-hidden>
+            {unread > 9 ? '9+' : unread}
+          </span>
+        )}
+      </span>
+      <DropdownMenu.Portal container={getPortalContainer()}>
+        <DropdownMenu.Content className="menu notifications" align={align} sideOffset={6} collisionPadding={8} aria-label="Notices">
+          {notices.length === 0 && (
+            <DropdownMenu.Item disabled className="notifications-empty text-muted">
+              Nothing to tell. Deployments, crashes, domains and previews report here when you look elsewhere, and so does this instance when it needs
+              you.
+            </DropdownMenu.Item>
+          )}
+          {notices.map((notice, index) => (
+            <DropdownMenu.Item
+              key={notice.id}
+              className={`menu-item notification notification-${notice.is_quiet ? 'quiet' : notice.kind} ${index < unread ? 'notification-new' : ''}`}
+              onSelect={() => navigate(notice.path)}
+            >
+              <NotificationIcon notice={notice} />
+              <span className="notification-body">
+                <strong className="truncate">{sanitizeForDisplay(notice.title)}</strong>
+                <span className="text-muted notification-text">{sanitizeForDisplay(notice.text)}</span>
+                {notice.todo && <span className="notification-action">{sanitizeForDisplay(notice.todo)}</span>}
+                <span className="text-subtle">
+                  <RelativeTime at={notice.at} />
+                  {index < unread && <span className="visually-hidden">, new</span>}
+                </span>
+              </span>
+            </DropdownMenu.Item>
+          ))}
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  )
+}
+
+function NotificationIcon({ notice: { kind, is_quiet } }: { notice: DashboardNotification }) {
+  const Icon = is_quiet ? Info : kind === 'done' ? CircleCheck : CircleAlert
+  return <Icon size={16} aria-hidden />
+}
+
+/** Said aloud to those who listen; once, wherever the bell hangs. */
+export function NotificationAnnouncer() {
+  const instance = useConnection((state) => state.current.id)
+  const newest = useNotifications(({ lists }) =>
+    notificationsOf(lists, instance).unread > 0 ? notificationsOf(lists, instance).notices[0]?.title : undefined,
+  )
+  return (
+    <p className="visually-hidden" role="status">
+      {newest && sanitizeForDisplay(newest)}
+    </p>
+  )
+}

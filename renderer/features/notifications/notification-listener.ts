@@ -1,0 +1,121 @@
+import type { QueryClient } from '@tanstack/react-query'
+import type { Deployment } from '../../../server/contract/deployments.ts'
+import type { Domain } from '../../../server/contract/domains.ts'
+import type { Preview } from '../../../server/contract/previews.ts'
+import type { Project } from '../../../server/contract/projects.ts'
+import { findCachedProject } from '../../api/query-cache.ts'
+import type { ApiClient, StreamEvent } from '../../api/api-client.ts'
+import type { DomainList } from '../../api/domains.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { deploymentTitle } from '../deployments/deployment-line.tsx'
+import { isTerminal } from '../deployments/deployment-progress.ts'
+import type { DashboardNotification } from './store.ts'
+
+interface NotificationListenerOptions {
+  client: ApiClient
+  cache: QueryClient
+  notify(notice: DashboardNotification): void
+  /** Whether the person sees this place right now. */
+  isVisible(path: string): boolean
+  now(): number
+}
+
+/** Hears what the shared stream of an instance tells, before the cache does, and says what of it is over. */
+export function createNotificationListener({
+  client,
+  cache,
+  notify,
+  isVisible,
+  now,
+}: NotificationListenerOptions): (event: StreamEvent<'followInstance'>) => void {
+  const runningIds = new Set<string>()
+
+  const deployment = (one: Deployment) => {
+    if (!isTerminal(one.status)) {
+      runningIds.add(one.id)
+      return
+    }
+    // Told once, and only of what was seen to run. Who cancels knows.
+    if (!runningIds.delete(one.id) || one.status === 'canceled') return
+    const project = findCachedProject(cache, one.project_id)
+    if (!project) return
+    const { slug, name } = project
+    const path = `/projects/${slug}/deployments/${one.id}`
+    if (isVisible(path) || isVisible(`/projects/${slug}`)) return
+    const subject = one.target === 'preview' ? `Preview of ${one.branch ?? 'a branch'}` : name
+    notify({
+      id: `${one.id} ${one.status}`,
+      kind: one.status === 'ready' ? 'done' : 'failed',
+      title: one.status === 'ready' ? `${subject} is ready` : `${subject} failed`,
+      text: `${one.target === 'preview' ? `${name} · ` : ''}${one.status === 'ready' ? deploymentTitle(one) : (one.error?.message ?? deploymentTitle(one))}`,
+      path,
+      at: one.finished_at ?? new Date(now()).toISOString(),
+    })
+  }
+
+  const onProject = (project: Project) => {
+    if (project.status !== 'crashed' || (findCachedProject(cache, project.id)?.status ?? 'crashed') === 'crashed') return
+    const path = `/projects/${project.slug}/logs`
+    if (isVisible(path) || isVisible(`/projects/${project.slug}`)) return
+    notify({
+      id: `${project.id} crashed ${project.updated_at}`,
+      kind: 'failed',
+      title: `${project.name} has crashed`,
+      text: 'It ended again and again and is no longer started. Its log has the reason.',
+      path,
+      at: project.updated_at,
+    })
+  }
+
+  // Domains ride on no stream, but a change of theirs is news of their project: those that were seen waiting are looked at again.
+  const checkDomains = async (slug: string) => {
+    const before = cache.getQueryData<DomainList>(queryKeys.domains(slug))?.domains.filter(isPending) ?? []
+    if (before.length === 0) return
+    const after = await client.call('listProjectDomains', { params: { slug } })
+    for (const { id, hostname, status, last_check_error, verified_at, project_name } of after.domains) {
+      if (!before.some((one) => one.id === id) || (status !== 'verified' && status !== 'failed')) continue
+      const path = `/projects/${slug}/domains`
+      if (isVisible(path)) continue
+      notify({
+        id: `${id} ${status}`,
+        kind: status === 'verified' ? 'done' : 'failed',
+        title: status === 'verified' ? `${hostname} is verified` : `${hostname} could not be verified`,
+        text: status === 'verified' ? `It leads to ${project_name} now.` : (last_check_error ?? 'Its records do not lead here.'),
+        path,
+        at: verified_at ?? new Date(now()).toISOString(),
+      })
+    }
+    cache.setQueryData(queryKeys.domains(slug), after)
+  }
+
+  // Nor do previews: those that were seen and are there no more were closed. Who closes one by hand looks at it.
+  const checkClosedPreviews = async ({ slug, name }: Project) => {
+    const path = `/projects/${slug}/previews`
+    const before = cache.getQueryData<Preview[]>(queryKeys.previews(slug)) ?? []
+    if (before.length === 0 || isVisible(path)) return
+    const { previews } = await client.call('listPreviews', { params: { slug } })
+    for (const { branch, deployment_id } of before) {
+      if (previews.some((one) => one.branch === branch)) continue
+      notify({
+        id: `${deployment_id} closed`,
+        kind: 'done',
+        title: `Preview of ${branch} was closed`,
+        text: `${name} · Its branch is gone, or somebody closed it. Push the branch again to have it back.`,
+        path,
+        at: new Date(now()).toISOString(),
+      })
+    }
+    cache.setQueryData(queryKeys.previews(slug), previews)
+  }
+
+  return (event) => {
+    if (event.event === 'deployment') deployment(event.data.deployment)
+    else if (event.event === 'project') {
+      onProject(event.data.project)
+      checkDomains(event.data.project.slug).catch(() => undefined)
+      checkClosedPreviews(event.data.project).catch(() => undefined)
+    }
+  }
+}
+
+const isPending = ({ status }: Domain) => status === 'pending'

@@ -1,0 +1,45 @@
+import { useEffect, useMemo } from 'react'
+import type { StreamEvent } from '../../api/api-client.ts'
+import { useInstanceSession } from '../../api/queries.ts'
+import { instanceBasePath } from '../../lib/instance-path.ts'
+import type { InstanceConnection } from '../../stores/connection.ts'
+import { createNotificationListener } from './notification-listener.ts'
+import { loadWithRetry } from '../../lib/load-with-retry.ts'
+import { notificationsOf, useNotifications } from './store.ts'
+
+/** The ear of the instance in front. */
+export function useNotificationListener({ id, client, cache }: InstanceConnection): (event: StreamEvent<'followInstance'>) => void {
+  return useMemo(
+    () =>
+      createNotificationListener({
+        client,
+        cache,
+        notify: (notice) => useNotifications.getState().add(id, notice),
+        isVisible: (path) => document.visibilityState === 'visible' && location.pathname === `${instanceBasePath(id)}${path}`,
+        now: Date.now,
+      }),
+    [id, client, cache],
+  )
+}
+
+/** What the instance in front has to say of itself; to its owner alone. */
+export function useHealthNotifications({ id, client }: InstanceConnection): void {
+  const isOwner = useInstanceSession().data?.user.is_instance_owner === true
+  useEffect(() => {
+    if (!isOwner) return undefined
+    const controller = new AbortController()
+    // Nobody waits for it: it has no place in the first screen.
+    void loadWithRetry(() => import('./health-monitor.ts'))
+      .then(({ startHealthMonitor }) => {
+        if (controller.signal.aborted) return
+        controller.signal.addEventListener(
+          'abort',
+          startHealthMonitor(client, notificationsOf(useNotifications.getState().lists, id).notices, (notice) =>
+            useNotifications.getState().add(id, notice),
+          ),
+        )
+      })
+      .catch(() => undefined)
+    return () => controller.abort()
+  }, [id, client, isOwner])
+}

@@ -1,0 +1,41 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { queryKeys } from '../../api/query-keys.ts'
+import { useInstanceSession } from '../../api/queries.ts'
+import { Button } from '../../components/button.tsx'
+import { Skeleton } from '../../components/feedback.tsx'
+import { HelpLink } from '../../components/help-link.tsx'
+import { StatusIcon } from '../../components/status.tsx'
+
+/** What builds and runs the apps here, why that, and what to do for more. */
+export function RuntimeReport() {
+  const { data, isPending, isFetching } = useInstanceSession()
+  const cache = useQueryClient()
+  if (isPending) return <Skeleton height={44} />
+  if (!data) return null
+  const { runtime } = data.instance
+  const isDocker = runtime.name === 'docker'
+  return (
+    <section className="runtime-report" aria-label="Runtime">
+      <StatusIcon badge={{ label: '', shape: isDocker ? 'disc' : 'ring', tone: isDocker ? 'live' : 'busy' }} />
+      <div>
+        <p>
+          <strong>{isDocker ? `Docker ${runtime.version ?? ''} is ready` : 'Running without containers'}</strong>
+        </p>
+        <p className="text-muted">{runtime.reason}</p>
+        {!isDocker && (
+          <p className="text-muted">
+            {runtime.is_forced
+              ? 'To use containers, start Homeport without --runtime process.'
+              : 'To use containers, start Docker, OrbStack, Colima or Podman, then restart Homeport.'}{' '}
+            <HelpLink topic="engine">Learn more</HelpLink>
+          </p>
+        )}
+      </div>
+      {!isDocker && !runtime.is_forced && (
+        <Button kind="bare" busy={isFetching} onClick={() => void cache.invalidateQueries({ queryKey: queryKeys.session })}>
+          Check again
+        </Button>
+      )}
+    </section>
+  )
+}

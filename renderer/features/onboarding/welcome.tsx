@@ -1,0 +1,51 @@
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { useInstanceSession } from '../../api/queries.ts'
+import { useTitle } from '../layout/use-title.ts'
+import { Button } from '../../components/button.tsx'
+import { Contours } from '../../components/contours.tsx'
+import { SourceForm } from '../projects/source-form.tsx'
+import type { DroppedSource } from '../upload/dropped-source.ts'
+import { DropZone } from '../upload/drop-zone.tsx'
+import { RuntimeReport } from './runtime-report.tsx'
+import './welcome.css'
+
+/** Nothing is here yet: what the platform found on this machine, and the first step. */
+export function Welcome() {
+  useTitle('Welcome')
+  const [dropped, setDropped] = useState<DroppedSource | null>(null)
+  const [initialKind, setInitialKind] = useState<'sample'>()
+  const { isPending } = useInstanceSession()
+  return (
+    <DropZone label="Drop it to deploy" onDropped={setDropped}>
+      <div className="welcome">
+        <Contours />
+        <header>
+          <h1>Deploy your first app</h1>
+          <p className="text-muted">
+            Point at a folder or a git address, or drop a .zip. Homeport finds out what it is, builds it, checks that it answers, and gives it an
+            address.
+          </p>
+        </header>
+        <RuntimeReport />
+        {/* Below a report of so many lines: it comes with it, or it would jump. */}
+        {!isPending && (
+          <>
+            <div className="card welcome-card">
+              <SourceForm dropped={dropped} initialKind={initialKind} />
+            </div>
+            {initialKind === undefined && (
+              <p className="welcome-none">
+                No app yet?{' '}
+                <Button kind="bare" onClick={() => setInitialKind('sample')}>
+                  Try a sample
+                </Button>{' '}
+                <Link href="/help/start">How it works</Link>
+              </p>
+            )}
+          </>
+        )}
+      </div>
+    </DropZone>
+  )
+}

@@ -1,0 +1,9 @@
+import type { Preview } from '../../../server/contract/previews.ts'
+import { type StatusBadgeData, deploymentBadge } from '../../components/status.tsx'
+
+/** The state of a branch: of its newest deployment, and whether what serves of it sleeps. */
+export function previewBadge({ status, is_cold, url }: Pick<Preview, 'status' | 'is_cold' | 'url'>): StatusBadgeData {
+  if (status === 'ready' && url !== null)
+    return is_cold ? { label: 'Live, asleep', shape: 'crescent', tone: 'cold' } : { label: 'Live', shape: 'disc', tone: 'live' }
+  return deploymentBadge(status)
+}

@@ -1,0 +1,54 @@
+import type { Project } from '../../../server/contract/projects.ts'
+import { useCapabilities } from '../../api/capabilities.ts'
+import { useHttps, useInstanceSession, useLan, useServingDeployment } from '../../api/queries.ts'
+import { useConnection } from '../../stores/connection.ts'
+import { safeWebUrl } from '../../lib/safe-web-url.ts'
+
+/** Where the edge serves a slug, by the address that the instance gives for its edge. */
+export function appUrl(slug: string, edgeUrl: string): string {
+  const edge = new URL(edgeUrl)
+  const host = /^(127\.|\[::1\]|localhost$)/.test(edge.hostname) ? 'localhost' : edge.hostname
+  return `${edge.protocol}//${slug}.${host}${edge.port ? `:${edge.port}` : ''}`
+}
+
+/** null as long as the instance has not said where its edge is. One that never says (a hosted one) says it of what serves. */
+export function useAppUrl(slug: Project['slug']): string | null {
+  const { is_known, has_instance_api } = useCapabilities()
+  const address = useAppUrls()(slug)
+  const { data: serving } = useServingDeployment(slug, is_known && !has_instance_api && slug !== '')
+  return address ?? safeWebUrl(serving?.url) ?? null
+}
+
+/** The same for a list, which asks once for all its rows. */
+export function useAppUrls(): (slug: Project['slug']) => string | null {
+  const session = useInstanceSession().data
+  const host = useConnection((state) => URL.parse(state.current.origin)?.hostname ?? '')
+  // Seen from another device a project is at a port of its own: nothing there finds the names that end in localhost.
+  const isOtherDevice = !isLoopbackHost(host)
+  const { data: lan } = useLan(isOtherDevice && session?.user.is_instance_owner === true)
+  const edgeUrl = session?.instance.edge_url
+  const isWebUrl = safeWebUrl(edgeUrl) !== undefined
+  return (slug) => {
+    const urls = lan?.projects.find((project) => project.slug === slug)?.urls.filter((url) => safeWebUrl(url) !== undefined) ?? []
+    const lanUrl = urls.find((url) => new URL(url).hostname === host) ?? urls[0]
+    return lanUrl ?? (isWebUrl && edgeUrl !== undefined ? appUrl(slug, edgeUrl) : null)
+  }
+}
+
+export function isLoopbackHost(hostname: string): boolean {
+  return hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || hostname === '127.0.0.1'
+}
+
+/** The same over HTTPS, once this machine trusts the certificates; null before. Who trusts is for the owner to know. */
+export function useSecureAppUrl(slug: Project['slug']): string | null {
+  const session = useInstanceSession().data
+  const edgeUrl = session?.instance.edge_https_url ?? null
+  const { data: https } = useHttps(edgeUrl !== null && session?.user.is_instance_owner === true)
+  const isTrusted = https?.trust.some(({ status }) => status === 'trusted') ?? false
+  return edgeUrl !== null && isTrusted && safeWebUrl(edgeUrl)?.startsWith('https:') ? appUrl(slug, edgeUrl) : null
+}
+
+/** An address as people say it: without the scheme. */
+export function displayUrl(url: string): string {
+  return url.replace(/^https?:\/\//, '').replace(/\/$/, '')
+}

@@ -1,0 +1,80 @@
+import { Download, Send } from 'lucide-react'
+import { Link } from 'wouter'
+import type { Deployment } from '../../../server/contract/deployments.ts'
+import type { Project } from '../../../server/contract/projects.ts'
+import { CopyText } from '../../components/copy.tsx'
+import { formatBytes, formatDuration, shortenSha } from '../../lib/format.ts'
+import { frameworkName } from '../../lib/frameworks.ts'
+import { DurationBar } from '../../components/duration-bar.tsx'
+import { StatusIcon, servingBadge } from '../../components/status.tsx'
+import { ElapsedTime } from '../../components/time.tsx'
+import { DeviceFrames } from '../screenshots/device-frames.tsx'
+import { deploymentTitle, triggerLabel } from '../deployments/deployment-line.tsx'
+import { phaseSegments } from '../deployments/deployment-progress.ts'
+import { usePromotionTargets } from '../promotion/use-promotion-targets.ts'
+import { useAppUrl } from './app-url.ts'
+
+/** What serves now: which commit, by whom, since when, and what it took to get there. */
+export function CurrentDeployment({
+  slug,
+  project,
+  deployment,
+  newestFirst,
+}: {
+  slug: string
+  project: Project
+  deployment: Deployment
+  newestFirst: readonly Deployment[]
+}) {
+  const address = useAppUrl(slug)
+  const promotionTargets = usePromotionTargets()
+  const badge = servingBadge(project)
+  const phases = phaseSegments(deployment).filter((phase) => phase.ms > 0)
+  return (
+    <section className="card current-deployment" aria-labelledby="current-deployment">
+      <DeviceFrames slug={slug} deployment={deployment} address={project.status === 'crashed' ? null : address} />
+      <div className="current-deployment-body">
+        <header className="row">
+          <StatusIcon badge={badge} />
+          <h2 id="current-deployment">{badge.label}</h2>
+          <span className="text-subtle">
+            <ElapsedTime at={deployment.finished_at ?? deployment.created_at} />
+          </span>
+        </header>
+        <p className="current-deployment-message">
+          <Link href={`/projects/${slug}/deployments/${deployment.id}`}>{deploymentTitle(deployment)}</Link>
+        </p>
+        <p className="current-deployment-facts text-muted">
+          {deployment.commit_sha && <CopyText text={deployment.commit_sha} label={shortenSha(deployment.commit_sha)} />}
+          {deployment.branch && <span>{deployment.branch}</span>}
+          {deployment.commit_author && <span>{deployment.commit_author}</span>}
+          <span>{triggerLabel(deployment, newestFirst)}</span>
+          {deployment.framework && <span>{frameworkName(deployment.framework)}</span>}
+          <span>{deployment.runtime === 'docker' ? 'in Docker' : 'as a process'}</span>
+          {deployment.image_bytes !== null && <span>{formatBytes(deployment.image_bytes)}</span>}
+          {deployment.is_dirty && <span>with changes that no commit holds</span>}
+        </p>
+        {promotionTargets.hasOthers && (
+          <p>
+            <Link href={`/projects/${slug}?do=${promotionTargets.pull ? 'pull' : 'promote'}`} className="button button-plain">
+              {promotionTargets.pull ? <Download size={15} aria-hidden /> : <Send size={15} aria-hidden />}
+              <span>{promotionTargets.pull ? 'Pull to this machine…' : 'Promote…'}</span>
+            </Link>
+          </p>
+        )}
+        {phases.length > 0 && (
+          <div className="current-deployment-time">
+            <DurationBar segments={phases} label="Time it took" />
+            <p className="text-subtle">
+              {phases.map((phase) => (
+                <span key={phase.name}>
+                  {phase.name} {formatDuration(phase.ms)}
+                </span>
+              ))}
+            </p>
+          </div>
+        )}
+      </div>
+    </section>
+  )
+}

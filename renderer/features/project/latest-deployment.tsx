@@ -1,0 +1,51 @@
+import { ArrowRight } from 'lucide-react'
+import { Link } from 'wouter'
+import type { Deployment } from '../../../server/contract/deployments.ts'
+import { formatDuration } from '../../lib/format.ts'
+import { Prose } from '../../components/prose.tsx'
+import { useNow } from '../../lib/use-now.ts'
+import { StatusIcon, deploymentBadge } from '../../components/status.tsx'
+import { deploymentTitle } from '../deployments/deployment-line.tsx'
+import { isTerminal, deploymentDuration_ms } from '../deployments/deployment-progress.ts'
+
+/** The newest deployment, when it is not what serves: under way, or failed and why. */
+export function LatestDeployment({ slug, deployment, hasServing }: { slug: string; deployment: Deployment; hasServing: boolean }) {
+  const isRunning = !isTerminal(deployment.status)
+  const now = useNow(isRunning ? 1_000 : null)
+  const duration_ms = deploymentDuration_ms(deployment, now)
+  const badge = deploymentBadge(deployment.status)
+  return (
+    <section className={`card status-notice tone-${badge.tone}`} aria-label="Newest deployment">
+      <StatusIcon badge={badge} />
+      <div>
+        <h2>
+          {badge.label}: {deploymentTitle(deployment)}
+        </h2>
+        {isRunning ? (
+          <p className="text-muted">
+            {deployment.queue_position !== null
+              ? `Number ${deployment.queue_position} in the queue.`
+              : duration_ms !== null && `Under way for ${formatDuration(duration_ms)}.`}
+            {hasServing && ' No downtime: the current version stays live until this one is healthy.'}
+          </p>
+        ) : (
+          deployment.error && (
+            <>
+              <p>
+                <Prose text={deployment.error.message} />
+              </p>
+              <p className="text-muted">
+                <Prose text={deployment.error.hint} />
+                {hasServing && ' The current version stays live.'}
+              </p>
+            </>
+          )
+        )}
+      </div>
+      <Link href={`/projects/${slug}/deployments/${deployment.id}`} className="button button-plain">
+        <span>{isRunning ? 'Watch' : 'See what happened'}</span>
+        <ArrowRight size={15} aria-hidden />
+      </Link>
+    </section>
+  )
+}

@@ -1,0 +1,57 @@
+import { Link } from 'wouter'
+import type { Project } from '../../../server/contract/projects.ts'
+import { useApiMutation } from '../../api/use-api-mutation.ts'
+import { useInstanceSession, useSettings } from '../../api/queries.ts'
+import { SwitchField } from '../../components/field.tsx'
+import { formatSeconds } from '../../lib/format.ts'
+import { RelativeTime } from '../../components/time.tsx'
+import { Fact } from './fact.tsx'
+
+/** What becomes of the app while nobody asks for it, and the switch that keeps it awake. */
+export function SleepSetting({ project }: { project: Project }) {
+  const instance = useInstanceSession().data
+  const { data: settings } = useSettings(instance?.user.is_instance_owner ?? false)
+  const change = useApiMutation('updateProject', { hidesErrorToast: true })
+  // How long is a setting, which its owner alone may read.
+  const sleepDelay = settings ? formatSeconds(settings.sleep_after_s) : 'a while'
+  const isAlwaysWarm = change.isPending ? (change.variables.body.always_warm ?? project.always_warm) : project.always_warm
+  const frozenFor_s = settings?.frozen_for_s ?? 0
+  // Files need no process: nothing of it runs that could sleep.
+  if (project.status === 'live' && project.port === null && !project.is_cold)
+    return <Fact name="When idle">Its files are served as they are; nothing sleeps</Fact>
+  const isRefused = change.error?.code === 'paid_plan_required'
+  return (
+    <Fact name="When idle">
+      {isAlwaysWarm ? (
+        'Stays awake, so that the first visit after a night is as quick as the next.'
+      ) : project.is_cold ? (
+        <>
+          Asleep
+          {project.last_request_at && (
+            <>
+              ; last asked <RelativeTime at={project.last_request_at} />
+            </>
+          )}
+          . The next request wakes it.{' '}
+          {frozenFor_s > 0 &&
+            `For ${formatSeconds(frozenFor_s)} it is frozen, with its memory kept, and wakes at once; after that it is stopped, and a request starts it.`}
+        </>
+      ) : (
+        `Goes to sleep after ${sleepDelay} without a request, and wakes with the next one.`
+      )}
+      <div className="fact-switch">
+        <SwitchField
+          label="Always warm"
+          error={change.error?.message}
+          checked={isAlwaysWarm}
+          onChange={(always_warm) => change.mutate({ params: { slug: project.slug }, body: { always_warm } })}
+        />
+        {isRefused && instance?.user.is_instance_owner && (
+          <p className="field-hint">
+            This instance plays the plan {instance.account.plan}. <Link href="/instance">Its settings</Link> change that.
+          </p>
+        )}
+      </div>
+    </Fact>
+  )
+}

@@ -1,0 +1,185 @@
+import { TriangleAlert } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Button } from '../../components/button.tsx'
+import type { SettingName, SettingComparison, VariableComparison } from './compare.ts'
+import { formatEnvironments, formatSetting, settingLabels } from './promotion-format.ts'
+
+interface Names {
+  from: string
+  to: string
+}
+
+export function SettingDifferences({
+  rows,
+  names,
+  chosen,
+  onChoose,
+}: {
+  rows: SettingComparison[]
+  names: Names
+  chosen: ReadonlySet<SettingName>
+  onChoose: (chosen: ReadonlySet<SettingName>) => void
+}) {
+  const different = rows.filter(({ difference }) => difference === 'differs')
+  const isNew = rows.some((row) => row.is_default)
+  const chosenCount = different.filter(({ setting }) => chosen.has(setting)).length
+  return (
+    <section className="promote-part" aria-labelledby="promote-settings">
+      <h3 id="promote-settings">Settings</h3>
+      {different.length === 0 ? (
+        <p className="text-muted">{isNew ? 'A new project begins with the same.' : 'All of them are the same there.'}</p>
+      ) : (
+        <>
+          <label className="promote-check">
+            <input
+              type="checkbox"
+              checked={chosenCount === different.length}
+              ref={(box) => {
+                if (box) box.indeterminate = chosenCount > 0 && chosenCount < different.length
+              }}
+              onChange={({ target }) => onChoose(new Set(target.checked ? different.map(({ setting }) => setting) : []))}
+            />
+            Take these settings along
+          </label>
+          <ComparisonTable caption="Settings that differ" names={isNew ? { ...names, to: `${names.to} (a new project)` } : names}>
+            {different.map((row) => (
+              <tr key={row.setting}>
+                <th scope="row">
+                  <LabelledCheckbox
+                    label={settingLabels[row.setting]}
+                    isChecked={chosen.has(row.setting)}
+                    onChange={() => onChoose(toggle(chosen, row.setting))}
+                  />
+                </th>
+                <td>{formatSetting(row, row.source)}</td>
+                <td>{formatSetting(row, row.target)}</td>
+              </tr>
+            ))}
+          </ComparisonTable>
+          <UnchangedCount count={rows.length - different.length} what="setting" />
+        </>
+      )}
+    </section>
+  )
+}
+
+export function VariableDifferences({
+  rows,
+  names,
+  chosen,
+  onChoose,
+}: {
+  rows: VariableComparison[]
+  names: Names
+  chosen: ReadonlySet<string>
+  onChoose: (chosen: ReadonlySet<string>) => void
+}) {
+  const different = rows.filter(({ difference }) => difference !== 'same')
+  const missing = different.filter(({ difference }) => difference === 'only_here').map(({ key }) => key)
+  return (
+    <section className="promote-part" aria-labelledby="promote-variables">
+      <h3 id="promote-variables">Variables, by name</h3>
+      {rows.length === 0 && <p className="text-muted">Neither side has any.</p>}
+      {rows.length > 0 && different.length === 0 && <p className="text-muted">Both have the same names. Their values are not compared.</p>}
+      {different.length > 0 && (
+        <>
+          <p className="text-muted">
+            {missing.length > 0
+              ? `Only those that you choose go along: their values are then sent from ${names.from} to ${names.to}. What is there keeps its value, and nothing is deleted.`
+              : 'What is there keeps its value, and nothing is deleted.'}
+          </p>
+          <ComparisonTable caption="Variables that differ" names={names}>
+            {different.map(({ key, source, target, difference }) => (
+              <tr key={key}>
+                <th scope="row">
+                  {difference === 'only_here' ? (
+                    <LabelledCheckbox label={key} isCode isChecked={chosen.has(key)} onChange={() => onChoose(toggle(chosen, key))} />
+                  ) : (
+                    <code className="promote-kept">{key}</code>
+                  )}
+                </th>
+                <td>{formatEnvironments(source)}</td>
+                <td>
+                  {formatEnvironments(target)}
+                  {difference === 'only_there' && <span className="text-subtle"> (kept)</span>}
+                </td>
+              </tr>
+            ))}
+          </ComparisonTable>
+          {missing.length > 1 && (
+            <div className="row">
+              <Button onClick={() => onChoose(new Set(missing))}>Choose all {missing.length} missing ones</Button>
+              {chosen.size > 0 && <Button onClick={() => onChoose(new Set())}>None</Button>}
+            </div>
+          )}
+          <UnchangedCount count={rows.length - different.length} what="name" />
+        </>
+      )}
+    </section>
+  )
+}
+
+export function PromotionWarnings({ warnings }: { warnings: string[] }) {
+  if (warnings.length === 0) return null
+  return (
+    <section className="promote-part" aria-labelledby="promote-warnings">
+      <h3 id="promote-warnings">Worth knowing</h3>
+      <ul className="promote-warnings">
+        {warnings.map((text) => (
+          <li key={text}>
+            <TriangleAlert size={15} aria-hidden />
+            <span>{text}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function ComparisonTable({ caption, names, children }: { caption: string; names: Names; children: ReactNode }) {
+  return (
+    <table className="promote-table">
+      <caption className="visually-hidden">{caption}</caption>
+      <thead>
+        <tr>
+          <th scope="col">
+            <span className="visually-hidden">What</span>
+          </th>
+          <th scope="col">{names.from}</th>
+          <th scope="col">{names.to}</th>
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  )
+}
+
+function LabelledCheckbox({
+  label,
+  isCode = false,
+  isChecked,
+  onChange,
+}: {
+  label: string
+  isCode?: boolean
+  isChecked: boolean
+  onChange: () => void
+}) {
+  return (
+    <label className="promote-check">
+      <input type="checkbox" checked={isChecked} onChange={onChange} />
+      {isCode ? <code>{label}</code> : label}
+    </label>
+  )
+}
+
+function UnchangedCount({ count, what }: { count: number; what: string }) {
+  if (count === 0) return null
+  return <p className="text-subtle">{count === 1 ? `One other ${what} is the same.` : `${count} other ${what}s are the same.`}</p>
+}
+
+function toggle<Item>(set: ReadonlySet<Item>, item: Item): ReadonlySet<Item> {
+  const next = new Set(set)
+  if (!next.delete(item)) next.add(item)
+  return next
+}

@@ -1,0 +1,94 @@
+import type { Deployment } from '../../../server/contract/deployments.ts'
+import type { PlanName } from '../../../server/contract/instance.ts'
+import { plans } from '../../../server/contract/plans.ts'
+import type { Project } from '../../../server/contract/projects.ts'
+import type { ApiClient } from '../../api/api-client.ts'
+import { findDatabase } from '../../api/database.ts'
+import { toProblem } from '../../lib/api-problem.ts'
+import { sessionQuery } from '../../api/queries.ts'
+import type { VariableScope } from './compare.ts'
+
+/** What is known of a project and its instance before anything goes from it, or to it. No value of a variable is in it. */
+export interface PromotionSide {
+  /** Null: there is no project of this slug. */
+  project: Project | null
+  variables: VariableScope[]
+  has_database: boolean
+  domains: string[]
+  /** Null on an instance that does not tell. */
+  runtime: 'docker' | 'process' | null
+  /** Whether it is an instance of Homeport, which has more than the operations of /v1. */
+  is_instance: boolean
+}
+
+export interface SourceProject extends PromotionSide {
+  project: Project
+  /** Null: nothing that could be built elsewhere. */
+  deployment: Deployment | null
+}
+
+export interface TargetProject extends PromotionSide {
+  plan: PlanName
+  /** The plan holds no further project. */
+  is_full: boolean
+  /** Pushes to its branch deploy it. */
+  follows_pushes: boolean
+}
+
+export async function loadSourceProject(client: ApiClient, slug: string, deploymentId: string | null, signal: AbortSignal): Promise<SourceProject> {
+  const [side, deployment] = await Promise.all([loadSide(client, slug, signal), findDeployment(client, slug, deploymentId, signal)])
+  if (!side.project) throw toProblem(new Error('The project is gone.'))
+  return { ...side, project: side.project, deployment }
+}
+
+export async function loadTargetProject(client: ApiClient, slug: string, signal: AbortSignal): Promise<TargetProject> {
+  const [side, plan, count] = await Promise.all([
+    loadSide(client, slug, signal),
+    client.call('getBillingStatus', { signal }).then((status) => status.plan),
+    client.call('listProjects', { query: { limit: '100' }, signal }).then(({ projects }) => projects.length),
+  ])
+  const cap = plans[plan].projects
+  const isConnected = side.project?.is_connected ?? false
+  const follows_pushes =
+    isConnected &&
+    (!side.is_instance ||
+      (await client.call('getWatching', { params: { slug }, signal }).then(
+        ({ watching }) => watching.deploys_pushes,
+        () => true,
+      )))
+  return { ...side, plan, is_full: cap !== null && count >= cap, follows_pushes }
+}
+
+async function loadSide(client: ApiClient, slug: string, signal: AbortSignal): Promise<PromotionSide> {
+  const params = { slug }
+  const [project, session] = await Promise.all([
+    client.call('getProject', { params, signal }).then((answer) => answer.project, nullOnCode('project_not_found')),
+    sessionQuery(client).queryFn({ signal }),
+  ])
+  const about = { is_instance: session !== null, runtime: session?.instance.runtime.name ?? null }
+  if (!project) return { project: null, variables: [], has_database: false, domains: [], ...about }
+  const [variables, database, domains] = await Promise.all([
+    client.call('listEnvVars', { params, signal }).then(({ env_vars }) => env_vars.map(({ key, environment }) => ({ key, environment }))),
+    findDatabase(client, session !== null, slug, signal),
+    client.call('listProjectDomains', { params, signal }).then((answer) => answer.domains.map(({ hostname }) => hostname)),
+  ])
+  return { project, variables, has_database: database !== null, domains, ...about }
+}
+
+async function findDeployment(client: ApiClient, slug: string, id: string | null, signal: AbortSignal): Promise<Deployment | null> {
+  if (id !== null) return client.call('getDeployment', { params: { slug, id }, signal }).then(({ deployment }) => deployment)
+  const { deployments } = await client.call('listDeployments', {
+    params: { slug },
+    query: { target: 'production', status: 'ready', limit: '50' },
+    signal,
+  })
+  return deployments.find(({ is_current }) => is_current) ?? deployments[0] ?? null
+}
+
+/** What is not there is an answer too. */
+function nullOnCode(code: string): (error: unknown) => null {
+  return (error) => {
+    if (toProblem(error).code === code) return null
+    throw error
+  }
+}

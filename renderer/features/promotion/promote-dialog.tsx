@@ -1,0 +1,211 @@
+import { useQuery } from '@tanstack/react-query'
+import { Anchor, Rocket } from 'lucide-react'
+import { type FormEvent, useState } from 'react'
+import { Link } from 'wouter'
+import type { Deployment } from '../../../server/contract/deployments.ts'
+import type { Project } from '../../../server/contract/projects.ts'
+import type { ApiRequest } from '../../api/api-client.ts'
+import { toProblem } from '../../lib/api-problem.ts'
+import { localInstanceId } from '../../lib/instance-path.ts'
+import { type InstanceConnection, useConnection } from '../../stores/connection.ts'
+import { promotionKey, usePromotions } from '../../stores/promotions.ts'
+import { Button } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { firstLine } from '../../lib/format.ts'
+import { projectBadge } from '../../components/status.tsx'
+import { DeploymentLine } from '../deployments/deployment-line.tsx'
+import { type SettingName, selectedChanges, compareSettings, compareVariables } from './compare.ts'
+import { SettingDifferences, VariableDifferences, PromotionWarnings } from './differences.tsx'
+import { type SourceProject, type TargetProject, loadSourceProject, loadTargetProject } from './load-projects.ts'
+import { startPromotion } from './run-promotion.ts'
+import { TargetProjectField, TargetInstanceField } from './target-fields.tsx'
+import type { PromotionRequest } from './promotion-steps.ts'
+import { useDebouncedValue } from '../../lib/use-debounced-value.ts'
+import { promotionWarnings } from './promotion-format.ts'
+import './promotion.css'
+
+interface Props {
+  slug: string
+  name: string
+  /** `pull`: to this machine, from the one in front. */
+  kind: 'promote' | 'pull'
+  /** Null: what serves production now. */
+  deploymentId: string | null
+  onOpenChange: (open: boolean) => void
+}
+
+/** What would be different there stands there before anything goes there. */
+export default function PromoteDialog({ slug, name, kind, deploymentId, onOpenChange }: Props) {
+  const { connections, current: from } = useConnection()
+  const targets = connections.filter(({ id }) => id !== from.id && (id === localInstanceId) === (kind === 'pull'))
+  const isRunning = usePromotions(({ promotions }) => promotions.some((one) => one.key === promotionKey(from.id, slug) && one.state !== 'done'))
+  return (
+    <Dialog
+      open
+      onOpenChange={onOpenChange}
+      title={kind === 'pull' ? `Pull ${name} to this machine` : `Promote ${name}`}
+      description={
+        kind === 'pull'
+          ? `What ${from.name} runs is built and run here. You see what differs before anything is done.`
+          : 'What runs here is built and run on another instance. You see what differs before anything is done.'
+      }
+    >
+      {targets.length === 0 ? (
+        <EmptyState
+          icon={Anchor}
+          title="No other instance yet"
+          action={
+            <Link href="/instances" className="button button-primary">
+              Add an instance
+            </Link>
+          }
+        >
+          Connect another Homeport, or your hosted account, by its address and a token. Then this app can go there.
+        </EmptyState>
+      ) : isRunning ? (
+        <p className="text-muted">Something is on its way from this project already. It stands at the top of the page, with the way to end it.</p>
+      ) : (
+        <PromoteForm from={from} targets={targets} kind={kind} slug={slug} deploymentId={deploymentId} onDone={() => onOpenChange(false)} />
+      )}
+    </Dialog>
+  )
+}
+
+interface FormProps extends Pick<Props, 'slug' | 'kind' | 'deploymentId'> {
+  from: InstanceConnection
+  targets: InstanceConnection[]
+  onDone: () => void
+}
+
+function PromoteForm({ from, targets, kind, slug, deploymentId, onDone }: FormProps) {
+  const [chosenId, setChosenId] = useState<string | null>(null)
+  const to = targets.find(({ id }) => id === chosenId) ?? targets.find((one) => one.is_signed_in) ?? targets[0]!
+  const [typed, setTyped] = useState(slug)
+  const targetSlug = useDebouncedValue(typed.trim())
+  const [chosenSettings, setChosenSettings] = useState<ReadonlySet<SettingName> | null>(null)
+  const [chosenVariables, setChosenVariables] = useState<ReadonlySet<string>>(new Set())
+  const source = useQuery({
+    queryKey: ['promote-source', slug, deploymentId],
+    queryFn: ({ signal }) => loadSourceProject(from.client, slug, deploymentId, signal),
+    gcTime: 0,
+  })
+  const target = useQuery(
+    {
+      queryKey: ['promote-target', targetSlug],
+      queryFn: ({ signal }) => loadTargetProject(to.client, targetSlug, signal),
+      enabled: targetSlug !== '',
+      gcTime: 0,
+    },
+    to.cache,
+  )
+  const isSettled = targetSlug === typed.trim()
+  const sourceProject = source.data
+  const targetProject = isSettled ? target.data : undefined
+  const rows = sourceProject && targetProject ? compareSettings(sourceProject.project, targetProject.project) : []
+  const variables = sourceProject && targetProject ? compareVariables(sourceProject.variables, targetProject.variables) : []
+  const missing = variables.filter(({ difference, key }) => difference === 'only_here' && chosenVariables.has(key)).map(({ key }) => key)
+  const settings = chosenSettings ?? new Set(rows.map(({ setting }) => setting))
+  const blocker = sourceProject && targetProject ? blockingReason(sourceProject, targetProject, from.name) : null
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const found = sourceProject && targetProject && toPromotionSource(sourceProject, targetProject.is_instance ? from.name : null)
+    if (!found || blocker !== null) return
+    const request: PromotionRequest = {
+      from: { client: from.client, slug },
+      to: { client: to.client, slug: targetSlug },
+      source: found,
+      new_name: targetProject.project ? null : sourceProject.project.name,
+      settings: selectedChanges(rows, settings),
+      before: Object.fromEntries(rows.map(({ setting, target: value }) => [setting, value])),
+      variables: new Set(missing),
+    }
+    startPromotion(from, to, request)
+    onDone()
+  }
+
+  return (
+    <form className="stack promote" onSubmit={submit}>
+      <TargetInstanceField legend="Instance" targets={targets} to={to} onTo={setChosenId} />
+      <TargetProjectField connection={to} label="Project there" slug={typed} onSlug={setTyped} hint={targetHint(targetProject?.project)} />
+      {source.error && <ProblemView problem={toProblem(source.error)} onRetry={() => void source.refetch()} />}
+      {target.error && isSettled && <ProblemView problem={toProblem(target.error)} onRetry={() => void target.refetch()} />}
+      {sourceProject && <SourceSummary sourceProject={sourceProject} kind={kind} />}
+      {sourceProject && targetProject ? (
+        <>
+          {blocker !== null && (
+            <p className="promote-block" role="alert">
+              {blocker}
+            </p>
+          )}
+          <SettingDifferences rows={rows} names={{ from: from.name, to: to.name }} chosen={settings} onChoose={setChosenSettings} />
+          <VariableDifferences rows={variables} names={{ from: from.name, to: to.name }} chosen={chosenVariables} onChoose={setChosenVariables} />
+          <PromotionWarnings warnings={promotionWarnings(sourceProject, targetProject, { from: from.name, to: to.name })} />
+        </>
+      ) : (
+        !source.error && !(target.error && isSettled) && targetSlug !== '' && <SkeletonRows rows={4} height={40} />
+      )}
+      <footer className="dialog-footer">
+        <Button onClick={onDone}>Cancel</Button>
+        <Button kind="primary" type="submit" icon={Rocket} disabled={!sourceProject || !targetProject || blocker !== null}>
+          {kind === 'pull' ? 'Pull to this machine' : `Promote to ${to.name}`}
+        </Button>
+      </footer>
+    </form>
+  )
+}
+
+function SourceSummary({ sourceProject, kind }: { sourceProject: SourceProject; kind: Props['kind'] }) {
+  const { deployment, project, is_instance } = sourceProject
+  return (
+    <section className="promote-source" aria-labelledby="promote-source">
+      <h3 id="promote-source">{kind === 'pull' ? 'What is pulled' : 'What is promoted'}</h3>
+      {!is_instance && project.repo_url !== null ? (
+        <p>
+          The head of <code>{project.repo_branch}</code> of <code>{project.repo_url}</code>: this instance gives away no sources, so the project is
+          made from its repository. What a private repository asks for does not come along.
+        </p>
+      ) : deployment ? (
+        <DeploymentLine deployment={deployment} />
+      ) : (
+        <p className="text-muted">Nothing yet.</p>
+      )}
+    </section>
+  )
+}
+
+/** `fromName`: what the target is told of where it comes from; null for a hosted account, which does not take that. */
+function toPromotionSource({ is_instance, deployment, project }: SourceProject, fromName: string | null): PromotionRequest['source'] | null {
+  if (is_instance && deployment)
+    return { kind: 'archive', deployment_id: deployment.id, ...(fromName !== null && { commit: commitQuery(deployment, fromName) }) }
+  if (is_instance) return null
+  return project.repo_url === null ? null : { kind: 'git', repo_url: project.repo_url, repo_branch: project.repo_branch }
+}
+
+/** A folder or an archive has no commit: then it says where it comes from. */
+function commitQuery({ commit_sha, commit_message, commit_author }: Deployment, fromName: string): ApiRequest<'uploadCommit'>['query'] {
+  return {
+    ...(commit_sha !== null && { commit_sha }),
+    commit_message: firstLine(commit_message ?? '') || `Promoted from ${fromName}`,
+    ...(commit_author !== null && { commit_author }),
+  }
+}
+
+function targetHint(found: Project | null | undefined): string {
+  if (found === undefined) return 'The slug of an existing project, or of a new one.'
+  if (found === null) return 'No project has this slug. A new project is created.'
+  return `${found.slug} exists (“${found.name}”, ${projectBadge(found).label.toLowerCase()}). It gets a new deployment.`
+}
+
+/** Why nothing can go, in one sentence. */
+function blockingReason(sourceProject: SourceProject, targetProject: TargetProject, fromName: string): string | null {
+  const source = toPromotionSource(sourceProject, null)
+  if (!source)
+    return sourceProject.is_instance
+      ? 'Nothing of this project was ever ready: deploy it first, then it can go elsewhere.'
+      : `${fromName} gives away no sources, and this project has no git address: it cannot be had from there. Deploy it from where its source is.`
+  if (source.kind === 'git' && targetProject.project && targetProject.project.repo_url !== source.repo_url)
+    return `The project ${targetProject.project.slug} is not connected to that repository. Take another slug, and a new project is made from it.`
+  return null
+}

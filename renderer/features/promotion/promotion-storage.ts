@@ -1,0 +1,53 @@
+import { promotionsStorageKey } from '../../stores/promotions.ts'
+import { readPreference, writePreference } from '../../stores/ui.ts'
+import type { PromotionStepName } from '../../stores/promotions.ts'
+import type { PromotionProgress, PromotionRequest } from './promotion-steps.ts'
+
+/** Of what is on its way, all that another page needs to go on or to take it back. No value of a variable, and no source, is in it. */
+export interface StoredPromotion {
+  key: string
+  from: { id: string; slug: string }
+  to: { id: string; slug: string }
+  wish: Omit<PromotionRequest, 'from' | 'to' | 'variables'> & { variables: string[] }
+  done: Omit<PromotionProgress, 'archive'>
+  steps_done: PromotionStepName[]
+  is_given_up: boolean
+}
+
+export function readStoredPromotions(): StoredPromotion[] {
+  try {
+    const stored: unknown = JSON.parse(readPreference(promotionsStorageKey) ?? '[]')
+    return Array.isArray(stored)
+      ? (stored as StoredPromotion[]).filter((one) => typeof one?.key === 'string' && one.wish && one.done && one.steps_done)
+      : []
+  } catch {
+    return []
+  }
+}
+
+export function storePromotion(promotion: StoredPromotion): void {
+  writeStoredPromotions([...readStoredPromotions().filter(({ key }) => key !== promotion.key), promotion])
+}
+
+export function removeStoredPromotion(key: string): void {
+  writeStoredPromotions(readStoredPromotions().filter((one) => one.key !== key))
+}
+
+function writeStoredPromotions(all: StoredPromotion[]): void {
+  writePreference(promotionsStorageKey, JSON.stringify(all))
+}
+
+/**
+ * Holds it for this page, until the function that comes is called or the page is closed. `ifAvailable`: undefined when another page has it;
+ * otherwise it waits for that. Over plain HTTP from elsewhere there are no locks, and each page is on its own.
+ */
+export function acquirePromotionLock(key: string, { ifAvailable }: { ifAvailable: boolean }): Promise<(() => void) | undefined> {
+  const locks: LockManager | undefined = navigator.locks
+  if (!locks) return Promise.resolve(() => {})
+  return new Promise((resolve) => {
+    void locks.request(`homeport promotion ${key}`, { ifAvailable }, (lock) => {
+      if (!lock) return resolve(undefined)
+      return new Promise<void>((release) => resolve(() => release()))
+    })
+  })
+}

@@ -1,0 +1,145 @@
+import { ArrowRight, RotateCw, X } from 'lucide-react'
+import { useLocation } from 'wouter'
+import { instanceBasePath } from '../../lib/instance-path.ts'
+import { type Promotion, type PromotionStepName, usePromotions } from '../../stores/promotions.ts'
+import { Button } from '../../components/button.tsx'
+import { ProblemView } from '../../components/feedback.tsx'
+import { formatBytes } from '../../lib/format.ts'
+import { Progress } from '../../components/progress.tsx'
+import { StatusIcon, type StatusBadgeData, stepBadge } from '../../components/status.tsx'
+import { formatTransfer } from '../../api/transfer-progress.ts'
+import './promotion.css'
+
+/** All that is on its way from one instance to another, over every page. */
+export default function Promotions() {
+  const promotions = usePromotions((state) => state.promotions)
+  return (
+    <div className="promotions">
+      {promotions.map((one) => (
+        <PromotionCard key={one.key} promotion={one} />
+      ))}
+    </div>
+  )
+}
+
+function PromotionCard({ promotion }: { promotion: Promotion }) {
+  const { from, to, state, steps, transfer, problem, deployment_id } = promotion
+  const remove = usePromotions((store) => store.remove)
+  const [, navigate] = useLocation()
+  const running = steps.find((step) => step.state === 'running')
+  const failed = steps.find((step) => step.state === 'failed')
+  const done = steps.filter((step) => step.state === 'done')
+  return (
+    <section className="card promotion" aria-label={`${from.slug} to ${to.name}`}>
+      <header className="promotion-head">
+        <h2 className="truncate">
+          {from.slug} <span className="text-subtle">from {from.name}</span> <ArrowRight size={14} aria-label="to" /> {to.name}
+        </h2>
+        <div className="row">
+          {state === 'running' && (
+            <Button icon={X} onClick={promotion.cancel}>
+              Cancel
+            </Button>
+          )}
+          {(state === 'failed' || state === 'cut') && (
+            <>
+              <Button icon={RotateCw} kind="primary" onClick={promotion.retry}>
+                {state === 'failed' ? 'Try again' : promotion.is_given_up ? 'Take it back' : 'Go on'}
+              </Button>
+              {!promotion.is_given_up && (
+                <Button icon={X} onClick={promotion.cancel}>
+                  Give up
+                </Button>
+              )}
+            </>
+          )}
+          {state === 'done' && (
+            <>
+              <Button
+                kind="primary"
+                onClick={() => {
+                  remove(promotion.key)
+                  navigate(`~${instanceBasePath(to.id)}/projects/${to.slug}/deployments/${encodeURIComponent(deployment_id ?? '')}`)
+                }}
+              >
+                See it being built
+              </Button>
+              <Button icon={X} onClick={() => remove(promotion.key)}>
+                Dismiss
+              </Button>
+            </>
+          )}
+        </div>
+      </header>
+      <ol className="promotion-steps" aria-label="Steps">
+        {steps.map((step) => (
+          <li key={step.name}>
+            <StatusIcon badge={stepStateBadges[step.state]} size={11} />
+            <span>{promotionStepLabels[step.name]}</span>
+            <span className="text-subtle">{step.note || stepStateBadges[step.state].label.toLowerCase()}</span>
+          </li>
+        ))}
+      </ol>
+      {state === 'undoing' && <Progress label={`Taking back what was done on ${to.name}`} />}
+      {running && state === 'running' && (
+        <Progress
+          label={runningStepLabel(running.name, to.name)}
+          {...(transfer && transfer.total > 0 && transfer.sent < transfer.total ? { value: transfer.sent / transfer.total } : {})}
+          {...(transfer ? { text: transfer.total > 0 ? formatTransfer(transfer) : `${formatBytes(transfer.sent)} so far` } : {})}
+        />
+      )}
+      {state === 'cut' && (
+        <p role="status">
+          {promotion.is_given_up
+            ? `The page was closed while what was done on ${to.name} was being taken back.`
+            : `The page was closed while this was under way. ${completedSummary(done)}Go on from here, or give up: that takes back what was done on ${to.name}.`}
+        </p>
+      )}
+      {state === 'done' && <p role="status">{`It has arrived; ${to.slug} is being built on ${to.name}.`}</p>}
+      {problem && (
+        <>
+          <p>
+            {failed ? `${promotionStepLabels[failed.name]}: this did not work. ` : `What was done on ${to.name} could not be taken back. `}
+            {completedSummary(done)}
+            {failed && 'Another try goes on from here; giving up takes back what was done.'}
+          </p>
+          <ProblemView problem={problem} />
+        </>
+      )}
+    </section>
+  )
+}
+
+const stepStateBadges: Record<Promotion['steps'][number]['state'], StatusBadgeData> = {
+  waiting: stepBadge('pending'),
+  running: stepBadge('running'),
+  done: stepBadge('done'),
+  failed: stepBadge('failed'),
+}
+
+const promotionStepLabels: Record<PromotionStepName, string> = {
+  source: 'Source',
+  project: 'Project',
+  variables: 'Variables',
+  upload: 'Upload',
+  deploy: 'Deploy',
+}
+
+function runningStepLabel(name: PromotionStepName, to: string): string {
+  return {
+    source: 'Fetching the source',
+    project: `Preparing the project on ${to}`,
+    variables: `Sending the variables to ${to}`,
+    upload: `Uploading to ${to}`,
+    deploy: `Deploying on ${to}`,
+  }[name]
+}
+
+function completedSummary(done: Promotion['steps']): string {
+  return done.length === 0 ? '' : `Done already: ${done.map(({ name, note }) => completedStepLabel(name, note)).join(', ')}. `
+}
+
+function completedStepLabel(name: PromotionStepName, note: string): string {
+  if (name === 'source') return 'the source is fetched'
+  return note === '' ? promotionStepLabels[name].toLowerCase() : `${promotionStepLabels[name].toLowerCase()} (${note})`
+}

@@ -1,0 +1,40 @@
+import { type FormEvent, useState } from 'react'
+import { useLocation } from 'wouter'
+import { instanceBasePath, localInstanceId } from '../../lib/instance-path.ts'
+import { useConnection } from '../../stores/connection.ts'
+import { Button } from '../../components/button.tsx'
+import { TargetProjectField, TargetInstanceField } from './target-fields.tsx'
+import './promotion.css'
+
+/** Which project of which instance is to be had here; what differs stands in its own dialog, before that one. */
+export function PullFromInstance({ onBack, onDone }: { onBack: () => void; onDone: () => void }) {
+  const connections = useConnection((state) => state.connections).filter(({ id }) => id !== localInstanceId)
+  const [chosenId, setChosenId] = useState<string | null>(null)
+  const [slug, setSlug] = useState('')
+  const [, navigate] = useLocation()
+  const from = connections.find(({ id }) => id === chosenId) ?? connections.find((one) => one.is_signed_in) ?? connections[0]
+  if (!from) return null
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    onDone()
+    navigate(`~${instanceBasePath(from.id)}/projects/${encodeURIComponent(slug.trim())}?do=pull`)
+  }
+  return (
+    <form className="stack promote" onSubmit={submit}>
+      <TargetInstanceField legend="Instance" targets={connections} to={from} onTo={setChosenId} />
+      <TargetProjectField
+        connection={from}
+        label="Project there"
+        slug={slug}
+        onSlug={setSlug}
+        hint="By its slug. What differs there is shown before anything is done."
+      />
+      <footer className="dialog-footer">
+        <Button onClick={onBack}>Back</Button>
+        <Button kind="primary" type="submit" disabled={slug.trim() === ''}>
+          Next
+        </Button>
+      </footer>
+    </form>
+  )
+}

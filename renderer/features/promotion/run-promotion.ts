@@ -1,0 +1,171 @@
+import { navigate } from 'wouter/use-browser-location'
+import { upsertDeployment, upsertProject, removeProject } from '../../api/query-cache.ts'
+import { toProblem } from '../../lib/api-problem.ts'
+import { createRateEstimator } from '../../api/use-upload.ts'
+import { instanceBasePath } from '../../lib/instance-path.ts'
+import { type InstanceConnection, useConnection } from '../../stores/connection.ts'
+import { type Promotion, promotionKey, usePromotions } from '../../stores/promotions.ts'
+import { useUi } from '../../stores/ui.ts'
+import { removeStoredPromotion, acquirePromotionLock, storePromotion, type StoredPromotion, readStoredPromotions } from './promotion-storage.ts'
+import { type PromotionProgress, type PromotionRequest, promotionSteps, promotionStepNames, undoPromotion } from './promotion-steps.ts'
+
+/** Goes from step to step, over all that somebody looks at meanwhile; a failure waits for another try, or for being taken back. */
+export function startPromotion(from: InstanceConnection, to: InstanceConnection, request: PromotionRequest): void {
+  const key = promotionKey(from.id, request.from.slug)
+  if (usePromotions.getState().promotions.some((one) => one.key === key && one.state !== 'done')) return
+  void acquirePromotionLock(key, { ifAvailable: true }).then((release) => {
+    if (release) createPromotion({ from, to, request, release }).retry()
+    else {
+      const text = `Another window of the dashboard brings ${request.from.slug} elsewhere already.`
+      useUi.getState().showToast({ kind: 'failed', text, request_id: null, of: from.id })
+    }
+  })
+}
+
+/** Keys of what this page waits for, or has. */
+const resumingKeys = new Set<string>()
+
+/** What a page that was closed left half-done is shown, to go on with or to take back; what another page has, once that is closed. */
+export async function resumePromotions(): Promise<void> {
+  for (const { key } of readStoredPromotions()) if (!resumingKeys.has(key)) void resumePromotion(key)
+}
+
+async function resumePromotion(key: string): Promise<void> {
+  resumingKeys.add(key)
+  const release = await acquirePromotionLock(key, { ifAvailable: false })
+  resumingKeys.delete(key)
+  const stored = readStoredPromotions().find((one) => one.key === key)
+  const { connections } = useConnection.getState()
+  const [from, to] = [stored?.from, stored?.to].map((finish) => connections.find(({ id }) => id === finish?.id))
+  const isRunning = usePromotions.getState().promotions.some((one) => one.key === key)
+  if (!release || isRunning || !stored || !from || !to) return release?.()
+  const { variables, ...rest } = stored.wish
+  const request: PromotionRequest = {
+    ...rest,
+    variables: new Set(variables),
+    from: { client: from.client, slug: stored.from.slug },
+    to: { client: to.client, slug: stored.to.slug },
+  }
+  createPromotion({ from, to, request, release, stored })
+}
+
+function createPromotion({
+  from,
+  to,
+  request,
+  release,
+  stored,
+}: {
+  from: InstanceConnection
+  to: InstanceConnection
+  request: PromotionRequest
+  release: () => void
+  stored?: StoredPromotion
+}): Promotion {
+  const { put, remove } = usePromotions.getState()
+  const key = promotionKey(from.id, request.from.slug)
+  const done: PromotionProgress = stored?.done ?? {}
+  // The source was in the page that is gone.
+  const wasDone = (name: string) => name !== 'source' && stored?.steps_done.some((one) => one === name)
+  let controller = new AbortController()
+  let promotion: Promotion = {
+    key,
+    from: { id: from.id, name: from.name, slug: request.from.slug },
+    to: { id: to.id, name: to.name, slug: request.to.slug },
+    state: stored ? 'cut' : 'running',
+    is_given_up: stored?.is_given_up ?? false,
+    steps: promotionStepNames(request).map((name) => ({ name, state: wasDone(name) ? 'done' : 'waiting', note: '' })),
+    transfer: null,
+    problem: null,
+    deployment_id: null,
+    cancel: () => (promotion.state === 'running' ? controller.abort() : void rollBack()),
+    retry: () => void (promotion.is_given_up ? rollBack() : run()),
+  }
+  const update = (change: Partial<Promotion>) => {
+    promotion = { ...promotion, ...change }
+    put(promotion)
+  }
+  const persist = () => {
+    const { from: _from, to: _to, variables, ...rest } = request
+    const { archive: _archive, ...progress } = done
+    const steps_done = promotion.steps.filter(({ state }) => state === 'done').map(({ name }) => name)
+    const sides = { from: { id: from.id, slug: request.from.slug }, to: { id: to.id, slug: request.to.slug } }
+    storePromotion({ key, ...sides, wish: { ...rest, variables: [...variables] }, done: progress, steps_done, is_given_up: promotion.is_given_up })
+  }
+  const finish = () => {
+    removeStoredPromotion(key)
+    release()
+  }
+  const updateStep = (index: number, change: Partial<Promotion['steps'][number]>) => {
+    update({ steps: promotion.steps.map((step, at) => (at === index ? { ...step, ...change } : step)) })
+    persist()
+  }
+
+  const run = async () => {
+    controller = new AbortController()
+    update({ state: 'running', problem: null })
+    window.addEventListener('beforeunload', preventUnload)
+    try {
+      for (const [index, { name, state }] of promotion.steps.entries()) {
+        if (state === 'done') continue
+        updateStep(index, { state: 'running' })
+        const estimateRate = createRateEstimator()
+        const onProgress = (sent: number, total: number | null) => {
+          if (controller.signal.aborted) return
+          update({ transfer: { name: request.from.slug, sent, total: total ?? 0, ...estimateRate(sent, total ?? Infinity, performance.now()) } })
+          void window.homeport?.setProgress(total ? Math.min(1, sent / total) : null)
+        }
+        const { note, deployment, project } = await promotionSteps[name](request, done, { signal: controller.signal, onProgress, persist })
+        update({ transfer: null })
+        updateStep(index, { state: 'done', note })
+        if (project) upsertProject(to.cache, project)
+        if (deployment) complete(deployment.id, () => upsertDeployment(to.cache, deployment))
+        else controller.signal.throwIfAborted()
+      }
+    } catch (error) {
+      const failed = promotion.steps.findIndex(({ state }) => state === 'running')
+      update({ transfer: null })
+      if (controller.signal.aborted) return await rollBack()
+      updateStep(failed, { state: 'failed' })
+      update({ state: 'failed', problem: toProblem(error) })
+    } finally {
+      window.removeEventListener('beforeunload', preventUnload)
+      void window.homeport?.setProgress(null)
+    }
+  }
+
+  const complete = (id: string, updateCache: () => void) => {
+    updateCache()
+    delete done.archive
+    finish()
+    update({ state: 'done', deployment_id: id })
+    const projectPath = `${instanceBasePath(from.id)}/projects/${request.from.slug}`
+    // Who went elsewhere meanwhile is not carried away from there.
+    if (location.pathname !== projectPath && !location.pathname.startsWith(`${projectPath}/`)) return
+    remove(key)
+    navigate(`${instanceBasePath(to.id)}/projects/${request.to.slug}/deployments/${encodeURIComponent(id)}`)
+  }
+
+  const rollBack = async () => {
+    if (promotion.state === 'undoing') return
+    update({ state: 'undoing', is_given_up: true, problem: null })
+    persist()
+    try {
+      await undoPromotion(request, done)
+      if (done.is_made) removeProject(to.cache, request.to.slug)
+      finish()
+      remove(key)
+      useUi.getState().showToast({ kind: 'done', text: `Canceled. ${to.name} is as it was before.`, request_id: null, of: from.id })
+    } catch (error) {
+      update({ state: 'failed', problem: toProblem(error) })
+    }
+  }
+
+  put(promotion)
+  return promotion
+}
+
+/** The browser asks whether to leave the page: what is under way would wait half-done. */
+function preventUnload(event: BeforeUnloadEvent): void {
+  event.preventDefault()
+}

@@ -1,0 +1,70 @@
+import { useQuery } from '@tanstack/react-query'
+import { useId } from 'react'
+import type { InstanceConnection } from '../../stores/connection.ts'
+import { TextField } from '../../components/field.tsx'
+
+/** An instance, by name and colour. */
+export function TargetInstanceField({
+  legend,
+  targets,
+  to,
+  onTo,
+}: {
+  legend: string
+  targets: InstanceConnection[]
+  to: InstanceConnection
+  onTo: (id: string) => void
+}) {
+  const id = useId()
+  return (
+    <fieldset className="promote-targets">
+      <legend>{legend}</legend>
+      {targets.map((one) => (
+        <label key={one.id} className="promote-target" style={{ '--hue': one.hue } as React.CSSProperties}>
+          <input type="radio" name={id} checked={one.id === to.id} disabled={!one.is_signed_in} onChange={() => onTo(one.id)} />
+          <span className="promote-colour" aria-hidden />
+          <span className="truncate">
+            <strong>{one.name}</strong> <span className="text-subtle">{one.is_signed_in ? one.origin : 'Token required.'}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+/** A project of an instance, by its slug; those that are there are offered. */
+export function TargetProjectField({
+  connection,
+  label,
+  slug,
+  onSlug,
+  hint,
+}: {
+  connection: InstanceConnection
+  label: string
+  slug: string
+  onSlug: (slug: string) => void
+  hint: string
+}) {
+  const id = useId()
+  const { data: projects } = useQuery(
+    {
+      queryKey: ['promote-projects'],
+      queryFn: async ({ signal }) => (await connection.client.call('listProjects', { query: { limit: '100' }, signal })).projects,
+      gcTime: 0,
+    },
+    connection.cache,
+  )
+  return (
+    <>
+      <TextField label={label} mono required value={slug} list={id} onChange={({ target }) => onSlug(target.value)} hint={hint} />
+      <datalist id={id}>
+        {projects?.map((project) => (
+          <option key={project.id} value={project.slug}>
+            {project.name}
+          </option>
+        ))}
+      </datalist>
+    </>
+  )
+}

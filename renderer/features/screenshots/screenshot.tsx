@@ -1,0 +1,43 @@
+import { useEffect, useState } from 'react'
+import type { ScreenshotVariant } from '../../../server/contract/previews.ts'
+import { fetchScreenshot } from '../../api/screenshots.ts'
+import './screenshots.css'
+
+const sizes = { desktop: { width: 1280, height: 800 }, mobile: { width: 390, height: 844 } } as const satisfies Record<ScreenshotVariant, object>
+
+/** A screenshot in a place that has its shape from the start: grey until it is there, and quietly empty when there is none. */
+export function Screenshot({ url, variant, alt }: { url: string | null; variant: ScreenshotVariant; alt: string }) {
+  return (
+    <span className={`screenshot screenshot-${variant}`}>
+      {/* Another address is another picture, which begins anew. */}
+      <ScreenshotImage key={url} url={url} variant={variant} alt={alt} />
+    </span>
+  )
+}
+
+function ScreenshotImage({ url, variant, alt }: { url: string | null; variant: ScreenshotVariant; alt: string }) {
+  const [state, setState] = useState<'waiting' | 'there' | 'missing'>('waiting')
+  const [source, setSource] = useState<string>()
+  useEffect(() => {
+    if (url === null) return
+    const controller = new AbortController()
+    let objectUrl: string | undefined
+    fetchScreenshot(url, controller.signal).then(
+      (blob) => setSource((objectUrl = URL.createObjectURL(blob))),
+      () => controller.signal.aborted || setState('missing'),
+    )
+    return () => {
+      controller.abort()
+      if (objectUrl !== undefined) URL.revokeObjectURL(objectUrl)
+    }
+  }, [url])
+  if (url === null || state === 'missing') return <span className="screenshot-missing" aria-hidden />
+  return (
+    <>
+      {state === 'waiting' && <span className="skeleton screenshot-loading" aria-hidden />}
+      {source !== undefined && (
+        <img src={source} alt={alt} {...sizes[variant]} decoding="async" onLoad={() => setState('there')} onError={() => setState('missing')} />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,126 @@
+import { useQuery } from '@tanstack/react-query'
+import { X } from 'lucide-react'
+import { useEffect, useRef } from 'react'
+import { Link } from 'wouter'
+import type { Database } from '../../../server/contract/databases.ts'
+import { queryKeys } from '../../api/query-keys.ts'
+import { useCapabilities } from '../../api/capabilities.ts'
+import { usePreviews } from '../../api/previews.ts'
+import { pollInterval_ms, useClient, useDeployments, useEnvVars, useInstanceSession, useSettings } from '../../api/queries.ts'
+import { useUi } from '../../stores/ui.ts'
+import { Button, IconButton } from '../../components/button.tsx'
+import { StatusIcon } from '../../components/status.tsx'
+import { KeyCaps } from '../keyboard/keys.tsx'
+import { useAppUrl } from '../project/app-url.ts'
+import { type TourStep, buildTourSteps } from './tour-steps.ts'
+import { useTour } from './store.ts'
+import './tour-card.css'
+
+/** A list that ticks itself while one goes on; it asks for nothing and hides nothing. */
+export default function TourCard({ slug }: { slug: string }) {
+  const done = useTour((state) => state.done)
+  const { close, complete } = useTour.getState()
+  const steps = useSteps(slug, done)
+  const completed = steps.filter((step) => step.is_done)
+  const isComplete = completed.length === steps.length
+  const ids = completed.map(({ id }) => id).join(' ')
+  useEffect(() => complete(ids.split(' ').filter(Boolean)), [ids, complete])
+  const card = useRef<HTMLElement>(null)
+  useEffect(() => {
+    if (!useTour.getState().should_scroll_into_view) return
+    useTour.getState().markSeen()
+    card.current?.scrollIntoView({ block: 'nearest' })
+  }, [])
+  return (
+    <section ref={card} className="card tour" aria-labelledby="first-steps">
+      <header className="tour-head">
+        <h2 id="first-steps">First steps</h2>
+        <span className="tour-count">
+          {completed.length} of {steps.length}
+        </span>
+        <IconButton icon={X} label="Close the first steps" onClick={close} />
+      </header>
+      <ol className="tour-steps">
+        {steps.map((step) => (
+          <li key={step.id} className={step.is_done ? 'tour-step tour-done' : 'tour-step'}>
+            <StatusIcon
+              badge={{ label: '', shape: step.is_done ? 'disc' : 'ring', tone: step.is_done ? 'live' : 'idle' }}
+              label={step.is_done ? 'Done' : 'To do'}
+            />
+            <div>
+              <StepLink step={step} />
+              <p className="text-muted">
+                {step.description} {step.id === 'palette' && <KeyCaps keys="mod+k" />}
+              </p>
+            </div>
+          </li>
+        ))}
+      </ol>
+      <p className="tour-foot text-muted">
+        {isComplete ? (
+          <>
+            That was all of them. <Button onClick={close}>Close the list</Button>
+          </>
+        ) : (
+          <>
+            Each ticks itself when it has happened. What else there is: <Link href="/help">Help</Link>
+          </>
+        )}
+      </p>
+    </section>
+  )
+}
+
+function StepLink({ step: { title, to } }: { step: TourStep }) {
+  const setPaletteOpen = useUi((state) => state.setPaletteOpen)
+  if (to === 'palette')
+    return (
+      <button type="button" className="tour-link" onClick={() => setPaletteOpen(true)}>
+        {title}
+      </button>
+    )
+  if (!to.startsWith('/'))
+    return (
+      <a className="tour-link" href={to} target="_blank" rel="noreferrer noopener">
+        {title}
+      </a>
+    )
+  return (
+    <Link className="tour-link" href={to}>
+      {title}
+    </Link>
+  )
+}
+
+function useSteps(slug: string, done: readonly string[]): TourStep[] {
+  const client = useClient()
+  const address = useAppUrl(slug)
+  const isOwner = useInstanceSession().data?.user.is_instance_owner ?? false
+  const mayOpen = useCapabilities().has_instance_api && isOwner
+  // Nothing tells that somebody was there: it is asked again while one looks, until it is so.
+  const { data: project } = useQuery({
+    queryKey: queryKeys.project(slug),
+    queryFn: async ({ signal }) => (await client.call('getProject', { params: { slug }, signal })).project,
+    refetchInterval: ({ state }) => (done.includes('visit') || state.data?.last_request_at ? false : pollInterval_ms / 3),
+    refetchOnWindowFocus: 'always',
+  })
+  const { data: ready } = useDeployments(slug, { status: 'ready' })
+  const { data: variables } = useEnvVars(slug)
+  // Who has none answers 404, which every console of every visit would show: what the page of it found out will do.
+  const { data: database } = useQuery<Database | null>({ queryKey: queryKeys.database(slug), queryFn: () => null, enabled: false })
+  const { data: previews } = usePreviews(slug)
+  const { data: settings } = useSettings(mayOpen)
+  return buildTourSteps(
+    {
+      slug,
+      address,
+      was_visited: Boolean(project?.last_request_at),
+      ready_deployments: ready?.pages[0]?.deployments.length ?? 0,
+      variables: variables?.length ?? 0,
+      has_preview: (previews?.length ?? 0) > 0,
+      has_database: Boolean(database),
+      is_network_open: mayOpen ? (settings?.lan ?? false) : null,
+    },
+    done,
+  )
+}

@@ -1,0 +1,33 @@
+import { Suspense } from 'react'
+import type { Project } from '../../../server/contract/projects.ts'
+import { useProjects } from '../../api/queries.ts'
+import { localInstanceId } from '../../lib/instance-path.ts'
+import { useConnection } from '../../stores/connection.ts'
+import { lazyWithRetry } from '../../lib/load-with-retry.ts'
+import { useTour } from './store.ts'
+
+const TourCard = lazyWithRetry(() => import('./tour-card.tsx'))
+
+/** Whoever has more projects knows the way. */
+const maxProjects = 6
+
+/** The first steps show in one place, the list of projects at home, from the first deployment until they are closed. */
+export function TourSlot() {
+  const visibility = useTour((state) => state.wish)
+  const isHome = useConnection(({ current }) => current.id === localInstanceId)
+  const { data, hasNextPage } = useProjects()
+  if (!isHome || visibility === 'closed' || !data) return null
+  const all = data.pages.flatMap((page) => page.projects)
+  const project = pickProject(all)
+  if (!project) return null
+  if (visibility === 'by_itself' && (hasNextPage || all.length > maxProjects || !all.some(({ status }) => status === 'live'))) return null
+  return (
+    <Suspense>
+      <TourCard slug={project.slug} key={project.slug} />
+    </Suspense>
+  )
+}
+
+function pickProject(projects: readonly Project[]): Project | undefined {
+  return projects.toSorted((a, b) => Number(b.status === 'live') - Number(a.status === 'live') || (a.updated_at < b.updated_at ? 1 : -1))[0]
+}

@@ -1,0 +1,70 @@
+/** What has really happened on an instance, as far as it tells. */
+export interface TourFacts {
+  slug: string
+  /** Of the app; null: not known. */
+  address: string | null
+  was_visited: boolean
+  ready_deployments: number
+  variables: number
+  has_preview: boolean
+  has_database: boolean
+  /** null: nobody here may open it. */
+  is_network_open: boolean | null
+}
+
+export type TourStepId = 'visit' | 'again' | 'variable' | 'palette' | 'beside' | 'phone'
+
+export interface TourStep {
+  id: TourStepId
+  title: string
+  description: string
+  /** A page of the dashboard, an address of the web, or the palette. */
+  to: string
+  is_done: boolean
+}
+
+/** The first steps, ticked by what happened; `before` are those that were ticked already: what was done once stays done. */
+export function buildTourSteps(facts: TourFacts, completed: readonly string[]): TourStep[] {
+  const root = `/projects/${facts.slug}`
+  const steps: (TourStep | null)[] = [
+    {
+      id: 'visit',
+      title: 'See it at its address',
+      description: 'It runs, and answers at this address.',
+      to: facts.address ?? root,
+      is_done: facts.was_visited,
+    },
+    {
+      id: 'again',
+      title: 'Change something and deploy again',
+      description: 'No downtime: the current version stays live until the new one is healthy.',
+      to: root,
+      is_done: facts.ready_deployments > 1,
+    },
+    {
+      id: 'variable',
+      title: 'Give it a variable',
+      description: 'Sealed here, and in the app from its next start on.',
+      to: `${root}/environment?do=add`,
+      is_done: facts.variables > 0,
+    },
+    { id: 'palette', title: 'Run any command', description: 'Find every project and every action by a few letters:', to: 'palette', is_done: false },
+    {
+      id: 'beside',
+      title: 'Put something beside it',
+      description: 'A database of its own, or a branch with an address of its own.',
+      to: `${root}/database`,
+      is_done: facts.has_preview || facts.has_database,
+    },
+    facts.is_network_open === null
+      ? null
+      : {
+          id: 'phone',
+          title: 'Show it to a phone',
+          description: 'In the same network, by a code to point it at.',
+          to: '/instance/network?at=lan',
+          is_done: facts.is_network_open,
+        },
+  ]
+  return steps.filter((step) => step !== null).map((step) => ({ ...step, is_done: step.is_done || completed.includes(step.id) }))
+}

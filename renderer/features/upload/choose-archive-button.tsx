@@ -1,0 +1,28 @@
+import { FileUp } from 'lucide-react'
+import { useRef } from 'react'
+import { Button } from '../../components/button.tsx'
+import { type DroppedSource, acceptedFiles, inspectFiles } from './dropped-source.ts'
+
+/** The way of those who do not drop: the system's own file dialog. */
+export function ChooseArchiveButton({ children, onChosen }: { children: string; onChosen: (chosen: DroppedSource) => void }) {
+  const input = useRef<HTMLInputElement>(null)
+  return (
+    <>
+      <Button icon={FileUp} onClick={() => input.current?.click()}>
+        {children}
+      </Button>
+      <input
+        ref={input}
+        type="file"
+        hidden
+        accept={acceptedFiles}
+        aria-label="The archive"
+        onChange={({ target }) => {
+          const files = [...(target.files ?? [])]
+          target.value = ''
+          if (files.length > 0) void inspectFiles(files).then(onChosen)
+        }}
+      />
+    </>
+  )
+}

@@ -1,0 +1,61 @@
+import { limits } from '../../../server/contract/limits.ts'
+
+/** What somebody dropped or chose, looked at before anything is sent. */
+export type DroppedSource = { kind: 'archive'; file: File; type: ArchiveType } | { kind: 'folder'; path: string } | { kind: 'fault'; text: string }
+
+export type ArchiveType = 'application/zip' | 'application/gzip'
+
+/** For the file dialog. Systems know `.tar.gz` by its last part only. */
+export const acceptedFiles = '.zip,.gz,.tgz,application/zip,application/gzip'
+
+const packHint = 'Pack the project as a .zip or .tar.gz.'
+
+/** One archive, by its first bytes and its size; or in one sentence why it cannot be taken. */
+export async function inspectFiles(files: readonly File[]): Promise<DroppedSource> {
+  const [file] = files
+  if (!file) return rejected('There was no file in that.')
+  if (files.length > 1) return rejected(`These are ${files.length} files. Pack them into one .zip or .tar.gz, and drop that.`)
+  const name = `“${file.name}”`
+  if (file.size > limits.upload.packed_bytes)
+    return rejected(`${name} is larger than ${limits.upload.packed_bytes / 2 ** 20} MiB. Leave out what a build makes again, such as node_modules.`)
+  if (file.size === 0) return rejected(`${name} is empty.`)
+  const head = await file
+    .slice(0, 262)
+    .arrayBuffer()
+    .then(
+      (buffer) => new Uint8Array(buffer),
+      () => null,
+    )
+  if (!head) return rejected(`${name} cannot be read. If it is a folder, pack it as a .zip first.`)
+  if (head[0] === 0x50 && head[1] === 0x4b) return { kind: 'archive', file, type: 'application/zip' }
+  if (head[0] === 0x1f && head[1] === 0x8b) return { kind: 'archive', file, type: 'application/gzip' }
+  if (String.fromCharCode(...head.slice(257)) === 'ustar') return rejected(`${name} is a .tar that is not compressed. Compress it with gzip.`)
+  return rejected(`${name} is neither a .zip nor a .tar.gz. ${packHint}`)
+}
+
+/** What was dropped on the page. A folder has a path in the desktop alone, and only there, and on its own machine, it can be deployed. */
+export function inspectDrop({ items, files }: DataTransfer, getPathForFile: ((file: File) => string | null) | null): Promise<DroppedSource> {
+  // Both are emptied when the event is over: they are read at once.
+  const all = [...files]
+  const folder = [...items].map((item) => item.webkitGetAsEntry()).find((entry) => entry?.isDirectory)
+  if (!folder) return inspectFiles(all)
+  if (all.length > 1) return Promise.resolve(rejected('Drop one folder, or one archive.'))
+  const path = getPathForFile && all[0] ? getPathForFile(all[0]) : null
+  if (path !== null) return Promise.resolve({ kind: 'folder', path })
+  return Promise.resolve(
+    rejected(
+      getPathForFile
+        ? `The place of “${folder.name}” cannot be told. Choose the folder by its button instead.`
+        : `“${folder.name}” is a folder, and a browser sends files only. Pack it as a .zip and drop that, or run \`npx homeport deploy\` in it.`,
+    ),
+  )
+}
+
+/** A name for a project, from that of its archive: `my-app-main.tar.gz` becomes `my-app-main`. */
+export function projectNameFromArchive(name: string): string {
+  return name.replace(/\.(zip|tgz|tar\.gz|gz)$/i, '').trim()
+}
+
+function rejected(text: string): DroppedSource {
+  return { kind: 'fault', text }
+}

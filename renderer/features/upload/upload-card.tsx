@@ -1,0 +1,79 @@
+import { CircleAlert, X } from 'lucide-react'
+import { ApiProblem } from '../../lib/api-problem.ts'
+import { type Transfer } from '../../api/use-upload.ts'
+import type { Upload } from '../../stores/uploads.ts'
+import { Button, IconButton } from '../../components/button.tsx'
+import { CopyText } from '../../components/copy.tsx'
+import { Progress } from '../../components/progress.tsx'
+import { formatTransfer } from '../../api/transfer-progress.ts'
+import { Prose } from '../../components/prose.tsx'
+import { ChooseArchiveButton } from './choose-archive-button.tsx'
+import type { DroppedSource } from './dropped-source.ts'
+import './upload.css'
+
+/** An archive that goes up: how far it is, and the way out; or why it was not taken, and the next try. */
+export function UploadCard({
+  upload,
+  onTake: onSource,
+  onDismiss,
+}: {
+  upload: Upload
+  onTake: (dropped: DroppedSource) => void
+  onDismiss: () => void
+}) {
+  if (upload.state === 'sending') {
+    const { transfer } = upload
+    const isSent = transfer.sent >= transfer.total
+    return (
+      <section className="card upload-card" aria-label="Upload">
+        {isSent ? (
+          <Progress label={`Checking ${transfer.name}`} text={`${formatTransfer(transfer)}. It is checked before anything is built.`} />
+        ) : (
+          <Progress label={`Uploading ${transfer.name}`} value={transfer.sent / transfer.total} text={formatTransfer(transfer)} />
+        )}
+        <Button icon={X} onClick={upload.cancel}>
+          Cancel
+        </Button>
+        <span className="visually-hidden" role="status">
+          {announcement(transfer)}
+        </span>
+      </section>
+    )
+  }
+  const { problem, name } = upload
+  return (
+    <section className="problem" aria-label="Upload" role="alert">
+      <CircleAlert size={18} aria-hidden />
+      <div>
+        <p className="problem-text">
+          {name && `${name} was not taken. `}
+          <Prose text={problem.message} />
+        </p>
+        {problem instanceof ApiProblem && (
+          <>
+            {problem.issues.map((issue) => (
+              <p key={issue.path} className="text-muted">
+                <code>{issue.path}</code> {issue.message}
+              </p>
+            ))}
+            <p className="problem-code">
+              <code>{problem.code}</code>
+              {problem.request_id && <CopyText text={problem.request_id} />}
+            </p>
+          </>
+        )}
+      </div>
+      <div className="upload-actions">
+        <ChooseArchiveButton onChosen={onSource}>Choose another…</ChooseArchiveButton>
+        <IconButton icon={X} label="Dismiss" onClick={onDismiss} />
+      </div>
+    </section>
+  )
+}
+
+/** For those who listen: a word now and then, not at every percent. */
+function announcement({ name, sent, total }: Transfer): string {
+  if (sent >= total) return `${name} is sent, and is being checked.`
+  const quarter = Math.floor((sent / total) * 4)
+  return quarter === 0 ? `Uploading ${name}.` : `${quarter * 25} percent of ${name} is sent.`
+}

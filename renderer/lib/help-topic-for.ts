@@ -1,0 +1,24 @@
+import type { DeploymentFailure } from '../../server/contract/deployments.ts'
+import { type HelpTopic, errorHelpTopics, failureHelpTopics } from '../../server/contract/help.ts'
+import type { ApiProblem } from './api-problem.ts'
+
+/** The page about an error, or null where its own sentence says all there is. Codes of an instance that we do not know have none. */
+export function helpTopicForError(code: ApiProblem['code']): HelpTopic | null {
+  if (code === 'unreachable') return 'trouble'
+  if (code === 'bad_answer') return null
+  return Object.hasOwn(errorHelpTopics, code) ? errorHelpTopics[code] : null
+}
+
+/** What the sentence of a failure says beyond its code. */
+const failurePatterns: [RegExp, HelpTopic][] = [
+  [/variable is missing/, 'environment'],
+  [/registry|certificate of a server|host on the network|connection over the network|fetch a font|package is not the one/, 'offline'],
+  [/disk is full/, 'disk'],
+  [/ran out of memory|used more memory/, 'memory'],
+  [/listens on the fixed port|may not listen on port/, 'health-check'],
+]
+
+export function helpTopicForFailure({ code, message }: Pick<DeploymentFailure, 'code' | 'message'>): HelpTopic | null {
+  const match = failurePatterns.find(([pattern]) => pattern.test(message))
+  return match?.[1] ?? (Object.hasOwn(failureHelpTopics, code) ? failureHelpTopics[code] : null)
+}

@@ -1,0 +1,50 @@
+import type { Server } from 'node:http'
+import { createServer, type Socket } from 'node:net'
+import type { Clock } from '../lib/clock.ts'
+import { findPendingResponse } from './http-server.ts'
+import { markFromNetwork } from './http-request.ts'
+
+/** How long an answer that is being made may still take when its listener closes. The request that closes it may be among them: it is not waited for. */
+const finalResponse_ms = 1_000
+
+/** Of one address; a person's devices need a few dozen. */
+const maxConnections = 512
+
+/** A further listener of the gate. Closing it cuts its connections, but for an answer that is just being made. */
+export async function openNetworkListener(
+  apiServer: Server,
+  clock: Clock,
+  at: { address: string; port: number },
+): Promise<{ close(): Promise<void> }> {
+  const sockets = new Set<Socket>()
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    markFromNetwork(socket)
+    apiServer.emit('connection', socket)
+  })
+  server.maxConnections = maxConnections
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    // Without `ipv6Only` an address of IPv6 might take in IPv4 too.
+    server.listen({ host: at.address, port: at.port, ipv6Only: true, exclusive: true }, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+  server.on('error', () => {})
+
+  return {
+    async close() {
+      const cutTimer = clock.setTimeout(() => {
+        for (const socket of sockets) socket.destroy()
+      }, finalResponse_ms)
+      server.close(() => cutTimer.cancel())
+      for (const socket of sockets) {
+        const response = findPendingResponse(socket)
+        if (response === undefined || response.headersSent) socket.destroy()
+        else response.once('close', () => socket.destroySoon())
+      }
+    },
+  }
+}

@@ -1,0 +1,304 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { allOperations } from '../contract/index.ts'
+import type { OperationId } from '../contract/index.ts'
+import { Problem } from '../contract/errors.ts'
+import type { OperationSpec } from '../contract/operation.ts'
+import type { Caller, OperationContext } from '../features/context.ts'
+import type { Clock } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
+import type { Log } from '../lib/log.ts'
+import { checkOrigin, unauthorized } from './authentication.ts'
+import type { PublicRoute, PublicRequest } from './public-routes/index.ts'
+import { hasIdempotencyKey } from './idempotency.ts'
+import type { BeforeHandler, Idempotency } from './idempotency.ts'
+import { matchRemoteRoute } from './remote-proxy.ts'
+import type { ProxyToRemote, RemoteRoute } from './remote-proxy.ts'
+import { routeNotFound } from './parse-input.ts'
+import { accountKey, addressKey } from './rate-limit.ts'
+import type { RateLimit } from './rate-limit.ts'
+import { commonHeaders, createClientSignal, jsonResponse, noContent, toProblem, errorResponse } from './response.ts'
+import type { ApiResponse } from './response.ts'
+import type { RouteLookup, RouteMatch, RouteTable } from './route-table.ts'
+import type { StreamAccess } from './sse.ts'
+import { validateHttpRequest, hasBody, headerValues, isLocal, readBody } from './http-request.ts'
+import type { HostRule } from './http-request.ts'
+import { checkUpload, drainRequestBody, openUpload } from './upload.ts'
+import type { UploadSpec } from './upload.ts'
+
+/** What is mounted at a path: an operation of the record, at its own path or at its alias, or a door. */
+export type ApiRoute = { kind: 'operation'; id: OperationId; is_alias: boolean; run: OperationRunner } | { kind: 'door'; publicRoute: PublicRoute }
+
+/** Parses the rest of the request, calls the handler and turns what it returns into an answer. */
+export type OperationRunner = (context: OperationContext, request: OperationRequest) => Promise<ApiResponse>
+
+export interface OperationRequest {
+  params: Record<string, string>
+  query: string
+  body: Buffer
+  /** The file of an operation that takes one; nothing of it is read before. */
+  upload(spec: UploadSpec): AsyncIterable<Uint8Array>
+  headers: { type: string | undefined; encoding: string | undefined; last_event_id: string | undefined }
+  is_head: boolean
+  /** What a stream is opened by. */
+  access: StreamAccess
+  /** Called when a stream of this request is over. */
+  onEnd(): void
+  /** Called when the request is in order, right before the handler; an answer in its place is the first one to the same request. */
+  beforeHandler?: BeforeHandler
+}
+
+/** A request on its way to its operation. */
+interface RoutedRequest {
+  caller: Caller | undefined
+  requestId: string
+  pathname: string
+  query: string
+  body: Buffer
+  found: RouteLookup<ApiRoute | RemoteRoute>
+}
+
+/** Throws the 404 of what a path names and the caller may not see; else returns the id of its project, or of a domain by itself. */
+export type ResolveResource = (context: OperationContext, id: OperationId, params: Record<string, string>) => Promise<string | undefined>
+
+export interface PipelineParts {
+  routes: RouteTable<ApiRoute>
+  hostRule: HostRule
+  rateLimit: RateLimit
+  findCaller(req: IncomingMessage): Promise<Caller | undefined>
+  resolveResource: ResolveResource | undefined
+  isCredentialActive(credentialId: string): Promise<boolean>
+  /** Sends what is meant for another instance on to it. */
+  proxyToRemote: ProxyToRemote | undefined
+  /** Answers a request with a key that was answered before. */
+  idempotency: Idempotency | undefined
+  clock: Clock
+  log: Log
+  /** How long the body of a request may take. */
+  body_timeout_ms: number
+}
+
+/**
+ * The way of every request, in the contract's order of checks: transport, host, rate, authentication, origin, resource, input,
+ * and then the handler with its own 503, 402 and 409. Never rejects: what is thrown on the way becomes the envelope.
+ */
+export function createPipeline({
+  routes,
+  hostRule,
+  rateLimit,
+  findCaller,
+  resolveResource,
+  isCredentialActive,
+  proxyToRemote,
+  idempotency,
+  clock,
+  log,
+  body_timeout_ms,
+}: PipelineParts) {
+  return handle
+
+  async function handle(req: IncomingMessage, res: ServerResponse): Promise<ApiResponse> {
+    const requestId = newId('req')
+    const { pathname, query } = splitTarget(req.url ?? '')
+    const found: RouteLookup<ApiRoute | RemoteRoute> =
+      (proxyToRemote && matchRemoteRoute(routes, req.method ?? '', pathname)) ?? routes.find(req.method ?? '', pathname)
+    const { match } = found
+    let key = addressKey(req.socket.remoteAddress)
+    let rateState: ReturnType<RateLimit['count']> | undefined
+    let result: ApiResponse
+    try {
+      validateHttpRequest(req)
+      const upload = uploadOf(match)
+      if (upload) checkUpload(req, upload)
+      const body = !upload && hasBody(req) ? await readBody(req, res, { clock, patience_ms: body_timeout_ms }) : Buffer.alloc(0)
+
+      const caller = await findCaller(req)
+      if (!hostRule.isKnown(req) && (!hostRule.isOpen(req) || caller?.via !== 'token')) throw misdirectedRequest()
+
+      if (caller && rateLimitModeOf(match) !== 'by_address') key = accountKey(caller.account_id)
+      // What is sent on is counted where it goes to; who may not send anything is counted here.
+      if (match?.target.kind === 'passage' ? !caller?.is_instance_owner : rateLimitModeOf(match) !== false) {
+        rateState = rateLimit.count(key)
+        if (!rateState.allowed) throw new Problem('rate_limited', `Too many requests. Wait ${rateState.retry_after_s} s and go on.`, rateState)
+      }
+
+      if (req.method === 'OPTIONS' && (found.allow.length > 0 || pathname === '*'))
+        result = noContent({ allow: (found.allow.length > 0 ? found.allow : allMethods).join(', ') })
+      else if (match?.target.kind === 'door')
+        result = await match.target.publicRoute.handle(createPublicRequest(req, { query, body, params: match.params }))
+      else result = await handleOperation(req, res, { caller, requestId, pathname, query, body, found })
+    } catch (error) {
+      const problem = toProblem(error, requestId, operationOf(match), log)
+      result = errorResponse(problem, requestId)
+      if (error instanceof MethodNotAllowed) result.headers.allow = error.allow.join(', ')
+      // What is left of the request cannot be told from the next one.
+      if (uploadOf(match)) {
+        if (problem.status === 408 || (await drainRequestBody(req, res, clock)).close) result.headers.connection = 'close'
+      } else if (closingStatuses.has(problem.status) || !req.complete) result.headers.connection = 'close'
+    }
+    const alias = match?.target.kind === 'operation' && match.target.is_alias ? aliasHeaders(pathname) : undefined
+    return { ...result, headers: { ...commonHeaders(requestId, rateState ?? rateLimit.peek(key)), ...alias, ...result.headers } }
+  }
+
+  /** From authentication on. What is at an unknown path below /v1 is not told to somebody who is not signed in either. */
+  async function handleOperation(req: IncomingMessage, res: ServerResponse, routed: RoutedRequest): Promise<ApiResponse> {
+    const { caller, requestId, found, query } = routed
+    const isOpen = found.targetAtPath === undefined ? !isApiPath(routed.pathname) : found.targetAtPath.kind === 'door'
+    if (!caller && !isOpen) throw unauthorized()
+    if (!found.match) throw found.targetAtPath === undefined ? routeNotFound() : new MethodNotAllowed(req.method ?? '', found.allow)
+    const { target, params } = found.match
+    if (!caller || target.kind === 'door') throw routeNotFound()
+
+    checkOrigin(req, caller)
+    if (target.kind === 'passage') {
+      if (!caller.is_instance_owner || !proxyToRemote) throw new Problem('forbidden', 'Only the owner of this instance reaches others through it.')
+      const client = createClientSignal(res)
+      const context = new HandlerContext(caller, requestId, isLocal(req), client)
+      const access: StreamAccess = { key: caller.credential_id, isGranted: () => isCredentialActive(caller.credential_id) }
+      return proxyToRemote(req, res, { target, params, query, body: routed.body, context, access, onEnd: () => client.abort() })
+    }
+    const spec: OperationSpec = allOperations[target.id]
+    if (spec.access === 'owner' && !caller.is_instance_owner) throw new Problem('forbidden', 'Only the owner of this instance may do that.')
+    const client = createClientSignal(res)
+    const context = new HandlerContext(caller, requestId, isLocal(req), client)
+    // Without a body, a query or a stream nothing is left to do before the handler itself looks for what the path names.
+    const isResolved = query !== '' || spec.body || spec.upload || isStream(spec) || hasIdempotencyKey(req)
+    const resource = isResolved ? await resolveResource?.(context, target.id, params) : undefined
+    const uploadSpec = spec.upload
+    const keyed = idempotency?.(req, {
+      account_id: caller.account_id,
+      user_id: caller.user_id,
+      request_id: requestId,
+      operation: target.id,
+      params,
+      resource,
+      query,
+      body: routed.body,
+      is_atomic: spec.is_atomic === true,
+      upload: uploadSpec && (() => openUpload(req, res, clock, uploadSpec)),
+    })
+    const replayed = await keyed?.replay()
+    if (replayed) return replayed
+    keyed?.validateKey()
+    const { success } = spec
+    if (keyed && spec.is_atomic && 'json' in success)
+      context.saveResponse = (tx, output) => keyed.storeInTransaction(tx, jsonResponse(success.status, output))
+    const headers = {
+      type: req.headers['content-type'],
+      encoding: req.headers['content-encoding'],
+      last_event_id: headerValues(req, 'last-event-id')[0],
+    }
+    const request: OperationRequest = {
+      params,
+      query,
+      body: routed.body,
+      upload(file) {
+        const chunks = openUpload(req, res, clock, file)
+        return keyed ? keyed.hashBody(chunks) : chunks
+      },
+      headers,
+      is_head: req.method === 'HEAD',
+      access: createStreamAccess(context, target.id, params, resource),
+      onEnd: () => client.abort(),
+    }
+    return keyed ? keyed.runOnce((beforeHandler) => target.run(context, { ...request, beforeHandler })) : target.run(context, request)
+  }
+
+  /** Lasts as long as the credential, and as the slug names the same project for the caller. A file of it may be deleted while it is read. */
+  function createStreamAccess(
+    context: OperationContext,
+    id: OperationId,
+    params: Record<string, string>,
+    resource: string | undefined,
+  ): StreamAccess {
+    const { credential_id } = context.caller
+    const { slug } = params
+    return {
+      key: `${credential_id} ${slug} ${resource}`,
+      async isGranted() {
+        if (!(await isCredentialActive(credential_id))) return false
+        if (slug === undefined) return true
+        try {
+          return (await resolveResource?.(context, id, { slug })) === resource
+        } catch (error) {
+          if (error instanceof Problem && error.status === 404) return false
+          throw error
+        }
+      },
+    }
+  }
+}
+
+const isStream = ({ success }: OperationSpec) => 'events' in success || ('is_stream' in success && success.is_stream === true)
+
+/** The signal is made when a handler first asks for it. */
+class HandlerContext implements OperationContext {
+  readonly caller: Caller
+  readonly request_id: string
+  readonly is_local: boolean
+  saveResponse: OperationContext['saveResponse']
+  readonly #client: { signal: AbortSignal }
+
+  constructor(caller: Caller, requestId: string, isLocal: boolean, client: { signal: AbortSignal }) {
+    this.caller = caller
+    this.request_id = requestId
+    this.is_local = isLocal
+    this.#client = client
+  }
+
+  get signal(): AbortSignal {
+    return this.#client.signal
+  }
+}
+
+class MethodNotAllowed extends Problem {
+  readonly allow: string[]
+  constructor(method: string, allow: string[]) {
+    super('method_not_allowed', `${method} is not possible here. Use ${allow.join(', ')}.`)
+    this.allow = allow
+  }
+}
+
+const misdirectedRequest = () =>
+  new Problem('misdirected_request', 'This instance does not answer to that name. Use the address that it printed, or add the name to its settings.')
+
+const closingStatuses: ReadonlySet<number> = new Set([408, 413, 414, 431])
+const allMethods = ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']
+
+function operationOf(match: RouteMatch<ApiRoute | RemoteRoute> | undefined): OperationId | null {
+  if (match?.target.kind === 'operation') return match.target.id
+  return match?.target.kind === 'passage' ? match.target.operation : null
+}
+
+function uploadOf(match: RouteMatch<ApiRoute | RemoteRoute> | undefined): UploadSpec | undefined {
+  const id = operationOf(match)
+  const spec: OperationSpec | undefined = id === null ? undefined : allOperations[id]
+  return spec?.upload
+}
+
+const rateLimitModeOf = (match: RouteMatch<ApiRoute | RemoteRoute> | undefined) =>
+  match?.target.kind === 'door' ? match.target.publicRoute.rate_limit : true
+
+/** Under these an unknown path tells nothing to somebody who is not signed in. */
+const isApiPath = (pathname: string) => pathname === '/v1' || ['/v1/', '/instance/', '/remote/'].some((start) => pathname.startsWith(start))
+
+const aliasHeaders = (pathname: string) => ({
+  deprecation: 'true',
+  link: `</v1${pathname.replace(/[<>"\\^`{|}]/g, encodeURIComponent)}>; rel="successor-version"`,
+})
+
+function splitTarget(url: string): { pathname: string; query: string } {
+  const queryStart = url.indexOf('?')
+  return queryStart === -1 ? { pathname: url, query: '' } : { pathname: url.slice(0, queryStart), query: url.slice(queryStart + 1) }
+}
+
+const createPublicRequest = (req: IncomingMessage, parts: { query: string; body: Buffer; params: Record<string, string> }): PublicRequest => ({
+  query: new URLSearchParams(parts.query),
+  params: parts.params,
+  headers: req.headers,
+  headerValues: (name) => headerValues(req, name),
+  body: parts.body,
+  is_local: isLocal(req),
+  is_head: req.method === 'HEAD',
+  accepts_html: /\btext\/html\b/i.test(req.headers.accept ?? ''),
+  is_browser: req.headers['sec-fetch-site'] !== undefined,
+})

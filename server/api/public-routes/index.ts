@@ -1,0 +1,95 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { version } from '../../contract/index.ts'
+import type { RuntimeStatus } from '../../contract/instance.ts'
+import { billingWebhookRoute } from './billing-webhook.ts'
+import type { BillingWebhook } from './billing-webhook.ts'
+import { createDashboard } from './dashboard.ts'
+import { docsPage } from '../openapi/docs-page.ts'
+import { openApiDocument } from '../openapi/document.ts'
+import { type RegistrationService, accountPages } from './account-pages.ts'
+import { purgeWebhookRoute } from './purge-webhook.ts'
+import type { PurgeWebhook } from './purge-webhook.ts'
+import { jsonResponse, redirectResponse, textResponse } from '../response.ts'
+import type { ApiResponse } from '../response.ts'
+import { showSignIn, submitSignIn } from './sign-in.ts'
+import type { SignInOptions } from './sign-in.ts'
+
+/** What /healthz tells. `checks` are short words per part, such as `{database: 'ok'}`. */
+export interface Health {
+  status: 'ok' | 'degraded'
+  version: string
+  runtime: RuntimeStatus | null
+  uptime_s: number
+  checks: Record<string, string>
+}
+
+export interface PublicRequest {
+  query: URLSearchParams
+  params: Record<string, string>
+  headers: IncomingHttpHeaders
+  /** All values of a header as they came. */
+  headerValues(name: string): string[]
+  body: Buffer
+  is_head: boolean
+  accepts_html: boolean
+  /** A page or its script asks, in a browser that says so (Fetch Metadata). */
+  is_browser: boolean
+  /** It came from this machine itself and not over the network. */
+  is_local: boolean
+}
+
+/** What is no operation of the record, and open to everybody. */
+export interface PublicRoute {
+  /** GET when absent. */
+  method?: 'POST'
+  path: string
+  /** Whether a visit counts towards the rate limit; of whom, or always of the peer's address. */
+  rate_limit: boolean | 'by_address'
+  handle(request: PublicRequest): Promise<ApiResponse>
+}
+
+export interface PublicRouteOptions extends SignInOptions {
+  health(): Promise<Health>
+  dashboard_dir: string | null
+  /** Whether there is a payment processor, whose card form one page of the dashboard shows. */
+  has_card_form: boolean
+  purgeWebhook: PurgeWebhook
+  billingWebhook: BillingWebhook
+  joining: RegistrationService
+}
+
+export function createPublicRoutes(options: PublicRouteOptions): PublicRoute[] {
+  const dashboard = createDashboard(options.dashboard_dir, options)
+  // Made when first asked for: they need a walk over every schema.
+  let description: string | undefined
+  let docs: ApiResponse | undefined
+
+  return [
+    { path: '/healthz', rate_limit: false, handle: async () => jsonResponse(200, await options.health()) },
+    {
+      path: '/openapi.json',
+      rate_limit: false,
+      handle: async () =>
+        textResponse(200, 'application/json; charset=utf-8', (description ??= JSON.stringify(openApiDocument())), { 'cache-control': 'no-cache' }),
+    },
+    { path: '/docs', rate_limit: false, handle: async () => (docs ??= docsPage()) },
+    { path: '/sign-in', rate_limit: true, handle: (request) => showSignIn(request, options) },
+    { method: 'POST', path: '/sign-in', rate_limit: 'by_address', handle: (request) => submitSignIn(request, options) },
+    ...accountPages(options),
+    purgeWebhookRoute(options.purgeWebhook),
+    billingWebhookRoute(options.billingWebhook),
+    {
+      path: '/app/**',
+      rate_limit: false,
+      handle: ({ params, headers }) => dashboard(params.path ?? '/app/', headers['accept-encoding'] ?? ''),
+    },
+    { path: '/app', rate_limit: false, handle: async () => redirectResponse(302, '/app/') },
+    {
+      path: '/',
+      rate_limit: false,
+      handle: async ({ accepts_html }) => (accepts_html ? redirectResponse(302, '/app/') : jsonResponse(200, apiIndex)),
+    },
+  ]
+}
+
+const apiIndex = { name: 'Homeport', version, api: '/v1', docs: '/docs', openapi: '/openapi.json', health: '/healthz', dashboard: '/app/' }

@@ -1,0 +1,124 @@
+import { Problem } from '../../contract/errors.ts'
+import type { PublicRequest } from './index.ts'
+import { renderAlert, parseFormFields, crossSiteReason, respondSignedIn, type IssuedSession, sessionCookie, signInScript } from './forms.ts'
+import { escapeHtml, htmlPage } from '../html-page.ts'
+import { redirectResponse } from '../response.ts'
+import type { ApiResponse } from '../response.ts'
+
+export interface SignInOptions {
+  /** Takes a one-time code; undefined when it is wrong, used or expired. */
+  redeemSignInCode(code: string): Promise<IssuedSession | undefined>
+  /** Whom a one-time code is for; looking does not use it up. */
+  findSignInCode(code: string): Promise<{ email: string; is_instance_owner: boolean } | undefined>
+  /** `wait_s`: too many wrong ones came before. */
+  signInByPassword(attempt: {
+    email: string
+    password: string
+    is_local: boolean
+  }): Promise<{ session: IssuedSession } | { wrong: true } | { wait_s: number }>
+  cookie_name: string
+  /** Stands in the form until somebody types another. */
+  owner_email: string
+  joining: { signUpMode(): 'off' | 'invited' | 'open' }
+}
+
+/**
+ * A link from the terminal or the desktop, good once; without a code, the form. In a browser a GET changes nothing: our page sends the
+ * code on, by itself where no other page led here or the code is the instance owner's, else when it is told to: a member's page could
+ * sign its visitors in as that member. Scripts redeem the code at once.
+ */
+export async function showSignIn(request: PublicRequest, options: SignInOptions): Promise<ApiResponse> {
+  const codes = request.query.getAll('code')
+  const code = codes.length === 1 ? (codes[0] ?? '') : ''
+  if (request.is_head) return redirectResponse(303, '/app/')
+  // Nobody is looking yet; what is no success the browser throws away, and asks again when somebody is.
+  if (isPrefetch(request)) return htmlPage(503, 'Open this link', '<p>A sign-in link is good once: it is used when it is opened.</p>')
+  if (codes.length === 0 && request.accepts_html) return signInForm(200, options.owner_email, options)
+  if (request.is_browser) {
+    const person = code === '' ? undefined : await options.findSignInCode(code)
+    return person ? confirmation(request, code, person) : linkExpired(request)
+  }
+  const session = code === '' ? undefined : await options.redeemSignInCode(code)
+  return session ? redirectResponse(303, '/app/', sessionCookie(options.cookie_name, session)) : linkExpired(request)
+}
+
+async function redeemCode(request: PublicRequest, code: string, options: SignInOptions): Promise<ApiResponse> {
+  const session = await options.redeemSignInCode(code)
+  return session ? respondSignedIn(request, options.cookie_name, session) : linkExpired(request)
+}
+
+function linkExpired({ accepts_html }: PublicRequest): ApiResponse {
+  if (!accepts_html) throw new Problem('unauthorized', 'This sign-in link was used before or has expired. Make a new one with: homeport open')
+  return htmlPage(
+    401,
+    'This link no longer works',
+    '<p>A sign-in link is good once and for a short time. Make a new one in a terminal:</p><pre><code>npx homeport open</code></pre><p>Or <a href="/sign-in">sign in with a password</a>.</p>',
+  )
+}
+
+function confirmation(
+  { headers }: PublicRequest,
+  code: string,
+  { email, is_instance_owner }: { email: string; is_instance_owner: boolean },
+): ApiResponse {
+  const site = headers['sec-fetch-site']
+  const isOwn = is_instance_owner || site === 'none' || site === 'same-origin'
+  const warning = isOwn ? '' : '<p>Another page led you here. Go on only if you asked for this link yourself.</p>'
+  return htmlPage(
+    200,
+    'Sign in',
+    `<p>This link signs this browser in as <strong>${escapeHtml(email)}</strong>.</p>${warning}
+<form method="post" action="/sign-in"${isOwn ? ' data-sends-itself' : ''}>
+<input type="hidden" name="code" value="${escapeHtml(code)}">
+<button type="submit">Sign in</button>
+</form>`,
+    { has_form: true, script: signInScript },
+  )
+}
+
+const isPrefetch = ({ headerValues: header }: PublicRequest) =>
+  [...header('sec-purpose'), ...header('purpose')].some((value) => value.includes('prefetch'))
+
+/** By a code that our page sends on, or by address and password: what was wrong of these two is not told, nor whether the address is known. */
+export async function submitSignIn(request: PublicRequest, options: SignInOptions): Promise<ApiResponse> {
+  const { accepts_html, is_local } = request
+  const crossSite = crossSiteReason(request)
+  if (crossSite) {
+    if (!accepts_html) throw new Problem('origin_not_allowed', crossSite)
+    return htmlPage(403, 'Sign in from our own page', `<p>${crossSite}</p><p><a href="/sign-in">Go to the sign-in page</a></p>`)
+  }
+  const { code, email, password } = parseFormFields(request, 'code', 'email', 'password')
+  if (code !== '') return redeemCode(request, code, options)
+  const result = await options.signInByPassword({ email, password, is_local })
+
+  if ('session' in result) return respondSignedIn(request, options.cookie_name, result.session)
+  if ('wait_s' in result) {
+    const message = `Too many wrong passwords. Wait ${result.wait_s} s and try again.`
+    if (!accepts_html) throw new Problem('rate_limited', message, { retry_after_s: result.wait_s })
+    const response = signInForm(429, email, options, message)
+    return { ...response, headers: { ...response.headers, 'retry-after': String(result.wait_s) } }
+  }
+  const message = 'Email or password is wrong. Try again, or make a sign-in link on the machine of the instance: homeport open'
+  if (!accepts_html) throw new Problem('unauthorized', message)
+  return signInForm(401, email, options, message)
+}
+
+function signInForm(status: number, email: string, { joining: registration }: SignInOptions, problem?: string): ApiResponse {
+  const { alert, described } = renderAlert(problem, escapeHtml)
+  return htmlPage(
+    status,
+    'Sign in',
+    `${alert}
+<form method="post" action="/sign-in">
+<label for="email">Email</label>
+<input id="email" name="email" type="email" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="254" value="${escapeHtml(email)}">
+<label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required maxlength="200" autofocus${described}>
+<button type="submit">Sign in</button>
+</form>
+<p>Forgotten? <a href="/forgot">Choose another password</a></p>
+${registration.signUpMode() === 'open' ? '<p>New here? <a href="/sign-up">Sign up</a></p>' : ''}
+<p>No password yet? On the machine that runs Homeport, <code>npx homeport open</code> opens the dashboard without one, and <code>npx homeport password</code> sets one.</p>`,
+    { has_form: true },
+  )
+}

@@ -1,0 +1,96 @@
+import { isIPv6 } from 'node:net'
+import { limits } from '../contract/limits.ts'
+import type { Clock } from '../lib/clock.ts'
+
+/** Where a caller stands in the window that runs now. `reset_s` is Unix seconds, `retry_after_s` seconds from now. */
+export interface RateState {
+  limit: number
+  remaining: number
+  reset_s: number
+  retry_after_s: number
+}
+
+export interface RateLimits {
+  authenticated: number
+  anonymous: number
+}
+
+export interface RateKey {
+  key: string
+  kind: keyof RateLimits
+}
+
+/** Windows kept at once. Past it the oldest goes, which is the one that ends first. */
+const maxWindows = 100_000
+
+/**
+ * A fixed window of 60 s per caller, which opens with its first request and is measured by a clock that never jumps.
+ * In memory: a restart forgives.
+ */
+export function createRateLimit(options: { clock: Clock; limits: () => RateLimits }) {
+  const { clock } = options
+  // In the order in which windows open, hence also in the order in which they end.
+  const windows = new Map<string, { ends: number; count: number }>()
+
+  function current(key: string, now: number) {
+    const window = windows.get(key)
+    return window && window.ends > now ? window : undefined
+  }
+
+  function state(kind: keyof RateLimits, window: { ends: number; count: number } | undefined, now: number): RateState {
+    const limit = options.limits()[kind]
+    const remaining_ms = window ? window.ends - now : limits.rate.window_ms
+    return {
+      limit,
+      remaining: Math.max(0, limit - (window?.count ?? 0)),
+      reset_s: Math.ceil((clock.now() + remaining_ms) / 1000),
+      retry_after_s: Math.max(1, Math.ceil(remaining_ms / 1000)),
+    }
+  }
+
+  return {
+    /** Counts one request. `allowed` is false from the first request over the limit on. */
+    count({ key, kind }: RateKey): RateState & { allowed: boolean } {
+      const now = clock.monotonic()
+      let window = current(key, now)
+      if (!window) {
+        windows.delete(key)
+        for (const [oldest, { ends }] of windows) {
+          if (ends > now && windows.size < maxWindows) break
+          windows.delete(oldest)
+        }
+        window = { ends: now + limits.rate.window_ms, count: 0 }
+        windows.set(key, window)
+      }
+      const allowed = window.count < options.limits()[kind]
+      if (allowed) window.count += 1
+      return { ...state(kind, window, now), allowed }
+    },
+
+    /** Where the caller stands, without counting. */
+    peek({ key, kind }: RateKey): RateState {
+      const now = clock.monotonic()
+      return state(kind, current(key, now), now)
+    },
+  }
+}
+
+export type RateLimit = ReturnType<typeof createRateLimit>
+
+/** The key of somebody who is not signed in: the address, for IPv6 its /64, since one household has as many as it likes. */
+export function addressKey(address: string | undefined): RateKey {
+  const mapped = address?.match(/^::ffff:(\d+\.\d+\.\d+\.\d+)$/i)?.[1]
+  const plain = mapped ?? address ?? 'unknown'
+  return { key: `ip ${isIPv6(plain) ? network64(plain) : plain}`, kind: 'anonymous' }
+}
+
+export const accountKey = (accountId: string): RateKey => ({ key: `account ${accountId}`, kind: 'authenticated' })
+
+function network64(address: string): string {
+  const [head = '', tail] = (address.split('%')[0] ?? address).split('::')
+  const front = head === '' ? [] : head.split(':')
+  if (tail === undefined) return front.slice(0, 4).join(':')
+  const back = tail === '' ? [] : tail.split(':')
+  const groups = [...front, ...Array<string>(Math.max(0, 8 - front.length - back.length)).fill('0'), ...back]
+  return groups.slice(0, 4).join(':')
+}

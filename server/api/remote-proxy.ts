@@ -1,0 +1,119 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { allOperations } from '../contract/index.ts'
+import type { OperationId } from '../contract/index.ts'
+import type { OperationSpec } from '../contract/operation.ts'
+import { Problem } from '../contract/errors.ts'
+import type { OperationContext } from '../features/context.ts'
+import type { RemoteForwarder, RemoteResponse } from '../features/remotes.ts'
+import type { Clock } from '../lib/clock.ts'
+import { parseQuery } from './parse-input.ts'
+import { fileResponse, jsonResponse, noContent, textResponse } from './response.ts'
+import type { ApiResponse } from './response.ts'
+import type { RouteLookup, RouteTable } from './route-table.ts'
+import { streamHeaders } from './sse.ts'
+import type { StreamAccess, Streams } from './sse.ts'
+import { headerValues } from './http-request.ts'
+import { drainRequestBody, openBody } from './upload.ts'
+
+/** An operation of another instance: `/remote/{id}` and its path in the record. */
+export interface RemoteRoute {
+  kind: 'passage'
+  remote: string
+  operation: OperationId
+}
+
+/** What the other side sends is served from our own origin: whatever it is, it is never a page, and nothing in it runs. */
+const sandboxHeaders = {
+  'content-security-policy': "default-src 'none'; sandbox",
+  'cross-origin-resource-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+}
+
+/** Below `/remote/{id}` there is what the record has at its own path, by its own method, and nothing else. */
+export function matchRemoteRoute(
+  routes: RouteTable<{ kind: 'operation'; id: OperationId; is_alias: boolean } | { kind: 'door' }>,
+  method: string,
+  pathname: string,
+): RouteLookup<RemoteRoute> | undefined {
+  if (!pathname.startsWith('/remote/')) return undefined
+  const [, remote = '', path = ''] = /^\/remote\/([^/]+)(\/.*)$/.exec(pathname) ?? []
+  const operationMatch = method === 'HEAD' ? undefined : routes.find(method, path).match
+  if (operationMatch?.target.kind !== 'operation' || operationMatch.target.is_alias) return { match: undefined, targetAtPath: undefined, allow: [] }
+  const target: RemoteRoute = { kind: 'passage', remote, operation: operationMatch.target.id }
+  return { match: { target, params: operationMatch.params }, targetAtPath: target, allow: [] }
+}
+
+/** A request on its way to another instance. */
+interface ProxiedRequest {
+  target: RemoteRoute
+  params: Record<string, string>
+  query: string
+  body: Buffer
+  context: OperationContext
+  access: StreamAccess
+  onEnd(): void
+}
+
+export type ProxyToRemote = (req: IncomingMessage, res: ServerResponse, proxied: ProxiedRequest) => Promise<ApiResponse>
+
+/** Sends a request on, and its answer back. */
+export function createRemoteProxy({
+  passage: callRemote,
+  streams,
+  clock,
+}: {
+  passage: RemoteForwarder
+  streams: Streams
+  clock: Clock
+}): ProxyToRemote {
+  return async function proxyToRemote(req, res, proxied) {
+    const { context, target } = proxied
+    const spec: OperationSpec = allOperations[target.operation]
+    parseQuery(spec.query, proxied.query)
+    const query = new URLSearchParams([...new URLSearchParams(proxied.query)].filter(([name]) => Object.hasOwn(spec.query.shape, name)))
+    const type = req.headers['content-type']
+    const hasJson = spec.body !== undefined && proxied.body.length > 0
+    const remoteResponse = await callRemote(context, target.remote, {
+      operation: target.operation,
+      params: proxied.params,
+      query,
+      headers: {
+        type: spec.upload ? type : hasJson ? 'application/json' : undefined,
+        length: spec.upload ? req.headers['content-length'] : undefined,
+        last_event_id: headerValues(req, 'last-event-id')[0],
+        idempotency_key: req.method === 'POST' ? headerValues(req, 'idempotency-key')[0] : undefined,
+      },
+      body: spec.upload ? openBody(req, res, clock, spec.upload) : hasJson ? proxied.body : undefined,
+      signal: context.signal,
+    }).catch((error: unknown) => {
+      // Nobody is there to be told; it is no failure of ours.
+      throw context.signal.aborted && !(error instanceof Problem) ? new Problem('bad_request', 'The client is gone.') : error
+    })
+    const response = toResponse(remoteResponse, spec, { access: proxied.access, request_id: context.request_id, onEnd: proxied.onEnd })
+    // It may have been refused there before all of it was sent.
+    const closing: Record<string, string> = spec.upload && (await drainRequestBody(req, res, clock)).close ? { connection: 'close' } : {}
+    return { ...response, headers: { ...response.headers, ...remoteResponse.headers, ...sandboxHeaders, ...closing } }
+  }
+
+  function toResponse(
+    { status, body }: RemoteResponse,
+    { success }: OperationSpec,
+    owner: { access: StreamAccess; request_id: string; onEnd: () => void },
+  ): ApiResponse {
+    switch (body.kind) {
+      case 'json':
+        return jsonResponse(status, body.value)
+      case 'none':
+        return noContent()
+      case 'picture':
+        return textResponse(200, body.type, body.bytes, 'max_age_s' in success ? { 'cache-control': `private, max-age=${success.max_age_s}` } : {})
+      case 'file': {
+        const response = fileResponse(body.type, streams.fileStream(body.chunks, owner.access))
+        const length: Record<string, string> = body.length === undefined ? {} : { 'content-length': body.length }
+        return { ...response, headers: { ...response.headers, ...length, 'content-disposition': 'attachment' } }
+      }
+      case 'events':
+        return { status: 200, headers: { ...streamHeaders }, body: streams.eventStream(body.events, owner) }
+    }
+  }
+}

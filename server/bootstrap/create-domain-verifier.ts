@@ -1,0 +1,60 @@
+import { hostname, networkInterfaces } from 'node:os'
+import { isIPv4 } from 'node:net'
+import { createDomainChecker } from '../dns/domain-checker.ts'
+import { createDomainVerifier, type DomainVerifier, type DomainVerifierOptions } from '../features/domain-verifier.ts'
+import type { SettingsService } from '../features/settings.ts'
+import { isLanAddress, readLanAddresses } from '../network/lan-addresses.ts'
+import type { PlatformOptions } from '../options.ts'
+
+type PlatformDomainVerifierOptions = Pick<DomainVerifierOptions, 'db' | 'bus' | 'clock' | 'refreshHosts'> & {
+  options: Pick<PlatformOptions, 'host' | 'hostnames' | 'registrar'>
+  settings: SettingsService
+  /** Stand for those of this machine. */
+  lan_addresses: (() => string[]) | undefined
+}
+
+/** The desk for names of one's own, with the DNS that it asks and the facts of this machine. */
+export function createPlatformDomainVerifier({ options, settings, lan_addresses, ...parts }: PlatformDomainVerifierOptions): DomainVerifier {
+  const instanceHostnames = [`${hostname().split('.')[0]}.local`, ...options.hostnames].map((name) => name.toLowerCase().replace(/:\d+$/, ''))
+  return createDomainVerifier({
+    ...parts,
+    dns: createDomainChecker({ resolvers: () => settings.current().dns_resolvers, clock: parts.clock }),
+    platformIp: () => settings.current().platform_ip ?? findEdgeAddress({ host: options.host, is_lan: settings.current().lan, lan_addresses }),
+    instanceAddresses: () =>
+      settings.current().platform_ip === null ? loopbackAndLanAddresses(options.host, settings.current().lan, lan_addresses) : [],
+    isPurchaseEnabled: () => options.registrar.name !== 'off',
+    instanceHostnames: () => instanceHostnames,
+  })
+}
+
+/** What else an A record may name on a machine of one's own, where nobody said which address is the right one. */
+function loopbackAndLanAddresses(host: string, is_lan: boolean, lan_addresses: (() => string[]) | undefined): string[] {
+  const isLocal = host === 'localhost' || host.startsWith('127.') || host === '::1'
+  return isLocal ? ['127.0.0.1', ...(is_lan ? (lan_addresses ?? readLanAddresses)() : [])] : []
+}
+
+/** Where the edge is reached: what it listens at, or the best address of this machine when that is each of them. */
+export function findEdgeAddress({
+  host,
+  is_lan,
+  lan_addresses = readLanAddresses,
+  interfaces = networkInterfaces(),
+}: {
+  host: string
+  is_lan: boolean
+  lan_addresses?: (() => string[]) | undefined
+  interfaces?: ReturnType<typeof networkInterfaces>
+}): string {
+  const isWildcard = host === '0.0.0.0' || host === '::'
+  if (isIPv4(host) && !isWildcard && !host.startsWith('127.')) return host
+  const lanAddress = is_lan || isWildcard ? lan_addresses().find(isIPv4) : undefined
+  return (isWildcard ? publicAddress(interfaces) : undefined) ?? lanAddress ?? (isIPv4(host) && !isWildcard ? host : '127.0.0.1')
+}
+
+function publicAddress(interfaces: ReturnType<typeof networkInterfaces>): string | undefined {
+  return Object.values(interfaces)
+    .flatMap((list) => list ?? [])
+    .filter((one) => !one.internal && isIPv4(one.address))
+    .map((one) => one.address)
+    .find((address) => !isLanAddress(address) && !/^(169\.254|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./.test(address))
+}

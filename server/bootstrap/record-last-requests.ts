@@ -1,0 +1,27 @@
+import type { Edge } from '../edge/edge.ts'
+import { type Clock, isoTime } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { Db } from '../store/store.ts'
+
+const writeInterval_ms = 1_000
+
+/** Writes down when each project was last asked for something: gathered, since a write per request would cost more than the request. */
+export function recordLastRequests(options: { db: Db; edge: Pick<Edge, 'takeLastRequests'>; clock: Clock; log: Log; onRequests(): void }) {
+  const { db, edge, clock, log, onRequests } = options
+  const timer = clock.setInterval(() => {
+    const lastRequests = edge.takeLastRequests()
+    if (lastRequests.size === 0) return
+    onRequests()
+    db.write((tx) => {
+      for (const [id, at] of lastRequests) {
+        // A preview tells its visits by its name, which no project's id can be.
+        tx.sqlRun(
+          `UPDATE ${id.includes('.') ? 'previews SET last_request_at = ? WHERE host' : 'projects SET last_request_at = ? WHERE id'} = ?`,
+          isoTime(at),
+          id,
+        )
+      }
+    }).catch((error: unknown) => log.warn('last_requests_not_stored', { error }))
+  }, writeInterval_ms)
+  return { close: () => timer.cancel() }
+}

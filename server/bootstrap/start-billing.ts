@@ -1,0 +1,29 @@
+import { createBillingService } from '../billing/billing-service.ts'
+import { createStripeProcessor } from '../billing/stripe.ts'
+import type { SettingsService } from '../features/settings.ts'
+import type { EventBus } from '../lib/event-bus.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { StripeOptions } from '../options.ts'
+import type { Store } from '../store/store.ts'
+import type { PeriodicJobs } from '../maintenance/periodic-jobs.ts'
+
+interface StartBillingOptions {
+  stripe: StripeOptions | null
+  store: Store
+  settings: SettingsService
+  owner: { account_id: string }
+  rounds: Pick<PeriodicJobs, 'add'>
+  bus: EventBus
+  clock: Clock
+  log: Log
+}
+
+/** Payments, when there is a processor; what trials end and plans take away in any case. */
+export async function startBilling({ stripe, store, settings, owner, rounds, bus, clock, log }: StartBillingOptions) {
+  const billing = await createBillingService({ db: store.db, processor: stripe && createStripeProcessor(stripe), clock, bus, log })
+  settings.reload()
+  bus.on(`account:${owner.account_id}`, settings.reload)
+  rounds.add('billing', billing.applyExpirations)
+  return billing
+}

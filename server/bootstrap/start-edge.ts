@@ -1,0 +1,115 @@
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import type { StatusPage, Route } from '../edge/edge.ts'
+import { createEdge } from '../edge/server.ts'
+import type { InstanceIdentity } from '../features/bootstrap-instance.ts'
+import { createMetricsRecorder } from '../features/metrics-recorder.ts'
+import type { SettingsService } from '../features/settings.ts'
+import type { EventBus } from '../lib/event-bus.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { newSecret } from '../lib/token.ts'
+import { createLocalHttps } from '../tls/local-https-service.ts'
+import type { PlatformOptions } from '../options.ts'
+import { type PlatformHost, connectableHost, formatHostForUrl } from '../platform.ts'
+import { createCertificateAuthorityStore } from '../store/certificate-authority.ts'
+import { listLocalHostnames } from '../store/domains.ts'
+import type { Store } from '../store/store.ts'
+import type { Sealer } from '../store/sealer.ts'
+
+interface StartEdgeOptions {
+  options: PlatformOptions
+  host: PlatformHost
+  store: Store
+  sealer: Sealer
+  settings: SettingsService
+  identity: InstanceIdentity
+  bus: EventBus
+  clock: Clock
+  log: Log
+  /** The yard's, which is built behind the edge. */
+  statusPageFor(name: string): StatusPage | undefined
+  wake(route: Route): void
+}
+
+/** Where visitors come in: the edge with its cache and its ports, the names that lead to it, and what is counted there. */
+export async function startEdge({ options, host, store, sealer, settings, identity, bus, clock, log, statusPageFor, wake }: StartEdgeOptions) {
+  const { data_dir } = options
+  const displayedHost = formatHostForUrl(options.host)
+  const urls = { api: '', edge: '', edge_https: null as string | null, dashboard: '' }
+  let httpsFellBack = false
+  const localHttps = createLocalHttps({
+    store: createCertificateAuthorityStore(store.db, sealer),
+    clock,
+    log,
+    machine: hostname(),
+    instance: identity.instance_id,
+    names: () => store.db.read(listLocalHostnames),
+    isHostsFileEnabled: () => settings.current().hosts_file,
+    https: () => ({ url: urls.edge_https, fell_back: httpsFellBack }),
+    system: { ...options, ...host.names },
+  })
+  const unsubscribe = bus.onAny((name) => name.startsWith('project:') && localHttps.scheduleHostsFileSync())
+  localHttps.scheduleHostsFileSync()
+
+  const look_secret = newSecret()
+  const edge = createEdge({
+    log,
+    clock,
+    probe_secret: look_secret,
+    resolveUnknownHost: statusPageFor,
+    wake,
+    isMetricsEnabled: () => settings.current().metrics,
+    private_cookie: identity.cookie_name,
+    getTlsCredentials: localHttps.identityFor,
+    isHttpsRedirectEnabled: () => settings.current().https_redirect,
+    cache: {
+      directory: join(data_dir, 'cache', 'edge'),
+      memory_bytes: () => settings.current().cache_memory_mb * 2 ** 20,
+      disk_bytes: () => settings.current().cache_disk_mb * 2 ** 20,
+    },
+  })
+  const metrics = createMetricsRecorder({ meter: edge.metrics, store: store.metrics, clock, log })
+
+  const close = async () => {
+    await edge.close({ grace_ms: 500 })
+    await metrics.close()
+    unsubscribe()
+    await localHttps.close()
+  }
+
+  try {
+    const plain = await edge.listen({ host: options.host, port: options.edge_port })
+    if (plain.fell_back && !options.edge_port_may_change)
+      throw new Error(`Port ${options.edge_port} for the edge is taken. Choose another with --edge-port, or 0 for any.`)
+    const secure = await edge.listenSecure({ host: options.host, port: options.edge_https_port })
+    if (secure.fell_back && !options.edge_https_port_may_change)
+      throw new Error(`Port ${options.edge_https_port} for HTTPS is taken. Choose another with --edge-https-port, or 0 for any.`)
+    httpsFellBack = secure.fell_back
+    urls.edge = `http://${displayedHost}:${plain.port}`
+    urls.edge_https = `https://${displayedHost}:${secure.port}`
+    return {
+      edge,
+      names: localHttps,
+      metrics,
+      look_secret,
+      /** Those of the API follow when it listens. */
+      urls,
+      plain,
+      secure,
+      /** Where a request of our own goes; by HTTPS also where plain HTTP is sent on to it. */
+      addressFor(wantsHttps: boolean) {
+        const is_secure = wantsHttps || settings.current().https_redirect
+        return { host: connectableHost(options.host), port: (is_secure ? secure : plain).port, is_secure }
+      },
+      notices: [
+        ...(plain.fell_back ? [`Port ${options.edge_port} is taken: the edge is at ${urls.edge} instead.`] : []),
+        ...(secure.fell_back ? [`Port ${options.edge_https_port} is taken: HTTPS is at ${urls.edge_https} instead.`] : []),
+      ],
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}

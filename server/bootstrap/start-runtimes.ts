@@ -1,0 +1,49 @@
+import type { Clock } from '../lib/clock.ts'
+import { type Environment, variableOf } from '../lib/environment.ts'
+import type { Log } from '../lib/log.ts'
+import type { PlatformOptions } from '../options.ts'
+import type { PlatformHost } from '../platform.ts'
+import { chooseRuntime } from '../runtime/choose-runtime.ts'
+import { createDockerEngine } from '../runtime/docker/engine.ts'
+import { createRuntimes } from '../runtime/index.ts'
+import type { RuntimeOptions } from '../runtime/runtime.ts'
+
+/** The way to the Docker engine, the runtimes by name, and which of them new deployments get. */
+export async function startRuntimes({
+  options,
+  host,
+  ...facts
+}: {
+  options: PlatformOptions
+  host: PlatformHost
+  instance_id: string
+  log: Log
+  clock: Clock
+}) {
+  const runtimeOptions: RuntimeOptions = {
+    ...facts,
+    data_dir: options.data_dir,
+    ...(options.ca_file === null ? {} : { ca_file: options.ca_file }),
+    ...(options.npmrc_file === null ? {} : { npmrc_file: options.npmrc_file }),
+    ...systemPaths(options.environment),
+    node_path: options.node_path,
+    npm_cli_path: options.npm_cli_path,
+    sandbox: options.sandbox,
+    hidden_paths: [options.data_dir, options.home, options.master_key_file, options.npmrc_file].filter((path) => path !== null),
+    docker: {
+      home: options.home,
+      ...(options.docker_host === null ? {} : { host: options.docker_host }),
+      ...(host.docker_candidates === undefined ? {} : { candidates: host.docker_candidates }),
+    },
+  }
+  const docker = createDockerEngine(runtimeOptions)
+  const runtimes = createRuntimes(runtimeOptions, docker)
+  return { docker, runtimes, runtime: await chooseRuntime(runtimes, options.runtime) }
+}
+
+/** Where the programs of this machine are. Windows spells both names as it likes. */
+export function systemPaths(environment: Environment, platform?: NodeJS.Platform): Pick<RuntimeOptions, 'path' | 'system_root'> {
+  const path = variableOf(environment, 'PATH', platform)
+  const system_root = variableOf(environment, 'SystemRoot', platform)
+  return { ...(path === undefined ? {} : { path }), ...(system_root === undefined ? {} : { system_root }) }
+}

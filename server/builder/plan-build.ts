@@ -1,0 +1,274 @@
+import { posix } from 'node:path'
+import type { BuildPlan, BuildSettings } from '../contract/build-plan.ts'
+import type { DetectionContext, FrameworkDetection } from './detector.ts'
+import { DetectFailure } from './detect-failure.ts'
+import { planDockerfile } from './dockerfile.ts'
+import { findInstallInputs, createInstallKey } from './install-inputs.ts'
+import { readManifest, type Manifest } from './manifest.ts'
+import { chooseNodeVersion } from './node-version.ts'
+import { choosePackageManager, parseManagerName } from './package-manager.ts'
+import { nodeServer, readProcfileCommand, serverFrameworks } from './server-frameworks.ts'
+import { openSourceFolder, joinInside, type SourceFolder } from './source-folder.ts'
+import { serverOrStatic, bundler, plainSite, staticSites, vite } from './static-sites.ts'
+import { findWorkspace, findDependenciesToBuild, type Workspace } from './workspace.ts'
+
+export interface PlanOptions {
+  /** Absolute path of the source. */
+  folder: string
+  settings: BuildSettings
+  /** Whether the runtime can build a Dockerfile; when not, one is passed over if anything else can be built. */
+  has_docker?: boolean
+}
+
+/** Looks at a source and decides what is to be done with it. Reads only; runs nothing. Throws DetectFailure. */
+export async function planBuild({ folder, settings, has_docker = true }: PlanOptions): Promise<BuildPlan> {
+  const source = await openSourceFolder(folder)
+  const directory = joinInside('.', settings.root_directory.trim() || '.')
+  if (!(await source.isFolder(directory))) {
+    throw new DetectFailure(
+      `The source has no folder “${directory}”.`,
+      'Correct root_directory in the project’s settings. A link that leads out of the repository is not followed.',
+    )
+  }
+  const dockerfile = await planDockerfile(source, directory)
+  const manifest = await readManifest(source, directory)
+  if (dockerfile && has_docker) {
+    const overridden = (['node_version', 'install_command', 'build_command'] as const).filter((name) => settings[name] !== 'auto')
+    const note = overridden.length > 0 ? [`${overridden.join(', ')} of the project’s settings have no effect on a Dockerfile`] : []
+    return { framework: 'dockerfile', explanation: [...dockerfile.why, ...note], work: dockerfile.work }
+  }
+  const skippedNotes = dockerfile ? ['A Dockerfile was found, but there is no Docker engine: the app is built without it'] : []
+  if (!manifest) {
+    const detection = await plainSite({ source, directory })
+    if (detection) return planWithoutPackages(source, directory, settings, detection, skippedNotes)
+    if (dockerfile)
+      throw new DetectFailure(
+        'The source has a Dockerfile, and this instance has no Docker engine.',
+        'Install Docker and start it, then deploy again.',
+      )
+    throw await createNothingFoundFailure(source, directory)
+  }
+  return planNode(source, directory, manifest, settings, skippedNotes)
+}
+
+async function planNode(source: SourceFolder, directory: string, manifest: Manifest, settings: BuildSettings, notes: string[]): Promise<BuildPlan> {
+  const workspace = await findWorkspace(source, directory, manifest)
+  const installSetting = settings.install_command === 'auto' ? null : settings.install_command
+  const detected = await choosePackageManager(source, workspace.directory, workspace.manifest)
+  const impliedManager = installSetting === null ? null : parseManagerName(installSetting)
+  const manager =
+    impliedManager !== null && impliedManager !== detected.name
+      ? { name: impliedManager, version: null }
+      : { name: detected.name, version: detected.version }
+  const hasPackages = detected.lock !== null || Object.keys(manifest.all_dependencies).length > 0 || workspace.members.size > 0
+
+  const buildSetting = settings.build_command === 'auto' ? null : settings.build_command
+  const script_runner = impliedManager !== null && impliedManager !== detected.name ? impliedManager : detected.script_runner
+  const start_runner = manifest.dev_manager === null || manifest.dev_manager === 'npm' ? 'npm' : manager.name
+  const app: DetectionContext = {
+    source,
+    directory,
+    manifest,
+    script_runner,
+    start_runner,
+    build_script: buildSetting ?? manifest.scripts.build ?? '',
+  }
+  const detection = await detectFramework(app, workspace)
+  const procfileCommand = await readProcfileCommand(app)
+  const work = procfileCommand && detection.work.kind === 'server' ? { ...detection.work, start_command: procfileCommand } : detection.work
+
+  const node = await chooseNodeVersion(
+    source,
+    unique([directory, workspace.directory]),
+    unique([manifest, workspace.manifest]),
+    settings.node_version,
+  )
+  const install = installSetting ?? (hasPackages ? detected.install_command : null)
+  const dependencies =
+    buildSetting === null ? findDependenciesToBuild(workspace, directory, manifest).filter((path) => /^[\w@./+-]+$/.test(path)) : []
+  const build = buildSetting ?? createBuildCommand(app, detection, dependencies)
+  const inputs = install === null ? { inputs: [], why: null } : await findInstallInputs(source, workspace, directory, manifest)
+
+  const explanation = [
+    ...notes,
+    ...detection.explanation,
+    node.reason,
+    ...(installSetting !== null
+      ? [`Install: ${installSetting}, from the project’s settings`]
+      : hasPackages
+        ? [detected.reason]
+        : ['Nothing to install: package.json names no packages']),
+    ...(workspace.directory !== directory
+      ? [`A workspace: packages are installed in ${workspace.directory === '.' ? 'the root of the source' : workspace.directory}`]
+      : []),
+    ...(dependencies.length > 0 ? [`Built before it, because it needs them: ${dependencies.join(', ')}`] : []),
+    ...(buildSetting !== null
+      ? [`Build: ${buildSetting}, from the project’s settings`]
+      : build === null
+        ? ['Nothing to build: package.json has no build script']
+        : [`Build: ${build}`]),
+    ...(procfileCommand && work.kind === 'server'
+      ? ['Start: the web line of Procfile']
+      : work.kind === 'server'
+        ? [`Start: ${work.start_command.join(' ')}`]
+        : []),
+    ...(work.kind === 'static' ? [`Served: the files of ${joinInside(directory, work.output_directory)}`] : []),
+    ...(inputs.why ? [inputs.why] : []),
+  ]
+  const common = {
+    node_version: node.version,
+    package_manager: install === null && build === null && work.kind === 'static' ? null : manager,
+    install_directory: workspace.directory,
+    app_directory: directory,
+    install_command: install,
+    build_command: build,
+    install_inputs: inputs.inputs,
+    install_key: await createInstallKey(source, inputs.inputs, node.version, manager, install ?? ''),
+    cache_directories: detection.cache_directories ?? [],
+  }
+  if (work.kind === 'server') {
+    return {
+      framework: detection.framework,
+      explanation,
+      work: { ...common, kind: 'server', start_command: work.start_command, variables: work.variables ?? {} },
+    }
+  }
+  const output = joinInside(directory, work.output_directory)
+  return {
+    framework: detection.framework,
+    explanation,
+    work: { ...common, kind: 'static', output_directory: output, spa_fallback: work.spa_fallback, server_entries: work.server_entries ?? [] },
+  }
+}
+
+/** The first detector that knows the app decides: frameworks with a server, site generators, servers, bundlers, plain files. */
+async function detectFramework(app: DetectionContext, workspace: Workspace): Promise<FrameworkDetection> {
+  const detection = await findFramework(app)
+  if (detection) return detection
+  if (await readProcfileCommand(app))
+    return { framework: 'node', explanation: ['Node app found (Procfile)'], default_build: null, work: { kind: 'server', start_command: [] } }
+  const apps = await findApps(app, workspace)
+  if (apps.length > 0)
+    throw new DetectFailure(
+      `This is a repository of several packages, and nothing says which app to deploy. Apps found: ${apps.join(', ')}.`,
+      `Set root_directory to the folder of the app, such as ${apps[0]}; each app is a project of its own.`,
+    )
+  throw new DetectFailure(
+    `${joinInside(app.directory, 'package.json')} names no framework that Homeport knows, and nothing says how the app starts.`,
+    'Add a start script to package.json, such as "start": "node server.js", or a Dockerfile. If the app lies in a subfolder, set root_directory.',
+  )
+}
+
+async function findFramework(app: DetectionContext): Promise<FrameworkDetection | null> {
+  for (const detector of [...serverFrameworks, ...staticSites, serverOrStatic, nodeServer, vite, bundler, plainSite]) {
+    const detection = await detector(app)
+    if (detection) return detection
+  }
+  return null
+}
+
+const maxApps = 10
+
+/** Folders below with something to deploy: members of the workspace, else what a look finds. */
+async function findApps(app: DetectionContext, workspace: Workspace): Promise<string[]> {
+  if (workspace.directory !== app.directory) return []
+  if (workspace.members.size === 0) return findNestedApps(app.source, app.directory, await app.source.list(app.directory))
+  const apps: string[] = []
+  for (const [directory, manifest] of workspace.members) {
+    if (apps.length >= maxApps) break
+    const member = { ...app, directory, manifest, build_script: manifest.scripts.build ?? '' }
+    // An app whose own configuration is wrong is an app.
+    const isApp = (await planDockerfile(app.source, directory)) !== null || (await findFramework(member).catch(() => true))
+    if (isApp) apps.push(directory)
+  }
+  return apps
+}
+
+/** What builds the app: its own script, else the framework's command; what it needs of its workspace comes first. */
+function createBuildCommand(app: DetectionContext, detection: FrameworkDetection, dependencies: string[]): string | null {
+  const script = app.manifest.scripts.build !== undefined ? `${app.script_runner} run build` : detection.default_build
+  if (script === null) return null
+  const dependencyBuilds = dependencies.map((path) => `(cd ${posix.relative(app.directory, path)} && ${app.script_runner} run build)`)
+  const appBuild = detection.build_prefix ? `${detection.build_prefix} ${script}` : script
+  return [...dependencyBuilds, appBuild, ...(detection.build_suffix ? [detection.build_suffix] : [])].join(' && ')
+}
+
+async function planWithoutPackages(
+  source: SourceFolder,
+  directory: string,
+  settings: BuildSettings,
+  detection: FrameworkDetection,
+  notes: string[],
+): Promise<BuildPlan> {
+  if (detection.work.kind !== 'static') throw new DetectFailure('There is no package.json.', 'Add one with a start script.')
+  const node = await chooseNodeVersion(source, [directory], [], settings.node_version)
+  const install = settings.install_command === 'auto' ? null : settings.install_command
+  const build = settings.build_command === 'auto' ? null : settings.build_command
+  const manager = { name: parseManagerName(install ?? '') ?? 'npm', version: null } as const
+  return {
+    framework: detection.framework,
+    explanation: [
+      ...notes,
+      ...detection.explanation,
+      ...(install ? [`Install: ${install}, from the project’s settings`] : []),
+      ...(build ? [`Build: ${build}, from the project’s settings`] : []),
+    ],
+    work: {
+      kind: 'static',
+      node_version: node.version,
+      package_manager: install || build ? manager : null,
+      install_directory: directory,
+      app_directory: directory,
+      install_command: install,
+      build_command: build,
+      install_inputs: install ? ['.'] : [],
+      install_key: await createInstallKey(source, install ? ['.'] : [], node.version, manager, install ?? ''),
+      cache_directories: [],
+      output_directory: joinInside(directory, detection.work.output_directory),
+      spa_fallback: detection.work.spa_fallback,
+      server_entries: [],
+    },
+  }
+}
+
+const otherLanguages: [file: string, language: string][] = [
+  ['go.mod', 'Go'],
+  ['requirements.txt', 'Python'],
+  ['pyproject.toml', 'Python'],
+  ['Gemfile', 'Ruby'],
+  ['Cargo.toml', 'Rust'],
+  ['pom.xml', 'Java'],
+  ['composer.json', 'PHP'],
+  ['mix.exs', 'Elixir'],
+]
+
+async function createNothingFoundFailure(source: SourceFolder, directory: string): Promise<DetectFailure> {
+  const names = await source.list(directory)
+  const where = directory === '.' ? 'The source' : `“${directory}”`
+  if (names.length === 0) return new DetectFailure(`${where} is empty.`, 'Commit the app’s files and push them, then deploy again.')
+  const language = otherLanguages.find(([file]) => names.includes(file))
+  if (language)
+    return new DetectFailure(
+      `${where} is a ${language[1]} app (${language[0]}), and has no Dockerfile.`,
+      'Add a Dockerfile: Homeport builds anything that has one.',
+    )
+  const nested = await findNestedApps(source, directory, names)
+  const message = `${where} has no package.json, no Dockerfile and no index.html.`
+  if (nested.length > 0) return new DetectFailure(message, `There is an app in ${nested.join(', ')}: set root_directory to it.`)
+  return new DetectFailure(message, 'Add one of them, or set root_directory to the folder of the app.')
+}
+
+async function findNestedApps(source: SourceFolder, directory: string, names: string[]): Promise<string[]> {
+  const apps: string[] = []
+  for (const name of names.filter((entry) => entry.endsWith('/') && !entry.startsWith('.') && entry !== 'node_modules/').slice(0, 50)) {
+    const path = joinInside(directory, name)
+    const entries = await source.list(path)
+    if (entries.some((file) => file === 'package.json' || file === 'Dockerfile' || file === 'index.html')) apps.push(path)
+    for (const subfolder of entries.filter((entry) => entry.endsWith('/')).slice(0, 20)) {
+      if (await source.has(joinInside(path, `${subfolder}package.json`))) apps.push(joinInside(path, subfolder))
+    }
+  }
+  return apps.slice(0, 5)
+}
+
+const unique = <T>(values: T[]): T[] => [...new Set(values)]

@@ -1,0 +1,328 @@
+import type { RuntimeName } from '../contract/deployments.ts'
+import type { DoctorCheck } from '../contract/instance.ts'
+import type { EventBus } from '../lib/event-bus.ts'
+import { type Clock, isoTime } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
+import type { Log } from '../lib/log.ts'
+import { newSecret } from '../lib/token.ts'
+import {
+  deleteDatabase,
+  findDatabase,
+  findDatabaseByName,
+  insertDatabase,
+  listDatabaseDrivers,
+  listDatabasesOfProject,
+  listReadyDatabases,
+  listUnreadyDatabases,
+  markDatabaseReady,
+  updateDatabaseDriver,
+} from '../store/databases.ts'
+import { insertCleanup } from '../store/deployments.ts'
+import type { Db, Tx } from '../store/store.ts'
+import { findProject } from '../store/projects.ts'
+import type { Sealer } from '../store/sealer.ts'
+import type { DatabaseRow } from '../store/tables.ts'
+import { DumpError } from './dump-database.ts'
+import { DatabaseRestoreError } from './restore-database.ts'
+import { type DatabaseAddress, type DatabaseServer, type DatabaseSpec, DatabaseUnavailableError } from './database-server.ts'
+
+export interface DatabaseServiceOptions {
+  db: Db
+  sealer: Sealer
+  bus: EventBus
+  clock: Clock
+  log: Log
+  servers: Record<RuntimeName, DatabaseServer>
+  /** Where new databases lie. */
+  default_runtime: RuntimeName
+  /** Called before a project's own database is dropped; what it throws keeps the data. */
+  beforeDrop?(opened: OpenDatabase): Promise<void>
+}
+
+/** A database with the way to it. */
+export interface OpenDatabase {
+  row: DatabaseRow
+  server: DatabaseServer
+  spec: DatabaseSpec
+}
+
+/** Where it is for this machine, and how large. */
+export interface DatabaseDetails extends DatabaseAddress {
+  engine_version: string
+  size_bytes: number
+}
+
+/** What an app is told of its database, and what its logs must not show. */
+export interface DatabaseVariables {
+  variables: { DATABASE_URL?: string }
+  secrets: string[]
+  /** Why the app has no way to the database that is there. */
+  note: string | null
+}
+
+/** A drop that is promised and not done yet, as it stands in the list of clean-ups. */
+export interface DatabaseDrop {
+  kind: 'database'
+  driver: RuntimeName
+  db_name: string
+}
+
+export type DatabaseService = ReturnType<typeof createDatabaseService>
+
+/** The databases of projects and of their previews: rows first, then the server, so that a crash leaves nothing that nobody knows of. */
+export function createDatabaseService(options: DatabaseServiceOptions) {
+  const { db, log, servers } = options
+  const queues = new Map<string, Promise<unknown>>()
+
+  const runSequentially = async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const previous = queues.get(key) ?? Promise.resolve()
+    const current = previous.then(work, work)
+    queues.set(key, current)
+    try {
+      return await current
+    } finally {
+      if (queues.get(key) === current) queues.delete(key)
+    }
+  }
+  /** One thing at a time with the databases of one project. */
+  const exclusive = runSequentially
+  /** The first row of a driver, and the removal of its server after the last one, come one after the other. */
+  const withServer = <T>(driver: RuntimeName, work: () => Promise<T>): Promise<T> => runSequentially(`server ${driver}`, work)
+
+  const open = (row: DatabaseRow): OpenDatabase => ({
+    row,
+    server: servers[row.driver],
+    spec: { db_name: row.db_name, db_user: row.db_user, password: options.sealer.unseal(sealedColumnOf(row.db_name), row.sealed_password) },
+  })
+
+  const find = (projectId: string, branch = ''): Promise<DatabaseRow | undefined> => db.read((tx) => findDatabase(tx, projectId, branch))
+
+  /** From here on it is gone for everybody; the drop itself is done at once, or later by the reaper. */
+  const markForDrop = (tx: Tx, row: DatabaseRow): void => {
+    deleteDatabase(tx, row.db_name)
+    insertCleanup(tx, { kind: 'database', driver: row.driver, db_name: row.db_name } satisfies DatabaseDrop, isoTime(options.clock.now()))
+  }
+
+  const drop = async (row: DatabaseRow): Promise<void> => {
+    await db.write((tx) => markForDrop(tx, row))
+    options.bus.emit('cleanup')
+  }
+
+  const reserveRow = async (project_id: string, branch: string, driver: RuntimeName): Promise<DatabaseRow | undefined> => {
+    const name = `p_${newId('prj').slice('prj_'.length)}`
+    const row: DatabaseRow = {
+      project_id,
+      branch,
+      driver,
+      db_name: name,
+      db_user: name,
+      sealed_password: options.sealer.seal(sealedColumnOf(name), newSecret()),
+      is_ready: 0,
+      created_at: isoTime(options.clock.now()),
+    }
+    // A server that is being removed is gone before it is asked for another database.
+    const isNew = await withServer(driver, () => db.write((tx) => findProject(tx, project_id) !== undefined && insertDatabase(tx, row)))
+    return isNew ? row : undefined
+  }
+
+  /** Makes it on the server, fills it, and only then says that it is there; what fails is undone. */
+  const provisionDatabase = async <R>(
+    row: DatabaseRow,
+    fill?: (opened: OpenDatabase) => Promise<void>,
+    inTransaction?: (tx: Tx) => R,
+  ): Promise<R | undefined> => {
+    try {
+      const opened = open(row)
+      await opened.server.create(opened.spec)
+      await fill?.(opened)
+      return await db.write((tx) => {
+        if (!markDatabaseReady(tx, row.db_name)) throw new Error('The database was removed meanwhile.')
+        return inTransaction?.(tx)
+      })
+    } catch (error) {
+      await drop(row)
+      throw error
+    }
+  }
+
+  const inspectDatabase = async (row: DatabaseRow): Promise<DatabaseDetails> => {
+    const server = servers[row.driver]
+    const [address, facts] = [await server.address('machine'), await server.inspect(row.db_name)]
+    return { ...address, ...facts }
+  }
+
+  return {
+    find,
+    open,
+    exclusive,
+
+    /**
+     * Makes the project's own; undefined when there is one already, or one is being made. `alongside` runs in the transaction that says
+     * that it is there, `result` is what it returned.
+     */
+    async create<R>(
+      projectId: string,
+      inTransaction?: (tx: Tx) => R,
+    ): Promise<{ row: DatabaseRow; place: DatabaseDetails; result: R | undefined } | undefined> {
+      if (await find(projectId)) return undefined
+      return exclusive(projectId, async () => {
+        const reserved = await reserveRow(projectId, '', options.default_runtime)
+        if (!reserved) return undefined
+        const result = await provisionDatabase(reserved, undefined, inTransaction)
+        const row: DatabaseRow = { ...reserved, is_ready: 1 }
+        return { row, place: await inspectDatabase(row), result }
+      })
+    },
+
+    /** How far a server is that is being made ready; undefined when it says nothing. */
+    progress: async (row: DatabaseRow): Promise<string | undefined> => {
+      const { running, message } = await servers[row.driver].state()
+      return running ? undefined : message
+    },
+
+    look: inspectDatabase,
+
+    /** Drops the project's own, after `beforeDrop`; undefined when there is none. `alongside` as with `create`. */
+    remove: <R>(projectId: string, inTransaction?: (tx: Tx) => R): Promise<{ result: R | undefined } | undefined> =>
+      exclusive(projectId, async () => {
+        const row = await find(projectId)
+        if (!row) return undefined
+        if (row.is_ready === 1) await options.beforeDrop?.(open(row))
+        const result = await db.write((tx) => {
+          markForDrop(tx, row)
+          return inTransaction?.(tx)
+        })
+        await servers[row.driver].drop(row).catch((error: unknown) => log.warn('database_drop_postponed', { db_name: row.db_name, error }))
+        options.bus.emit('cleanup')
+        return { result }
+      }),
+
+    async variablesFor(projectId: string, target: 'production' | 'preview', branch: string | null, runtime: RuntimeName): Promise<DatabaseVariables> {
+      const row = await find(projectId, target === 'production' ? '' : (branch ?? ''))
+      if (!row || row.is_ready === 0 || (target === 'preview' && row.branch === '')) return { variables: {}, secrets: [], note: null }
+      const { server, spec } = open(row)
+      const address = await server.address({ runtime, project_id: projectId })
+      if (!address) {
+        const note = `The database of this project lies in the server of the runtime ${row.driver}, which an app on ${runtime} does not reach: DATABASE_URL is not set. Dump it, delete it and create it anew.`
+        return { variables: {}, secrets: [spec.password], note }
+      }
+      const url = connectionString(spec, address)
+      return { variables: { DATABASE_URL: url }, secrets: [url, spec.password], note: null }
+    },
+
+    /** Gives a preview a copy of the project's database, once. False: there is nothing to copy. */
+    async copyForPreview(projectId: string, branch: string, signal: AbortSignal): Promise<boolean> {
+      const source = await find(projectId)
+      if (branch === '' || !source || source.is_ready === 0) return false
+      const from = open(source)
+      await exclusive(projectId, async () => {
+        const row = await reserveRow(projectId, branch, source.driver)
+        if (row)
+          await provisionDatabase(row, ({ server, spec }) => server.restore(spec, from.server.dump(from.spec, signal), signal)).catch(throwCopyError)
+      })
+      return true
+    },
+
+    dropPreview: (projectId: string, branch: string): Promise<void> =>
+      exclusive(projectId, async () => {
+        const row = branch === '' ? undefined : await find(projectId, branch)
+        if (row) await drop(row)
+      }),
+
+    /** All that a project has, for good. A server that is away is waited for; a dump that cannot be written is not. */
+    forgetProject: (projectId: string): Promise<void> =>
+      exclusive(projectId, async () => {
+        for (const row of await db.read((tx) => listDatabasesOfProject(tx, projectId))) {
+          if (row.is_ready === 1 && row.branch === '')
+            await options.beforeDrop?.(open(row)).catch((error: unknown) => {
+              if (error instanceof DatabaseUnavailableError) throw error
+              log.error('database_not_dumped', { project: projectId, db_name: row.db_name, error })
+            })
+          await drop(row)
+        }
+        for (const server of Object.values(servers)) await server.disconnectProject(projectId)
+      }),
+
+    /** The reaper's part: a drop that was promised. */
+    async finishDrop({ driver, db_name }: DatabaseDrop): Promise<void> {
+      await servers[driver].drop({ db_name, db_user: db_name })
+      await withServer(driver, async () => {
+        if (!(await db.read(listDatabaseDrivers)).includes(driver)) await servers[driver].removeIfEmpty()
+      })
+    },
+
+    /** Every database as plain SQL, for a backup of the instance. One whose server is away throws when it is read. */
+    async *dumpAll(signal: AbortSignal): AsyncGenerator<{ db_name: string; sql: AsyncIterable<Uint8Array> }> {
+      for (const row of await db.read(listReadyDatabases)) {
+        const { server, spec } = open(row)
+        yield { db_name: row.db_name, sql: server.dump(spec, signal) }
+      }
+    },
+
+    /** Makes a database of a restored ledger anew, where a server is to be had, and fills it. May begin again. */
+    async restoreDump(db_name: string, sql: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void> {
+      const row = await db.read((tx) => findDatabaseByName(tx, db_name))
+      if (!row) return
+      const { spec } = open(row)
+      const recreate = async (driver: RuntimeName) => {
+        await servers[driver].drop(spec)
+        await servers[driver].create(spec)
+        return driver
+      }
+      const driver = await recreate(row.driver).catch((error: unknown) => {
+        if (!(error instanceof DatabaseUnavailableError)) throw error
+        return recreate(row.driver === 'docker' ? 'process' : 'docker')
+      })
+      if (driver !== row.driver) await db.write((tx) => updateDatabaseDriver(tx, db_name, driver))
+      await servers[driver].restore(spec, sql, signal)
+    },
+
+    /** What the last run began and did not finish is undone: nobody was told of it. Servers that hold databases come up meanwhile. */
+    async start(): Promise<void> {
+      await db.write((tx) => {
+        for (const row of listUnreadyDatabases(tx)) markForDrop(tx, row)
+      })
+      for (const driver of await db.read(listDatabaseDrivers))
+        void servers[driver].address('machine').catch((error: unknown) => log.warn('database_server_away', { driver, error }))
+    },
+
+    async checks(): Promise<DoctorCheck[]> {
+      const drivers = await db.read(listDatabaseDrivers)
+      return Promise.all(
+        drivers.map(async (driver) => {
+          const { running, version, message } = await servers[driver].state()
+          const name = `databases ${driver}`
+          const text = `${message}${version === null ? '' : ` (PostgreSQL ${version})`}`
+          return running
+            ? ({ name, status: 'ok', message: text, mend: null } as const)
+            : ({
+                name,
+                status: 'warning',
+                message: text,
+                mend: driver === 'docker' ? 'Start Docker; the server starts when it is next needed.' : 'It starts when it is next needed.',
+              } as const)
+        }),
+      )
+    },
+
+    /** `stops`: the runtimes that end with us. */
+    async close(stoppedRuntimes: readonly RuntimeName[]): Promise<void> {
+      await Promise.all(Object.values(servers).map((server) => server.close(stoppedRuntimes.includes(server.name))))
+    },
+  }
+}
+
+function throwCopyError(error: unknown): never {
+  if (error instanceof DatabaseUnavailableError || !(error instanceof DumpError || error instanceof DatabaseRestoreError)) throw error
+  throw new DatabaseUnavailableError(
+    `The project’s database could not be copied for this preview: ${error.message}`,
+    'Deploy again, or let previews go without a database of their own.',
+    error,
+  )
+}
+
+/** Names are unique and never used again: they bind a password to its row. */
+const sealedColumnOf = (db_name: string) => ({ table: 'databases', column: 'sealed_password', row: db_name })
+
+export const connectionString = ({ db_user, password, db_name }: DatabaseSpec, { host, port }: DatabaseAddress): string =>
+  `postgresql://${db_user}:${password}@${host.includes(':') ? `[${host}]` : host}:${port}/${db_name}`

@@ -1,0 +1,164 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createGzip } from 'node:zlib'
+import type { DatabaseDump } from '../contract/databases.ts'
+import { type Clock, isoTime } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
+import type { Log } from '../lib/log.ts'
+import { deleteDatabaseDump, insertDatabaseDump, findProjectSlug } from '../store/database-dumps.ts'
+import type { Db } from '../store/store.ts'
+import type { DatabaseDumpRow } from '../store/tables.ts'
+import type { DatabaseServer, DatabaseSpec } from './database-server.ts'
+import type { OpenDatabase } from './database-service.ts'
+import { connectClient, terminateSessions, classifyServerError } from './dump-database.ts'
+import { DatabaseRestoreError } from './restore-database.ts'
+
+/** Text of this kind shrinks to a fifth at three times the speed of the default level. */
+const gzipOptions = { level: 3 }
+const partSuffix = '.part'
+
+export type DumpStore = Awaited<ReturnType<typeof createDumpStore>>
+
+/** Dumps of single databases, in `dumps/` of the data folder. They stay when the database or the project goes. */
+export async function createDumpStore({ db, data_dir, clock, log }: { db: Db; data_dir: string; clock: Clock; log: Log }) {
+  const folder = join(data_dir, 'dumps')
+  const closing = new AbortController()
+  for (const name of await readdir(folder).catch((): string[] => [])) if (name.endsWith(partSuffix)) await rm(join(folder, name), { force: true })
+
+  const pathOf = (row: DatabaseDumpRow) => join(folder, row.file)
+  const presentDump = (row: DatabaseDumpRow): DatabaseDump => ({
+    id: row.id,
+    project_slug: row.project_slug,
+    db_name: row.db_name,
+    reason: row.reason,
+    bytes: row.bytes,
+    file: row.file,
+    created_at: row.created_at,
+  })
+
+  /** A new file, under another name until it is whole and on the disk. */
+  const writePartFile = async (name: string, chunks: AsyncIterable<Uint8Array>, signal: AbortSignal, isCompressed: boolean): Promise<string> => {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const file = createWriteStream(join(folder, name + partSuffix), { flags: 'wx', mode: 0o600, flush: true })
+    try {
+      if (isCompressed) await pipeline(chunks, createGzip(gzipOptions), file, { signal })
+      else await pipeline(chunks, file, { signal })
+    } catch (error) {
+      await rm(join(folder, name + partSuffix), { force: true })
+      throw error
+    }
+    return join(folder, name + partSuffix)
+  }
+
+  const write = async ({ row, server, spec }: OpenDatabase, reason: DatabaseDump['reason'], callerSignal?: AbortSignal): Promise<DatabaseDump> => {
+    const signal = callerSignal ? AbortSignal.any([callerSignal, closing.signal]) : closing.signal
+    const id = newId('dmp')
+    const file = `${id}.sql.gz`
+    // Their end is near in any case, and one that hangs must not be in the way.
+    if (reason !== 'manual') await terminateServerSessions(server, spec, signal)
+    const part = await writePartFile(file, server.dump(spec, signal), signal, true)
+    const { size } = await stat(part)
+    await rename(part, join(folder, file))
+    const dump = await db.write((tx) => {
+      const dumpRow = {
+        id,
+        project_id: row.project_id,
+        project_slug: findProjectSlug(tx, row.project_id) ?? '',
+        db_name: row.db_name,
+        reason,
+        file,
+        bytes: size,
+        created_at: isoTime(clock.now()),
+      }
+      insertDatabaseDump(tx, dumpRow)
+      return presentDump({ seq: 0, ...dumpRow })
+    })
+    log.info('database_dumped', { project: row.project_id, db_name: row.db_name, reason, path: join(folder, file), bytes: size })
+    return dump
+  }
+
+  return {
+    show: presentDump,
+    write,
+
+    /** The file as it lies there; undefined: it is gone. */
+    async open(row: DatabaseDumpRow): Promise<AsyncIterable<Uint8Array> | undefined> {
+      const found = await stat(pathOf(row)).catch(() => undefined)
+      return found?.isFile() ? readChunks(pathOf(row)) : undefined
+    },
+
+    async remove(row: DatabaseDumpRow): Promise<void> {
+      await rm(pathOf(row), { force: true })
+      await db.write((tx) => deleteDatabaseDump(tx, row.id))
+    },
+
+    /** Takes a whole file in before a database is touched, so that nobody waits for a slow sender; it is gone afterwards. */
+    async receive<T>(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal, work: (file: AsyncIterable<Uint8Array>) => Promise<T>): Promise<T> {
+      const path = await writePartFile(newId('dmp'), chunks, AbortSignal.any([signal, closing.signal]), false)
+      try {
+        return await work(readChunks(path))
+      } finally {
+        await rm(path, { force: true })
+      }
+    },
+
+    /** Puts a database back to a file, gzipped or not; what was there is in the dump that is returned. */
+    async restore(opened: OpenDatabase, file: AsyncIterable<Uint8Array>, callerSignal: AbortSignal): Promise<DatabaseDump> {
+      const signal = AbortSignal.any([callerSignal, closing.signal])
+      const dump = await write(opened, 'restore', signal)
+      await opened.server.restore(opened.spec, decompress(file), signal)
+      log.info('database_restored', { project: opened.row.project_id, db_name: opened.row.db_name, before: join(folder, dump.file) })
+      return dump
+    },
+
+    close(): void {
+      closing.abort(new Error('Homeport is stopping.'))
+    },
+  }
+}
+
+async function terminateServerSessions(server: DatabaseServer, spec: DatabaseSpec, signal: AbortSignal): Promise<void> {
+  const open = async () => connectClient({ ...spec, ...(await server.address('machine')) }, signal)
+  const { client, close } = await open()
+    .catch(async (error: unknown) => {
+      // No such database, no such role, or another password: an app may change its own. Made good, so that it can be let go of.
+      if (!(error instanceof Error && 'code' in error && /^(3D000|28000|28P01)$/.test(String(error.code)))) throw error
+      await server.create(spec)
+      return open()
+    })
+    .catch((error: unknown) => {
+      throw classifyServerError(error) ?? error
+    })
+  await terminateSessions(client).finally(close)
+}
+
+/** Opened when it is first asked for something. */
+async function* readChunks(path: string): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(path) as AsyncIterable<Uint8Array>
+}
+
+async function* decompress(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const chunks = file[Symbol.asyncIterator]()
+  const first = await chunks.next()
+  const replayChunks = async function* () {
+    for (let next = first; next.done !== true; next = await chunks.next()) yield next.value
+  }
+  if (first.done === true || first.value[0] !== 0x1f || first.value[1] !== 0x8b) {
+    yield* replayChunks()
+    return
+  }
+  const gunzip = createGunzip()
+  const pumping = pipeline(replayChunks, gunzip).catch(() => {})
+  try {
+    yield* gunzip as AsyncIterable<Uint8Array>
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_'))
+      throw new DatabaseRestoreError('The file is gzipped, and damaged or cut off.', error)
+    throw error
+  } finally {
+    gunzip.destroy()
+    await pumping
+  }
+}

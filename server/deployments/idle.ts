@@ -1,0 +1,241 @@
+import type { RuntimeState } from '../contract/deployments.ts'
+import { StartFailure } from '../runtime/runtime.ts'
+import type { SupervisedApp, AppSpec } from './supervised-app.ts'
+import type { DeploymentContext } from './context.ts'
+
+/*
+ *   awake ──▶ frozen ──▶ stopped        no visit for sleep_after_s; frozen_for_s over, or too much memory frozen
+ *     ▲         │           │
+ *     └─ thaw ──┴── start ──┘           the next request, or always_warm
+ */
+
+/** How an app sleeps. The edge holds its requests by the route `asleep` from the very tick in which this is set. */
+export interface SleepState {
+  /** By the monotonic clock. */
+  since: number
+  /** `stopped` has no instance any more. */
+  mode: 'frozen' | 'stopped'
+  /** The end of what is being done to the instance (freezing, stopping): nothing else may be done to it before. Never rejects. */
+  transition: Promise<void>
+  isStopping: boolean
+  isWaking: boolean
+  memory_mb: number
+}
+
+/** What the sleep needs of those who keep the apps. */
+export interface IdleMonitorHooks {
+  listApps(): Iterable<SupervisedApp>
+  /** Puts the route of what the app is now, unless another has its traffic. */
+  updateRoute(app: SupervisedApp): void
+  /** Puts the page in place that holds requests for a start. */
+  showStartingPage(app: SupervisedApp): void
+  recordState(spec: AppSpec, state: RuntimeState): void
+  /** Starts it anew; resolves when it serves, has crashed or was given up. */
+  restartApp(app: SupervisedApp): Promise<void>
+  /** `is_cold` of its project follows. */
+  saveColdState(spec: AppSpec): void
+}
+
+export interface IdleMonitor {
+  /** Has an app go on; nothing happens to one that is awake, or is waking. A visit is counted as a cold start. */
+  wake(app: SupervisedApp, by: 'visit' | 'setting'): void
+  /** Goes on with a sleep that the last run of the platform began. */
+  restoreSleep(app: SupervisedApp, mode: SleepState['mode']): void
+  /** The machine slept: nobody was idle meanwhile. */
+  resync(): void
+  close(): void
+}
+
+/** A look that comes so much too late: the machine slept in between. */
+const systemSleepGap_ms = 5_000
+/** So many are laid down at once, however many are due. */
+const maxConcurrentTransitions = 4
+const stopGrace_ms = 10_000
+const engineRetry_ms = 500
+
+/** Lays apps down that nobody visits, and wakes them: one look at all of them about every second. */
+export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitorHooks): IdleMonitor {
+  const monotonic = () => context.clock.monotonic()
+  const runtimeOf = (app: SupervisedApp) => context.runtime(app.spec.runtime)
+  let lastTickAt = monotonic()
+  /** Neither idleness nor sleep is counted from before this moment. */
+  let countFrom = 0
+  let isBusy = false
+
+  const isIdle = (app: SupervisedApp): boolean => {
+    if (app.always_warm || app.sleep || app.isSuperseded || app.stopController.signal.aborted || !app.candidate?.replica) return false
+    const since = context.routes.idleSince(app.spec)
+    return since !== undefined && monotonic() - Math.max(since, countFrom) >= context.settings().sleep_after_s * 1_000
+  }
+
+  const isFrozenTooLong = (app: SupervisedApp): boolean => {
+    const { sleep } = app
+    if (sleep?.mode !== 'frozen' || sleep.isWaking || sleep.isStopping) return false
+    return monotonic() - Math.max(sleep.since, countFrom) >= context.settings().frozen_for_s * 1_000
+  }
+
+  const putToSleep = async (app: SupervisedApp): Promise<void> => {
+    const { frozen_for_s, frozen_budget_mb } = context.settings()
+    const sleep = beginSleep(app, 'frozen')
+    hooks.updateRoute(app)
+    hooks.recordState(app.spec, 'cold')
+    hooks.saveColdState(app.spec)
+    if (frozen_for_s === 0 || frozen_budget_mb === 0) return queueStop(app, sleep)
+    sleep.transition = freeze(app)
+    await sleep.transition
+  }
+
+  const freeze = async (app: SupervisedApp): Promise<void> => {
+    const { candidate, sleep } = app
+    if (!candidate?.replica || !sleep) return
+    const { id } = candidate.replica
+    try {
+      await runtimeOf(app).freeze(id)
+    } catch (error) {
+      context.log.warn('app_not_frozen', { deployment: app.spec.deployment_id, error })
+      return stopReplica(app, sleep)
+    }
+    void measureMemory(app, sleep)
+  }
+
+  /** Docker takes a second or two to say it: nobody waits for that. */
+  const measureMemory = async (app: SupervisedApp, sleep: SleepState): Promise<void> => {
+    const id = app.candidate?.replica?.id
+    const used =
+      id === undefined
+        ? null
+        : await runtimeOf(app)
+            .usage(id)
+            .catch(() => null)
+    sleep.memory_mb = used?.memory_mb ?? app.spec.memory_mb
+    enforceMemoryBudget()
+  }
+
+  const queueStop = async (app: SupervisedApp, sleep: SleepState): Promise<void> => {
+    sleep.transition = sleep.transition.then(() => stopReplica(app, sleep))
+    await sleep.transition
+  }
+
+  const stopReplica = async (app: SupervisedApp, sleep: SleepState): Promise<void> => {
+    const { candidate } = app
+    if (!candidate?.replica || sleep.isWaking) return
+    sleep.isStopping = true
+    try {
+      await runtimeOf(app).stop(candidate.replica.id, stopGrace_ms)
+      if (app.candidate === candidate) app.candidate = null
+      sleep.mode = 'stopped'
+    } catch (error) {
+      // It stays as it is, and the next look tries again.
+      context.log.warn('sleeping_app_not_stopped', { deployment: app.spec.deployment_id, error })
+    } finally {
+      sleep.isStopping = false
+    }
+  }
+
+  /** Stops those that are asleep for the longest, until the rest fits. */
+  const enforceMemoryBudget = (): void => {
+    const frozen: { app: SupervisedApp; sleep: SleepState }[] = []
+    let total = 0
+    for (const app of hooks.listApps()) {
+      const { sleep } = app
+      if (sleep?.mode !== 'frozen' || sleep.isStopping || sleep.isWaking) continue
+      frozen.push({ app, sleep })
+      total += sleep.memory_mb
+    }
+    const budget = context.settings().frozen_budget_mb
+    if (total <= budget) return
+    for (const { app, sleep } of frozen.sort((a, b) => a.sleep.since - b.sleep.since)) {
+      if (total <= budget) return
+      total -= sleep.memory_mb
+      void queueStop(app, sleep)
+    }
+  }
+
+  const tick = (): void => {
+    const now = monotonic()
+    if (now - lastTickAt > getInterval() + systemSleepGap_ms) countFrom = now
+    lastTickAt = now
+    timer = context.clock.setTimeout(tick, getInterval()).unref()
+    if (isBusy) return
+    const due: (() => Promise<void>)[] = []
+    for (const app of hooks.listApps()) {
+      if (isIdle(app)) due.push(async () => (isIdle(app) ? putToSleep(app) : undefined))
+      else if (isFrozenTooLong(app)) due.push(async () => (app.sleep && isFrozenTooLong(app) ? queueStop(app, app.sleep) : undefined))
+    }
+    if (due.length > 0) void runTransitions(due)
+    enforceMemoryBudget()
+  }
+
+  const runTransitions = async (due: (() => Promise<void>)[]): Promise<void> => {
+    isBusy = true
+    const runNext = async () => {
+      for (let job = due.shift(); job; job = due.shift()) await job().catch((error: unknown) => context.log.error('app_not_laid_down', { error }))
+    }
+    await Promise.all(Array.from({ length: maxConcurrentTransitions }, runNext))
+    isBusy = false
+  }
+
+  const wakeUp = async (app: SupervisedApp, sleep: SleepState): Promise<void> => {
+    const { signal } = app.stopController
+    // It has to be started: from now on its visitors wait for that, and no longer than for any start.
+    if (sleep.isStopping || !app.candidate) hooks.showStartingPage(app)
+    await sleep.transition
+    while (app.candidate?.replica && !signal.aborted) {
+      const { candidate } = app
+      const { id } = app.candidate.replica
+      try {
+        await runtimeOf(app).thaw(id)
+        if (signal.aborted || app.candidate !== candidate) continue
+        app.sleep = null
+        app.thawed_at = monotonic()
+        hooks.updateRoute(app)
+        hooks.recordState(app.spec, 'running')
+        hooks.saveColdState(app.spec)
+        return
+      } catch (error) {
+        if (error instanceof StartFailure) {
+          // It ended in its sleep; its end is told before what is left of it is gone.
+          await runtimeOf(app)
+            .stop(id, 0)
+            .catch((cause: unknown) => context.log.warn('leftover_not_removed', { deployment: app.spec.deployment_id, error: cause }))
+          if (app.candidate === candidate) app.candidate = null
+        } else if (!(await context.pause(engineRetry_ms, signal))) return
+      }
+    }
+    if (signal.aborted) return
+    app.sleep = null
+    app.recentExits = []
+    hooks.saveColdState(app.spec)
+    await hooks.restartApp(app)
+  }
+
+  const beginSleep = (app: SupervisedApp, mode: SleepState['mode']): SleepState =>
+    (app.sleep = { since: monotonic(), mode, transition: Promise.resolve(), isStopping: false, isWaking: false, memory_mb: 0 })
+
+  const getInterval = () => Math.min(1_000, context.settings().sleep_after_s * 250)
+  let timer = context.clock.setTimeout(tick, getInterval()).unref()
+
+  return {
+    wake(app, by) {
+      const { sleep } = app
+      if (!sleep || sleep.isWaking) return
+      sleep.isWaking = true
+      const startedAt = monotonic()
+      void wakeUp(app, sleep)
+        .then(() => {
+          if (by === 'visit' && app.candidate && !app.sleep) context.edge.metrics.recordColdStart(app.spec.project_id, monotonic() - startedAt)
+        })
+        .catch((error: unknown) => context.log.error('app_not_woken', { deployment: app.spec.deployment_id, error }))
+    },
+    restoreSleep(app, mode) {
+      const sleep = beginSleep(app, mode)
+      if (mode === 'frozen') void measureMemory(app, sleep)
+    },
+    resync() {
+      countFrom = monotonic()
+    },
+    close() {
+      timer.cancel()
+    },
+  }
+}

@@ -1,0 +1,111 @@
+import type { BuildLogLine, DeploymentStatus, DeploymentFailure, FailureCode, StepName } from '../contract/deployments.ts'
+import { Problem } from '../contract/errors.ts'
+import { isoTime } from '../lib/clock.ts'
+import { CommandFailure } from '../runtime/runtime.ts'
+import { isDiskFull } from '../store/sqlite.ts'
+import { finishSteps, findDeploymentById, compareAndSwapStatus } from '../store/deployments.ts'
+import { recomputeProjectStatus } from '../store/projects.ts'
+import type { DeploymentRow } from '../store/tables.ts'
+import type { SecretMask } from './secret-mask.ts'
+import { statusesBefore } from './status-transitions.ts'
+import type { DeploymentContext } from './context.ts'
+
+/** Why a running deployment was told to stop. It rides as the reason of the abort signal. */
+export type StopReason = 'canceled' | 'timeout' | 'parked'
+
+/** Ends a deployment in a terminal status, with its steps and the project's status, in one transaction. False: it had ended. */
+export async function endDeployment(
+  context: DeploymentContext,
+  id: string,
+  to: Extract<DeploymentStatus, 'failed' | 'canceled'>,
+  error: DeploymentFailure | null,
+): Promise<boolean> {
+  const now = isoTime(context.clock.now())
+  const projectId = await context.store.db.write((tx) => {
+    if (!compareAndSwapStatus(tx, id, statusesBefore(to), to, { finished_at: now, error: error === null ? null : JSON.stringify(error) }))
+      return undefined
+    finishSteps(tx, id, to, now)
+    const project = findDeploymentById(tx, id)?.project_id
+    if (project !== undefined) recomputeProjectStatus(tx, project, now)
+    return project
+  })
+  if (projectId === undefined) return false
+  notifyChange(context, projectId, id)
+  return true
+}
+
+export function notifyChange(context: Pick<DeploymentContext, 'bus'>, projectId: string, deploymentId?: string): void {
+  if (deploymentId !== undefined) context.bus.emit(`deployment:${deploymentId}`)
+  context.bus.emit(`project:${projectId}`)
+}
+
+const stepFailureCodes: Record<StepName, FailureCode> = {
+  clone: 'clone_failed',
+  detect: 'detect_failed',
+  install: 'install_failed',
+  build: 'build_failed',
+  start: 'start_failed',
+  health_check: 'health_check_failed',
+  route: 'start_failed',
+}
+
+/** The words for a failure: those of the room that failed, else what can be told from the last lines of the log. */
+/** `met_full_disk`: the lines that would have said so are lost. */
+export function describeFailure(
+  context: DeploymentContext,
+  error: unknown,
+  deployment: DeploymentRow,
+  step: StepName,
+  hasLostLines: boolean,
+): DeploymentFailure {
+  if (error instanceof Problem && error.code === 'storage_full') return storageFullFailure
+  if (isDiskFull(error)) return storageFullFailure
+  if (error instanceof Problem && error.code === 'decryption_failed')
+    return {
+      code: stepFailureCodes[step],
+      message: error.message,
+      hint: 'Set the variables of the project again, or put the master key back that they were sealed with.',
+    }
+  if (error instanceof Error && 'code' in error && 'hint' in error && typeof error.hint === 'string') {
+    const failure = { code: error.code as FailureCode, message: error.message, hint: error.hint }
+    if (hasLostLines && toolFailureCodes.has(failure.code)) return storageFullFailure
+    return error instanceof CommandFailure ? explainFromLog(context, deployment.id, step, failure) : failure
+  }
+  context.log.error('deployment_failed_unexpectedly', { deployment: deployment.id, step, error })
+  return {
+    code: stepFailureCodes[step],
+    message: `The step ${step} failed for a reason of Homeport’s own.`,
+    hint: `Try again; if it fails the same way, homeport doctor and the log of the platform say more. Deployment ${deployment.id}.`,
+  }
+}
+
+/** Where a tool or the app itself failed, a full disk may be the cause. */
+const toolFailureCodes: ReadonlySet<FailureCode> = new Set(['install_failed', 'build_failed', 'start_failed'])
+
+const storageFullFailure: DeploymentFailure = {
+  code: 'storage_full',
+  message: 'The disk of this machine is full.',
+  hint: 'Free some space (homeport disk shows what takes it, homeport disk clean frees what nothing needs) and deploy again.',
+}
+
+/** A failure names commands and files of the project, which may hold a secret. */
+export const maskFailure = (failure: DeploymentFailure, mask: SecretMask): DeploymentFailure => ({
+  ...failure,
+  message: mask(failure.message),
+  hint: mask(failure.hint),
+})
+
+/** What the last lines of a step say of its failure, with the line that says it. */
+function explainFromLog(context: DeploymentContext, deploymentId: string, failedStep: StepName, failure: DeploymentFailure): DeploymentFailure {
+  const step = failedStep === 'install' || failedStep === 'build' ? failedStep : 'start'
+
+  const lines = context.store.logs
+    .readTail(deploymentId, 64_000)
+    .flatMap((chunk) => chunk.body.split('\n'))
+    .filter((record) => record.startsWith('{"seq"'))
+    .map((record) => JSON.parse(record) as BuildLogLine)
+    .filter((record) => record.step === step && record.stream !== 'system')
+    .map((record) => record.line)
+  const { code, message, hint, line } = context.explainFailure(lines, step, failure)
+  return { code, message: line === undefined || message.includes(line) ? message : `${message.replace(/\.$/, '')} (log: “${line}”).`, hint }
+}

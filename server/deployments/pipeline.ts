@@ -1,0 +1,280 @@
+import { createHash } from 'node:crypto'
+import { cp, mkdir, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { BuildSettings } from '../contract/build-plan.ts'
+import { isoTime } from '../lib/clock.ts'
+import type { Artifact } from '../runtime/runtime.ts'
+import { type FetchedSource, SourceError } from '../source/source.ts'
+import { findCurrentDeployment, findDeploymentById, compareAndSwapStatus, updateDeployment } from '../store/deployments.ts'
+import { findPreview, updatePreview } from '../store/previews.ts'
+import { recomputeProjectStatus, updateProject } from '../store/projects.ts'
+import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
+import { createAppVariables, type DeploymentSecrets } from './variables.ts'
+import type { AppSpec, Candidate } from './supervised-app.ts'
+import type { OutputListener } from './runtime-logs.ts'
+import type { Supervisor } from './supervisor.ts'
+import type { DeploymentLog } from './deployment-log.ts'
+import { getArchiveFile, getSnapshotFolder } from './source-archives.ts'
+import { notifyChange } from './outcome.ts'
+import type { DeploymentContext } from './context.ts'
+
+/** What a deployment fetches, fixed when it is enqueued and kept in its row. */
+export type SourceRef =
+  | { kind: 'git'; url: string; branch: string; commit_sha: string | null; allow_local: boolean }
+  | { kind: 'folder'; path: string }
+  /** The copy that an earlier deployment of a folder kept. */
+  | { kind: 'snapshot'; deployment_id: string }
+  /** The archive that a deployment brought: this one, or the one that it repeats. */
+  | { kind: 'bundle'; deployment_id: string }
+
+export interface PipelineRun {
+  context: DeploymentContext
+  supervisor: Supervisor
+  deployment: DeploymentRow
+  project: ProjectRow
+  secrets: DeploymentSecrets
+  log: DeploymentLog
+  signal: AbortSignal
+}
+
+/** One deployment, from source to traffic. Every step either holds or throws; the caller says how it ended. */
+export async function runDeployment(run: PipelineRun): Promise<void> {
+  const artifact = (await findReusableArtifact(run)) ?? (await fetchAndBuild(run))
+  let isStarting = true
+  let isPortTaken = false
+  const onOutput: OutputListener = (stream, line) => {
+    if (isStarting) run.log.line('start', stream, line)
+    isPortTaken ||= line.includes('EADDRINUSE')
+  }
+  let candidate = await startCandidate(run, artifact, onOutput)
+  let stoppedApp: Awaited<ReturnType<Supervisor['stopForFixedPort']>>
+  try {
+    try {
+      candidate = await waitUntilHealthy(run, candidate, onOutput)
+    } catch (error) {
+      stoppedApp = isPortTaken && !run.signal.aborted ? await run.supervisor.stopForFixedPort(candidate.spec) : undefined
+      if (!stoppedApp) throw error
+      const { listen_port } = stoppedApp
+      run.log.note(
+        'health_check',
+        `Warning: the live version is stopped while this one starts, because both listen on port ${listen_port}. On the port in the variable PORT they can run side by side.`,
+      )
+      await run.supervisor.stopCandidate(candidate)
+      candidate = await run.supervisor.launch({ ...candidate.spec, listen_port }, run.signal, onOutput)
+      candidate = await waitUntilHealthy(run, candidate, onOutput)
+    }
+    isStarting = false
+    await switchTraffic(run, candidate)
+  } catch (error) {
+    await run.supervisor.stopCandidate(candidate).catch(() => {})
+    await stoppedApp?.resume()
+    throw error
+  }
+}
+
+export const getWorkFolder = (dataDir: string, deploymentId: string): string => join(dataDir, 'work', deploymentId)
+
+async function fetchAndBuild(run: PipelineRun): Promise<Artifact> {
+  const { context, deployment, project, log, signal } = run
+  const folder = getWorkFolder(context.data_dir, deployment.id)
+  try {
+    log.step('clone')
+    const source = await fetchSource(run, folder)
+    await saveProgress(run, {
+      branch: source.branch ?? deployment.branch,
+      commit_sha: source.commit_sha,
+      commit_message: source.commit_message,
+      commit_author: source.commit_author,
+      is_dirty: source.is_dirty ? 1 : 0,
+    })
+
+    log.step('detect')
+    const plan = await context.planBuild({ folder: source.folder, settings: getBuildSettings(project) })
+    for (const sentence of plan.explanation) log.note('detect', sentence)
+    await saveProgress(run, { framework: plan.framework })
+
+    const artifact = await context.runtime(deployment.runtime).build({
+      project_id: project.id,
+      deployment_id: deployment.id,
+      folder: source.folder,
+      plan,
+      variables: run.secrets.variables,
+      memory_mb: context.settings().build_memory_mb,
+      cpus: context.cpus,
+      log,
+      signal,
+    })
+    await saveProgress(run, { artifact: JSON.stringify(artifact), image_bytes: artifact.bytes, inputs_digest: computeInputsDigest(run) })
+    return artifact
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+async function fetchSource(run: PipelineRun, folder: string): Promise<FetchedSource> {
+  const { context, deployment, project, log, signal } = run
+  const ref = JSON.parse(deployment.source_request) as SourceRef
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  // A copy and an archive have no repository beside them that says what they are of.
+  const { branch, commit_sha, commit_message, commit_author, is_dirty } = deployment
+  const commitFacts = { branch, commit_sha, commit_message, commit_author, is_dirty: is_dirty === 1 }
+  if (ref.kind === 'git')
+    return context.fetchSource({
+      request: { ...ref, credentials: run.secrets.getRepositoryCredentials(project, ref.url) },
+      into: folder,
+      log,
+      signal,
+    })
+  if (ref.kind === 'bundle') {
+    const file = getArchiveFile(context.data_dir, project.id, ref.deployment_id)
+    return { ...(await context.fetchSource({ request: { kind: 'archive', file }, into: folder, log, signal })), ...commitFacts }
+  }
+  const snapshot = getSnapshotFolder(context.data_dir, ref.kind === 'folder' ? deployment.id : ref.deployment_id)
+  if (ref.kind === 'folder') {
+    const source = await context.fetchSource({ request: { kind: 'folder', path: ref.path }, into: folder, log, signal })
+    // Kept as it is now, before anything is built in it: a retry or a roll-back starts from here.
+    await rm(snapshot, { recursive: true, force: true })
+    await mkdir(dirname(snapshot), { recursive: true, mode: 0o700 })
+    await cp(source.folder, snapshot, { recursive: true, verbatimSymlinks: true })
+    return source
+  }
+  log.note('clone', 'The folder as it was when it was deployed.')
+  try {
+    await cp(snapshot, folder, { recursive: true, verbatimSymlinks: true })
+  } catch (error) {
+    throw new SourceError('The copy of that folder is no longer kept.', 'Deploy the folder again.', 'clone_failed', error)
+  }
+  return { folder, ...commitFacts }
+}
+
+/** A rollback takes what its parent built, when the settings and variables are still the same and it is still there. */
+async function findReusableArtifact(run: PipelineRun): Promise<Artifact | undefined> {
+  const { context, deployment, log } = run
+  if (deployment.trigger !== 'rollback' || deployment.parent_id === null) return undefined
+  const parentId = deployment.parent_id
+  // Taken in the step in which it is found: an old build may be let go at any moment.
+  const parent = await context.store.db.write((tx) => {
+    const parentRow = findDeploymentById(tx, parentId)
+    if (!parentRow?.artifact || parentRow.runtime !== deployment.runtime || parentRow.inputs_digest !== computeInputsDigest(run)) return undefined
+    updateDeployment(tx, deployment.id, { artifact: parentRow.artifact })
+    return { ...parentRow, artifact: parentRow.artifact }
+  })
+  if (!parent) return undefined
+  log.step('detect')
+  log.note('detect', `Settings and variables are those of ${parent.id}: its build is used again.`)
+  for (const name of ['clone', 'install', 'build'] as const) log.skip(name)
+  const { framework, image_bytes, inputs_digest, artifact, listen_port } = parent
+  await saveProgress(run, { framework, image_bytes, inputs_digest, artifact, listen_port })
+  return JSON.parse(artifact) as Artifact
+}
+
+async function startCandidate(run: PipelineRun, artifact: Artifact, onOutput: OutputListener): Promise<Candidate> {
+  const { context, deployment, log, signal } = run
+  signal.throwIfAborted()
+  const now = context.clock.now()
+  const startedAt = Date.parse(deployment.started_at ?? deployment.created_at)
+  const isClaimed = await context.store.db.write((tx) =>
+    compareAndSwapStatus(tx, deployment.id, ['building'], 'deploying', { build_ms: now - startedAt }),
+  )
+  if (!isClaimed) throw new Error('The deployment was ended by somebody else.')
+  notifyChange(context, deployment.project_id, deployment.id)
+  log.step('start')
+  return run.supervisor.launch(createAppSpec(run, artifact), signal, onOutput)
+}
+
+async function waitUntilHealthy(run: PipelineRun, candidate: Candidate, onOutput: OutputListener): Promise<Candidate> {
+  const { log, signal } = run
+  if (!candidate.replica) {
+    log.skip('start')
+    log.skip('health_check')
+    return candidate
+  }
+  log.step('health_check')
+  return run.supervisor.waitUntilServing(candidate, signal, (line) => log.note('health_check', line), onOutput)
+}
+
+async function switchTraffic(run: PipelineRun, candidate: Candidate): Promise<void> {
+  const { context, deployment, project, log, signal } = run
+  signal.throwIfAborted()
+  log.step('route')
+  const isPreview = deployment.target === 'preview'
+  const host = context.routes.getHost(deployment)
+  const url = context.urlOf(host)
+  const purge = () => context.purgeEdgeCache(project.id, isPreview ? host : undefined)
+  const promotion = run.supervisor.promote(candidate)
+  let replaced: DeploymentRow | undefined
+  try {
+    const now = context.clock.now()
+    const startedAt = Date.parse(deployment.started_at ?? deployment.created_at)
+    // After the traffic went over: what is still under way from the one before began earlier, and is not stored.
+    await purge()
+    log.note('route', `Live at ${url}`)
+    await log.end('done')
+    replaced = await context.store.db.write((tx) => {
+      const previous = findCurrentDeployment(tx, project.id, deployment.target, deployment.branch)
+      if (previous) updateDeployment(tx, previous.id, { is_current: 0 })
+      if (isPreview && !findPreview(tx, project.id, deployment.branch ?? '')) throw new Error('The preview was closed.')
+      const row = findDeploymentById(tx, deployment.id)
+      const isReady = compareAndSwapStatus(tx, deployment.id, ['deploying'], 'ready', {
+        is_current: 1,
+        url,
+        finished_at: isoTime(now),
+        deploy_ms: Math.max(0, now - startedAt - (row?.build_ms ?? 0)),
+      })
+      if (!isReady) throw new Error('The deployment was ended by somebody else.')
+      if (isPreview) updatePreview(tx, project.id, deployment.branch ?? '', { is_cold: 0, updated_at: isoTime(now) })
+      else updateProject(tx, project.id, { port: candidate.replica?.port ?? null, crashed_at: null, stopped_at: null, is_cold: 0 })
+      recomputeProjectStatus(tx, project.id, isoTime(now))
+      return previous
+    })
+  } catch (error) {
+    await promotion.revert()
+    // What the candidate answered in between is not the answer of the one before.
+    await purge()
+    throw error
+  }
+  notifyChange(context, project.id, deployment.id)
+  if (replaced) context.bus.emit(`deployment:${replaced.id}`)
+  // Draining the one before takes up to ten seconds and is nobody's wait.
+  void promotion.commit().catch((error: unknown) => context.log.warn('old_instance_not_stopped', { deployment: replaced?.id, error }))
+}
+
+export function createAppSpec(run: Pick<PipelineRun, 'deployment' | 'project' | 'secrets' | 'context'>, artifact: Artifact): AppSpec {
+  const { deployment, project, secrets, context } = run
+  const plan = context.store.db.readSync((tx) => context.getPlanLimits(tx, project.account_id))
+  return {
+    project_id: project.id,
+    deployment_id: deployment.id,
+    target: deployment.target,
+    branch: deployment.branch,
+    runtime: deployment.runtime,
+    artifact,
+    listen_port: deployment.listen_port,
+    // The plan may have become a smaller one since the project was set so.
+    memory_mb: Math.min(project.memory_limit_mb, plan.memory_mb),
+    always_warm: project.always_warm === 1 && plan.always_warm && deployment.target === 'production',
+    variables: createAppVariables(secrets.variables, { url: context.urlOf(context.routes.getHost(deployment)), deployment }),
+    mask: secrets.mask,
+  }
+}
+
+/** Stores what became known of the deployment, in its row and in the copy that the steps read. */
+async function saveProgress(run: PipelineRun, change: Partial<Omit<DeploymentRow, 'seq' | 'id' | 'status'>>): Promise<void> {
+  Object.assign(run.deployment, change)
+  await run.context.store.db.write((tx) => updateDeployment(tx, run.deployment.id, change))
+  run.context.bus.emit(`deployment:${run.deployment.id}`)
+}
+
+const getBuildSettings = ({ node_version, install_command, build_command, root_directory }: ProjectRow): BuildSettings => ({
+  node_version,
+  install_command,
+  build_command,
+  root_directory,
+})
+
+function computeInputsDigest(run: PipelineRun): string {
+  const variables = Object.entries(run.secrets.variables).sort(([a], [b]) => (a < b ? -1 : 1))
+  return createHash('sha256')
+    .update(JSON.stringify([run.deployment.runtime, getBuildSettings(run.project), variables]))
+    .digest('hex')
+}

@@ -1,0 +1,66 @@
+import { isoTime } from '../lib/clock.ts'
+import {
+  finishSteps,
+  findLatestBranchDeployment,
+  insertCleanup,
+  listPreviewDeployments,
+  compareAndSwapStatus,
+  updateDeployment,
+} from '../store/deployments.ts'
+import type { Tx } from '../store/store.ts'
+import { findPreview, findWatch, deletePreview } from '../store/previews.ts'
+import { findProject } from '../store/projects.ts'
+import type { CleanupTask } from './cleanup.ts'
+import { isTerminal } from './status-transitions.ts'
+
+/** A commit that a look has found on a branch. */
+export interface BranchPush {
+  project_id: string
+  /** Where it was found: nothing is deployed when the project has moved on meanwhile. */
+  url: string
+  branch: string
+  commit_sha: string
+}
+
+/** What becomes of it. `wait`: a deployment is under way that may be of this very commit; it will be known by its end. */
+export type PushDecision = { kind: 'deploy' } | { kind: 'done' } | { kind: 'moved' } | { kind: 'wait'; deployment_id: string }
+
+/** Whether a commit is still to be deployed. A deployment by hand may have been quicker. */
+export function decidePush(tx: Tx, { project_id, url, branch, commit_sha }: BranchPush): PushDecision {
+  const project = findProject(tx, project_id)
+  if (!project || project.repo_url !== url || project.stopped_at !== null) return { kind: 'moved' }
+  const watch = findWatch(tx, project_id)
+  const target = branch === project.repo_branch ? 'production' : 'preview'
+  if (target === 'production' ? watch.deploys_pushes === 0 : watch.previews === 0) return { kind: 'done' }
+  const latest = findLatestBranchDeployment(tx, project_id, target, branch)
+  if (latest && !isTerminal(latest.status) && latest.commit_sha === null) return { kind: 'wait', deployment_id: latest.id }
+  if (latest?.commit_sha !== commit_sha) return { kind: 'deploy' }
+  if (target === 'production') return { kind: 'done' }
+  const isServed = latest.is_current === 1 || latest.status === 'failed' || !isTerminal(latest.status)
+  return { kind: isServed && findPreview(tx, project_id, branch) !== undefined ? 'done' : 'deploy' }
+}
+
+/** Takes a preview out of the rows; what is left of it goes by the clean-up. Undefined: there is none. */
+export function closePreviewRows(
+  tx: Tx,
+  projectId: string,
+  branch: string,
+  now: number,
+): { closed: string[]; cleanup: Extract<CleanupTask, { kind: 'preview' }> } | undefined {
+  const preview = findPreview(tx, projectId, branch)
+  if (!preview) return undefined
+  const rows = listPreviewDeployments(tx, projectId, branch)
+  const closedIds: string[] = []
+  for (const row of rows) {
+    if (isTerminal(row.status) && row.is_current === 0) continue
+    closedIds.push(row.id)
+    updateDeployment(tx, row.id, { is_current: 0 })
+    // One that runs is ended by its worker, which knows what is to be undone.
+    if (row.status === 'queued' && compareAndSwapStatus(tx, row.id, ['queued'], 'canceled', { finished_at: isoTime(now) }))
+      finishSteps(tx, row.id, 'canceled', isoTime(now))
+  }
+  deletePreview(tx, projectId, branch)
+  const cleanup = { kind: 'preview', project_id: projectId, branch, host: preview.host, up_to: rows[0]?.seq ?? 0 } as const
+  insertCleanup(tx, cleanup, isoTime(now))
+  return { closed: closedIds, cleanup }
+}

@@ -1,0 +1,188 @@
+import type { DeploymentTarget } from '../contract/deployments.ts'
+import type { ProjectStatus } from '../contract/projects.ts'
+import type { Edge, StatusPage, Route } from '../edge/edge.ts'
+import { listCurrentDeployments, listOpenDeployments } from '../store/deployments.ts'
+import { listVerifiedHostnames } from '../store/domains.ts'
+import type { Db } from '../store/store.ts'
+import { findPreview, findPreviewByHost, readPreviewStatus } from '../store/previews.ts'
+import { findProject, findProjectBySlug } from '../store/projects.ts'
+import type { ProjectRow } from '../store/tables.ts'
+
+interface RouteSlot {
+  project_id: string
+  deployment_id: string | null
+  target: DeploymentTarget
+  branch: string | null
+}
+
+/** Keeps the edge's table in step with the projects: an app where one serves, else the page that says why not. */
+export interface ProjectRoutes {
+  getRouteMetadata(slot: RouteSlot): Pick<Route, 'project_id' | 'project_name' | 'deployment_id' | 'dashboard_url' | 'visited_as'>
+  /** The name at the edge: of the project, or of the preview of a branch. */
+  getHost(slot: Pick<RouteSlot, 'project_id' | 'target' | 'branch'>): string
+  /** Routes a project to what serves it; resolves when the one before is drained. */
+  setRoute(slot: RouteSlot, route: Route, drain_ms?: number): Promise<void>
+  /** Since when nobody has visited it, as `Edge.idleSince` says of a name. */
+  idleSince(slot: RouteSlot): number | undefined
+  /** Shows a page in place of an app. */
+  showPage(slot: RouteSlot, showPage: StatusPage['page'], drain_ms: number): void
+  /** Puts the page of the project's status, unless an app serves; takes the name away when the project is gone. */
+  refreshProject(projectId: string): void
+  /** A preview was closed: its name leads nowhere from now on. */
+  removePreview(projectId: string, branch: string, host: string): void
+  /** The project's own hostnames have changed: those that are verified route, and no others. */
+  refreshHosts(projectId: string): void
+  /** What a name without a route gets: the page of its project's status, or undefined when there is no such project. */
+  getStatusPage(host: string): StatusPage | undefined
+}
+
+const statusPages: Record<ProjectStatus, StatusPage['page']> = {
+  created: 'not_deployed',
+  building: 'building',
+  live: 'starting',
+  failed: 'failed',
+  crashed: 'crashed',
+  inactive: 'stopped',
+}
+
+export function createProjectRoutes(options: {
+  edge: Edge
+  db: Db
+  dashboardUrlOf(slug: string): string
+  onError(error: unknown): void
+}): ProjectRoutes {
+  const { edge, db } = options
+  /** Hosts by project and branch ('' for production); kept because a project that is gone can no longer be asked for its names. */
+  const hosts = new Map<string, Map<string, string>>()
+
+  /** Undefined: the preview was closed, and routes no more. */
+  const findHost = ({ project_id, target, branch }: Pick<RouteSlot, 'project_id' | 'target' | 'branch'>): string | undefined => {
+    const key = target === 'production' ? '' : (branch ?? '')
+    const cachedHost = hosts.get(project_id)?.get(key)
+    if (cachedHost !== undefined) return cachedHost
+    const host = db.readSync((tx) => {
+      const project = findProject(tx, project_id)
+      if (!project) return undefined
+      return target === 'production' ? `${project.slug}.localhost` : findPreview(tx, project_id, key)?.host
+    })
+    if (host === undefined) return undefined
+    const projectHosts = hosts.get(project_id) ?? new Map<string, string>()
+    hosts.set(project_id, projectHosts.set(key, host))
+    return host
+  }
+  const getHost: ProjectRoutes['getHost'] = (slot) => {
+    const host = findHost(slot)
+    if (host === undefined)
+      throw new Error(`${slot.target === 'production' ? `Project ${slot.project_id}` : 'A preview that was closed'} has no host.`)
+    return host
+  }
+  const getProductionHost = (project_id: string) => getHost({ project_id, target: 'production', branch: null })
+
+  const applyRoute = (host: string | undefined, route: Route, drain_ms = 0): Promise<void> => {
+    if (host === undefined) return Promise.resolve()
+    const drained = edge.setRoute(host, route, { drain_ms })
+    drained.catch(options.onError)
+    return drained
+  }
+
+  const createStatusPage = (project: ProjectRow): StatusPage => ({
+    kind: 'page',
+    page: project.status === 'building' ? choosePageWhileBuilding(project) : statusPages[project.status],
+    project_id: project.id,
+    project_name: project.name,
+    deployment_id: null,
+    dashboard_url: options.dashboardUrlOf(project.slug),
+  })
+
+  /** A new version is being built: the one before is on its way, if there is one. */
+  const choosePageWhileBuilding = (project: ProjectRow): StatusPage['page'] => {
+    if (project.crashed_at !== null) return 'crashed'
+    return db.readSync((tx) => listCurrentDeployments(tx, project.id)).some((row) => row.target === 'production') ? 'starting' : 'building'
+  }
+
+  const findPreviewPage = (host: string): StatusPage | undefined =>
+    db.readSync((tx) => {
+      const preview = findPreviewByHost(tx, host)
+      const project = preview && findProject(tx, preview.project_id)
+      if (!preview || !project) return undefined
+      const { is_serving: is_served, is_building: is_open, status } = readPreviewStatus(tx, preview.project_id, preview.branch) ?? {}
+      const page = is_served ? 'starting' : is_open ? 'building' : status === 'failed' ? 'failed' : 'stopped'
+      return { ...createStatusPage(project), page, visited_as: host }
+    })
+
+  const getRouteMetadata: ProjectRoutes['getRouteMetadata'] = (slot) => {
+    const project = db.readSync((tx) => findProject(tx, slot.project_id))
+    return {
+      project_id: slot.project_id,
+      project_name: project?.name ?? '',
+      deployment_id: slot.deployment_id,
+      dashboard_url: options.dashboardUrlOf(project?.slug ?? ''),
+      ...(slot.target === 'preview' ? { visited_as: findHost(slot) } : {}),
+    }
+  }
+
+  /** Takes a name away, unless another project has it by now. */
+  const removeHost = (projectId: string, host: string): void => {
+    edge.setAliases(host, [])
+    if (edge.getRoute(host)?.project_id === projectId) void edge.removeRoute(host).catch(options.onError)
+  }
+
+  /** The name of a preview that nothing serves, and nothing is about to, has no route: its page is made up when it is asked for. */
+  const refreshPreviews = (project: ProjectRow): void => {
+    const projectHosts = [...(hosts.get(project.id) ?? [])].filter(([branch]) => branch !== '')
+    if (projectHosts.length === 0) return
+    const serving = db.readSync((tx) => [
+      ...listCurrentDeployments(tx, project.id),
+      ...listOpenDeployments(tx, project.id).filter((row) => row.status === 'deploying'),
+    ])
+    const servedBranches = new Set(serving.filter((row) => row.target === 'preview').map((row) => row.branch))
+    for (const [branch, host] of projectHosts)
+      if (!servedBranches.has(branch) && edge.getRoute(host)?.project_id === project.id) void edge.removeRoute(host).catch(options.onError)
+  }
+
+  return {
+    getRouteMetadata,
+    getHost,
+    setRoute: (slot, route, drain_ms) => applyRoute(findHost(slot), route, drain_ms),
+    idleSince(slot) {
+      const host = findHost(slot)
+      return host === undefined ? undefined : edge.idleSince(host)
+    },
+    showPage(slot, page, drain_ms) {
+      void applyRoute(findHost(slot), { ...getRouteMetadata(slot), kind: 'page', page }, drain_ms)
+    },
+    refreshProject(projectId) {
+      const project = db.readSync((tx) => findProject(tx, projectId))
+      if (!project) {
+        const projectHosts = hosts.get(projectId)
+        hosts.delete(projectId)
+        for (const host of projectHosts?.values() ?? []) removeHost(projectId, host)
+        return
+      }
+      refreshPreviews(project)
+      const host = getProductionHost(projectId)
+      const now = edge.getRoute(host)
+      const isServed = now?.project_id === projectId && now.kind !== 'page'
+      const isOffline = project.status === 'inactive' || project.status === 'created' || project.status === 'crashed'
+      if (!isServed || isOffline) void applyRoute(host, createStatusPage(project))
+    },
+    removePreview(projectId, branch, host) {
+      hosts.get(projectId)?.delete(branch)
+      removeHost(projectId, host)
+    },
+    refreshHosts(projectId) {
+      const hostnames = db.readSync((tx) => findProject(tx, projectId) && listVerifiedHostnames(tx, projectId))
+      if (!hostnames) return
+      // Names under localhost are the projects' first names, whatever a row says.
+      edge.setAliases(
+        getProductionHost(projectId),
+        hostnames.filter((name) => !/(^|\.)localhost$/i.test(name)),
+      )
+    },
+    getStatusPage(host) {
+      const slug = host.endsWith('.localhost') ? host.slice(0, -'.localhost'.length) : ''
+      const project = db.readSync((tx) => findProjectBySlug(tx, slug))
+      return project ? createStatusPage(project) : findPreviewPage(host)
+    },
+  }
+}

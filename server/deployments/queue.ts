@@ -1,0 +1,253 @@
+import { isoTime, type Timer } from '../lib/clock.ts'
+import type { RuntimeName } from '../contract/deployments.ts'
+import { Problem } from '../contract/errors.ts'
+import { claimOldestQueued, resetSteps, compareAndSwapStatus } from '../store/deployments.ts'
+import { findWatch } from '../store/previews.ts'
+import { findProject } from '../store/projects.ts'
+import type { DeploymentRow } from '../store/tables.ts'
+import type { Supervisor } from './supervisor.ts'
+import { createDeploymentLog, type DeploymentLog } from './deployment-log.ts'
+import { notifyChange, describeFailure, endDeployment, maskFailure, type StopReason } from './outcome.ts'
+import { type SecretMask, noMask } from './secret-mask.ts'
+import { pruneProject } from './cleanup.ts'
+import { runDeployment } from './pipeline.ts'
+import { readSecrets } from './variables.ts'
+import type { DeploymentContext } from './context.ts'
+import type { StepName } from '../contract/deployments.ts'
+
+export interface DeploymentQueue {
+  /** Something was queued, ended or came back: claim what may run now. */
+  notify(): void
+  /** Stops a deployment that is in progress here; resolves when nothing of it is left. False: it is not. */
+  stopDeployment(deploymentId: string, reason: StopReason): Promise<boolean>
+  /** Takes nothing more and parks what is running: it is begun again at the next start. */
+  close(): Promise<void>
+}
+
+interface Job {
+  controller: AbortController
+  done: Promise<void>
+  /** Told when a full disk does not take its end: whoever waits for that waits no longer. */
+  blocked: PromiseWithResolvers<never>
+}
+
+const engineRetry_ms = 2_000
+const fullDiskRetry_ms = 1_000
+
+/**
+ * Claims the oldest queued deployment by compare-and-swap and runs it; as many at once as the limits allow. `runtimes` are those
+ * that may build by now.
+ */
+export function createDeploymentQueue(context: DeploymentContext, supervisor: Supervisor, runtimes: () => readonly RuntimeName[]): DeploymentQueue {
+  const jobs = new Map<string, Job>()
+  const closing = new AbortController()
+  let isClosed = false
+  let isClaiming = false
+  let isNotifiedAgain = false
+  let retry: Timer | undefined
+
+  const claimQueued = async (): Promise<void> => {
+    const available = await findAvailableRuntimes()
+    for (;;) {
+      if (isClosed) return
+      const now = context.clock.now()
+      const row = await context.store.db.write((tx) => {
+        const claimed = claimOldestQueued(
+          tx,
+          {
+            total: context.settings().build_concurrency ?? Math.max(2, context.cpus),
+            perAccount: (account) => context.getPlanLimits(tx, account).concurrent_builds,
+            runtimes: available,
+          },
+          (candidate) => ({
+            started_at: isoTime(now),
+            queued_ms: Math.max(0, now - Date.parse(candidate.created_at)),
+            attempt: candidate.attempt + 1,
+          }),
+        )
+        if (claimed && claimed.attempt > 1) resetSteps(tx, claimed.id)
+        return claimed
+      })
+      if (!row) return
+      notifyChange(context, row.project_id, row.id)
+      startJob(row)
+    }
+  }
+
+  /** An engine that is away leaves its deployments queued; it is asked again while there are any. */
+  const findAvailableRuntimes = async (): Promise<RuntimeName[]> => {
+    const queued = new Set(
+      (
+        await context.store.db.read((tx) => tx.sqlAll<{ runtime: RuntimeName }>("SELECT DISTINCT runtime FROM deployments WHERE status = 'queued'"))
+      ).map((row) => row.runtime),
+    )
+    const probes = await Promise.all(
+      runtimes()
+        .filter((name) => queued.has(name))
+        .map(async (name) => ({ name, available: (await context.runtime(name).probe()).available })),
+    )
+    retry?.cancel()
+    if (probes.some((probe) => !probe.available) && !isClosed) retry = context.clock.setTimeout(notify, engineRetry_ms)
+    return probes.filter((probe) => probe.available).map((probe) => probe.name)
+  }
+
+  const notify = () => {
+    if (isClosed) return
+    if (isClaiming) {
+      isNotifiedAgain = true
+      return
+    }
+    isClaiming = true
+    void claimQueued()
+      .catch((error: unknown) => {
+        context.log.error('claim_failed', { error })
+        retry = context.clock.setTimeout(notify, engineRetry_ms)
+      })
+      .finally(() => {
+        isClaiming = false
+        if (isNotifiedAgain) {
+          isNotifiedAgain = false
+          notify()
+        }
+      })
+  }
+
+  const startJob = (row: DeploymentRow) => {
+    const controller = new AbortController()
+    const timer = context.clock.setTimeout(() => controller.abort('timeout' satisfies StopReason), context.settings().build_timeout_s * 1000)
+    const done = runJob(row, controller.signal).finally(() => {
+      timer.cancel()
+      jobs.delete(row.id)
+      notify()
+    })
+    const blocked = Promise.withResolvers<never>()
+    blocked.promise.catch(() => {})
+    jobs.set(row.id, { controller, done, blocked })
+  }
+
+  const runJob = async (deployment: DeploymentRow, signal: AbortSignal): Promise<void> => {
+    let currentStep: StepName = 'clone'
+    let mask = noMask
+    const baseLog = createDeploymentLog({ ...context, logs: context.store.logs, db: context.store.db, stream: deployment.id })
+    const log: DeploymentLog = {
+      ...baseLog,
+      step: (name) => {
+        currentStep = name
+        baseLog.step(name)
+      },
+    }
+    try {
+      const project = await context.store.db.read((tx) => findProject(tx, deployment.project_id))
+      if (!project) throw new Error('The project was removed.')
+      if (deployment.attempt > 1) log.note('clone', 'Homeport was restarted: this deployment begins again.')
+      if (deployment.target === 'preview') await ensureDatabase(deployment, signal, log)
+      const secrets = await readSecrets(context, project, deployment)
+      mask = secrets.mask
+      log.setMask(mask)
+      for (const note of secrets.notes) log.note('clone', note)
+      await runDeployment({ context, supervisor, deployment, project, secrets, log, signal })
+      await pruneProject(context, project.id).catch((error: unknown) =>
+        context.log.warn('old_deployments_not_pruned', { project: project.id, error }),
+      )
+    } catch (error) {
+      await finishJob(deployment, currentStep, log, signal, error, mask).catch((cause: unknown) =>
+        context.log.error('deployment_not_concluded', { deployment: deployment.id, error: cause }),
+      )
+    }
+  }
+
+  /** Before its first app looks for it. */
+  const ensureDatabase = async ({ project_id, branch }: DeploymentRow, signal: AbortSignal, log: DeploymentLog): Promise<void> => {
+    const watch = await context.store.db.read((tx) => findWatch(tx, project_id))
+    if (watch.preview_databases === 0 || branch === null) return
+    if (await context.databases.copyForPreview(project_id, branch, signal))
+      log.note('clone', 'This preview has a database of its own, copied from the project’s when the preview was made.')
+  }
+
+  const finishJob = async (
+    deployment: DeploymentRow,
+    step: StepName,
+    log: DeploymentLog,
+    signal: AbortSignal,
+    error: unknown,
+    mask: SecretMask,
+  ): Promise<void> => {
+    const reason = signal.aborted ? (signal.reason as StopReason) : undefined
+    if (reason === 'parked') {
+      await log.end('canceled')
+      await context.store.db.write((tx) => {
+        if (
+          compareAndSwapStatus(tx, deployment.id, ['building', 'deploying'], 'queued', {
+            attempt: deployment.attempt - 1,
+            started_at: null,
+            artifact: null,
+          })
+        )
+          resetSteps(tx, deployment.id)
+      })
+    } else if (reason === 'canceled') {
+      log.note(step, 'Canceled.')
+      await log.end('canceled')
+      await saveOutcome(deployment, () => endDeployment(context, deployment.id, 'canceled', null))
+    } else {
+      await log.end('failed')
+      const seconds = context.settings().build_timeout_s
+      const failure =
+        reason === 'timeout'
+          ? {
+              code: 'timeout' as const,
+              message: `The deployment took longer than ${seconds} s, in the step ${step}.`,
+              hint: 'Make it quicker, or raise the setting build_timeout_s.',
+            }
+          : maskFailure(describeFailure(context, error, deployment, step, log.hasLostLines()), mask)
+      log.note(step, failure.message)
+      // The lines below the first are in the log as they were printed.
+      log.note(step, failure.hint.split('\n')[0] ?? '')
+      await log.end('failed')
+      await saveOutcome(deployment, () => endDeployment(context, deployment.id, 'failed', failure))
+    }
+    await discardAttempt(deployment).catch(() =>
+      context.scheduleCleanup({ kind: 'attempt', deployment_id: deployment.id, runtime: deployment.runtime }),
+    )
+  }
+
+  const discardAttempt = (deployment: DeploymentRow) => context.runtime(deployment.runtime).discard(deployment.id, null)
+
+  /** Writes down how it ended. A full disk may take that only later: it does not look as if it went on for ever. */
+  const saveOutcome = async (deployment: DeploymentRow, write: () => Promise<unknown>): Promise<void> => {
+    for (let tries = 0; ; tries++) {
+      try {
+        await write()
+        return
+      } catch (error) {
+        if (!(error instanceof Problem) || error.code !== 'storage_full') throw error
+        if (tries === 0) {
+          context.log.error('deployment_waits_for_room', { deployment: deployment.id, error })
+          // What it leaves may be all the room that is needed.
+          await discardAttempt(deployment).catch(() => {})
+          continue
+        }
+        jobs.get(deployment.id)?.blocked.reject(error)
+        if (!(await context.pause(fullDiskRetry_ms, closing.signal))) throw error
+      }
+    }
+  }
+
+  return {
+    notify,
+    async stopDeployment(deploymentId, reason) {
+      const job = jobs.get(deploymentId)
+      if (!job) return false
+      job.controller.abort(reason)
+      await Promise.race([job.done, job.blocked.promise])
+      return true
+    },
+    async close() {
+      isClosed = true
+      closing.abort()
+      retry?.cancel()
+      for (const job of jobs.values()) job.controller.abort('parked' satisfies StopReason)
+      await Promise.allSettled([...jobs.values()].map((job) => job.done))
+    },
+  }
+}

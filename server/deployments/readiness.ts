@@ -1,0 +1,60 @@
+import { StartFailure } from '../runtime/runtime.ts'
+import { updateDeployment } from '../store/deployments.ts'
+import type { SupervisedApp, Candidate } from './supervised-app.ts'
+import type { Supervisor } from './supervisor.ts'
+import { formatPortWarning, waitUntilHealthy, findPublicPorts, formatPublicPortWarning } from './health-check.ts'
+import type { DeploymentContext } from './context.ts'
+
+/**
+ * Waits until a candidate answers, and returns it with the port that it answers on, which is kept for its next start. One whose port
+ * the engine has to publish first is started once more. `note` hears of what it
+ * listens on, when that is not as it was told. Only what this started is withdrawn when it fails; the candidate is the caller's.
+ */
+export async function waitUntilReady(
+  context: DeploymentContext,
+  candidate: Candidate,
+  signal: AbortSignal,
+  onNote: (line: string) => void,
+  { launch, withdraw: stopCandidate }: { launch(spec: Candidate['spec']): Promise<Candidate>; withdraw: Supervisor['stopCandidate'] },
+): Promise<Candidate> {
+  const checkHealth = async ({ replica, exited, spec }: Candidate) =>
+    replica && waitUntilHealthy({ replica, known_port: spec.listen_port, exited, signal, clock: context.clock })
+  let health = await checkHealth(candidate)
+  if (!health) return candidate
+  let ready = candidate
+  if (!health.endpoint) {
+    await stopCandidate(candidate)
+    ready = await launch({ ...candidate.spec, listen_port: health.listen_port })
+  }
+  try {
+    if (ready !== candidate) health = await checkHealth(ready)
+    if (!health?.endpoint || !ready.replica)
+      throw new StartFailure(
+        'port_not_detected',
+        'The app listens on another port each time it starts.',
+        'Let it listen on the port in the variable PORT.',
+      )
+    const { listen_port, endpoint } = health
+    const { deployment_id } = ready.spec
+    if (listen_port !== candidate.spec.listen_port) await context.store.db.write((tx) => updateDeployment(tx, deployment_id, { listen_port }))
+    if (listen_port !== null) onNote(formatPortWarning(listen_port, ready.replica.assigned_port))
+    const publicPorts = await findPublicPorts(ready.replica)
+    if (publicPorts?.length) onNote(formatPublicPortWarning(publicPorts))
+    return { ...ready, spec: { ...ready.spec, listen_port }, replica: { ...ready.replica, host: endpoint.host, port: endpoint.port } }
+  } catch (error) {
+    if (ready !== candidate) await stopCandidate(ready).catch(() => {})
+    throw error
+  }
+}
+
+/** What runs as a process of this machine, with the ports besides loopback that it listens on now. */
+export function findPublicListeners(apps: Iterable<SupervisedApp>): ReturnType<Supervisor['findPublicPorts']> {
+  const running = [...apps].flatMap(({ spec, candidate }) => (candidate?.replica?.is_on_host ? [{ spec, replica: candidate.replica }] : []))
+  return Promise.all(
+    running.map(async ({ spec: { project_id, branch, target }, replica }) => ({
+      project_id,
+      branch: target === 'preview' ? branch : null,
+      ports: await findPublicPorts(replica),
+    })),
+  )
+}

@@ -1,0 +1,109 @@
+import type { DeploymentFailure, RuntimeName } from '../contract/deployments.ts'
+import { isoTime } from '../lib/clock.ts'
+import type { Artifact, ExistingReplica } from '../runtime/runtime.ts'
+import { finishSteps, insertCleanup, listCurrentDeployments, listInterruptedDeployments, compareAndSwapStatus } from '../store/deployments.ts'
+import { findPreview } from '../store/previews.ts'
+import { findProject, recomputeProjectStatus } from '../store/projects.ts'
+import type { DeploymentRow } from '../store/tables.ts'
+import { getRuntimeLogName } from './supervised-app.ts'
+import type { Supervisor } from './supervisor.ts'
+import type { CleanupTask } from './cleanup.ts'
+import { createAppSpec } from './pipeline.ts'
+import { readSecrets } from './variables.ts'
+import type { DeploymentContext } from './context.ts'
+
+/** A second interruption of the same deployment fails it: something about it may be what ends the platform. */
+const maxAttempts = 2
+
+/**
+ * After a restart: what was under way is queued again or failed with `interrupted`. The rows are settled first and at once;
+ * what is left of the attempts goes by `clearAttempts`, when their runtime can be asked.
+ */
+export async function recoverInterrupted(context: DeploymentContext): Promise<void> {
+  const now = isoTime(context.clock.now())
+  const error: DeploymentFailure = {
+    code: 'interrupted',
+    message: 'Homeport ended while this deployment was running, twice.',
+    hint: 'Deploy again. If Homeport ends by itself each time, homeport doctor says more.',
+  }
+  const interrupted = await context.store.db.read(listInterruptedDeployments)
+  // One that was about to get the traffic may have had it for a moment: what it answered then is not to outlive it.
+  for (const row of interrupted) {
+    if (row.status !== 'deploying') continue
+    const preview = await context.store.db.read((tx) => findPreview(tx, row.project_id, row.branch ?? ''))
+    // What a closed preview has answered goes with the rest of it.
+    if (row.target === 'production' || preview) await context.purgeEdgeCache(row.project_id, row.target === 'production' ? undefined : preview?.host)
+  }
+  await context.store.db.write((tx) => {
+    for (const row of listInterruptedDeployments(tx)) {
+      const isClosed = row.target === 'preview' && !findPreview(tx, row.project_id, row.branch ?? '')
+      insertCleanup(tx, { kind: 'attempt', deployment_id: row.id, runtime: row.runtime } satisfies CleanupTask, now)
+      if (isClosed) {
+        compareAndSwapStatus(tx, row.id, [row.status], 'canceled', { finished_at: now, artifact: null })
+        finishSteps(tx, row.id, 'canceled', now)
+      } else if (row.attempt >= maxAttempts) {
+        compareAndSwapStatus(tx, row.id, [row.status], 'failed', { finished_at: now, error: JSON.stringify(error), artifact: null })
+        finishSteps(tx, row.id, 'failed', now)
+      } else compareAndSwapStatus(tx, row.id, [row.status], 'queued', { started_at: null, artifact: null })
+      recomputeProjectStatus(tx, row.project_id, now)
+    }
+  })
+}
+
+/** Brings every app that should serve on this runtime back, and removes every instance that should not be there. May be called again. */
+export async function recoverApps(context: DeploymentContext, supervisor: Supervisor, runtime: RuntimeName): Promise<void> {
+  const driver = context.runtime(runtime)
+  const current = (await context.store.db.read((tx) => listCurrentDeployments(tx))).filter((row) => row.runtime === runtime)
+  const existing = await driver.list()
+  const adoptedIds = new Set<string>()
+  for (const row of current) {
+    // A second look, after the engine went away in the middle of the first.
+    if (supervisor.isSupervising(row.id)) {
+      for (const candidate of existing) if (candidate.deployment_id === row.id) adoptedIds.add(candidate.id)
+      continue
+    }
+    try {
+      const replica = existing.find((candidate) => candidate.deployment_id === row.id && candidate.running && candidate.adoptable)
+      if (await recoverApp(context, supervisor, row, replica)) adoptedIds.add(replica?.id ?? '')
+    } catch (error) {
+      context.log.error('app_not_recovered', { deployment: row.id, error })
+    }
+  }
+  for (const candidate of existing) {
+    if (adoptedIds.has(candidate.id)) continue
+    await driver.stop(candidate.id, 0).catch((error: unknown) => context.log.warn('leftover_not_removed', { instance: candidate.id, error }))
+  }
+}
+
+async function recoverApp(
+  context: DeploymentContext,
+  supervisor: Supervisor,
+  deployment: DeploymentRow,
+  existing: ExistingReplica | undefined,
+): Promise<boolean> {
+  const project = await context.store.db.read((tx) => findProject(tx, deployment.project_id))
+  const isPreview = deployment.target === 'preview'
+  if (!project || deployment.artifact === null || (project.stopped_at !== null && !isPreview)) return false
+  const preview = isPreview ? await context.store.db.read((tx) => findPreview(tx, project.id, deployment.branch ?? '')) : undefined
+  if (isPreview && !preview) return false
+  const secrets = await readSecrets(context, project, deployment)
+  const artifact = JSON.parse(deployment.artifact) as Artifact
+  const spec = createAppSpec({ context, deployment, project, secrets }, artifact)
+  if (
+    existing &&
+    (await supervisor.adopt(spec, { ...existing, last_line_at: readLastLineTime(context, deployment), listen_port: deployment.listen_port }))
+  )
+    return true
+  supervisor.restore(spec, (preview ?? project).is_cold === 1 && !spec.always_warm && artifact.kind !== 'static')
+  return false
+}
+
+/** When the last line of this deployment's app was stored: what it printed after that is still to be read. */
+function readLastLineTime(context: DeploymentContext, deployment: DeploymentRow): number | null {
+  const records = context.store.logs.readTail(getRuntimeLogName(deployment), 1).flatMap((chunk) => chunk.body.split('\n'))
+  for (const record of records.reverse()) {
+    const value = JSON.parse(record) as { seq?: number; ts: string; deployment_id: string | null }
+    if (value.seq !== undefined && value.deployment_id === deployment.id) return Date.parse(value.ts)
+  }
+  return null
+}

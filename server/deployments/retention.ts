@@ -1,0 +1,92 @@
+import { join, relative, sep } from 'node:path'
+import type { Artifact } from '../runtime/runtime.ts'
+import { listRetentionCandidates, type RetentionRow } from '../store/deployments.ts'
+import { listProjectIds } from '../store/projects.ts'
+import type { DeploymentContext } from './context.ts'
+
+/** What is needed of all that builds, runs and failures leave: what of ours is not named here may go. */
+export interface ResourcesInUse {
+  /** With a row, those included whose removal is under way. */
+  projects: Set<string>
+  /** Projects something of which is being built, or waits for it: their caches are in use. */
+  busy: Set<string>
+  /** Deployments under way. */
+  open: Set<string>
+  /** Deployments that serve or sleep. */
+  serving: Set<string>
+  /** Images by name. */
+  images: Set<string>
+  /** Folders in `bundles/`. */
+  folders: Set<string>
+  /** Kept sources by the deployment that brought them: archives and copies of folders. */
+  sources: Set<string>
+}
+
+/** Whoever sets it so low loses no way back: what serves, and what served before it. */
+const minimumKept = 2
+
+/**
+ * Which deployments keep their build, and whose source is kept. Production and previews are counted apart, so that branches do not
+ * push the way back out; a preview that is closed keeps nothing. `rows`: newest first.
+ */
+export function selectRetained(
+  rows: readonly RetentionRow[],
+  keep: number,
+  openBranches: ReadonlySet<string>,
+): { builds: Set<string>; sources: Set<string> } {
+  const builds = new Set<string>()
+  const sources = new Set<string>()
+  for (const target of ['production', 'preview'] as const) {
+    const targetRows = rows.filter(
+      (row) => row.target === target && (target === 'production' || row.is_current === 1 || openBranches.has(row.branch ?? '')),
+    )
+    const ended = targetRows.filter((row) => !row.is_open)
+    const ready = ended.filter((row) => row.status === 'ready')
+    const maximum = target === 'production' ? Math.max(minimumKept, keep) : keep
+    const built = ready.filter((row) => row.has_artifact === 1)
+    for (const row of [...built.slice(0, maximum), ...targetRows.filter((one) => one.is_current === 1)]) builds.add(row.id)
+    const withSource = [...targetRows.filter((row) => row.is_open || row.is_current === 1), ...ended.slice(0, maximum), ...ready.slice(0, maximum)]
+    for (const row of withSource) if (row.source !== 'git') sources.add(row.source_id)
+  }
+  return { builds, sources }
+}
+
+/** What of a project is kept, and the rows that say so. */
+export async function readRetained(context: DeploymentContext, projectId: string) {
+  const keep = context.settings().keep_deployments
+  const { rows, branches } = await context.store.db.read((tx) => listRetentionCandidates(tx, projectId, Math.max(minimumKept, keep)))
+  return { rows, ...selectRetained(rows, keep, branches) }
+}
+
+/** Looks at every project, one after the other, so that nothing else waits for it. `named`: whatever a row names is needed. */
+export async function readResourcesInUse(context: DeploymentContext, includeUnpruned: boolean): Promise<ResourcesInUse> {
+  const inUse: ResourcesInUse = {
+    projects: new Set(await context.store.db.read(listProjectIds)),
+    busy: new Set(),
+    open: new Set(),
+    serving: new Set(),
+    images: new Set(),
+    folders: new Set(),
+    sources: new Set(),
+  }
+  for (const project of inUse.projects) {
+    const { rows, builds, sources } = await readRetained(context, project)
+    for (const id of sources) inUse.sources.add(id)
+    for (const row of rows) {
+      if (row.is_open) {
+        inUse.busy.add(project)
+        inUse.open.add(row.id)
+      }
+      if (row.is_current === 1) inUse.serving.add(row.id)
+      if (row.is_open || row.is_current === 1) inUse.folders.add(row.id)
+      if (row.artifact === null || !(includeUnpruned || builds.has(row.id) || row.is_open)) continue
+      const artifact = JSON.parse(row.artifact) as Artifact
+      if (artifact.kind === 'image') inUse.images.add(artifact.image)
+      else inUse.folders.add(getBundleFolderName(artifact.directory, context.data_dir))
+    }
+  }
+  return inUse
+}
+
+/** The folder of `bundles/` that an artifact lies in: a roll-back's lies in that of the deployment that built it. */
+const getBundleFolderName = (directory: string, dataDir: string): string => relative(join(dataDir, 'bundles'), directory).split(sep)[0] ?? ''

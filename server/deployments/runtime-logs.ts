@@ -1,0 +1,62 @@
+import type { RuntimeState } from '../contract/deployments.ts'
+import { isoTime } from '../lib/clock.ts'
+import type { ReplicaExit } from '../runtime/runtime.ts'
+import type { DeploymentContext } from './context.ts'
+import { createLogWriter, type LogWriter } from './log-writer.ts'
+import { type AppSpec, getRuntimeLogName } from './supervised-app.ts'
+
+export type OutputListener = (stream: 'stdout' | 'stderr', line: string) => void
+
+/** The runtime logs of supervised apps: one for the production of each project, one for each preview. */
+export function createRuntimeLogs(context: DeploymentContext) {
+  const writers = new Map<string, LogWriter>()
+
+  const getLogWriter = (spec: AppSpec): LogWriter => {
+    const logName = getRuntimeLogName(spec)
+    let writer = writers.get(logName)
+    if (!writer) {
+      writer = createLogWriter({ ...context, logs: context.store.logs, stream: logName, keep_head_bytes: 0, keep_tail_bytes: 20_000_000 })
+      writers.set(logName, writer)
+    }
+    return writer
+  }
+
+  return {
+    recordState(spec: AppSpec, state: RuntimeState, exit_code: number | null = null): void {
+      const writer = getLogWriter(spec)
+      writer.writeRecord({ state, ts: isoTime(context.clock.now()), exit_code, deployment_id: spec.deployment_id })
+      writer.flush()
+    },
+
+    /** An observer that writes the output of a replica under its deployment's name; `exited` resolves once, after the last line. */
+    observeOutput(spec: AppSpec, onOutput?: OutputListener) {
+      const writer = getLogWriter(spec)
+      const tail = `"deployment_id":"${spec.deployment_id}"`
+      const fields = { stdout: `"stream":"stdout",${tail}`, stderr: `"stream":"stderr",${tail}` }
+      const exited = Promise.withResolvers<ReplicaExit>()
+      return {
+        exited: exited.promise,
+        observer: {
+          onLine: (stream: 'stdout' | 'stderr', line: string) => {
+            writer.writeLine(fields[stream], line, spec.mask)
+            onOutput?.(stream, line)
+          },
+          onExit: (exit: ReplicaExit) => {
+            writer.flush()
+            exited.resolve(exit)
+          },
+        },
+      }
+    },
+
+    close(slot: Parameters<typeof getRuntimeLogName>[0]): void {
+      const logName = getRuntimeLogName(slot)
+      writers.get(logName)?.flush()
+      writers.delete(logName)
+    },
+
+    flush(): void {
+      for (const writer of writers.values()) writer.flush()
+    },
+  }
+}

@@ -1,0 +1,380 @@
+import type { RuntimeName, SourceKind } from '../contract/deployments.ts'
+import { Problem } from '../contract/errors.ts'
+import type { StreamEvent } from '../contract/operation.ts'
+import type { StatusPage } from '../edge/edge.ts'
+import { newId } from '../lib/id.ts'
+import { isoTime, sleep } from '../lib/clock.ts'
+import {
+  findDeploymentById,
+  listQueuedInSlot,
+  insertCleanup,
+  insertDeployment,
+  listCurrentDeployments,
+  listOpenDeployments,
+  compareAndSwapStatus,
+  finishSteps,
+  updateDeployment,
+} from '../store/deployments.ts'
+import { listProjectIdsWithHostnames, deleteDomainsOfProject } from '../store/domains.ts'
+import type { Tx } from '../store/store.ts'
+import { findProject, recomputeProjectStatus, updateProject } from '../store/projects.ts'
+import type { ProjectRow } from '../store/tables.ts'
+import { resetPreviews, listOpenPreviews, upsertPreview, deletePreview } from '../store/previews.ts'
+import { getRuntimeLogName } from './supervised-app.ts'
+import { createSupervisor } from './supervisor.ts'
+import { deleteArchive, storeArchive, deleteOrphanedArchives } from './source-archives.ts'
+import { followBuildLog, followRuntimeLog } from './log-streams.ts'
+import { notifyChange, endDeployment } from './outcome.ts'
+import { createDeploymentRow, type EnqueueRequest } from './deployment-row.ts'
+import { requireIsolation } from './isolation.ts'
+import { createSourceExporter } from './source-export.ts'
+import { closePreviewRows, type BranchPush, decidePush, type PushDecision } from './previews.ts'
+import { type ResourcesInUse, readResourcesInUse } from './retention.ts'
+import { type CleanupTask, cleanUpAttempts, pruneAllProjects, runCleanups } from './cleanup.ts'
+import { recoverApps, recoverInterrupted } from './recovery.ts'
+import { createProjectRoutes } from './project-routes.ts'
+import type { SourceRef } from './pipeline.ts'
+import { isTerminal, deploymentSteps } from './status-transitions.ts'
+import type { AppUsage } from './usage.ts'
+import { createDeploymentQueue } from './queue.ts'
+import type { DeploymentContext, DeploymentServiceOptions } from './context.ts'
+
+export type { EnqueueRequest } from './deployment-row.ts'
+
+/** The one door of the yard. Everything that makes, changes or follows a deployment comes through here. */
+export interface DeploymentService {
+  /** Inserts a `queued` deployment and rings the worker; returns its id. */
+  enqueue(request: EnqueueRequest): Promise<{ deployment_id: string; source: SourceKind }>
+  /** `show` is called in the same transaction, and its result is handed back. */
+  enqueue<T>(request: EnqueueRequest, select: (tx: Tx, deploymentId: string) => T): Promise<{ deployment_id: string; source: SourceKind; result: T }>
+  /** The same in a transaction of the caller's, who calls `begin` once it is committed. */
+  enqueueInTransaction(tx: Tx, request: EnqueueRequest & { source: { kind: 'same_as' } }): { deployment_id: string; start(): void }
+
+  /** Throws `runtime_not_isolated` where `enqueue` would, for what must be refused before it has begun. */
+  requireIsolation(tx: Tx, project: ProjectRow): void
+
+  /** A commit was found on a branch: it is deployed where that is wanted, and was not done by hand meanwhile. */
+  handlePush(handlePush: BranchPush): Promise<PushDecision>
+
+  /** Takes the preview of a branch off the edge at once, and frees all that it had. */
+  closePreview(projectId: string, branch: string): Promise<void>
+
+  /** Stops the real work and frees the slot. `terminal`: it had ended already. */
+  cancel(deploymentId: string): Promise<'canceled' | 'terminal'>
+
+  /** Runtime and routing down, in-flight deployments canceled, the project `inactive`. May be repeated. */
+  stopProject(projectId: string): Promise<void>
+
+  /** Nothing routes and the row is a tombstone when this resolves; the rest is cleaned up durably behind it. */
+  removeProject(projectId: string): Promise<void>
+
+  /** A .tar.gz of exactly what a deployment was built from; throws `source_not_found`. It is made as it is read; stops on `signal`. */
+  exportSource(deploymentId: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
+
+  /** The build log as events: status, all history, live lines, terminal status, end. Pull-driven; stops on `signal`. */
+  followBuildLog(deploymentId: string, options: { last_event_id: string | undefined; signal: AbortSignal }): AsyncIterable<StreamEvent>
+
+  /** The runtime log of production, or of the preview of a branch: the last `lines`, then live, over restarts and new deployments. Pull-driven; stops on `signal`. */
+  followRuntimeLog(
+    projectId: string,
+    options: { branch: string | undefined; lines: number; last_event_id: string | undefined; json: boolean; signal: AbortSignal },
+  ): AsyncIterable<StreamEvent>
+
+  /** Somebody asked for an app that sleeps: it is woken. */
+  wakeApp(projectId: string, deploymentId: string): void
+
+  /** The page of a name that nothing serves by now, for the edge; undefined: there is no such project. */
+  getStatusPage(host: string): StatusPage | undefined
+
+  /** What the app that serves a project uses now; null when nothing runs: static, asleep, stopped. */
+  getUsage(projectId: string): Promise<AppUsage | null>
+
+  /** By name, what runs as a process of this machine and where it listens besides loopback; undefined: the system does not tell. */
+  findPublicPorts(): Promise<{ name: string; ports: number[] | undefined }[]>
+
+  /** The hostnames of a project have changed: those that are verified route from now on, and no others. */
+  refreshHosts(projectId: string): void
+
+  /** Takes up what the last run left: the queue at once, the apps as soon as their engine answers. */
+  start(): Promise<void>
+
+  /** The machine slept, or the engine came back: looks at what serves anew. */
+  resync(): void
+
+  /** What is needed of all that builds and failures leave, the rest may go. `named`: with the builds that `prune` would let go, but has not. */
+  getResourcesInUse(includeUnpruned?: boolean): Promise<ResourcesInUse>
+
+  /** Lets go of builds and sources past the number to keep, of all projects. */
+  prune(): Promise<void>
+
+  /** Parks what is running and ends. `stop`: the runtimes whose apps are stopped, too. */
+  close(stopProject: readonly RuntimeName[]): Promise<void>
+}
+
+const engineRetry_ms = 2_000
+const cleanupRetry_ms = 10_000
+
+export function createDeploymentService(options: DeploymentServiceOptions): DeploymentService {
+  const { store, bus, clock, log } = options
+  const shutdown = new AbortController()
+  const runtimeNames = Object.keys(options.runtimes) as RuntimeName[]
+  const routes = createProjectRoutes({ ...options, db: store.db, onError: (error) => log.warn('route_failed', { error }) })
+  const now = () => isoTime(clock.now())
+
+  const context: DeploymentContext = {
+    ...options,
+    routes,
+    runtime: (name) => options.runtimes[name],
+    recordCrash: async (projectId, deploymentId) => {
+      await store.db.write((tx) => {
+        if (!listCurrentDeployments(tx, projectId).some((row) => row.id === deploymentId)) return
+        updateProject(tx, projectId, { crashed_at: now() })
+        recomputeProjectStatus(tx, projectId, now())
+      })
+      notifyChange(context, projectId, deploymentId)
+    },
+    scheduleCleanup: async (task) => {
+      await store.db.write((tx) => insertCleanup(tx, task, now()))
+      runDueCleanups()
+    },
+    pause: (ms, signal) =>
+      sleep(clock, ms, signal).then(
+        () => true,
+        () => false,
+      ),
+  }
+  const logStreamContext = { db: store.db, logs: store.logs, bus, clock }
+  const supervisor = createSupervisor(context)
+  const sourceExporter = createSourceExporter(context)
+  /** Runtimes that were cleared of what the last run left. */
+  const recoveredRuntimes = new Set<RuntimeName>()
+  const queue = createDeploymentQueue(context, supervisor, () => [...recoveredRuntimes])
+  const unsubscribe = bus.onAny((name) => {
+    if (name === 'cleanup') runDueCleanups()
+    if (!name.startsWith('project:')) return
+    const projectId = name.slice('project:'.length)
+    routes.refreshProject(projectId)
+    supervisor.applyProjectSettings(projectId)
+  })
+
+  /** Ends what is in flight of a project, here and in the rows, as canceled. */
+  const cancelOpenDeployments = async (projectId: string): Promise<void> => {
+    for (const row of await store.db.read((tx) => listOpenDeployments(tx, projectId))) await cancel(row.id)
+  }
+
+  /** Cancels what is under way and takes all traffic away. A deployment that began in between is canceled too. */
+  const stopServing = async (projectId: string): Promise<ReturnType<typeof listCurrentDeployments>> => {
+    for (;;) {
+      await cancelOpenDeployments(projectId)
+      const ended = await store.db.write((tx) => {
+        if (listOpenDeployments(tx, projectId).length > 0) return undefined
+        const rows = listCurrentDeployments(tx, projectId)
+        for (const row of rows) updateDeployment(tx, row.id, { is_current: 0 })
+        resetPreviews(tx, projectId)
+        updateProject(tx, projectId, { stopped_at: now(), crashed_at: null, port: null, is_cold: 0 })
+        recomputeProjectStatus(tx, projectId, now())
+        return rows
+      })
+      if (ended) return ended
+    }
+  }
+
+  const cancel = async (deploymentId: string): Promise<'canceled' | 'terminal'> => {
+    // Its row ends a moment before its worker does: what was canceled already is not canceled again.
+    const before = await store.db.read((tx) => findDeploymentById(tx, deploymentId))
+    if (!before || isTerminal(before.status)) return 'terminal'
+    if (await queue.stopDeployment(deploymentId, 'canceled')) {
+      const row = await store.db.read((tx) => findDeploymentById(tx, deploymentId))
+      return row?.status === 'canceled' ? 'canceled' : 'terminal'
+    }
+    const done = await endDeployment(context, deploymentId, 'canceled', null)
+    if (done) queue.notify()
+    return done ? 'canceled' : 'terminal'
+  }
+
+  /** One after the other; what could not be done is tried again while the platform runs. */
+  let cleanupsDone: Promise<void> = Promise.resolve()
+  const runDueCleanups = (): void => {
+    cleanupsDone = cleanupsDone.then(async () => {
+      while (!shutdown.signal.aborted && (await runCleanups(context)) > 0) if (!(await context.pause(cleanupRetry_ms, shutdown.signal))) return
+    })
+    cleanupsDone.catch((error: unknown) => log.warn('cleanup_postponed', { error }))
+  }
+
+  /**
+   * Apps of one engine come back once it answers; until then their pages say that they are starting. What dead attempts left
+   * goes then too, and only after that may it build anything.
+   */
+  const recoverWhenAvailable = async (name: RuntimeName): Promise<void> => {
+    while (!shutdown.signal.aborted) {
+      try {
+        if ((await context.runtime(name).probe()).available) {
+          await recoverApps(context, supervisor, name)
+          await cleanUpAttempts(context, name)
+          recoveredRuntimes.add(name)
+          return queue.notify()
+        }
+      } catch (error) {
+        // The engine may go away in the middle of it.
+        log.warn('recovery_postponed', { runtime: name, error })
+      }
+      if (!(await context.pause(engineRetry_ms, shutdown.signal))) return
+    }
+  }
+
+  /** The row of a new deployment; one that waits for the same place makes way for it. */
+  const insertQueued = (tx: Tx, request: EnqueueRequest, id: string) => {
+    const project = findProject(tx, request.project_id)
+    if (!project) throw new Problem('project_not_found', 'The project was removed meanwhile.')
+    const deployment = createDeploymentRow(tx, project, request, { id, runtime: options.default_runtime, now: now() })
+    requireIsolation(tx, project, context.runtime(deployment.runtime), JSON.parse(deployment.source_request) as SourceRef)
+    for (const older of listQueuedInSlot(tx, deployment)) {
+      compareAndSwapStatus(tx, older.id, ['queued'], 'canceled', { finished_at: now() })
+      finishSteps(tx, older.id, 'canceled', now())
+    }
+    insertDeployment(tx, deployment, deploymentSteps)
+    // By its own time, by which the preview knows what it has had.
+    if (deployment.target === 'preview') upsertPreview(tx, project, deployment.branch ?? '', deployment.created_at)
+    else updateProject(tx, project.id, { stopped_at: null })
+    recomputeProjectStatus(tx, project.id, now())
+    return deployment
+  }
+
+  const notifyQueued = (row: { id: string; project_id: string }): void => {
+    notifyChange(context, row.project_id, row.id)
+    queue.notify()
+  }
+
+  return {
+    async handlePush(push) {
+      const { project_id, branch, commit_sha } = push
+      const { reception: decision, row } = await store.db.write((tx) => {
+        const found = decidePush(tx, push)
+        if (found.kind !== 'deploy') return { reception: found, row: undefined }
+        const request: EnqueueRequest = { project_id, trigger: 'push', source: { kind: 'branch', branch, commit_sha } }
+        return { reception: found, row: insertQueued(tx, request, newId('dpl')) }
+      })
+      if (row) notifyQueued(row)
+      return decision
+    },
+
+    async closePreview(projectId, branch) {
+      const closing = await store.db.write((tx) => closePreviewRows(tx, projectId, branch, clock.now()))
+      if (!closing) return
+      const { closed, cleanup } = closing
+      routes.removePreview(projectId, branch, cleanup.host)
+      await Promise.all(closed.map((id) => queue.stopDeployment(id, 'canceled')))
+      await supervisor.stopPreview(projectId, branch)
+      for (const id of closed) bus.emit(`deployment:${id}`)
+      notifyChange(context, projectId)
+      runDueCleanups()
+    },
+
+    async enqueue<T>(request: EnqueueRequest, select?: (tx: Tx, deploymentId: string) => T) {
+      const id = newId('dpl')
+      const { source } = request
+      if (source.kind === 'archive') await storeArchive(options.data_dir, request.project_id, id, source.file)
+      const { row, result } = await store.db
+        .write((tx) => ({ row: insertQueued(tx, request, id), result: select?.(tx, id) as T }))
+        .catch(async (error: unknown) => {
+          if (source.kind === 'archive') await deleteArchive(options.data_dir, request.project_id, id)
+          throw error
+        })
+      notifyQueued(row)
+      return { deployment_id: row.id, source: row.source, result }
+    },
+
+    enqueueInTransaction(tx, request) {
+      const row = insertQueued(tx, request, newId('dpl'))
+      return { deployment_id: row.id, start: () => notifyQueued(row) }
+    },
+
+    requireIsolation: (tx, project) => requireIsolation(tx, project, context.runtime(options.default_runtime)),
+
+    cancel,
+
+    async stopProject(projectId) {
+      const current = await stopServing(projectId)
+      for (const row of current) bus.emit(`deployment:${row.id}`)
+      notifyChange(context, projectId)
+      await supervisor.stopProject(projectId)
+    },
+
+    async removeProject(projectId) {
+      await store.db.write((tx) => {
+        const rows = [...listOpenDeployments(tx, projectId), ...listCurrentDeployments(tx, projectId)]
+        for (const row of rows) {
+          if (!isTerminal(row.status)) compareAndSwapStatus(tx, row.id, [row.status], 'canceled', { finished_at: now() })
+          updateDeployment(tx, row.id, { is_current: 0 })
+        }
+        updateProject(tx, projectId, { deleted_at: now() })
+        deleteDomainsOfProject(tx, projectId)
+        for (const preview of listOpenPreviews(tx, projectId)) deletePreview(tx, projectId, preview.branch)
+        insertCleanup(tx, { kind: 'project', project_id: projectId } satisfies CleanupTask, now())
+      })
+      notifyChange(context, projectId)
+      void cancelRunningDeployments(projectId)
+        .then(() => supervisor.stopProject(projectId))
+        .then(runDueCleanups)
+        .catch((error: unknown) => log.warn('cleanup_postponed', { project: projectId, error }))
+    },
+
+    wakeApp(projectId, deploymentId) {
+      if (!shutdown.signal.aborted) supervisor.wake(projectId, deploymentId)
+    },
+
+    getStatusPage: (host) => routes.getStatusPage(host),
+    getUsage: (projectId) => supervisor.getUsage(projectId),
+    async findPublicPorts() {
+      const found = await supervisor.findPublicPorts()
+      const slugOf = (id: string) => store.db.readSync((tx) => findProject(tx, id))?.slug ?? id
+      return found.map(({ project_id, branch, ports }) => ({ name: `${slugOf(project_id)}${branch === null ? '' : ` (${branch})`}`, ports }))
+    },
+
+    async exportSource(deploymentId, signal) {
+      const row = await store.db.read((tx) => findDeploymentById(tx, deploymentId))
+      if (!row) throw new Problem('deployment_not_found', 'The deployment was removed meanwhile.')
+      return sourceExporter.exportSource(row, signal)
+    },
+
+    followBuildLog: (deploymentId, more) => followBuildLog(logStreamContext, deploymentId, more),
+    followRuntimeLog(project_id, { branch = null, ...more }) {
+      const stream = getRuntimeLogName({ project_id, target: branch === null ? 'production' : 'preview', branch })
+      return followRuntimeLog(logStreamContext, stream, more)
+    },
+
+    refreshHosts: (projectId) => routes.refreshHosts(projectId),
+
+    async start() {
+      for (const id of await store.db.read(listProjectIdsWithHostnames)) routes.refreshHosts(id)
+      await recoverInterrupted(context)
+      await deleteOrphanedArchives(context)
+      await sourceExporter.deleteLeftovers()
+      for (const name of runtimeNames) void recoverWhenAvailable(name)
+      runDueCleanups()
+    },
+
+    getResourcesInUse: (includeUnpruned = false) => readResourcesInUse(context, includeUnpruned),
+    prune: () => pruneAllProjects(context),
+
+    resync() {
+      supervisor.resync()
+      queue.notify()
+      runDueCleanups()
+    },
+
+    async close(stop) {
+      shutdown.abort()
+      unsubscribe()
+      await Promise.all([queue.close(), cleanupsDone.catch(() => {})])
+      await supervisor.stopAll(stop)
+      supervisor.detach()
+      await Promise.all(runtimeNames.map((name) => context.runtime(name).close()))
+    },
+  }
+
+  async function cancelRunningDeployments(projectId: string): Promise<void> {
+    const rows = await store.db.read((tx) => tx.sqlAll<{ id: string }>('SELECT id FROM deployments WHERE project_id = ?', projectId))
+    await Promise.all(rows.map((row) => queue.stopDeployment(row.id, 'canceled')))
+  }
+}

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto'
+import type { DeploymentTarget, RuntimeName } from '../contract/deployments.ts'
+import type { Artifact, ReplicaExit, Replica } from '../runtime/runtime.ts'
+import type { SecretMask } from './secret-mask.ts'
+import type { SleepState } from './idle.ts'
+
+/** What is needed to start one deployment, again and again. */
+export interface AppSpec {
+  project_id: string
+  deployment_id: string
+  target: DeploymentTarget
+  branch: string | null
+  runtime: RuntimeName
+  artifact: Artifact
+  /** The port that the app was last found on, when that is not PORT. */
+  listen_port: number | null
+  memory_mb: number
+  always_warm: boolean
+  variables: Record<string, string>
+  mask: SecretMask
+}
+
+/** The runtime log that an app writes into: the project's, or that of a preview. */
+export function getRuntimeLogName({ project_id, target, branch }: Pick<AppSpec, 'project_id' | 'target' | 'branch'>): string {
+  if (target === 'production') return project_id
+  return `${project_id}_${createHash('sha256')
+    .update(branch ?? '')
+    .digest('hex')
+    .slice(0, 12)}`
+}
+
+/** A started instance that gets no traffic yet. */
+export interface Candidate {
+  spec: AppSpec
+  /** null for a static site, which the edge serves itself. */
+  replica: Replica | null
+  exited: Promise<ReplicaExit>
+}
+
+/** What serves a slot, or would if it could. */
+export interface SupervisedApp {
+  spec: AppSpec
+  /** null while there is no instance: it is being brought back, has crashed, or sleeps without one. */
+  candidate: Candidate | null
+  /** Settles when an attempt to bring it back has ended; null while there is none. */
+  restarting: Promise<void> | null
+  /** When it ended by itself, for the back-off and for `crashed`. */
+  recentExits: number[]
+  stopController: AbortController
+  always_warm: boolean
+  sleep: SleepState | null
+  /** When it was last woken from being frozen, by the monotonic clock. */
+  thawed_at: number
+  /** Another has its traffic, for now or for good: it changes no route. */
+  isSuperseded: boolean
+}

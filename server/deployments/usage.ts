@@ -1,0 +1,72 @@
+import type { SupervisedApp } from './supervised-app.ts'
+import type { DeploymentContext } from './context.ts'
+
+export interface AppUsage {
+  /** Of one core. */
+  cpu_percent: number
+  memory_mb: number
+  memory_limit_mb: number
+}
+
+interface UsageSample {
+  /** By the monotonic clock. */
+  taken_at: number
+  replica_id: string
+  usage: Promise<AppUsage | null>
+  is_pending: boolean
+  /** The last that is known, while `used` is under way. */
+  last: AppUsage | null
+}
+
+/** An engine may take its time: who asks gets what was known before, and waits longer only when nothing is known. */
+const staleWait_ms = 800
+const firstWait_ms = 1_600
+/** However many ask, the engine is asked so seldom. */
+const fresh_ms = 2_000
+/** One that does not answer is not asked again and again. */
+const hungRetry_ms = 30_000
+const maxSamples = 200
+
+/** What the app of a project uses now; null when it has no instance, or sleeps. */
+export function createUsageReader(
+  context: DeploymentContext,
+  findApp: (projectId: string) => SupervisedApp | undefined,
+): (projectId: string) => Promise<AppUsage | null> {
+  const samples = new Map<string, UsageSample>()
+
+  const takeSample = (app: SupervisedApp, replica_id: string, previous: UsageSample | undefined): UsageSample => {
+    const { project_id, deployment_id, memory_mb: memory_limit_mb, runtime } = app.spec
+    const sample: UsageSample = {
+      taken_at: context.clock.monotonic(),
+      replica_id,
+      last: previous?.replica_id === replica_id ? previous.last : null,
+      usage: context
+        .runtime(runtime)
+        .usage(replica_id)
+        .then((usage) => (sample.last = usage && { ...usage, memory_limit_mb }))
+        .catch((error: unknown) => {
+          context.log.warn('usage_not_known', { deployment: deployment_id, error })
+          return sample.last
+        })
+        .finally(() => (sample.is_pending = false)),
+      is_pending: true,
+    }
+    samples.delete(project_id)
+    samples.set(project_id, sample)
+    for (const oldest of samples.keys()) if (samples.size > maxSamples) samples.delete(oldest)
+    return sample
+  }
+
+  return async (projectId) => {
+    const app = findApp(projectId)
+    const replica = app?.sleep ? undefined : app?.candidate?.replica
+    if (!app || !replica) return null
+    const known = samples.get(projectId)
+    const isFresh = known?.replica_id === replica.id && context.clock.monotonic() - known.taken_at < (known.is_pending ? hungRetry_ms : fresh_ms)
+    const sample = isFresh ? known : takeSample(app, replica.id, known)
+    const timeout = new AbortController()
+    const usage = await Promise.race([sample.usage, context.pause(sample.last ? staleWait_ms : firstWait_ms, timeout.signal).then(() => sample.last)])
+    timeout.abort()
+    return usage
+  }
+}

@@ -1,0 +1,65 @@
+import { listEnvVarsForTarget } from '../store/deployments.ts'
+import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
+import { createSecretMask, type SecretMask } from './secret-mask.ts'
+import type { DeploymentContext } from './context.ts'
+
+/** What a deployment knows that nobody else may see. It lives in memory for as long as the deployment runs. */
+export interface DeploymentSecrets {
+  /** The project's own variables for the target; the more specific environment wins over both. */
+  variables: Record<string, string>
+  mask: SecretMask
+  /** What the log of a deployment says about them. */
+  notes: string[]
+  /** For an address of the very repository that the credentials were given with. */
+  getRepositoryCredentials(project: ProjectRow, url: string): { username: string; password: string } | null
+}
+
+export async function readSecrets(
+  context: DeploymentContext,
+  project: ProjectRow,
+  deployment: Pick<DeploymentRow, 'target' | 'branch' | 'runtime'>,
+): Promise<DeploymentSecrets> {
+  const { target, branch, runtime } = deployment
+  const rows = await context.store.db.read((tx) => listEnvVarsForTarget(tx, project.id, target))
+  const variables: Record<string, string> = {}
+  for (const row of rows) variables[row.key] = context.sealer.unseal({ table: 'env_vars', column: 'sealed_value', row: row.id }, row.sealed_value)
+  const credentials = readCredentials(context, project)
+  const database = await context.databases.variablesFor(project.id, target, branch, runtime)
+  Object.assign(variables, database.variables)
+  return {
+    variables,
+    notes: database.note === null ? [] : [database.note],
+    mask: createSecretMask([...Object.values(variables), ...database.secrets, ...listCredentialSecrets(credentials)]),
+    getRepositoryCredentials: (current, url) =>
+      credentials && current.repo_url !== null && isSameOrigin(current.repo_url, url) ? credentials : null,
+  }
+}
+
+/** A token often stands alone, in the place of the user's name. */
+function listCredentialSecrets(credentials: { username: string; password: string } | null): string[] {
+  if (!credentials) return []
+  return [credentials.password === '' ? credentials.username : credentials.password]
+}
+
+export function readCredentials(context: Pick<DeploymentContext, 'sealer'>, project: ProjectRow): { username: string; password: string } | null {
+  if (!project.sealed_repo_credentials) return null
+  const text = context.sealer.unseal({ table: 'projects', column: 'sealed_repo_credentials', row: project.id }, project.sealed_repo_credentials)
+  return JSON.parse(text) as { username: string; password: string }
+}
+
+export function isSameOrigin(a: string, b: string): boolean {
+  const [left, right] = [new URL(a), new URL(b)]
+  return left.protocol === right.protocol && left.host === right.host
+}
+
+/** The whole environment of an app but for PORT and HOST, which the runtime sets. */
+export function createAppVariables(own: Record<string, string>, facts: { url: string; deployment: DeploymentRow }): Record<string, string> {
+  return {
+    NODE_ENV: 'production',
+    ...own,
+    HOMEPORT_URL: facts.url,
+    HOMEPORT_DEPLOYMENT_ID: facts.deployment.id,
+    HOMEPORT_GIT_COMMIT_SHA: facts.deployment.commit_sha ?? '',
+    HOMEPORT_ENVIRONMENT: facts.deployment.target,
+  }
+}

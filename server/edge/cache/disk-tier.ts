@@ -1,0 +1,356 @@
+import { mkdirSync, readdirSync, renameSync, statSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import { CacheEntry } from './entry.ts'
+import { DiskSegment, type IndexRecord } from './disk-segment.ts'
+import type { ProjectCache } from './project-cache.ts'
+import type { PurgeScope } from '../edge.ts'
+
+/**
+ * The second tier: stored answers in a folder for each project, in segments that only grow. What an index names is whole;
+ * what a crash cut off is in none. Purges stand in the same index, so that what was purged does not come back with a restart.
+ */
+export interface CacheDiskTier {
+  /** Reads what is there of a project, once; a look-up before that finds nothing. */
+  load(project: ProjectCache): Promise<void>
+  /** Writes an answer, in its turn; if the disk does not keep up it stays in memory alone. */
+  enqueueWrite(project: ProjectCache, entry: CacheEntry): void
+  /** Brings the bytes of an answer back. False: they are gone, or not what they were. */
+  readEntry(entry: CacheEntry): Promise<boolean>
+  /** Makes a purge last, before it counts as done. */
+  purge(project: ProjectCache, scope: PurgeScope): void
+  /** One answer does not count any more. `lasting`: nor after a restart, and no purge says so. */
+  forget(entry: CacheEntry, isPersistent: boolean): void
+  removeProject(projectId: string): Promise<void>
+  /** Waits for what is still to be written. */
+  close(): Promise<void>
+}
+
+/** What is fresh for less is gone before a restart is over. */
+const min_lifetime_ms = 10_000
+const max_pending_bytes = 32 * 2 ** 20
+/** Answers that are on disk alone take memory for their names; past so many the oldest go. */
+const maxEntries = 200_000
+
+const isWorthStoring = ({ policy: terms, stored_ms }: CacheEntry): boolean =>
+  !terms.validate &&
+  terms.born_ms +
+    (terms.lifetime_s + Math.max(terms.stale_while_revalidate_s, terms.explicit_stale_if_error ? terms.stale_if_error_s : 0)) * 1000 -
+    stored_ms >=
+    min_lifetime_ms
+
+const batch_bytes = 2 ** 20
+
+/** An answer whose turn to be written has not come. */
+interface PendingWrite {
+  project: ProjectCache
+  entry: CacheEntry
+  parts: Buffer[]
+  length: number
+}
+
+const indexRecordOf = (entry: CacheEntry, offset: number, length: number, checksum: number): IndexRecord => ({
+  origin: entry.urlEntry.origin,
+  target: entry.urlEntry.target,
+  variant: entry.variant,
+  status: entry.status,
+  tags: entry.tags,
+  terms: entry.policy,
+  stored_ms: entry.stored_ms,
+  part: entry.part,
+  offset,
+  length,
+  lines_end: entry.lines_end,
+  checksum,
+})
+
+interface ProjectFolder {
+  path: string
+  segments: DiskSegment[]
+  current: DiskSegment | null
+  next: number
+  loading: Promise<void> | null
+}
+
+export function createDiskTier(directory: string, limit: () => number, clock: Clock, log: Log): CacheDiskTier {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const folders = new Map<string, ProjectFolder>()
+  const folderBySegment = new WeakMap<DiskSegment, ProjectFolder>()
+  const pendingWrites: PendingWrite[] = []
+  let writing: Promise<void> | null = null
+  let queued_bytes = 0
+  let entryCount = 0
+  let removedFolders = 0
+  let hasWarned = false
+
+  for (const name of readdirSync(directory)) {
+    if (!/^[\w-]+$/.test(name)) void rm(join(directory, name), { recursive: true, force: true })
+    else folders.set(name, open(name))
+  }
+
+  function open(id: string): ProjectFolder {
+    const path = join(directory, id)
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+    const folder: ProjectFolder = { path, segments: [], current: null, next: 1, loading: null }
+    for (const file of readdirSync(path).sort()) {
+      const found = /^(\d{8})\.index$/.exec(file)
+      if (!found) continue
+      const index = statSync(join(path, file))
+      const data = statSync(join(path, `${found[1]}.data`), { throwIfNoEntry: false })
+      const segment = new DiskSegment(path, Number(found[1]), index.mtimeMs)
+      segment.bytes = index.size + (data?.size ?? 0)
+      folder.segments.push(segment)
+      folderBySegment.set(segment, folder)
+      folder.next = segment.number + 1
+    }
+    return folder
+  }
+
+  const folderOf = (id: string): ProjectFolder | undefined => {
+    if (!/^[\w-]+$/.test(id)) return undefined
+    const found = folders.get(id) ?? open(id)
+    folders.set(id, found)
+    return found
+  }
+
+  /** The one to write to, with room for so many bytes; null takes the one that there is. */
+  const segmentOf = (folder: ProjectFolder, bytes: number | null): DiskSegment => {
+    const max_segment_bytes = Math.max(64 * 1024, Math.min(16 * 2 ** 20, limit() / 16))
+    if (folder.current && bytes !== null && folder.current.bytes > 0 && folder.current.bytes + bytes > max_segment_bytes) {
+      folder.current.seal()
+      folder.current = null
+      removeEmptySegments(folder)
+    }
+    if (folder.current === null) {
+      folder.current = new DiskSegment(folder.path, folder.next++, clock.now()).create()
+      folder.segments.push(folder.current)
+      folderBySegment.set(folder.current, folder)
+    }
+    return folder.current
+  }
+
+  /** Segments without anything that counts go, oldest first: purges that stand in one are about those before it. */
+  const removeEmptySegments = (folder: ProjectFolder): void => {
+    for (const segment of folder.segments) {
+      if (segment.liveCount > 0 || segment === folder.current) return
+      removeSegment(folder, segment)
+    }
+  }
+
+  /** Lets go of a segment and of what is in it alone. */
+  const removeSegment = (folder: ProjectFolder, segment: DiskSegment): void => {
+    if (folder.current === segment) folder.current = null
+    folder.segments = folder.segments.filter((one) => one !== segment)
+    for (const entry of segment.entries) {
+      if (entry.diskLocation?.segment !== segment) continue
+      entry.diskLocation = null
+      entryCount--
+      if (entry.serialized === null && !entry.isRemoved) entry.urlEntry.project.removeEntry(entry, false)
+    }
+    segment.entries = []
+    void segment.remove()
+  }
+
+  const evictOverLimit = (): void => {
+    for (;;) {
+      let total = 0
+      let oldest: DiskSegment | undefined
+      for (const folder of folders.values())
+        for (const segment of folder.segments) {
+          total += segment.bytes
+          if (oldest === undefined || segment.created_ms < oldest.created_ms) oldest = segment
+        }
+      if (oldest === undefined || (total <= limit() && entryCount <= maxEntries)) return
+      const folder = folderBySegment.get(oldest)
+      if (!folder) return
+      removeSegment(folder, oldest)
+    }
+  }
+
+  const trackEntry = (segment: DiskSegment, entry: CacheEntry, offset: number, checksum: number): void => {
+    entry.diskLocation = { segment, offset, checksum, length: entry.lines_end + entry.body_length }
+    segment.entries.push(entry)
+    segment.liveCount++
+    entryCount++
+  }
+
+  /** As many as are there, up to `batch_bytes`, in one write; what was purged meanwhile is left out. */
+  const writeBatch = async (): Promise<void> => {
+    const [first] = pendingWrites
+    if (first === undefined) return
+    let count = 0
+    let bytes = 0
+    for (const one of pendingWrites) {
+      if (one.project !== first.project || (count > 0 && bytes + one.length > batch_bytes)) break
+      count++
+      bytes += one.length
+    }
+    const batch = pendingWrites.splice(0, count)
+    try {
+      await folderOf(first.project.id)?.loading
+      // Only now: a purge of all in between has put a new one in its place.
+      const folder = folderOf(first.project.id)
+      if (!folder || limit() === 0) return
+      const current = batch.filter(({ project, entry }) => !project.isRemoved(entry))
+      if (current.length === 0) return
+      const segment = segmentOf(folder, bytes)
+      const start = await segment.write(Buffer.concat(current.flatMap(({ parts }) => parts)))
+      if (!folder.segments.includes(segment)) return
+      const records: IndexRecord[] = []
+      let offset = start
+      for (const { project, entry, parts, length } of current) {
+        const checksum = parts.reduce((sum, part) => crc32(part, sum), 0)
+        if (!project.isRemoved(entry)) {
+          records.push(indexRecordOf(entry, offset, length, checksum))
+          trackEntry(segment, entry, offset, checksum)
+        }
+        offset += length
+      }
+      // No step of the loop between the look at what is alive and this: a purge comes before both or after both.
+      segment.appendRecords(...records)
+      evictOverLimit()
+    } finally {
+      queued_bytes -= bytes
+      for (const { entry } of batch) finishWrite(entry)
+    }
+  }
+
+  /** What memory had no more room for was only waiting to be written. */
+  const finishWrite = (entry: CacheEntry): void => {
+    entry.isWritePending = false
+    if (entry.counted_bytes > 0 || entry.isRemoved || entry.serialized === null) return
+    if (entry.diskLocation === null) entry.urlEntry.project.removeEntry(entry, false)
+    else if (entry.pins === 0) entry.serialized = null
+  }
+
+  const writeAll = async (): Promise<void> => {
+    while (pendingWrites.length > 0)
+      await writeBatch().catch((error: unknown) => {
+        if (!hasWarned) log.warn('edge.cache_not_stored', { error })
+        hasWarned = true
+      })
+    writing = null
+  }
+
+  return {
+    load(project) {
+      const folder = folderOf(project.id)
+      if (!folder) return Promise.resolve()
+      return (folder.loading ??= replay(project, folder))
+    },
+    enqueueWrite(project, entry) {
+      if (entry.serialized === null || !isWorthStoring(entry)) return
+      const parts = [entry.serialized.subarray(0, entry.lines_end), entry.body]
+      const length = entry.lines_end + entry.body_length
+      if (length > limit() / 4) return
+      if (queued_bytes + length > max_pending_bytes) return
+      queued_bytes += length
+      entry.isWritePending = true
+      pendingWrites.push({ project, entry, parts, length })
+      writing ??= Promise.resolve().then(writeAll)
+    },
+    async readEntry(entry) {
+      const location = entry.diskLocation
+      if (location === null) return false
+      try {
+        const bytes = await location.segment.read(location.offset, location.length)
+        if (crc32(bytes) !== location.checksum) throw new Error('a stored answer is not what was written')
+        if (!entry.isRemoved && entry.serialized === null) entry.load(bytes, entry.lines_end)
+        return !entry.isRemoved
+      } catch (error) {
+        log.warn('edge.cache_not_read', { error })
+        return false
+      }
+    },
+    purge(project, scope) {
+      const folder = folderOf(project.id)
+      if (!folder || folder.segments.length === 0) return
+      if ('all' in scope) void discardProject(project.id, folder)
+      else segmentOf(folder, null).appendRecords('tags' in scope ? { gone_tags: scope.tags } : { gone_urls: scope.urls })
+    },
+    forget(entry, isPersistent) {
+      const location = entry.diskLocation
+      if (location === null) return
+      entry.diskLocation = null
+      entryCount--
+      location.segment.liveCount--
+      const folder = folderBySegment.get(location.segment)
+      if (!folder?.segments.includes(location.segment)) return
+      const { urlEntry, variant } = entry
+      try {
+        if (isPersistent) segmentOf(folder, null).appendRecords({ gone_origin: urlEntry.origin, gone_target: urlEntry.target, gone_variant: variant })
+      } catch (error) {
+        log.warn('edge.cache_not_stored', { error })
+      }
+      if (location.segment.liveCount === 0) removeEmptySegments(folder)
+    },
+    async removeProject(projectId) {
+      const folder = folderOf(projectId)
+      if (!folder) return
+      await discardProject(projectId, folder)
+      folders.delete(projectId)
+      await rm(join(directory, projectId), { recursive: true, force: true })
+    },
+    async close() {
+      await writing
+      for (const folder of folders.values()) for (const segment of folder.segments) segment.close()
+    },
+  }
+  /** All of a project: out of the way at once by one rename, off the disk by and by. */
+  function discardProject(id: string, folder: ProjectFolder): Promise<void> {
+    folders.delete(id)
+    for (const segment of folder.segments) {
+      segment.close()
+      for (const entry of segment.entries) if (entry.diskLocation?.segment === segment) entry.diskLocation = null
+      entryCount -= segment.liveCount
+      segment.entries = []
+    }
+    folder.segments = []
+    folder.current = null
+    const trashPath = join(directory, `.gone-${process.pid}-${clock.now()}-${removedFolders++}`)
+    renameSync(folder.path, trashPath)
+    const emptyFolder = open(id)
+    emptyFolder.loading = Promise.resolve()
+    folders.set(id, emptyFolder)
+    return rm(trashPath, { recursive: true, force: true }).catch(() => {})
+  }
+
+  async function replay(project: ProjectCache, folder: ProjectFolder): Promise<void> {
+    for (const segment of folder.segments) {
+      for (const record of await segment.readRecords()) {
+        if ('gone_tags' in record) project.purge({ tags: record.gone_tags })
+        else if ('gone_urls' in record) project.purge({ urls: record.gone_urls })
+        else if ('gone_origin' in record) {
+          const old = project.find(record.gone_origin, record.gone_target)?.get(record.gone_variant)
+          if (old?.serialized === null) project.removeEntry(old, false)
+        } else if (!project.wasInvalidatedWhileLoading(record.origin, record.target)) {
+          const urlEntry = project.ensureUrlEntry(record.origin, record.target)
+          const existing = urlEntry.get(record.variant)
+          // What was stored since we began is newer than anything here.
+          if (existing && existing.serialized !== null) continue
+          const entry = new CacheEntry(
+            urlEntry,
+            record.variant,
+            record.tags,
+            record.status,
+            record.terms,
+            record.stored_ms,
+            record.length - record.lines_end,
+          )
+          entry.lines_end = record.lines_end
+          entry.part = record.part
+          project.put(entry)
+          trackEntry(segment, entry, record.offset, record.checksum)
+        }
+      }
+    }
+    const changed = project.finishLoading()
+    if (changed.length > 0) segmentOf(folder, null).appendRecords({ gone_urls: changed })
+    for (const segment of folder.segments) segment.entries = segment.entries.filter((entry) => entry.diskLocation?.segment === segment)
+    removeEmptySegments(folder)
+    evictOverLimit()
+  }
+}

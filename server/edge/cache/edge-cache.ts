@@ -1,0 +1,151 @@
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import type { CacheOptions, EdgeCache, PurgeScope } from '../edge.ts'
+import { createDiskTier } from './disk-tier.ts'
+import type { CacheEntry } from './entry.ts'
+import { HostCache, type CacheServices } from './host-cache.ts'
+import { inspectCache } from './inspect.ts'
+import { createEvictionQueue } from './eviction.ts'
+import { ProjectCache } from './project-cache.ts'
+
+export interface EdgeCacheOptions {
+  clock: Clock
+  log: Log
+  dateLine(): string
+  cache: CacheOptions | undefined
+}
+
+export interface ManagedEdgeCache extends EdgeCache {
+  /** The caches of a project, by how a name is asked for; null when this edge stores nothing. */
+  forProject(projectId: string): ((encrypted: boolean, host: string) => HostCache) | null
+  /** Writes what is still to be written. */
+  close(): Promise<void>
+}
+
+/** Larger answers are passed on and not stored. */
+const max_object_bytes = 8 * 2 ** 20
+/** Answers on their way to the store may hold so much memory altogether; past it they are passed on as they come. */
+const max_in_flight_bytes = 64 * 2 ** 20
+const hit_for_miss_ms = 60_000
+/** Dead entries put away in one go. */
+const removalBatchSize = 500
+
+export function createEdgeCache(options: EdgeCacheOptions): ManagedEdgeCache {
+  const { clock, cache } = options
+  const projects = new Map<string, ProjectCache>()
+  let in_flight_bytes = 0
+
+  const disk = cache?.directory ? createDiskTier(cache.directory, () => cache.disk_bytes(), clock, options.log) : null
+  const eviction = createEvictionQueue((entry) => {
+    if (entry.isRemoved || (entry.diskLocation === null && !entry.isWritePending)) return entry.urlEntry.project.removeEntry(entry)
+    eviction.remove(entry)
+    if (entry.pins === 0 && !entry.isWritePending) entry.serialized = null
+  })
+
+  const pendingPurges: Iterator<CacheEntry>[] = []
+  const deferRemoval = (entries: Iterable<CacheEntry>): void => {
+    pendingPurges.push(entries[Symbol.iterator]())
+    if (pendingPurges.length === 1) setImmediate(removePurged)
+  }
+  /** What a purge has marked is taken out a little at a time, so that no request waits for it. */
+  const removePurged = (): void => {
+    for (let count = 0; count < removalBatchSize && pendingPurges[0]; count++) {
+      const { value, done } = pendingPurges[0].next()
+      if (done === true) pendingPurges.shift()
+      else {
+        value.isRemoved = true
+        value.urlEntry.project.unlink(value)
+      }
+    }
+    if (pendingPurges.length > 0) setImmediate(removePurged)
+  }
+
+  const projectCacheOf = (id: string): ProjectCache => {
+    let existing = projects.get(id)
+    if (existing === undefined) {
+      projects.set(id, (existing = new ProjectCache(id, eviction, deferRemoval, (entry, lasting) => disk?.forget(entry, lasting))))
+      const created = existing
+      if (disk)
+        disk.load(created).catch((error: unknown) => {
+          created.finishLoading()
+          options.log.warn('edge.cache_not_read', { error })
+        })
+      else created.finishLoading()
+    }
+    return existing
+  }
+
+  const services: CacheServices = {
+    clock,
+    max_object_bytes,
+    hit_for_miss_ms,
+    dateLine: options.dateLine,
+    addInFlightBytes: (bytes) => void (in_flight_bytes += bytes),
+    isInFlightFull: () => in_flight_bytes > max_in_flight_bytes,
+    put(store, entry) {
+      store.put(entry)
+      disk?.enqueueWrite(store, entry)
+      if (cache) eviction.evictTo(cache.memory_bytes())
+    },
+    async loadFromDisk(entry) {
+      entry.loading ??= disk?.readEntry(entry) ?? Promise.resolve(false)
+      const isLoaded = await entry.loading
+      entry.loading = null
+      if (!isLoaded && !entry.isRemoved && entry.serialized === null) entry.urlEntry.project.removeEntry(entry)
+    },
+    trackInMemory(entry) {
+      if (entry.isRemoved || entry.serialized === null || entry.counted_bytes > 0) return
+      eviction.add(entry)
+      if (cache) eviction.evictTo(cache.memory_bytes())
+    },
+  }
+
+  const purge = async (projectId: string, scope: PurgeScope): Promise<number> => {
+    const store = projectCacheOf(projectId)
+    await disk?.load(store)
+    const count = store.purge(scope)
+    disk?.purge(store, scope)
+    return count
+  }
+
+  return {
+    forProject(projectId) {
+      if (!cache) return null
+      const cacheByOrigin = new Map<string, HostCache>()
+      return (encrypted, host) => {
+        // As it was sent, not as it is looked up: the app may write it into its page.
+        const origin = `${encrypted ? 'https' : 'http'}://${host}`
+        let existing = cacheByOrigin.get(origin)
+        if (existing === undefined) {
+          // Anybody may ask by as many ports as there are.
+          if (cacheByOrigin.size > 100) cacheByOrigin.clear()
+          cacheByOrigin.set(origin, (existing = new HostCache(services, projectCacheOf(projectId), origin)))
+        }
+        return existing
+      }
+    },
+    purge,
+    async purgeHost(projectId, host) {
+      const store = projectCacheOf(projectId)
+      await disk?.load(store)
+      store.removeHost(host)
+    },
+    stats(projectId) {
+      const existing = projects.get(projectId)
+      return { objects: existing?.objects ?? 0, bytes: existing?.bytes ?? 0 }
+    },
+    inspect: (request) => inspectCache(projectCacheOf(request.project_id), request, clock.now()),
+    setEnabled(projectId, enabled) {
+      const existing = projectCacheOf(projectId)
+      if (existing.isEnabled === enabled) return
+      existing.isEnabled = enabled
+      if (!enabled) void purge(projectId, { all: true }).catch((error: unknown) => options.log.warn('edge.cache_not_purged', { error }))
+    },
+    async removeProject(projectId) {
+      projects.get(projectId)?.purge({ all: true })
+      projects.delete(projectId)
+      await disk?.removeProject(projectId)
+    },
+    close: async () => disk?.close(),
+  }
+}

@@ -1,0 +1,395 @@
+import type { Socket } from 'node:net'
+import type { EdgeResponse, RequestContext } from '../response.ts'
+import type { HostCache } from '../cache/host-cache.ts'
+import type { CacheRequestContext, PendingResponse } from '../cache/reader.ts'
+import { fieldValue, fieldValues } from '../cache/header-fields.ts'
+import { checkHttpsAndServerName, shouldStripHsts, stripHsts } from '../https-redirect.ts'
+import { forwardedHeaderLines, isEncrypted, isLoopback } from '../upstream/request-headers.ts'
+import { BodyTimeout, waitForTarget, type EdgeContext } from '../edge-context.ts'
+import { limits } from '../limits.ts'
+import { RequestMetrics, type CacheOutcome } from '../metrics.ts'
+import { pageForFailure, createPageResponse, createErrorResponse, pageForRoute, type StatusPageName } from '../status-pages.ts'
+import { FastPathResponse } from './response.ts'
+import { parseFastPathHead, createIncompleteHead, type FastPathHead } from './request-head.ts'
+import type { ResponseHead } from '../upstream/response-head.ts'
+import { parseHostName } from '../host-header.ts'
+import type { RouteTarget } from '../router.ts'
+import type { Timeout } from '../deadline-timer.ts'
+import type { Exchange, UpstreamFailure, UpstreamRequest } from '../upstream/exchange.ts'
+
+/**
+ * The path of perfectly plain requests: head read on the socket, passed on as it came. At the first doubt the connection,
+ * with the bytes of the doubtful request, goes to Node's own parser by `handOver`, for good.
+ */
+export function serveFastPath(edge: EdgeContext, socket: Socket, handOver: (socket: Socket) => void): void {
+  new FastPathConnection(edge, socket, handOver).start()
+}
+
+/** A client's connection. It is all there is per request too: nothing is made anew for the next one. */
+class FastPathConnection implements RequestContext, CacheRequestContext, Timeout {
+  readonly wantsRawChunks = true
+  id = ''
+  method = ''
+  target = ''
+  host = ''
+  readonly isLoopbackClient: boolean
+  deadline: number
+  readonly #edge: EdgeContext
+  readonly #socket: Socket
+  readonly #handOver: (socket: Socket) => void
+  /** What came and is not yet used. */
+  #buffered: Buffer | null = null
+  #isBusy = false
+  #hasEnded = false
+  #isClosing = false
+  #request: FastPathHead | undefined
+  #bodyRemaining = 0
+  #bodyTimeout: BodyTimeout | undefined
+  #exchange: Exchange | PendingResponse | undefined
+  /** What of the request's body came with its head. */
+  #earlyBody: Buffer | null = null
+  #target: RouteTarget | undefined
+  readonly #metrics: RequestMetrics
+  readonly #response: FastPathResponse
+  #stopWaiting: (() => void) | undefined
+  #lastBytesWritten = 0
+  /** Host and what we say about the client, which seldom change on a connection. */
+  #lastHost = ''
+  #forwarded = ''
+  #lastTarget: RouteTarget | undefined
+  #cache: HostCache | null = null
+  readonly #destroy = (): void => void this.#socket.destroy()
+
+  constructor(edge: EdgeContext, socket: Socket, handOver: (socket: Socket) => void) {
+    this.#edge = edge
+    this.#metrics = new RequestMetrics(edge.metrics)
+    this.#socket = socket
+    this.#response = new FastPathResponse(edge, socket, this.#metrics, () => this.#exchange?.resume())
+    this.#handOver = handOver
+    this.isLoopbackClient = isLoopback(socket.remoteAddress ?? '')
+    this.deadline = edge.deadlines.now + limits.client_idle_ms
+  }
+
+  start(): void {
+    this.#edge.deadlines.add(this)
+    this.#edge.fastPathConnections.add(this)
+    this.#socket.on('data', this.#onSocketData).on('end', this.#onSocketEnd).on('error', this.#onSocketError).on('close', this.#onSocketClose)
+  }
+
+  /** The edge closes: after what is under way, or now. */
+  close(): void {
+    if (!this.#isBusy) this.#socket.destroy()
+    else if (this.#request) this.#request.wantsClose = true
+  }
+
+  readonly #onSocketData = (bytes: Buffer): void => {
+    if (this.#isClosing) return
+    if (this.#bodyRemaining > 0 && this.#bodyTimeout) return this.#forwardBody(bytes)
+    if (!this.#isBusy) return this.#parse(bytes)
+    this.#buffered = this.#buffered === null ? bytes : Buffer.concat([this.#buffered, bytes])
+    if (this.#buffered.length > limits.pipelined_bytes) this.#socket.pause()
+  }
+
+  #parse(chunk: Buffer): void {
+    const bytes = this.#buffered === null ? chunk : Buffer.concat([this.#buffered, chunk])
+    this.#buffered = null
+    const request = parseFastPathHead(bytes, bytes.length)
+    if (request === undefined && bytes.length <= limits.head_bytes) {
+      if (this.#request !== undefined || this.deadline > this.#edge.deadlines.now + this.#edge.header_timeout_ms)
+        this.deadline = this.#edge.deadlines.now + this.#edge.header_timeout_ms
+      this.#request = undefined
+      this.#buffered = bytes
+      return
+    }
+    if (request === undefined || request === 'odd' || request.body_start > limits.head_bytes) return this.#handOverSocket(bytes)
+    this.#serve(request, bytes)
+  }
+
+  /** Gives the connection away. */
+  #handOverSocket(bytes: Buffer): void {
+    const socket = this.#socket
+    // After FIN nothing can be put back for Node to read: an odd request behind a plain one is dropped with its connection.
+    if (this.#hasEnded) return void socket.destroy()
+    socket.off('data', this.#onSocketData).off('end', this.#onSocketEnd).off('error', this.#onSocketError).off('close', this.#onSocketClose)
+    this.#edge.deadlines.delete(this)
+    this.#edge.fastPathConnections.delete(this)
+    socket.pause()
+    socket.unshift(bytes)
+    this.#handOver(socket)
+    socket.resume()
+  }
+
+  #serve(request: FastPathHead, bytes: Buffer): void {
+    this.#isBusy = true
+    this.deadline = 0
+    this.#request = request
+    this.#response.reset()
+    this.#metrics.start()
+    this.id = this.#edge.newRequestId()
+    this.method = request.method
+    this.target = request.target
+    const host = parseHostName(request.host)
+    const bodyEnd = Math.min(bytes.length, request.body_start + request.body_length)
+    this.#bodyRemaining = request.body_length - (bodyEnd - request.body_start)
+    this.#buffered = bodyEnd < bytes.length ? bytes.subarray(bodyEnd) : null
+    if (this.#bodyRemaining > 0) this.#socket.pause()
+    if (host === undefined) return this.send(createErrorResponse(400, 'The Host header is no host name.', this), true)
+    this.host = host
+    const body = bodyEnd > request.body_start ? bytes.subarray(request.body_start, bodyEnd) : null
+    const redirect = checkHttpsAndServerName(this.#edge, this.#socket, this)
+    if (redirect !== undefined) return this.#sendRedirect(redirect)
+    const readyTarget = this.#edge.router.find(host)
+    if (readyTarget?.upstream) this.#forward(readyTarget, request, body)
+    else this.#stopWaiting = waitForTarget(this.#edge, host, (target) => this.#serveTarget(target, request, body))
+  }
+
+  #sendRedirect(response: EdgeResponse): void {
+    this.#target = this.#edge.router.find(this.host)
+    this.#target?.addRequest(this.#destroy)
+    if (this.#target) this.#metrics.setProject(this.#target.metrics, null)
+    this.send(response)
+  }
+
+  #serveTarget(target: RouteTarget | undefined, request: FastPathHead, body: Buffer | null): void {
+    if (target === undefined) return this.#sendPage('unknown_host')
+    if (target.upstream) return this.#forward(target, request, body)
+    this.#target = target
+    target.addRequest(this.#destroy)
+    this.#metrics.setProject(target.metrics, target.site ? 'hit' : null)
+    if (target.site) this.#sendWhenReady(target.site.respond(this))
+    else this.#sendPage(pageForRoute(target.route))
+  }
+
+  #sendWhenReady(response: EdgeResponse | Promise<EdgeResponse>): void {
+    if (response instanceof Promise) void response.then((ready) => this.send(ready))
+    else this.send(response)
+  }
+
+  #forward(target: RouteTarget, request: FastPathHead, body: Buffer | null): void {
+    if (target.upstream === null) return
+    this.#target = target
+    target.addRequest(this.#destroy)
+    this.#metrics.setProject(target.metrics, 'bypass')
+    if (this.#lastHost !== request.host || this.#lastTarget !== target) {
+      this.#lastHost = request.host
+      this.#lastTarget = target
+      this.#forwarded = forwardedHeaderLines(this.#socket, request.host)
+      this.#cache = target.cacheFor === null ? null : target.cacheFor(isEncrypted(this.#socket), request.host)
+    }
+    this.#earlyBody = body
+    const cache = this.#cache
+    if (cache === null) {
+      const exchange = target.upstream.createExchange(this, this.buildUpstreamRequest())
+      this.#exchange = exchange
+      return exchange.start()
+    }
+    if (request.isSimpleGet && !request.wantsClose && !shouldStripHsts(this.#socket, this.host)) {
+      const current = this.#edge.clock.now()
+      const entry = cache.findFresh(request.target, current)
+      if (entry !== null) {
+        this.#response.sendStored(entry, this.id, current)
+        return this.#finishRequest()
+      }
+    }
+    const reader = cache.createReader(this, target.upstream)
+    this.#exchange = reader
+    reader.start()
+  }
+
+  buildUpstreamRequest(): UpstreamRequest {
+    const { method } = this
+    const hasBody = this.hasBody()
+    return {
+      head: `${this.#request?.lines}${this.#forwarded}${this.id}\r\n\r\n`,
+      body: this.#earlyBody,
+      isComplete: this.#bodyRemaining === 0,
+      isRepeatable: !hasBody && (method === 'GET' || method === 'HEAD' || method === 'OPTIONS'),
+      expectsNoBody: method === 'HEAD',
+      isUpgrade: false,
+    }
+  }
+
+  hasBody(): boolean {
+    return (this.#request?.body_length ?? 0) > 0
+  }
+
+  header(name: string): string | undefined {
+    return fieldValue(this.#request?.lines ?? '', name)
+  }
+
+  fields(name: string): string | undefined {
+    const values = fieldValues(this.#request?.lines ?? '', name)
+    return values.length > 1 ? values.join(', ') : values[0]
+  }
+
+  setCacheOutcome(outcome: CacheOutcome): void {
+    this.#metrics.setCacheOutcome(outcome)
+  }
+
+  onRequestSent(): void {
+    if (this.#bodyRemaining === 0) return
+    this.#bodyTimeout ??= new BodyTimeout(this.#edge, () => this.#onBodyTimeout())
+    this.#socket.resume()
+  }
+
+  #forwardBody(chunk: Buffer): void {
+    let bytes = chunk
+    if (bytes.length > this.#bodyRemaining) {
+      this.#buffered = bytes.subarray(this.#bodyRemaining)
+      bytes = bytes.subarray(0, this.#bodyRemaining)
+    }
+    this.#bodyRemaining -= bytes.length
+    if (this.#bodyTimeout) this.#bodyTimeout.bytes += bytes.length
+    const canContinue = this.#exchange?.write(bytes) ?? true
+    if (this.#bodyRemaining === 0) {
+      this.#bodyTimeout?.stop()
+      this.#bodyTimeout = undefined
+      this.#exchange?.finish()
+    } else if (!canContinue) {
+      if (this.#bodyTimeout) this.#bodyTimeout.isSuspended = true
+      this.#socket.pause()
+    }
+  }
+
+  onDrain(): void {
+    if (this.#bodyTimeout === undefined) return
+    this.#bodyTimeout.isSuspended = this.#response.hasStarted
+    this.#socket.resume()
+  }
+
+  #onBodyTimeout(): void {
+    this.#bodyTimeout = undefined
+    this.#exchange?.abort()
+    this.#exchange = undefined
+    if (this.#response.hasStarted) this.#destroy()
+    else this.send(createErrorResponse(408, 'The body of the request came too slowly.', this), true)
+  }
+
+  onContinue(): void {}
+
+  onInterim(head: ResponseHead): void {
+    this.#socket.write(`HTTP/1.1 ${head.status} ${head.reason}\r\n${stripHsts(this.#socket, this.host, head.lines)}\r\n`, 'latin1')
+  }
+
+  onHead(head: ResponseHead): void {
+    if (this.#bodyTimeout) this.#bodyTimeout.isSuspended = true
+    this.#response.writeHead(head, this, this.#request?.wantsClose === true)
+  }
+
+  flushHead(): void {
+    this.#response.flush()
+  }
+
+  onData(bytes: Buffer, start: number, end: number, framing = 0): boolean {
+    return this.#response.write(bytes, start, end, framing)
+  }
+
+  onEnd(): void {
+    this.#exchange = undefined
+    this.#response.end()
+    this.#finishRequest()
+  }
+
+  onError(failure: UpstreamFailure): void {
+    const body = this.#earlyBody
+    this.#exchange = undefined
+    if (this.#response.hasStarted) return this.#destroy()
+    this.#response.reset()
+    const request = this.#request
+    const target = this.#edge.router.find(this.host)
+    // Refused means that nothing was sent: whatever serves the name now gets the request, body and all.
+    if ((failure === 'refused' || failure === 'moved') && target !== this.#target && request) {
+      this.#target?.removeRequest(this.#destroy)
+      this.#target = undefined
+      this.#stopWaiting = waitForTarget(this.#edge, this.host, (current) => this.#serveTarget(current, request, body))
+      return
+    }
+    this.#edge.log.warn('edge.upstream_failed', { request_id: this.id, host: this.host, failure })
+    this.#sendPage(pageForFailure(failure, this.#target?.route))
+  }
+
+  #sendPage(name: StatusPageName): void {
+    this.send(createPageResponse(name, this, this.#target?.route))
+  }
+
+  /** An answer that is there as a whole: a page of ours, a file, or what is stored. */
+  send(response: EdgeResponse, close = false): void {
+    if (this.#socket.destroyed || !this.#isBusy) {
+      if (response.body !== null && !Buffer.isBuffer(response.body)) response.body.close()
+      return
+    }
+    const request = this.#request
+    if (close && request) request.wantsClose = true
+    const later = this.#response.send(response, this, request?.wantsClose === true || this.#bodyRemaining > 0)
+    if (later === undefined) this.#finishRequest()
+    else void later.then((isComplete) => (isComplete ? this.#finishRequest() : this.#destroy()))
+  }
+
+  /** The answer is out. */
+  #finishRequest(): void {
+    this.#target?.removeRequest(this.#destroy)
+    this.#target = undefined
+    this.#isBusy = false
+    if (this.#request?.wantsClose || this.#bodyRemaining > 0) return this.#lingerAndClose()
+    const ahead = this.#buffered
+    this.deadline = this.#edge.deadlines.now + limits.client_idle_ms
+    if (ahead !== null) {
+      this.#buffered = null
+      this.#socket.resume()
+      // Not from within: a thousand pipelined requests must not be a thousand frames deep.
+      queueMicrotask(() => this.#onSocketData(ahead))
+      return
+    }
+    if (this.#hasEnded) this.#socket.end()
+    else if (this.#socket.isPaused()) this.#socket.resume()
+  }
+
+  /** Closes after the last answer; what the client still sends is read and dropped, so that no reset overtakes the answer. */
+  #lingerAndClose(): void {
+    this.#bodyTimeout?.stop()
+    this.#isClosing = true
+    this.#buffered = null
+    this.#socket.end()
+    this.#socket.resume()
+    this.deadline = this.#edge.deadlines.now + limits.linger_ms
+  }
+
+  expire(): void {
+    const socket = this.#socket
+    if (this.#isClosing || (!this.#isBusy && this.#buffered === null)) return void socket.destroy()
+    if (!this.#isBusy) {
+      this.#isBusy = true
+      this.id = this.#edge.newRequestId()
+      this.method = 'GET'
+      this.#request = createIncompleteHead(this.#buffered)
+      return this.send(createErrorResponse(408, 'The head of the request did not arrive in time.', this), true)
+    }
+    // The client has sent FIN. If it still takes bytes it only closed its half; if nothing moves it is gone.
+    if (this.#lastBytesWritten === socket.bytesWritten) return void socket.destroy()
+    this.#lastBytesWritten = socket.bytesWritten
+    this.deadline = this.#edge.deadlines.now + limits.half_closed_ms
+  }
+
+  readonly #onSocketEnd = (): void => {
+    this.#hasEnded = true
+    if (this.#isClosing) return
+    if (this.#bodyRemaining > 0) return void this.#socket.destroy()
+    if (!this.#isBusy) return void this.#socket.end()
+    this.#lastBytesWritten = this.#socket.bytesWritten
+    this.deadline = this.#edge.deadlines.now + limits.half_closed_ms
+  }
+
+  readonly #onSocketError = (): void => {}
+
+  readonly #onSocketClose = (): void => {
+    this.#edge.deadlines.delete(this)
+    this.#edge.fastPathConnections.delete(this)
+    this.#bodyTimeout?.stop()
+    this.#stopWaiting?.()
+    this.#exchange?.abort()
+    this.#exchange = undefined
+    this.#metrics.recordClientClosed()
+    this.#target?.removeRequest(this.#destroy)
+    this.#target = undefined
+  }
+}

@@ -1,0 +1,163 @@
+import { isFastPathNameChar, isFastPathTargetChar, isFastPathValueChar, matchesIgnoreCase } from '../header-characters.ts'
+import { reservedHeaders, methodOverrideHeaders } from '../upstream/request-headers.ts'
+import { limits } from '../limits.ts'
+
+/** A request without anything unusual in it. */
+export interface FastPathHead {
+  method: string
+  target: string
+  /** The Host header as sent. */
+  host: string
+  /** Request line and headers to pass on, each with its line end. */
+  lines: string
+  body_length: number
+  /** The client wants the connection closed after this. */
+  wantsClose: boolean
+  /** A GET without a body, conditions or wishes about caching. */
+  isSimpleGet: boolean
+  /** Where in the bytes the body begins. */
+  body_start: number
+}
+
+const httpVersion = Buffer.from(' HTTP/1.1\r\n')
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+/** Headers that change how a request is read or whom it seems to come from: with any of these Node's parser takes over. */
+const unsupportedHeaders = [
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'te',
+  'trailer',
+  'http2-settings',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  ...reservedHeaders,
+  ...methodOverrideHeaders,
+]
+/** Headers by which the answer may be other than what a plain GET gets. */
+const conditionalHeaders = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since', 'cache-control', 'pragma']
+const inspectedHeaders = ['host', 'content-length', 'connection', 'keep-alive', ...conditionalHeaders, ...unsupportedHeaders]
+const inspectedByLength: readonly (readonly string[] | undefined)[] = Array.from({ length: 32 }, (_, length) => {
+  const names = inspectedHeaders.filter((name) => name.length === length)
+  return names.length > 0 ? names : undefined
+})
+
+/** What stands for a request whose head never came whole: enough to answer it by, once. */
+export const createIncompleteHead = (bytes: Buffer | null): FastPathHead => ({
+  method: 'GET',
+  target: '/',
+  host: '',
+  lines: bytes?.toString('latin1') ?? '',
+  body_length: 0,
+  wantsClose: true,
+  isSimpleGet: false,
+  body_start: 0,
+})
+
+/**
+ * Reads the head of a perfectly plain request. `undefined`: more is to come. `'odd'`: anything else, be it wrong or only
+ * unusual; it gives up at the first doubt, and nothing has been consumed then.
+ */
+export function parseFastPathHead(bytes: Buffer, length: number): FastPathHead | 'odd' | undefined {
+  const method = parseMethod(bytes, length)
+  if (method === undefined) return length < 8 ? undefined : 'odd'
+  const targetStart = method.length + 1
+  let at = targetStart
+  if (at >= length) return undefined
+  if (bytes[at] !== 47) return 'odd'
+  while (at < length && isFastPathTargetChar[bytes[at] as number] === 1) at++
+  const targetEnd = at
+  for (let i = 0; i < httpVersion.length; i++, at++) {
+    if (at >= length) return undefined
+    if (bytes[at] !== httpVersion[i]) return 'odd'
+  }
+
+  let count = 0
+  let lines = ''
+  let copiedTo = 0
+  let host = ''
+  let bodyLength = -1
+  let wantsClose = false
+  let isSimpleGet = method === 'GET'
+  for (;;) {
+    if (at + 1 >= length) return undefined
+    if (bytes[at] === 13) {
+      if (bytes[at + 1] !== 10) return 'odd'
+      break
+    }
+    if (++count > limits.header_count) return 'odd'
+    const nameStart = at
+    while (at < length && isFastPathNameChar[bytes[at] as number] === 1) at++
+    if (at >= length) return undefined
+    const nameLength = at - nameStart
+    if (bytes[at] !== 58 || nameLength === 0) return 'odd'
+    let valueStart = ++at
+    while (at < length && isFastPathValueChar[bytes[at] as number] === 1) at++
+    if (at + 1 >= length) return undefined
+    if (bytes[at] !== 13 || bytes[at + 1] !== 10) return 'odd'
+    const valueEnd = at
+    at += 2
+    const candidates = inspectedByLength[nameLength]
+    if (nameLength > 10 && matchesIgnoreCase(bytes, nameStart, 'x-forwarded')) return 'odd'
+    if (candidates === undefined) continue
+    for (let i = 0; i < candidates.length; i++) {
+      const name = candidates[i] as string
+      if (!matchesIgnoreCase(bytes, nameStart, name)) continue
+      if (bytes[valueStart] === 32) valueStart++
+      if (name === 'host') {
+        if (host !== '' || valueStart === valueEnd || bytes[valueStart] === 32 || bytes[valueEnd - 1] === 32) return 'odd'
+        host = bytes.toString('latin1', valueStart, valueEnd)
+      } else if (name === 'content-length') {
+        if (bodyLength !== -1) return 'odd'
+        bodyLength = parseDecimal(bytes, valueStart, valueEnd)
+        if (bodyLength < 0) return 'odd'
+      } else if (name === 'connection') {
+        if (valueEnd - valueStart === 5 && matchesIgnoreCase(bytes, valueStart, 'close')) wantsClose = true
+        else if (valueEnd - valueStart !== 10 || !matchesIgnoreCase(bytes, valueStart, 'keep-alive')) return 'odd'
+        lines += bytes.toString('latin1', copiedTo, nameStart)
+        copiedTo = at
+      } else if (name === 'keep-alive') {
+        lines += bytes.toString('latin1', copiedTo, nameStart)
+        copiedTo = at
+      } else if (conditionalHeaders.includes(name)) isSimpleGet = false
+      else return 'odd'
+      break
+    }
+  }
+  if (host === '') return 'odd'
+  lines += bytes.toString('latin1', copiedTo, at)
+  return {
+    method,
+    target: bytes.toString('latin1', targetStart, targetEnd),
+    host,
+    lines,
+    body_length: bodyLength < 0 ? 0 : bodyLength,
+    wantsClose,
+    isSimpleGet: isSimpleGet && bodyLength <= 0,
+    body_start: at + 2,
+  }
+}
+
+function parseMethod(bytes: Buffer, length: number): string | undefined {
+  for (const method of methods) {
+    if (length <= method.length || bytes[0] !== method.charCodeAt(0) || bytes[method.length] !== 32) continue
+    let i = 1
+    while (i < method.length && bytes[i] === method.charCodeAt(i)) i++
+    if (i === method.length) return method
+  }
+  return undefined
+}
+
+/** Digits alone, or -1. */
+function parseDecimal(bytes: Buffer, start: number, end: number): number {
+  if (end === start || end - start > 15) return -1
+  let value = 0
+  for (let i = start; i < end; i++) {
+    const digit = (bytes[i] as number) - 48
+    if (digit < 0 || digit > 9) return -1
+    value = value * 10 + digit
+  }
+  return value
+}

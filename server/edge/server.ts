@@ -1,0 +1,259 @@
+import { createServer, type Server } from 'node:http'
+import { createServer as createNetServer, type Socket } from 'node:net'
+import { systemClock, type Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { formatResponseHead, createDateLine } from './response.ts'
+import { createEdgeCache } from './cache/edge-cache.ts'
+import type { CacheOptions, Edge, StatusPage, Route } from './edge.ts'
+import type { EdgeContext } from './edge-context.ts'
+import { createHttp2Acceptor } from './http2.ts'
+import { limits } from './limits.ts'
+import { listenOnFreePort, tryListen } from './listen.ts'
+import { createMetricsCollector } from './metrics.ts'
+import { openNetworkListener } from './network-listener.ts'
+import { serveNodePath } from './node-path/request-handler.ts'
+import { createErrorResponse } from './status-pages.ts'
+import { serveFastPath } from './fast-path/connection.ts'
+import { createRequestIdGenerator } from './request-id.ts'
+import { parseHostName } from './host-header.ts'
+import { createRouter } from './router.ts'
+import { createDeadlineTimer, type Timeout } from './deadline-timer.ts'
+import { createTlsAcceptor, type GetTlsCredentials } from './tls.ts'
+import { serveWebSockets, isWebSocketUpgrade } from './tunnel.ts'
+
+export type { Edge, Route } from './edge.ts'
+
+export interface EdgeOptions {
+  log: Log
+  clock?: Clock
+  /** The plain path for plain requests; without it all go by Node's own parser. Only speed differs. Default true. */
+  fast_path?: boolean
+  connect_timeout_ms?: number
+  /** Until the head of an app's answer; then 504. */
+  upstream_timeout_ms?: number
+  /** Asked for a name that has no route: the page that it gets, or undefined for 404. Most names of a big instance are never asked for. */
+  resolveUnknownHost?: (host: string) => StatusPage | undefined
+  /** How long a request waits for an app that is starting. */
+  start_timeout_ms?: number
+  /** Somebody asked for an app that sleeps; called once for each route. */
+  wake?: (route: Route) => void
+  /** Requests of the platform itself bear it in `X-Homeport-Look` and do not count as visits. It goes no further than here. */
+  probe_secret?: string
+  /** A cookie that browsers on the network may send to apps as well as to the dashboard; apps do not get it. */
+  private_cookie?: string
+  header_timeout_ms?: number
+  /** Within each such window a request body has to make progress. */
+  body_window_ms?: number
+  /** Whether requests are counted and timed, asked for each. Default: no. */
+  isMetricsEnabled?: () => boolean
+  /** Without it nothing is stored. */
+  cache?: CacheOptions
+  /** What a TLS handshake shows for a name that routes, or for one of our addresses; without it there is no HTTPS. */
+  getTlsCredentials?: GetTlsCredentials
+  /** Whether plain HTTP is sent on to HTTPS. */
+  isHttpsRedirectEnabled?: () => boolean
+}
+
+export function createEdge(options: EdgeOptions): Edge {
+  const clock = options.clock ?? systemClock
+  const deadlines = createDeadlineTimer(clock, limits.deadline_tick_ms)
+  const metrics = createMetricsCollector({ clock, isEnabled: options.isMetricsEnabled ?? (() => false) })
+  const dateLine = createDateLine(clock)
+  const cache = createEdgeCache({ clock, log: options.log, dateLine, cache: options.cache })
+  const router = createRouter(clock, deadlines, metrics, {
+    connect_timeout_ms: options.connect_timeout_ms ?? limits.connect_timeout_ms,
+    response_timeout_ms: options.upstream_timeout_ms ?? limits.response_timeout_ms,
+    resolveUnknownHost: options.resolveUnknownHost,
+    cacheForProject: (projectId) => cache.forProject(projectId),
+    start_timeout_ms: options.start_timeout_ms ?? limits.start_timeout_ms,
+    wake: options.wake,
+  })
+  const edge: EdgeContext = {
+    router,
+    deadlines,
+    log: options.log,
+    metrics,
+    newRequestId: createRequestIdGenerator(clock),
+    clock,
+    dateLine,
+    start_timeout_ms: options.start_timeout_ms ?? limits.start_timeout_ms,
+    probe_secret: options.probe_secret,
+    networkConnections: new WeakMap(),
+    private_cookie: options.private_cookie,
+    https: { port: 0, isRedirectEnabled: options.isHttpsRedirectEnabled ?? (() => false), plaintextConnections: new WeakSet() },
+    fastPathConnections: new Set(),
+    requestsByConnection: new WeakMap(),
+    body_window_ms: options.body_window_ms ?? limits.body_window_ms,
+    header_timeout_ms: options.header_timeout_ms ?? limits.header_timeout_ms,
+  }
+  const sockets = new Set<Socket>()
+  const server = createHttp1Server(edge, sockets, options.fast_path ?? true)
+  const ipv6Server = createNetServer({ allowHalfOpen: true, noDelay: true }, (socket) => void server.emit('connection', socket))
+
+  const http2 = createHttp2Acceptor(edge)
+  const http1 = (socket: Socket): void => void server.emit('connection', socket)
+  const acceptTls = options.getTlsCredentials && createTlsAcceptor(edge, options.getTlsCredentials, { http1, http2: http2.accept })
+  const tlsServers = [0, 1].map(() =>
+    createNetServer({ allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 }, (socket) => {
+      sockets.add(socket)
+      socket.on('close', () => sockets.delete(socket))
+      acceptTls?.(socket)
+    }),
+  )
+
+  for (const one of tlsServers) one.maxConnections = limits.connections
+
+  const networkListeners = new Set<{ close(): Promise<void> }>()
+
+  return {
+    async listen({ host, port }) {
+      const boundPort = await listenOnFreePort(server, host, port)
+      // `*.localhost` may resolve to either loopback address; where there is no IPv6, or its port is taken, the other must do.
+      if (host === '127.0.0.1' && (await tryListen(ipv6Server, '::1', boundPort).catch(() => undefined)) === undefined) {
+        options.log.info('edge.no_ipv6_loopback', { port: boundPort })
+      }
+      return { port: boundPort, fell_back: port !== 0 && boundPort !== port }
+    },
+    async listenSecure({ host, port }) {
+      const [first, second] = tlsServers
+      if (!acceptTls || !first || !second) throw new Error('The edge has no certificates to show.')
+      const boundPort = await listenOnFreePort(first, host, port)
+      if (host === '127.0.0.1') await tryListen(second, '::1', boundPort).catch(() => undefined)
+      edge.https.port = boundPort
+      return { port: boundPort, fell_back: port !== 0 && boundPort !== port }
+    },
+    async listenOnNetwork({ address, port, as, is_probe = false }) {
+      const accept = (socket: Socket) => {
+        edge.networkConnections.set(socket, { as: as === undefined ? undefined : normalizeHost(as), is_probe })
+        server.emit('connection', socket)
+      }
+      const networkListener = await openNetworkListener({ address, port, accept })
+      networkListeners.add(networkListener)
+      return {
+        port: networkListener.port,
+        close() {
+          networkListeners.delete(networkListener)
+          return networkListener.close()
+        },
+      }
+    },
+    setRoute: (host, route, { drain_ms = limits.drain_ms } = {}) => router.set(normalizeHost(host), route, drain_ms),
+    removeRoute: (host, { drain_ms = limits.drain_ms } = {}) => router.remove(normalizeHost(host), drain_ms),
+    setAliases: (host, names) => router.setAliases(normalizeHost(host), names.map(normalizeHost)),
+    getRoute: (host) => router.find(normalizeHost(host))?.route,
+    takeLastRequests: () => router.takeLastRequests(),
+    idleSince: (host) => router.idleSince(normalizeHost(host)),
+    cache,
+    metrics,
+    async close({ grace_ms = 0 } = {}) {
+      const closed = Promise.all(
+        [server, ipv6Server, ...tlsServers].map((one) => new Promise<void>((resolve) => (one.listening ? one.close(() => resolve()) : resolve()))),
+      )
+      for (const networkListener of networkListeners) void networkListener.close()
+      server.closeIdleConnections()
+      http2.close()
+      for (const connection of edge.fastPathConnections) connection.close()
+      const destroySockets = (): void => {
+        for (const socket of sockets) socket.destroy()
+      }
+      const timer = grace_ms > 0 ? clock.setTimeout(destroySockets, grace_ms) : destroySockets()
+      await closed
+      timer?.cancel()
+      destroySockets()
+      router.destroy()
+      await cache.close()
+      deadlines.stop()
+    },
+  }
+}
+
+/** The name as the table has it; what is no name at all stays as it is and is never found. */
+const normalizeHost = (host: string): string => parseHostName(host) ?? host
+
+function createHttp1Server(edge: EdgeContext, sockets: Set<Socket>, fast_path: boolean): Server {
+  const server = createServer({
+    maxHeaderSize: limits.head_bytes,
+    // Without Host Node would answer by itself, without a page; we count the Host headers ourselves.
+    requireHostHeader: false,
+    headersTimeout: edge.header_timeout_ms,
+    // A body may take hours; that it keeps coming is watched by BodyGuard.
+    requestTimeout: 0,
+    keepAliveTimeout: limits.client_idle_ms,
+    connectionsCheckingInterval: Math.min(1000, edge.header_timeout_ms / 2),
+    noDelay: true,
+    // A peer that vanished without a word is found out, streams and WebSockets included.
+    keepAlive: true,
+    keepAliveInitialDelay: 30_000,
+    insecureHTTPParser: false,
+    shouldUpgradeCallback: isWebSocketUpgrade,
+  })
+  // Node would silently drop headers over its count, and yet frame by them: take them all, refuse by our own count.
+  server.maxHeadersCount = 0
+  server.maxConnections = limits.connections
+  // Node's own listener reads every connection; with the plain path it gets those that we hand over.
+  const nodeListeners = server.listeners('connection') as ((socket: Socket) => void)[]
+  server.removeAllListeners('connection')
+  const handOverToNode = (socket: Socket): void => {
+    for (const listener of nodeListeners) listener.call(server, socket)
+    socket.once('end', () => watchHalfClosed(edge, socket))
+  }
+  // A client may close its half after the request and still wants the answer; Node's default would cut it.
+  Object.assign(server, { httpAllowHalfOpen: true })
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    // By a listener of the network the name may be another than Host says: the plain path does not ask.
+    if (fast_path && !edge.networkConnections.has(socket)) serveFastPath(edge, socket, handOverToNode)
+    else handOverToNode(socket)
+  })
+  serveNodePath(edge, server)
+  serveWebSockets(edge, server)
+  server.on('connect', (_request, socket) => rejectConnection(edge, socket as Socket, 405, 'CONNECT is not taken here.', ''))
+  server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
+    // Opened ahead by a browser, and never used: an answer to nothing would be taken for that of the next request.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && (socket as Socket).bytesRead === 0) return void socket.destroy()
+    const [status, message] = parserErrors[error.code ?? ''] ?? [400, 'This is not a well-formed HTTP/1.1 request.']
+    rejectConnection(edge, socket as Socket, status, message, error.rawPacket?.toString('latin1', 0, 4096) ?? '')
+  })
+  return server
+}
+
+/** After FIN a client either still reads, or is gone and only a write would tell: it is gone when nothing moves. */
+function watchHalfClosed(edge: EdgeContext, socket: Socket): void {
+  let written = socket.bytesWritten
+  const timeout: Timeout = {
+    deadline: edge.deadlines.now + limits.half_closed_ms,
+    expire() {
+      if (socket.bytesWritten === written) return void socket.destroy()
+      written = socket.bytesWritten
+      timeout.deadline = edge.deadlines.now + limits.half_closed_ms
+    },
+  }
+  edge.deadlines.add(timeout)
+  socket.once('close', () => edge.deadlines.delete(timeout))
+}
+
+const parserErrors: Record<string, [number, string]> = {
+  HPE_HEADER_OVERFLOW: [431, `The headers of a request may have ${limits.head_bytes} bytes in all.`],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
+}
+
+/** Answers what is no request, and hangs up. `text` is what came, to learn which form of answer is wanted. */
+function rejectConnection(edge: EdgeContext, socket: Socket, status: number, message: string, text: string): void {
+  const connectionRequests = edge.requestsByConnection.get(socket)
+  if (connectionRequests && connectionRequests.requests.size > 0 && socket.writable) {
+    // In the middle of a body: that request is broken. Behind complete ones: they are answered first.
+    const incomplete = [...connectionRequests.requests].find((request) => !request.isComplete)
+    if (incomplete) return incomplete.refuse(status, message)
+    connectionRequests.onAllAnswered = () => rejectConnection(edge, socket, status, message, text)
+    return
+  }
+  if (!socket.writable) return void socket.destroy()
+  const id = edge.newRequestId()
+  const accept = /^accept:(.*)$/im.exec(text)?.[1]
+  const response = createErrorResponse(status, message, { id, header: (name) => (name === 'accept' ? accept : undefined) })
+  const head = `${formatResponseHead(response, id, edge.dateLine())}Connection: close\r\n\r\n`
+  socket.end(Buffer.concat([Buffer.from(head, 'latin1'), Buffer.isBuffer(response.body) ? response.body : Buffer.alloc(0)]))
+  const timer = edge.clock.setTimeout(() => socket.destroy(), limits.linger_ms)
+  socket.once('close', () => timer.cancel())
+}

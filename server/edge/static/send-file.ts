@@ -1,0 +1,28 @@
+import { once } from 'node:events'
+import type { Writable } from 'node:stream'
+import type { FileSlice } from '../response.ts'
+import { limits } from '../limits.ts'
+
+/** Sends a part of a file as fast as the client takes it, and says how much. False: the file was shorter than promised, or the client is gone. */
+export async function sendFileSlice(slice: FileSlice, to: Writable, onSent: (bytes: number) => void): Promise<boolean> {
+  const closed = new AbortController()
+  const onClose = (): void => closed.abort()
+  to.once('close', onClose)
+  try {
+    for (let position = slice.start; position < slice.end;) {
+      const length = Math.min(limits.large_read_bytes, slice.end - position)
+      const bytes = Buffer.allocUnsafe(length)
+      const count = await slice.read(bytes, position, length)
+      if (count === 0 || closed.signal.aborted) return false
+      position += count
+      onSent(count)
+      if (!to.write(bytes.subarray(0, count))) await once(to, 'drain', { signal: closed.signal })
+    }
+    return true
+  } catch {
+    return false
+  } finally {
+    to.off('close', onClose)
+    slice.close()
+  }
+}

@@ -1,0 +1,153 @@
+import { isTokenChar, isFieldValueChar, matchesIgnoreCase } from '../header-characters.ts'
+import { limits } from '../limits.ts'
+
+/** An app's answer, as far as a proxy has to understand it. */
+export interface ResponseHead {
+  status: number
+  reason: string
+  /** The headers to pass on, `name: value\r\n` each; what belongs to one hop alone is gone. `Content-Length` is among them (but for 204), `Transfer-Encoding` is not. */
+  lines: string
+  /** Bytes of the body; -1 when chunked or until the connection closes. */
+  length: number
+  chunked: boolean
+  /** Whether the app will take another request on this connection. */
+  keepAlive: boolean
+  /** How long the app says it keeps an idle connection, in ms; 0 if it does not say. */
+  keepAlive_ms: number
+  upgrade: string
+  /** What `Surrogate-Key` and `Cache-Tag` say, which is for the cache alone. */
+  tags: string
+  /** Whether it bears a Date. */
+  hasDate: boolean
+  /** Where in the bytes that were read the body begins. */
+  body_start: number
+}
+
+const handledHeaders = [
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+  'te',
+  'content-length',
+  'x-request-id',
+  'date',
+  'surrogate-key',
+  'cache-tag',
+  'x-cache',
+] as const
+type HandledHeader = (typeof handledHeaders)[number]
+
+const handledByLength: readonly (readonly HandledHeader[] | undefined)[] = Array.from({ length: 18 }, (_, length) =>
+  handledHeaders.filter((header) => header.length === length),
+)
+
+/**
+ * Reads an answer's head strictly. `undefined`: there is more to come; `'garbage'`: this is no HTTP/1 answer that could
+ * be passed on without a doubt about where it ends.
+ */
+export function parseResponseHead(bytes: Buffer, start: number, end: number): ResponseHead | 'garbage' | undefined {
+  // `HTTP/1.x NNN reason`
+  if (end - start < 13) return undefined
+  if (bytes[start] !== 72 || bytes.toString('latin1', start, start + 7) !== 'HTTP/1.') return 'garbage'
+  const minor = (bytes[start + 7] ?? 0) - 48
+  const status = Number(bytes.toString('latin1', start + 9, start + 12))
+  if ((minor !== 0 && minor !== 1) || bytes[start + 8] !== 32 || !(status >= 100 && status <= 999)) return 'garbage'
+  let at = start + 12
+  while (at < end && isFieldValueChar[bytes[at] ?? 0]) at++
+  if (at >= end) return incompleteOrTooLong(start, end)
+  const reason = bytes.toString('latin1', start + 13, at)
+  if (bytes[at] !== 13 || (at > start + 12 && bytes[start + 12] !== 32)) return 'garbage'
+  if (++at >= end) return undefined
+  if (bytes[at++] !== 10) return 'garbage'
+
+  const head: ResponseHead = {
+    status,
+    reason,
+    lines: '',
+    length: -1,
+    chunked: false,
+    keepAlive: minor === 1,
+    keepAlive_ms: 0,
+    upgrade: '',
+    tags: '',
+    hasDate: false,
+    body_start: 0,
+  }
+  let connectionNames = ''
+  let copiedTo = at
+  for (;;) {
+    if (at >= end) return incompleteOrTooLong(start, end)
+    if (bytes[at] === 13) {
+      if (at + 1 >= end) return undefined
+      if (bytes[at + 1] !== 10) return 'garbage'
+      break
+    }
+    const nameStart = at
+    while (at < end && isTokenChar[bytes[at] ?? 0]) at++
+    if (at >= end) return incompleteOrTooLong(start, end)
+    if (bytes[at] !== 58 || at === nameStart) return 'garbage'
+    const nameLength = at - nameStart
+    let valueStart = ++at
+    while (at < end && isFieldValueChar[bytes[at] ?? 0]) at++
+    if (at + 1 >= end) return incompleteOrTooLong(start, end)
+    if (bytes[at] !== 13 || bytes[at + 1] !== 10) return 'garbage'
+    const header = handledHeaderAt(bytes, nameStart, nameLength)
+    at += 2
+    if (header === undefined) continue
+    if (header === 'date') {
+      head.hasDate = true
+      continue
+    }
+    while (bytes[valueStart] === 32 || bytes[valueStart] === 9) valueStart++
+    const value = bytes.toString('latin1', valueStart, at - 2).trim()
+    if (header === 'content-length') {
+      if (head.length !== -1 || !/^\d{1,15}$/.test(value)) return 'garbage'
+      head.length = Number(value)
+      if (status !== 204) continue
+    }
+    if (nameStart > copiedTo) head.lines += bytes.toString('latin1', copiedTo, nameStart)
+    copiedTo = at
+    if (header === 'transfer-encoding') {
+      if (head.chunked || value.toLowerCase() !== 'chunked') return 'garbage'
+      head.chunked = true
+    } else if (header === 'connection') {
+      const option = value.toLowerCase()
+      if (option === 'close') head.keepAlive = false
+      else if (option !== 'keep-alive') connectionNames += `${option},`
+    } else if (header === 'keep-alive') {
+      const seconds = /timeout=(\d{1,5})/.exec(value)
+      if (seconds) head.keepAlive_ms = Number(seconds[1]) * 1000
+    } else if (header === 'upgrade') head.upgrade = value
+    else if (header === 'surrogate-key') head.tags += `${value.replace(/\s+/g, '\n')}\n`
+    else if (header === 'cache-tag') head.tags += `${value.replace(/\s*,\s*/g, '\n')}\n`
+  }
+  if (at > copiedTo) head.lines += bytes.toString('latin1', copiedTo, at)
+  if (head.chunked && (head.length !== -1 || minor === 0)) return 'garbage'
+  if (connectionNames !== '') removeConnectionHeaders(head, connectionNames)
+  head.body_start = at + 2
+  return head
+}
+
+const incompleteOrTooLong = (start: number, end: number): 'garbage' | undefined => (end - start > limits.upstream_head_bytes ? 'garbage' : undefined)
+
+function handledHeaderAt(bytes: Buffer, start: number, length: number): HandledHeader | undefined {
+  const candidates = handledByLength[length]
+  if (candidates === undefined) return undefined
+  for (const header of candidates) if (matchesIgnoreCase(bytes, start, header)) return header
+  return undefined
+}
+
+/** Takes out the headers that `Connection` names as its own. */
+function removeConnectionHeaders(head: ResponseHead, connectionNames: string): void {
+  const names = new Set(connectionNames.split(',').map((name) => name.trim()))
+  if (names.has('close')) head.keepAlive = false
+  // The length frames the body: an app that calls it a header of the hop does not get it removed.
+  names.delete('content-length')
+  head.lines = head.lines
+    .split('\r\n')
+    .filter((line) => line !== '' && !names.has(line.slice(0, line.indexOf(':')).toLowerCase()))
+    .map((line) => `${line}\r\n`)
+    .join('')
+}

@@ -1,0 +1,135 @@
+import type { PlanName } from '../contract/instance.ts'
+import { type Clock, isoTime } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
+import { hashSecret, newSecret } from '../lib/token.ts'
+import type { Db, Tx } from '../store/store.ts'
+import { isCredentialActive, findSignInCode, insertSession, insertSignInCode, consumeSignInCode } from '../store/users.ts'
+import type { Caller } from './context.ts'
+import { effectivePlan } from './plans.ts'
+
+/** How the gate learns who somebody is: only hashes are stored, so a look-up by hash is the comparison. */
+export interface Authenticator {
+  byToken(token: string): Promise<Caller | undefined>
+  bySession(secret: string): Promise<Caller | undefined>
+  /** Turns a one-time code into a session; undefined when it is wrong, used or too old. */
+  redeemSignInCode(code: string): Promise<{ secret: string; max_age_s: number } | undefined>
+  /** Whom a one-time code is for. */
+  findSignInCode(code: string): Promise<{ email: string; is_instance_owner: boolean } | undefined>
+  isCredentialActive(id: string): Promise<boolean>
+}
+
+const sessionLifetime_s = 30 * 24 * 3600
+/** `last_used_at` is told to the minute: a write per request would be the dearest part of it. */
+const lastUsedInterval_ms = 60_000
+
+export function createAuthenticator(options: { db: Db; clock: Clock }): Authenticator {
+  const { db, clock } = options
+  const lastUsed = new Map<string, number>()
+
+  const recordTokenUse = (id: string) => {
+    const now = clock.now()
+    if (now - (lastUsed.get(id) ?? 0) < lastUsedInterval_ms) return
+    if (lastUsed.size > 10_000) lastUsed.clear()
+    lastUsed.set(id, now)
+    // A busy database shall not keep anybody out.
+    void db.write((tx) => tx.sqlRun('UPDATE tokens SET last_used_at = ? WHERE id = ?', isoTime(now), id)).catch(() => lastUsed.delete(id))
+  }
+
+  /** Who was found by a token, for as long as nothing at all was written: the look-up is a good part of a small request. */
+  let callerCache = { version: db.dataVersion(), byHash: new Map<string, CallerRow>() }
+
+  const findCallerByTokenHash = async (hash: string): Promise<CallerRow | undefined> => {
+    if (callerCache.version !== db.dataVersion()) callerCache = { version: db.dataVersion(), byHash: new Map() }
+    const cached = callerCache.byHash.get(hash)
+    if (cached) return cached
+    const { version, row } = await db.read((tx) => ({ version: db.dataVersion(), row: findCaller(tx, 'tokens', hash) }))
+    if (row && version === callerCache.version) callerCache.byHash.set(hash, row)
+    return row
+  }
+
+  return {
+    async byToken(token) {
+      const row = await findCallerByTokenHash(hashSecret(token))
+      if (!row || (row.expires_at !== null && row.expires_at <= isoTime(clock.now()))) return undefined
+      recordTokenUse(row.credential_id)
+      return toCaller(row, 'token', clock.now())
+    },
+
+    async bySession(secret) {
+      const row = await db.read((tx) => findCaller(tx, 'sessions', hashSecret(secret)))
+      if (!row || row.expires_at === null || row.expires_at <= isoTime(clock.now())) return undefined
+      return toCaller(row, 'session', clock.now())
+    },
+
+    async redeemSignInCode(code) {
+      return db.write((tx) => {
+        const redeemed = consumeSignInCode(tx, hashSecret(code), isoTime(clock.now()))
+        return redeemed && createSession(tx, clock, redeemed.user_id)
+      })
+    },
+
+    findSignInCode: (code) => db.read((tx) => findSignInCode(tx, hashSecret(code), isoTime(clock.now()))),
+
+    isCredentialActive: (id) => db.read((tx) => isCredentialActive(tx, id, isoTime(clock.now()))),
+  }
+}
+
+/** A code that signs a browser in as somebody, once, for so long. Only its hash is kept. */
+export async function createSignInCode(
+  { db, clock }: { db: Db; clock: Clock },
+  user_id: string,
+  lifetime_ms: number,
+): Promise<{ code: string; expires_at: string }> {
+  const code = newSecret()
+  const expires_at = isoTime(clock.now() + lifetime_ms)
+  await db.write((tx) => insertSignInCode(tx, { hash: hashSecret(code), user_id, expires_at }))
+  return { code, expires_at }
+}
+
+/** A session of a browser or a script. Its secret is theirs, and nowhere here. */
+export function createSession(tx: Tx, clock: Clock, user_id: string): { secret: string; max_age_s: number } {
+  const secret = newSecret()
+  const now = clock.now()
+  insertSession(tx, {
+    id: newId('ses'),
+    user_id,
+    hash: hashSecret(secret),
+    expires_at: isoTime(now + sessionLifetime_s * 1000),
+    created_at: isoTime(now),
+  })
+  return { secret, max_age_s: sessionLifetime_s }
+}
+
+interface CallerRow {
+  credential_id: string
+  expires_at: string | null
+  user_id: string
+  account_id: string
+  email: string
+  email_verified: 0 | 1
+  is_instance_owner: 0 | 1
+  plan: PlanName
+  trial_ends_at: string | null
+}
+
+function findCaller(tx: Tx, table: 'tokens' | 'sessions', hash: string): CallerRow | undefined {
+  return tx.sqlFirst(
+    `SELECT c.id AS credential_id, c.expires_at, u.id AS user_id, u.account_id, u.email, u.email_verified, u.is_instance_owner, a.plan, a.trial_ends_at
+     FROM ${table} c JOIN users u ON u.id = c.user_id JOIN accounts a ON a.id = u.account_id WHERE c.hash = ?`,
+    hash,
+  )
+}
+
+function toCaller(row: CallerRow, via: Caller['via'], now_ms: number): Caller {
+  const { credential_id, user_id, account_id, email } = row
+  return {
+    user_id,
+    account_id,
+    email,
+    email_verified: row.email_verified === 1,
+    plan: effectivePlan(row, now_ms),
+    is_instance_owner: row.is_instance_owner === 1,
+    via,
+    credential_id,
+  }
+}

@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto'
+import { type Clock, isoTime } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
+import { hashSecret, newToken } from '../lib/token.ts'
+import type { Db } from '../store/store.ts'
+import { findInstanceOwner, insertUserWithAccount, insertToken, deleteRunTokens } from '../store/users.ts'
+import type { Sealer } from '../store/sealer.ts'
+import type { UserRow } from '../store/tables.ts'
+
+const keyCheckContext = { table: 'settings', column: 'value', row: 'key_check' }
+
+/** What a run of the platform stands on: the owner, a token for this run, a cookie name of this install. */
+export interface InstanceIdentity {
+  owner: UserRow
+  run_token: string
+  cookie_name: string
+  /** Names and labels what is of this instance on a machine. A restored instance has another one than the instance it was. */
+  instance_id: string
+}
+
+/** Makes the owner at the first start, and gives this run its token. Throws when the master key is not the one that sealed the data. */
+export async function bootstrapInstance(options: { db: Db; sealer: Sealer; clock: Clock }): Promise<InstanceIdentity> {
+  const { db, sealer, clock } = options
+  const run_token = newToken()
+  const now = isoTime(clock.now())
+  return db.write((tx) => {
+    const readOrCreateSetting = (key: string, createValue: () => string): string => {
+      const found = tx.sqlFirst<{ value: string }>('SELECT value FROM settings WHERE key = ?', key)?.value
+      if (found !== undefined) return JSON.parse(found) as string
+      const value = createValue()
+      tx.sqlRun('INSERT INTO settings (key, value) VALUES (?, ?)', key, JSON.stringify(value))
+      return value
+    }
+    const sealed = readOrCreateSetting('key_check', () => Buffer.from(sealer.seal(keyCheckContext, 'homeport')).toString('base64'))
+    try {
+      sealer.unseal(keyCheckContext, Buffer.from(sealed, 'base64'))
+    } catch (cause) {
+      throw new Error('The master key is not the one that this data folder was sealed with. Put the right key back; nothing was changed.', { cause })
+    }
+    // Cookies are shared by all ports of a host: another app must not meet ours by name.
+    const cookie_name = readOrCreateSetting('cookie_name', () => `homeport_${randomBytes(6).toString('hex')}`)
+
+    let owner = findInstanceOwner(tx)
+    if (!owner) {
+      const account = { id: newId('acc'), plan: 'enterprise' as const, has_payment_method: 1 as const, created_at: now }
+      owner = {
+        id: newId('usr'),
+        account_id: account.id,
+        email: 'owner@homeport.localhost',
+        email_verified: 1,
+        is_instance_owner: 1,
+        created_at: now,
+      }
+      insertUserWithAccount(tx, { user: owner, account })
+    }
+    const { id } = owner
+    const instance_id = readOrCreateSetting('instance_id', () => id.slice(-12))
+    deleteRunTokens(tx)
+    insertToken(tx, {
+      id: newId('tok'),
+      user_id: owner.id,
+      kind: 'run',
+      name: 'This run',
+      hash: hashSecret(run_token),
+      last4: run_token.slice(-4),
+      last_used_at: null,
+      expires_at: null,
+      created_at: now,
+    })
+    return { owner, run_token, cookie_name, instance_id }
+  })
+}

@@ -1,0 +1,182 @@
+import type { DeploymentFailure } from '../contract/deployments.ts'
+import { Problem } from '../contract/errors.ts'
+import type { ProjectStatus } from '../contract/projects.ts'
+import { type Clock, isoTime, type Timer } from '../lib/clock.ts'
+import type { EventBus } from '../lib/event-bus.ts'
+import type { Log } from '../lib/log.ts'
+import { countOpenDeployments, findDeploymentById, findLastReadyDeployment } from '../store/deployments.ts'
+import { listVisibleAccountIds } from '../store/users.ts'
+import { findProject, findProjectBySlug, listRecentlyUsedProjects } from '../store/projects.ts'
+import type { Db } from '../store/store.ts'
+import type { DeploymentRow, UserRow } from '../store/tables.ts'
+import type { FeatureDeps } from './deps.ts'
+
+/** A project as the tray shows it. */
+export interface DesktopProject {
+  slug: string
+  name: string
+  status: ProjectStatus
+  /** Whether there is anything that `deploy` could deploy. */
+  can_deploy: boolean
+}
+
+/** A deployment that came to its end just now. */
+export interface DesktopDeploymentResult {
+  id: string
+  slug: string
+  status: 'ready' | 'failed'
+  /** The branch of a preview; null: production. */
+  preview: string | null
+  /** First line of the commit, or what it was made from. */
+  title: string
+  /** Why it failed. */
+  message: string | null
+}
+
+export interface DesktopUpdate {
+  /** Those in use first, the last used first; not all of them. */
+  projects: DesktopProject[]
+  /** How many there are that somebody could look at. */
+  project_count: number
+  /** Deployments under way. */
+  active_deployments: number
+  /** Each is told once. */
+  finished_deployments: DesktopDeploymentResult[]
+}
+
+/** What a host in the same process shows of the owner's projects, and may do to them. */
+export interface DesktopFeed {
+  /** Tells how things stand, now and whenever something changed. */
+  subscribe(listener: (update: DesktopUpdate) => void): () => void
+  /** Tells about once a second while requests reach apps. */
+  subscribeToRequests(listener: () => void): () => void
+  /** Deploys anew: the head of the repository, or what was deployed last. Throws a `Problem`. */
+  deploy(slug: string): Promise<void>
+  stop(slug: string): Promise<void>
+  close(): void
+}
+
+type DesktopFeedOptions = Pick<FeatureDeps, 'deployments'> & {
+  db: Db
+  bus: EventBus
+  clock: Clock
+  log: Log
+  owner: Pick<UserRow, 'id' | 'account_id'>
+  batch_ms?: number
+}
+
+/** Many things change together; this is soon enough for a tray. */
+const defaultBatch_ms = 400
+const maxProjects = 15
+/** An end that was overlooked for so long (the machine slept) is no news any more. */
+const maxResultAge_ms = 10 * 60_000
+const maxReportedIds = 500
+
+export function createDesktopFeed({ db, deployments, bus, clock, log, owner, batch_ms = defaultBatch_ms }: DesktopFeedOptions): DesktopFeed {
+  const listeners = new Set<(update: DesktopUpdate) => void>()
+  const changedDeploymentIds = new Set<string>()
+  const reportedIds = new Set<string>()
+  const startedAt_ms = clock.now()
+  let timer: Timer | undefined
+  let delay_ms = batch_ms
+  let isClosed = false
+
+  const unsubscribe = bus.onAny((name) => {
+    if (listeners.size === 0 || !/^(deployment|project|account):/.test(name)) return
+    if (name.startsWith('deployment:')) changedDeploymentIds.add(name.slice('deployment:'.length))
+    timer ??= clock.setTimeout(() => void publish(), delay_ms)
+  })
+
+  async function readUpdate(ids: string[]): Promise<DesktopUpdate> {
+    const since = isoTime(Math.max(startedAt_ms, clock.now() - maxResultAge_ms))
+    return db.read((tx) => {
+      const accounts = listVisibleAccountIds(tx, owner)
+      const { rows, count } = listRecentlyUsedProjects(tx, accounts, maxProjects)
+      const finished = ids.flatMap((id): DesktopDeploymentResult[] => {
+        const row = findDeploymentById(tx, id)
+        if (!row || row.finished_at === null || row.finished_at < since || reportedIds.has(id)) return []
+        const project = findProject(tx, row.project_id)
+        return project && accounts.includes(project.account_id) ? toDeploymentResults(row, project.slug) : []
+      })
+      return {
+        projects: rows.map((row) => ({
+          slug: row.slug,
+          name: row.name,
+          status: row.status,
+          can_deploy: row.repo_url !== null || row.status !== 'created',
+        })),
+        project_count: count,
+        active_deployments: countOpenDeployments(tx, accounts),
+        finished_deployments: finished,
+      }
+    })
+  }
+
+  async function publish(): Promise<void> {
+    timer = undefined
+    const ids = [...changedDeploymentIds]
+    changedDeploymentIds.clear()
+    try {
+      const readStartedAt_ms = clock.monotonic()
+      const update = await readUpdate(ids)
+      // Of ten thousand projects a look takes its time, which the platform has better use for.
+      delay_ms = Math.max(batch_ms, (clock.monotonic() - readStartedAt_ms) * 50)
+      for (const { id } of update.finished_deployments) reportedIds.add(id)
+      for (const id of [...reportedIds].slice(0, Math.max(0, reportedIds.size - maxReportedIds))) reportedIds.delete(id)
+      if (!isClosed) for (const listener of listeners) listener(update)
+    } catch (error) {
+      if (!isClosed) log.warn('desk_not_told', { error })
+    }
+  }
+
+  const findVisibleProject = async (slug: string) => {
+    const project = await db.read((tx) => {
+      const row = findProjectBySlug(tx, slug)
+      return row && listVisibleAccountIds(tx, owner).includes(row.account_id) ? row : undefined
+    })
+    if (!project) throw new Problem('project_not_found', 'There is no such project any more.')
+    return project
+  }
+
+  return {
+    subscribe(listener) {
+      listeners.add(listener)
+      timer ??= clock.setTimeout(() => void publish(), 0)
+      return () => void listeners.delete(listener)
+    },
+
+    subscribeToRequests: (listener) => bus.on('visits', listener),
+
+    async deploy(slug) {
+      const project = await findVisibleProject(slug)
+      if (project.repo_url !== null) return void (await deployments.enqueue({ project_id: project.id, trigger: 'manual', source: { kind: 'head' } }))
+      const last = await db.read((tx) => findLastReadyDeployment(tx, project.id))
+      if (!last)
+        throw new Problem(
+          'project_not_connected',
+          'Nothing of this project was ever ready, and no repository is connected. Deploy a folder or an archive.',
+        )
+      await deployments.enqueue({ project_id: project.id, trigger: 'retry', source: { kind: 'same_as', deployment_id: last.id } })
+    },
+
+    async stop(slug) {
+      await deployments.stopProject((await findVisibleProject(slug)).id)
+    },
+
+    close() {
+      isClosed = true
+      timer?.cancel()
+      unsubscribe()
+      listeners.clear()
+    },
+  }
+}
+
+function toDeploymentResults(row: DeploymentRow, slug: string): DesktopDeploymentResult[] {
+  const { id, status } = row
+  // Whoever cancels knows.
+  if (status !== 'ready' && status !== 'failed') return []
+  const failure = row.error === null ? null : (JSON.parse(row.error) as DeploymentFailure)
+  const title = row.commit_message?.split('\n')[0] ?? { git: 'From the repository', folder: 'Working folder', upload: 'Uploaded archive' }[row.source]
+  return [{ id, slug, status, title, preview: row.target === 'preview' ? row.branch : null, message: failure?.message ?? null }]
+}

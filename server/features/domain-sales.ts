@@ -1,0 +1,203 @@
+import type { DomainOffer } from '../contract/domains.ts'
+import { Problem } from '../contract/errors.ts'
+import type { Handlers } from '../contract/index.ts'
+import { isoTime } from '../lib/clock.ts'
+import { type DomainQuote, type Registrar, RegistrarError } from '../registrar/registrar.ts'
+import { findDomainByHostname, findDomainView, findCoveringOwnedDomain, updateDomain } from '../store/domains.ts'
+import type { Tx } from '../store/store.ts'
+import { findOwnedDomain, findOwnedDomainByHostname, updateOwnedDomain } from '../store/owned-domains.ts'
+import { findAccount } from '../store/users.ts'
+import type { AccountRow, ProjectRow } from '../store/tables.ts'
+import { requireAccountOwner, requireProject } from './access.ts'
+import type { OperationContext } from './context.ts'
+import type { FeatureDeps } from './deps.ts'
+import { ownedDomainEncryptionContext, requireRegistrarOf } from './domain-orders.ts'
+import { requireDomain, requireAvailableHostname, presentDomain } from './domains.ts'
+import * as preconditions from './preconditions.ts'
+import { requireAllowedHostname } from './hostname.ts'
+import { suggestHostnames } from './domain-search.ts'
+
+type DomainSalesHandlers = Pick<Handlers<OperationContext>, 'searchDomains' | 'purchaseDomain' | 'transferDomain'>
+
+export function createDomainSalesHandlers(deps: FeatureDeps): DomainSalesHandlers {
+  const { domainVerifier, domainSales, clock, bus, sealer } = deps
+  const { db } = deps.store
+  const now = () => isoTime(clock.now())
+
+  const requireRegistrar = (): Registrar => {
+    if (domainSales.registrars.active) return domainSales.registrars.active
+    throw new Problem('purchase_not_configured', 'This instance sells no names. Start it with HOMEPORT_REGISTRAR=local, or with a registrar’s keys.')
+  }
+
+  return {
+    async searchDomains({ caller }, { query }) {
+      const registrar = requireRegistrar()
+      const names = suggestHostnames(query.q, registrar.suffixes)
+      if (!names)
+        throw new Problem('invalid_input', 'There is no name in this.', {
+          issues: [{ path: 'q', message: 'Give a name such as blog or blog.test.' }],
+        })
+      const [exact = '', ...others] = names
+      // What is asked for has to be answered; of the others those that the registrar has time for.
+      const [first, ...rest] = await Promise.all([
+        translateRegistrarErrors(registrar.quote(exact)),
+        ...others.map((name) => registrar.quote(name).catch((error: unknown) => ignoreRegistrarError(error))),
+      ])
+      const quotes = [first, ...rest].flatMap((quote, i) => (quote ? [{ quote, hostname: names[i] ?? exact }] : []))
+      return db.read((tx) => {
+        const account = findAccount(tx, caller.account_id)
+        const results = quotes.map(({ hostname, quote }) => presentOffer(tx, registrar, hostname, quote, account, now()))
+        return { query: query.q, purchase_enabled: domainVerifier.isPurchaseEnabled(), results }
+      })
+    },
+
+    async purchaseDomain({ caller }, { params, body }) {
+      const { hostname, period_years } = body
+      const requireAvailable = (tx: Tx, project: ProjectRow) =>
+        requireAvailableHostname(tx, caller, { hostname, account_id: project.account_id, now: now() })
+      const { project, account, owned } = await db.read((tx) => {
+        const found = requireProject(tx, caller, params.slug)
+        requireAccountOwner(caller, found.account_id, 'buy a domain')
+        requireAllowedHostname(hostname, domainVerifier.instanceHostnames())
+        const payingAccount = findAccount(tx, found.account_id)
+        if (payingAccount) preconditions.requirePaymentMethod(payingAccount, 'A domain of your own', clock.now())
+        return { project: found, account: payingAccount, owned: requireAvailable(tx, found) }
+      })
+      const registrar = requireRegistrar()
+      if (owned?.hostname === hostname) {
+        if (owned.is_registered === 0)
+          throw new Problem('domain_unavailable', `${hostname} is being bought already. Look at your domains in a moment.`)
+        if (owned.transfer_requested_at !== null) throw new Problem('domain_unavailable', `${hostname} is on its way to another registrar.`)
+        await domainSales.orders.assignToProject(owned, project.id)
+        return { domain: await readDomain(hostname) }
+      }
+      if (period_years > registrar.max_years)
+        throw new Problem('invalid_input', 'This period is not sold.', {
+          issues: [
+            { path: 'period_years', message: `${registrar.name} sells ${registrar.max_years} at most; the name is renewed by itself after that.` },
+          ],
+        })
+      const quote = await translateRegistrarErrors(registrar.quote(hostname))
+      const price_cents = requireQuotedPrice(hostname, quote, period_years, body.expected_price_cents)
+      const charge = applyDomainCredits(quote, period_years, account)
+      if (charge.due_cents > 0 && account?.has_payment_method !== 1)
+        throw new Problem(
+          'payment_method_required',
+          `${hostname} costs ${formatUsd(price_cents)}, and the account has no payment method. Add a card.`,
+        )
+      try {
+        await domainSales.orders.purchase(registrar, {
+          account_id: project.account_id,
+          project_id: project.id,
+          hostname,
+          period_years,
+          auto_renew: body.auto_renew,
+          price_cents: quote.price_cents ?? 0,
+          credits: charge.credits,
+          registrant: body.registrant ?? null,
+          assertAvailable: (tx) => void requireAvailable(tx, requireProject(tx, caller, params.slug)),
+        })
+      } catch (error) {
+        if (!(error instanceof RegistrarError)) throw error
+        // It may have refused because the name or its price went meanwhile.
+        if (error.outcome === 'refused') requireQuotedPrice(hostname, await registrar.quote(hostname).catch(() => quote), period_years, price_cents)
+        throw registrarProblem(error)
+      }
+      return { domain: await readDomain(hostname) }
+    },
+
+    async transferDomain({ caller }, { params }) {
+      const found = await db.read((tx) => {
+        const domain = requireDomain(tx, caller, params.id)
+        requireAccountOwner(caller, domain.project_account_id, 'transfer a domain')
+        return { domain, owned: domain.owned_domain_id === null ? undefined : findOwnedDomain(tx, domain.owned_domain_id) }
+      })
+      const { owned } = found
+      if (!owned)
+        throw new Problem(
+          'transfer_not_allowed',
+          'This name was brought along: move it where it was bought. Only names that were bought here are transferred.',
+        )
+      if (owned.expires_at <= now()) throw new Problem('transfer_not_allowed', `This name ended on ${owned.expires_at.slice(0, 10)}.`)
+      if (!domainSales.registrars.get(owned.registrar))
+        throw new Problem('purchase_not_configured', `The registrar ${owned.registrar}, where this name was bought, is not set up any more.`)
+      // Asked twice it is the same code: the first may be in use by then.
+      const auth_code =
+        owned.sealed_auth_code && owned.transfer_requested_at
+          ? sealer.unseal(ownedDomainEncryptionContext('sealed_auth_code', owned.id), owned.sealed_auth_code)
+          : await translateRegistrarErrors(requireRegistrarOf(domainSales.registrars, owned).getAuthCode(owned.hostname))
+      const view = await db.write((tx) => {
+        const domain = requireDomain(tx, caller, params.id)
+        updateOwnedDomain(tx, owned.id, {
+          sealed_auth_code: sealer.seal(ownedDomainEncryptionContext('sealed_auth_code', owned.id), auth_code),
+          transfer_requested_at: owned.transfer_requested_at ?? now(),
+        })
+        updateDomain(tx, domain.id, { status: 'transfer_requested' })
+        return findDomainView(tx, domain.id) ?? domain
+      })
+      deps.deployments.refreshHosts(view.project_id)
+      bus.emit(`project:${view.project_id}`)
+      return { domain: presentDomain(view), auth_code }
+    },
+  }
+
+  async function readDomain(hostname: string) {
+    const view = await db.read((tx) => findDomainByHostname(tx, hostname))
+    // The project was deleted while the name was bought: it is the account's all the same.
+    if (!view) throw new Problem('project_not_found', 'The project was deleted meanwhile. The name is yours: add it to another project.')
+    return presentDomain(view)
+  }
+}
+
+function presentOffer(tx: Tx, registrar: Registrar, hostname: string, quote: DomainQuote, account: AccountRow | undefined, now: string): DomainOffer {
+  const isTaken = findDomainByHostname(tx, hostname) ?? findCoveringOwnedDomain(tx, hostname, now) ?? findOwnedDomainByHostname(tx, hostname)
+  return {
+    hostname,
+    available: quote.available && !isTaken,
+    premium: quote.premium,
+    price_cents: quote.price_cents,
+    renewal_price_cents: quote.renewal_price_cents,
+    currency: registrar.currency,
+    period_years: 1,
+    free_with_credit: applyDomainCredits(quote, 1, account).credits > 0,
+  }
+}
+
+/** The price of the whole period, when the name can be had for what was expected. */
+function requireQuotedPrice(hostname: string, quote: DomainQuote, years: number, expected_cents: number | undefined): number {
+  if (!quote.available || quote.price_cents === null)
+    throw new Problem('domain_unavailable', `${hostname} cannot be bought here. Search for others with GET /v1/domains/search.`)
+  const price = quote.price_cents + (years - 1) * (quote.renewal_price_cents ?? quote.price_cents)
+  if (expected_cents !== undefined && expected_cents !== price)
+    throw new Problem('price_changed', `${hostname} costs ${formatUsd(price)} now, not ${formatUsd(expected_cents)}. Nothing was bought.`)
+  return price
+}
+
+/** One credit pays one year of a name that costs anything; premium names are not given away. */
+function applyDomainCredits(
+  quote: DomainQuote,
+  years: number,
+  account: Pick<AccountRow, 'free_domain_credits'> | undefined,
+): { credits: number; due_cents: number } {
+  const first = quote.price_cents ?? 0
+  const later = quote.renewal_price_cents ?? first
+  const prices = Array.from({ length: years }, (_, i) => (i === 0 ? first : later))
+  const credits = quote.premium || first === 0 ? 0 : Math.min(account?.free_domain_credits ?? 0, years)
+  return { credits, due_cents: prices.slice(credits).reduce((sum, price) => sum + price, 0) }
+}
+
+const formatUsd = (cents: number): string => `${(cents / 100).toFixed(2)} USD`
+
+async function translateRegistrarErrors<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw error instanceof RegistrarError ? registrarProblem(error) : error
+  }
+}
+
+const registrarProblem = (error: RegistrarError) => new Problem('registrar_error', error.message, { cause: error.cause })
+
+function ignoreRegistrarError(error: unknown): undefined {
+  if (!(error instanceof RegistrarError)) throw error
+}

@@ -1,0 +1,17 @@
+/** Lets a few in at once; the others wait for their turn. */
+export function createConcurrencyLimit(limit: number) {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return async <R>(signal: AbortSignal, work: () => Promise<R>): Promise<R> => {
+    if (running >= limit) await new Promise<void>((resolve) => waiting.push(resolve))
+    else running++
+    try {
+      signal.throwIfAborted()
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else running--
+    }
+  }
+}

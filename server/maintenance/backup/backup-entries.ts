@@ -1,0 +1,89 @@
+import { createReadStream } from 'node:fs'
+import { lstat, open, readdir, readFile, readlink } from 'node:fs/promises'
+import { dirname, isAbsolute, join, posix, relative, resolve, sep } from 'node:path'
+import type { TarEntry } from './tar-writer.ts'
+
+/** Up to this size a file is read at once, and so is as it was at one moment. */
+const smallFile_bytes = 2 ** 20
+
+/** A file by its path; one that shrinks while it is read is filled up with zeros, which `note` is told. */
+export async function fileEntry(path: string, name: string, note: (what: string) => void): Promise<TarEntry> {
+  const info = await lstat(path)
+  const is_executable = (info.mode & 0o111) !== 0
+  if (info.size <= smallFile_bytes) {
+    const bytes = await readFile(path)
+    return { name, kind: 'file', is_executable, size: bytes.length, chunks: [bytes] }
+  }
+  return {
+    name,
+    kind: 'file',
+    is_executable,
+    size: info.size,
+    chunks: readExactly(path, info.size, () => note(`${name} changed while it was read.`)),
+  }
+}
+
+async function* readExactly(path: string, size: number, onShort: () => void): AsyncGenerator<Uint8Array> {
+  let left = size
+  for await (const chunk of createReadStream(path, { end: size - 1, highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>) {
+    left -= chunk.length
+    yield chunk
+  }
+  if (left > 0) onShort()
+  for (; left > 0; left -= smallFile_bytes) yield Buffer.alloc(Math.min(left, smallFile_bytes))
+}
+
+/** Everything below a folder. What is no file, folder or link that stays inside is left out, and so is what goes away meanwhile. */
+export async function* folderEntries(root: string, name: string, note: (what: string) => void): AsyncGenerator<TarEntry> {
+  yield* walkFolder(root, root, name, note)
+}
+
+async function* walkFolder(root: string, folder: string, name: string, note: (what: string) => void): AsyncGenerator<TarEntry> {
+  const dirents = await ignoreMissing(readdir(folder, { withFileTypes: true }))
+  if (!dirents) return
+  if (dirents.length === 0) yield { name, kind: 'folder' }
+  for (const entry of dirents.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = join(folder, entry.name)
+    const inner = posix.join(name, entry.name)
+    if (entry.isDirectory()) yield* walkFolder(root, path, inner, note)
+    else if (entry.isSymbolicLink()) {
+      const target = await ignoreMissing(resolveLinkWithin(root, path))
+      if (target === null) note(`${inner}: a link that leads out of its folder.`)
+      else if (target !== undefined) yield { name: inner, kind: 'link', target }
+    } else if (entry.isFile()) {
+      const entryOfFile = await ignoreMissing(fileEntry(path, inner, note))
+      if (entryOfFile) yield entryOfFile
+      else note(`${inner} was gone before it could be read.`)
+    }
+  }
+}
+
+/** Where a link leads, written so that it holds in another place too; null when that is outside. */
+async function resolveLinkWithin(root: string, path: string): Promise<string | null> {
+  const target = await readlink(path)
+  const to = resolve(dirname(path), target)
+  if (to !== root && !to.startsWith(root + sep)) return null
+  return (isAbsolute(target) ? relative(dirname(path), to) || '.' : target).replaceAll(sep, '/')
+}
+
+async function ignoreMissing<R>(work: Promise<R>): Promise<R | undefined> {
+  return work.catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
+    throw error
+  })
+}
+
+/** What is in a folder, in a steady order; nothing when it is not there. */
+export async function listNames(folder: string): Promise<string[]> {
+  const names = (await ignoreMissing(readdir(folder))) ?? []
+  return names.sort((a, b) => (a < b ? -1 : 1))
+}
+
+/** What was written is on the disk, and so is its name. */
+export async function syncToDisk(path: string): Promise<void> {
+  const file = await open(path, 'r+')
+  await file.sync().finally(() => file.close())
+  if (process.platform === 'win32') return
+  const folder = await open(dirname(path), 'r')
+  await folder.sync().finally(() => folder.close())
+}

@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import { version } from '../../contract/index.ts'
+import { type Clock, isoTime } from '../../lib/clock.ts'
+import { copyDatabase, readDatabaseCopy } from '../../store/database-copy.ts'
+import type { Sealer } from '../../store/sealer.ts'
+import {
+  type BackupTrailer,
+  backupFormat,
+  type BackupManifest,
+  databasesFolder,
+  digestLine,
+  trailerName,
+  manifestName,
+  keyCheckColumn,
+  keyCheckText,
+  mainDatabaseFile,
+  locateArtifact,
+  sealColumn,
+  storeFiles,
+} from './backup-format.ts'
+import { fileEntry, folderEntries, listNames, syncToDisk } from './backup-entries.ts'
+import { type TarEntry, writeTar } from './tar-writer.ts'
+
+/** What a dump of the live databases comes from; a `sql` that cannot be had throws when it is read. */
+export interface DatabaseDumpSource {
+  dumpAll(signal: AbortSignal): AsyncIterable<{ db_name: string; sql: AsyncIterable<Uint8Array> }>
+}
+
+export interface BackupOptions {
+  data_dir: string
+  instance_id: string
+  key_kind: 'keychain' | 'file_key'
+  sealer: Sealer
+  clock: Clock
+  databases: DatabaseDumpSource | undefined
+}
+
+const maxListedChanges = 50
+
+/**
+ * Writes a backup of a running instance. The ledger is copied first, as of one moment: what it names is then taken along, so
+ * that the backup is whole in itself. `staging` is an empty folder of ours beside `file`. Returns what was left out, and why.
+ */
+export async function writeBackup(options: BackupOptions, file: string, staging: string, signal: AbortSignal): Promise<string[]> {
+  const { data_dir, sealer, clock } = options
+  const created_at = isoTime(clock.now())
+  const left_out: string[] = []
+  const changedFiles: string[] = []
+  for (const name of storeFiles) {
+    signal.throwIfAborted()
+    await copyDatabase(join(data_dir, name), join(staging, name))
+  }
+  const snapshot = readDatabaseCopy(join(staging, mainDatabaseFile), ({ schemaVersion: ledger_version, all }) => {
+    const count = (sql: string) => all<{ n: number }>(`SELECT count(*) AS n FROM ${sql}`)[0]?.n ?? 0
+    const projects = all<{ id: string }>('SELECT id FROM projects WHERE deleted_at IS NULL').map((row) => row.id)
+    const deployments = all<{ id: string; artifact: string | null }>(
+      'SELECT d.id, d.artifact FROM deployments d JOIN projects p ON p.id = d.project_id WHERE p.deleted_at IS NULL',
+    )
+    const counts = { projects: projects.length, deployments: count('deployments'), env_vars: count('env_vars'), databases: count('databases') }
+    return { ledger_version, counts, projects, deployments }
+  })
+  const dumps = await dumpDatabases(options, join(staging, databasesFolder), left_out, signal)
+
+  const parts: BackupManifest['parts'] = []
+  for (const name of [...storeFiles, ...dumps]) parts.push(await describePart(join(staging, name), name))
+  const manifest: BackupManifest = {
+    format: backupFormat,
+    homeport: version,
+    created_at,
+    instance_id: options.instance_id,
+    platform: process.platform,
+    arch: process.arch,
+    key: { kind: options.key_kind, check: toBase64(sealer.seal(keyCheckColumn(created_at), keyCheckText)) },
+    ledger_version: snapshot.ledger_version,
+    counts: snapshot.counts,
+    parts,
+  }
+
+  const images = snapshot.deployments.filter((row) => row.artifact !== null && locateArtifact(row.artifact) === null).length
+  if (images > 0) left_out.push(`The Docker images of ${images} deployments: what is current is built again from its source after a restore.`)
+  const note = (what: string) => {
+    if (changedFiles.push(what) <= maxListedChanges) left_out.push(what)
+  }
+  const bundles = new Set(snapshot.deployments.flatMap((row) => (row.artifact === null ? [] : (locateArtifact(row.artifact)?.id ?? []))))
+  const folders = [
+    ...snapshot.projects.map((id) => ['archives', id]),
+    ...snapshot.deployments.map((row) => ['sources', row.id]),
+    ...[...bundles].map((id) => ['bundles', id]),
+    ['screenshots'],
+    ['dumps'],
+  ]
+
+  const digest = createHash('sha256')
+  let entries = 0
+  async function* listEntries(): AsyncGenerator<TarEntry> {
+    yield createJsonEntry(manifestName, manifest)
+    for (const { name } of parts) yield await fileEntry(join(staging, name), name, note)
+    for (const folder of folders) {
+      if (folder[0] !== 'bundles') yield* skipUnfinished(folderEntries(join(data_dir, ...folder), folder.join('/'), note))
+      // What an app put into its temporary folder is not worth keeping.
+      else for (const name of await listNames(join(data_dir, ...folder))) if (name !== 'tmp') yield* bundleEntries(data_dir, folder, name, note)
+    }
+  }
+  async function* digestEntries(): AsyncGenerator<TarEntry> {
+    for await (const entry of listEntries()) {
+      signal.throwIfAborted()
+      entries++
+      if (entry.kind !== 'file') {
+        digest.update(digestLine(entry.kind, entry.name, entry.kind === 'link' ? JSON.stringify(entry.target) : ''))
+        yield entry
+        continue
+      }
+      const checksum = createHash('sha256')
+      yield { ...entry, chunks: hashChunks(entry.chunks, checksum) }
+      digest.update(digestLine(entry.is_executable ? 'program' : 'file', entry.name, `${entry.size} ${checksum.digest('hex')}`))
+    }
+    if (changedFiles.length > maxListedChanges) left_out.push(`${changedFiles.length - maxListedChanges} more files of running apps.`)
+    const value = digest.digest('hex')
+    yield createJsonEntry(trailerName, {
+      entries,
+      digest: value,
+      seal: toBase64(sealer.seal(sealColumn(created_at), value)),
+      left_out,
+    } satisfies BackupTrailer)
+  }
+  await pipeline(
+    Readable.from(writeTar(digestEntries(), clock.now()), { objectMode: false, highWaterMark: 256 * 1024 }),
+    createGzip({ level: 1, chunkSize: 64 * 1024 }),
+    createWriteStream(file, { flags: 'wx', mode: 0o600 }),
+    { signal },
+  )
+  await syncToDisk(file)
+  return left_out
+}
+
+/** A dump or a picture that is just being written has another name until it is whole. */
+async function* skipUnfinished(entries: AsyncIterable<TarEntry>): AsyncGenerator<TarEntry> {
+  for await (const entry of entries) if (!/^(?:dumps|screenshots)\/.*\.(?:part|new)$/.test(entry.name)) yield entry
+}
+
+async function* bundleEntries(data_dir: string, folder: string[], name: string, note: (what: string) => void): AsyncGenerator<TarEntry> {
+  const path = join(data_dir, ...folder, name)
+  const entryName = [...folder, name].join('/')
+  if ((await stat(path)).isDirectory()) yield* folderEntries(path, entryName, note)
+  else yield await fileEntry(path, entryName, note)
+}
+
+async function dumpDatabases({ databases }: BackupOptions, into: string, left_out: string[], signal: AbortSignal): Promise<string[]> {
+  const names: string[] = []
+  if (!databases) return names
+  await mkdir(into, { mode: 0o700 })
+  for await (const { db_name, sql } of databases.dumpAll(signal)) {
+    const name = `${databasesFolder}/${db_name}.sql`
+    try {
+      await pipeline(Readable.from(sql, { objectMode: false }), createWriteStream(join(into, `${db_name}.sql`), { flags: 'wx', mode: 0o600 }), {
+        signal,
+      })
+      names.push(name)
+    } catch (error) {
+      signal.throwIfAborted()
+      if ((error as NodeJS.ErrnoException).code === 'ENOSPC') throw error
+      await rm(join(into, `${db_name}.sql`), { force: true })
+      left_out.push(`The data of the database ${db_name}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+  return names
+}
+
+async function describePart(path: string, name: string): Promise<BackupManifest['parts'][number]> {
+  const checksum = createHash('sha256')
+  let bytes = 0
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    checksum.update(chunk)
+    bytes += chunk.length
+  }
+  return { name, bytes, sha256: checksum.digest('hex') }
+}
+
+async function* hashChunks(
+  chunks: Extract<TarEntry, { kind: 'file' }>['chunks'],
+  checksum: ReturnType<typeof createHash>,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    checksum.update(chunk)
+    yield chunk
+  }
+}
+
+function createJsonEntry(name: string, value: object): TarEntry {
+  const bytes = Buffer.from(`${JSON.stringify(value, null, 2)}\n`)
+  return { name, kind: 'file', is_executable: false, size: bytes.length, chunks: [bytes] }
+}
+
+const toBase64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')

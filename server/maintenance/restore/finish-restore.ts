@@ -1,0 +1,99 @@
+import { createReadStream, existsSync } from 'node:fs'
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Log } from '../../lib/log.ts'
+import { listCurrentDeployments, listOpenDeployments } from '../../store/deployments.ts'
+import type { Db } from '../../store/store.ts'
+import { databasesFolder, restoredFile, restoringFolder } from '../backup/backup-format.ts'
+
+/** A restore into this folder was cut off: what is in it is not whole, and no new instance begins beside it. */
+export function assertRestoreComplete(dataDir: string): void {
+  if (!existsSync(join(dataDir, restoringFolder))) return
+  throw new Error(`A restore into ${dataDir} was cut off, so nothing in it is whole. Run it again: homeport restore FILE --data ${dataDir}`)
+}
+
+export interface FinishRestoreOptions {
+  data_dir: string
+  db: Db
+  log: Log
+  /** Makes a database of its row and fills it; may be repeated. */
+  restoreDatabase(db_name: string, sql: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void>
+  /** Deploys the very source of a deployment again. */
+  rebuild(row: { id: string; project_id: string }): Promise<unknown>
+}
+
+/** What a restored folder needs of a running instance: its databases filled, and built again what was not in the backup. */
+export interface RestoreFinisher {
+  /** Before the apps start. What cannot be done now, because an engine is away, is tried again every hour. */
+  restoreDatabases(signal: AbortSignal): Promise<void>
+  /** Once the engine runs. Returns what a person should know. */
+  finish(): Promise<string[]>
+}
+
+export async function createRestoreFinisher(options: FinishRestoreOptions): Promise<RestoreFinisher> {
+  const { data_dir, db, log } = options
+  const markerFile = join(data_dir, restoredFile)
+  const folder = join(data_dir, databasesFolder)
+  let restoreRecord = await readMarker(markerFile)
+
+  return {
+    async restoreDatabases(signal) {
+      if (!restoreRecord) return
+      for (const name of await listDumps(folder)) {
+        const file = join(folder, name)
+        try {
+          await options.restoreDatabase(name.replace(/\.sql$/, ''), createReadStream(file), signal)
+          await rm(file)
+        } catch (error) {
+          log.warn('database_not_put_back', { database: name, error })
+        }
+      }
+      if ((await listDumps(folder)).length > 0) return
+      await rm(folder, { recursive: true, force: true })
+      if (!restoreRecord.is_rebuilt) return
+      await rm(markerFile, { force: true })
+      restoreRecord = undefined
+    },
+
+    async finish() {
+      if (!restoreRecord) return []
+      const unbuilt = await db.read((tx) =>
+        listCurrentDeployments(tx).filter((row) => row.artifact === null && listOpenDeployments(tx, row.project_id).length === 0),
+      )
+      for (const row of unbuilt) {
+        await options.rebuild(row).catch((error: unknown) => log.error('not_rebuilt', { deployment: row.id, error }))
+      }
+      const pendingDumps = await listDumps(folder)
+      const notices = [`This instance was restored from the backup of ${restoreRecord.created_at}.`]
+      if (unbuilt.length > 0)
+        notices.push(
+          `${unbuilt.length} ${unbuilt.length === 1 ? 'app is' : 'apps are'} being built again: what they were built to is not in a backup.`,
+        )
+      if (pendingDumps.length > 0)
+        notices.push(
+          `${pendingDumps.length} databases could not be put back yet. Their dumps lie in ${folder}; it is tried again every hour and at each start.`,
+        )
+      log.info('restored', { created_at: restoreRecord.created_at, rebuilt: unbuilt.length, databases_waiting: pendingDumps.length })
+      restoreRecord.is_rebuilt = true
+      if (pendingDumps.length === 0) {
+        await rm(markerFile, { force: true })
+        restoreRecord = undefined
+      }
+      return notices
+    },
+  }
+}
+
+async function readMarker(path: string): Promise<{ created_at: string; is_rebuilt: boolean } | undefined> {
+  try {
+    const { created_at } = JSON.parse(await readFile(path, 'utf8')) as { created_at?: unknown }
+    return { created_at: String(created_at), is_rebuilt: false }
+  } catch {
+    return undefined
+  }
+}
+
+async function listDumps(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => [])
+  return names.filter((name) => /^[A-Za-z0-9_]{1,63}\.sql$/.test(name)).sort()
+}

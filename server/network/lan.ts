@@ -1,0 +1,234 @@
+import { hostname } from 'node:os'
+import type { Clock, Timer } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { readLanAddresses } from './lan-addresses.ts'
+
+/** A listener on an address of the network. Closing it cuts its connections. */
+export interface LanListener {
+  close(): Promise<void>
+}
+
+export interface LanOptions {
+  /** Whether the network shall be let in; asked at every look. */
+  isEnabled(): Promise<boolean>
+  /** Those of the machine's interfaces when absent. */
+  addresses?: (() => string[]) | undefined
+  /** What the machine calls itself, by the system when absent: it is `{machine}.local` where names are found without a server (mDNS). */
+  machine?: string
+  /** What the main listeners stand at. An address that they cover already needs no listener of ours. */
+  api: { host: string; port: number; open(at: { address: string; port: number }): Promise<LanListener> }
+  edge: { host: string; port: number; open(at: { address: string; port: number; as?: string }): Promise<LanListener> }
+  /** Projects that are live, the most recently used first, with the name that the edge knows them by. */
+  projects(): Promise<LanProject[]>
+  /** Ports of projects by their id, as they were given before; kept, so that an address on a phone goes on working. */
+  ports: { read(): Promise<Record<string, number>>; write(ports: Record<string, number>): Promise<void> }
+  clock: Clock
+  log: Log
+}
+
+export interface LanProject {
+  id: string
+  slug: string
+  name: string
+  host: string
+}
+
+export interface LanState {
+  open: boolean
+  warning: string | null
+  dashboard_urls: string[]
+  projects: { slug: string; name: string; urls: string[] }[]
+}
+
+export interface LanAccess {
+  status(): LanState
+  /** `address:port` of the API on the network, as a Host header has it. */
+  hosts(): readonly string[]
+  /** Something changed that it may have to follow: looks a moment later, if it is open. */
+  scheduleUpdate(): void
+  /** Looks at setting, interfaces and projects, and opens and closes what they ask for. Resolves when it is done. */
+  update(): Promise<void>
+  close(): Promise<void>
+}
+
+const maxProjects = 100
+/** How often the interfaces of the machine are looked at. */
+const pollInterval_ms = 10_000
+/** Changes of projects come in bursts. */
+const debounce_ms = 100
+/** Ports from here on after the edge's own are the projects'. */
+const projectPortOffset = 100
+const projectPortCount = 200
+
+/**
+ * Edge and dashboard on the network around this machine, by an own listener for each of its addresses: never the wildcard,
+ * which would open the public ones too. A phone does not resolve `slug.localhost`, so each live project gets a port.
+ */
+export function createLanAccess(options: LanOptions): LanAccess {
+  const { api, edge, clock, log, addresses: readAddresses = readLanAddresses, machine = hostname() } = options
+  const listeners = new Map<string, LanListener>()
+  /** Addresses at which a listener could not be opened, with what is missing there. */
+  let failures: string[] = []
+  /** Said once, and not at every look. */
+  const warnedKeys = new Set<string>()
+  let state: LanState = createClosedState(options)
+  let hosts: string[] = []
+  let timer: Timer | undefined
+  let debounceTimer: Timer | undefined
+  let updating: Promise<void> = Promise.resolve()
+  let isClosed = false
+
+  async function open(key: string, listen: () => Promise<LanListener>): Promise<boolean> {
+    if (listeners.has(key)) return true
+    try {
+      listeners.set(key, await listen())
+      warnedKeys.delete(key)
+      return true
+    } catch (error) {
+      if (!warnedKeys.has(key)) log.warn('lan_not_opened', { what: key, error })
+      warnedKeys.add(key)
+      return false
+    }
+  }
+
+  async function updateNow(): Promise<void> {
+    if (isClosed || !(await options.isEnabled())) return closeAll()
+    timer ??= clock.setInterval(() => void update(), pollInterval_ms).unref()
+    const addresses = readAddresses()
+    const activeKeys = new Set<string>()
+    failures = []
+
+    const dashboards: string[] = []
+    for (const address of addresses) {
+      activeKeys.add(`api ${address}`).add(`edge ${address}`)
+      const hasApi = coversAddress(api.host, address) || (await open(`api ${address}`, () => api.open({ address, port: api.port })))
+      const hasEdge = coversAddress(edge.host, address) || (await open(`edge ${address}`, () => edge.open({ address, port: edge.port })))
+      if (hasApi) dashboards.push(`${formatHost(address)}:${api.port}`)
+      else failures.push(`${formatHost(address)}:${api.port}`)
+      if (!hasEdge) failures.push(`${formatHost(address)}:${edge.port}`)
+    }
+    hosts = [...dashboards, `${machine.split('.')[0]}.local:${api.port}`].map((host) => host.toLowerCase())
+
+    const projects = (await options.projects()).slice(0, maxProjects)
+    const openedProjects = await openProjects(projects, addresses, activeKeys)
+    for (const [key, listener] of listeners) {
+      if (activeKeys.has(key)) continue
+      listeners.delete(key)
+      await listener.close()
+    }
+    state = {
+      open: true,
+      warning: formatWarning(addresses, failures),
+      dashboard_urls: dashboards.map((host) => `http://${host}/app/`),
+      projects: openedProjects,
+    }
+  }
+
+  async function openProjects(projects: LanProject[], addresses: string[], activeKeys: Set<string>): Promise<LanState['projects']> {
+    const known = await options.ports.read()
+    const ports = new Map(Object.entries(known))
+    const openedProjects: LanState['projects'] = []
+    for (const { id, host, slug, name } of projects) {
+      const port = await openProject({ id, host }, addresses, ports, activeKeys)
+      if (port === undefined) failures.push(slug)
+      else openedProjects.push({ slug, name, urls: addresses.map((address) => `http://${formatHost(address)}:${port}/`) })
+    }
+    // Ports of projects that are gone or asleep for long are kept as long as there is room.
+    if (ports.size > 2 * maxProjects) for (const id of ports.keys()) if (!projects.some((one) => one.id === id)) ports.delete(id)
+    const now = Object.fromEntries(ports)
+    if (JSON.stringify(now) !== JSON.stringify(known)) await options.ports.write(now)
+    return openedProjects
+  }
+
+  /** The port that it had, else the next that is free on every address. */
+  async function openProject(
+    project: { id: string; host: string },
+    addresses: string[],
+    ports: Map<string, number>,
+    activeKeys: Set<string>,
+  ): Promise<number | undefined> {
+    const { id, host } = project
+    const usedPorts = new Set(ports.values())
+    const previousPort = ports.get(id)
+    const candidates = listCandidatePorts(edge.port).filter((port) => !usedPorts.has(port))
+    for (const port of previousPort === undefined ? candidates : [previousPort, ...candidates]) {
+      const keys = addresses.map((address) => ({ address, key: `project ${host} ${address} ${port}` }))
+      let isComplete = true
+      for (const { address, key } of keys) isComplete = isComplete && (await open(key, () => edge.open({ address, port, as: host })))
+      if (!isComplete) continue
+      for (const { key } of keys) activeKeys.add(key)
+      ports.set(id, port)
+      return port
+    }
+    return undefined
+  }
+
+  async function closeAll(): Promise<void> {
+    timer?.cancel()
+    debounceTimer?.cancel()
+    timer = debounceTimer = undefined
+    state = createClosedState(options)
+    hosts = []
+    failures = []
+    warnedKeys.clear()
+    const all = [...listeners.values()]
+    listeners.clear()
+    await Promise.all(all.map((listener) => listener.close()))
+  }
+
+  function update(): Promise<void> {
+    // One after another: two at once would open the same address twice.
+    updating = updating.then(updateNow).catch((error: unknown) => log.error('lan_look_failed', { error }))
+    return updating
+  }
+
+  return {
+    status: () => state,
+    hosts: () => hosts,
+    scheduleUpdate() {
+      if (timer === undefined || debounceTimer !== undefined) return
+      debounceTimer = clock
+        .setTimeout(() => {
+          debounceTimer = undefined
+          void update()
+        }, debounce_ms)
+        .unref()
+    },
+    update,
+    close() {
+      isClosed = true
+      return update()
+    },
+  }
+}
+
+/** Whether a main listener at `host` takes connections to `address` as well. */
+function coversAddress(host: string, address: string): boolean {
+  return host === address || host === '::' || (host === '0.0.0.0' && !address.includes(':'))
+}
+
+const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.')
+
+const formatHost = (address: string) => (address.includes(':') ? `[${address}]` : address)
+
+function listCandidatePorts(edgePort: number): number[] {
+  const first =
+    edgePort + projectPortOffset + projectPortCount <= 65_535 ? edgePort + projectPortOffset : edgePort - projectPortOffset - projectPortCount
+  return Array.from({ length: projectPortCount }, (_, i) => first + i)
+}
+
+/** Started by hand on an open address, the instance is open without the setting; its dashboard is not, for want of a name. */
+function createClosedState({ api, edge }: LanOptions): LanState {
+  const isOpen = !isLoopback(api.host) || !isLoopback(edge.host)
+  const warning = `It was started with --host ${api.host}, so who has a token reaches it from the network whatever this setting says; browsers are let in by the setting. ${unencryptedWarning}`
+  return { open: isOpen, warning: isOpen ? warning : null, dashboard_urls: [], projects: [] }
+}
+
+const unencryptedWarning =
+  'The connection is not encrypted: whoever shares this network can read passwords, tokens and pages on their way. Apps share one host name there, so they see each other’s cookies.'
+
+function formatWarning(addresses: string[], failures: string[]): string {
+  if (addresses.length === 0) return 'This machine has no address on a local network now. Connect it to one; it is looked for every ten seconds.'
+  if (failures.length === 0) return unencryptedWarning
+  return `${unencryptedWarning} Not opened, because another program has the port: ${failures.join(', ')}.`
+}

@@ -1,0 +1,125 @@
+import { createReadStream } from 'node:fs'
+import { lstat, readdir, readFile, readlink } from 'node:fs/promises'
+import { dirname, join, posix, sep } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { pack as createPack, type Pack } from 'tar-stream'
+import { BuildFailure } from '../runtime.ts'
+
+export interface BuildContextOptions {
+  folder: string
+  /** Where the files lie in the archive, such as `app`. */
+  prefix: string
+  /** Paths relative to `folder`, with slashes; a folder that is refused is not entered. */
+  accepts(path: string, isFolder: boolean): boolean
+  /** Only these files instead of all. */
+  only_files?: string[]
+  /** An empty folder elsewhere that belongs to the owner, such as `opt/homeport`. */
+  extra_folder?: string
+  /** Files that are not in the folder: path and text. */
+  extra_files?: Record<string, string>
+  /** Owner of everything in the archive. */
+  owner: number
+  signal: AbortSignal
+}
+
+/** Files up to this size are read at once; more would only cost calls. */
+const smallFile_bytes = 64 * 1024
+
+/**
+ * A source folder as a tar stream, never held in memory as a whole. Links that would leave the folder are refused; devices
+ * and sockets are left out. Modes keep their x bit and lose set-uid.
+ */
+export function packFolder(options: BuildContextOptions): Readable {
+  const pack = createPack()
+  writeEntries(pack, options).then(
+    () => pack.finalize(),
+    (error: unknown) => pack.destroy(error instanceof Error ? error : new Error(String(error))),
+  )
+  return Readable.from(pack, { objectMode: false })
+}
+
+async function writeEntries(pack: Pack, options: BuildContextOptions): Promise<void> {
+  const madeFolders = new Set<string>()
+  const addFolder = (path: string) => {
+    const parts = path.split('/').filter((part) => part !== '' && part !== '.')
+    for (let n = 1; n <= parts.length; n++) {
+      const name = parts.slice(0, n).join('/')
+      if (madeFolders.has(name)) continue
+      madeFolders.add(name)
+      pack.entry({ name: `${name}/`, type: 'directory', mode: 0o755, uid: options.owner, gid: options.owner, mtime: epoch })
+    }
+  }
+  addFolder(options.prefix)
+  if (options.extra_folder)
+    pack.entry({ name: `${options.extra_folder}/`, type: 'directory', mode: 0o755, uid: options.owner, gid: options.owner, mtime: epoch })
+  for (const [path, text] of Object.entries(options.extra_files ?? {})) {
+    const name = posix.join(options.prefix, path)
+    addFolder(posix.dirname(name))
+    pack.entry({ name, mode: 0o644, uid: options.owner, gid: options.owner, mtime: epoch }, text)
+  }
+  if (options.only_files) {
+    for (const path of options.only_files.toSorted()) {
+      addFolder(posix.dirname(posix.join(options.prefix, path)))
+      await addEntry(pack, options, path)
+    }
+    return
+  }
+  const visit = async (relative: string): Promise<void> => {
+    const entries = await readdir(join(options.folder, relative), { withFileTypes: true })
+    for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+      options.signal.throwIfAborted()
+      const path = relative ? `${relative}/${entry.name}` : entry.name
+      if (!options.accepts(path, entry.isDirectory())) continue
+      if (entry.isDirectory()) {
+        addFolder(posix.join(options.prefix, path))
+        await visit(path)
+      } else {
+        await addEntry(pack, options, path)
+      }
+    }
+  }
+  await visit('')
+}
+
+/** Times are left out: an unchanged file then is an unchanged entry, whenever it was fetched. */
+const epoch = new Date(0)
+
+async function addEntry(pack: Pack, options: BuildContextOptions, path: string): Promise<void> {
+  options.signal.throwIfAborted()
+  const absolute = join(options.folder, path)
+  const stats = await lstat(absolute)
+  const entry = {
+    name: posix.join(options.prefix, path),
+    mode: stats.mode & 0o111 ? 0o755 : 0o644,
+    uid: options.owner,
+    gid: options.owner,
+    mtime: epoch,
+  }
+  if (stats.isSymbolicLink()) {
+    const target = (await readlink(absolute)).split(sep).join('/')
+    if (isOutsideLink(path, target))
+      throw new BuildFailure(
+        'build_failed',
+        `The link ${path} leaves the source folder.`,
+        'Replace it by a copy, or by a relative link within the project.',
+      )
+    pack.entry({ ...entry, type: 'symlink', linkname: target })
+  } else if (stats.isFile() && stats.size <= smallFile_bytes) {
+    const data = await readFile(absolute)
+    // Waits until the reader has taken it, else a large tree would pile up in memory.
+    await new Promise<void>((done, fail) => {
+      pack.entry({ ...entry, type: 'file', size: data.length }, data, (error) => (error ? fail(error) : done()))
+    })
+  } else if (stats.isFile()) {
+    const file = pack.entry({ ...entry, type: 'file', size: stats.size })
+    // A file that grows while it is read must not break the archive.
+    await pipeline(createReadStream(absolute, { end: stats.size - 1 }), file, { signal: options.signal })
+  }
+}
+
+export function isOutsideLink(path: string, target: string): boolean {
+  if (target.startsWith('/') || /^[A-Za-z]:/.test(target)) return true
+  const resolved = posix.normalize(posix.join(dirname(path).split(sep).join('/'), target))
+  return resolved === '..' || resolved.startsWith('../')
+}

@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { homedir, platform } from 'node:os'
+import { join } from 'node:path'
+import type Docker from 'dockerode'
+import { type Clock, systemClock } from '../../lib/clock.ts'
+import { loadDockerode } from './load-dockerode.ts'
+import type { DockerOptions } from '../runtime.ts'
+
+export interface DockerConnection {
+  docker: Docker
+  /** For people: without a password. */
+  address: string
+  /** As it was tried. */
+  candidate: string
+  version: string
+  /** `2` when the engine itself prefers BuildKit. */
+  builder: '1' | '2'
+  /** Containers' own addresses can be reached from here: a Linux engine on this very machine, not rootless, not in a virtual machine. */
+  hasDirectNetwork: boolean
+}
+
+/** Addresses to try, in order: what the user said, what the docker command uses, then where the known engines listen. */
+export async function findDockerAddresses(options: DockerOptions = {}): Promise<string[]> {
+  if (options.candidates) return options.candidates
+  const home = options.home ?? homedir()
+  const context = await readCurrentContext(options.config_dir ?? join(home, '.docker'))
+  const sockets = [
+    '/var/run/docker.sock',
+    join(home, '.docker/run/docker.sock'),
+    join(home, '.docker/desktop/docker.sock'),
+    join(home, '.orbstack/run/docker.sock'),
+    join(home, '.colima/default/docker.sock'),
+    join(home, '.config/colima/default/docker.sock'),
+    join(home, '.rd/docker.sock'),
+    join(home, '.local/share/containers/podman/machine/podman.sock'),
+    join(home, '.local/share/containers/podman/machine/qemu/podman.sock'),
+    ...(process.getuid ? [`/run/user/${process.getuid()}/docker.sock`, `/run/user/${process.getuid()}/podman/podman.sock`] : []),
+    '/run/podman/podman.sock',
+  ].map((path) => `unix://${path}`)
+  const usualAddresses =
+    platform() === 'win32'
+      ? ['npipe:////./pipe/docker_engine', 'npipe:////./pipe/dockerDesktopLinuxEngine', 'npipe:////./pipe/podman-machine-default']
+      : sockets
+  return [...new Set([options.host, context, ...usualAddresses].filter((address): address is string => Boolean(address)))]
+}
+
+/** The endpoint of the docker command's current context; undefined when it is the default one. */
+async function readCurrentContext(configDirectory: string): Promise<string | undefined> {
+  try {
+    const { currentContext: name } = JSON.parse(await readFile(join(configDirectory, 'config.json'), 'utf8')) as { currentContext?: string }
+    if (!name || name === 'default') return undefined
+    const folder = createHash('sha256').update(name).digest('hex')
+    const meta = JSON.parse(await readFile(join(configDirectory, 'contexts', 'meta', folder, 'meta.json'), 'utf8')) as {
+      Endpoints?: { docker?: { Host?: string } }
+    }
+    return meta.Endpoints?.docker?.Host
+  } catch {
+    return undefined
+  }
+}
+
+/** An engine on a busy machine is slow to answer, and no reason to run apps without it. */
+const connectTimeout_ms = 5_000
+
+/** The first engine that answers a ping, or the reasons why none does. */
+export async function connectToDocker(
+  candidates: string[],
+  clock: Clock = systemClock,
+): Promise<DockerConnection | { tried: { address: string; reason: string }[] }> {
+  // Loaded when first needed: it takes a tenth of a second and 13 MB.
+  const Dockerode = await loadDockerode()
+  const attempts = []
+  for (const address of candidates) {
+    try {
+      return await openConnection(Dockerode, address, clock)
+    } catch (error) {
+      attempts.push({ address: redactPassword(address), reason: error instanceof Error ? error.message : String(error) })
+    }
+  }
+  return { tried: attempts }
+}
+
+async function openConnection(Dockerode: typeof Docker, address: string, clock: Clock): Promise<DockerConnection> {
+  const docker = new Dockerode(parseAddress(address))
+  const [version, info] = await rejectAfter(connectTimeout_ms, Promise.all([docker.version(), docker.info()]), clock)
+  const isLocal = address.startsWith('unix://')
+  const isRootless = JSON.stringify(info.SecurityOptions ?? []).includes('rootless')
+  const isDesktop = /Docker Desktop|OrbStack|Rancher|colima|lima/i.test(`${info.OperatingSystem} ${info.Name}`)
+  const [major = 0] = version.Version.split('.').map(Number)
+  const isPodman = JSON.stringify(version.Components ?? []).includes('Podman')
+  return {
+    docker,
+    address: redactPassword(address),
+    candidate: address,
+    version: version.Version,
+    builder: !isPodman && major >= 23 ? '2' : '1',
+    hasDirectNetwork: isLocal && platform() === 'linux' && !isRootless && !isDesktop && !isPodman,
+  }
+}
+
+function parseAddress(address: string): Docker.DockerOptions {
+  if (address.startsWith('unix://')) return { socketPath: address.slice('unix://'.length) }
+  if (address.startsWith('npipe://')) return { socketPath: address.slice('npipe://'.length).replaceAll('/', '\\') }
+  const url = new URL(address.replace(/^tcp:/, 'http:'))
+  return {
+    host: url.hostname,
+    port: Number(url.port) || (url.protocol === 'https:' ? 2376 : 2375),
+    protocol: url.protocol === 'ssh:' ? 'ssh' : url.protocol === 'https:' ? 'https' : 'http',
+    ...(url.username ? { username: decodeURIComponent(url.username) } : {}),
+  }
+}
+
+const redactPassword = (address: string): string => address.replace(/\/\/[^/@]*@/, '//')
+
+/** Rejects when there is no result after `ms` milliseconds: of real time by default, because the engine is an outside program. */
+export function rejectAfter<T>(ms: number, promise: Promise<T>, clock: Clock = systemClock): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.setTimeout(() => reject(new Error(`No answer within ${ms} ms.`)), ms)
+    promise.then(resolve, reject).finally(() => timer.cancel())
+  })
+}

@@ -1,0 +1,54 @@
+import type Docker from 'dockerode'
+import type { DockerEngine } from './engine.ts'
+
+interface StatsSample {
+  at_ms: number
+  cpu_ms: number
+  cpu_percent: number
+}
+
+/** Too short a time to divide by: the answer is that of before. */
+const minimumInterval_ms = 100
+
+/**
+ * What a container uses. One look at its counters: an engine that has to compare two of its own takes a second or two (old
+ * ones take one all the same). Compared with our last look, or with its start, when it had used nothing.
+ */
+export function createContainerStats(engine: DockerEngine): {
+  read(replicaId: string): Promise<{ cpu_percent: number; memory_mb: number } | null>
+  forget(replicaId: string): void
+} {
+  const samples = new Map<string, StatsSample>()
+
+  return {
+    async read(replicaId) {
+      const { docker } = await engine.connection()
+      const container = docker.getContainer(replicaId)
+      const stats = await container.stats({ stream: false, 'one-shot': true }).catch(() => undefined)
+      if (!stats?.memory_stats?.usage) {
+        samples.delete(replicaId)
+        return null
+      }
+      const before = samples.get(replicaId) ?? (await createStartSample(container))
+      const now = createSample(stats, before)
+      samples.set(replicaId, now)
+      // What the kernel can take back at once is no need of the app.
+      const cache = stats.memory_stats.stats?.total_inactive_file ?? stats.memory_stats.stats?.inactive_file ?? 0
+      return { cpu_percent: Math.round(now.cpu_percent * 10) / 10, memory_mb: Math.round((stats.memory_stats.usage - cache) / 1024 / 1024) }
+    },
+    forget: (replicaId) => void samples.delete(replicaId),
+  }
+}
+
+function createSample(stats: Docker.ContainerStats, before: StatsSample): StatsSample {
+  const at_ms = Date.parse(stats.read)
+  const cpu_ms = stats.cpu_stats.cpu_usage.total_usage / 1e6
+  const elapsed_ms = at_ms - before.at_ms
+  if (elapsed_ms < minimumInterval_ms) return before
+  return { at_ms, cpu_ms, cpu_percent: Math.max(0, (100 * (cpu_ms - before.cpu_ms)) / elapsed_ms) }
+}
+
+async function createStartSample(container: Docker.Container): Promise<StatsSample> {
+  const { State } = await container.inspect()
+  return { at_ms: Date.parse(State.StartedAt), cpu_ms: 0, cpu_percent: 0 }
+}

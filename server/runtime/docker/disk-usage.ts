@@ -1,0 +1,232 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type Docker from 'dockerode'
+import type { Clock } from '../../lib/clock.ts'
+import { rejectAfter } from './connection.ts'
+import { type DockerEngine, getStatusCode } from './engine.ts'
+import { createLayerReader, type ImageLayer } from './image-layers.ts'
+
+/** What is needed by now; all else that we made inside the engine may go. Asked anew right before anything is removed. */
+export interface DockerResourcesInUse {
+  projects: ReadonlySet<string>
+  /** Projects something of which is being built. */
+  busy: ReadonlySet<string>
+  /** Deployments that are being built. */
+  open: ReadonlySet<string>
+  /** Deployments that serve or sleep. */
+  serving: ReadonlySet<string>
+  images: ReadonlySet<string>
+}
+
+export type DockerDiskKind = 'images' | 'build_cache' | 'volumes' | 'databases' | 'other'
+export type DockerCleanKind = Exclude<DockerDiskKind, 'databases'>
+
+export interface DockerDiskUse {
+  kind: DockerDiskKind
+  bytes: number
+  count: number
+  reclaimable_bytes: number | null
+}
+
+/** What of this instance lies inside a Docker engine. Found by our labels and by nothing else; what others made of it stays theirs. */
+export interface DockerDisk {
+  /** `shared_build_cache_bytes`: what BuildKit keeps for all who build on this engine. Throws when none answers. */
+  measure(inUse: DockerResourcesInUse): Promise<{ kinds: DockerDiskUse[]; shared_build_cache_bytes: number }>
+  /** Frees of a kind what is not needed, and says what that was. */
+  clean(kind: DockerCleanKind, inUse: () => Promise<DockerResourcesInUse>): Promise<{ bytes: number; count: number }>
+}
+
+interface OwnImage {
+  id: string
+  /** By what it is removed; empty: others have tagged it, and it is theirs now. */
+  names: string[]
+  kind: 'images' | 'build_cache'
+  layers: ImageLayer[]
+  isRemovable: (inUse: DockerResourcesInUse) => boolean
+}
+
+interface EngineDiskTotals {
+  Volumes?: { Name: string; UsageData?: { Size: number } | null }[] | null
+  BuilderSize?: number
+}
+
+interface OwnResource {
+  kind: 'volumes' | 'databases' | 'other'
+  bytes: number
+  isRemovable: (inUse: DockerResourcesInUse) => boolean
+  remove: () => Promise<unknown>
+}
+
+/** An engine counts its volumes by walking through them. */
+const countTimeout_ms = 8_000
+/** What was made so lately may be of something that has no row yet. */
+const minimumAge_ms = 10 * 60_000
+
+export function createDockerDisk(engine: DockerEngine, clock: Pick<Clock, 'now'>): DockerDisk {
+  const readLayers = createLayerReader()
+  const filters = () => JSON.stringify(engine.createOwnFilters())
+
+  /** Images of ours with the layers that are in no image of others. */
+  const listOwnImages = async (docker: Docker): Promise<OwnImage[]> => {
+    const all = await docker.listImages()
+    const isOwn = (image: Docker.ImageInfo) =>
+      image.Labels?.['homeport.instance'] === engine.options.instance_id &&
+      engine.getOwnImageNames(image).length > 0 &&
+      !engine.isPossiblyDerived(image)
+    const foreign = new Set<string>()
+    for (const image of all) if (!isOwn(image)) for (const { id } of await readLayers(docker, image.Id)) foreign.add(id)
+    const found: OwnImage[] = []
+    for (const image of all) {
+      if (!isOwn(image)) continue
+      const labels = image.Labels ?? {}
+      const names = engine.getOwnImageNames(image)
+      const is_shared = (image.RepoTags ?? []).some((tag) => tag !== '<none>:<none>' && !engine.isOwnTag(tag))
+      found.push({
+        id: image.Id,
+        names,
+        kind: labels['homeport.role'] === 'image' ? 'images' : 'build_cache',
+        layers: is_shared ? [] : (await readLayers(docker, image.Id)).filter(({ id }) => !foreign.has(id)),
+        isRemovable: createRemovableCheck(labels, names),
+      })
+    }
+    return found
+  }
+
+  /** A build is needed while a row names it; a set of dependencies while something of its project is being built. */
+  const createRemovableCheck =
+    (labels: Record<string, string>, names: string[]) =>
+    (inUse: DockerResourcesInUse): boolean => {
+      const deployment = labels['homeport.deployment'] ?? ''
+      if (labels['homeport.role'] !== 'image') return !inUse.busy.has(labels['homeport.project'] ?? '')
+      return !inUse.open.has(deployment) && !names.some((name) => inUse.images.has(name))
+    }
+
+  /** Containers, networks and volumes. */
+  const listOwnResources = async (docker: Docker, totals: EngineDiskTotals | undefined): Promise<OwnResource[]> => {
+    const containers = (await docker.listContainers({ all: true, size: true, filters: filters() })).filter((one) => engine.isOwnContainer(one.Labels))
+    const networks = await docker.listNetworks({ filters: filters() })
+    const { Volumes } = await docker.listVolumes({ filters: filters() })
+    const sizes = new Map(totals?.Volumes?.map((one) => [one.Name, one.UsageData?.Size ?? 0]))
+    return [
+      ...containers.map((one): OwnResource => {
+        const deployment = one.Labels['homeport.deployment'] ?? ''
+        return {
+          kind: 'other',
+          bytes: getContainerSize(one),
+          isRemovable: (inUse) => !inUse.open.has(deployment) && !inUse.serving.has(deployment) && clock.now() - one.Created * 1000 > minimumAge_ms,
+          remove: () => docker.getContainer(one.Id).remove({ force: true, v: true }),
+        }
+      }),
+      // Ours that all apps share bears no project. One that is in use is refused by the engine.
+      ...networks
+        .filter((one) => one.Labels?.['homeport.project'] !== undefined)
+        .map((one): OwnResource => {
+          const project = one.Labels?.['homeport.project'] ?? ''
+          return { kind: 'other', bytes: 0, isRemovable: (inUse) => !inUse.projects.has(project), remove: () => docker.getNetwork(one.Id).remove() }
+        }),
+      ...(Volumes ?? []).map((one): OwnResource => {
+        const role = one.Labels['homeport.role']
+        const project = one.Labels['homeport.project'] ?? ''
+        return {
+          kind: role === 'cache' ? 'volumes' : 'databases',
+          bytes: Math.max(0, sizes.get(one.Name) ?? 0),
+          isRemovable: (inUse) => role === 'cache' && !inUse.busy.has(project),
+          remove: () => docker.getVolume(one.Name).remove(),
+        }
+      }),
+    ]
+  }
+
+  /** What the engine alone can count. It does so once at a time, for whoever asks first; undefined: not now. */
+  const readTotals = async (docker: Docker): Promise<EngineDiskTotals | undefined> => {
+    const deadline = performance.now() + countTimeout_ms
+    for (;;) {
+      try {
+        return (await rejectAfter(countTimeout_ms, docker.df())) as EngineDiskTotals
+      } catch (error) {
+        if (!/already running/.test(String(error)) || performance.now() > deadline) return undefined
+        await delay(100)
+      }
+    }
+  }
+
+  const cleanImages = async (docker: Docker, kind: 'images' | 'build_cache', inUse: () => Promise<DockerResourcesInUse>) => {
+    const before = await listOwnImages(docker)
+    let count = 0
+    for (const image of before) {
+      if (image.kind !== kind || !image.isRemovable(await inUse())) continue
+      // Not by force: what something still stands on, or runs, is refused.
+      const removals = await Promise.all(
+        image.names.map((name) =>
+          docker
+            .getImage(name)
+            .remove()
+            .then(() => true, ignoreMissingOrInUse),
+        ),
+      )
+      if (removals.every(Boolean)) count++
+    }
+    const remainingIds = new Set((await listOwnImages(docker)).flatMap(({ layers }) => layers.map(({ id }) => id)))
+    return { bytes: sum(distinct(before.flatMap(({ layers }) => layers)).filter(({ id }) => !remainingIds.has(id))), count }
+  }
+
+  return {
+    async measure(inUse) {
+      const { docker } = await engine.connection()
+      const ownImages = await listOwnImages(docker)
+      const totals = await readTotals(docker)
+      const ownResources = await listOwnResources(docker, totals)
+      const buildLayers = distinct(ownImages.filter(({ kind }) => kind === 'images').flatMap(({ layers }) => layers))
+      const buildLayerIds = new Set(buildLayers.map(({ id }) => id))
+      const cacheLayers = distinct(ownImages.filter(({ kind }) => kind === 'build_cache').flatMap(({ layers }) => layers)).filter(
+        ({ id }) => !buildLayerIds.has(id),
+      )
+      /** Layers that nothing but what may go stands on. */
+      const sumReclaimable = (kind: OwnImage['kind'], layers: ImageLayer[]) => {
+        const neededIds = new Set(
+          ownImages.filter((one) => one.kind !== kind || !one.isRemovable(inUse)).flatMap((one) => one.layers.map(({ id }) => id)),
+        )
+        return sum(layers.filter(({ id }) => !neededIds.has(id)))
+      }
+      const countOf = (kind: OwnImage['kind']) => ownImages.filter((one) => one.kind === kind).length
+      const kinds: DockerDiskUse[] = [
+        { kind: 'images', bytes: sum(buildLayers), count: countOf('images'), reclaimable_bytes: sumReclaimable('images', buildLayers) },
+        {
+          kind: 'build_cache',
+          bytes: sum(cacheLayers),
+          count: countOf('build_cache'),
+          reclaimable_bytes: sumReclaimable('build_cache', cacheLayers),
+        },
+      ]
+      for (const kind of ['volumes', 'databases', 'other'] as const) {
+        const resources = ownResources.filter((one) => one.kind === kind)
+        const reclaimable = sum(resources.filter((one) => one.isRemovable(inUse)))
+        kinds.push({ kind, bytes: sum(resources), count: resources.length, reclaimable_bytes: kind === 'other' || totals ? reclaimable : null })
+      }
+      return { kinds, shared_build_cache_bytes: totals?.BuilderSize ?? 0 }
+    },
+
+    async clean(kind, inUse) {
+      const { docker } = await engine.connection()
+      if (kind === 'images' || kind === 'build_cache') return cleanImages(docker, kind, inUse)
+      let [bytes, count] = [0, 0]
+      for (const resource of await listOwnResources(docker, await readTotals(docker))) {
+        if (resource.kind !== kind || !resource.isRemovable(await inUse())) continue
+        if (!(await resource.remove().then(() => true, ignoreMissingOrInUse))) continue
+        bytes += resource.bytes
+        count++
+      }
+      return { bytes, count }
+    },
+  }
+}
+
+const sum = (resources: readonly { bytes: number }[]): number => resources.reduce((total, { bytes }) => total + bytes, 0)
+const distinct = (layers: ImageLayer[]): ImageLayer[] => [...new Map(layers.map((layer) => [layer.id, layer])).values()]
+const getContainerSize = (container: object): number => ('SizeRw' in container && typeof container.SizeRw === 'number' ? container.SizeRw : 0)
+
+/** 404: gone already. 409 and 403: in use after all. */
+function ignoreMissingOrInUse(error: unknown): false {
+  const status = getStatusCode(error)
+  if (status === 404 || status === 409 || status === 403) return false
+  throw error
+}

@@ -1,0 +1,127 @@
+import type Docker from 'dockerode'
+import { createDockerEngine, type DockerEngine, isConnectionError, removeContainer, getStatusCode } from './engine.ts'
+import { buildDockerfile } from './dockerfile-build.ts'
+import { createDockerReplicas } from './replicas.ts'
+import { buildNodeProject } from './node-build.ts'
+import { removeBundles } from '../files.ts'
+import { BuildFailure, type Runtime, type RuntimeOptions } from '../runtime.ts'
+
+/** Builds and runs apps in containers of a Docker engine (or one that speaks its API). Touches only what bears our label. */
+export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngine = createDockerEngine(options)): Runtime {
+  const replicas = createDockerReplicas(engine)
+
+  /** Says in plain words that the engine is full, or went away; and looks for it anew the next time. */
+  const toPlainFailure = (error: unknown): unknown => {
+    if (!(error instanceof BuildFailure) && /no space left on device/i.test(String(error))) return createEngineFullFailure(error)
+    if (!isConnectionError(error)) return error
+    engine.forgetConnection()
+    return new BuildFailure('runtime_unavailable', 'The Docker engine stopped answering.', 'Start Docker again, then deploy again.', error)
+  }
+
+  /** An image that a container of ours still runs goes later; one that somebody else's runs is let go of. */
+  const ignoreUnlessOwn = async (error: unknown, docker: Docker, image: string): Promise<void> => {
+    ignoreMissingOrInUse(error)
+    const users = getStatusCode(error) === 409 ? await docker.listContainers({ filters: JSON.stringify({ ancestor: [image] }) }) : []
+    if (users.some((one) => engine.isOwnContainer(one.Labels))) throw error
+  }
+
+  return {
+    name: 'docker',
+    isolates: true,
+
+    async probe() {
+      try {
+        const { version, address, docker } = await engine.connection()
+        await docker.ping()
+        return { available: true, version, reason: `Docker ${version} answers at ${address}.` }
+      } catch (error) {
+        engine.forgetConnection()
+        const reason = error instanceof BuildFailure ? `${error.message} ${error.hint}` : 'The Docker engine stopped answering.'
+        return { available: false, version: null, reason }
+      }
+    },
+
+    async build(request) {
+      request.signal.throwIfAborted()
+      try {
+        const plan = request.plan.work
+        return plan.kind === 'dockerfile' ? await buildDockerfile(engine, request, plan) : await buildNodeProject(engine, request, plan)
+      } catch (error) {
+        request.signal.throwIfAborted()
+        throw toPlainFailure(error)
+      }
+    },
+
+    async start(request) {
+      try {
+        return await replicas.start(request)
+      } catch (error) {
+        request.signal.throwIfAborted()
+        throw toPlainFailure(error)
+      }
+    },
+
+    list: () => replicas.list(),
+    adopt: (found, observer) => replicas.adopt(found, observer),
+    stop: (replicaId, grace_ms) => replicas.stop(replicaId, grace_ms),
+    freeze: (replicaId) => replicas.freeze(replicaId),
+    thaw: (replicaId) => replicas.thaw(replicaId),
+    usage: (replicaId) => replicas.usage(replicaId),
+
+    async removeProjectCaches(projectId) {
+      await engine.waitForBackground()
+      const { docker } = await engine.connection()
+      const filters = JSON.stringify(engine.createOwnFilters({ 'homeport.project': projectId }))
+      const images = await docker.listImages({
+        filters: JSON.stringify(engine.createOwnFilters({ 'homeport.project': projectId, 'homeport.role': 'dependencies' })),
+      })
+      for (const image of images)
+        for (const tag of image.RepoTags ?? [])
+          await docker
+            .getImage(tag)
+            .remove()
+            .catch(() => {})
+      const { Volumes } = await docker.listVolumes({ filters })
+      for (const volume of Volumes ?? []) await docker.getVolume(volume.Name).remove().catch(ignoreMissingOrInUse)
+    },
+
+    async discard(deploymentId, artifact) {
+      await removeBundles(options.data_dir, deploymentId, artifact)
+      await engine.waitForBackground()
+      if (artifact?.kind === 'static' && artifact.directory.startsWith(options.data_dir)) return
+      const { docker } = await engine.connection()
+      const filters = JSON.stringify(engine.createOwnFilters({ 'homeport.deployment': deploymentId }))
+      for (const container of await docker.listContainers({ all: true, filters }))
+        if (engine.isOwnContainer(container.Labels)) await removeContainer(docker.getContainer(container.Id))
+      // An attempt that begins again takes the name from what the one before left.
+      const found = (await docker.listImages({ filters })).filter((image) => artifact === null || !engine.isPossiblyDerived(image))
+      const images = found.flatMap((image) => engine.getOwnImageNames(image))
+      // That of a roll-back bears the name of the deployment that built it.
+      if (artifact?.kind === 'image' && engine.isOwnTag(artifact.image)) images.push(artifact.image)
+      for (const name of images)
+        await docker
+          .getImage(name)
+          .remove({ force: true })
+          .catch((error: unknown) => ignoreUnlessOwn(error, docker, name))
+    },
+
+    async close() {
+      await engine.waitForBackground()
+      await replicas.close()
+    },
+  }
+}
+
+const createEngineFullFailure = (cause: unknown): BuildFailure =>
+  new BuildFailure(
+    'storage_full',
+    'The Docker engine has no space left.',
+    'Free some space (homeport disk clean, docker system df shows the rest) and deploy again.',
+    cause,
+  )
+
+/** 404: gone already. 409: something else still stands on it, and takes it along later. */
+function ignoreMissingOrInUse(error: unknown): void {
+  const status = getStatusCode(error)
+  if (status !== 404 && status !== 409) throw error
+}

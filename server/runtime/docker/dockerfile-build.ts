@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { posix } from 'node:path'
+import type Docker from 'dockerode'
+import { pack } from 'tar-stream'
+import { Readable } from 'node:stream'
+import { systemClock } from '../../lib/clock.ts'
+import type { DockerfilePlan } from '../../contract/build-plan.ts'
+import { packFolder } from './build-context.ts'
+import { toReadable, getStatusCode, type DockerEngine } from './engine.ts'
+import { BaseImageFailure, explainDockerfileFailure } from './dockerfile-failure.ts'
+import { prepareDockerfile, needsBuildKit, type HostMounts } from './dockerfile.ts'
+import { createDockerIgnore } from '../../lib/docker-ignore.ts'
+import { listLocalTags } from './images.ts'
+import { streamBuildOutput } from './build-progress.ts'
+import { readSecretFiles } from './build-runner.ts'
+import { resolveInside } from '../files.ts'
+import { BuildFailure, type Artifact, type BuildRequest } from '../runtime.ts'
+import { findNearestVersion } from '../unavailable-failure.ts'
+
+/**
+ * Builds a user's own Dockerfile by the engine's builder. Its classic builder holds the limits of memory and
+ * processor; BuildKit, which newer engines use for everything, and which alone can show the host's certificates to a step
+ * without leaving them in a layer, holds those of the whole engine only. Variables are for run time: a Dockerfile that
+ * needs one while it builds would keep it in its layers.
+ */
+export async function buildDockerfile(engine: DockerEngine, request: BuildRequest, plan: DockerfilePlan): Promise<Artifact> {
+  const { docker, builder } = await engine.connection()
+  const { log, signal } = request
+  log.skip('install')
+  log.step('build')
+  const text = await readFile(resolveInside(request.folder, plan.dockerfile), 'utf8').catch((error: unknown) => {
+    throw new BuildFailure('build_failed', `There is no ${plan.dockerfile} in the source.`, 'Check the root directory of the project.', error)
+  })
+  const files = await readSecretFiles(engine)
+  const useBuildKit = builder === '2' || Object.keys(files).length > 0 || needsBuildKit(text)
+  const mounts = useBuildKit && Object.keys(files).length > 0 ? await importHostFiles(engine, docker, files, request) : null
+  const name = engine.getImageName(request.project_id, request.deployment_id)
+  try {
+    signal.throwIfAborted()
+    const file = { name: plan.dockerfile, text, built: prepareDockerfile(text, mounts) }
+    const context = await createBuildContext(request, plan, file.built)
+    const bytes = request.memory_mb * 1024 * 1024
+    const limits = { memory: bytes, memswap: bytes, cpuperiod: 100_000, cpuquota: Math.round(request.cpus * 100_000) }
+    const settings = {
+      t: name,
+      dockerfile: context.dockerfile,
+      labels: engine.createLabels('image', { project_id: request.project_id, deployment_id: request.deployment_id }),
+      rm: true,
+      forcerm: true,
+      abortSignal: signal,
+      networkmode: 'default',
+      ...(useBuildKit ? { version: '2' as const } : limits),
+    }
+    const contextFailed = new Promise<never>((_, reject) => context.archive.once('error', reject))
+    const buildStarted = docker.buildImage(context.archive, settings).catch((error: unknown) => {
+      if (getStatusCode(error) !== 400 || !(error instanceof Error)) throw error
+      const message = error.message.replace(/^\(HTTP code 400\) .*? - /, '')
+      log.line('build', 'stderr', message)
+      throw explainDockerfileFailure(file, message, request.memory_mb)
+    })
+    const response = toReadable(await Promise.race([buildStarted, contextFailed]))
+    await Promise.race([streamBuildOutput(response, log, signal, file, request.memory_mb, engine.options.clock ?? systemClock), contextFailed])
+    return await createArtifact(docker, name, plan)
+  } catch (error) {
+    if (signal.aborted)
+      await docker
+        .getImage(name)
+        .remove({ force: true })
+        .catch(() => {})
+    signal.throwIfAborted()
+    throw error instanceof BaseImageFailure ? await suggestLocalTag(docker, error) : error
+  } finally {
+    if (mounts)
+      await docker
+        .getImage(mounts.image)
+        .remove({ force: true })
+        .catch(() => {})
+  }
+}
+
+/** Names what this machine has of the repository instead. */
+async function suggestLocalTag(docker: Docker, failure: BaseImageFailure): Promise<BuildFailure> {
+  const [, repository, wanted = ''] = /^([^@]+?)(?::([\w.-]+))?(?:@.*)?$/.exec(failure.image ?? '') ?? []
+  if (!repository) return failure
+  const tags = await listLocalTags(docker, repository).catch((): string[] => [])
+  const nearest = findNearestVersion(wanted, tags) ?? tags[0]
+  return nearest
+    ? new BuildFailure(failure.code, failure.message, `${failure.hint} This machine has ${repository}:${nearest}.`, failure.cause)
+    : failure
+}
+
+/** Certificates and registry settings as an image of their own, for steps to look into; it goes when the build ends. */
+async function importHostFiles(engine: DockerEngine, docker: Docker, files: Record<string, string>, request: BuildRequest): Promise<HostMounts> {
+  const archive = pack()
+  // For whichever user a step runs as.
+  for (const [name, text] of Object.entries(files)) archive.entry({ name, mode: 0o644, mtime: new Date(0) }, text)
+  archive.finalize()
+  const [repo, tag] = [engine.createName('host-files'), randomBytes(8).toString('hex')]
+  const labels = Object.entries(engine.createLabels('build', { project_id: request.project_id, deployment_id: request.deployment_id }))
+  const changes = labels.map(([key, value]) => `LABEL ${key}=${value}`)
+  const response = toReadable(await docker.importImage(Readable.from(archive, { objectMode: false }), { repo, tag, changes }))
+  await new Promise<void>((resolve, reject) => {
+    docker.modem.followProgress(response, (error) => (error ? reject(error) : resolve()))
+  })
+  return { image: `${repo}:${tag}`, ca: 'ca.crt' in files, npmrc: 'npmrc' in files }
+}
+
+async function createBuildContext(
+  request: BuildRequest,
+  plan: DockerfilePlan,
+  dockerfile: string,
+): Promise<{ archive: Readable; dockerfile: string }> {
+  const folder = resolveInside(request.folder, plan.context_directory)
+  const relative = posix.relative(posix.normalize(plan.context_directory), posix.normalize(plan.dockerfile))
+  // One that lies outside of its context comes in under a name of ours.
+  const path = relative.startsWith('../') ? '.homeport.Dockerfile' : relative
+  const read = (file: string) => readFile(file, 'utf8').catch(() => undefined)
+  const ignore =
+    (await read(resolveInside(request.folder, `${plan.dockerfile}.dockerignore`))) ?? (await read(resolveInside(folder, '.dockerignore'))) ?? ''
+  const accepts = createDockerIgnore(ignore)
+  const archive = packFolder({
+    folder,
+    prefix: '',
+    owner: 0,
+    signal: request.signal,
+    accepts: (one, isFolder) => one !== '.git' && one !== path && accepts(one, isFolder),
+    extra_files: { [path]: dockerfile },
+  })
+  return { archive, dockerfile: path }
+}
+
+async function createArtifact(docker: Docker, name: string, plan: DockerfilePlan): Promise<Artifact> {
+  const { Size, Config } = await docker.getImage(name).inspect()
+  const exposed = Object.keys(Config.ExposedPorts ?? {}).filter((port) => port.endsWith('/tcp'))
+  return { kind: 'image', image: name, port: plan.port ?? (exposed.length === 1 ? Number.parseInt(exposed[0]!, 10) : null), bytes: Size }
+}

@@ -1,0 +1,133 @@
+import { toUserLine } from './dockerfile.ts'
+import { BuildFailure, CommandFailure } from '../runtime.ts'
+import { createUnavailableFailure } from '../unavailable-failure.ts'
+
+export interface PreparedDockerfile {
+  /** Path in the source. */
+  name: string
+  /** As the user wrote it, and as it is built. */
+  text: string
+  built: string
+}
+
+/** What the engine says of a Dockerfile that did not build, with the line of the user's file where it can be told. */
+export function explainDockerfileFailure(file: PreparedDockerfile, message: string, memory_mb: number): BuildFailure {
+  const exit = /(?:exit code:|non-zero code:) (\d+)/.exec(message)?.[1]
+  if (exit === '137')
+    return new BuildFailure(
+      'out_of_memory',
+      `A step of the Dockerfile was killed, most likely for using more than the ${memory_mb} MB of memory that a build may use.`,
+      'Make the build need less memory, or give builds more of it.',
+    )
+  if (/no space left on device/.test(message))
+    return new BuildFailure(
+      'storage_full',
+      'The Docker engine has no space left.',
+      'Free space for Docker (`docker system df` shows what takes it), then deploy again.',
+    )
+  const line = findFailedLine(file, message)
+  const where = line === undefined ? file.name : `${file.name}, line ${line}`
+  if (exit !== undefined) return new CommandFailure('build_failed', `${where}: the step ended with exit code ${exit}.`, 'Correct that step.')
+  const image = parseFailedImage(message)
+  if (image !== undefined) {
+    const from = findFromInstruction(file.text, image)
+    return new BaseImageFailure(
+      image ?? from?.image,
+      createUnavailableFailure('build_failed', {
+        what: `${from ? `${file.name}, line ${from.line}` : file.name}: the base image${(image ?? from?.image) ? ` ${image ?? from?.image}` : ''}`,
+        registry: 'its registry',
+        error: message,
+        remedy: '',
+      }),
+    )
+  }
+  const missingPath = parseMissingFile(message)
+  if (line !== undefined && missingPath !== undefined)
+    return new BuildFailure(
+      'build_failed',
+      `${where}: ${missingPath} is not in the source, or .dockerignore excludes it.`,
+      'Correct the path, or commit the file.',
+    )
+  const plain = message
+    .replace(/^.*dockerfile parse error(?: on)? line \d+: /, '')
+    .replace(/^failed to solve(?: with frontend \S+)?: |failed to create LLB definition: /g, '')
+    .trim()
+  return new BuildFailure(
+    'build_failed',
+    `${where}: ${plain.slice(0, 500)}.`,
+    'Correct the Dockerfile; `docker build` on your machine says the same.',
+  )
+}
+
+/** A base image that cannot be had. `image` is undefined when the engine does not name it. */
+export class BaseImageFailure extends BuildFailure {
+  readonly image: string | undefined
+  constructor(image: string | undefined, { code, message, hint, cause }: BuildFailure) {
+    super(code, message, hint, cause)
+    this.image = image
+  }
+}
+
+/** The base image that an engine could not fetch; null when it says so without a name, undefined when it speaks of something else. */
+function parseFailedImage(message: string): string | null | undefined {
+  const named =
+    /(?:manifest for|access denied for|metadata for|failed to solve:) (?:docker\.io\/(?:library\/)?)?([\w./-]+(?::[\w.-]+)?(?:@\S+)?)(?:: | not found|, |$)/.exec(
+      message,
+    )?.[1]
+  if (named && !/cache key/.test(message)) return named
+  return /^Get "?https?:|dial tcp|toomanyrequests|failed to (?:authorize|do request)|registry/.test(message) ? null : undefined
+}
+
+/** The FROM that names an image, or the only one that names any. */
+function findFromInstruction(text: string, image: string | null): { line: number; image: string } | undefined {
+  const stages = new Set<string>()
+  const found: { line: number; image: string }[] = []
+  for (const { name, rest, line } of parseInstructions(text)) {
+    if (name !== 'FROM') continue
+    const [base = '', , stage] = rest.split(/\s+/).filter((word) => word !== '' && !word.startsWith('--'))
+    if (!stages.has(base.toLowerCase()) && base !== 'scratch') found.push({ line, image: base })
+    if (stage) stages.add(stage.toLowerCase())
+  }
+  return found.find((one) => one.image === image) ?? (new Set(found.map((one) => one.image)).size === 1 ? found[0] : undefined)
+}
+
+function findFailedLine({ text, built }: PreparedDockerfile, message: string): number | undefined {
+  const parsed = /parse error(?: on)? line (\d+)/.exec(message)?.[1]
+  if (parsed !== undefined) return toUserLine(built, Number(parsed))
+  const command = /(?:\/bin\/sh -c )(.+?)(?:\]: exit code|' returned a non-zero|" did not complete)/s.exec(message)?.[1]
+  const missingPath = parseMissingFile(message)
+  const found = parseInstructions(text).find(({ name, rest }) => {
+    if (command !== undefined) return name === 'RUN' && stripQuoting(rest).endsWith(stripQuoting(command))
+    return (
+      missingPath !== undefined &&
+      (name === 'COPY' || name === 'ADD') &&
+      rest.split(/[\s",[\]]+/).some((word) => word.replace(/^\.?\//, '') === missingPath)
+    )
+  })
+  return found?.line
+}
+
+/** What COPY or ADD did not find, relative to the build context. */
+function parseMissingFile(message: string): string | undefined {
+  const path = /"\/?([^"]+)": not found|"\/?([^"]+)" not found|stat \/?(\S+): (?:file does not exist|no such file)/.exec(message)
+  return path?.[1] ?? path?.[2] ?? path?.[3]
+}
+
+/** Without what engines change when they quote a command. */
+const stripQuoting = (command: string): string => command.replace(/[\s\\"'`]/g, '')
+
+/** Instructions with the line on which each begins; those over several lines joined. */
+function parseInstructions(text: string): { name: string; rest: string; line: number }[] {
+  const found: { name: string; rest: string; line: number }[] = []
+  let isContinued = false
+  for (const [index, line] of text.split('\n').entries()) {
+    if (/^\s*(#|$)/.test(line)) continue
+    const end = line.trimEnd()
+    const part = end.replace(/[\\`]$/, '')
+    const last = found.at(-1)
+    if (isContinued && last) last.rest += ` ${part}`
+    else found.push({ name: /^\s*(\w+)/.exec(part)?.[1]?.toUpperCase() ?? '', rest: part.replace(/^\s*\w+\s*/, ''), line: index + 1 })
+    isContinued = /[\\`]$/.test(end)
+  }
+  return found
+}

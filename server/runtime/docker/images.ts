@@ -1,0 +1,137 @@
+import { posix } from 'node:path'
+import type Docker from 'dockerode'
+import type { ServerPlan } from '../../contract/build-plan.ts'
+import { toReadable, getStatusCode, type DockerEngine } from './engine.ts'
+import { appRoot, createSearchPath } from './build-runner.ts'
+import type { Artifact, BuildRequest } from '../runtime.ts'
+import { classifyFetchError, findNearestVersion, createUnavailableFailure } from '../unavailable-failure.ts'
+
+/** The image that a version of Node runs on, fetched when it is not there. */
+export async function ensureBaseImage(docker: Docker, version: string, note: (line: string) => void, signal: AbortSignal): Promise<string> {
+  const requested = version === 'auto' ? '24' : version.replace(/^v/, '')
+  const image = `node:${requested}-bookworm-slim`
+  if (await findImageId(docker, image)) return image
+  note(`Fetching the base image ${image}.`)
+  try {
+    await pullImage(docker, image, signal)
+    return image
+  } catch (error) {
+    signal.throwIfAborted()
+    const major = `node:${requested.split('.')[0]}-bookworm-slim`
+    if (major !== image && (await findImageId(docker, major))) {
+      note(`${image} could not be fetched; ${major}, which is here, is used instead.`)
+      return major
+    }
+    const localTags = await listLocalTags(docker, 'node')
+    const isAvailable = classifyFetchError(error)?.cause === 'name' && major !== image && (await isInRegistry(docker, major))
+    const nearest = isAvailable
+      ? requested.split('.')[0]
+      : findNearestVersion(
+          requested,
+          localTags.flatMap((tag) => /^([\d.]+)-bookworm-slim$/.exec(tag)?.[1] ?? []),
+        )
+    throw createUnavailableFailure('build_failed', {
+      what: `The base image ${image} for Node ${requested}`,
+      registry: 'the Docker registry',
+      error,
+      remedy: nearest ? `The nearest version ${isAvailable ? 'available' : 'on this machine'} is ${nearest}: set the Node version to it.` : '',
+    })
+  }
+}
+
+/** Tags of a repository that are on this machine. */
+export async function listLocalTags(docker: Docker, repository: string): Promise<string[]> {
+  const images = await docker.listImages({ filters: JSON.stringify({ reference: [repository] }) })
+  return images.flatMap(({ RepoTags }) =>
+    (RepoTags ?? []).flatMap((name) => (name.startsWith(`${repository}:`) ? [name.slice(repository.length + 1)] : [])),
+  )
+}
+
+const isInRegistry = (docker: Docker, image: string): Promise<boolean> =>
+  docker
+    .getImage(image)
+    .distribution()
+    .then(
+      () => true,
+      () => false,
+    )
+
+async function pullImage(docker: Docker, image: string, signal: AbortSignal): Promise<void> {
+  const stream = toReadable(await docker.pull(image, { abortSignal: signal }))
+  await new Promise<void>((resolve, reject) => {
+    const abort = () => void stream.destroy()
+    signal.addEventListener('abort', abort, { once: true })
+    docker.modem.followProgress(stream, (error) => {
+      signal.removeEventListener('abort', abort)
+      if (error) reject(error)
+      else resolve()
+    })
+  })
+}
+
+export const findImageId = (docker: Docker, name: string): Promise<string | undefined> =>
+  docker
+    .getImage(name)
+    .inspect()
+    .then(
+      (found) => found.Id,
+      (error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)),
+    )
+
+/** Makes an image of a container; the answer is its name, or its id when it has none. */
+export async function commitContainer(container: Docker.Container, name: string | null, config: Record<string, unknown>): Promise<string> {
+  const [repo, tag] = name?.split(':') ?? []
+  const committed: { Id: string } = await container.commit({
+    _query: { container: container.id, pause: false, ...(repo ? { repo, tag } : {}) },
+    _body: config,
+  })
+  return name ?? committed.Id
+}
+
+export async function commitServerImage(
+  engine: DockerEngine,
+  docker: Docker,
+  container: Docker.Container,
+  request: BuildRequest,
+  plan: ServerPlan,
+): Promise<Artifact> {
+  const name = engine.getImageName(request.project_id, request.deployment_id)
+  const variables = { NODE_ENV: 'production', ...plan.variables, PATH: createSearchPath(plan) }
+  const image = await commitContainer(container, name, {
+    Cmd: plan.start_command,
+    Env: Object.entries(variables).map(([key, value]) => `${key}=${value}`),
+    WorkingDir: posix.join(appRoot, plan.app_directory),
+    OpenStdin: false,
+    StdinOnce: false,
+    AttachStdin: false,
+    Labels: engine.createLabels('image', { project_id: request.project_id, deployment_id: request.deployment_id }),
+  })
+  if (request.signal.aborted) {
+    await docker
+      .getImage(image)
+      .remove({ force: true })
+      .catch(() => {})
+    request.signal.throwIfAborted()
+  }
+  const { Size } = await docker.getImage(image).inspect()
+  return { kind: 'image', image, port: null, bytes: Size }
+}
+
+/** Sets of dependencies that are kept for one project; the oldest goes. */
+const maxDependencyImages = 3
+
+export async function removeOldDependencyImages(engine: DockerEngine, docker: Docker, projectId: string, current: string): Promise<void> {
+  const filters = engine.createOwnFilters({ 'homeport.role': 'dependencies', 'homeport.project': projectId })
+  const images = (await docker.listImages({ filters: JSON.stringify(filters) })).filter((image) =>
+    image.RepoTags?.some((tag) => tag.includes(':dependencies-')),
+  )
+  for (const image of images.toSorted((a, b) => b.Created - a.Created).slice(maxDependencyImages)) {
+    // Images built from it keep its layers; only its name goes.
+    for (const tag of image.RepoTags ?? [])
+      if (tag !== current)
+        await docker
+          .getImage(tag)
+          .remove()
+          .catch(() => {})
+  }
+}

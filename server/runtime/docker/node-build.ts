@@ -1,0 +1,307 @@
+import { posix } from 'node:path'
+import type Docker from 'dockerode'
+import { sleep, systemClock } from '../../lib/clock.ts'
+import { createStepFailure } from '../build-failures.ts'
+import { createDependencyKey, type NodePlan } from '../dependency-key.ts'
+import { rejectAfter } from './connection.ts'
+import { packFolder } from './build-context.ts'
+import { toReadable, removeContainer, getStatusCode, type DockerEngine } from './engine.ts'
+import { createContainerOutput } from './stream-demuxer.ts'
+import { ensureBaseImage, commitContainer, commitServerImage, removeOldDependencyImages } from './images.ts'
+import { wasOomKilled } from './oom.ts'
+import { extractStaticSite, existsInContainer } from './static-site.ts'
+import {
+  appRoot,
+  buildRunnerScript,
+  createBuildEnvironment,
+  imageUserId,
+  cacheFolder,
+  readSecretFiles,
+  createShellStep,
+  toolsFolder,
+  createPackageManagerSteps,
+  type BuildInstructions,
+} from './build-runner.ts'
+import { raceAbort } from '../race-abort.ts'
+import { checkPlanPaths } from '../plan-paths.ts'
+import type { Artifact, BuildRequest } from '../runtime.ts'
+import { planFromOutput } from '../static-output.ts'
+
+const maxProcesses = 512
+
+/**
+ * Builds Node and static plans in containers with limits for memory, processor and processes, and commits what came of it.
+ * First a container with only what dependencies depend on, committed under the key of the dependencies; then one from that
+ * with the source. Variables, certificates and registry settings come over standard input into memory: no layer has them.
+ */
+export async function buildNodeProject(engine: DockerEngine, request: BuildRequest, plan: NodePlan): Promise<Artifact> {
+  const { docker } = await engine.connection()
+  const { log, signal } = request
+  await checkPlanPaths(request.folder, plan)
+  const base = await ensureBaseImage(docker, plan.node_version, (line) => log.note('install', line), signal)
+  let from = base
+  let hasSource = false
+
+  if (plan.install_command === null) {
+    log.skip('install')
+  } else {
+    log.step('install')
+    const key = await createDependencyKey(request.folder, plan, request.project_id, request.variables)
+    const dependencies = await ensureDependencyImage(engine, docker, request, plan, plan.install_command, base, key)
+    from = dependencies.image
+    hasSource = !dependencies.isShared
+  }
+  try {
+    if (plan.build_command === null) log.skip('build')
+    else log.step('build')
+    return await withBuildContainer(engine, docker, request, from, (container) => buildInContainer(container))
+  } finally {
+    // Dependencies that may not be shared belong to this image alone; as its parent they stay as long as it does.
+    if (hasSource)
+      await docker
+        .getImage(from)
+        .remove({ noprune: true })
+        .catch(() => {})
+  }
+
+  async function buildInContainer(container: Docker.Container): Promise<Artifact> {
+    if (!hasSource) await uploadSource(container, request, plan)
+    if (plan.build_command !== null) {
+      const steps = from === base ? createPackageManagerSteps(plan) : []
+      await runBuildSteps(engine, container, request, 'build', plan.build_command, {
+        files: await readSecretFiles(engine),
+        kept: plan.cache_directories.map((folder) => ({
+          from: posix.join(cacheFolder, encodeURIComponent(folder)),
+          to: posix.join(appRoot, plan.app_directory, folder),
+        })),
+        steps: [
+          ...steps.map((step) => ({ ...step, env: createBuildEnvironment(engine, request, plan, 'install') })),
+          createShellStep(plan.build_command, posix.join(appRoot, plan.app_directory), createBuildEnvironment(engine, request, plan, 'build')),
+        ],
+      })
+    }
+    const outputPlan = await planFromOutput(
+      plan,
+      (path) => existsInContainer(container, path),
+      (line) => request.log.note('build', line),
+    )
+    if (outputPlan.kind === 'static') return await extractStaticSite(engine, container, request, outputPlan)
+    return commitServerImage(engine, docker, container, request, outputPlan)
+  }
+}
+
+/** Makes a container, hands it to `work`, and removes it: at once when the work failed or was aborted, else behind the answer's back. */
+async function withBuildContainer<T>(
+  engine: DockerEngine,
+  docker: Docker,
+  request: BuildRequest,
+  image: string,
+  work: (container: Docker.Container) => Promise<T>,
+): Promise<T> {
+  const { signal } = request
+  const container = await createBuildContainer(engine, docker, request, image)
+  const abort = () => void removeContainer(container).catch(() => {})
+  signal.addEventListener('abort', abort, { once: true })
+  let isSuccessful = false
+  try {
+    signal.throwIfAborted()
+    await engine.connectToDatabase(container, request.project_id)
+    const result = await work(container)
+    isSuccessful = true
+    return result
+  } finally {
+    signal.removeEventListener('abort', abort)
+    const removal = removeContainer(container)
+    if (isSuccessful) engine.runInBackground(removal)
+    else await removal
+  }
+}
+
+const runningInstalls = new Map<string, Promise<string>>()
+
+/** The image with the dependencies; parallel builds with one key wait for the first. */
+async function ensureDependencyImage(
+  engine: DockerEngine,
+  docker: Docker,
+  request: BuildRequest,
+  plan: NodePlan,
+  command: string,
+  base: string,
+  key: string | null,
+): Promise<{ image: string; isShared: boolean }> {
+  if (key === null) return { image: await installDependencies(engine, docker, request, plan, command, base, null), isShared: false }
+  const name = `${engine.getImageName(request.project_id, 'dependencies').split(':')[0]}:dependencies-${key}`
+  for (;;) {
+    const otherInstall = runningInstalls.get(name)
+    if (otherInstall) {
+      request.log.note('install', 'Another build installs the same dependencies; waiting for it.')
+      await raceAbort(
+        otherInstall.catch(() => {}),
+        request.signal,
+      )
+      continue
+    }
+    const found = await docker
+      .getImage(name)
+      .inspect()
+      .then(
+        (image) => image.Id,
+        (error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)),
+      )
+    if (found) {
+      request.log.note('install', 'Dependencies come from the cache: what they depend on has not changed.')
+      return { image: name, isShared: true }
+    }
+    if (runningInstalls.has(name)) continue
+    const job = installDependencies(engine, docker, request, plan, command, base, name).finally(() => runningInstalls.delete(name))
+    runningInstalls.set(name, job)
+    await job
+    await removeOldDependencyImages(engine, docker, request.project_id, name)
+    return { image: name, isShared: true }
+  }
+}
+
+async function installDependencies(
+  engine: DockerEngine,
+  docker: Docker,
+  request: BuildRequest,
+  plan: NodePlan,
+  command: string,
+  base: string,
+  name: string | null,
+): Promise<string> {
+  return withBuildContainer(engine, docker, request, base, async (container) => {
+    await uploadSource(container, request, plan, name === null ? undefined : plan.install_inputs)
+    const env = createBuildEnvironment(engine, request, plan, 'install')
+    await runBuildSteps(engine, container, request, 'install', command, {
+      files: await readSecretFiles(engine),
+      kept: [],
+      steps: [
+        ...createPackageManagerSteps(plan).map((step) => ({ ...step, env })),
+        createShellStep(command, posix.join(appRoot, plan.install_directory), env),
+      ],
+    })
+    // The container's labels come along: those of a shared set must not name the deployment that happened to make it.
+    const labels = engine.createLabels('dependencies', { project_id: request.project_id, deployment_id: name === null ? request.deployment_id : '' })
+    return commitContainer(container, name, { Labels: labels })
+  })
+}
+
+async function createBuildContainer(engine: DockerEngine, docker: Docker, request: BuildRequest, image: string): Promise<Docker.Container> {
+  request.signal.throwIfAborted()
+  const bytes = request.memory_mb * 1024 * 1024
+  const volume = engine.createName(request.project_id, 'cache')
+  return docker.createContainer({
+    Image: image,
+    name: engine.createName('build', request.deployment_id, Math.random().toString(36).slice(2, 8)),
+    User: `${imageUserId}:${imageUserId}`,
+    Cmd: ['node', '-e', buildRunnerScript],
+    Entrypoint: [],
+    WorkingDir: '/',
+    OpenStdin: true,
+    StdinOnce: true,
+    AttachStdin: true,
+    AttachStdout: true,
+    AttachStderr: true,
+    Labels: engine.createLabels('build', { project_id: request.project_id, deployment_id: request.deployment_id }),
+    HostConfig: {
+      Memory: bytes,
+      MemorySwap: bytes,
+      NanoCpus: Math.round(request.cpus * 1e9),
+      PidsLimit: maxProcesses,
+      CapDrop: ['ALL'],
+      SecurityOpt: ['no-new-privileges'],
+      Init: true,
+      NetworkMode: await engine.ensureNetwork(),
+      // Named by us. Docker fills a new volume from the image's folder, so that it belongs to the user node.
+      Mounts: [
+        {
+          Type: 'volume',
+          Source: volume,
+          Target: '/home/node',
+          VolumeOptions: {
+            NoCopy: false,
+            Labels: engine.createLabels('cache', { project_id: request.project_id }),
+            DriverConfig: { Name: 'local', Options: {} },
+          },
+        },
+      ],
+      LogConfig: { Type: 'none', Config: {} },
+    },
+  })
+}
+
+async function uploadSource(container: Docker.Container, request: BuildRequest, plan: NodePlan, only_files?: string[]): Promise<void> {
+  const hasInstall = plan.install_command !== null
+  const archive = packFolder({
+    folder: request.folder,
+    prefix: appRoot.slice(1),
+    extra_folder: toolsFolder.slice(1),
+    owner: imageUserId,
+    only_files,
+    signal: request.signal,
+    accepts: (path) => path !== '.git' && !(hasInstall && (path === 'node_modules' || path.endsWith('/node_modules'))),
+  })
+  const archiveFailed = new Promise<never>((_, reject) => archive.once('error', reject))
+  await Promise.race([container.putArchive(archive, { path: '/' }), archiveFailed])
+}
+
+/** Runs the steps and throws `BuildFailure` when one fails. */
+async function runBuildSteps(
+  engine: DockerEngine,
+  container: Docker.Container,
+  request: BuildRequest,
+  step: 'install' | 'build',
+  command: string,
+  instructions: BuildInstructions,
+): Promise<void> {
+  const { log, signal } = request
+  log.note(step, `> ${command}`)
+  const output = createContainerOutput((stream, line) => {
+    if (!signal.aborted) log.line(step, stream, line)
+  })
+  const stream = await container.attach({ stream: true, stdin: true, stdout: true, stderr: true, hijack: true })
+  const drained = new Promise<void>((resolve) =>
+    stream
+      .once('end', resolve)
+      .once('close', resolve)
+      .once('error', () => resolve()),
+  )
+  stream.on('data', output.createLiveReader().write)
+  const clock = engine.options.clock ?? systemClock
+  const startedAt = clock.monotonic()
+  try {
+    await engine.startContainer(container)
+    stream.write(`${JSON.stringify(instructions)}\n`)
+    // The engine closes the stream when the container has ended; a stream that is cut off ends it as well.
+    await drained
+    output.end()
+    signal.throwIfAborted()
+    const State = await waitForExitState(container)
+    if (State.ExitCode === 0) return
+    const out_of_memory = await wasOomKilled((await engine.connection()).docker, container.id, State)
+    throw createStepFailure(
+      step,
+      command,
+      { code: State.ExitCode, signal: null, out_of_memory, too_many_processes: false, duration_ms: clock.monotonic() - startedAt },
+      request.memory_mb,
+      maxProcesses,
+    )
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
+  } finally {
+    toReadable(stream).destroy()
+  }
+}
+
+/** The state of a container whose output has ended. One that runs on all the same was lost sight of, and so is the build. */
+async function waitForExitState(container: Docker.Container): Promise<Docker.ContainerInspectInfo['State']> {
+  for (let attempts = 0; attempts < 20; attempts++) {
+    // A busy machine may take many seconds to answer, and the build is done by then.
+    const { State } = await rejectAfter(60_000, container.inspect())
+    if (!State.Running) return State
+    await sleep(systemClock, 50)
+  }
+  throw new Error('The connection to the build was lost: socket hang up')
+}

@@ -1,0 +1,277 @@
+import { randomBytes } from 'node:crypto'
+import type Docker from 'dockerode'
+import { systemClock } from '../../lib/clock.ts'
+import { execInContainer } from './exec.ts'
+import { monitorContainer, type ContainerMonitor } from './container-monitor.ts'
+import { removeContainer, getStatusCode, type DockerEngine } from './engine.ts'
+import { parseHealthcheckCommand, runHealthcheck } from './healthcheck.ts'
+import { wasOomKilled } from './oom.ts'
+import { createContainerStats } from './container-stats.ts'
+import { createReplicaExit } from '../exit.ts'
+import { parseListeningSockets, readNetworkTables } from '../ports.ts'
+import { StartFailure, type Endpoint, type ExistingReplica, type Replica, type ReplicaObserver, type StartRequest } from '../runtime.ts'
+
+export interface DockerReplicas {
+  start(request: StartRequest): Promise<Replica>
+  list(): Promise<ExistingReplica[]>
+  adopt(found: ExistingReplica, observer: ReplicaObserver): Promise<Replica | undefined>
+  stop(replicaId: string, grace_ms: number): Promise<void>
+  freeze(replicaId: string): Promise<void>
+  thaw(replicaId: string): Promise<void>
+  usage(replicaId: string): Promise<{ cpu_percent: number; memory_mb: number } | null>
+  close(): Promise<void>
+}
+
+const defaultPort = 8080
+const maxProcesses = 256
+
+/** Containers of apps: how they are shut in, started, followed and stopped. */
+export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
+  const monitors = new Map<string, ContainerMonitor>()
+  /** Those that we paused. */
+  const frozen = new Set<string>()
+  const stats = createContainerStats(engine)
+
+  const startMonitor = async (container: Docker.Container, observer: ReplicaObserver, since_ms: number | null | 'start') => {
+    const monitor = await monitorContainer(engine, container.id, since_ms, {
+      onLine: observer.onLine,
+      shouldBePaused: () => frozen.has(container.id),
+      onExit(exit) {
+        monitors.delete(container.id)
+        frozen.delete(container.id)
+        observer.onExit(exit)
+      },
+    })
+    monitors.set(container.id, monitor)
+    return monitor
+  }
+
+  const createContainer = async (docker: Docker, request: StartRequest, hasDirectNetwork: boolean): Promise<Docker.Container> => {
+    const { artifact } = request
+    if (artifact.kind !== 'image') throw new StartFailure('start_failed', 'This version was built without Docker.', 'Deploy the project again.')
+    const port = artifact.port ?? defaultPort
+    const ports = [...new Set([port, ...(request.listen_port === null ? [] : [request.listen_port])])].map((one) => `${one}/tcp`)
+    const bytes = request.memory_mb * 1024 * 1024
+    const variables = { HOST: '0.0.0.0', ...request.variables, PORT: String(port) }
+    try {
+      return await docker.createContainer({
+        Image: artifact.image,
+        name: engine.createName(request.deployment_id, randomBytes(4).toString('hex')),
+        Env: Object.entries(variables).map(([key, value]) => `${key}=${value}`),
+        ExposedPorts: Object.fromEntries(ports.map((one) => [one, {}])),
+        Labels: engine.createLabels('app', { project_id: request.project_id, deployment_id: request.deployment_id, 'homeport.port': String(port) }),
+        HostConfig: {
+          Memory: bytes,
+          MemorySwap: bytes,
+          // One core, so that no app takes the whole machine.
+          NanoCpus: 1e9,
+          PidsLimit: maxProcesses,
+          CapDrop: ['ALL'],
+          SecurityOpt: ['no-new-privileges'],
+          Init: true,
+          Privileged: false,
+          RestartPolicy: { Name: 'no' },
+          NetworkMode: await engine.ensureNetwork(),
+          ...(hasDirectNetwork ? {} : { PortBindings: Object.fromEntries(ports.map((one) => [one, [{ HostIp: '127.0.0.1', HostPort: '' }]])) }),
+          LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '3' } },
+        },
+      })
+    } catch (error) {
+      if (getStatusCode(error) === 404)
+        throw new StartFailure('start_failed', 'The image of this version is gone.', 'Deploy the project again.', error)
+      throw error
+    }
+  }
+
+  const describeReplica = async (docker: Docker, id: string, deploymentId: string, listenPort: number | null = null): Promise<Replica> => {
+    const { hasDirectNetwork } = await engine.connection()
+    const found = await docker.getContainer(id).inspect()
+    // The init process in the container says by these that it found no program, or none that can be run.
+    if (!found.State.Running && (found.State.ExitCode === 127 || found.State.ExitCode === 126))
+      throw toStartFailure(new Error('executable file not found'), formatCommand(found.Config))
+    const port = Number(found.Config.Labels['homeport.port'] ?? defaultPort)
+    const address = found.NetworkSettings.Networks[await engine.ensureNetwork()]?.IPAddress ?? ''
+    const getEndpoint = (containerPort: number): Endpoint | undefined => {
+      if (hasDirectNetwork) return { host: address, port: containerPort }
+      const published = found.NetworkSettings.Ports[`${containerPort}/tcp`]?.[0]?.HostPort
+      return published ? { host: '127.0.0.1', port: Number(published) } : undefined
+    }
+    const pid = found.State.Pid
+    const check = found.Config.Healthcheck ?? {}
+    const command = parseHealthcheckCommand(check, (found.Config as { Shell?: string[] }).Shell)
+    return {
+      id,
+      deployment_id: deploymentId,
+      command: formatCommand(found.Config),
+      ...((listenPort === null ? undefined : getEndpoint(listenPort)) ?? getEndpoint(port) ?? { host: address, port }),
+      assigned_port: port,
+      async getListeningPorts() {
+        // An engine elsewhere has its processes elsewhere: then the container's own tools tell, if it has any.
+        const table = (hasDirectNetwork && pid > 0 ? await readNetworkTables(pid) : '') || (await readContainerNetwork(docker.getContainer(id)))
+        return parseListeningSockets(table).map((one) => {
+          const endpoint = one.loopback_only ? undefined : getEndpoint(one.port)
+          const is_exposed = `${one.port}/tcp` in (found.Config.ExposedPorts ?? {})
+          return { port: one.port, loopback_only: one.loopback_only, is_exposed, endpoints: endpoint ? [endpoint] : [] }
+        })
+      },
+      ...(command && { runHealthcheck: () => runHealthcheck(docker.getContainer(id), command, check, engine.options.clock ?? systemClock) }),
+    }
+  }
+
+  const readContainerNetwork = async (container: Docker.Container): Promise<string> => {
+    const { code, output } = await execInContainer(container, ['cat', '/proc/net/tcp', '/proc/net/tcp6'], 5_000, engine.options.clock ?? systemClock)
+    // cat fails with 1 where there is no IPv6, after it has printed the first table.
+    return code === 0 || code === 1 ? output : ''
+  }
+
+  const readExit = async (docker: Docker, id: string) => {
+    const found = await docker
+      .getContainer(id)
+      .inspect()
+      .catch(() => undefined)
+    return found ? createReplicaExit(found.State.ExitCode, null, await wasOomKilled(docker, id, found.State)) : createReplicaExit(null, null, false)
+  }
+
+  return {
+    async start(request) {
+      request.signal.throwIfAborted()
+      const { docker, hasDirectNetwork } = await engine.connection()
+      const container = await createContainer(docker, request, hasDirectNetwork)
+      let monitor: ContainerMonitor | undefined
+      try {
+        monitor = await startMonitor(container, request, 'start')
+        request.signal.throwIfAborted()
+        await engine.connectToDatabase(container, request.project_id)
+        await engine.startContainer(container).catch(async (error: unknown) => {
+          const found = await container.inspect().catch(() => undefined)
+          throw toStartFailure(error, formatCommand(found?.Config ?? {}))
+        })
+        const replica = await describeReplica(docker, container.id, request.deployment_id)
+        // Only now can its end be told: an app that could not be started has none.
+        monitor.notifyStarted()
+        return replica
+      } catch (error) {
+        monitors.delete(container.id)
+        monitor?.close()
+        await removeContainer(container).catch(() => {})
+        throw error
+      }
+    },
+
+    async list() {
+      const { docker } = await engine.connection()
+      const containers = await docker.listContainers({ all: true, filters: JSON.stringify(engine.createOwnFilters({ 'homeport.role': 'app' })) })
+      return Promise.all(
+        containers.map(async (container) => {
+          const running = container.State === 'running' || container.State === 'paused'
+          return {
+            id: container.Id,
+            project_id: container.Labels['homeport.project'] ?? '',
+            deployment_id: container.Labels['homeport.deployment'] ?? '',
+            running,
+            frozen: container.State === 'paused',
+            exit: running ? null : await readExit(docker, container.Id),
+            adoptable: true,
+            last_line_at: null,
+            listen_port: null,
+          }
+        }),
+      )
+    },
+
+    async adopt(found, observer) {
+      const { docker } = await engine.connection()
+      const container = docker.getContainer(found.id)
+      const state = await container.inspect().then(
+        (one) => one,
+        (error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)),
+      )
+      if (!state || state.Config.Labels['homeport.instance'] !== engine.options.instance_id) return undefined
+      if (found.frozen) frozen.add(found.id)
+      const monitor = await startMonitor(container, observer, found.last_line_at)
+      monitor.notifyStarted()
+      return describeReplica(docker, found.id, found.deployment_id, found.listen_port)
+    },
+
+    async stop(replicaId, grace_ms) {
+      const { docker } = await engine.connection()
+      const container = docker.getContainer(replicaId)
+      const found = await container.inspect().then(
+        (one) => one,
+        (error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)),
+      )
+      if (!found || found.Config.Labels['homeport.instance'] !== engine.options.instance_id) return
+      if (found.State.Paused) await container.unpause().catch(() => {})
+      if (found.State.Running) {
+        // 304: it has ended meanwhile.
+        await container.stop({ t: Math.ceil(grace_ms / 1_000) }).catch((error: unknown) => {
+          if (getStatusCode(error) !== 304 && getStatusCode(error) !== 404) throw error
+        })
+      }
+      await monitors.get(replicaId)?.ended
+      stats.forget(replicaId)
+      await removeContainer(container)
+    },
+
+    async freeze(replicaId) {
+      const { docker } = await engine.connection()
+      frozen.add(replicaId)
+      // 409: it is frozen already, or does not run.
+      await docker
+        .getContainer(replicaId)
+        .pause()
+        .catch((error: unknown) => {
+          if (getStatusCode(error) !== 409 && getStatusCode(error) !== 404) throw error
+        })
+    },
+
+    async thaw(replicaId) {
+      frozen.delete(replicaId)
+      const { docker } = await engine.connection()
+      const container = docker.getContainer(replicaId)
+      const createGoneFailure = (error: unknown) => new StartFailure('start_failed', 'The app is gone.', 'Start it again.', error)
+      await container.unpause().catch(async (error: unknown) => {
+        if (getStatusCode(error) === 404) throw createGoneFailure(error)
+        if (getStatusCode(error) !== 409 && !/not paused/.test(String(error))) throw error
+        // Not frozen: it runs, or it has ended.
+        const { State } = await container
+          .inspect()
+          .catch((cause: unknown) => Promise.reject(getStatusCode(cause) === 404 ? createGoneFailure(cause) : cause))
+        if (!State.Running) throw createGoneFailure(error)
+      })
+    },
+
+    usage: (replicaId) => stats.read(replicaId),
+
+    async close() {
+      for (const monitor of monitors.values()) monitor.close()
+      monitors.clear()
+    },
+  }
+}
+
+/** A command of the shell form comes as `/bin/sh -c` and the text of the Dockerfile. */
+function formatCommand({ Cmd, Entrypoint }: { Cmd?: string[] | null; Entrypoint?: string | string[] | null }): string {
+  const args = Cmd?.length ? Cmd : [Entrypoint ?? []].flat()
+  return args.join(' ').replace(/^\/bin\/(?:sh|bash) -c /, '')
+}
+
+function toStartFailure(error: unknown, command: string): unknown {
+  const text = error instanceof Error ? error.message : ''
+  if (/executable file not found|no such file or directory/.test(text)) {
+    return new StartFailure(
+      'start_failed',
+      `The app did not start: the program of its command, \`${command}\`, was not found in the image.`,
+      'Check the start script of package.json, or the CMD of the Dockerfile.',
+      error,
+    )
+  }
+  if (getStatusCode(error) === 400)
+    return new StartFailure(
+      'start_failed',
+      `The app did not start: the engine refused its start command, \`${command}\`.`,
+      'Check the start script or the CMD of the Dockerfile.',
+      error,
+    )
+  return error
+}

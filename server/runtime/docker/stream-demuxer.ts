@@ -1,0 +1,70 @@
+import { createLineSplitter } from '../line-splitter.ts'
+
+/** Takes the engine's framed output apart: 8 bytes of head (stream, three zeros, length), then so many bytes. */
+export interface StreamDemuxer {
+  write(chunk: Buffer): void
+}
+
+const header_bytes = 8
+
+export function createStreamDemuxer(onData: (stream: 'stdout' | 'stderr', data: Buffer) => void): StreamDemuxer {
+  const header = Buffer.alloc(header_bytes)
+  let headerFilled = 0
+  let remaining = 0
+  let stream: 'stdout' | 'stderr' = 'stdout'
+
+  return {
+    write(chunk) {
+      let at = 0
+      while (at < chunk.length) {
+        if (remaining === 0) {
+          const copied = chunk.copy(header, headerFilled, at, Math.min(chunk.length, at + header_bytes - headerFilled))
+          headerFilled += copied
+          at += copied
+          if (headerFilled < header_bytes) return
+          headerFilled = 0
+          stream = header[0] === 2 ? 'stderr' : 'stdout'
+          remaining = header.readUInt32BE(4)
+          continue
+        }
+        const end = Math.min(chunk.length, at + remaining)
+        onData(stream, chunk.subarray(at, end))
+        remaining -= end - at
+        at = end
+      }
+    },
+  }
+}
+
+/** The output of one container as lines, from readings that may break off and begin anew. */
+export interface ContainerOutput {
+  /** Reads on from where the live stream goes. */
+  createLiveReader(): StreamDemuxer
+  /** Reads the whole output from its first byte, and passes over what was delivered by any reading before. */
+  createFullReader(): StreamDemuxer
+  end(): void
+}
+
+export function createContainerOutput(onLine: (stream: 'stdout' | 'stderr', line: string) => void): ContainerOutput {
+  const lines = { stdout: createLineSplitter((line) => onLine('stdout', line)), stderr: createLineSplitter((line) => onLine('stderr', line)) }
+  const delivered = { stdout: 0, stderr: 0 }
+  const deliver = (stream: 'stdout' | 'stderr', data: Buffer) => {
+    delivered[stream] += data.length
+    lines[stream].write(data)
+  }
+  return {
+    createLiveReader: () => createStreamDemuxer(deliver),
+    createFullReader() {
+      const seen = { stdout: 0, stderr: 0 }
+      return createStreamDemuxer((stream, data) => {
+        const skip = Math.min(data.length, Math.max(0, delivered[stream] - seen[stream]))
+        seen[stream] += data.length
+        if (skip < data.length) deliver(stream, data.subarray(skip))
+      })
+    },
+    end() {
+      lines.stdout.end()
+      lines.stderr.end()
+    },
+  }
+}

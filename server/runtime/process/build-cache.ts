@@ -1,0 +1,157 @@
+import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { copyFolder, isFolder, moveFolder, toPathSegment } from '../files.ts'
+import type { NodePlan } from '../dependency-key.ts'
+
+/** Dependencies and framework folders that outlive a build, per project. */
+export interface BuildCache {
+  /** Puts installed dependencies of this key into a source; false when there are none. */
+  restoreDependencies(projectId: string, key: string, source: string, signal: AbortSignal): Promise<boolean>
+  /** Keeps what an install made. Another build may have kept the same by now. */
+  saveDependencies(projectId: string, key: string, source: string, plan: NodePlan, signal: AbortSignal): Promise<void>
+  restoreFramework(projectId: string, app: string, folders: string[]): Promise<void>
+  saveFramework(projectId: string, app: string, folders: string[], signal: AbortSignal): Promise<void>
+  /** Copies the set of a key once more while nobody waits, so that the next build moves it in. Resolves when that is over. */
+  prepareSpareCopy(projectId: string, key: string): Promise<void>
+  removeProject(projectId: string): Promise<void>
+  /** Resolves when nothing is being laid aside. */
+  waitForSpareCopies(): Promise<void>
+}
+
+/** Sets of dependencies that are kept for one project; the least recently used goes. */
+const maxDependencySets = 3
+/** A copy of a set that no build has had, beside the sets; of each project one at most. */
+const sparePrefix = '.spare-'
+
+/** `closing`: what is made for later is let go. */
+export function createBuildCache(root: string, closing: AbortSignal): BuildCache {
+  const spareCopies = new Map<string, { done: Promise<void>; stop: AbortController }>()
+  const getDependencyFolder = (projectId: string) => join(root, 'dependencies', toPathSegment(projectId))
+  const getFrameworkFolder = (projectId: string) => join(root, 'frameworks', toPathSegment(projectId))
+
+  return {
+    async restoreDependencies(projectId, key, source, signal) {
+      const set = join(getDependencyFolder(projectId), toPathSegment(key))
+      if (!(await isFolder(set))) return false
+      const now = new Date()
+      await utimes(set, now, now).catch(() => {})
+      const temporary = await mkdtemp(join(getDependencyFolder(projectId), '.half-'))
+      try {
+        // Of two builds at once one gets it, and the other copies.
+        await rename(join(getDependencyFolder(projectId), sparePrefix + key), join(temporary, 'set')).catch(() => {})
+        for (const name of await readdir(set)) {
+          const target = join(source, decodeURIComponent(name))
+          await rm(target, { recursive: true, force: true })
+          await rename(join(temporary, 'set', name), target).catch(() => copyFolder(join(set, name), target, { signal }))
+        }
+      } finally {
+        await rm(temporary, { recursive: true, force: true })
+      }
+      return true
+    },
+
+    async prepareSpareCopy(projectId, key) {
+      if (spareCopies.has(projectId) || closing.aborted) return
+      const folder = getDependencyFolder(projectId)
+      const stop = new AbortController()
+      const signal = AbortSignal.any([stop.signal, closing])
+      const copy = async () => {
+        const others = (await readdir(folder)).filter((name) => name.startsWith(sparePrefix) && name !== sparePrefix + key)
+        for (const name of others) await rm(join(folder, name), { recursive: true, force: true })
+        if (await isFolder(join(folder, sparePrefix + key))) return
+        const partial = join(folder, `${sparePrefix}half`)
+        try {
+          await copyFolder(join(folder, toPathSegment(key)), partial, { signal, isUrgent: false })
+          await rename(partial, join(folder, sparePrefix + key))
+        } finally {
+          await rm(partial, { recursive: true, force: true })
+        }
+      }
+      // Without it the next build copies.
+      const done = copy()
+        .catch(() => {})
+        .finally(() => spareCopies.delete(projectId))
+      spareCopies.set(projectId, { done, stop })
+      await done
+    },
+
+    async saveDependencies(projectId, key, source, plan, signal) {
+      const folder = getDependencyFolder(projectId)
+      const set = join(folder, toPathSegment(key))
+      if (await isFolder(set)) return
+      // Yarn's plug'n'play leaves no node_modules to keep.
+      if (await stat(join(source, plan.install_directory, '.pnp.cjs')).catch(() => undefined)) return
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      const partial = await mkdtemp(join(folder, '.half-'))
+      try {
+        for (const modules of await findModuleFolders(source, plan))
+          await copyFolder(join(source, modules), join(partial, encodeURIComponent(modules)), { signal })
+        await rename(partial, set).catch(async (error: unknown) => {
+          if (!(await isFolder(set))) throw error
+        })
+      } finally {
+        await rm(partial, { recursive: true, force: true })
+      }
+      await removeOldestSets(folder)
+    },
+
+    async restoreFramework(projectId, app, folders) {
+      for (const folder of folders) {
+        const cached = join(getFrameworkFolder(projectId), encodeURIComponent(folder))
+        const target = join(app, folder)
+        // Moved, not copied: of two builds at once one goes without, and nothing is ever half there.
+        if ((await isFolder(cached)) && !(await isFolder(target))) await moveFolder(cached, target).catch(() => {})
+      }
+    },
+
+    async saveFramework(projectId, app, folders, signal) {
+      for (const folder of folders) {
+        if (!(await isFolder(join(app, folder)))) continue
+        const cached = join(getFrameworkFolder(projectId), encodeURIComponent(folder))
+        await mkdir(dirname(cached), { recursive: true, mode: 0o700 })
+        const partial = await mkdtemp(join(dirname(cached), '.half-'))
+        try {
+          await copyFolder(join(app, folder), join(partial, 'new'), { signal })
+          // Another build may do the same at this moment: the one that comes second has kept nothing, and has lost nothing.
+          await rename(cached, join(partial, 'old')).catch(() => {})
+          await rename(join(partial, 'new'), cached).catch(async (error: unknown) => {
+            if (!(await isFolder(cached))) throw error
+          })
+        } finally {
+          await rm(partial, { recursive: true, force: true })
+        }
+      }
+    },
+
+    async removeProject(projectId) {
+      const running = spareCopies.get(projectId)
+      running?.stop.abort()
+      await running?.done
+      await rm(getDependencyFolder(projectId), { recursive: true, force: true })
+      await rm(getFrameworkFolder(projectId), { recursive: true, force: true })
+    },
+
+    async waitForSpareCopies() {
+      await Promise.all([...spareCopies.values()].map(({ done }) => done))
+    },
+  }
+}
+
+/** `node_modules` of the install folder and of every workspace, relative to the source; folders within them come along. */
+async function findModuleFolders(source: string, plan: NodePlan): Promise<string[]> {
+  const folders = new Set([plan.install_directory, plan.app_directory, ...plan.install_inputs.map((input) => dirname(input))])
+  const existing = []
+  for (const folder of folders) {
+    const modules = join(folder, 'node_modules')
+    if (await isFolder(join(source, modules))) existing.push(modules)
+  }
+  return [...new Set(existing)]
+}
+
+async function removeOldestSets(folder: string): Promise<void> {
+  const sets = await Promise.all(
+    (await readdir(folder)).filter((name) => !name.startsWith('.')).map(async (name) => ({ name, used: (await stat(join(folder, name))).mtimeMs })),
+  )
+  for (const { name } of sets.toSorted((a, b) => b.used - a.used).slice(maxDependencySets))
+    await rm(join(folder, name), { recursive: true, force: true })
+}

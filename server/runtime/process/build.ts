@@ -1,0 +1,281 @@
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { platform } from 'node:os'
+import { delimiter, join } from 'node:path'
+import type { StepName } from '../../contract/deployments.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { createStepFailure } from '../build-failures.ts'
+import { createDependencyKey, type NodePlan } from '../dependency-key.ts'
+import { resolveInside, isFolder, moveFolder, measureFolder } from '../files.ts'
+import type { BuildCache } from './build-cache.ts'
+import { checkPlanPaths } from '../plan-paths.ts'
+import { type ProcessGroupOptions, startProcessGroup } from './process-group.ts'
+import type { ProcessRecords } from './process-records.ts'
+import type { SandboxProvider, SandboxFolders } from '../sandbox/sandbox.ts'
+import { readProcessStart } from './process-table.ts'
+import { defaultPath, createInstallEnvironment, type Toolchains } from './toolchains.ts'
+import { BuildFailure, type Artifact, type BuildRequest, type RuntimeOptions } from '../runtime.ts'
+import { raceAbort } from '../race-abort.ts'
+import { checkStaticSite, createMissingOutputFailure, planFromOutput } from '../static-output.ts'
+
+export interface ProcessBuildTools {
+  options: RuntimeOptions
+  toolchains: Toolchains
+  cache: BuildCache
+  sandboxProvider: SandboxProvider
+  records: ProcessRecords
+  /** Installs under way, by project and key of their dependencies. */
+  installing: Map<string, Promise<void>>
+}
+
+/** Those of one build. */
+interface BuildStepTools extends ProcessBuildTools {
+  folders: SandboxFolders
+}
+
+const maxProcesses = 512
+
+/** Of package managers, shared by all projects. */
+const sharedCaches = ['npm', 'yarn', 'pnpm']
+
+/** Builds a plan in `place`, the deployment's own folder, which is gone when this throws. */
+export async function buildInBundleFolder(request: BuildRequest, bundleFolder: string, tools: ProcessBuildTools): Promise<Artifact> {
+  const plan = request.plan.work
+  if (plan.kind === 'dockerfile') {
+    throw new BuildFailure(
+      'runtime_unavailable',
+      'This project builds from a Dockerfile, and no Docker engine answers.',
+      'Install Docker and start it, then deploy again; or remove the Dockerfile to have the framework detected.',
+    )
+  }
+  request.signal.throwIfAborted()
+  const home = join(tools.options.data_dir, 'work', `${request.deployment_id}-home`)
+  await rm(bundleFolder, { recursive: true, force: true })
+  try {
+    await mkdir(home, { recursive: true, mode: 0o700 })
+    await moveFolder(request.folder, join(bundleFolder, 'app'), request.signal)
+    const caches = sharedCaches.map((name) => join(tools.options.data_dir, 'cache', name))
+    for (const cache of caches) await mkdir(cache, { recursive: true, mode: 0o700 })
+    return await buildNodePlan(request, plan, bundleFolder, home, { ...tools, folders: { read: [], write: [bundleFolder, home, ...caches] } })
+  } catch (error) {
+    await rm(bundleFolder, { recursive: true, force: true, maxRetries: 5 })
+    // Whatever broke, an aborted build ends as aborted.
+    request.signal.throwIfAborted()
+    throw error
+  } finally {
+    await rm(home, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+async function buildNodePlan(request: BuildRequest, plan: NodePlan, bundleFolder: string, home: string, tools: BuildStepTools): Promise<Artifact> {
+  const { log, signal } = request
+  const source = join(bundleFolder, 'app')
+  await checkPlanPaths(source, plan)
+  const app = resolveInside(source, plan.app_directory)
+  const environment = await createBuildEnvironment(request, plan, source, home, tools)
+
+  let key: string | null = null
+  if (plan.install_command === null) log.skip('install')
+  else key = await installDependencies(request, plan, plan.install_command, source, environment, tools)
+
+  if (plan.build_command === null) {
+    log.skip('build')
+  } else {
+    log.step('build')
+    await tools.cache.restoreFramework(request.project_id, app, plan.cache_directories)
+    await runStep('build', plan.build_command, app, { ...environment, NODE_ENV: request.variables.NODE_ENV ?? 'production' }, request, tools)
+    await tools.cache.saveFramework(request.project_id, app, plan.cache_directories, signal)
+  }
+  signal.throwIfAborted()
+  if (key !== null) void tools.cache.prepareSpareCopy(request.project_id, key)
+  const outputPlan = await planFromOutput(plan, createSourceCheck(source), (line) => log.note('build', line))
+  return outputPlan.kind === 'static'
+    ? createStaticArtifact(outputPlan, bundleFolder, (line) => log.note('build', line))
+    : createServerArtifact(outputPlan, bundleFolder, request, tools)
+}
+
+/** Resolves to the key under which the dependencies are kept; null when they are not. */
+async function installDependencies(
+  request: BuildRequest,
+  plan: NodePlan,
+  command: string,
+  source: string,
+  environment: Record<string, string>,
+  tools: BuildStepTools,
+): Promise<string | null> {
+  const { log, signal } = request
+  log.step('install')
+  const key = await createDependencyKey(source, plan, request.project_id, request.variables)
+  // Build tools are among the development dependencies, which NODE_ENV=production would leave out.
+  const runInstall = () =>
+    runStep('install', command, resolveInside(source, plan.install_directory), { ...environment, NODE_ENV: 'development' }, request, tools)
+  if (key === null) {
+    await runInstall()
+    return null
+  }
+  const name = `${request.project_id} ${key}`
+  for (;;) {
+    const otherInstall = tools.installing.get(name)
+    if (otherInstall) {
+      log.note('install', 'Another build installs the same dependencies; waiting for it.')
+      await raceAbort(
+        otherInstall.catch(() => {}),
+        signal,
+      )
+      continue
+    }
+    if (await tools.cache.restoreDependencies(request.project_id, key, source, signal)) {
+      log.note('install', 'Dependencies come from the cache: what they depend on has not changed.')
+      return key
+    }
+    // Another build may have begun to install while the cache was read.
+    if (!tools.installing.has(name)) break
+  }
+  const job = runInstall()
+    .then(() => tools.cache.saveDependencies(request.project_id, key, source, plan, signal))
+    .finally(() => tools.installing.delete(name))
+  tools.installing.set(name, job)
+  await job
+  return key
+}
+
+async function createBuildEnvironment(
+  request: BuildRequest,
+  plan: NodePlan,
+  source: string,
+  home: string,
+  tools: ProcessBuildTools,
+): Promise<Record<string, string>> {
+  const node = await tools.toolchains.node(plan.node_version, request.signal)
+  const folders = [join(source, plan.app_directory, 'node_modules', '.bin'), join(source, plan.install_directory, 'node_modules', '.bin')]
+  const manager = plan.package_manager ?? { name: 'npm' as const, version: null }
+  folders.push(await tools.toolchains.packageManager(manager, Number.parseInt(node.version, 10), request.signal), node.folder)
+  const base = createInstallEnvironment(tools.options, home)
+  // Its store is below. As npm_config_store_dir npm would warn of it, where a script of a pnpm project runs npm.
+  const settings: Record<string, string> = manager.name === 'pnpm' ? { PNPM_HOME: join(tools.options.data_dir, 'cache', 'pnpm') } : {}
+  if (tools.options.npmrc_file) {
+    // A copy at the place where every package manager looks; the home folder goes when the build ends.
+    const copy = join(home, '.npmrc')
+    await writeFile(copy, await readFile(tools.options.npmrc_file), { mode: 0o600 })
+    settings.npm_config_userconfig = copy
+  }
+  await mkdir(join(home, 'tmp'), { recursive: true, mode: 0o700 })
+  return {
+    ...base,
+    ...settings,
+    TMPDIR: join(home, 'tmp'),
+    NODE_OPTIONS: createHeapOption(request.memory_mb, request.variables.NODE_OPTIONS),
+    ...omitVariables(request.variables, ['PATH', 'HOME', 'NODE_OPTIONS']),
+    PATH: [...folders, request.variables.PATH ?? tools.options.path ?? defaultPath].join(delimiter),
+  }
+}
+
+/** The heap of one Node process; what is beside it (buffers, code, other processes) needs room as well. */
+export function createHeapOption(memory_mb: number, projectOption: string | undefined): string {
+  const option = `--max-old-space-size=${Math.max(32, Math.floor(memory_mb * 0.8))}`
+  return projectOption ? `${option} ${projectOption}` : option
+}
+
+/** The name under which a running build is recorded. */
+export const getBuildRecordId = (deploymentId: string): string => `build-${deploymentId}`
+
+export const omitVariables = (variables: Record<string, string>, names: string[]): Record<string, string> =>
+  Object.fromEntries(Object.entries(variables).filter(([name]) => !names.includes(name)))
+
+/**
+ * What runs a command line by the system's shell. As Node's own `exec` does, Windows gets the command verbatim in one pair of quotes,
+ * which `cmd /s` takes away: quotes inside it would otherwise be escaped for the C runtime, and cmd does not know that escape.
+ */
+export const createShellCommand = (
+  command: string,
+  system: NodeJS.Platform = platform(),
+): Pick<ProcessGroupOptions, 'file' | 'args' | 'windowsVerbatimArguments'> =>
+  system === 'win32'
+    ? { file: 'cmd.exe', args: ['/d', '/s', '/c', `"${command}"`], windowsVerbatimArguments: true }
+    : { file: '/bin/sh', args: ['-c', command] }
+
+/** Runs one command of the project by the shell; throws `BuildFailure` when it fails. */
+async function runStep(
+  step: StepName & ('install' | 'build'),
+  command: string,
+  cwd: string,
+  env: Record<string, string>,
+  request: BuildRequest,
+  tools: BuildStepTools,
+): Promise<void> {
+  const { log, signal } = request
+  signal.throwIfAborted()
+  if (!(await isFolder(cwd)))
+    throw new BuildFailure(`${step}_failed`, `The folder to ${step} in does not exist.`, 'Check the root directory of the project.')
+  log.note(step, `> ${command}`)
+  const clock = tools.options.clock ?? systemClock
+  const startedAt = clock.monotonic()
+  const shell = createShellCommand(command)
+  const sandbox = await tools.sandboxProvider.find()
+  const group = await startProcessGroup({
+    ...(sandbox ? sandbox.confine({ ...shell, cwd }, tools.folders) : shell),
+    cwd,
+    env,
+    memory_mb: request.memory_mb,
+    max_processes: maxProcesses,
+    clock,
+    onLine: (stream, line) => {
+      if (!signal.aborted) log.line(step, stream, line)
+    },
+  })
+  const abort = () => void group.stop(0)
+  signal.addEventListener('abort', abort, { once: true })
+  if (signal.aborted) abort()
+  // A build that outlives a crash of the platform is found by this and ended.
+  const id = getBuildRecordId(request.deployment_id)
+  const recordWritten = readProcessStart(group.pid).then((started) =>
+    started ? tools.records.write({ id, project_id: request.project_id, deployment_id: request.deployment_id, pid: group.pid, started }) : undefined,
+  )
+  const end = await group.ended.finally(() => signal.removeEventListener('abort', abort))
+  await recordWritten.then(() => tools.records.remove(id)).catch((error: unknown) => tools.options.log.warn('process_record_failed', { error }))
+  signal.throwIfAborted()
+  if (end.code === 0 && !end.out_of_memory) return
+  throw createStepFailure(step, command, { ...end, duration_ms: clock.monotonic() - startedAt }, request.memory_mb, maxProcesses)
+}
+
+const createSourceCheck = (source: string) => (path: string) =>
+  stat(resolveInside(source, path)).then(
+    () => true,
+    () => false,
+  )
+
+async function createStaticArtifact(
+  plan: Extract<NodePlan, { kind: 'static' }>,
+  bundleFolder: string,
+  onNote: (line: string) => void,
+): Promise<Artifact> {
+  const source = join(bundleFolder, 'app')
+  // Again, as the build may have made links.
+  await checkPlanPaths(source, plan)
+  const output = resolveInside(source, plan.output_directory)
+  if (!(await isFolder(output))) throw await createMissingOutputFailure(plan, createSourceCheck(source))
+  const directory = join(bundleFolder, 'site')
+  if (output === source) await rm(join(source, '.git'), { recursive: true, force: true })
+  const bytes = await measureFolder(output, true)
+  await checkStaticSite(output, plan, onNote)
+  await moveFolder(output, directory)
+  if (output !== source) await rm(source, { recursive: true, force: true, maxRetries: 5 })
+  return { kind: 'static', directory, spa_fallback: plan.spa_fallback, bytes }
+}
+
+async function createServerArtifact(
+  plan: Extract<NodePlan, { kind: 'server' }>,
+  bundleFolder: string,
+  request: BuildRequest,
+  tools: ProcessBuildTools,
+): Promise<Artifact> {
+  const node = await tools.toolchains.node(plan.node_version, request.signal)
+  return {
+    kind: 'bundle',
+    directory: resolveInside(join(bundleFolder, 'app'), plan.app_directory),
+    command: plan.start_command,
+    node_version: node.version,
+    package_manager: plan.package_manager,
+    variables: plan.variables,
+    bytes: await measureFolder(bundleFolder),
+  }
+}

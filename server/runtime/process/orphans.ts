@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process'
+import { platform } from 'node:os'
+import { sep } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { readProcFile } from '../../lib/proc-file.ts'
+import { findProcessTree, readProcessTable } from './process-table.ts'
+
+export interface OrphanProcess {
+  pid: number
+  /** As in the process table: with the pid it names one process for ever. */
+  started: string
+}
+
+/**
+ * Processes of builds and apps that a platform before us left behind unrecorded: it was killed between their start and their
+ * record, or in the middle of a build. They are known by their HOME or TMPDIR, which we set to folders of the data folder;
+ * what this process began itself is none of them. Not looked for on Windows.
+ */
+export async function findOrphans(dataDir: string): Promise<OrphanProcess[]> {
+  const table = await readProcessTable({ now: true })
+  const ownPids = new Set(findProcessTree(table, process.pid))
+  const markers = [`HOME=${dataDir}${sep}`, `TMPDIR=${dataDir}${sep}`]
+  const others = table.filter((row) => !ownPids.has(row.pid))
+  const marked = platform() === 'linux' ? await findMarkedByProc(others, markers) : await findMarkedByPs(markers)
+  return others.filter((row) => marked.has(row.pid)).map(({ pid, started }) => ({ pid, started }))
+}
+
+async function findMarkedByProc(rows: { pid: number }[], markers: string[]): Promise<Set<number>> {
+  const marked = new Set<number>()
+  for (const { pid } of rows) {
+    await nextTurn()
+    // Those of other users cannot be read, and are none of ours.
+    const environment = `\0${readProcFile(`${pid}/environ`)}`
+    if (markers.some((marker) => environment.includes(`\0${marker}`))) marked.add(pid)
+  }
+  return marked
+}
+
+/** macOS and the BSDs: `-E` shows the environment of one's own processes behind the command. */
+function findMarkedByPs(markers: string[]): Promise<Set<number>> {
+  return new Promise((resolve) => {
+    execFile('ps', ['-axwwE', '-o', 'pid=,command='], { timeout: 10_000, maxBuffer: 64 * 1024 * 1024 }, (error, stdout) => {
+      const lines = error ? [] : stdout.split('\n').filter((line) => markers.some((marker) => line.includes(` ${marker}`)))
+      resolve(new Set(lines.map((line) => Number.parseInt(line, 10))))
+    })
+  })
+}

@@ -1,0 +1,280 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, rm } from 'node:fs/promises'
+import { platform } from 'node:os'
+import { delimiter, join, relative, sep } from 'node:path'
+import { sleep, systemClock } from '../../lib/clock.ts'
+import { createReplicaExit } from '../exit.ts'
+import { removeBundles, isFolder, toPathSegment } from '../files.ts'
+import { buildInBundleFolder, getBuildRecordId, createHeapOption, omitVariables } from './build.ts'
+import { createBuildCache } from './build-cache.ts'
+import { killProcessGroup, killProcess, startProcessGroup, type ProcessGroup } from './process-group.ts'
+import { createPortAllocator, findListeningSockets } from '../ports.ts'
+import { createProcessRecords, isRecordedProcessAlive, type ProcessRecord } from './process-records.ts'
+import { findOrphans, type OrphanProcess } from './orphans.ts'
+import { measurePrivateMemory, measureCpuTime, readProcessStart } from './process-table.ts'
+import { createSandboxProvider, findProgram } from '../sandbox/sandbox-provider.ts'
+import { createToolchains, defaultPath, removePartialToolchains, createWindowsVariables } from './toolchains.ts'
+import { StartFailure, type Artifact, type Replica, type Runtime, type RuntimeOptions, type StartRequest } from '../runtime.ts'
+
+interface RunningProcess {
+  group: ProcessGroup
+  port: number
+  /** For `usage`: processor time at the last look. */
+  usage_sample: { at_ms: number; cpu_ms: number }
+}
+
+const maxProcesses = 256
+
+/**
+ * Builds and runs Node and static apps as child processes of this machine: own folder, environment, port and a ceiling
+ * for memory. Where the system offers a sandbox they see no other files of this machine; its network and its user they always share. Needs
+ * nothing that is not among our own dependencies.
+ */
+export function createProcessRuntime(options: RuntimeOptions): Runtime {
+  const { clock = systemClock } = options
+  const closing = new AbortController()
+  const toolchains = createToolchains(options, closing.signal)
+  const cache = createBuildCache(join(options.data_dir, 'cache'), closing.signal)
+  const sandboxProvider = createSandboxProvider(options)
+  const records = createProcessRecords(join(options.data_dir, 'processes'))
+  const ports = createPortAllocator()
+  const installing = new Map<string, Promise<void>>()
+  /** What a dead platform left unrecorded, by id. Looked for once: from then on everything is recorded or running. */
+  let orphans: Promise<Map<string, OrphanProcess>> | undefined
+  const running = new Map<string, RunningProcess>()
+  const getBundleFolder = (deploymentId: string) => join(options.data_dir, 'bundles', toPathSegment(deploymentId))
+  /** The whole folder of what a deployment built: a roll-back runs what an earlier one did. */
+  const getArtifactFolder = (directory: string) =>
+    join(options.data_dir, 'bundles', relative(join(options.data_dir, 'bundles'), directory).split(sep)[0] ?? '')
+  void removePartialToolchains(options).catch((error: unknown) => options.log.warn('toolchain_sweep_failed', { error }))
+
+  const createAppEnvironment = async (request: StartRequest, artifact: Extract<Artifact, { kind: 'bundle' }>, port: number) => {
+    const node = await toolchains.node(artifact.node_version, request.signal)
+    const bundleFolder = getBundleFolder(request.deployment_id)
+    const [home, temporary] = [join(bundleFolder, 'home'), join(bundleFolder, 'tmp')]
+    await mkdir(home, { recursive: true, mode: 0o700 })
+    await mkdir(temporary, { recursive: true, mode: 0o700 })
+    const folders = [join(artifact.directory, 'node_modules', '.bin')]
+    if (artifact.package_manager)
+      folders.push(await toolchains.packageManager(artifact.package_manager, Number.parseInt(node.version, 10), request.signal))
+    folders.push(node.folder)
+    const appVariables = { ...artifact.variables, ...request.variables }
+    return {
+      LANG: 'C.UTF-8',
+      TMPDIR: temporary,
+      npm_config_update_notifier: 'false',
+      NODE_ENV: 'production',
+      ...createWindowsVariables({ home, temporary, system_root: options.system_root }),
+      ...omitVariables(appVariables, ['PATH', 'HOME', 'NODE_OPTIONS', 'PORT', 'HOST']),
+      HOME: home,
+      NODE_OPTIONS: createHeapOption(request.memory_mb, appVariables.NODE_OPTIONS),
+      PATH: [...folders, appVariables.PATH ?? options.path ?? defaultPath].join(delimiter),
+      PORT: String(port),
+      HOST: '127.0.0.1',
+    }
+  }
+
+  const start = async (request: StartRequest): Promise<Replica> => {
+    const { artifact } = request
+    if (artifact.kind !== 'bundle')
+      throw new StartFailure('start_failed', 'This version was built by Docker.', 'Start Docker, or deploy the project again.')
+    if (!(await isFolder(artifact.directory)))
+      throw new StartFailure('start_failed', 'The files of this version are gone.', 'Deploy the project again.')
+    const id = `proc_${randomBytes(9).toString('hex')}`
+    const port = await ports.allocate()
+    let group: ProcessGroup
+    try {
+      const env = await createAppEnvironment(request, artifact, port)
+      request.signal.throwIfAborted()
+      const [file = 'node', ...args] = artifact.command
+      const command = { ...createWindowsCommand(file, args), cwd: artifact.directory }
+      const sandbox = await sandboxProvider.find()
+      // A sandbox tells of a missing program only in the output.
+      if (sandbox && !(await findProgram(file, env.PATH.split(delimiter))))
+        throw Object.assign(new Error(`No ${file} on the PATH.`), { code: 'ENOENT' })
+      const folders = { read: [], write: [getArtifactFolder(artifact.directory), getBundleFolder(request.deployment_id)] }
+      group = await startProcessGroup({
+        ...(sandbox ? sandbox.confine(command, folders) : command),
+        cwd: artifact.directory,
+        env,
+        memory_mb: request.memory_mb,
+        max_processes: maxProcesses,
+        clock,
+        onLine: request.onLine,
+      })
+    } catch (error) {
+      ports.release(port)
+      request.signal.throwIfAborted()
+      if (error instanceof StartFailure) throw error
+      const code = (error as NodeJS.ErrnoException).code
+      const reason = code === 'ENOENT' ? `the program \`${artifact.command[0]}\` was not found` : `\`${artifact.command.join(' ')}\` could not be run`
+      throw new StartFailure('start_failed', `The app did not start: ${reason}.`, 'Check the start script of package.json.', error)
+    }
+    running.set(id, { group, port, usage_sample: { at_ms: systemClock.monotonic(), cpu_ms: 0 } })
+    const recordWritten = readProcessStart(group.pid)
+      .then((started) =>
+        started && running.has(id)
+          ? records.write({ id, project_id: request.project_id, deployment_id: request.deployment_id, pid: group.pid, started })
+          : undefined,
+      )
+      .catch((error: unknown) => options.log.warn('process_record_failed', { error }))
+    void group.ended.then(async ({ code, signal, out_of_memory }) => {
+      running.delete(id)
+      ports.release(port)
+      await recordWritten
+      await records.remove(id).catch(() => {})
+      request.onExit(createReplicaExit(code, signal, out_of_memory))
+    })
+    await recordWritten
+    return {
+      id,
+      deployment_id: request.deployment_id,
+      command: artifact.command.join(' '),
+      host: '127.0.0.1',
+      is_on_host: true,
+      port,
+      assigned_port: port,
+      getListeningPorts: async () =>
+        (await findListeningSockets(await group.listPids())).map(({ hosts, ...socket }) => ({
+          ...socket,
+          is_exposed: false,
+          endpoints: hosts.map((host) => ({ host, port: socket.port })),
+        })),
+    }
+  }
+
+  /** Stops what a platform before us left. Its number is checked against its time of start, so that no stranger is hit. */
+  const stopRecordedProcess = async (record: ProcessRecord, grace_ms: number) => {
+    if (await isRecordedProcessAlive(record)) {
+      if (grace_ms > 0) {
+        killProcessGroup(record.pid, 'SIGTERM')
+        killProcessGroup(record.pid, 'SIGCONT')
+      }
+      const deadline = clock.monotonic() + grace_ms
+      while (clock.monotonic() < deadline && (await isRecordedProcessAlive(record))) await sleep(clock, 50)
+      if (await isRecordedProcessAlive(record)) killProcessGroup(record.pid, 'SIGKILL')
+    }
+    await records.remove(record.id)
+  }
+
+  return {
+    name: 'process',
+    isolates: false,
+
+    async probe() {
+      return { available: true, version: null, reason: 'Apps run as processes of this machine. The check “sandbox” says what confines them.' }
+    },
+
+    check: () => sandboxProvider.check(),
+
+    async build(request) {
+      return buildInBundleFolder(request, getBundleFolder(request.deployment_id), {
+        options,
+        toolchains,
+        cache,
+        sandboxProvider,
+        records,
+        installing,
+      })
+    },
+
+    start,
+
+    async list() {
+      orphans ??= findOrphansById(options.data_dir)
+      const appRecords = (await records.list()).filter((record) => record.id !== getBuildRecordId(record.deployment_id))
+      const states = await Promise.all(
+        appRecords.map(async (record) => ({ record, alive: running.has(record.id) || (await isRecordedProcessAlive(record)) })),
+      )
+      const describeReplica = (id: string, ids: { project_id: string; deployment_id: string }, isAlive: boolean) => ({
+        id,
+        project_id: ids.project_id,
+        deployment_id: ids.deployment_id,
+        running: isAlive,
+        frozen: false,
+        exit: isAlive ? null : { code: null, signal: null, out_of_memory: false },
+        adoptable: false,
+        last_line_at: null,
+        listen_port: null,
+      })
+      const unrecorded = [...(await orphans)].filter(
+        ([, orphan]) => !appRecords.some((record) => record.pid === orphan.pid && record.started === orphan.started),
+      )
+      return [
+        ...states.map(({ record, alive: isAlive }) => describeReplica(record.id, record, isAlive)),
+        ...unrecorded.map(([id]) => describeReplica(id, { project_id: '', deployment_id: '' }, true)),
+      ]
+    },
+
+    async adopt() {
+      return undefined
+    },
+
+    async stop(replicaId, grace_ms) {
+      const runningProcess = running.get(replicaId)
+      if (runningProcess) {
+        await runningProcess.group.stop(grace_ms)
+        return
+      }
+      const record = (await records.list()).find((one) => one.id === replicaId)
+      if (record) return stopRecordedProcess(record, grace_ms)
+      const orphan = (await orphans)?.get(replicaId)
+      if (!orphan) return
+      ;(await orphans)?.delete(replicaId)
+      if ((await readProcessStart(orphan.pid)) === orphan.started) killProcess(orphan.pid)
+    },
+
+    async freeze(replicaId) {
+      // Every signal ends a process there.
+      if (platform() === 'win32') throw new Error('Processes cannot be frozen on Windows.')
+      running.get(replicaId)?.group.setFrozen(true)
+    },
+
+    async thaw(replicaId) {
+      const runningProcess = running.get(replicaId)
+      if (!runningProcess) throw new StartFailure('start_failed', 'The app is gone.', 'Start it again.')
+      runningProcess.group.setFrozen(false)
+      // One that was killed meanwhile may not have been told of yet.
+      if (platform() === 'linux' && (await readProcessStart(runningProcess.group.pid)) === undefined)
+        throw new StartFailure('start_failed', 'The app is gone.', 'Start it again.')
+    },
+
+    async usage(replicaId) {
+      const runningProcess = running.get(replicaId)
+      if (!runningProcess) return null
+      const members = await runningProcess.group.listPids()
+      const [memory, cpu_ms] = await Promise.all([measurePrivateMemory(members), measureCpuTime(members)])
+      // Processor time is the kernel's and passes with the system's clock.
+      const at_ms = systemClock.monotonic()
+      const cpu_percent = Math.max(0, (100 * (cpu_ms - runningProcess.usage_sample.cpu_ms)) / Math.max(1, at_ms - runningProcess.usage_sample.at_ms))
+      runningProcess.usage_sample = { at_ms, cpu_ms }
+      return { cpu_percent: Math.round(cpu_percent * 10) / 10, memory_mb: Math.round(memory / 1024 / 1024) }
+    },
+
+    async removeProjectCaches(projectId) {
+      await cache.removeProject(projectId)
+    },
+
+    async discard(deploymentId, artifact) {
+      for (const record of await records.list())
+        if (record.deployment_id === deploymentId && !running.has(record.id)) await stopRecordedProcess(record, 0)
+      await removeBundles(options.data_dir, deploymentId, artifact)
+      await rm(join(options.data_dir, 'work', `${toPathSegment(deploymentId)}-home`), { recursive: true, force: true })
+    },
+
+    async close() {
+      closing.abort(new Error('The platform is closing.'))
+      await cache.waitForSpareCopies()
+    },
+  }
+}
+
+async function findOrphansById(dataDir: string): Promise<Map<string, OrphanProcess>> {
+  return new Map((await findOrphans(dataDir)).map((orphan) => [`stray_${orphan.pid}`, orphan]))
+}
+
+/** Windows starts scripts such as npm.cmd only by its shell; what needs one is named by us, never by input. */
+function createWindowsCommand(file: string, args: string[]): { file: string; args: string[] } {
+  if (platform() !== 'win32' || file === 'node') return { file, args }
+  return { file: 'cmd.exe', args: ['/d', '/c', file, ...args] }
+}

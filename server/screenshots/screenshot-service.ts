@@ -1,0 +1,258 @@
+import { join } from 'node:path'
+import type { DoctorCheck } from '../contract/instance.ts'
+import { screenshotVariants, type ScreenshotVariant } from '../contract/previews.ts'
+import type { EventBus } from '../lib/event-bus.ts'
+import { type Clock, isoTime, type Timer } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { createScreenshotFiles, type ScreenshotFile } from './screenshot-files.ts'
+import type { Screenshotter, ScreenshotRequest } from './screenshotter.ts'
+
+const retryDelay_ms = 5_000
+/** Once more, and then not in this run. */
+const maxTries = 2
+const maxWaits = 12
+/** A picture gives way to deployments for so long, and then no more. */
+const maxYield_ms = 60_000
+
+/** What serves now. */
+export interface ScreenshotTarget {
+  deployment_id: string
+  project_id: string
+  target: string
+  branch: string | null
+  url: string
+  taken: ScreenshotVariant[]
+}
+
+/** What is remembered of the pictures; kept by the store. */
+export interface ScreenshotRecords {
+  /** undefined: it serves no longer, or not yet. */
+  find(deploymentId: string): Promise<ScreenshotTarget | undefined>
+  listCurrent(): Promise<ScreenshotTarget[]>
+  /** Whether something is being built or started. */
+  isDeploying(): Promise<boolean>
+  /** False: it serves no longer, and is not kept. */
+  insert(row: { deployment_id: string; variant: ScreenshotVariant; bytes: number; created_at: string }): Promise<boolean>
+  list(): Promise<ScreenshotFile[]>
+  remove(deploymentId: string, variant: ScreenshotVariant): Promise<void>
+  forget(place: { deployment_id: string } | { project_id: string }): Promise<void>
+}
+
+export interface ScreenshotServiceOptions {
+  store: ScreenshotRecords
+  screenshotter: Screenshotter
+  bus: EventBus
+  clock: Clock
+  log: Log
+  data_dir: string
+  isEnabled(): boolean
+  /** What a name leads to right now. */
+  findRoute(host: string): { kind: string; deployment_id: string | null } | undefined
+  /** Where a name is at the edge of this run; what a row says may be of an earlier one, with another port. */
+  getUrl(host: string): string
+  /** A door of the edge where what asks is no visit. */
+  openEndpoint(): Promise<ScreenshotRequest['endpoint'] & { close(): Promise<void> }>
+  probe_secret: string
+}
+
+export interface ScreenshotService {
+  read(of: { id: string; project_id: string }, variant: ScreenshotVariant): Promise<Uint8Array | undefined>
+  /** Takes up what the last run left. */
+  start(): Promise<void>
+  /** Frees the pictures of one deployment, or all of a project. */
+  remove(place: { project_id: string; deployment_id?: string }): Promise<void>
+  check(): DoctorCheck
+  close(): Promise<void>
+}
+
+/**
+ * Pictures of what serves, taken behind everything else: one browser at a time, right after a deployment became ready, while its
+ * app is awake. An app that sleeps is not woken for it; it is looked at when somebody else has.
+ */
+export function createScreenshotService(options: ScreenshotServiceOptions): ScreenshotService {
+  const { store, bus, log, screenshotter } = options
+  const files = createScreenshotFiles(join(options.data_dir, 'screenshots'))
+  /** What is still to be taken, by place: a newer deployment takes the turn of an older one of the same place. */
+  const queue = new Map<string, ScreenshotTarget>()
+  /** What slept when its turn came, by project. */
+  const sleepingByProject = new Map<string, Set<string>>()
+  const counts = { tries: new Map<string, number>(), waits: new Map<string, number>() }
+  const timers = new Set<Timer>()
+  /** Pictures wait for deployments to end, until this. */
+  let yielding: { until: number; timer: Timer } | undefined
+  let running: { target: ScreenshotTarget; controller: AbortController } | undefined
+  let working: Promise<void> = Promise.resolve()
+  let isClosed = false
+
+  const missingVariants = (target: ScreenshotTarget) => screenshotVariants.filter((variant) => !target.taken.includes(variant))
+  const slotOf = (target: ScreenshotTarget) => `${target.project_id} ${target.target} ${target.target === 'preview' ? target.branch : ''}`
+  /** Whether its name leads to this very deployment now, and how. */
+  const readRouteState = ({ url, deployment_id }: ScreenshotTarget): 'awake' | 'asleep' | 'elsewhere' => {
+    const route = options.findRoute(new URL(url).hostname)
+    if (route?.deployment_id !== deployment_id || route.kind === 'page') return 'elsewhere'
+    return route.kind === 'asleep' ? 'asleep' : 'awake'
+  }
+  const logFailure = (error: unknown) => log.warn('screenshots_not_looked_after', { error })
+
+  const enqueue = (target: ScreenshotTarget): void => {
+    if (isClosed || !options.isEnabled() || missingVariants(target).length === 0) return
+    if ((counts.tries.get(target.deployment_id) ?? 0) >= maxTries || running?.target.deployment_id === target.deployment_id) return
+    queue.set(slotOf(target), target)
+    if (!running) startWorker()
+  }
+
+  const startWorker = (): void => void (working = working.then(processQueue).catch(logFailure))
+
+  /** Whether deployments need the machine: a browser would take as much of it as a build. */
+  const shouldYield = async (): Promise<boolean> => {
+    const isDeploying = await store.isDeploying()
+    if (!isDeploying && yielding) {
+      cancelTimer(yielding.timer)
+      yielding = undefined
+    } else if (isDeploying) yielding ??= { until: options.clock.monotonic() + maxYield_ms, timer: startTimer(maxYield_ms, startWorker) }
+    return yielding !== undefined && options.clock.monotonic() < yielding.until
+  }
+
+  /** A deployment began or ended: a picture that is being taken is put off, or one that was put off is taken. */
+  const updateQueue = async (): Promise<void> => {
+    if (!running) return queue.size > 0 ? startWorker() : undefined
+    if (!(await shouldYield()) || !running) return
+    const { target, controller } = running
+    if (!queue.has(slotOf(target))) queue.set(slotOf(target), target)
+    controller.abort(new Error('A deployment has begun.'))
+  }
+
+  const startTimer = (ms: number, run: () => void): Timer => {
+    const timer = options.clock.setTimeout(() => {
+      timers.delete(timer)
+      run()
+    }, ms)
+    timers.add(timer.unref())
+    return timer
+  }
+
+  const cancelTimer = (timer: Timer): void => {
+    timer.cancel()
+    timers.delete(timer)
+  }
+
+  const updateDeployment = async (deploymentId: string): Promise<void> => {
+    const target = await store.find(deploymentId)
+    if (target) return enqueue(target)
+    for (const [slot, waiting] of queue) if (waiting.deployment_id === deploymentId) queue.delete(slot)
+    if (running?.target.deployment_id === deploymentId) running.controller.abort(new Error('It serves no longer.'))
+  }
+
+  const processQueue = async (): Promise<void> => {
+    for (;;) {
+      if (isClosed || queue.size === 0 || (await shouldYield())) return
+      const [key, waiting] = queue.entries().next().value ?? []
+      if (key === undefined || waiting === undefined) return
+      queue.delete(key)
+      const target = await store.find(waiting.deployment_id)
+      if (!target || missingVariants(target).length === 0 || screenshotter.name() === null || !options.isEnabled()) continue
+      const routeState = readRouteState(target)
+      if (routeState !== 'awake') {
+        sleepingByProject.set(target.project_id, (sleepingByProject.get(target.project_id) ?? new Set()).add(target.deployment_id))
+        // It may be on its way up, as all are after a start.
+        if (routeState === 'elsewhere') scheduleRetry(target, 'waits', maxWaits)
+        continue
+      }
+      const controller = new AbortController()
+      running = { target, controller }
+      try {
+        await takeScreenshots(target, controller.signal)
+      } catch (error) {
+        if (!controller.signal.aborted) {
+          const will_try_again = scheduleRetry(target, 'tries', maxTries)
+          log.warn('screenshot_not_taken', { deployment: target.deployment_id, will_try_again, error })
+        }
+      } finally {
+        running = undefined
+      }
+    }
+  }
+
+  const takeScreenshots = async (target: ScreenshotTarget, signal: AbortSignal): Promise<void> => {
+    const endpoint = await options.openEndpoint()
+    const url = options.getUrl(new URL(target.url).hostname)
+    const request = { url, endpoint, headers: { 'x-homeport-look': options.probe_secret }, variants: missingVariants(target), signal }
+    try {
+      for await (const { variant, png } of screenshotter.take(request)) {
+        // A newer version may have come in between: then it was that one which stood before the camera.
+        if (signal.aborted || readRouteState(target) === 'elsewhere') return
+        await saveScreenshot({ ...target, variant }, png)
+      }
+    } finally {
+      await endpoint.close()
+    }
+  }
+
+  const saveScreenshot = async ({ project_id, deployment_id, variant }: ScreenshotFile, png: Uint8Array): Promise<void> => {
+    const of = { project_id, deployment_id, variant }
+    await files.write(of, png)
+    if (await store.insert({ deployment_id, variant, bytes: png.byteLength, created_at: isoTime(options.clock.now()) }))
+      bus.emit(`deployment:${deployment_id}`)
+    else await files.remove(of)
+  }
+
+  /** Looks at it again in a while, unless that was done often enough. */
+  const scheduleRetry = ({ deployment_id }: ScreenshotTarget, what: 'tries' | 'waits', max: number): boolean => {
+    const count = (counts[what].get(deployment_id) ?? 0) + 1
+    counts[what].set(deployment_id, count)
+    if (count >= max || isClosed) return false
+    startTimer(retryDelay_ms, () => void updateDeployment(deployment_id).catch(logFailure))
+    return true
+  }
+
+  const unsubscribe = bus.onAny((name) => {
+    const [kind, id = ''] = name.split(':')
+    if (kind === 'deployment') updateDeployment(id).then(updateQueue).catch(logFailure)
+    if (kind === 'project' && running?.target.project_id === id) updateDeployment(running.target.deployment_id).catch(logFailure)
+    // That an app is awake again is said in its log.
+    if (kind !== 'log' || sleepingByProject.size === 0) return
+    const waiting = sleepingByProject.get(id)
+    sleepingByProject.delete(id)
+    for (const deploymentId of waiting ?? []) updateDeployment(deploymentId).catch(logFailure)
+  })
+
+  return {
+    async read({ id, project_id }, variant) {
+      return files.read({ project_id, deployment_id: id, variant })
+    },
+
+    async start() {
+      for (const missingFile of await files.removeUnknown(await store.list())) await store.remove(missingFile.deployment_id, missingFile.variant)
+      for (const target of await store.listCurrent()) enqueue(target)
+    },
+
+    async remove({ project_id, deployment_id }) {
+      if (deployment_id === undefined) {
+        await files.removeProject(project_id)
+        await store.forget({ project_id })
+      } else {
+        await files.removeDeployment({ project_id, deployment_id })
+        await store.forget({ deployment_id })
+      }
+    },
+
+    check() {
+      const name = screenshotter.name()
+      if (name !== null) return { name: 'screenshots', status: 'ok', message: name, mend: null }
+      return {
+        name: 'screenshots',
+        status: 'warning',
+        message: 'No Chromium or Chrome was found: no screenshots are taken of what is deployed.',
+        mend: 'Install Chromium (Debian and Ubuntu: sudo apt install chromium) or Google Chrome, or name one with HOMEPORT_CHROMIUM.',
+      }
+    },
+
+    async close() {
+      isClosed = true
+      unsubscribe()
+      for (const timer of timers) timer.cancel()
+      running?.controller.abort(new Error('Homeport ends.'))
+      await working
+    },
+  }
+}

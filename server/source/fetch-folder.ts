@@ -1,0 +1,133 @@
+import { constants } from 'node:fs'
+import { copyFile, lstat, mkdir, readlink, realpath, stat, symlink } from 'node:fs/promises'
+import { dirname, isAbsolute, join, relative } from 'node:path'
+import { listFolderFiles } from '../lib/folder-files.ts'
+import { describeFolder, listGitFiles } from './fetch-git.ts'
+import type { GitHost } from './git-repository.ts'
+import { isLinkInside } from './links.ts'
+import { SourceError, type SourceFetchOptions, type FetchedSource } from './source.ts'
+
+const maxConcurrentCopies = 16
+/**
+ * Copies the working tree of a folder into `into/source`: what git would show of it, else all that no .gitignore names.
+ * Files with variables of this machine (.env) are left out unless git keeps them: their place is in the project's variables.
+ */
+export async function fetchFolder(path: string, options: SourceFetchOptions, host: GitHost): Promise<FetchedSource> {
+  const { into, log, signal } = options
+  const note = (line: string) => log.note('clone', line)
+  const from = await resolveFolder(path)
+  const target = join(into, 'source')
+  await mkdir(target, { recursive: true })
+  const description = await describeFolder(from, host, signal)
+  const listed = description.is_git ? await listGitFiles(from, host, signal) : null
+  note(`Copying the folder ${path}${listed ? ', without what git ignores' : ', without node_modules and what .gitignore names'}.`)
+  const copied = await copyAll(
+    listed ? listWithSubmodules(listed, from, note, (path) => listGitFiles(path, host, signal)) : listFolderFiles(from, note),
+    {
+      from,
+      target,
+      note,
+      signal,
+    },
+  )
+  note(
+    `${copied} files copied${description.commit_sha ? `; commit ${description.commit_sha.slice(0, 12)}${description.is_dirty ? ' with changes that no commit holds' : ''}` : ''}.`,
+  )
+  const { branch, commit_sha, commit_message, commit_author, is_dirty } = description
+  return { folder: target, branch, commit_sha, commit_message, commit_author, is_dirty }
+}
+
+/** Files of submodules as they are in the folder. git names only their own folders; with a slash at the end it is a repository that git does not know. */
+async function* listWithSubmodules(
+  names: Iterable<string>,
+  from: string,
+  note: (line: string) => void,
+  list: (path: string) => Promise<string[] | null>,
+): AsyncGenerator<string> {
+  for (const name of names) {
+    const path = join(from, name)
+    const info = name.endsWith('/') ? null : await lstat(path).catch(() => null)
+    if (!info?.isDirectory()) {
+      yield name
+      continue
+    }
+    const nestedFiles = await lstat(join(path, '.git')).then(
+      () => list(path),
+      () => null,
+    )
+    if (nestedFiles)
+      yield* listWithSubmodules(
+        nestedFiles.map((one) => `${name}/${one}`),
+        from,
+        note,
+        list,
+      )
+    else note(`Warning: the submodule ${name} is empty. Run git submodule update --init in the folder, then deploy again.`)
+  }
+}
+
+async function resolveFolder(path: string): Promise<string> {
+  const hint = 'Check the path; the platform must be able to read it.'
+  if (!isAbsolute(path)) throw new SourceError('The path of the folder is not absolute.', 'Give the whole path, such as /home/me/app.')
+  const real = await realpath(path).catch((cause: unknown) => {
+    throw new SourceError(`The folder ${path} is not there, or may not be read.`, hint, 'clone_failed', cause)
+  })
+  if (!(await stat(real)).isDirectory()) throw new SourceError(`${path} is not a folder.`, hint)
+  return real
+}
+
+interface CopyOptions {
+  from: string
+  target: string
+  note(line: string): void
+  signal: AbortSignal
+}
+
+/** Copies files by relative name, a few at once, each in the thread pool: the event loop only hands out names. */
+async function copyAll(names: AsyncIterable<string> | Iterable<string>, copy: CopyOptions): Promise<number> {
+  const source = Symbol.asyncIterator in names ? names[Symbol.asyncIterator]() : names[Symbol.iterator]()
+  const createdFolders = new Map<string, Promise<unknown>>()
+  let count = 0
+  const worker = async (): Promise<void> => {
+    for (;;) {
+      copy.signal.throwIfAborted()
+      const next = await source.next()
+      if (next.done) return
+      if (await copyOne(next.value, copy, createdFolders)) count++
+    }
+  }
+  // Every worker has ended before this returns: nobody writes into a folder that is being emptied.
+  const results = await Promise.allSettled(Array.from({ length: maxConcurrentCopies }, worker))
+  const failed = results.find((end) => end.status === 'rejected')
+  if (failed) throw failed.reason
+  return count
+}
+
+async function copyOne(name: string, copy: CopyOptions, createdFolders: Map<string, Promise<unknown>>): Promise<boolean> {
+  const path = join(copy.from, name)
+  const info = await lstat(path).catch(() => null)
+  if (!info) return false // deleted, but not yet for git
+  if (info.isDirectory()) {
+    copy.note(`Left out ${name.replace(/\/$/, '')}: a repository of its own.`)
+    return false
+  }
+  const destination = join(copy.target, name)
+  const folder = dirname(destination)
+  if (!createdFolders.has(folder)) createdFolders.set(folder, mkdir(folder, { recursive: true }))
+  await createdFolders.get(folder)
+  if (info.isSymbolicLink()) return copyLink(name, path, destination, copy)
+  if (!info.isFile()) return false // sockets and pipes
+  await copyFile(path, destination, constants.COPYFILE_FICLONE)
+  return true
+}
+
+/** A link is copied when it stays inside; one that names the folder by its whole path is made relative. */
+async function copyLink(name: string, path: string, destination: string, copy: CopyOptions): Promise<boolean> {
+  const target = await readlink(path)
+  if (!(await isLinkInside(copy.from, path, target))) {
+    copy.note(`Left out the link ${name}: it leads out of the folder.`)
+    return false
+  }
+  await symlink(isAbsolute(target) ? relative(dirname(path), target) || '.' : target, destination)
+  return true
+}

@@ -1,0 +1,110 @@
+import { mkdir, realpath, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isBranchName } from '../contract/shared.ts'
+import { parseRepositoryAddress, requirePublicAddress } from './repository-address.ts'
+import { gitEnvironment, safeGitSettings } from './git-environment.ts'
+import { checkOutCommit, connectRepository, isMissingExecutable, requireSuccess, validateCredentials, type GitHost } from './git-repository.ts'
+import { fetchLfsFiles } from './git-lfs.ts'
+import { removeEscapingLinks } from './links.ts'
+import { runGit } from './run-git.ts'
+import { SourceError, type SourceFetchOptions, type FetchedSource, type SourceRequest } from './source.ts'
+import { fetchSubmodules } from './fetch-submodules.ts'
+
+type GitSourceRequest = Extract<SourceRequest, { kind: 'git' }>
+
+/**
+ * Fetches one commit of one branch into `into/source`, without history, and leaves no `.git` behind. Nothing of the repository runs:
+ * no hook, no filter but that of Git LFS, which is started by us; links that lead out of it are left out.
+ */
+export async function fetchGit(request: GitSourceRequest, options: SourceFetchOptions, host: GitHost): Promise<FetchedSource> {
+  const { into, log, signal } = options
+  const note = (line: string) => log.note('clone', line)
+  if (!isBranchName(request.branch))
+    throw new SourceError(`“${request.branch}” is not a name that git allows for a branch.`, 'Check the branch in the project’s settings.')
+  if (request.commit_sha !== null && !/^[0-9a-f]{40}([0-9a-f]{24})?$/.test(request.commit_sha)) {
+    throw new SourceError('The commit of this deployment is not a full commit id.', 'Deploy the branch instead.')
+  }
+  const parsed = parseRepositoryAddress(request.url)
+  const address = request.allow_local ? parsed : await requirePublicAddress(parsed, signal)
+  const credentials = validateCredentials(request.credentials ?? parsed.credentials)
+  const home = join(into, 'home')
+  await mkdir(home, { recursive: true, mode: 0o700 })
+  await mkdir(join(into, 'source'), { recursive: true })
+  const folder = await realpath(join(into, 'source'))
+
+  const connectOptions = { host, home, log, signal }
+  const main = connectRepository(address, { branch: request.branch, folder, credentials }, connectOptions)
+  note(
+    `Fetching ${main.mask(address.url)}, ${request.commit_sha === null ? `branch ${request.branch}` : `commit ${request.commit_sha.slice(0, 12)}`}.`,
+  )
+  const commit = await checkOutCommit(main, request.commit_sha)
+  const description = await requireSuccess(await main.git(['log', '-1', '--format=%H%x00%s%x00%an', commit, '--']))
+  const [commit_sha = commit, commit_message = '', commit_author = ''] = description.stdout.trimEnd().split('\0')
+  const listing = (await requireSuccess(await main.git(['ls-files', '-s', '-z']))).stdout
+  await removeEscapingLinks(folder, folder, listing, note)
+  await fetchLfsFiles(main, note)
+  await fetchSubmodules({ main, credentials, allow_local: request.allow_local, root: folder }, main, listing, connectOptions)
+  await rm(join(folder, '.git'), { recursive: true, force: true })
+  await rm(home, { recursive: true, force: true })
+  note(`Commit ${commit_sha.slice(0, 12)} by ${commit_author}: ${commit_message}`)
+  return { folder, branch: request.branch, commit_sha, commit_message, commit_author, is_dirty: false }
+}
+
+/** What the instance's owner may see of a folder: whether git knows it, its commit, and changes that no commit holds. */
+export interface FolderDescription {
+  is_git: boolean
+  branch: string | null
+  commit_sha: string | null
+  commit_message: string | null
+  commit_author: string | null
+  is_dirty: boolean
+}
+
+export async function describeFolder(path: string, { environment: host, clock }: GitHost, signal: AbortSignal): Promise<FolderDescription> {
+  const notARepository: FolderDescription = {
+    is_git: false,
+    branch: null,
+    commit_sha: null,
+    commit_message: null,
+    commit_author: null,
+    is_dirty: false,
+  }
+  const environment = gitEnvironment(host, path)
+  const git = (...args: string[]) => runGit([...safeGitSettings, ...args], { cwd: path, environment, signal, clock })
+  const inside = await git('rev-parse', '--is-inside-work-tree').catch((error: unknown) => {
+    signal.throwIfAborted()
+    if (isMissingExecutable(error)) return null
+    throw error
+  })
+  if (inside?.stdout.trim() !== 'true') return notARepository
+  const [head, branch, status] = await Promise.all([
+    git('log', '-1', '--format=%H%x00%s%x00%an'),
+    git('symbolic-ref', '--short', '-q', 'HEAD'),
+    git('status', '--porcelain', '--untracked-files=normal', '--ignore-submodules=all', '--', '.'),
+  ])
+  const [sha = '', message = '', author = ''] = head.code === 0 ? head.stdout.trimEnd().split('\0') : []
+  return {
+    is_git: true,
+    branch: branch.code === 0 ? branch.stdout.trim() || null : null,
+    commit_sha: sha || null,
+    commit_message: sha ? message : null,
+    commit_author: sha ? author : null,
+    is_dirty: status.stdout.length > 0,
+  }
+}
+
+/** The files that git would show of a folder: known ones and new ones, without what is ignored; null when git does not know it. */
+export async function listGitFiles(path: string, { environment: host, clock }: GitHost, signal: AbortSignal): Promise<string[] | null> {
+  const run = await runGit([...safeGitSettings, 'ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate'], {
+    cwd: path,
+    environment: gitEnvironment(host, path),
+    signal,
+    clock,
+  }).catch((error: unknown) => {
+    signal.throwIfAborted()
+    if (isMissingExecutable(error)) return null
+    throw error
+  })
+  if (run?.code !== 0 || run.stdout.length === 0) return null
+  return run.stdout.split('\0').filter(Boolean)
+}

@@ -1,0 +1,104 @@
+import { type FSWatcher, watch } from 'node:fs'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** Listens for what git changes in a repository of this machine. */
+export interface RepositoryWatcher {
+  /** Looks whether what is listened to is still what is there: a repository may be made anew, or come later. */
+  refresh(): Promise<void>
+  close(): void
+}
+
+/** Of a repository with more folders of branches the rest is found by the slow look alone. */
+const maxWatchedFolders = 500
+
+/**
+ * Calls `changed` when branches of the repository at a file:// address may have moved. It promises nothing: where the system
+ * gives no events, or no more of them, whoever asks has to look by himself now and then.
+ */
+export function watchRepository(url: string, onChange: () => void): RepositoryWatcher {
+  const folder = fileURLToPath(url)
+  const watchers = new Map<string, FSWatcher>()
+  let watchedInode: number | undefined
+  let isClosed = false
+
+  const watchFolder = (path: string, onEvent: (name: string) => void): void => {
+    if (isClosed || watchers.has(path) || watchers.size >= maxWatchedFolders) return
+    try {
+      // Without a name it is the folder itself.
+      const watcher = watch(path, { persistent: false }, (_, name) => onEvent(name ?? basename(path)))
+      // The folder is gone, or cannot be listened to any longer.
+      watcher.on('error', () => unwatch(path))
+      watchers.set(path, watcher)
+    } catch {
+      // Not there, or the system has no more of them: the slow look remains.
+    }
+  }
+
+  const unwatch = (path: string): void => {
+    watchers.get(path)?.close()
+    watchers.delete(path)
+  }
+
+  /** `feature/x` is a file in a folder: folders come and go with their branches, and a name may be another folder by now. */
+  const watchTree = async (path: string): Promise<void> => {
+    watchFolder(path, (name) => {
+      if (isLockFile(name)) return
+      unwatch(path)
+      void watchTree(path).then(onChange)
+    })
+    const entries = await readdir(path, { withFileTypes: true }).catch(() => undefined)
+    if (entries === undefined) return unwatch(path)
+    for (const entry of entries) if (entry.isDirectory()) await watchTree(join(path, entry.name))
+  }
+
+  const watchGitFolder = async (git: string): Promise<void> => {
+    watchFolder(git, (name) => {
+      if (name === 'packed-refs' || name === 'refs' || name === 'reftable') onChange()
+      if (name === basename(git)) {
+        unwatchAll()
+        onChange()
+      }
+    })
+    watchFolder(join(git, 'reftable'), (name) => (isLockFile(name) ? undefined : onChange()))
+    await watchTree(join(git, 'refs', 'heads'))
+  }
+
+  const unwatchAll = (): void => {
+    for (const path of watchers.keys()) unwatch(path)
+  }
+
+  return {
+    async refresh() {
+      const git = await findGitFolder(folder)
+      const currentInode = git === undefined ? undefined : (await stat(git).catch(() => undefined))?.ino
+      if (isClosed) return
+      if (currentInode !== watchedInode) unwatchAll()
+      watchedInode = currentInode
+      if (git !== undefined && currentInode !== undefined) await watchGitFolder(git)
+    },
+    close() {
+      isClosed = true
+      unwatchAll()
+    },
+  }
+}
+
+const isLockFile = (name: string): boolean => name.endsWith('.lock')
+
+/** Where the branches lie: in `.git`, in the folder itself when it is bare, or with the repository that a worktree belongs to. */
+async function findGitFolder(folder: string): Promise<string | undefined> {
+  const inside = join(folder, '.git')
+  const found = await stat(inside).catch(() => undefined)
+  if (found?.isDirectory()) return inside
+  if (found?.isFile()) {
+    const own = resolve(folder, /^gitdir: (.+)$/m.exec(await readText(inside))?.[1]?.trim() ?? '.')
+    const common = (await readText(join(own, 'commondir'))).trim()
+    return common === '' ? own : resolve(own, common)
+  }
+  const head = await stat(join(folder, 'HEAD')).catch(() => undefined)
+  return head?.isFile() ? folder : undefined
+}
+
+const readText = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '')

@@ -1,0 +1,65 @@
+import Sqlite from 'better-sqlite3'
+import { createRequire } from 'node:module'
+import { Worker } from 'node:worker_threads'
+import { Problem } from '../contract/errors.ts'
+import { isDiskFull } from './sqlite.ts'
+import { createPrivateFile } from './private-file.ts'
+
+/**
+ * Copies a database that is in use, as of one moment, and proves the copy. All of it happens in a thread of its own and in
+ * one read of the file, so that writers neither wait nor make it begin again. The copy is one file, without a log beside it.
+ * Throws `storage_full`, or an error that names the damage; what was written is the caller's to remove.
+ */
+export async function copyDatabase(from: string, to: string): Promise<void> {
+  createPrivateFile(to)
+  const code = `
+    const { parentPort, workerData } = require('node:worker_threads')
+    const { closeSync, fsyncSync, openSync } = require('node:fs')
+    const Sqlite = require(workerData.library)
+    const run = async () => {
+      const source = new Sqlite(workerData.from, { readonly: true, timeout: 5000 })
+      await source.backup(workerData.to, { progress: () => 0x7fffffff }).finally(() => source.close())
+      const copy = new Sqlite(workerData.to)
+      try {
+        copy.pragma('journal_mode = DELETE')
+        const verdict = copy.pragma('quick_check(1)', { simple: true })
+        if (verdict !== 'ok') throw Object.assign(new Error(String(verdict)), { code: 'SQLITE_CORRUPT' })
+      } finally {
+        copy.close()
+      }
+      const file = openSync(workerData.to, 'r+')
+      fsyncSync(file)
+      closeSync(file)
+    }
+    run().then(() => parentPort.postMessage(null), (error) => parentPort.postMessage({ code: String(error.code ?? ''), message: String(error.message) }))`
+  // The very library that the main thread has loaded: two would break each other's locks.
+  const library = createRequire(import.meta.url).resolve('better-sqlite3')
+  const worker = new Worker(code, { eval: true, workerData: { from, to, library }, resourceLimits: { maxOldGenerationSizeMb: 32 } })
+  const failure = await new Promise<{ code: string; message: string } | null>((resolve, reject) => {
+    worker.once('message', resolve)
+    worker.once('error', reject)
+    worker.once('exit', () => reject(new Error('The thread that copies the database ended early.')))
+  })
+  if (failure === null) return
+  const error = Object.assign(new Error(failure.message), { code: failure.code })
+  if (isDiskFull(error)) throw new Problem('storage_full', 'The disk of this machine is full. Free some space and try again.', { cause: error })
+  throw error
+}
+
+export interface DatabaseCopyReader {
+  schemaVersion: number
+  all<R>(sql: string, ...parameters: unknown[]): R[]
+}
+
+/** Looks into a copy that nobody writes; the file stays as it is, byte for byte. */
+export function readDatabaseCopy<R>(path: string, read: (copy: DatabaseCopyReader) => R): R {
+  const raw = new Sqlite(path, { readonly: true })
+  try {
+    return read({
+      schemaVersion: Number(raw.pragma('user_version', { simple: true })),
+      all: <Row>(sql: string, ...parameters: unknown[]) => raw.prepare(sql).all(...parameters) as Row[],
+    })
+  } finally {
+    raw.close()
+  }
+}

@@ -1,0 +1,171 @@
+import Sqlite from 'better-sqlite3'
+import { type Compilable, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
+import { Problem } from '../contract/errors.ts'
+import { type Clock, sleep, systemClock } from '../lib/clock.ts'
+import { createWalManager } from './wal-manager.ts'
+import { createPrivateFile } from './private-file.ts'
+
+/**
+ * One SQLite file. Work is handed in as a synchronous function that runs in one transaction, so nothing can come between
+ * its statements. When another program holds the file the whole function is tried again, without blocking the event loop,
+ * for 5 s; then it is a Problem `database_busy`. A full disk is `storage_full`.
+ */
+export interface SqliteDatabase<Tables> {
+  read<R>(work: (tx: SqliteTransaction<Tables>) => R): Promise<R>
+  write<R>(work: (tx: SqliteTransaction<Tables>) => R): Promise<R>
+  /** For what must be done at once and may fail at once (start, migrations, log batches). */
+  writeSync<R>(work: (tx: SqliteTransaction<Tables>) => R): R
+  /** A single statement read at once, outside of a transaction. */
+  readSync<R>(work: (tx: SqliteTransaction<Tables>) => R): R
+  /** Rises with every change that was committed: what was read at one count still holds at the same one, as nobody else writes. */
+  dataVersion(): number
+  readonly raw: Sqlite.Database
+  /** What was committed is in the file itself after this. */
+  close(): Promise<void>
+}
+
+export interface SqliteTransaction<Tables> {
+  /** Builds queries; it runs none. */
+  readonly query: Kysely<Tables>
+  all<R>(query: Compilable<R>): R[]
+  first<R>(query: Compilable<R>): R | undefined
+  /** Runs a change and says how many rows it touched. */
+  run(query: Compilable): number
+  /** Hot paths: SQL as written, prepared once. */
+  sqlAll<R>(sql: string, ...parameters: unknown[]): R[]
+  sqlFirst<R>(sql: string, ...parameters: unknown[]): R | undefined
+  sqlRun(sql: string, ...parameters: unknown[]): number
+}
+
+const minSqliteVersion = [3, 51, 3] as const
+
+export interface SqliteOptions {
+  path: string
+  /** Whether a `write` resolves only once it would survive a power cut: for what is promised to a client. Logs do without. */
+  durable: boolean
+  clock?: Clock
+}
+
+/** How long another program may hold the file, and how often that is looked at. */
+const busyRetry = { timeout_ms: 5_000, interval_ms: 15 }
+
+export function openSqlite<Tables>(options: SqliteOptions): SqliteDatabase<Tables> {
+  const { clock = systemClock } = options
+  if (options.path !== ':memory:') createPrivateFile(options.path)
+  const raw = new Sqlite(options.path, { timeout: 0 })
+  try {
+    assertSqliteVersion(raw)
+    raw.pragma('journal_mode = WAL')
+    // Syncs and checkpoints are done off this thread: see durable.ts.
+    raw.pragma('synchronous = NORMAL')
+    raw.pragma('wal_autocheckpoint = 0')
+    raw.pragma('foreign_keys = ON')
+    raw.pragma('journal_size_limit = 67108864')
+  } catch (error) {
+    raw.close()
+    if (!isDiskFull(error)) throw error
+    throw new Problem('storage_full', `The disk is full: ${options.path} cannot be opened. Free some space, then start again.`, { cause: error })
+  }
+
+  const queryBuilder = new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  })
+  const statements = new Map<string, Sqlite.Statement>()
+  const prepare = (sql: string) => {
+    let statement = statements.get(sql)
+    if (!statement) {
+      if (statements.size > 500) statements.clear()
+      statement = raw.prepare(sql)
+      statements.set(sql, statement)
+    }
+    return statement
+  }
+
+  const tx: SqliteTransaction<Tables> = {
+    query: queryBuilder,
+    all: <R>(query: Compilable<R>) => {
+      const { sql, parameters } = query.compile()
+      return prepare(sql).all(...parameters) as R[]
+    },
+    first: <R>(query: Compilable<R>) => {
+      const { sql, parameters } = query.compile()
+      return prepare(sql).get(...parameters) as R | undefined
+    },
+    run: (query) => {
+      const { sql, parameters } = query.compile()
+      return prepare(sql).run(...parameters).changes
+    },
+    sqlAll: <R>(sql: string, ...parameters: unknown[]) => prepare(sql).all(...parameters) as R[],
+    sqlFirst: <R>(sql: string, ...parameters: unknown[]) => prepare(sql).get(...parameters) as R | undefined,
+    sqlRun: (sql, ...parameters) => prepare(sql).run(...parameters).changes,
+  }
+
+  const walManager = raw.memory ? undefined : createWalManager(options.path, clock)
+  let version = 0
+  const runTransaction = <R>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', work: (tx: SqliteTransaction<Tables>) => R): R => {
+    prepare(begin).run()
+    try {
+      const result = work(tx)
+      prepare('COMMIT').run()
+      if (begin === 'BEGIN IMMEDIATE') version++
+      return result
+    } catch (error) {
+      if (raw.inTransaction) prepare('ROLLBACK').run()
+      throw error
+    }
+  }
+
+  const runWithBusyRetry = async <R>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', work: (tx: SqliteTransaction<Tables>) => R): Promise<R> => {
+    const deadline_ms = clock.monotonic() + busyRetry.timeout_ms
+    for (;;) {
+      try {
+        return runTransaction(begin, work)
+      } catch (error) {
+        if (isDiskFull(error)) throw new Problem('storage_full', 'The disk of this machine is full. Free some space and try again.', { cause: error })
+        if (!isSqliteBusy(error)) throw error
+        if (clock.monotonic() > deadline_ms)
+          throw new Problem('database_busy', 'Another program holds the database. Try again in a moment.', { retry_after_s: 1, cause: error })
+      }
+      await sleep(clock, busyRetry.interval_ms)
+    }
+  }
+
+  return {
+    raw,
+    dataVersion: () => version,
+    read: (work) => runWithBusyRetry('BEGIN', work),
+    async write(work) {
+      const result = await runWithBusyRetry('BEGIN IMMEDIATE', work)
+      if (options.durable) await walManager?.sync()
+      return result
+    },
+    writeSync: (work) => runTransaction('BEGIN IMMEDIATE', work),
+    readSync: (work) => work(tx),
+    async close() {
+      await walManager?.close()
+      statements.clear()
+      raw.close()
+    },
+  }
+}
+
+const errorCodeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
+export const isSqliteBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(errorCodeOf(error))
+export const isDiskFull = (error: unknown): boolean => /^(SQLITE_FULL|SQLITE_IOERR_WRITE|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT)/.test(errorCodeOf(error))
+
+/** Older ones can lose a WAL reset (3.7.0 to 3.51.2). */
+function assertSqliteVersion(raw: Sqlite.Database): void {
+  const version = raw.prepare<[], { version: string }>('select sqlite_version() as version').get()?.version ?? '0'
+  const parts = version.split('.').map(Number)
+  for (const [i, minimum] of minSqliteVersion.entries()) {
+    const part = parts[i] ?? 0
+    if (part > minimum) return
+    if (part < minimum)
+      throw new Error(`SQLite ${version} is too old: Homeport needs ${minSqliteVersion.join('.')} or newer. Reinstall the dependencies.`)
+  }
+}

@@ -1,0 +1,128 @@
+import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Clock, isoTime, systemClock } from '../lib/clock.ts'
+import { type SqliteDatabase, type SqliteTransaction, openSqlite } from './sqlite.ts'
+import { createLogStore, type LogStore } from './log-store.ts'
+import { createMetricsStore, type MetricsStore } from './metrics-store.ts'
+import { migrate } from './migrate.ts'
+import { logMigrations, metricsMigrations, migrations } from './migrations/index.ts'
+import { hasDatabaseCopies, type DatabaseRecovery, recoverDatabase } from './recovery.ts'
+import type { LogTables, MetricsTables, Tables } from './tables.ts'
+
+export type Db = SqliteDatabase<Tables>
+export type Tx = SqliteTransaction<Tables>
+
+export interface Store {
+  db: Db
+  logs: LogStore
+  metrics: MetricsStore
+  /** This start found the ledger damaged. */
+  recovery: DatabaseRecovery | undefined
+  close(): Promise<void>
+}
+
+interface StoreFileOptions {
+  path: string
+  clock: Clock
+}
+
+/** A file up to this size is checked at every start: it takes a few milliseconds. A larger ledger after a crash. */
+const alwaysCheckedLimit_bytes = 32 * 2 ** 20
+
+/**
+ * Opens the three files of a data folder. The caller holds the folder's lock. A ledger that is damaged, or gone while there are
+ * copies of it, is replaced by the newest good copy: `recovered` says so. Without one it is refused before anything changes it.
+ * `after_crash`: the last run did not end orderly.
+ */
+export async function openStore(options: { data_dir: string; after_crash: boolean; clock?: Clock }): Promise<Store> {
+  const { data_dir, clock = systemClock } = options
+  mkdirSync(data_dir, { recursive: true, mode: 0o700 })
+  const path = join(data_dir, 'homeport.db')
+  const bytes = existsSync(path) ? statSync(path).size : 0
+  const needsCheck = bytes > 0 && (options.after_crash || bytes <= alwaysCheckedLimit_bytes)
+
+  let recovery: DatabaseRecovery | undefined
+  let db = await openMainDatabase({ path, clock }, needsCheck, bytes === 0 && hasDatabaseCopies(data_dir))
+  if (db instanceof DamagedDatabaseError) {
+    recovery = recoverDatabase({ data_dir, newest_version: migrations.length, why: db.reason, now: isoTime(clock.now()) })
+    if (!recovery) throw db
+    db = await openMainDatabase({ path, clock }, true, false)
+    if (db instanceof DamagedDatabaseError) throw db
+  }
+  await migrate(db, migrations, join(data_dir, 'backups'))
+  if (recovery) {
+    const value = JSON.stringify(recovery)
+    await db.write((tx) =>
+      tx.sqlRun("INSERT INTO settings (key, value) VALUES ('recovered', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", value),
+    )
+  }
+
+  const logs = await openAuxiliaryDatabase<LogTables>({ path: join(data_dir, 'logs.db'), clock }, logMigrations)
+  const metrics = await openAuxiliaryDatabase<MetricsTables>({ path: join(data_dir, 'metrics.db'), clock }, metricsMigrations)
+  const mainDatabase = db
+
+  return {
+    db: mainDatabase,
+    logs: createLogStore(logs),
+    metrics: createMetricsStore(metrics),
+    recovery,
+    async close() {
+      await mainDatabase.close()
+      await logs.close()
+      await metrics.close()
+    },
+  }
+}
+
+/** The ledger cannot be trusted. Nothing of it was changed. */
+class DamagedDatabaseError extends Error {
+  readonly reason: string
+  constructor(path: string, cause?: unknown) {
+    const reason = cause === undefined ? 'gone or empty' : 'damaged'
+    super(
+      `The database ${path} is ${reason}, and no copy in the backups folder beside it is good. Nothing was changed. Restore a backup into a new folder: homeport restore FILE --data NEW`,
+      { cause },
+    )
+    this.name = 'DamagedLedger'
+    this.reason = reason
+  }
+}
+
+async function openMainDatabase({ path, clock }: StoreFileOptions, needsCheck: boolean, isMissing: boolean): Promise<Db | DamagedDatabaseError> {
+  if (isMissing) return new DamagedDatabaseError(path)
+  let db: Db | undefined
+  try {
+    db = openSqlite<Tables>({ path, clock, durable: true })
+    const verdict = needsCheck ? db.raw.pragma('quick_check(1)', { simple: true }) : 'ok'
+    if (verdict === 'ok') return db
+    throw new Error(String(verdict))
+  } catch (cause) {
+    await db?.close()
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+    if (db === undefined && !/CORRUPT|NOTADB/.test(code)) throw cause
+    return new DamagedDatabaseError(path, cause)
+  }
+}
+
+class DamagedAuxiliaryDatabaseError extends Error {}
+
+/** Lines and numbers of the past are no reason not to start: a damaged file is put aside, and it begins anew. */
+async function openAuxiliaryDatabase<T>(
+  { path, clock }: StoreFileOptions,
+  steps: readonly { name: string; sql: string }[],
+): Promise<SqliteDatabase<T>> {
+  let db: SqliteDatabase<T> | undefined
+  try {
+    const needsCheck = existsSync(path) && statSync(path).size <= alwaysCheckedLimit_bytes
+    db = openSqlite<T>({ path, clock, durable: false })
+    if (needsCheck && db.raw.pragma('quick_check(1)', { simple: true }) !== 'ok') throw new DamagedAuxiliaryDatabaseError()
+    await migrate(db, steps)
+    return db
+  } catch (error) {
+    await db?.close()
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (!(error instanceof DamagedAuxiliaryDatabaseError || /CORRUPT|NOTADB/.test(code)) || !existsSync(path)) throw error
+    for (const suffix of ['', '-wal', '-shm']) if (existsSync(path + suffix)) renameSync(path + suffix, `${path}.damaged${suffix}`)
+    return openAuxiliaryDatabase({ path, clock }, steps)
+  }
+}

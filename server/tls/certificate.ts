@@ -1,0 +1,149 @@
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign, X509Certificate, type KeyObject } from 'node:crypto'
+import { isIP } from 'node:net'
+import * as der from './der.ts'
+
+export interface CertificateWithKey {
+  /** PEM. */
+  certificate: string
+  key: string
+}
+
+const day_ms = 24 * 3600_000
+/** Clocks of other devices may be behind ours. */
+const clockSkew_ms = 3600_000
+const authorityLifetime_ms = 3653 * day_ms
+/** Apple's devices take no more than 825 days, and browsers will take less and less: ours are made anew at every start anyway. */
+export const leafLifetime_ms = 60 * day_ms
+
+const ecdsaWithSha256 = der.sequence(der.objectIdentifier('1.2.840.10045.4.3.2'))
+
+/** A certificate authority on P-256 that may sign for hosts and for no further authority. */
+export function createAuthorityCertificate(options: { machine: string; now: number }): CertificateWithKey {
+  const { key, spki } = generateKey()
+  // Signs that names of certificates escape are left out: the name is read back from its printed form.
+  const machine = options.machine.replace(/[^A-Za-z0-9._ -]/g, '').slice(0, 36)
+  const name = encodeName(`Homeport local authority (${machine})`)
+  const keyId = toKeyIdentifier(spki)
+  const certificate = signCertificate(key, {
+    issuer: name,
+    subject: name,
+    spki,
+    from: options.now - clockSkew_ms,
+    to: options.now + authorityLifetime_ms,
+    extensions: [
+      // pathlen 0: a host's certificate can never sign for others.
+      encodeExtension('2.5.29.19', true, der.sequence(der.boolean(true), der.integer(0))),
+      // keyCertSign and cRLSign
+      encodeExtension('2.5.29.15', true, der.bitString(Uint8Array.of(0x06), 1)),
+      encodeExtension('2.5.29.14', false, der.octetString(keyId)),
+    ],
+  })
+  return { certificate, key: toPem(key) }
+}
+
+/** The certificate of one host, by name or address. */
+export function createLeafCertificate(authority: CertificateWithKey, options: { host: string; now: number }): CertificateWithKey {
+  const parent = new X509Certificate(authority.certificate)
+  const parentKey = createPublicKey(authority.certificate).export({ type: 'spki', format: 'der' })
+  const { key, spki } = generateKey()
+  const certificate = signCertificate(createPrivateKey(authority.key), {
+    issuer: encodeName(readCommonName(parent)),
+    // A common name has 64 characters at most; the name that counts is the alternative one.
+    subject: encodeName(options.host.length <= 64 ? options.host : 'Homeport'),
+    spki,
+    from: Math.max(options.now - clockSkew_ms, Date.parse(parent.validFrom)),
+    to: Math.min(options.now + leafLifetime_ms, Date.parse(parent.validTo)),
+    extensions: [
+      encodeExtension('2.5.29.19', true, der.sequence()),
+      // digitalSignature
+      encodeExtension('2.5.29.15', true, der.bitString(Uint8Array.of(0x80), 7)),
+      // serverAuth
+      encodeExtension('2.5.29.37', false, der.sequence(der.objectIdentifier('1.3.6.1.5.5.7.3.1'))),
+      encodeExtension('2.5.29.17', false, der.sequence(encodeAlternativeName(options.host))),
+      encodeExtension('2.5.29.14', false, der.octetString(toKeyIdentifier(spki))),
+      encodeExtension('2.5.29.35', false, der.sequence(der.implicit(0, toKeyIdentifier(parentKey)))),
+    ],
+  })
+  return { certificate, key: toPem(key) }
+}
+
+export interface CertificateInfo {
+  subject: string
+  /** Upper-case hex, with colons, as other programs print it. */
+  fingerprint_sha256: string
+  /** Upper-case hex, as `security` and `certutil` want it. */
+  fingerprint_sha1: string
+  expires_at: number
+}
+
+export function readCertificate(pem: string): CertificateInfo {
+  const certificate = new X509Certificate(pem)
+  return {
+    subject: readCommonName(certificate),
+    fingerprint_sha256: certificate.fingerprint256,
+    fingerprint_sha1: certificate.fingerprint.replaceAll(':', ''),
+    expires_at: Date.parse(certificate.validTo),
+  }
+}
+
+interface CertificateContent {
+  issuer: Uint8Array
+  subject: Uint8Array
+  spki: Uint8Array
+  from: number
+  to: number
+  extensions: Uint8Array[]
+}
+
+function signCertificate(key: KeyObject, content: CertificateContent): string {
+  const body = der.sequence(
+    der.explicit(0, der.integer(2)), // version 3
+    // 127 random bits, never nought.
+    der.integer(Buffer.concat([Uint8Array.of(0x40 | (randomBytes(1).readUInt8() & 0x3f)), randomBytes(15)])),
+    ecdsaWithSha256,
+    content.issuer,
+    der.sequence(der.time(content.from), der.time(content.to)),
+    content.subject,
+    content.spki,
+    der.explicit(3, der.sequence(...content.extensions)),
+  )
+  const whole = der.sequence(body, ecdsaWithSha256, der.bitString(sign('sha256', body, key)))
+  const lines = whole.toString('base64').match(/.{1,64}/g) ?? []
+  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
+}
+
+function generateKey(): { key: KeyObject; spki: Buffer } {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  return { key: privateKey, spki: publicKey.export({ type: 'spki', format: 'der' }) }
+}
+
+const toPem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString()
+/** Which key it is: a name for chains to follow, no secret and no proof. */
+const toKeyIdentifier = (spki: Uint8Array): Buffer => createHash('sha256').update(spki).digest().subarray(0, 20)
+
+const encodeName = (commonName: string): Buffer =>
+  der.sequence(
+    der.set(der.sequence(der.objectIdentifier('2.5.4.10'), der.utf8String('Homeport'))),
+    der.set(der.sequence(der.objectIdentifier('2.5.4.3'), der.utf8String(commonName))),
+  )
+const readCommonName = (certificate: X509Certificate): string => /^CN=(.*)$/m.exec(certificate.subject)?.[1] ?? ''
+
+const encodeExtension = (id: string, critical: boolean, value: Uint8Array): Buffer =>
+  critical
+    ? der.sequence(der.objectIdentifier(id), der.boolean(true), der.octetString(value))
+    : der.sequence(der.objectIdentifier(id), der.octetString(value))
+
+function encodeAlternativeName(host: string): Buffer {
+  return isIP(host) === 0 ? der.implicit(2, Buffer.from(host, 'latin1')) : der.implicit(7, encodeAddress(host))
+}
+
+function encodeAddress(address: string): Buffer {
+  if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number))
+  // `new URL` writes an address of version 6 in its one short form, versions 4 within it as two groups.
+  const [head = '', tail = ''] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
+  const groups = (part: string) => (part === '' ? [] : part.split(':'))
+  const middle = Array.from({ length: 8 - groups(head).length - groups(tail).length }, () => '0')
+  const bytes = Buffer.alloc(16)
+  for (const [i, group] of [...groups(head), ...middle, ...groups(tail)].entries()) bytes.writeUInt16BE(Number.parseInt(group, 16), i * 2)
+  return bytes
+}

@@ -1,0 +1,190 @@
+import { constants } from 'node:fs'
+import { access, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { CertificateAuthorityInfo } from './certificate-authority.ts'
+import { readCertificate } from './certificate.ts'
+import { quoteShellWord } from './hosts-file-sync.ts'
+import type { RunProgram } from './run-program.ts'
+
+/** An authority and the file that its certificate lies in; public, both. */
+export interface AuthorityFile {
+  authority: CertificateAuthorityInfo
+  file: string
+}
+
+/** One place where this machine keeps the authorities that it believes. */
+export interface TrustStore {
+  name: string
+  readStatus(authorityFile: AuthorityFile): Promise<'trusted' | 'not_trusted' | 'unavailable'>
+  /** Resolves with what went wrong, if anything did. */
+  add(authorityFile: AuthorityFile): Promise<string | undefined>
+  /** Takes out this authority and no other. */
+  remove(authorityFile: AuthorityFile): Promise<string | undefined>
+  /** What a person may run in our place. */
+  manualCommands(authorityFile: AuthorityFile): { add: string; remove: string }
+}
+
+export interface TrustStoreEnvironment {
+  platform: NodeJS.Platform
+  home: string
+  /** Where the system's own folders begin: `/`, but for tests. */
+  root: string
+  run: RunProgram
+}
+
+/** The stores of this machine that browsers and programs look into. */
+export async function findTrustStores(environment: TrustStoreEnvironment): Promise<TrustStore[]> {
+  if (environment.platform === 'darwin') return [createKeychainStore(environment)]
+  if (environment.platform === 'win32') return [createWindowsStore(environment)]
+  return [...(await findNssStores(environment)), ...(await findSystemStores(environment))]
+}
+
+const failureOf = (result: { code: number; message: string }): string | undefined =>
+  result.code === 0 ? undefined : result.message || 'It failed without a word.'
+
+/** Chrome, Safari, and Firefox too, which reads the keychain by itself. The person is asked by the system. */
+function createKeychainStore({ home, run }: TrustStoreEnvironment): TrustStore {
+  const chain = join(home, 'Library', 'Keychains', 'login.keychain-db')
+  const addArgs = (file: string) => ['add-trusted-cert', '-r', 'trustRoot', '-p', 'ssl', '-k', chain, file]
+  // `-t` takes out the trust with it; by its digest it is ours alone.
+  const removeArgs = (authorityFile: AuthorityFile) => ['delete-certificate', '-Z', authorityFile.authority.fingerprint_sha1, '-t', chain]
+  return {
+    name: 'macOS login keychain',
+    async readStatus({ file }) {
+      const { code } = await run('security', ['verify-cert', '-c', file, '-l', '-L', '-p', 'ssl', '-q'])
+      return code === -1 ? 'unavailable' : code === 0 ? 'trusted' : 'not_trusted'
+    },
+    add: async ({ file }) => failureOf(await run('security', addArgs(file))),
+    remove: async (authorityFile) => failureOf(await run('security', removeArgs(authorityFile))),
+    manualCommands: (authorityFile) => ({
+      add: formatShellCommand('security', addArgs(authorityFile.file)),
+      remove: formatShellCommand('security', removeArgs(authorityFile)),
+    }),
+  }
+}
+
+/** Edge, Chrome, and Firefox too. Windows asks the person. */
+function createWindowsStore({ run }: TrustStoreEnvironment): TrustStore {
+  const addArgs = (file: string) => ['-user', '-addstore', 'Root', file]
+  const certutilArgs = (verb: string, { authority }: AuthorityFile) => ['-user', verb, 'Root', authority.fingerprint_sha1]
+  return {
+    name: 'Windows user store',
+    async readStatus(authorityFile) {
+      const { code } = await run('certutil', certutilArgs('-store', authorityFile))
+      return code === -1 ? 'unavailable' : code === 0 ? 'trusted' : 'not_trusted'
+    },
+    add: async ({ file }) => failureOf(await run('certutil', addArgs(file))),
+    remove: async (authorityFile) => failureOf(await run('certutil', certutilArgs('-delstore', authorityFile))),
+    manualCommands: (authorityFile) => ({
+      add: formatShellCommand('certutil', addArgs(authorityFile.file)),
+      remove: formatShellCommand('certutil', certutilArgs('-delstore', authorityFile)),
+    }),
+  }
+}
+
+/** Chromium and Firefox on Linux have databases of their own, which `certutil` of NSS writes. */
+async function findNssStores(environment: TrustStoreEnvironment): Promise<TrustStore[]> {
+  const { home } = environment
+  const stores: TrustStore[] = []
+  // The newer place counts for Chromium as long as the older one is not there: it must not come to be by us.
+  const [older, newer] = [join(home, '.pki', 'nssdb'), join(home, '.local', 'share', 'pki', 'nssdb')]
+  const shared = !(await exists(older)) && (await exists(join(newer, 'cert9.db'))) ? newer : older
+  stores.push(createNssStore(environment, 'Chromium', shared))
+  const snap = join(home, 'snap', 'chromium', 'current', '.pki', 'nssdb')
+  if (await exists(join(snap, 'cert9.db'))) stores.push(createNssStore(environment, 'Chromium (snap)', snap))
+  const firefoxes: [string, string][] = [
+    ['Firefox', join(home, '.mozilla', 'firefox')],
+    ['Firefox', join(home, '.config', 'mozilla', 'firefox')],
+    ['Firefox (snap)', join(home, 'snap', 'firefox', 'common', '.mozilla', 'firefox')],
+    ['Firefox (flatpak)', join(home, '.var', 'app', 'org.mozilla.firefox', '.mozilla', 'firefox')],
+  ]
+  for (const [name, folder] of firefoxes) {
+    for (const profile of await readdir(folder).catch(() => [])) {
+      const database = join(folder, profile)
+      if (await exists(join(database, 'cert9.db'))) stores.push(createNssStore(environment, `${name} (${profile})`, database))
+    }
+  }
+  return stores
+}
+
+function createNssStore({ run }: TrustStoreEnvironment, name: string, folder: string): TrustStore {
+  const database = ['-d', `sql:${folder}`]
+  // The digest in its name keeps the authorities of two instances apart.
+  const nickname = ({ authority }: AuthorityFile): string => `Homeport ${authority.id.slice(0, 16)}`
+  const addArgs = (authorityFile: AuthorityFile) => ['-A', ...database, '-t', 'C,,', '-n', nickname(authorityFile), '-i', authorityFile.file]
+  const removeArgs = (authorityFile: AuthorityFile) => ['-D', ...database, '-n', nickname(authorityFile)]
+  return {
+    name,
+    async readStatus(authorityFile) {
+      const { code, out } = await run('certutil', ['-L', ...database, '-n', nickname(authorityFile), '-a'])
+      if (code === -1) return 'unavailable'
+      return code === 0 && matchesAuthority(out, authorityFile) ? 'trusted' : 'not_trusted'
+    },
+    async add(authorityFile) {
+      if (!(await exists(join(folder, 'cert9.db')))) {
+        await mkdir(folder, { recursive: true, mode: 0o700 })
+        const failure = failureOf(await run('certutil', ['-N', ...database, '--empty-password']))
+        if (failure !== undefined) return failure
+      }
+      return failureOf(await run('certutil', addArgs(authorityFile)))
+    },
+    remove: async (authorityFile) => failureOf(await run('certutil', removeArgs(authorityFile))),
+    manualCommands: (authorityFile) => ({
+      add: formatShellCommand('certutil', addArgs(authorityFile)),
+      remove: formatShellCommand('certutil', removeArgs(authorityFile)),
+    }),
+  }
+}
+
+/** What a distribution does to have curl, git and the like trust an authority. */
+const caAnchorFolders = [
+  { folder: 'usr/local/share/ca-certificates', update: ['update-ca-certificates'] },
+  { folder: 'etc/pki/ca-trust/source/anchors', update: ['update-ca-trust', 'extract'] },
+  { folder: 'etc/ca-certificates/trust-source/anchors', update: ['trust', 'extract-compat'] },
+  { folder: 'etc/pki/trust/anchors', update: ['update-ca-certificates'] },
+] as const
+
+async function findSystemStores({ root, run }: TrustStoreEnvironment): Promise<TrustStore[]> {
+  for (const { folder, update } of caAnchorFolders) {
+    const anchors = join(root, folder)
+    if (await exists(anchors)) return [createSystemStore(anchors, update, run)]
+  }
+  return []
+}
+
+function createSystemStore(folder: string, update: readonly [string, ...string[]], run: RunProgram): TrustStore {
+  const certificatePath = ({ authority }: AuthorityFile): string => join(folder, `homeport-${authority.id.slice(0, 16)}.crt`)
+  const [program, ...args] = update
+  const denied = 'Only an administrator may change it.'
+  return {
+    name: 'system',
+    readStatus: async (authorityFile) =>
+      matchesAuthority(await readFile(certificatePath(authorityFile), 'utf8').catch(() => ''), authorityFile) ? 'trusted' : 'not_trusted',
+    async add(authorityFile) {
+      if (!(await isFolderWritable(folder))) return denied
+      await writeFile(certificatePath(authorityFile), authorityFile.authority.certificate, { mode: 0o644 })
+      const failed = failureOf(await run(program, args))
+      if (failed !== undefined) await rm(certificatePath(authorityFile), { force: true })
+      return failed
+    },
+    async remove(authorityFile) {
+      if (!(await isFolderWritable(folder))) return denied
+      await rm(certificatePath(authorityFile), { force: true })
+      return failureOf(await run(program, args))
+    },
+    manualCommands: (authorityFile) => ({
+      add: `sudo cp ${quoteShellWord(authorityFile.file)} ${quoteShellWord(certificatePath(authorityFile))} && sudo ${update.join(' ')}`,
+      remove: `sudo rm ${quoteShellWord(certificatePath(authorityFile))} && sudo ${update.join(' ')}`,
+    }),
+  }
+}
+
+function matchesAuthority(pem: string, { authority }: AuthorityFile): boolean {
+  const found = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/.exec(pem)?.[0]
+  return found !== undefined && readCertificate(found).fingerprint_sha256 === authority.fingerprint_sha256
+}
+
+const formatShellCommand = (program: string, args: readonly string[]): string => [program, ...args].map(quoteShellWord).join(' ')
+const isFolderWritable = (folder: string): Promise<boolean> => access(folder, constants.W_OK).then(() => true, returnFalse)
+const exists = (path: string): Promise<boolean> => access(path).then(() => true, returnFalse)
+const returnFalse = (): false => false

@@ -1,0 +1,89 @@
+import { expect } from 'vitest'
+import type { Deployment } from '../../server/contract/deployments.ts'
+import { makeRepository, tinyServer } from '../support/repository.ts'
+import type { Repository } from '../support/repository.ts'
+import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
+
+/**
+ * A new account on the shared platform, with people in and around it: `owner` of the account, `member` of its team, `stranger` with
+ * another account, `gone` who was removed, `nobody` without sign-in; and the owner of the whole instance.
+ */
+export type Caller = 'owner' | 'member' | 'stranger' | 'gone' | 'nobody' | 'instance_owner'
+
+export interface ApiResponse {
+  status: number
+  headers: Headers
+  text: string
+  body: Record<string, unknown>
+}
+
+export interface ApiContext {
+  platform: SharedPlatform
+  tokens: Record<Caller, string | null>
+  repository: Repository
+  /** Projects with this repository are made by `home.createProject`: a folder is linked by the owner of the instance alone. */
+  request(who: Caller | { token: string }, method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>
+  addPerson: SharedPlatform['addPerson']
+  close(): Promise<void>
+}
+
+export async function createApiContext(): Promise<ApiContext> {
+  const platform = await sharedPlatform()
+  const repository = makeRepository(tinyServer('one'))
+  const add = platform.addPerson
+  const tokens: ApiContext['tokens'] = {
+    owner: platform.owner.token,
+    member: (await add('member@example.com')).token,
+    stranger: (await add('stranger@example.com')).token,
+    gone: (await add('gone@example.com')).token,
+    nobody: null,
+    instance_owner: platform.owner.token,
+  }
+  await platform.api('DELETE', '/instance/users/gone%40example.com')
+  await platform.api('POST', '/instance/team', { owner_email: platform.owner.user.email, member_email: 'member@example.com' })
+
+  const ask: ApiContext['request'] = async (who, method, path, body, headers = {}) => {
+    const token = typeof who === 'string' ? tokens[who] : who.token
+    const init: RequestInit = {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(token ? { authorization: `Bearer ${token}` } : {}),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+    }
+    if (body !== undefined) init.body = typeof body === 'string' ? body : JSON.stringify(body)
+    const response = await fetch(platform.handle.api_url + path, init)
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
+    return { status: response.status, headers: response.headers, text, body: isJson ? (JSON.parse(text) as Record<string, unknown>) : {} }
+  }
+  return {
+    platform,
+    tokens,
+    repository,
+    request: ask,
+    addPerson: add,
+    async close() {
+      await platform.remove()
+      repository.remove()
+    },
+  }
+}
+
+export function expectError(response: ApiResponse, status: number, error: string): void {
+  expect({ status: response.status, error: response.body.error }).toEqual({ status, error })
+  expect(response.body.request_id).toBe(response.headers.get('x-request-id'))
+  expect(String(response.body.message)).toMatch(/\w+ .*[.:)]?/)
+}
+
+/** The paths of the fields that a refusal finds fault with. */
+export const issuePaths = (response: ApiResponse) =>
+  [...new Set(((response.body.issues ?? []) as { path: string }[]).map(({ path }) => path))].toSorted()
+
+/** A production deployment of a fresh project of the owner, on its way. */
+export async function startDeployment(context: ApiContext, slug: string): Promise<Deployment> {
+  await context.platform.createProject({ slug, repo_url: context.repository.url })
+  return context.platform.deploy(slug)
+}

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { readOptions } from '../../server/options.ts'
+import { sharedPlatform } from '../support/shared-platform.ts'
+
+test('a mail server is named by the environment; what is wrong with it is refused without being shown', () => {
+  const named = readOptions({}, { HOMEPORT_SMTP_URL: 'smtps://me%40example.com:a%2Fb@mail.example.com', HOMEPORT_SMTP_FROM: 'port@example.com' })
+  expect([named.smtp_url?.startsWith('smtps:'), named.smtp_from]).toEqual([true, 'port@example.com'])
+  expect(readOptions({}, { HOMEPORT_SMTP_URL: '' }).smtp_url).toBe(null)
+  for (const url of ['http://me:hidden@mail.example.com', 'mail.example.com:hidden', 'smtp://me:hidden%@mail.example.com', 'smtp://'])
+    expect(() => readOptions({}, { HOMEPORT_SMTP_URL: url })).toThrow(/^HOMEPORT_SMTP_URL is an address such as (?!.*hidden)/)
+})
+
+test('without a mail server the owner has the link, and is told that nothing was sent', async () => {
+  const quiet = await sharedPlatform()
+  const { body } = await quiet.api<{ url: string; was_sent: boolean }>('POST', '/instance/verification-links', {
+    email: 'by-hand@example.com',
+  })
+  expect([body.was_sent, body.url.startsWith(`${quiet.handle.api_url}/verify?code=`)]).toEqual([false, true])
+  await quiet.api('DELETE', '/instance/users/by-hand%40example.com')
+  await quiet.remove()
+})

@@ -1,0 +1,151 @@
+/** The rows of databases and what is promised about them, on drivers in memory. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createDatabaseService, type DatabaseDrop } from '../../server/database/database-service.ts'
+import { DumpError } from '../../server/database/dump-database.ts'
+import { bootstrapInstance } from '../../server/features/bootstrap-instance.ts'
+import { createEventBus } from '../../server/lib/event-bus.ts'
+import { silentLog } from '../../server/lib/log.ts'
+import { openStore, type Store } from '../../server/store/store.ts'
+import { fixedClock } from '../support/test-clock.ts'
+import { insertSampleProject, sealer } from '../maintenance/forged-backups.ts'
+import { createFakeServer } from './fake-server.ts'
+
+const project = 'prj_1'
+const { signal } = new AbortController()
+let folder: string
+let store: Store
+let dumped: string[]
+let servers: { docker: ReturnType<typeof createFakeServer>; process: ReturnType<typeof createFakeServer> }
+
+/** As each run of the platform makes them. */
+const open = () =>
+  createDatabaseService({
+    db: store.db,
+    sealer,
+    bus: createEventBus(),
+    clock: fixedClock('2026-01-31'),
+    log: silentLog,
+    servers,
+    default_runtime: 'process',
+    beforeDrop: async ({ row }) => void dumped.push(row.db_name),
+  })
+let databases: ReturnType<typeof open>
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'homeport-databases-'))
+  store = await openStore({ data_dir: folder, after_crash: false })
+  const { owner } = await bootstrapInstance({ db: store.db, sealer, clock: fixedClock('2026-01-31') })
+  await store.db.write((tx) => insertSampleProject(tx, owner.account_id))
+  servers = { docker: createFakeServer('docker'), process: createFakeServer('process') }
+  dumped = []
+  databases = open()
+})
+afterEach(async () => {
+  await store.close()
+  rmSync(folder, { recursive: true })
+})
+
+const drops = () =>
+  store.db.readSync((tx) => tx.sqlAll<{ target: string }>('SELECT * FROM cleanups').map((row) => JSON.stringify(row).match(/p_[0-9a-z]{26}/)?.[0]))
+async function* text(sql: string) {
+  yield Buffer.from(sql)
+}
+
+test('what a server that is away could not make is undone: no row, and a promised drop', async () => {
+  servers.process.is_away = true
+  await expect(databases.create(project)).rejects.toThrow('It is away.')
+  expect(await databases.find(project)).toBeUndefined()
+  const [name = ''] = drops()
+  servers.process.is_away = false
+  await databases.finishDrop({ kind: 'database', driver: 'process', db_name: name } satisfies DatabaseDrop)
+  expect((await databases.create(project))?.row).toMatchObject({ driver: 'process', is_ready: 1 })
+  expect(servers.process.databases.size).toBe(1)
+})
+
+test('of many that are asked for at once, one is made', async () => {
+  const made = await Promise.all(Array.from({ length: 20 }, () => databases.create(project)))
+  expect(made.filter((one) => one !== undefined)).toHaveLength(1)
+  expect(servers.process.databases.size).toBe(1)
+})
+
+test('what the last run began and did not finish is undone by the next, and can be made again', async () => {
+  const { row } = (await databases.create(project))!
+  store.db.writeSync((tx) => tx.sqlRun('UPDATE databases SET is_ready = 0'))
+  databases = open()
+  await databases.start()
+  expect(await databases.find(project)).toBeUndefined()
+  expect(drops()).toEqual([row.db_name])
+  expect((await databases.create(project))?.row.db_name).not.toBe(row.db_name)
+})
+
+test('an app gets the address of a database that it reaches, and else a note; what its logs must not show is said in any case', async () => {
+  expect(await databases.variablesFor(project, 'production', 'main', 'process')).toEqual({ variables: {}, secrets: [], note: null })
+  const { row } = (await databases.create(project))!
+  const { password } = databases.open(row).spec
+  const url = `postgresql://${row.db_name}:${password}@127.0.0.1:5432/${row.db_name}`
+  expect(await databases.variablesFor(project, 'production', 'main', 'process')).toEqual({
+    variables: { DATABASE_URL: url },
+    secrets: [url, password],
+    note: null,
+  })
+  expect(await databases.variablesFor(project, 'production', 'main', 'docker')).toEqual({
+    variables: {},
+    secrets: [password],
+    note: expect.stringContaining('server of the runtime process, which an app on docker does not reach'),
+  })
+  expect((await databases.variablesFor(project, 'preview', 'main', 'process')).variables).toEqual({})
+})
+
+test('a preview gets a copy once; one that cannot be filled is undone, and says why', async () => {
+  expect(await databases.copyForPreview(project, 'feature', signal)).toBe(false)
+  const { row } = (await databases.create(project))!
+  servers.process.databases.set(row.db_name, 'its rows')
+  servers.process.dump = () => {
+    throw new DumpError('the app holds a table locked', undefined)
+  }
+  await expect(databases.copyForPreview(project, 'feature', signal)).rejects.toThrow(/could not be copied for this preview: the app holds/)
+  expect(await databases.find(project, 'feature')).toBeUndefined()
+  servers.process.dump = () => text('its rows')
+  expect(await databases.copyForPreview(project, 'feature', signal)).toBe(true)
+  expect(await databases.copyForPreview(project, 'feature', signal)).toBe(true)
+  const copy = (await databases.find(project, 'feature'))!
+  expect(servers.process.databases.get(copy.db_name)).toBe('its rows')
+  await databases.dropPreview(project, 'feature')
+  expect(drops()).toContain(copy.db_name)
+})
+
+test('a project that goes has its own dumped and all of its databases dropped', async () => {
+  const { row } = (await databases.create(project))!
+  await databases.copyForPreview(project, 'feature', signal)
+  await databases.forgetProject(project)
+  expect(dumped).toEqual([row.db_name])
+  expect(drops()).toHaveLength(2)
+  expect(await databases.find(project)).toBeUndefined()
+})
+
+test('the server goes with its last database, and not before', async () => {
+  const { row } = (await databases.create(project))!
+  await databases.copyForPreview(project, 'feature', signal)
+  const copy = (await databases.find(project, 'feature'))!
+  await databases.dropPreview(project, 'feature')
+  await databases.finishDrop({ kind: 'database', driver: 'process', db_name: copy.db_name })
+  expect(servers.process.retired).toBe(0)
+  await databases.remove(project)
+  await databases.finishDrop({ kind: 'database', driver: 'process', db_name: row.db_name })
+  expect([servers.process.retired, servers.docker.retired]).toEqual([1, 0])
+})
+
+test('a restored database is made where a server is to be had, and filled', async () => {
+  const { row } = (await databases.create(project))!
+  servers.process.is_away = true
+  await databases.restoreDump(row.db_name, text('restored'), signal)
+  expect(servers.docker.databases.get(row.db_name)).toBe('restored')
+  expect((await databases.find(project))?.driver).toBe('docker')
+  servers.docker.is_away = true
+  expect(await databases.checks()).toEqual([
+    { name: 'databases docker', status: 'warning', message: 'It is away. (PostgreSQL 15.1)', mend: expect.stringContaining('Start Docker') },
+  ])
+})

@@ -1,0 +1,139 @@
+import { createServer } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { type HealthyEndpoint, waitUntilHealthy } from '../../server/deployments/health-check.ts'
+import type { HealthcheckResult, ReplicaExit, Replica, ListeningPort } from '../../server/runtime/runtime.ts'
+import { createTestClock } from '../support/test-clock.ts'
+import { until } from '../support/until.ts'
+
+const servers: TcpServer[] = []
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close()
+})
+
+async function listen(status: number, host = '127.0.0.1'): Promise<number> {
+  const server = createServer((_request, response) => response.writeHead(status).end())
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
+  return (server.address() as AddressInfo).port
+}
+
+const instanceAt = (port: number, more: Partial<Replica> = {}): Replica => ({
+  id: 'one',
+  deployment_id: 'dpl_1',
+  command: 'node server.js',
+  host: '127.0.0.1',
+  port,
+  assigned_port: port,
+  getListeningPorts: async () => [],
+  ...more,
+})
+
+/** An app that answers with a status, and a HEALTHCHECK with these results, the last one for ever. */
+async function healthOf(status: number, results: HealthcheckResult[] | null, timeout_ms = 60_000) {
+  let asked = 0
+  await waitUntilHealthy({
+    replica: instanceAt(await listen(status), results ? { runHealthcheck: async () => results[Math.min(asked++, results.length - 1)]! } : {}),
+    known_port: null,
+    exited: new Promise<ReplicaExit>(() => {}),
+    signal: new AbortController().signal,
+    clock: createTestClock(),
+    timeout_ms,
+  })
+  return asked
+}
+
+const at = (port: number, more: Partial<ListeningPort> = {}): ListeningPort => ({
+  port,
+  loopback_only: false,
+  is_exposed: false,
+  endpoints: [{ host: '127.0.0.1', port }],
+  ...more,
+})
+
+/** What comes of an app that leaves PORT alone and listens on these ports; and when, by its clock, in seconds. */
+async function foundOn(ports: ListeningPort[], known_port: number | null = null) {
+  const unused = await listen(200)
+  servers.pop()?.close()
+  const clock = createTestClock({ frozen_at: 0 })
+  let outcome: { answering?: HealthyEndpoint; error?: Error } | undefined
+  waitUntilHealthy({
+    replica: instanceAt(unused, { getListeningPorts: async () => ports }),
+    known_port,
+    exited: new Promise<ReplicaExit>(() => {}),
+    signal: new AbortController().signal,
+    clock,
+  }).then(
+    (answering) => (outcome = { answering }),
+    (error: Error) => (outcome = { error }),
+  )
+  await until(
+    async () => {
+      await clock.advance(500)
+      return outcome
+    },
+    { what: 'an end of the health check', every_ms: 5 },
+  )
+  return { ...outcome, after_s: Math.floor(clock.monotonic() / 1_000) }
+}
+
+const passed = { passed: true, output: '' }
+const failed = { passed: false, output: 'no migrations yet' }
+
+test('a HEALTHCHECK is asked until it passes, whatever / says', async () => {
+  expect(await healthOf(200, [failed, failed, passed])).toBe(3)
+  expect(await healthOf(500, [passed])).toBe(1)
+})
+
+test('one that never passes fails with its last output', async () => {
+  await expect(healthOf(200, [failed], 20)).rejects.toMatchObject({
+    code: 'health_check_failed',
+    message: expect.stringContaining('HEALTHCHECK'),
+    hint: expect.stringMatching(/\nno migrations yet$/),
+  })
+})
+
+test('without one / decides', async () => {
+  expect(await healthOf(404, null)).toBe(0)
+  await expect(healthOf(500, null, 20)).rejects.toMatchObject({ code: 'health_check_failed', message: expect.stringContaining('500') })
+})
+
+test('an app on another port is found there; a debugger beside it is not taken for it', async () => {
+  const [app, debugger_] = [await listen(200), await listen(400)]
+  const { answering, after_s } = await foundOn([at(debugger_), at(app)])
+  expect(answering).toEqual({ endpoint: { host: '127.0.0.1', port: app }, listen_port: app })
+  expect(after_s).toBeGreaterThanOrEqual(5)
+  expect((await foundOn([at(debugger_)])).after_s).toBeGreaterThanOrEqual(20)
+})
+
+test('a port that is known from the last start or by EXPOSE is taken at once, before others', async () => {
+  const [metrics, app] = [await listen(200), await listen(404)]
+  for (const found of [await foundOn([at(metrics), at(app)], app), await foundOn([at(metrics), at(app, { is_exposed: true })])]) {
+    expect(found.answering?.listen_port).toBe(app)
+    expect(found.after_s).toBeLessThan(5)
+  }
+})
+
+test('IPv6 alone is reached where it can be', async () => {
+  const port = await listen(200, '::1')
+  const endpoint = { host: '::1', port }
+  expect((await foundOn([at(port, { endpoints: [{ host: '127.0.0.1', port }, endpoint] })])).answering).toEqual({ endpoint, listen_port: port })
+})
+
+test('a port that the engine has yet to publish is named for another start', async () => {
+  expect((await foundOn([at(3000, { endpoints: [] })])).answering).toEqual({ endpoint: null, listen_port: 3000 })
+})
+
+test('what cannot be reached or speaks no HTTP fails, and the error says which port it is', async () => {
+  const shutIn = await foundOn([at(3000, { endpoints: [], loopback_only: true })])
+  expect(shutIn.error).toMatchObject({ code: 'port_not_detected', message: expect.stringContaining('127.0.0.1 alone (port 3000)') })
+  expect(shutIn.after_s).toBeLessThan(60)
+  const silent = createTcpServer((socket) => socket.end('SSH-2.0-x\r\n').on('error', () => {}))
+  servers.push(silent)
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  const { port } = silent.address() as AddressInfo
+  const { error, after_s } = await foundOn([at(port)])
+  expect(error?.message).toContain(`listens on port ${port}, but did not answer HTTP`)
+  // Late is not never: PORT may still be opened.
+  expect(after_s).toBeGreaterThanOrEqual(60)
+})

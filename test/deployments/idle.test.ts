@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest'
+import type { SupervisedApp } from '../../server/deployments/supervised-app.ts'
+import { createIdleMonitor } from '../../server/deployments/idle.ts'
+import type { DeploymentContext } from '../../server/deployments/context.ts'
+import { silentLog } from '../../server/lib/log.ts'
+import { createTestClock } from '../support/test-clock.ts'
+
+const hours = 3_600_000
+
+/** One app that is idle from the start, and a clock that can also jump, as it does when the machine sleeps. */
+function createContext() {
+  const ticking = createTestClock({ frozen_at: '2026-01-01' })
+  let jumped = 0
+  const clock = { ...ticking, monotonic: () => ticking.monotonic() + jumped }
+  const done: string[] = []
+  const runtime = {
+    freeze: async () => void done.push('freeze'),
+    thaw: async () => void done.push('thaw'),
+    stop: async () => void done.push('stop'),
+    usage: async () => null,
+  }
+  const app = {
+    spec: { project_id: 'prj', deployment_id: 'dpl', runtime: 'process', memory_mb: 256 },
+    candidate: { replica: { id: 'one' } },
+    stopController: new AbortController(),
+    sleep: null,
+  } as Partial<SupervisedApp> as SupervisedApp
+  const deps = {
+    clock,
+    log: silentLog,
+    runtime: () => runtime,
+    routes: { idleSince: () => 0 },
+    settings: () => ({ sleep_after_s: 60, frozen_for_s: 600, frozen_budget_mb: 2048 }),
+    edge: { meter: { coldStart: () => {} } },
+  } satisfies Partial<{ [Name in keyof DeploymentContext]: unknown }> as never as DeploymentContext
+  const nothing = () => {}
+  const watch = createIdleMonitor(deps, {
+    listApps: () => [app],
+    updateRoute: nothing,
+    showStartingPage: nothing,
+    recordState: nothing,
+    saveColdState: nothing,
+    restartApp: async () => void done.push('start'),
+  })
+  return { advance: (ms: number) => ticking.advance(ms), jump: (ms: number) => void (jumped += ms), watch, app, done }
+}
+
+test('an app is frozen when its idle time is over and no sooner, and stopped when its frozen time is over', async () => {
+  const { advance, done } = createContext()
+  await advance(59_000)
+  expect(done).toEqual([])
+  await advance(1_000)
+  expect(done).toEqual(['freeze'])
+  await advance(599_000)
+  expect(done).toEqual(['freeze'])
+  await advance(2_000)
+  expect(done).toEqual(['freeze', 'stop'])
+})
+
+test('time in which the machine slept is not idle time, and not frozen time', async () => {
+  const { advance, jump, done } = createContext()
+  await advance(30_000)
+  jump(8 * hours)
+  await advance(60_000)
+  expect(done).toEqual([])
+  await advance(1_000)
+  expect(done).toEqual(['freeze'])
+  jump(8 * hours)
+  await advance(600_000)
+  expect(done).toEqual(['freeze'])
+  await advance(1_000)
+  expect(done).toEqual(['freeze', 'stop'])
+})
+
+test('resync counts idle time anew, and a visit thaws', async () => {
+  const { advance, watch, app, done } = createContext()
+  await advance(59_000)
+  watch.resync()
+  await advance(59_000)
+  expect(done).toEqual([])
+  await advance(1_000)
+  watch.wake(app, 'visit')
+  await advance(0)
+  expect(done).toEqual(['freeze', 'thaw'])
+  expect(app.sleep).toBeNull()
+})

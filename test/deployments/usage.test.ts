@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest'
+import type { SupervisedApp } from '../../server/deployments/supervised-app.ts'
+import { createUsageReader } from '../../server/deployments/usage.ts'
+import type { DeploymentContext } from '../../server/deployments/context.ts'
+import { sleep } from '../../server/lib/clock.ts'
+import { silentLog } from '../../server/lib/log.ts'
+import { createTestClock } from '../support/test-clock.ts'
+
+type Used = { cpu_percent: number; memory_mb: number } | null
+
+/** An engine that answers when it is told to. */
+function createContext() {
+  const clock = createTestClock({ frozen_at: 0 })
+  const asked: { id: string; answer(used: Used): void; refuse(): void }[] = []
+  const usage = (id: string) =>
+    new Promise<Used>((resolve, reject) => void asked.push({ id, answer: resolve, refuse: () => reject(new Error('the engine is away')) }))
+  const deps = {
+    clock,
+    log: silentLog,
+    runtime: () => ({ usage }),
+    pause: (ms: number, signal: AbortSignal) =>
+      sleep(clock, ms, signal).then(
+        () => true,
+        () => false,
+      ),
+  } satisfies Partial<{ [Name in keyof DeploymentContext]: unknown }> as never as DeploymentContext
+  const apps = new Map<string, SupervisedApp>()
+  const run = (id: string, more: Partial<SupervisedApp> = {}) =>
+    apps.set('prj', {
+      spec: { project_id: 'prj', deployment_id: 'dpl', runtime: 'docker', memory_mb: 256 },
+      candidate: { replica: { id } },
+      sleep: null,
+      ...more,
+    } as SupervisedApp)
+  const look = createUsageReader(deps, (id) => apps.get(id))
+  /** Asks, and waits as long as anybody who asks does. */
+  const lookLong = async (id: string) => {
+    const used = look(id)
+    await clock.advance(1_600)
+    return used
+  }
+  return { asked, apps, run, look, lookLong, pass: (ms: number) => clock.advance(ms) }
+}
+
+test('an engine is asked once, however many want to know', async () => {
+  const { asked, run, look } = createContext()
+  run('one')
+  const all = Promise.all(Array.from({ length: 50 }, () => look('prj')))
+  expect(asked.map((one) => one.id)).toEqual(['one'])
+  asked[0]?.answer({ cpu_percent: 3, memory_mb: 70 })
+  expect(new Set(await all)).toEqual(new Set([{ cpu_percent: 3, memory_mb: 70, memory_limit_mb: 256 }]))
+  await look('prj')
+  expect(asked).toHaveLength(1)
+})
+
+test('one that is slow holds nobody up: what was known before is told', async () => {
+  const { asked, run, lookLong, pass } = createContext()
+  run('one')
+  expect(await lookLong('prj')).toBeNull()
+  await pass(5_000)
+  expect(await lookLong('prj')).toBeNull()
+  expect(asked).toHaveLength(1)
+  asked[0]?.answer({ cpu_percent: 3, memory_mb: 70 })
+  await pass(2_500)
+  expect(await lookLong('prj')).toMatchObject({ memory_mb: 70 })
+  expect(asked).toHaveLength(2)
+  asked[1]?.answer({ cpu_percent: 3, memory_mb: 90 })
+  expect(await lookLong('prj')).toMatchObject({ memory_mb: 90 })
+})
+
+test('one that is away leaves what was known; another instance has another use', async () => {
+  const { asked, run, look, lookLong, pass } = createContext()
+  run('one')
+  const first = look('prj')
+  asked[0]?.answer({ cpu_percent: 3, memory_mb: 70 })
+  await first
+  await pass(2_500)
+  const second = look('prj')
+  asked[1]?.refuse()
+  expect(await second).toMatchObject({ memory_mb: 70 })
+  run('two')
+  expect(await lookLong('prj')).toBeNull()
+  expect(asked.at(-1)?.id).toBe('two')
+})
+
+test('nothing for what has no instance, or sleeps', async () => {
+  const { asked, apps, run, look } = createContext()
+  expect(await look('prj')).toBeNull()
+  run('one', { candidate: null })
+  expect(await look('prj')).toBeNull()
+  run('one', { sleep: {} as SupervisedApp['sleep'] })
+  expect(await look('prj')).toBeNull()
+  apps.clear()
+  expect(asked).toEqual([])
+})

@@ -1,0 +1,203 @@
+import { type Locator, type Page, expect } from '@playwright/test'
+
+/** What a person does with a page, by whichever means they have. */
+export interface InputDriver {
+  /** A button, a link, a switch, a choice, an item of a menu that is open. */
+  press(target: Locator): Promise<void>
+  /** Puts text in the place of what a field has. */
+  fill(field: Locator, text: string): Promise<void>
+  /** Takes an option of a list that folds out, by its words. */
+  choose(list: Locator, option: string): Promise<void>
+  /** To a tab of the project in sight; `words` find it in the palette. */
+  openTab(name: string, words?: string): Promise<void>
+  /** To a page of the rail. */
+  openPage(name: string, words?: string): Promise<void>
+  /** To the list of instances. */
+  openInstances(): Promise<void>
+  /** To an instance, which has this place in the list. */
+  switchTo(name: string, place: number): Promise<void>
+  /** An item of a menu under a button. */
+  pick(button: Locator, item: string | RegExp): Promise<void>
+  /** A dialog is gone, and who used it knows where they are. */
+  expectClosed(dialog: Locator): Promise<void>
+}
+
+/** The smallest side of what is pressed, in CSS pixels (WCAG 2.5.8). */
+const minimumTargetSize = 24
+
+/** Points at things: a mouse, or a finger where the page is as narrow as a phone. */
+export function createPointerDriver(page: Page, { isFinger }: { isFinger: boolean }): InputDriver {
+  const press = async (target: Locator) => {
+    // A link within a sentence is as tall as its line; a box is pressed by the words around it, too.
+    const size = await target.evaluate((element) => {
+      const { width, height } = (element instanceof HTMLInputElement ? (element.closest('label') ?? element) : element).getBoundingClientRect()
+      return getComputedStyle(element).display === 'inline' ? Infinity : Math.min(width, height)
+    })
+    expect.soft(size, `${target.toString()} is large enough to be pressed`).toBeGreaterThanOrEqual(minimumTargetSize)
+    if (isFinger) await target.tap()
+    else await target.click()
+  }
+  const openDrawer = async () => {
+    const drawer = page.getByRole('button', { name: 'Menu', exact: true })
+    if (await drawer.isVisible()) await press(drawer)
+  }
+  const pickFromInstanceMenu = async (item: Locator) => {
+    await openDrawer()
+    await press(page.getByRole('button', { name: /Switch instance/ }))
+    await press(item)
+  }
+  return {
+    press,
+    async fill(field, text) {
+      await press(field)
+      await field.fill(text)
+    },
+    async choose(list, option) {
+      await list.selectOption(option)
+    },
+    async openTab(name) {
+      await press(page.getByRole('navigation', { name: 'Project' }).getByRole('link', { name, exact: true }))
+    },
+    async openPage(name) {
+      await openDrawer()
+      await press(page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }))
+    },
+    openInstances: () => pickFromInstanceMenu(page.getByRole('menuitem', { name: 'All instances' })),
+    switchTo: (name) => pickFromInstanceMenu(page.getByRole('menuitemradio', { name })),
+    async pick(button, item) {
+      await press(button)
+      await press(page.getByRole('menuitem', { name: item }))
+    },
+    async expectClosed(dialog) {
+      await expect(dialog).toBeHidden()
+    },
+  }
+}
+
+/** More stops than any page has between two things that one story uses. */
+const maximumSteps = 150
+
+/** Nothing but keys: goes on until what is wanted has the focus, and shows it. */
+export function createKeyboardDriver(page: Page): InputDriver & { pressed(): number } {
+  let pressed = 0
+  const key = async (name: string) => {
+    pressed++
+    await page.keyboard.press(name)
+  }
+
+  /** Goes by the keys that `next` names until the target has the focus. */
+  async function moveFocusTo(target: Locator): Promise<void> {
+    await expect(target).toBeVisible()
+    await expect(target).toBeEnabled()
+    const seen: string[] = []
+    for (let steps = 0; ; steps++) {
+      const focus = await target.evaluate(describeFocus)
+      if (focus.is_there) {
+        expect(focus.is_visible, `the focus on ${target.toString()} is to be seen`).toBe(true)
+        expect(focus.is_in_sight, `${target.toString()} is not covered while it has the focus`).toBe(true)
+        return
+      }
+      seen.push(focus.name)
+      if (steps === maximumSteps) throw new Error(`${target.toString()} is not reached by keys; met: ${seen.join(' | ')}`)
+      await key(focus.next)
+    }
+  }
+
+  /** The palette finds it from everywhere. */
+  async function runPaletteCommand(words: string): Promise<void> {
+    await key('ControlOrMeta+k')
+    const input = page.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox')
+    await expect(input).toBeFocused()
+    await type(words)
+    // What a project or an instance offers comes with its answer. A page of help that fits the words was there before, and stays chosen.
+    const wanted = page.getByRole('option', { name: new RegExp(words.replaceAll(' ', '.* '), 'i') }).first()
+    await expect(wanted).toBeVisible()
+    for (let steps = 0; (await wanted.getAttribute('aria-selected')) !== 'true'; steps++) {
+      if (steps === maximumSteps) throw new Error(`“${words}” is not reached in the palette`)
+      await key('ArrowUp')
+    }
+    await key('Enter')
+    await expect(input).toBeHidden()
+  }
+
+  async function type(text: string): Promise<void> {
+    pressed += text.length
+    await page.keyboard.type(text)
+  }
+
+  async function press(target: Locator): Promise<void> {
+    await moveFocusTo(target)
+    const role = await target.evaluate((element) =>
+      element instanceof HTMLInputElement ? element.type : (element.getAttribute('role') ?? element.tagName.toLowerCase()),
+    )
+    await key(['switch', 'radio', 'checkbox'].includes(role) ? 'Space' : 'Enter')
+  }
+
+  return {
+    pressed: () => pressed,
+    press,
+    async fill(field, text) {
+      await moveFocusTo(field)
+      await key('ControlOrMeta+a')
+      await type(text)
+      await expect(field).toHaveValue(text)
+    },
+    async choose(list, option) {
+      await moveFocusTo(list)
+      const { at, wanted } = await list.evaluate((element, words) => {
+        if (!(element instanceof HTMLSelectElement)) throw new Error('this is no list')
+        return { at: element.selectedIndex, wanted: [...element.options].findIndex(({ text }) => text.trim() === words) }
+      }, option)
+      expect(wanted, `“${option}” is in the list`).toBeGreaterThanOrEqual(0)
+      for (let step = 0; step < Math.abs(wanted - at); step++) await key(wanted > at ? 'ArrowDown' : 'ArrowUp')
+      await expect(list.locator('option:checked')).toHaveText(option)
+    },
+    openTab: (name, words = name) => runPaletteCommand(words),
+    openPage: (name, words = name) => runPaletteCommand(words),
+    openInstances: () => runPaletteCommand('all instances'),
+    switchTo: (_name, place) => key(`Control+Shift+${place}`),
+    async pick(button, item) {
+      await press(button)
+      const wanted = page.getByRole('menuitem', { name: item })
+      await expect(wanted).toBeVisible()
+      await press(wanted)
+    },
+    async expectClosed(dialog) {
+      await expect(dialog).toBeHidden()
+      // What opened it has the focus again, or what took its place; not the top of the page.
+      await expect.poll(() => page.evaluate(() => document.activeElement?.tagName), 'the focus after a dialog').not.toBe('BODY')
+    },
+  }
+}
+
+/**
+ * Runs in the page. Which key leads on from here: along a group of one stop by arrows, else along the page in its order. Menus
+ * move the focus by a timer that follows the key: what is asked before it has fired is asked too early, and the next key goes one too far.
+ */
+async function describeFocus(target: Element): Promise<{ is_there: boolean; is_visible: boolean; is_in_sight: boolean; next: string; name: string }> {
+  await new Promise((resolve) => setTimeout(resolve))
+  const focused = document.activeElement
+  const name =
+    focused === null ? '' : `${focused.tagName.toLowerCase()} ${(focused.getAttribute('aria-label') ?? focused.textContent).trim().slice(0, 40)}`
+  if (focused === target) {
+    const styles = [getComputedStyle(target), getComputedStyle(target, '::after')]
+    const { left, top, width, height } = target.getBoundingClientRect()
+    const points = [0.5, 0.1, 0.9].map((part) => document.elementFromPoint(left + width * part, top + height / 2))
+    return {
+      is_there: true,
+      is_visible: styles.some(({ outlineStyle, outlineWidth }) => outlineStyle !== 'none' && outlineWidth !== '0px'),
+      is_in_sight: points.some((point) => point !== null && (target.contains(point) || point.contains(target))),
+      next: '',
+      name,
+    }
+  }
+  const group = target.closest('[role=radiogroup], [role=menu], [role=tablist], [role=group].segments')
+  const isInGroup = group !== null && focused !== null && focused !== document.body && group.contains(focused)
+  const isAfter = focused === null || focused === document.body || (focused.compareDocumentPosition(target) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0
+  const isAcross = group !== null && group.getAttribute('role') !== 'menu'
+  const [on, back] = isInGroup ? (isAcross ? ['ArrowRight', 'ArrowLeft'] : ['ArrowDown', 'ArrowUp']) : ['Tab', 'Shift+Tab']
+  return { is_there: false, is_visible: false, is_in_sight: false, next: isAfter ? on : back, name }
+}
+
+/** Keys one after another belong together for a second and a half: sent at once, no pause of the machine comes between them. */
+export const pressInSequence = (page: Page, ...keys: string[]) => Promise.all(keys.map((key) => page.keyboard.press(key)))

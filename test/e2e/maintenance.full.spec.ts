@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import type { Backup } from '../../server/contract/maintenance.ts'
+import { startTestPlatform } from '../support/platform.ts'
+import { greetingAppFiles, expect, expectAccessible, test } from './fixtures.ts'
+import { signIn } from './screen-navigation.ts'
+
+test.use({ platform_name: 'upkeep' })
+test.describe.configure({ mode: 'default' })
+
+test('the disk is told by kind, and a clean-up frees what it said', async ({ dashboard, platform, createRepository }) => {
+  const repository = createRepository(greetingAppFiles('first'))
+  await platform.createProject({ slug: 'pier', name: 'Pier', repo_url: repository.url })
+  await platform.api('PATCH', '/instance/settings', { keep_deployments: 1 })
+  for (const version of ['first', 'second', 'third']) {
+    repository.commit(greetingAppFiles(version), version)
+    expect((await platform.waitForEnd('pier', (await platform.deploy('pier')).id)).status).toBe('ready')
+  }
+  // What npm keeps of what it downloaded, as a build with dependencies leaves it.
+  const kept = join(platform.data_dir, 'cache/npm')
+  mkdirSync(kept, { recursive: true })
+  writeFileSync(join(kept, 'downloaded'), randomBytes(3_000_000))
+  await dashboard.goto(platform.handle.dashboard_url)
+  await expect(dashboard.getByRole('heading', { name: 'Projects', exact: true })).toBeVisible()
+  await dashboard.keyboard.press('ControlOrMeta+k')
+  await expect(dashboard.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox')).toBeFocused()
+  await dashboard.keyboard.type('disk what takes')
+  await expect(dashboard.getByRole('option', { selected: true })).toHaveText('Disk: what takes which room')
+  await dashboard.keyboard.press('Enter')
+  await expect(dashboard).toHaveURL(/\/instance\/disk$/)
+  await expect(dashboard.getByText('taken by Homeport')).toBeVisible()
+  await expect(dashboard.getByText(platform.data_dir, { exact: true })).toBeVisible()
+  await expect(dashboard.getByRole('img', { name: /^By kind: / })).toBeVisible()
+  await expect(dashboard.getByRole('listitem').filter({ hasText: 'Bundles and archives' }).first()).toBeVisible()
+  await expectAccessible(dashboard, 'the disk')
+
+  // All that is safe: what serves goes on.
+  await dashboard.getByRole('button', { name: 'Clean up…', exact: true }).click()
+  const asking = dashboard.getByRole('dialog', { name: 'Clean up all that is safe?' })
+  await expect(asking).toContainText('Your data is never touched.')
+  await expect(asking).not.toContainText('Edge cache')
+  await expectAccessible(dashboard, 'a clean-up')
+  await expect(asking.getByRole('listitem').filter({ hasText: 'Build cache' })).toContainText('3.0 MB')
+  await asking.getByRole('button', { name: /^Free about/ }).click()
+  const done = dashboard.getByRole('dialog', { name: /(freed|There was nothing to free)$/ })
+  await expect(done).toHaveAccessibleName(/^\d.* MB freed$/)
+  expect(existsSync(kept)).toBe(false)
+  await expectAccessible(dashboard, 'what a clean-up freed')
+  await done.getByRole('button', { name: 'Done' }).click()
+  await expect(done).toBeHidden()
+  expect((await platform.fetchEdge('pier.localhost')).body).toContain('third')
+
+  // One kind, by its row: what it says is what the platform freed.
+  const row = dashboard.getByRole('listitem').filter({ hasText: 'Edge cache' })
+  await row.getByRole('button', { name: /^Free .* of edge cache$/ }).click()
+  const one = dashboard.getByRole('dialog', { name: 'Clean up edge cache?' })
+  await expect(one).toContainText('Every answer is asked of the apps again')
+  const [answer] = await Promise.all([
+    dashboard.waitForResponse((response) => response.url().endsWith('/instance/disk/clean')),
+    one.getByRole('button', { name: /^Free about/ }).click(),
+  ])
+  expect(answer.request().postDataJSON()).toEqual({ kinds: ['edge_cache'] })
+  const { freed_bytes } = (await answer.json()) as { freed_bytes: number }
+  await expect(done).toHaveAccessibleName(freed_bytes > 0 ? /^\d.* freed$/ : 'There was nothing to free')
+})
+
+test('a backup is made while the app serves, downloaded, and deleted', async ({ dashboard, platform, createRepository }) => {
+  await platform.createProject({ slug: 'buoy', name: 'Buoy', repo_url: createRepository(greetingAppFiles('buoy')).url })
+  expect((await platform.waitForEnd('buoy', (await platform.deploy('buoy')).id)).status).toBe('ready')
+  await dashboard.goto(`${platform.handle.dashboard_url}instance`)
+  await dashboard.getByRole('navigation', { name: 'Instance' }).getByRole('link', { name: 'Backups' }).click()
+  await expect(dashboard.getByText('None yet. Make one, and keep it on another machine.')).toBeVisible()
+  await dashboard.getByRole('button', { name: 'Make a backup' }).click()
+  const rows = dashboard.getByRole('list', { name: 'Backups', exact: true }).getByRole('listitem')
+  await expect(rows).toHaveCount(1)
+  const key = dashboard.getByRole('region', { name: 'What is not in it' })
+  await expect(key).toContainText(join(platform.data_dir, 'master.key'))
+  await expect(dashboard.getByRole('region', { name: 'To bring one back' })).toContainText(
+    /npx homeport restore \S+\.tar\.gz --data NEW-FOLDER --key \S+/,
+  )
+  await expectAccessible(dashboard, 'backups')
+
+  const [download] = await Promise.all([dashboard.waitForEvent('download'), rows.getByRole('button', { name: /^Download/ }).click()])
+  expect(download.suggestedFilename()).toMatch(/^homeport-.*\.tar\.gz$/)
+  const bytes = gunzipSync(await readFile(await download.path()))
+  expect(bytes.includes('SQLite format 3')).toBe(true)
+  const masterKey = await readFile(join(platform.data_dir, 'master.key'))
+  expect(bytes.includes(masterKey.toString().trim())).toBe(false)
+
+  await rows.getByRole('button', { name: /^Delete homeport-/ }).click()
+  const dialog = dashboard.getByRole('dialog', { name: 'Delete this backup?' })
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await expect(rows).toHaveCount(1)
+  await rows.getByRole('button', { name: /^Delete homeport-/ }).click()
+  await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
+  await expect(rows).toHaveCount(0)
+})
+
+test('a ledger that was damaged and put right is told on the first page', async ({ page }) => {
+  const before = await startTestPlatform({ runtime: 'process' })
+  const { data_dir } = before
+  await before.createProject({ slug: 'reef', name: 'Reef' })
+  // The first copy is made soon after the start, perhaps before there was a project.
+  const copies = async () => (await before.api<{ backups: Backup[] }>('GET', '/instance/backups')).body.backups
+  await expect.poll(async () => (await copies()).length).toBeGreaterThan(0)
+  await before.handle.stop()
+  const ledger = join(data_dir, 'homeport.db')
+  writeFileSync(ledger, Buffer.concat([Buffer.alloc(4096, 0xaa), (await readFile(ledger)).subarray(4096)]))
+
+  const after = await startTestPlatform({ runtime: 'process', data_dir })
+  try {
+    if ((await after.getProject('reef')) === undefined) await after.createProject({ slug: 'reef', name: 'Reef' })
+    await signIn(page, await after.handle.signInUrl())
+    const banner = page.getByRole('alert').filter({ hasText: 'damaged' })
+    await expect(banner).toBeVisible()
+    await expectAccessible(page, 'a ledger that was put right')
+    await page.goto(`${after.handle.dashboard_url}instance/backups`)
+    await expect(banner).toBeVisible()
+  } finally {
+    await after.remove()
+  }
+})

@@ -1,0 +1,91 @@
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from '@playwright/test'
+import { promotionsStorageKey } from '../../renderer/stores/promotions.ts'
+import { recordPerformance } from '../support/page-performance.ts'
+import { type TestPlatform, createClient } from '../support/platform.ts'
+import type { SeededIds } from './seeded-platform.ts'
+import type { Screen } from './screen.ts'
+
+/** A platform whose dashboard is looked at. */
+export interface DashboardTarget {
+  dashboard_url: string
+  signInUrl(): Promise<string>
+}
+
+export const toDashboardTarget = ({ handle: platform }: TestPlatform): DashboardTarget => ({
+  dashboard_url: platform.dashboard_url,
+  signInUrl: () => platform.signInUrl(),
+})
+
+/** What the process that holds the scene tells others about it. */
+export interface SharedPlatformInfo {
+  instance: Parameters<typeof createClient>[0]
+  dashboard_url: string
+  ids: SeededIds
+}
+
+/** The environment variable with the address where the scene is asked for. */
+export const seededPlatformVariable = 'HOMEPORT_TEST_SCENE'
+
+/** Of this run: the first who asks has it built. */
+export async function fetchSeededPlatform(): Promise<{ target: DashboardTarget; ids: SeededIds }> {
+  const response = await fetch(process.env[seededPlatformVariable] ?? '')
+  if (!response.ok) throw new Error(await response.text())
+  const { instance, dashboard_url, ids } = (await response.json()) as SharedPlatformInfo
+  const { api } = createClient(instance)
+  const signInUrl = async () => (await api<{ url: string }>('POST', '/instance/sign-in-links')).body.url
+  return { target: { dashboard_url, signInUrl }, ids }
+}
+
+/** A window whose pages note what jumps in them. */
+export async function createWindow(browser: Browser, options: BrowserContextOptions): Promise<BrowserContext> {
+  const context = await browser.newContext({ locale: 'en-GB', ...options })
+  await recordPerformance(context)
+  // A promotion that another screen left in the middle would be offered here.
+  await context.addInitScript((key) => self === top && localStorage.removeItem(key), promotionsStorageKey)
+  return context
+}
+
+/** Opens a sign-in link, and waits until the dashboard has taken over. */
+export async function signIn(page: Page, url: string): Promise<void> {
+  await page.goto(url)
+  await page.waitForURL(/\/app\//)
+}
+
+const lastSeenBy = new WeakMap<BrowserContext, Screen['seen_by']>()
+
+/** Brings a page of a window to what the screen is about. */
+export async function openScreen(
+  page: Page,
+  target: DashboardTarget,
+  { path, seen_by = 'owner', before, is_loading = false, act }: Screen,
+): Promise<void> {
+  const context = page.context()
+  if (lastSeenBy.get(context) !== seen_by) {
+    if (seen_by === 'guest') {
+      await page.goto(target.dashboard_url)
+      await page.evaluate(() => localStorage.clear())
+    } else await signIn(page, await target.signInUrl())
+    lastSeenBy.set(context, seen_by)
+  }
+  await before?.(page)
+  await page.goto(`${target.dashboard_url}${path}`)
+  await page.locator('h1').first().waitFor()
+  if (is_loading) await page.locator('.skeleton, .skeleton-row').first().waitFor()
+  else await page.waitForFunction(() => document.querySelector('.skeleton, .skeleton-row') === null)
+  await act?.(page)
+  await waitForAnimations(page)
+}
+
+/** What a screen did to its page by routes and by the line is undone; `alters_page` says that more than that was done. */
+export async function leaveScreen(page: Page, { alters_page = false }: Screen): Promise<void> {
+  await page.context().setOffline(false)
+  if (alters_page) await page.close()
+  else await page.unrouteAll({ behavior: 'ignoreErrors' })
+}
+
+/** The last entrance has ended when nothing moves but what turns for ever. */
+export async function waitForAnimations(page: Page): Promise<void> {
+  await page.waitForFunction(() =>
+    document.getAnimations().every((animation) => animation.playState !== 'running' || animation.effect?.getTiming().iterations === Infinity),
+  )
+}

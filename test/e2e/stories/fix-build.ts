@@ -1,0 +1,44 @@
+import { expect } from '@playwright/test'
+import { greetingAppFiles } from '../fixtures.ts'
+import { type StoryContext, goTo, createReadyProject } from './story-context.ts'
+
+/** A build that breaks says where and why; what served goes on; it is mended and deployed again. */
+export async function fixBrokenBuild(story: StoryContext): Promise<void> {
+  const { dashboard, platform, inputDriver, bridge, createRepository } = story
+  const repository = createRepository(greetingAppFiles('one'))
+  await createReadyProject(story, { slug: 'mended', name: 'Mended', repo_url: repository.url })
+  repository.commit(
+    { 'build.js': `console.log('on the way')\nconsole.error('src/cart.ts:41 Error: cannot find ./prices.ts')\nprocess.exit(1)` },
+    'Break it',
+  )
+  await goTo(story, 'projects/mended')
+  await inputDriver.press(dashboard.getByRole('button', { name: 'Deploy', exact: true }))
+  const failure = dashboard.locator('.failure')
+  await expect(failure.getByRole('heading')).toContainText('build')
+  await expect(failure.locator('.failure-line')).toContainText('cannot find ./prices.ts')
+  await expect(failure).toContainText('build_failed')
+  await expect(dashboard.locator('.timeline-step-failed')).toContainText('Build')
+  await inputDriver.press(failure.getByRole('button', { name: 'Show it in the log' }))
+  await expect(dashboard.locator('.log-marked')).toContainText('cannot find ./prices.ts')
+  await expect(dashboard.locator('.log-marked')).toBeInViewport()
+  const broken = dashboard.url()
+
+  // What served before goes on serving, and the overview says both.
+  await inputDriver.openTab('Overview')
+  await expect(dashboard.getByRole('region', { name: 'Newest deployment' })).toContainText('The current version stays live')
+  await expect(dashboard.locator('.project-title')).toContainText('Live')
+
+  if (bridge) {
+    // The desktop tells how it ended by itself, and leads there when that is clicked.
+    expect(bridge.argumentsOf('notify')).toEqual([])
+    await bridge.navigate(dashboard, new URL(broken).pathname.replace('/app', ''))
+    await expect(dashboard).toHaveURL(broken)
+    await expect(failure).toBeVisible()
+  }
+
+  repository.commit(greetingAppFiles('two'), 'Mend it')
+  await inputDriver.press(dashboard.getByRole('button', { name: 'Deploy', exact: true }))
+  await expect(dashboard.locator('.report-head')).toContainText('Mend it')
+  await expect(dashboard.locator('.report-head')).toContainText('Current')
+  expect((await platform.fetchEdge('mended.localhost')).body).toContain('two')
+}

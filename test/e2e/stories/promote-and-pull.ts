@@ -1,0 +1,76 @@
+import { expect } from '@playwright/test'
+import type { EnvVar } from '../../../server/contract/env-vars.ts'
+import { greetingAppFiles } from '../fixtures.ts'
+import { type StoryContext, recordRequestUrls, goTo, createReadyProject } from './story-context.ts'
+
+/** What runs here goes to another instance, is deployed on there, and what runs there comes back. */
+export async function promoteAndPull(story: StoryContext): Promise<void> {
+  const { dashboard, platform, startSecondPlatform, inputDriver, bridge, createRepository } = story
+  const remote = await startSecondPlatform()
+  const repository = createRepository(greetingAppFiles('from the quay'))
+  await createReadyProject(story, { slug: 'voyager', name: 'Voyager', repo_url: repository.url })
+  await platform.api('POST', '/v1/projects/voyager/env-vars', { vars: [{ key: 'TIDES', value: 'high' }] })
+  await expect.poll(async () => (await newest('voyager')).finished_at).not.toBeNull()
+  const { token } = (await remote.api<{ token: string }>('POST', '/v1/tokens', { name: 'Of the quay' })).body
+
+  await inputDriver.openInstances()
+  await inputDriver.press(dashboard.getByRole('button', { name: 'Add an instance' }))
+  const adding = dashboard.getByRole('dialog', { name: 'Add an instance' })
+  await inputDriver.fill(adding.getByLabel('Address'), remote.handle.api_url)
+  await inputDriver.fill(adding.getByLabel('API token'), token)
+  await inputDriver.fill(adding.getByLabel('Name'), 'Lagoon')
+  await inputDriver.press(adding.getByRole('button', { name: 'Add', exact: true }))
+  await inputDriver.expectClosed(adding)
+  await expect(dashboard.getByRole('list', { name: 'Instances' }).getByRole('listitem').filter({ hasText: 'Lagoon' })).toContainText('Online')
+  const addresses = recordRequestUrls(dashboard)
+
+  await goTo(story, 'projects/voyager')
+  const dialog = dashboard.getByRole('dialog')
+  // On a phone it stands in the bar at the top.
+  const front = dashboard.getByRole('region', { name: 'Instance in front' }).or(dashboard.getByRole('link', { name: /^Lagoon.*, projects$/ }))
+  await inputDriver.pick(dashboard.getByRole('button', { name: 'More actions' }), 'Promote…')
+  await expect(dialog.getByText('No project has this slug. A new project is created.')).toBeVisible()
+  await inputDriver.press(dialog.getByRole('checkbox', { name: 'TIDES' }))
+  await expect(dialog.getByRole('checkbox', { name: 'TIDES' })).toBeChecked()
+  await inputDriver.press(dialog.getByRole('button', { name: 'Promote to Lagoon' }))
+  await expect(dashboard).toHaveURL(/\/app\/on\/[^/]+\/projects\/voyager\/deployments\/dpl_/)
+  await expect(front).toContainText('Lagoon')
+  await expect(dashboard.locator('.report-head')).toContainText('Current')
+  expect((await remote.fetchEdge('voyager.localhost')).body).toContain('from the quay')
+  const there = (await remote.api<{ env_vars: EnvVar[] }>('GET', '/v1/projects/voyager/env-vars')).body.env_vars
+  expect(there.map(({ key, value }) => [key, value])).toEqual([['TIDES', 'high']])
+  if (bridge) {
+    // The dock showed how far it was, and does so no more.
+    const shown = bridge.argumentsOf('setProgress').map(([value]) => value)
+    expect(shown.filter((value) => value !== null).length).toBeGreaterThan(0)
+    expect(shown.at(-1)).toBeNull()
+  }
+
+  // What runs there is seen from here as if it were here; then here again.
+  await inputDriver.openTab('Overview')
+  await expect(dashboard.locator('.project-title')).toContainText('Live')
+  await inputDriver.switchTo('This machine', 1)
+  await expect(dashboard).toHaveURL(platform.handle.dashboard_url)
+  await expect(front).toHaveCount(0)
+
+  // And back, when it is gone here.
+  await platform.api('DELETE', '/v1/projects/voyager')
+  await inputDriver.switchTo('Lagoon', 2)
+  await expect(front).toContainText('Lagoon')
+  await inputDriver.press(dashboard.getByRole('list', { name: 'Projects' }).getByRole('link', { name: 'Voyager', exact: true }))
+  await inputDriver.pick(dashboard.getByRole('button', { name: 'More actions' }), 'Pull to this machine…')
+  await inputDriver.press(dialog.getByRole('button', { name: 'Pull to this machine' }))
+  await expect(dashboard).toHaveURL(/\/app\/projects\/voyager\/deployments\/dpl_/)
+  await expect(dashboard.locator('.report-head')).toContainText('Current')
+  expect((await platform.fetchEdge('voyager.localhost')).body).toContain('from the quay')
+
+  // From here on the page had no use for the token, and did not have it.
+  expect(addresses.filter((address) => address.includes(token))).toEqual([])
+  expect(await dashboard.content()).not.toContain(token)
+  expect(platform.log.filter((line) => line.includes(token))).toEqual([])
+
+  async function newest(slug: string) {
+    const { body } = await platform.api<{ deployments: { finished_at: string | null }[] }>('GET', `/v1/projects/${slug}/deployments?limit=1`)
+    return body.deployments[0] ?? { finished_at: null }
+  }
+}

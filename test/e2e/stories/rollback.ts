@@ -1,0 +1,26 @@
+import { expect } from '@playwright/test'
+import { greetingAppFiles } from '../fixtures.ts'
+import { type StoryContext, goTo, createReadyProject } from './story-context.ts'
+
+/** What was live before is live again, without a build. */
+export async function rollBackDeployment(story: StoryContext): Promise<void> {
+  const { dashboard, platform, inputDriver, createRepository } = story
+  const repository = createRepository(greetingAppFiles('old and good'))
+  await createReadyProject(story, { slug: 'rolled', name: 'Rolled', repo_url: repository.url })
+  repository.commit(greetingAppFiles('new and bad'), 'Make it worse')
+  expect((await platform.waitForEnd('rolled', (await platform.deploy('rolled')).id)).status).toBe('ready')
+  expect((await platform.fetchEdge('rolled.localhost')).body).toContain('new and bad')
+
+  await goTo(story, 'projects/rolled')
+  const dialog = dashboard.getByRole('dialog', { name: 'Roll back' })
+  const more = dashboard.getByRole('button', { name: 'More actions' })
+  // Who only looked is back where they were.
+  await inputDriver.pick(more, 'Roll back…')
+  await inputDriver.press(dialog.getByRole('button', { name: 'Close' }))
+  await inputDriver.expectClosed(dialog)
+  await inputDriver.pick(more, 'Roll back…')
+  await inputDriver.press(dialog.getByRole('listitem').filter({ hasText: 'First' }).getByRole('button', { name: 'Roll back to this' }))
+  await expect(dashboard.locator('.report-head')).toContainText('Rolled back')
+  await expect(dashboard.locator('.report-head')).toContainText('Current')
+  expect((await platform.fetchEdge('rolled.localhost')).body).toContain('old and good')
+}

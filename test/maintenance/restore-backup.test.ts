@@ -1,0 +1,367 @@
+/** What a restore refuses, and that it then leaves nothing behind. */
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bootstrapInstance } from '../../server/features/bootstrap-instance.ts'
+import { createIdempotencyStore } from '../../server/features/idempotency-store.ts'
+import { isoTime, systemClock } from '../../server/lib/clock.ts'
+import { openStore, type Store } from '../../server/store/store.ts'
+import { createSealer } from '../../server/store/sealer.ts'
+import { trailerName } from '../../server/maintenance/backup/backup-format.ts'
+import { assertRestoreComplete } from '../../server/maintenance/restore/finish-restore.ts'
+import { forEachSeed } from '../support/seeds.ts'
+import {
+  fileOf,
+  checkFlippedBits,
+  forgeBackup,
+  type BackupForgery,
+  forgeValidBackup,
+  insertSampleProject,
+  key,
+  linkOf,
+  restore,
+  sealer,
+} from './forged-backups.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'homeport-restore-'))
+const keyFile = join(folder, 'the.key')
+const good = join(folder, 'good.tar.gz')
+const watched = join(folder, 'watched')
+let count = 0
+const fresh = () => join(watched, `new-${count++}`)
+
+beforeAll(async () => {
+  mkdirSync(watched)
+  writeFileSync(keyFile, `${key.toString('hex')}\n`)
+  await forgeValidBackup(folder, good)
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Refused with these words, and nothing is there that was not there before. */
+async function refused(file: string, says: RegExp): Promise<void> {
+  const into = fresh()
+  await expect(restore(file, into, { key_file: keyFile })).rejects.toThrow(says)
+  expect(existsSync(into)).toBe(false)
+  mkdirSync(into)
+  await expect(restore(file, into, { key_file: keyFile })).rejects.toThrow(says)
+  expect(readdirSync(into)).toEqual([])
+  rmSync(into, { recursive: true })
+  expect(readdirSync(watched)).toEqual([])
+}
+
+test('a good one is taken, with modes, links and the key', async () => {
+  const into = fresh()
+  const { bytes, lost } = await restore(good, into, { key_file: keyFile })
+  expect(bytes).toBeGreaterThan(200_000)
+  expect(lost).toEqual([])
+  const names = readdirSync(into).sort()
+  expect(names).toEqual(['archives', 'bundles', 'homeport.db', 'instance.lock', 'logs.db', 'master.key', 'metrics.db', 'restored.json', 'sources'])
+  const mode = (name: string) => statSync(join(into, name)).mode & 0o777
+  expect(['homeport.db', 'master.key', 'archives/prj_1/dpl_2', 'sources/dpl_1/run.sh', 'bundles/dpl_1/app/server.js'].map(mode)).toEqual([
+    0o600, 0o600, 0o600, 0o755, 0o644,
+  ])
+  expect(readlinkSync(join(into, 'bundles/dpl_1/up'))).toBe('app/../app/server.js')
+  expect(lstatSync(join(into, 'bundles/dpl_1/circle')).isSymbolicLink()).toBe(true)
+  expect(statSync(join(into, 'sources/dpl_1/empty')).isDirectory()).toBe(true)
+  rmSync(into, { recursive: true })
+})
+
+describe('hostile or wrong, although sealed with our key', () => {
+  const cases: [string, BackupForgery, RegExp][] = [
+    ['a name that climbs out', { entries: [fileOf('bundles/../../evil', 'x')] }, /no backup of Homeport holds/],
+    ['an absolute name', { entries: [fileOf('/tmp/evil', 'x')] }, /no backup of Homeport holds/],
+    ['an empty part', { entries: [fileOf('bundles//evil', 'x')] }, /no backup of Homeport holds/],
+    ['a dot', { entries: [fileOf('bundles/./evil', 'x')] }, /no backup of Homeport holds/],
+    ['a folder of its own', { entries: [fileOf('other/evil', 'x')] }, /no backup of Homeport holds/],
+    ['a file beside the ledger', { entries: [fileOf('instance.json', '{}')] }, /no backup of Homeport holds/],
+    ['a master key', { entries: [fileOf('master.key', 'x')] }, /no backup of Homeport holds/],
+    ['a log of the ledger', { entries: [fileOf('homeport.db-wal', 'x')] }, /no backup of Homeport holds/],
+    ['a dump with a path', { entries: [fileOf('databases/../x.sql', 'x')] }, /no backup of Homeport holds/],
+    ['a link to the system', { entries: [linkOf('bundles/dpl_1/etc', '/etc')] }, /leads out of its folder/],
+    ['a link that climbs out', { entries: [linkOf('bundles/dpl_1/a/l', '../../dpl_2/x')] }, /leads out of its folder/],
+    ['a link in place of a deployment', { entries: [linkOf('bundles/dpl_1', 'x')] }, /no backup of Homeport holds/],
+    ['a link among archives', { entries: [linkOf('archives/prj_1/dpl_1', 'x')] }, /no backup of Homeport holds/],
+    ['a file through a link', { entries: [linkOf('bundles/d/l', 'x'), fileOf('bundles/d/l/evil', 'x')] }, /two things of one name/],
+    ['a file twice', { entries: [fileOf('bundles/d/a', 'x'), fileOf('bundles/d/a', 'y')] }, /two things of one name/],
+    ['the ledger twice', { entries: [fileOf('homeport.db', 'x')] }, /two things of one name/],
+    [
+      'a file that is a folder too',
+      { entries: [fileOf('bundles/d/a', 'x'.repeat(100_000)), fileOf('bundles/d/a/b', 'y')] },
+      /two things of one name|ENOTDIR|EEXIST/,
+    ],
+    ['a path of five thousand bytes', { entries: [fileOf(`bundles/${'n/'.repeat(150)}${'x'.repeat(4800)}`, 'x')] }, /no backup of Homeport holds/],
+    ['no end', { without: [trailerName] }, /cut off: its end is missing/],
+    ['no ledger', { without: ['homeport.db'] }, /not whole/],
+    ['something after the end', { after: [fileOf('bundles/d/a', 'x')] }, /goes on after its end/],
+    ['another digest', { end: { digest: '0'.repeat(64) } }, /damaged: its checksum is another/],
+    ['a seal of somebody else', { end: { seal: 'AAAA' } }, /changed after it was made/],
+    ['a newer format', { head: { format: 2 } }, /newer Homeport/],
+    ['a newer ledger', { head: { ledger_version: 99 } }, /newer Homeport/],
+    ['a head that is none', { head: { created_at: 'once' } }, /no backup of Homeport/],
+    ['a part that is another', { head: { parts: [{ name: 'logs.db', bytes: 1, sha256: '0'.repeat(64) }] } }, /logs\.db in the backup is damaged/],
+    ['a part that is missing', { head: { parts: [{ name: 'databases/x.sql', bytes: 1, sha256: '0'.repeat(64) }] } }, /not whole/],
+    [
+      'a trigger in the ledger',
+      { store: alter('homeport.db', 'CREATE TRIGGER t AFTER INSERT ON tokens BEGIN DELETE FROM tokens; END') },
+      /does not have the tables/,
+    ],
+    [
+      'a view in place of a table',
+      { store: alter('logs.db', 'DROP TABLE chunks; CREATE VIEW chunks AS SELECT 1 AS stream') },
+      /does not have the tables/,
+    ],
+    ['a ledger without a column', { store: alter('homeport.db', 'ALTER TABLE settings DROP COLUMN value') }, /does not have the tables/],
+    [
+      'rows without their project',
+      { store: alter('homeport.db', "PRAGMA foreign_keys = OFF; INSERT INTO branches VALUES ('prj_none', 'main', 'x')") },
+      /rows that are not there/,
+    ],
+    ['a ledger of no version', { store: alter('homeport.db', 'PRAGMA user_version = 0') }, /of version 0/],
+    [
+      'a ledger that is none',
+      { store: (name, path) => name === 'homeport.db' && writeFileSync(path, 'hello'.repeat(5000)) },
+      /cannot be read|is damaged/,
+    ],
+  ]
+  test.each(cases)('%s', async (_name, forgery, says) => {
+    const file = join(folder, 'forged.tar.gz')
+    await forgeBackup(folder, file, forgery)
+    await refused(file, says)
+  })
+
+  test('a link that leads out over another is dropped, and that is said', async () => {
+    const file = join(folder, 'over.tar.gz')
+    await forgeBackup(folder, file, {
+      entries: [fileOf('bundles/d/a/b/c/f', 'x'), linkOf('bundles/d/a/b/c/up', '../../..'), linkOf('bundles/d/out', 'a/b/c/up/../../..')],
+    })
+    const into = fresh()
+    const { left_out } = await restore(file, into, { key_file: keyFile })
+    expect(left_out).toEqual(['bundles/d/out: a link that leads out of its folder.'])
+    expect(readdirSync(join(into, 'bundles/d')).sort()).toEqual(['a'])
+    rmSync(into, { recursive: true })
+  })
+})
+
+describe('where artifacts lie now', () => {
+  const common = { spa_fallback: false, bytes: 1 }
+  const rows: Record<string, [artifact: object, is_there: boolean]> = {
+    dpl_site: [{ kind: 'static', directory: '/old/bundles/x/bundles/dpl_site/app/bundles/out', ...common }, true],
+    dpl_windows: [{ kind: 'static', directory: 'C:\\Data\\bundles\\dpl_windows\\site', ...common }, true],
+    dpl_app: [{ kind: 'bundle', directory: '/old/bundles/dpl_app/app', command: ['/old/bundles/dpl_app/run', 'x'], bytes: 1 }, true],
+    dpl_image: [{ kind: 'image', image: 'sha256:1', port: null, bytes: 1 }, true],
+    dpl_gone: [{ kind: 'static', directory: '/old/bundles/dpl_gone/site', ...common }, false],
+    dpl_etc: [{ kind: 'static', directory: '/etc', ...common }, true],
+    dpl_up: [{ kind: 'static', directory: '/old/bundles/dpl_up/../../../etc', ...common }, true],
+  }
+  const artifactsAfter = async (head: BackupForgery['head']) => {
+    const file = join(folder, 'artifacts.tar.gz')
+    await forgeBackup(folder, file, {
+      ...(head ? { head } : {}),
+      entries: Object.entries(rows).flatMap(([id, [, isThere]]) => (isThere ? [fileOf(`bundles/${id}/site/index.html`, 'x')] : [])),
+      async fill(store) {
+        const { owner } = await bootstrapInstance({ db: store.db, sealer, clock: systemClock })
+        await store.db.write((tx) => {
+          insertSampleProject(tx, owner.account_id)
+          for (const [id, [artifact]] of Object.entries(rows))
+            tx.sqlRun(
+              `INSERT INTO deployments (id, project_id, status, target, trigger, source, runtime, created_at, source_request, artifact)
+               VALUES (?, 'prj_1', 'ready', 'production', 'manual', 'git', 'process', '2026-01-31', '{}', ?)`,
+              id,
+              JSON.stringify(artifact),
+            )
+        })
+      },
+    })
+    const into = fresh()
+    await restore(file, into, { key_file: keyFile })
+    const store = await openStore({ data_dir: into, after_crash: false })
+    const found = store.db.readSync((tx) => tx.sqlAll<{ id: string; artifact: string | null }>('SELECT id, artifact FROM deployments'))
+    await store.close()
+    rmSync(into, { recursive: true })
+    return Object.fromEntries(
+      found.map(({ id, artifact }) => {
+        const value = artifact === null ? null : (JSON.parse(artifact.replaceAll(into, 'NEW')) as { directory: string; command?: string[] })
+        return [id, value && [value.directory, ...(value.command ?? [])]]
+      }),
+    )
+  }
+
+  test('below the new folder, or nowhere', async () => {
+    expect(await artifactsAfter(undefined)).toEqual({
+      dpl_site: ['NEW/bundles/dpl_site/app/bundles/out'],
+      dpl_windows: ['NEW/bundles/dpl_windows/site'],
+      dpl_app: ['NEW/bundles/dpl_app/app', 'NEW/bundles/dpl_app/run', 'x'],
+      dpl_image: null,
+      dpl_gone: null,
+      dpl_etc: null,
+      dpl_up: null,
+    })
+  })
+
+  test('an app of another kind of machine is built again, a site is a site', async () => {
+    expect(await artifactsAfter({ arch: 'other' })).toMatchObject({ dpl_site: [expect.anything()], dpl_app: null })
+  })
+})
+
+describe('damage', () => {
+  test('bits are flipped in the file, and in what is packed', () =>
+    forEachSeed(new URL('corpus/flipped-bits.json', import.meta.url), (seed) => checkFlippedBits(good, { seed, flips: 40 }), { explored: 3 }))
+
+  test('cut off anywhere', async () => {
+    const bytes = readFileSync(good)
+    const file = join(folder, 'cut.tar.gz')
+    for (const part of [0, 0.001, 0.01, 0.1, 0.3, 0.5, 0.8, 0.95, 0.999]) {
+      writeFileSync(file, bytes.subarray(0, Math.floor(bytes.length * part)))
+      await refused(file, /damaged|cut off|not whole|no backup/)
+    }
+  })
+
+  test('what is no backup at all', async () => {
+    const file = join(folder, 'text')
+    writeFileSync(file, 'hello')
+    await refused(file, /damaged|no backup|cut off/)
+    await refused(join(folder, 'none'), /There is no file/)
+  })
+})
+
+describe('the folder', () => {
+  test('one with something in it is refused and not touched', async () => {
+    const into = fresh()
+    mkdirSync(into)
+    writeFileSync(join(into, 'mine.txt'), 'mine')
+    await expect(restore(good, into, { key_file: keyFile })).rejects.toThrow(/is not empty.*nothing in it was touched/)
+    expect(readdirSync(into)).toEqual(['mine.txt'])
+    rmSync(into, { recursive: true })
+  })
+
+  test('a restore that was cut off starts nothing, and is done again', async () => {
+    const into = fresh()
+    mkdirSync(join(into, '.restoring', 'bundles'), { recursive: true })
+    writeFileSync(join(into, 'logs.db'), 'half')
+    writeFileSync(join(into, '.restoring', 'homeport.db'), 'half')
+    expect(() => assertRestoreComplete(into)).toThrow(/was cut off.*Run it again/)
+    await restore(good, into, { key_file: keyFile })
+    expect(existsSync(join(into, '.restoring'))).toBe(false)
+    rmSync(into, { recursive: true })
+  })
+
+  test('stopped in the middle, nothing stays', async () => {
+    const into = fresh()
+    await expect(restore(good, into, { key_file: keyFile, signal: AbortSignal.abort() })).rejects.toThrow()
+    expect(existsSync(into)).toBe(false)
+  })
+})
+
+describe('the key', () => {
+  test('without one it says where it was', async () => {
+    await expect(restore(good, fresh())).rejects.toThrow(/not in a backup.*master\.key.*--key FILE.*--without-key/)
+    expect(readdirSync(watched)).toEqual([])
+  })
+
+  test('another one, and a file that is none, are refused', async () => {
+    const other = join(folder, 'other.key')
+    writeFileSync(other, 'ab'.repeat(32))
+    await expect(restore(good, fresh(), { key_file: other })).rejects.toThrow(/not the one of the backup/)
+    writeFileSync(other, 'no key')
+    await expect(restore(good, fresh(), { key_file: other })).rejects.toThrow(/is no master key/)
+    await expect(restore(good, fresh(), { key_file: join(folder, 'none') })).rejects.toThrow(/There is no key file/)
+    expect(readdirSync(watched)).toEqual([])
+  })
+
+  test('lost: all but the secrets is restored, what is lost is named, and passwords are made anew', async () => {
+    const file = join(folder, 'secrets.tar.gz')
+    const answered = { account_id: '', key: 'key' }
+    const response = { status: 201, headers: {}, body: '{}' }
+    const keptIn = (store: Store, by = sealer) => createIdempotencyStore({ db: store.db, sealer: by, clock: systemClock })
+    await forgeBackup(folder, file, {
+      async fill(store) {
+        const foundation = await bootstrapInstance({ db: store.db, sealer, clock: systemClock })
+        const at = isoTime(systemClock.now())
+        answered.account_id = foundation.owner.account_id
+        await store.db.write((tx) => {
+          insertSampleProject(tx, foundation.owner.account_id)
+          for (const name of ['A', 'B'])
+            tx.sqlRun(
+              "INSERT INTO env_vars VALUES (?, 'prj_1', ?, ?, NULL, 0, ?, ?)",
+              `env_${name}`,
+              name,
+              sealer.seal({ table: 'env_vars', column: 'sealed_value', row: name }, 'x'),
+              at,
+              at,
+            )
+          tx.sqlRun(
+            "INSERT INTO databases VALUES ('prj_1', '', 'process', 'p_1', 'p_1', ?, 1, ?)",
+            sealer.seal({ table: 'databases', column: 'sealed_password', row: 'p_1' }, 'old'),
+            at,
+          )
+          tx.sqlRun(
+            "INSERT INTO authorities VALUES ('aut_1', 'pem', ?, ?)",
+            sealer.seal({ table: 'authorities', column: 'sealed_key', row: 'aut_1' }, 'pem'),
+            at,
+          )
+          tx.sqlRun(
+            `INSERT INTO owned_domains (id, account_id, hostname, registrar, reference, expires_at, auto_renew, sealed_registrant, sealed_auth_code, created_at)
+             VALUES ('own_1', ?, 'sea.test', 'local', 'ref', ?, 1, ?, NULL, ?)`,
+            answered.account_id,
+            at,
+            sealer.seal({ table: 'owned_domains', column: 'sealed_registrant', row: 'own_1' }, '{}'),
+            at,
+          )
+        })
+        await keptIn(store).begin(answered, 'print')
+        await keptIn(store).saveResponse(answered, 'print', response)
+      },
+    })
+    const withKey = fresh()
+    expect((await restore(file, withKey, { key_file: keyFile })).lost).toEqual([])
+    const whole = await openStore({ data_dir: withKey, after_crash: false })
+    expect(await keptIn(whole).find(answered)).toEqual({ fingerprint: 'print', response })
+    await whole.close()
+    rmSync(withKey, { recursive: true })
+
+    const into = fresh()
+    const { lost } = await restore(file, into, { key: 'lost' })
+    expect(lost).toEqual([
+      'The variables of one: A, B. Set them again.',
+      'The credentials of the repository of one. Enter them again.',
+      'The authority of local HTTPS. A new one is made: homeport trust',
+      expect.stringContaining('The registrants of bought domains'),
+      'The passwords of the databases. New ones were made; the data is there.',
+    ])
+    const made = createSealer(Buffer.from(readFileSync(join(into, 'master.key'), 'utf8').trim(), 'hex'))
+    const store = await openStore({ data_dir: into, after_crash: false })
+    const [row] = store.db.readSync((tx) => tx.sqlAll<{ sealed_password: Uint8Array }>('SELECT sealed_password FROM databases'))
+    expect(made.unseal({ table: 'databases', column: 'sealed_password', row: 'p_1' }, row!.sealed_password)).toMatch(/^[\w-]{43}$/)
+    expect(store.db.readSync((tx) => tx.sqlFirst('SELECT hostname, sealed_registrant FROM owned_domains'))).toEqual({
+      hostname: 'sea.test',
+      sealed_registrant: null,
+    })
+    expect(await keptIn(store, made).find(answered)).toBeUndefined()
+    // It opens with the new key from now on.
+    await bootstrapInstance({ db: store.db, sealer: made, clock: systemClock })
+    await store.close()
+    rmSync(into, { recursive: true })
+  })
+
+  test('one that only a keychain opens is put back as it is', async () => {
+    const sealed = join(folder, 'master.key.sealed')
+    writeFileSync(sealed, Buffer.from([1, 2, 3]))
+    const into = fresh()
+    await restore(good, into, { key: { file: sealed, is_wrapped: true } })
+    expect([...readFileSync(join(into, 'master.key.sealed'))]).toEqual([1, 2, 3])
+    expect(existsSync(join(into, 'master.key'))).toBe(false)
+    rmSync(into, { recursive: true })
+  })
+})
+
+function alter(file: string, sql: string): (name: string, path: string) => void {
+  return (name, path) => {
+    if (name !== file) return
+    const db = new Sqlite(path)
+    db.pragma('foreign_keys = OFF')
+    db.exec(sql)
+    db.close()
+  }
+}

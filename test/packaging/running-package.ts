@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { type InstanceFile, readInstanceFile } from '../../server/lib/instance-file.ts'
+import { fetchFromEdge } from '../support/instance-process.ts'
+import { requires } from '../support/requirements.ts'
+import { until } from '../support/until.ts'
+import type { Package } from './pack.ts'
+
+/** What runs the platform of a package, and from which of its folders the programs have to come. */
+export interface LaunchMode {
+  name: string
+  /** What is started, before `serve`. */
+  start: string[]
+  unpacked: string
+}
+
+/** As a person does who installed the package: by the command, through a link in some folder of the PATH. */
+export function launchByCommand(made: Package): LaunchMode {
+  const link = join(made.folder, 'homeport')
+  symlinkSync(join(made.resources, 'bin/homeport'), link)
+  return { name: 'command', start: [link], unpacked: made.unpacked }
+}
+
+/** As the desktop does: the code is in the archive, and the running program is no Node. */
+export function launchFromArchive(made: Package, archive: string): LaunchMode {
+  const electronPreload = "data:text/javascript,Object.defineProperty(process.versions,'electron',{value:'45.0.0'})"
+  return {
+    name: 'archive',
+    start: [join(made.unpacked, 'node_modules/node/bin/node'), `--import=${electronPreload}`, join(archive, 'out/main/homeport.js')],
+    unpacked: `${archive}.unpacked`,
+  }
+}
+
+export function testRunningPackage(title: string, prepare: () => { made: Package; way: LaunchMode }): void {
+  test.skipIf(!requires('linux').ok)(title, { timeout: 180_000 }, async () => {
+    const { made, way } = prepare()
+    const folder = join(made.folder, way.name)
+    const data = join(folder, 'data')
+    const home = join(folder, 'home')
+    mkdirSync(home, { recursive: true })
+    // Nothing of the checkout is in reach, and no Node of the machine has to be.
+    const env = { PATH: '/usr/bin:/bin', HOME: home, NO_COLOR: '1', HOMEPORT_CHROMIUM: 'off', HOMEPORT_DATA: data, npm_config_offline: 'true' }
+    const run = async (args: string[]) => {
+      const child = spawn(way.start[0]!, [...way.start.slice(1), ...args], { env, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+      let output = ''
+      for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text))
+      const [code] = (await once(child, 'close')) as [number | null]
+      expect(code, `${args.join(' ')}:\n${output}`).toBe(0)
+      return output
+    }
+
+    const platform = spawn(way.start[0]!, [...way.start.slice(1), 'serve', '--port', '0', '--edge-port', '0', '--runtime', 'process', '--no-open'], {
+      env,
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+    const ended = once(platform, 'exit')
+    try {
+      const instance = await until(() => ready(data, platform.exitCode), { what: 'the platform of the package' })
+      const node = join(way.unpacked, 'node_modules/node/bin/node')
+      if (way.name === 'command') expect(readlinkSync(`/proc/${instance.pid}/exe`)).toBe(node)
+      expect((await fetch(`${instance.api_url}/healthz`)).status).toBe(200)
+      const page = await fetch(`${instance.api_url}/app/`)
+      expect(page.status).toBe(200)
+      const script = /src="(\/app\/assets\/[^"]+\.js)"/.exec(await page.text())?.[1]
+      expect((await fetch(`${instance.api_url}${script}`)).headers.get('content-type')).toMatch(/javascript/)
+
+      // npm of the package installs, Node of the package runs.
+      await run(['deploy', createApp(join(folder, 'hello'))])
+      expect(await fetchFromEdge(instance.edge_url, 'hello')).toEqual({ status: 200, text: `installed ${node}` })
+
+      // PostgreSQL of the package, and pg_dump in it.
+      await run(['db', 'create', 'hello'])
+      await run(['db', 'dump', 'hello', join(folder, 'hello.sql')])
+      expect(readFileSync(join(folder, 'hello.sql'), 'utf8')).toContain('PostgreSQL database dump')
+      expect(await run(['samples'])).toContain('tide-clock')
+    } finally {
+      platform.kill('SIGTERM')
+      await ended
+    }
+    expect(platform.exitCode).toBe(0)
+  })
+}
+
+function ready(data: string, code: number | null): InstanceFile | undefined {
+  if (code !== null) throw new Error(`homeport serve ended with ${code} before it was ready.`)
+  return readInstanceFile(data)
+}
+
+/** An app with a dependency that needs no network. */
+function createApp(folder: string): string {
+  mkdirSync(join(folder, 'dep'), { recursive: true })
+  const write = (path: string, text: string) => writeFileSync(join(folder, path), text)
+  write('package.json', JSON.stringify({ name: 'hello', private: true, scripts: { start: 'node server.js' }, dependencies: { dep: 'file:./dep' } }))
+  write('dep/package.json', JSON.stringify({ name: 'dep', version: '1.0.0', main: 'index.js' }))
+  write('dep/index.js', "module.exports = 'installed'")
+  write('server.js', "require('node:http').createServer((_, res) => res.end(require('dep') + ' ' + process.execPath)).listen(process.env.PORT)")
+  return folder
+}

@@ -1,0 +1,226 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Problem } from '../../server/contract/errors.ts'
+import { createRemoteClient, type RemoteClient } from '../../server/remotes/remote-client.ts'
+import { type HostileRemote, jsonResponder, startHostileRemote } from '../support/hostile-remote.ts'
+import { fixedClock, type TestClock } from '../support/test-clock.ts'
+import { createTestAuthority } from '../support/tls.ts'
+
+/* The way to another instance: names, certificates and time. */
+
+const token = 'svc_token-of-this-test'
+let remote: HostileRemote
+let clock: TestClock
+
+beforeAll(async () => {
+  remote = await startHostileRemote()
+})
+beforeEach(() => {
+  clock = fixedClock(0)
+})
+afterEach(() => remote.respondWith())
+afterAll(() => remote?.close())
+
+const problemOf = async (remotes: RemoteClient, origin: string) =>
+  remotes.probe({ origin, token }).then(
+    () => undefined,
+    (error: Problem) => ({ code: error.code, message: error.message }),
+  )
+/** As if names led to these addresses, one after the other. */
+const resolverTo = (...addresses: string[]) => {
+  let asked = 0
+  return createRemoteClient({
+    isOwn: () => false,
+    clock,
+    resolve: (_name, _options, callback) => callback(null, [{ address: addresses[Math.min(asked++, addresses.length - 1)] ?? '', family: 4 }]),
+  })
+}
+const named = (name: string) => remote.url.replace('127.0.0.1', name)
+
+describe('a name', () => {
+  test('over http:// leads to this machine or the network around it', async () => {
+    expect(await problemOf(resolverTo('127.0.0.1'), named('nas.example.com'))).toBeUndefined()
+    const before = remote.connections()
+    expect(await problemOf(resolverTo('93.184.216.34'), named('public.example.com'))).toEqual({
+      code: 'remote_unreachable',
+      message: expect.stringMatching(/^public\.example\.com is not on this machine .* in the clear\. Use https:\/\/\.$/),
+    })
+    expect(remote.connections()).toBe(before)
+  })
+
+  test('that leads elsewhere the next time is not followed there', async () => {
+    const remotes = resolverTo('127.0.0.1', '93.184.216.34')
+    remote.respondWith((res, req) => {
+      req.socket.once('close', () => {})
+      res.shouldKeepAlive = false
+      jsonResponder({ projects: [], next_cursor: null })(res)
+    })
+    expect(await problemOf(remotes, named('rebinding.example.com'))).toBeUndefined()
+    expect(await problemOf(remotes, named('rebinding.example.com'))).toMatchObject({ message: expect.stringContaining('in the clear') })
+  })
+
+  test('below localhost is this machine, whatever the resolver knows', async () => {
+    const remotes = createRemoteClient({ isOwn: () => false, clock })
+    expect(await problemOf(remotes, named('other.localhost'))).toBeUndefined()
+  })
+
+  // Not by this machine's own name server, which may take longer than anybody's patience.
+  test.each([
+    ['ENOTFOUND', /^nowhere\.invalid:1 .*leads nowhere/],
+    ['EAI_AGAIN', /^nowhere\.invalid:1 .*name server/],
+  ])('that leads nowhere says so: %s', async (code, message) => {
+    const remotes = createRemoteClient({
+      isOwn: () => false,
+      clock,
+      resolve: (_name, _options, callback) => setImmediate(callback, Object.assign(new Error(code), { code }), []),
+    })
+    expect(await problemOf(remotes, 'http://nowhere.invalid:1')).toMatchObject({
+      code: 'remote_unreachable',
+      message: expect.stringMatching(message),
+    })
+  })
+})
+
+describe('a certificate', () => {
+  let signed: HostileRemote
+  let foreign: HostileRemote
+  let misnamed: HostileRemote
+
+  beforeAll(async () => {
+    const [known, unknown] = [createTestAuthority('known'), createTestAuthority('unknown')]
+    const identity = async (authority: typeof known, host: string) => {
+      const { key, certificate } = await authority.identityFor(host)
+      return { key, cert: certificate }
+    }
+    setDefaultCACertificates([...getCACertificates('default'), (await known.ensure()).certificate])
+    ;[signed, foreign, misnamed] = await Promise.all([
+      startHostileRemote(await identity(known, '127.0.0.1')),
+      startHostileRemote(await identity(unknown, '127.0.0.1')),
+      startHostileRemote(await identity(known, 'other.localhost')),
+    ])
+  })
+  afterAll(() => Promise.all([signed?.close(), foreign?.close(), misnamed?.close()]))
+  const remotes = createRemoteClient({ isOwn: () => false, clock: fixedClock(0) })
+
+  test('of an authority that is trusted is taken', async () => {
+    expect(await problemOf(remotes, signed.url)).toBeUndefined()
+    expect(signed.requests).toHaveLength(1)
+  })
+
+  test('of another is not, and the token is not sent', async () => {
+    expect(await problemOf(remotes, foreign.url)).toEqual({
+      code: 'remote_unreachable',
+      message: expect.stringMatching(/does not trust.*NODE_EXTRA_CA_CERTS/),
+    })
+    expect(foreign.requests).toEqual([])
+  })
+
+  test('for another name is not, and the token is not sent', async () => {
+    expect(await problemOf(remotes, misnamed.url)).toMatchObject({ message: expect.stringContaining('a certificate for another name') })
+    expect(misnamed.requests).toEqual([])
+  })
+
+  test('is asked of who speaks HTTP alone, and the other way round', async () => {
+    expect(await problemOf(remotes, remote.url.replace('http:', 'https:'))).toMatchObject({
+      message: expect.stringContaining('does not speak HTTPS'),
+    })
+    expect(await problemOf(remotes, signed.url.replace('https:', 'http:'))).toMatchObject({ code: 'remote_unreachable' })
+  })
+})
+
+describe('time', () => {
+  const forward = (operation: 'listProjects' | 'streamRuntimeLog' | 'createProject', remotes = createRemoteClient({ isOwn: () => false, clock })) =>
+    remotes.forward(
+      { id: 'rem_1', origin: remote.url, token },
+      { operation, params: { slug: 'abc' }, query: new URLSearchParams(), headers: {}, body: undefined, signal: new AbortController().signal },
+    )
+  /** The other side does this with a question, and resolves once it has it. */
+  const asked = (how: (res: ServerResponse) => unknown = () => {}) =>
+    new Promise<ServerResponse>((resolve) =>
+      remote.respondWith((res) => {
+        how(res)
+        resolve(res)
+      }),
+    )
+  const inTime = { code: 'remote_unreachable', message: expect.stringContaining('in time') }
+  /** The events of a stream as they come: `next` waits for one, and returns undefined at the end. */
+  async function follow() {
+    const { body } = await forward('streamRuntimeLog')
+    if (body.kind !== 'events') throw new Error('no stream of events')
+    const events = body.events[Symbol.asyncIterator]()
+    return { next: async () => (await events.next()).value?.data }
+  }
+
+  test('has an end for a port that accepts connections and never answers', async () => {
+    const silent = createServer()
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    const connected = once(silent, 'connection')
+    const { port } = silent.address() as AddressInfo
+    const failed = problemOf(createRemoteClient({ isOwn: () => false, clock }), `http://127.0.0.1:${port}`)
+    const [socket] = (await connected) as [Socket]
+    await once(socket, 'readable')
+    await clock.advance(15_000)
+    expect(await failed).toMatchObject(inTime)
+    socket.destroy()
+    silent.close()
+  })
+
+  test.each<[string, 'createProject' | 'listProjects', how?: (res: ServerResponse) => unknown, again?: (res: ServerResponse) => unknown]>([
+    ['an instance that gives no answer', 'createProject'],
+    ['one that announces answers and gives none', 'listProjects', undefined, (res) => res.writeProcessing()],
+    ['one that stops in the middle', 'listProjects', (res) => res.writeHead(200, { 'content-type': 'application/json' }).write('{"projects":')],
+  ])('has one for %s', async (_name, operation, how, again) => {
+    const question = asked(how)
+    let isOver = false
+    const failed = expect(forward(operation))
+      .rejects.toMatchObject(inTime)
+      .finally(() => (isOver = true))
+    const res = await question
+    for (let seconds = 0; !isOver && seconds < 300; seconds++) {
+      again?.(res)
+      await clock.advance(1_000)
+    }
+    await failed
+  })
+
+  test('has one for a stream without a sign of life, and none for one with', async () => {
+    const question = asked((res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 0\n\n'))
+    const events = await follow()
+    const res = await question
+    expect(await events.next()).toBe('0')
+    // Longer in all than the patience, in short steps.
+    for (let beat = 1; beat <= 6; beat++) {
+      await clock.advance(40_000)
+      res.write(`data: ${beat}\n\n`)
+      expect(await events.next()).toBe(String(beat))
+    }
+    const end = events.next()
+    await clock.advance(90_000)
+    expect(await end).toBeUndefined()
+  })
+
+  test('in which this process was held up is no silence of the other side', async () => {
+    const question = asked((res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: first\n\n'))
+    const events = await follow()
+    const res = await question
+    expect(await events.next()).toBe('first')
+    const last = events.next()
+    res.end('data: last\n\n')
+    // Every timer that fell due meanwhile runs before what arrived is read.
+    await clock.jump(600_000)
+    expect(await last).toBe('last')
+    expect(await events.next()).toBeUndefined()
+  })
+
+  test('ends when the instance is removed', async () => {
+    const question = asked()
+    const remotes = createRemoteClient({ isOwn: () => false, clock })
+    const failed = expect(forward('createProject', remotes)).rejects.toMatchObject({ code: 'remote_not_found' })
+    await question
+    remotes.abortAll('rem_1')
+    await failed
+  })
+})

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest'
+import type { ApiClient } from '../../renderer/api/api-client.ts'
+import { createSummaryLoader } from '../../renderer/api/deployment-summaries.ts'
+import { ApiProblem } from '../../renderer/lib/api-problem.ts'
+
+/** A client that notes what it is asked. `answers` by operation; what is thrown is refused. */
+function clientOf(answers: Record<string, (input: { params?: { slug: string }; query: Record<string, string> }) => unknown>) {
+  const asked: string[] = []
+  const call = async (id: string, input: { params?: { slug: string }; query: Record<string, string> }) => {
+    asked.push(`${id} ${input.params?.slug ?? input.query['slugs'] ?? ''}${input.query['status'] ? ' ready' : ''}`)
+    return answers[id]?.(input)
+  }
+  return { asked, client: { call } as unknown as Pick<ApiClient, 'call'> }
+}
+
+const glance = (slug: string) => ({ slug, latest: { id: `newest of ${slug}` }, serving: null })
+const listGlances = ({ query }: { query: Record<string, string> }) => ({ glances: (query['slugs'] ?? '').split(',').map(glance) })
+
+describe('a look at many projects', () => {
+  it('is one question for all that ask together, each project once', async () => {
+    const { asked, client } = clientOf({ listGlances })
+    const look = createSummaryLoader(client)
+    const seen = await Promise.all(['a', 'b', 'a'].map((slug) => look(slug)))
+    expect(seen.map(({ latest }) => latest?.id)).toEqual(['newest of a', 'newest of b', 'newest of a'])
+    expect(asked).toEqual(['listGlances a,b'])
+    await look('a')
+    expect(asked).toEqual(['listGlances a,b', 'listGlances a'])
+  })
+
+  it('asks for no more at once than the contract allows', async () => {
+    const { asked, client } = clientOf({ listGlances })
+    const look = createSummaryLoader(client)
+    await Promise.all(Array.from({ length: 61 }, (_, n) => look(`p${n}`)))
+    expect(asked.map((one) => one.split(',').length)).toEqual([60, 1])
+  })
+
+  it('says of a project that is left out that it is gone', async () => {
+    const { client } = clientOf({ listGlances: () => ({ glances: [glance('a')] }) })
+    const look = createSummaryLoader(client)
+    const [a, gone] = await Promise.allSettled([look('a'), look('gone')])
+    expect([a.status, gone.status === 'rejected' && (gone.reason as ApiProblem).code]).toEqual(['fulfilled', 'project_not_found'])
+  })
+
+  it('passes on why there is no answer, and asks anew the next time', async () => {
+    let isBusy = true
+    const { asked, client } = clientOf({
+      listGlances(input) {
+        if (isBusy) throw new ApiProblem('rate_limited', 'Too many.', { status: 429 })
+        return listGlances(input)
+      },
+    })
+    const look = createSummaryLoader(client)
+    await expect(look('a')).rejects.toMatchObject({ code: 'rate_limited' })
+    isBusy = false
+    expect((await look('a')).latest?.id).toBe('newest of a')
+    expect(asked).toEqual(['listGlances a', 'listGlances a'])
+  })
+
+  const serving = { id: 'serving', target: 'production', is_current: true }
+  const alone = {
+    listDeployments: ({ params, query }: { params?: { slug: string }; query: Record<string, string> }) => ({
+      deployments: query['status']
+        ? [{ id: 'older' }, serving]
+        : params?.slug === 'empty'
+          ? []
+          : params?.slug === 'plain'
+            ? [serving]
+            : [{ id: 'failed' }],
+    }),
+  }
+
+  it('asks an instance of an earlier version for one after another, and does not try again', async () => {
+    const { asked, client } = clientOf({
+      ...alone,
+      listGlances() {
+        throw new ApiProblem('route_not_found', 'Nothing here.', { status: 404 })
+      },
+    })
+    const look = createSummaryLoader(client)
+    const [plain, failed, twice, empty] = await Promise.all([look('plain'), look('mixed'), look('mixed'), look('empty')])
+    expect([plain?.serving?.id, failed?.latest?.id, twice?.serving?.id, empty]).toEqual([
+      'serving',
+      'failed',
+      'serving',
+      { latest: null, serving: null },
+    ])
+    expect(asked).toEqual([
+      'listGlances plain,mixed,empty',
+      'listDeployments plain',
+      'listDeployments mixed',
+      'listDeployments empty',
+      'listDeployments mixed ready',
+    ])
+    await look('plain')
+    expect(asked.at(-1)).toBe('listDeployments plain')
+  })
+
+  it('never asks a hosted account for many', async () => {
+    const { asked, client } = clientOf(alone)
+    await createSummaryLoader(client)('plain', true)
+    expect(asked).toEqual(['listDeployments plain'])
+  })
+})

@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest'
+import type { DeploymentStep } from '../../server/contract/deployments.ts'
+import { slug } from '../../server/contract/shared.ts'
+import { findErrorLine } from '../../renderer/features/deployments/error-line.ts'
+import type { LogLine } from '../../renderer/features/logs/log-store.ts'
+import { appUrl } from '../../renderer/features/project/app-url.ts'
+import { wasStepReached } from '../../renderer/features/deployments/deployment-progress.ts'
+import { checkLabel, localizeTimes } from '../../renderer/features/instance/check-labels.ts'
+import { formatAgo, formatBytes, formatDuration, formatDateTime, projectNameFromSource, formatSince, slugify } from '../../renderer/lib/format.ts'
+import { projectBadge, servingBadge } from '../../renderer/components/status.tsx'
+
+describe('a slug from a name', () => {
+  it.each([
+    ['My Grand Café', 'my-grand-cafe'],
+    ['  --Ægir & Söner №1--  ', 'gir-soner-no1'],
+    ['x'.repeat(80), 'x'.repeat(50)],
+    [`${'y'.repeat(49)} z`, 'y'.repeat(49)],
+  ])('%s', (name, expected) => {
+    expect(slugify(name)).toBe(expected)
+    expect(slug.safeParse(expected).success).toBe(true)
+  })
+})
+
+it.each([
+  ['https://example.com/me/my-app.git', 'my-app'],
+  ['git@example.com:me/my-app.git', 'my-app'],
+  ['file:///home/me/my-app/.git', 'my-app'],
+  ['/home/me/my-app/', 'my-app'],
+  ['C:\\Users\\me\\my-app', 'my-app'],
+])('a name from %s', (address, name) => expect(projectNameFromSource(address)).toBe(name))
+
+it.each([
+  [0, '0 ms'],
+  [99, '99 ms'],
+  [400, '0.4 s'],
+  [9_949, '9.9 s'],
+  [12_400, '12 s'],
+  [185_000, '3 min 05 s'],
+  [7_800_000, '2 h 10 min'],
+])('%d ms are %s', (ms, words) => expect(formatDuration(ms)).toBe(words))
+
+it('says how long ago', () => {
+  const now = Date.parse('2026-01-31T12:00:00.000Z')
+  expect(formatAgo('2026-01-31T11:59:40.000Z', now)).toBe('just now')
+  expect(formatAgo('2026-01-31T11:57:00.000Z', now)).toBe('3 min ago')
+  expect(formatAgo('2026-01-31T07:00:00.000Z', now)).toBe('5 h ago')
+  expect(formatAgo('2026-01-29T12:00:00.000Z', now)).toBe('2 d ago')
+})
+
+it('says for how long', () => {
+  const now = Date.parse('2026-01-31T12:00:00.000Z')
+  expect(['2026-01-31T11:59:40.000Z', '2026-01-31T11:51:00.000Z', '2025-11-21T12:00:00.000Z'].map((at) => formatSince(at, now))).toEqual([
+    'for less than a minute',
+    'for 9 min',
+    expect.stringMatching(/^since .*2025$/),
+  ])
+})
+
+it('tells steps that nothing needs from those that a deployment did not reach', () => {
+  const steps = (['done', 'skipped', 'failed', 'skipped', 'skipped'] as const).map((status, index) => ({ ...step(index), status }))
+  const reached = (status: 'failed' | 'canceled' | 'ready') => steps.map((_, index) => wasStepReached(status, steps, index))
+  expect(reached('failed')).toEqual([true, true, true, false, false])
+  expect(reached('canceled')).toEqual([true, true, true, false, false])
+  expect(reached('ready')).toEqual([true, true, true, true, true])
+})
+
+it('a version that serves goes on being live while the next one is built, and has its own sign', () => {
+  const project = { status: 'building', is_cold: false } as const
+  expect([projectBadge(project).label, projectBadge(project, true).label, projectBadge({ ...project, is_cold: true }, true).label]).toEqual([
+    'Building',
+    'Live',
+    'Live, asleep',
+  ])
+  expect((['building', 'live', 'crashed'] as const).map((status) => servingBadge({ status }).shape)).toEqual(['disc', 'disc', 'cross'])
+})
+
+it('says of a check what a person calls it, and times as the reader tells them', () => {
+  expect(['runtime docker', 'port api', 'certificates nss', 'name shop.localhost', 'disk'].map(checkLabel)).toEqual([
+    'Docker',
+    'API and dashboard port',
+    'Certificates (nss)',
+    'shop.localhost',
+    'Disk',
+  ])
+  const at = '2026-01-31T12:00:00.000Z'
+  expect(localizeTimes(`The last copy is of ${at}.`)).toBe(`The last copy is of ${formatDateTime(at)}.`)
+})
+
+it('counts bytes as file managers do', () => {
+  expect([999, 1_500, 2_340_000, 182_000_000, 1_250_000_000].map(formatBytes)).toEqual(['999 B', '2 kB', '2.3 MB', '182 MB', '1.3 GB'])
+})
+
+it('puts a slug before the name and port of the edge', () => {
+  expect(appUrl('my-app', 'http://127.0.0.1:4680')).toBe('http://my-app.localhost:4680')
+  expect(appUrl('my-app', 'http://localhost:4680/')).toBe('http://my-app.localhost:4680')
+  expect(appUrl('my-app', 'https://apps.example.com')).toBe('https://my-app.apps.example.com')
+})
+
+describe('the line where it went wrong', () => {
+  const steps: DeploymentStep[] = [
+    { name: 'install', status: 'done', started_at: null, finished_at: null },
+    { name: 'build', status: 'failed', started_at: null, finished_at: null },
+  ]
+  const failed = { steps, error: null }
+  const lines = (...texts: [text: string, source?: LogLine['source'], group?: string][]): LogLine[] =>
+    texts.map(([text, source = 'stdout', group = 'build'], index) => ({ text, source, group, ts: null, number: index + 1 }))
+
+  it('is the first complaint of the step that failed', () => {
+    const log = lines(
+      ['npm error old', 'stderr', 'install'],
+      ['compiling'],
+      ['src/a.ts(3,1): error TS2304: Cannot find name x', 'stdout'],
+      ['npm error code ELIFECYCLE', 'stderr'],
+    )
+    expect(findErrorLine(log, failed)?.line.number).toBe(3)
+  })
+  it('is what an announcement announces', () => {
+    const log = lines(['\u001b[31merror during build:\u001b[0m', 'stderr'], ['Could not resolve "./prices.ts"', 'stderr'])
+    expect(findErrorLine(log, failed)?.line.number).toBe(2)
+  })
+  it('is the line that the failure quotes', () => {
+    const log = lines(
+      ['Laying the keel'],
+      ['Water is coming in: HULL is not set', 'stderr'],
+      ['npm error Lifecycle script `build` failed with error:', 'stderr'],
+    )
+    const message = '`npm run build` ended with exit code 1 after 0.2 s. A variable is missing: HULL (log: “Water is coming in: HULL is not set”).'
+    expect(findErrorLine(log, { steps, error: { code: 'build_failed', message, hint: '' } })?.line.number).toBe(2)
+    expect(findErrorLine(log, failed)?.line.number).toBe(2)
+  })
+  it('is the error of an app that throws while it starts, not the source that Node shows above it', () => {
+    const texts = ['/app/server.js:1', "throw new Error('no harbour')", '^', '', 'Error: no harbour', '    at file:///app/server.js:1:7']
+    const log = lines(...texts.map((text): [string, 'stderr', string] => [text, 'stderr', 'start']))
+    const started: DeploymentStep[] = [{ name: 'health_check', status: 'failed', started_at: null, finished_at: null }]
+    expect(findErrorLine(log, { steps: started, error: null })?.line.number).toBe(5)
+  })
+  it('is the last word when nothing sounds wrong', () => {
+    expect(findErrorLine(lines(['one'], ['two']), failed)?.line.number).toBe(2)
+  })
+  it('is nowhere when nothing failed, or nothing was said', () => {
+    expect(findErrorLine(lines(['one']), { steps: [], error: null })).toBeNull()
+    expect(findErrorLine([], failed)).toBeNull()
+  })
+})
+
+function step(index: number): DeploymentStep {
+  return {
+    name: (['clone', 'install', 'build', 'start', 'route'] as const)[index] ?? 'route',
+    status: 'pending',
+    started_at: null,
+    finished_at: null,
+  }
+}

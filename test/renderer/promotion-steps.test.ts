@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type ApiClient, createApiClient } from '../../renderer/api/api-client.ts'
+import { type PromotionProgress, promotionSteps, undoPromotion, type PromotionRequest } from '../../renderer/features/promotion/promotion-steps.ts'
+import type { Deployment } from '../../server/contract/deployments.ts'
+import { sharedPlatform, type SharedPlatform } from '../support/shared-platform.ts'
+import { makeRepository } from '../support/repository.ts'
+import { until } from '../support/until.ts'
+
+let platform: SharedPlatform
+const repository = makeRepository({ 'index.html': 'Hello' })
+beforeAll(async () => {
+  platform = await sharedPlatform()
+})
+afterAll(async () => {
+  vi.unstubAllGlobals()
+  await platform.remove()
+  repository.remove()
+})
+
+test('a canceled promotion brings back what served, although the build of its variables was ready before it was canceled', async () => {
+  await platform.createProject({ slug: 'berth' })
+  await platform.createProject({ slug: 'quay', repo_url: repository.url })
+  await platform.api('POST', '/v1/projects/berth/env-vars', { vars: [{ key: 'BROUGHT', value: 'by mistake' }] })
+  expect((await platform.waitForEnd('quay', (await platform.deploy('quay')).id)).status).toBe('ready')
+  const deployments = async () => (await platform.api<{ deployments: Deployment[] }>('GET', '/v1/projects/quay/deployments')).body.deployments
+  const [before] = await deployments()
+
+  const { fetch } = globalThis
+  vi.stubGlobal('fetch', (url: string, init: RequestInit) => {
+    const headers = new Headers(init.headers)
+    headers.set('authorization', `Bearer ${platform.owner.token}`)
+    return fetch(url, { ...init, headers })
+  })
+  const real = createApiClient({ base_url: platform.handle.api_url, onSignedOut: () => {}, onTokenRefused: () => {} })
+  const client: ApiClient = {
+    ...real,
+    async call(id, input) {
+      // The build is quicker than the request to cancel it.
+      if (id === 'cancelDeployment') for (const one of await deployments()) await platform.waitForEnd('quay', one.id)
+      return real.call(id, input)
+    },
+  }
+  const request: PromotionRequest = {
+    from: { client, slug: 'berth' },
+    to: { client, slug: 'quay' },
+    source: { kind: 'git', repo_url: repository.url, repo_branch: 'main' },
+    new_name: null,
+    settings: {},
+    before: {},
+    variables: new Set(['BROUGHT']),
+  }
+  const done: PromotionProgress = {}
+  const context = { signal: new AbortController().signal, onProgress: () => {}, persist: () => {} }
+  for (const name of ['project', 'variables'] as const) await promotionSteps[name](request, done, context)
+  await undoPromotion(request, done)
+
+  const serves = await until(async () => (await deployments()).find((one) => one.is_current && one.trigger === 'rollback'), { what: 'a roll-back' })
+  expect(serves).toMatchObject({ parent_id: before?.id, status: 'ready' })
+  expect((await platform.api('GET', '/v1/projects/quay/env-vars')).body).toMatchObject({ env_vars: [] })
+})

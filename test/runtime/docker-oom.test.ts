@@ -1,0 +1,49 @@
+/** The engine's end of the matter is a server of the test's own: the real one tells the end before the reason once in a hundred times. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import Docker from 'dockerode'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { wasOomKilled } from '../../server/runtime/docker/oom.ts'
+
+const asked: URL[] = []
+let response: { status: number; events: string[]; is_open?: boolean }
+const engine = createServer((req, res) => {
+  asked.push(new URL(req.url ?? '', 'http://engine'))
+  res.writeHead(response.status, { 'content-type': 'application/json' })
+  for (const event of response.events) res.write(event)
+  if (!response.is_open) res.end()
+})
+await new Promise<void>((resolve) => engine.listen(0, '127.0.0.1', resolve))
+const docker = new Docker({ host: '127.0.0.1', port: (engine.address() as AddressInfo).port, protocol: 'http' })
+const oom = JSON.stringify({ Type: 'container', Action: 'oom' })
+const ended = (ExitCode: number, OOMKilled = false) =>
+  ({ ExitCode, OOMKilled, StartedAt: '2026-11-21T10:00:00.5Z', FinishedAt: '2026-11-21T10:00:03.25Z' }) as Docker.ContainerInspectInfo['State']
+
+beforeEach(() => void (asked.length = 0))
+afterAll(() => new Promise((resolve) => engine.close(resolve).closeAllConnections()))
+
+test('what the flag says is believed, and who ended otherwise than by SIGKILL did not run out of memory', async () => {
+  expect(await wasOomKilled(docker, 'one', ended(137, true))).toBe(true)
+  expect(await wasOomKilled(docker, 'one', ended(1))).toBe(false)
+  expect(await wasOomKilled(docker, 'one', ended(143))).toBe(false)
+  expect(asked).toEqual([])
+})
+
+test('a reason that comes after the end is found among the events, at once, though the engine goes on telling', async () => {
+  response = { status: 200, events: [oom], is_open: true }
+  expect(await wasOomKilled(docker, 'one', ended(137))).toBe(true)
+  const query = asked[0]?.searchParams
+  expect(asked[0]?.pathname).toBe('/events')
+  expect(JSON.parse(query?.get('filters') ?? '')).toEqual({ container: ['one'], event: ['oom'] })
+  const [since, until] = [Number(query?.get('since')), Number(query?.get('until'))]
+  expect(new Date(since * 1_000).toISOString()).toBe('2026-11-21T10:00:00.000Z')
+  expect(new Date(until * 1_000).toISOString()).toBe('2026-11-21T10:00:04.250Z')
+})
+
+test('killed without a reason, or by an engine that has no such events, is killed', async () => {
+  response = { status: 200, events: [] }
+  expect(await wasOomKilled(docker, 'one', ended(137))).toBe(false)
+  response = { status: 500, events: ['no'] }
+  expect(await wasOomKilled(docker, 'one', ended(137))).toBe(false)
+  expect(asked.length).toBe(2)
+})

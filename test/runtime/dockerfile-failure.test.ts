@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { prepareDockerfile } from '../../server/runtime/docker/dockerfile.ts'
+import { explainDockerfileFailure } from '../../server/runtime/docker/dockerfile-failure.ts'
+
+const text = [
+  '# syntax=example/1',
+  'FROM a AS build',
+  'RUN echo one && \\',
+  '    exit 6',
+  '',
+  'FROM b',
+  'COPY ["./pages", "nothing.txt", "/x/"]',
+  'FOO bar',
+].join('\n')
+const built = prepareDockerfile(text, { image: 'hf:1', ca: true, npmrc: true })
+const lineIn = (file: string, part: string) => file.split('\n').findIndex((line) => line.startsWith(part)) + 1
+const told = (message: string) => explainDockerfileFailure({ name: 'web/Dockerfile', text, built }, message, 512)
+
+test.each([
+  [`failed to create LLB definition: dockerfile parse error line ${lineIn(built, 'FOO')}: unknown instruction: FOO`, 8, 'unknown instruction: FOO'],
+  [`dockerfile parse error on line ${lineIn(built, 'FOO')}: unknown instruction: FOO`, 8, 'unknown instruction: FOO'],
+  ['executor failed running [/bin/sh -c echo one &&     exit 6]: exit code: 6', 3, 'exit code 6'],
+  ["The command '/bin/sh -c echo one &&     exit 6' returned a non-zero code: 6", 3, 'exit code 6'],
+  ['process "/bin/sh -c echo one &&     exit 6" did not complete successfully: exit code: 6', 3, 'exit code 6'],
+  ['failed to compute cache key: "/nothing.txt" not found: not found', 7, 'nothing.txt is not in the source, or .dockerignore excludes it\\.$'],
+  [
+    'failed to compute cache key: failed to calculate checksum of ref a::b: "/nothing.txt": not found',
+    7,
+    'nothing.txt is not in the source, or .dockerignore excludes it\\.$',
+  ],
+  [
+    'COPY failed: file not found in build context or excluded by .dockerignore: stat nothing.txt: file does not exist',
+    7,
+    'nothing.txt is not in the source, or .dockerignore excludes it\\.$',
+  ],
+])('%s', (message, line, words) => {
+  expect(told(message)).toMatchObject({ code: 'build_failed' })
+  expect(told(message).message).toMatch(new RegExp(`^web/Dockerfile, line ${line}: .*${words}`))
+})
+
+test.each([
+  ['manifest for node:99 not found: manifest unknown: manifest unknown', 'node:99', 'does not exist'],
+  ["pull access denied for web, repository does not exist or may require 'docker login': denied: requested access", 'web', 'does not exist'],
+  ['failed to solve: node:99: docker.io/library/node:99: not found', 'node:99', 'does not exist'],
+  [
+    'Get "https://registry.example/v2/": dial tcp: lookup registry.example on 10.0.0.1:53: no such host',
+    'node:99',
+    'could not be reached (no such host)',
+  ],
+  ['failed to do request: Head "https://registry.example/v2/node": dial tcp: connect: connection refused', 'node:99', 'could not be reached'],
+  ['toomanyrequests: You have reached your pull rate limit', 'node:99', 'refused to hand it out'],
+])('a base image that cannot be had: %s', (message, image, words) => {
+  const from = `# a comment\nFROM --platform=linux/amd64 ${image} AS build\nRUN true\nFROM build\n`
+  const failure = explainDockerfileFailure({ name: 'Dockerfile', text: from, built: from }, message, 512)
+  expect(failure.message).toMatch(new RegExp(`^Dockerfile, line 2: the base image ${image} `))
+  expect(failure.message).toContain(words)
+})
+
+test('an error without a line names the file alone', () => {
+  expect(told('failed to solve with frontend dockerfile.v0: no build stage in current context').message).toBe(
+    'web/Dockerfile: no build stage in current context.',
+  )
+})

@@ -1,0 +1,104 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { constants, getPriority } from 'node:os'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { defaultScreenshotLimits } from '../../server/screenshots/screenshotter.ts'
+import { requires } from '../support/requirements.ts'
+import { until } from '../support/until.ts'
+import {
+  type AppHandler,
+  findBrowserProcesses,
+  type TestScreenshotter,
+  htmlHandler,
+  type SharedBrowser,
+  pngSize,
+  startTestScreenshotter,
+  startSharedBrowser,
+} from './test-screenshotter.ts'
+import { expectNoOtherOrigin } from './other-origin-checks.ts'
+
+describe.skipIf(!requires('chromium').ok)('a browser of this machine', () => {
+  let camera: TestScreenshotter
+  afterEach(async () => {
+    await until(() => findBrowserProcesses(camera.data_dir).length === 0 || undefined, { what: 'the end of every process of the browser' })
+    expect(readdirSync(camera.data_dir)).toEqual([])
+    await camera.close()
+  })
+
+  /** What is so of each process of the browser; of those that end meanwhile nothing is. */
+  const ofBrowsers = <T>(look: (pid: number) => T): T[] =>
+    findBrowserProcesses(camera.data_dir).flatMap((pid) => {
+      try {
+        return [look(Number(pid))]
+      } catch {
+        return []
+      }
+    })
+
+  test('is ended when a script of the page never ends', async () => {
+    camera = await startTestScreenshotter(htmlHandler('<h1>x</h1><script>for (;;);</script>'), {
+      limits: { picture_ms: 3000, load_ms: 500, quiet_ms: 100 },
+    })
+    await expect(camera.take()).rejects.toThrow('not there after 3 s')
+  })
+
+  test('takes the top of a page of a million parts', async () => {
+    camera = await startTestScreenshotter(htmlHandler('<h1>Top</h1><script>document.write("<p>line</p>".repeat(100000))</script>'))
+    expect(pngSize((await camera.take())[0]!.png)).toEqual([1280, 800])
+  })
+
+  test('is ended when the page takes more memory than it may', async () => {
+    camera = await startTestScreenshotter(() => {}, { limits: { memory_bytes: 20 * 2 ** 20 } })
+    await expect(camera.take()).rejects.toThrow('more than 20 MiB of memory')
+  })
+
+  test('runs at the lowest priority, and no other process can speak to it', async () => {
+    let words = ''
+    camera = await startTestScreenshotter(
+      (request, response) => {
+        words = ofBrowsers((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8')).join()
+        const priorities = () => ofBrowsers(getPriority)
+        void until(() => priorities().every((one) => one === constants.priority.PRIORITY_LOW) || undefined, { what: 'the lowest priority' }).then(
+          () => htmlHandler('<h1>x</h1>')(request, response),
+        )
+      },
+      { limits: { niceness: defaultScreenshotLimits.niceness } },
+    )
+    await camera.take()
+    expect(words).toContain('--remote-debugging-pipe')
+    expect(words).not.toContain('4680')
+  })
+})
+
+describe.skipIf(!requires('chromium').ok)('a page', () => {
+  let browser: SharedBrowser
+  beforeAll(async () => void (browser = await startSharedBrowser()))
+  afterAll(() => browser.close())
+
+  test.each<[string, AppHandler]>([
+    ['the answer of an API', (_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{"hello":"world"}')],
+    [
+      'dialogs one after the other',
+      htmlHandler(`<h1>x</h1><script>alert(1); confirm(2); prompt(3); onbeforeunload = () => 'stay'; print()</script>`),
+    ],
+  ])('is taken with %s', async (_, app) => {
+    browser.serve(app)
+    expect(pngSize(await browser.take())).toEqual([1280, 800])
+  })
+
+  test.each<[string, AppHandler, RegExp]>([
+    ['an empty answer', (_, response) => void response.end(), /empty/],
+    [
+      'a file to save',
+      (_, response) => void response.writeHead(200, { 'content-disposition': 'attachment; filename="a.bin"' }).end('abc'),
+      /nothing to see/,
+    ],
+    ['a redirect into the machine', (_, response) => void response.writeHead(302, { location: 'file:///etc/passwd' }).end(), /nothing to see/],
+    ['a connection that breaks', (request) => void request.socket.destroy(), /nothing to see/],
+  ])('is not taken with %s, and the error says why', async (_, app, why) => {
+    browser.serve(app)
+    await expect(browser.take()).rejects.toThrow(why)
+  })
+
+  test('never reaches other origins, by whatever name', () =>
+    expectNoOtherOrigin(browser, ['canary.localhost', '127.0.0.1', 'localhost', '127.1', '2130706433', 'shop.localhost', 'canary.test'], 20_000))
+})

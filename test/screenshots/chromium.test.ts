@@ -1,0 +1,154 @@
+import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { killProcess } from '../../server/runtime/process/process-group.ts'
+import { requires } from '../support/requirements.ts'
+import { until } from '../support/until.ts'
+import {
+  type AppHandler,
+  findBrowserProcesses,
+  type TestScreenshotter,
+  htmlHandler,
+  type SharedBrowser,
+  pngSize,
+  startTestScreenshotter,
+  startSharedBrowser,
+} from './test-screenshotter.ts'
+import { expectNoOtherOrigin } from './other-origin-checks.ts'
+
+describe.skipIf(!requires('chromium').ok)('a page', () => {
+  let browser: SharedBrowser
+  beforeAll(async () => void (browser = await startSharedBrowser()))
+  afterAll(() => browser.close())
+
+  test('is waited for when parts of it come late, and not for what never ends', async () => {
+    const loaded = Promise.withResolvers<void>()
+    browser.serve((request, response) => {
+      if (request.url === '/events') return void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': here\n\n')
+      if (request.url === '/late') return void loaded.promise.then(() => response.end('"#0a0"'))
+      if (request.url === '/loaded') {
+        loaded.resolve()
+        return void response.end()
+      }
+      htmlHandler(
+        `<body><script>new EventSource('/events'); addEventListener('load', () => fetch('/loaded')); fetch('/late').then((r) => r.json()).then((c) => { document.body.style.background = c; fetch('/painted') })</script>`,
+      )(request, response)
+    })
+    await browser.take()
+    expect(browser.asked).toContain('/painted')
+  })
+
+  test.each<[string, AppHandler]>([
+    ['the app’s own 404', htmlHandler('<h1>Nothing here</h1>', 404)],
+    [
+      'a redirect within the app',
+      (request, response) => {
+        if (request.url === '/') return void response.writeHead(302, { location: '/home' }).end()
+        htmlHandler(request.url === '/home' ? '<h1>Home</h1>' : '')(request, response)
+      },
+    ],
+  ])('is taken with %s', async (_, app) => {
+    browser.serve(app)
+    expect(pngSize(await browser.take())).toEqual([1280, 800])
+  })
+
+  test.each<[string, AppHandler, RegExp]>([
+    ['a failure of the app', htmlHandler('<h1>Oh no</h1>', 503), /answers 503/],
+    ['an empty page', htmlHandler(''), /empty/],
+    ['a redirect to elsewhere', (_, response) => void response.writeHead(302, { location: 'http://example.com/' }).end(), /elsewhere/],
+  ])('is not taken with %s, and the error says why', async (_, app, why) => {
+    browser.serve(app)
+    await expect(browser.take()).rejects.toThrow(why)
+  })
+
+  test('never reaches other origins, whatever it asks for', () =>
+    expectNoOtherOrigin(browser, ['canary.localhost', '127.0.0.1', 'shop.localhost'], 2_000))
+
+  test('opens sockets to its own app', async () => {
+    const upgraded: string[] = []
+    browser.serve(htmlHandler(`<h1>x</h1><script>new WebSocket('ws://' + location.host + '/live')</script>`), (request, socket) => {
+      upgraded.push(request.url ?? '')
+      socket.destroy()
+    })
+    await browser.take()
+    expect(upgraded).toEqual(['/live'])
+  })
+
+  test('is taken as it is when a part never comes', async () => {
+    browser.serve((request, response) => {
+      if (request.url !== '/never') htmlHandler('<h1>There</h1><img src="/never">')(request, response)
+    })
+    expect(pngSize(await browser.take('desktop', { load_ms: 500, quiet_ms: 100 }))).toEqual([1280, 800])
+  })
+})
+
+describe.skipIf(!requires('chromium').ok)('a browser of this machine', () => {
+  let camera: TestScreenshotter
+  afterEach(async () => {
+    await until(() => findBrowserProcesses(camera.data_dir).length === 0 || undefined, { what: 'the end of every process of the browser' })
+    expect(readdirSync(camera.data_dir)).toEqual([])
+    await camera.close()
+  })
+
+  test('takes both pictures in their sizes, and a phone is laid out as a phone is', async () => {
+    const paint = `<body style="margin:0"><script>document.body.style.background = innerWidth < 500 ? '#00f' : '#f00'; fetch('/seen?' + [innerWidth, innerHeight, devicePixelRatio, navigator.maxTouchPoints > 0, matchMedia('(prefers-reduced-motion)').matches])</script>`
+    camera = await startTestScreenshotter(htmlHandler(paint))
+    const pictures = await camera.take({ variants: ['desktop', 'mobile'] })
+    expect(pictures.map(({ variant, png }) => [variant, ...pngSize(png)])).toEqual([
+      ['desktop', 1280, 800],
+      ['mobile', 390, 844],
+    ])
+    expect(camera.asked.filter((path) => path.startsWith('/seen'))).toEqual(['/seen?1280,800,1,false,true', '/seen?390,844,1,true,true'])
+    expect(Buffer.from(pictures[0]!.png).equals(Buffer.from(pictures[1]!.png))).toBe(false)
+  })
+
+  test('is ended when the page does not come within its time', async () => {
+    camera = await startTestScreenshotter(() => {}, { limits: { picture_ms: 1500 } })
+    await expect(camera.take()).rejects.toThrow('not there after 1.5 s')
+  })
+
+  test('that is killed fails the picture at once; the next picture is fine', async () => {
+    camera = await startTestScreenshotter(() => {
+      camera.serve(htmlHandler('<h1>x</h1>'))
+      // Some end by themselves when the first one does.
+      for (const pid of findBrowserProcesses(camera.data_dir)) killProcess(Number(pid))
+    })
+    await expect(camera.take()).rejects.toThrow('ended')
+    expect(await camera.take()).toHaveLength(1)
+  })
+
+  test('goes at once when it is called off', async () => {
+    const controller = new AbortController()
+    camera = await startTestScreenshotter(() => controller.abort())
+    await expect(camera.take({ signal: controller.signal })).rejects.toThrow('called off')
+  })
+})
+
+describe('a browser that is none', () => {
+  const script = (text: string) => (data_dir: string) => {
+    writeFileSync(join(data_dir, 'fake'), `#!/bin/sh\n${text}\n`)
+    chmodSync(join(data_dir, 'fake'), 0o755)
+    return join(data_dir, 'fake')
+  }
+
+  test('is ended when it does not come up in time', async () => {
+    const camera = await startTestScreenshotter(htmlHandler('x'), { limits: { start_ms: 500 }, chromium: script('sleep 1000; exit') })
+    await expect(camera.take()).rejects.toThrow(/did not start.*did not come up within 0.5 s/)
+    await until(() => findBrowserProcesses(camera.data_dir).length === 0 || undefined, { what: 'its end' })
+    await camera.close()
+  })
+
+  test('is quoted with its last words when it ends', async () => {
+    const camera = await startTestScreenshotter(htmlHandler('x'), { chromium: script('echo No usable sandbox >&2; exit 1') })
+    await expect(camera.take()).rejects.toThrow('No usable sandbox')
+    await camera.close()
+  })
+
+  test('is not looked for when screenshots are off', async () => {
+    const camera = await startTestScreenshotter(htmlHandler('x'), { chromium: () => 'off' })
+    expect(camera.screenshotter.name()).toBeNull()
+    await expect(camera.take()).rejects.toThrow('no Chromium')
+    expect(existsSync(join(camera.data_dir, 'browser'))).toBe(false)
+    await camera.close()
+  })
+})

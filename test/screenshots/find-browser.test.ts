@@ -1,0 +1,54 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { findBrowser } from '../../server/screenshots/find-browser.ts'
+
+let folder: string
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'homeport-programs-'))))
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+function make(name: string, mode = 0o755): string {
+  const path = join(folder, name)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, '#!/bin/sh\n')
+  chmodSync(path, mode)
+  return path
+}
+const place = (more: object = {}) => ({ chromium: 'auto', home: folder, environment: { PATH: folder }, ...more })
+
+test('by its usual names on the path, Chromium before Chrome', () => {
+  const chrome = make('google-chrome')
+  expect(findBrowser(place(), 'linux')).toBe(chrome)
+  expect(findBrowser(place(), 'linux')).toBe(chrome)
+  const chromium = make('chromium')
+  expect(findBrowser(place(), 'linux')).toBe(chromium)
+})
+
+test('among the apps of a person on macOS', () => {
+  const chrome = make('Applications/Google Chrome.app/Contents/MacOS/Google Chrome')
+  // One for everybody, where this machine has it, comes first.
+  expect(findBrowser(place({ environment: {} }), 'darwin')).toMatch(/Google Chrome$/)
+  expect(chrome).toContain(folder)
+})
+
+test('below the folders of programs on Windows, however their variables are spelled', () => {
+  const edge = make('Microsoft\\Edge\\Application\\msedge.exe')
+  expect(findBrowser(place({ environment: { PROGRAMFILES: '', 'PROGRAMFILES(X86)': folder } }), 'win32')).toBe(edge)
+})
+
+test('the one that is named, and no other', () => {
+  make('chromium')
+  const mine = make('my-browser')
+  expect(findBrowser(place({ chromium: mine }), 'linux')).toBe(mine)
+  expect(findBrowser(place({ chromium: join(folder, 'none') }), 'linux')).toBeUndefined()
+  expect(findBrowser(place({ chromium: 'off' }), 'linux')).toBeUndefined()
+})
+
+test.skipIf(process.platform === 'win32')('never what cannot be run, nor a folder, nor a place relative to where one stands', () => {
+  const plain = make('plain', 0o644)
+  mkdirSync(join(folder, 'directory'))
+  for (const chromium of [plain, join(folder, 'directory')]) expect(findBrowser(place({ chromium }), 'linux')).toBeUndefined()
+  make('chromium')
+  expect(findBrowser(place({ environment: { PATH: '.' } }), 'linux')).not.toBe('chromium')
+})

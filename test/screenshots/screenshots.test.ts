@@ -1,0 +1,256 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createEventBus } from '../../server/lib/event-bus.ts'
+import { silentLog } from '../../server/lib/log.ts'
+import { createScreenshotService, type ScreenshotService, type ScreenshotTarget } from '../../server/screenshots/screenshot-service.ts'
+import { fixedClock, type TestClock } from '../support/test-clock.ts'
+import { until } from '../support/until.ts'
+import { createFakeScreenshotter, type FakeScreenshotter } from './fake-screenshotter.ts'
+
+let data_dir: string
+let bus: ReturnType<typeof createEventBus>
+let clock: TestClock
+let camera: FakeScreenshotter
+let screenshots: ScreenshotService
+/** What serves, by its name; `kind` is what the edge does with a request for it. */
+let serving: Map<string, ScreenshotTarget & { kind: string }>
+let openDoors: number
+let isWanted: () => boolean
+let isDeploying: boolean
+
+const file = (id: string, variant: string, project = 'prj_shop') => join(data_dir, 'screenshots', project, `${id}-${variant}.png`)
+const targetOf = (id: string) => [...serving.values()].find(({ deployment_id }) => deployment_id === id)
+
+function start(): void {
+  screenshots = createScreenshotService({
+    store: {
+      find: async (id) => targetOf(id),
+      listCurrent: async () => [...serving.values()],
+      isDeploying: async () => isDeploying,
+      async insert({ deployment_id, variant }) {
+        targetOf(deployment_id)?.taken.push(variant)
+        return targetOf(deployment_id) !== undefined
+      },
+      list: async () => [...serving.values()].flatMap(({ taken, ...of }) => taken.map((variant) => ({ ...of, variant }))),
+      async remove(id, variant) {
+        const target = targetOf(id)
+        if (target) target.taken = target.taken.filter((one) => one !== variant)
+      },
+      forget: async () => {},
+    },
+    screenshotter: camera,
+    bus,
+    clock,
+    log: silentLog,
+    data_dir,
+    isEnabled: () => isWanted(),
+    findRoute: (host) => serving.get(host),
+    getUrl: (host) => `http://${host}:4680/`,
+    openEndpoint: async () => ({ host: '127.0.0.1', port: ++openDoors, close: async () => void openDoors-- }),
+    probe_secret: 'sentinel',
+  })
+}
+
+beforeEach(() => {
+  data_dir = mkdtempSync(join(tmpdir(), 'homeport-screenshots-'))
+  bus = createEventBus()
+  clock = fixedClock('2026-01-31T12:00:00.000Z')
+  camera = createFakeScreenshotter()
+  serving = new Map()
+  openDoors = 0
+  isWanted = () => true
+  isDeploying = false
+  start()
+})
+afterEach(async () => {
+  await screenshots.close()
+  expect(openDoors).toBe(0)
+  rmSync(data_dir, { recursive: true })
+})
+
+/** A deployment becomes current, in place of the one before. */
+function deploy(id: string, { project = 'shop', kind = 'app' } = {}): void {
+  const host = `${project}.localhost`
+  const before = serving.get(host)?.deployment_id
+  serving.set(host, {
+    deployment_id: id,
+    project_id: `prj_${project}`,
+    target: 'production',
+    branch: null,
+    url: `http://${host}:1/`,
+    taken: [],
+    kind,
+  })
+  for (const name of [id, before]) if (name !== undefined) bus.emit(`deployment:${name}`)
+}
+
+const taken = (id: string) =>
+  until(() => targetOf(id)?.taken.length === 2 || undefined, { what: `both pictures of ${id}` }).then(() =>
+    until(() => camera.open === 0 || undefined, { what: 'the end' }),
+  )
+const shotsOf = (project: string) => camera.shots.filter(({ url }) => url.includes(`//${project}.`)).map(({ variants }) => [...variants])
+/** The turn of whatever came before has come and gone once the pictures of another project are there. */
+async function nextTurn(): Promise<void> {
+  camera.failures = 0
+  deploy('dpl_next', { project: 'next' })
+  await taken('dpl_next')
+  serving.delete('next.localhost')
+}
+
+test('gives way to deployments, before and while a picture is taken, but not for ever', async () => {
+  const change = (deploying: boolean) => {
+    isDeploying = deploying
+    bus.emit('deployment:dpl_other')
+  }
+  const release = camera.hold()
+  deploy('dpl_1')
+  await until(() => camera.open === 1 || undefined, { what: 'the first picture' })
+  change(true)
+  await until(() => camera.aborted === 1 || undefined, { what: 'the picture to be put off' })
+  release()
+  deploy('dpl_2', { project: 'blog' })
+  change(false)
+  await Promise.all([taken('dpl_1'), taken('dpl_2')])
+  change(true)
+  deploy('dpl_3')
+  await until(
+    async () => {
+      await clock.advance(60_000)
+      return targetOf('dpl_3')?.taken.length === 2 || undefined
+    },
+    { what: 'a picture beside a deployment that does not end' },
+  )
+})
+
+test('takes both pictures of what became current, announces each, and asks by a door that is no visit', async () => {
+  const events: string[] = []
+  bus.onAny((name) => events.push(name))
+  const release = camera.hold()
+  deploy('dpl_1')
+  await until(() => camera.open === 1 || undefined, { what: 'the first picture' })
+  expect(await screenshots.read({ id: 'dpl_1', project_id: 'prj_shop' }, 'desktop')).toBeUndefined()
+  expect(camera.shots).toMatchObject([
+    {
+      url: 'http://shop.localhost:4680/',
+      endpoint: { host: '127.0.0.1', port: 1 },
+      headers: { 'x-homeport-look': 'sentinel' },
+      variants: ['desktop', 'mobile'],
+    },
+  ])
+  release()
+  await taken('dpl_1')
+  for (const variant of ['desktop', 'mobile'] as const)
+    expect(String(await screenshots.read({ id: 'dpl_1', project_id: 'prj_shop' }, variant))).toBe(`${variant} of http://shop.localhost:4680`)
+  expect(events).toEqual(['deployment:dpl_1', 'deployment:dpl_1', 'deployment:dpl_1'])
+})
+
+test('takes one at a time; the newest of a project replaces those that wait, and what serves no longer is called off', async () => {
+  const release = camera.hold()
+  deploy('dpl_1')
+  await until(() => camera.open === 1 || undefined, { what: 'the first picture' })
+  deploy('dpl_other', { project: 'other' })
+  deploy('dpl_2')
+  await until(() => camera.aborted === 1 || undefined, { what: 'the first to be called off' })
+  deploy('dpl_3')
+  release()
+  await taken('dpl_3')
+  await taken('dpl_other')
+  expect(camera.most).toBe(1)
+  for (const id of ['dpl_1', 'dpl_2']) expect(existsSync(file(id, 'desktop'))).toBe(false)
+})
+
+test('tries once more after 5 s when it fails, and not again', async () => {
+  camera.failures = 9
+  deploy('dpl_1')
+  await until(() => (camera.shots.length === 1 && camera.open === 0) || undefined, { what: 'the first try' })
+  await clock.advance(4_999)
+  await nextTurn()
+  expect(shotsOf('shop')).toHaveLength(1)
+  camera.failures = 9
+  await clock.advance(1)
+  await until(() => shotsOf('shop').length === 2 || undefined, { what: 'the second try' })
+  await clock.advance(60_000)
+  bus.emit('deployment:dpl_1')
+  await nextTurn()
+  expect(shotsOf('shop')).toHaveLength(2)
+})
+
+test('the second try takes only what is missing', async () => {
+  camera.failAfter = 1
+  deploy('dpl_1')
+  await until(() => (targetOf('dpl_1')?.taken.length === 1 && camera.open === 0) || undefined, { what: 'the first picture' })
+  await until(async () => (await clock.advance(5_000), shotsOf('shop').length === 2 || undefined), { what: 'the second try' })
+  await taken('dpl_1')
+  expect(shotsOf('shop')).toEqual([['desktop', 'mobile'], ['mobile']])
+})
+
+test('does not wake an app that sleeps, and takes it once its log says that it is awake', async () => {
+  deploy('dpl_1', { kind: 'asleep' })
+  await nextTurn()
+  // Nothing but being awake is a reason to look again.
+  bus.emit('deployment:dpl_1')
+  await clock.advance(60_000)
+  await nextTurn()
+  expect(shotsOf('shop')).toEqual([])
+  serving.get('shop.localhost')!.kind = 'app'
+  bus.emit('log:prj_shop')
+  await taken('dpl_1')
+})
+
+test('waits a minute for an app that the edge does not lead to yet', async () => {
+  deploy('dpl_1', { kind: 'page' })
+  await nextTurn()
+  serving.get('shop.localhost')!.kind = 'app'
+  await clock.advance(5_000)
+  await taken('dpl_1')
+})
+
+test('takes none while the setting is off', async () => {
+  const off = new Promise<void>((resolve) => {
+    isWanted = () => {
+      resolve()
+      return false
+    }
+  })
+  deploy('dpl_1')
+  await off
+  isWanted = () => true
+  await nextTurn()
+  expect(shotsOf('shop')).toEqual([])
+})
+
+test('a start takes what is missing and removes files of unknown deployments', async () => {
+  deploy('dpl_1')
+  await taken('dpl_1')
+  await screenshots.close()
+  rmSync(file('dpl_1', 'mobile'))
+  mkdirSync(join(data_dir, 'screenshots', 'prj_gone'))
+  for (const lost of [file('dpl_0', 'desktop'), file('dpl_0', 'desktop', 'prj_gone')]) writeFileSync(lost, 'png')
+  camera.reset()
+  start()
+  await screenshots.start()
+  await taken('dpl_1')
+  expect(shotsOf('shop')).toEqual([['mobile']])
+  for (const lost of [file('dpl_0', 'desktop'), file('dpl_0', 'desktop', 'prj_gone')]) expect(existsSync(lost)).toBe(false)
+})
+
+test('forgets the pictures of a deployment, or of a project', async () => {
+  deploy('dpl_1')
+  await taken('dpl_1')
+  deploy('dpl_2')
+  await taken('dpl_2')
+  await screenshots.remove({ project_id: 'prj_shop', deployment_id: 'dpl_1' })
+  expect(['dpl_1', 'dpl_2'].map((id) => existsSync(file(id, 'desktop')))).toEqual([false, true])
+  await screenshots.remove({ project_id: 'prj_shop' })
+  expect(existsSync(join(data_dir, 'screenshots', 'prj_shop'))).toBe(false)
+})
+
+test('its end calls off what is being taken', async () => {
+  camera.hold()
+  deploy('dpl_1')
+  await until(() => camera.open === 1 || undefined, { what: 'the picture' })
+  await screenshots.close()
+  expect([camera.open, camera.aborted]).toEqual([0, 1])
+})

@@ -1,0 +1,254 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openSqlite } from '../../server/store/sqlite.ts'
+import { lockDataFolder } from '../../server/store/data-folder-lock.ts'
+import { migrate, NewerDatabaseError } from '../../server/store/migrate.ts'
+import { migrations } from '../../server/store/migrations/index.ts'
+import { openStore } from '../../server/store/store.ts'
+import { paginate, encodeCursor, decodeCursor } from '../../server/store/pagination.ts'
+import { createSealer } from '../../server/store/sealer.ts'
+import { createTestClock } from '../support/test-clock.ts'
+import { until } from '../support/until.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'homeport-store-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const node = join(import.meta.dirname, '../../node_modules/node/bin/node')
+
+describe('the database files', () => {
+  test('are readable by their owner alone, and write-ahead', async () => {
+    const store = await openStore({ data_dir: folder, after_crash: false })
+    for (const name of ['homeport.db', 'logs.db']) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600)
+    expect(store.db.raw.pragma('journal_mode', { simple: true })).toBe('wal')
+    await store.close()
+  })
+
+  test('the write-ahead log does not grow for ever: it is moved into the file behind the writers, and nothing is lost', async () => {
+    // Time passes by itself too: a write that meets the checkpoint waits a few milliseconds of it.
+    const clock = createTestClock()
+    const store = await openStore({ data_dir: folder, after_crash: false, clock })
+    const sizeOf = () => statSync(join(folder, 'homeport.db-wal')).size
+    let written = 0
+    const writeSome = async () => {
+      await store.db.write((tx) => {
+        for (let i = 0; i < 100; i++) tx.sqlRun('INSERT INTO settings (key, value) VALUES (?, ?)', `key ${written++}`, 'x'.repeat(2_000))
+      })
+    }
+    while (sizeOf() < 6_000_000) await writeSome()
+    // All the while there are writers.
+    await until(
+      async () => {
+        await writeSome()
+        await clock.advance(2_000)
+        return sizeOf() < 2_000_000 ? true : undefined
+      },
+      { what: 'the log to start anew' },
+    )
+    await store.close()
+    const again = await openStore({ data_dir: folder, after_crash: true })
+    expect(await again.db.read((tx) => tx.sqlFirst('SELECT count(*) AS n FROM settings'))).toEqual({ n: written })
+    await again.close()
+  })
+
+  test('a file of a newer version is refused, named, and left as it was', async () => {
+    const path = join(folder, 'homeport.db')
+    const db = openSqlite({ path, durable: true })
+    db.raw.pragma('user_version = 9999')
+    await db.close()
+    const before = readFileSync(path)
+    await expect(openStore({ data_dir: folder, after_crash: false })).rejects.toThrow(NewerDatabaseError)
+    await expect(openStore({ data_dir: folder, after_crash: false })).rejects.toThrow(/version 9999; this one knows \d+/)
+    expect(readFileSync(path).equals(before)).toBe(true)
+  })
+
+  test('a damaged file is refused after a crash, and left as it was', async () => {
+    const store = await openStore({ data_dir: folder, after_crash: false })
+    await store.db.write((tx) => {
+      for (let i = 0; i < 2_000; i++) tx.sqlRun('INSERT INTO settings (key, value) VALUES (?, ?)', `key ${i}`, 'x'.repeat(200))
+    })
+    await store.close()
+    const path = join(folder, 'homeport.db')
+    const bytes = readFileSync(path)
+    for (let page = 5; page < 60; page++) bytes.fill(0xff, page * 4096 + 8, page * 4096 + 600)
+    writeFileSync(path, bytes)
+    await expect(openStore({ data_dir: folder, after_crash: true })).rejects.toThrow(/damaged/)
+    expect(readFileSync(path).equals(bytes)).toBe(true)
+  })
+})
+
+describe('migrations', () => {
+  test('a kill between any two statements leaves a whole version behind, and the next start goes on from it', async () => {
+    const statements = (migrations[0]?.sql ?? '')
+      .split(';')
+      .map((text) => text.trim())
+      .filter(Boolean)
+    expect(statements.length).toBeGreaterThan(15)
+    for (let cut = 0; cut <= statements.length; cut += 4) {
+      const path = join(folder, `cut-${cut}.db`)
+      // Another process begins the migration and is killed in the middle of its transaction.
+      const script = `
+        const Sqlite = require(${JSON.stringify(join(import.meta.dirname, '../../node_modules/better-sqlite3'))})
+        const db = new Sqlite(${JSON.stringify(path)})
+        db.pragma('journal_mode = WAL')
+        db.exec('BEGIN IMMEDIATE')
+        for (const statement of ${JSON.stringify(statements.slice(0, cut))}) db.exec(statement)
+        process.kill(process.pid, 'SIGKILL')`
+      await once(spawn(node, ['--eval', script], { stdio: 'ignore' }), 'exit')
+      const db = openSqlite({ path, durable: true })
+      expect(db.raw.pragma('user_version', { simple: true })).toBe(0)
+      expect(db.raw.prepare("SELECT count(*) AS n FROM sqlite_master WHERE type = 'table'").get()).toEqual({ n: 0 })
+      await migrate(db, migrations)
+      expect(db.raw.pragma('user_version', { simple: true })).toBe(migrations.length)
+      expect(db.raw.pragma('integrity_check', { simple: true })).toBe('ok')
+      await db.close()
+    }
+  })
+
+  test('a failing migration changes nothing', async () => {
+    const db = openSqlite({ path: join(folder, 'a.db'), durable: true })
+    await migrate(db, [{ name: 'good', sql: 'CREATE TABLE good (n INTEGER)' }])
+    const next = [
+      { name: 'good', sql: '' },
+      { name: 'bad', sql: 'CREATE TABLE half (n INTEGER); CREATE TABLE good (n INTEGER)' },
+    ]
+    await expect(migrate(db, next, join(folder, 'backups'))).rejects.toThrow(/already exists/)
+    expect(db.raw.pragma('user_version', { simple: true })).toBe(1)
+    expect(db.raw.prepare("SELECT name FROM sqlite_master WHERE name = 'half'").get()).toBeUndefined()
+    await db.close()
+  })
+
+  test('a file with data in it is copied aside first', async () => {
+    const db = openSqlite({ path: join(folder, 'a.db'), durable: true })
+    await migrate(db, [{ name: 'one', sql: 'CREATE TABLE kept (n INTEGER); INSERT INTO kept VALUES (7)' }])
+    await migrate(
+      db,
+      [
+        { name: 'one', sql: '' },
+        { name: 'two', sql: 'DROP TABLE kept' },
+      ],
+      join(folder, 'backups'),
+    )
+    await db.close()
+    const copy = new Sqlite(join(folder, 'backups', 'before-version-2.db'), { readonly: true })
+    expect(copy.prepare('SELECT n FROM kept').get()).toEqual({ n: 7 })
+    copy.close()
+  })
+})
+
+describe('a file that another program holds', () => {
+  test('is waited for without blocking the event loop, then it is database_busy with a time to wait', async () => {
+    const path = join(folder, 'a.db')
+    const clock = createTestClock({ frozen_at: 0 })
+    const db = openSqlite<Record<string, never>>({ path, durable: true, clock })
+    db.raw.exec('CREATE TABLE t (n INTEGER)')
+    const other = new Sqlite(path)
+    other.exec('BEGIN EXCLUSIVE')
+    const refused = expect(db.write((tx) => tx.sqlRun('INSERT INTO t VALUES (1)'))).rejects.toMatchObject({ code: 'database_busy', retry_after_s: 1 })
+    await clock.advance(6_000)
+    await refused
+    let isOver = false
+    const waiting = db.write((tx) => tx.sqlRun('INSERT INTO t VALUES (2)')).finally(() => (isOver = true))
+    await clock.advance(4_900)
+    expect(isOver).toBe(false)
+    other.exec('ROLLBACK')
+    other.close()
+    await clock.advance(50)
+    await waiting
+    expect(await db.read((tx) => tx.sqlAll('SELECT n FROM t'))).toEqual([{ n: 2 }])
+    await db.close()
+  })
+})
+
+describe('the lock of a data folder', () => {
+  test('one process has it; it goes with the process, however that ends', async () => {
+    const script = `
+      import { lockDataFolder } from ${JSON.stringify(join(import.meta.dirname, '../../server/store/data-folder-lock.ts'))}
+      globalThis.lock = lockDataFolder(${JSON.stringify(folder)})
+      console.log(globalThis.lock ? 'held' : 'refused')
+      setInterval(() => {}, 1000)`
+    const holder = spawn(node, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [said] = (await once(holder.stdout, 'data')) as [Buffer]
+    expect(said.toString()).toContain('held')
+    expect(lockDataFolder(folder)).toBeUndefined()
+    holder.kill('SIGKILL')
+    await once(holder, 'exit')
+    const lock = lockDataFolder(folder)
+    expect(lock).toBeDefined()
+    lock?.release()
+  })
+})
+
+describe('sealed columns', () => {
+  const place = { table: 'env_vars', column: 'sealed_value', row: 'env_1' }
+  const sealer = createSealer(Buffer.alloc(32, 1))
+
+  test('open again, and hold nothing of the text', () => {
+    const sealed = sealer.seal(place, 'a secret of mine')
+    expect(sealer.unseal(place, sealed)).toBe('a secret of mine')
+    expect(Buffer.from(sealed).includes('secret')).toBe(false)
+    expect(Buffer.from(sealer.seal(place, 'a secret of mine')).equals(Buffer.from(sealed))).toBe(false)
+  })
+
+  test.for([
+    ['another row', { ...place, row: 'env_2' }],
+    ['another column', { ...place, column: 'other' }],
+    ['another table', { ...place, table: 'projects' }],
+  ] as const)('moved to %s they do not open', ([, elsewhere]) => {
+    expect(() => sealer.unseal(elsewhere, sealer.seal(place, 'x'))).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
+  })
+
+  test('another key, a flipped bit or a short text do not open them', () => {
+    const sealed = Buffer.from(sealer.seal(place, 'x'))
+    expect(() => createSealer(Buffer.alloc(32, 2)).unseal(place, sealed)).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
+    const flipped = Buffer.from(sealed)
+    flipped[flipped.length - 1] = (flipped[flipped.length - 1] ?? 0) ^ 1
+    expect(() => sealer.unseal(place, flipped)).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
+    expect(() => sealer.unseal(place, sealed.subarray(0, 10))).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
+  })
+
+  test('no byte of it can be changed, and no end of it is missed: a seal cut to four bytes would be guessed', () => {
+    const sealed = Buffer.from(sealer.seal(place, 'x'))
+    for (let at = 0; at < sealed.length; at++) {
+      const changed = Buffer.from(sealed)
+      changed[at] = (changed[at] ?? 0) ^ 0x80
+      expect(() => sealer.unseal(place, changed), `byte ${at}`).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
+    }
+    const empty = Buffer.from(sealer.seal(place, ''))
+    for (let length = 0; length < empty.length; length++)
+      expect(() => sealer.unseal(place, empty.subarray(0, length)), `${length} bytes`).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
+  })
+})
+
+describe('pages', () => {
+  test('a cursor says where to go on; a foreign one is none', () => {
+    expect(decodeCursor('rows', encodeCursor('rows', 42))).toBe(42)
+    expect(decodeCursor('rows', encodeCursor('other rows', 42))).toBeUndefined()
+    for (const foreign of ['', 'x', 'czQy!', 'c2FiYw', Buffer.from('s-1').toString('base64url')])
+      expect(decodeCursor('rows', foreign)).toBeUndefined()
+  })
+
+  test('the last page has none', () => {
+    const rows = [{ seq: 3 }, { seq: 2 }, { seq: 1 }]
+    expect(paginate('rows', rows, 3).next_cursor).toBeNull()
+    expect(paginate('rows', rows, 2)).toEqual({ rows: [{ seq: 3 }, { seq: 2 }], next_cursor: encodeCursor('rows', 2) })
+  })
+})
+
+test('a copy of the files is as good as the files', async () => {
+  const store = await openStore({ data_dir: folder, after_crash: false })
+  await store.db.write((tx) => tx.sqlRun("INSERT INTO settings (key, value) VALUES ('a', '1')"))
+  store.db.raw.pragma('wal_checkpoint(TRUNCATE)')
+  copyFileSync(join(folder, 'homeport.db'), join(folder, 'copy.db'))
+  await store.close()
+  const copy = new Sqlite(join(folder, 'copy.db'), { readonly: true })
+  expect(copy.prepare('SELECT value FROM settings').get()).toEqual({ value: '1' })
+  copy.close()
+})

@@ -1,0 +1,93 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { dockerSocket } from './requirements.ts'
+
+/**
+ * A socket in front of the machine's real engine, for what no test may do to the engine itself: it can be shut (nobody answers,
+ * open connections break), hang (everything stays open and nothing moves), and be opened again.
+ */
+export interface DockerFaultProxy {
+  /** As DOCKER_HOST would name it. */
+  address: string
+  /** Opens a way to it by TCP too, which makes it an engine of another machine for the platform; its address. */
+  openTcp(): Promise<string>
+  open(): Promise<void>
+  close(): Promise<void>
+  hang(): void
+  /** What hung goes on. */
+  resume(): void
+  remove(): Promise<void>
+}
+
+export function createDockerFaultProxy(): DockerFaultProxy {
+  const folder = mkdtempSync(join(tmpdir(), 'homeport-engine-'))
+  const path = join(folder, 'docker.sock')
+  const pairs = new Set<[Socket, Socket]>()
+  let isHanging = false
+  let server: Server | undefined
+  let tcpServer: Server | undefined
+
+  function createProxyServer(): Server {
+    return createServer({ allowHalfOpen: true }, (client) => {
+      const engine = connect({ path: dockerSocket, allowHalfOpen: true })
+      const pair: [Socket, Socket] = [client, engine]
+      pairs.add(pair)
+      for (const [from, to] of [pair, [engine, client]] as [Socket, Socket][]) {
+        from.on('data', (chunk: Buffer) => {
+          if (!to.write(chunk)) from.pause()
+        })
+        to.on('drain', () => {
+          if (!isHanging) from.resume()
+        })
+        from.on('end', () => to.end())
+        from.on('error', () => to.destroy())
+        from.on('close', () => {
+          to.destroy()
+          pairs.delete(pair)
+        })
+      }
+      if (isHanging) for (const socket of pair) socket.pause()
+    })
+  }
+
+  return {
+    address: `unix://${path}`,
+    async open() {
+      isHanging = false
+      server = createProxyServer()
+      server.listen(path)
+      await once(server, 'listening')
+    },
+    async openTcp() {
+      tcpServer = createProxyServer().listen(0, '127.0.0.1')
+      await once(tcpServer, 'listening')
+      const address = tcpServer.address()
+      return `tcp://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+    },
+    async close() {
+      const closing = server
+      server = undefined
+      const closed = new Promise<void>((resolve) => (closing ? closing.close(() => resolve()) : resolve()))
+      for (const pair of pairs) for (const socket of pair) socket.destroy()
+      pairs.clear()
+      await closed
+      rmSync(path, { force: true })
+    },
+    hang() {
+      isHanging = true
+      for (const pair of pairs) for (const socket of pair) socket.pause()
+    },
+    resume() {
+      isHanging = false
+      for (const pair of pairs) for (const socket of pair) socket.resume()
+    },
+    async remove() {
+      tcpServer?.close()
+      await this.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

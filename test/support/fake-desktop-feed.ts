@@ -1,0 +1,35 @@
+import type { DesktopFeed, DesktopUpdate } from '../../server/index.ts'
+
+/** The owner's projects as a host is told of them, played by a test. */
+export function createFakeDesktopFeed() {
+  const listeners = new Set<(news: DesktopUpdate) => void>()
+  const visitListeners = new Set<() => void>()
+  const actions: string[] = []
+  const emptyUpdate: DesktopUpdate = { projects: [], project_count: 0, active_deployments: 0, finished_deployments: [] }
+  const feed = {
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    subscribeToRequests(listener) {
+      visitListeners.add(listener)
+      return () => void visitListeners.delete(listener)
+    },
+    async deploy(slug) {
+      actions.push(`deploy ${slug}`)
+      if (slug === 'broken') throw new Error('Nothing of it was ever ready.')
+    },
+    stop: async (slug) => void actions.push(`stop ${slug}`),
+  } satisfies Omit<DesktopFeed, 'close'>
+  return {
+    desk: feed,
+    acts: actions,
+    listeners,
+    emitVisit: () => {
+      for (const listener of visitListeners) listener()
+    },
+    emitUpdate: (news: Partial<DesktopUpdate>) => {
+      for (const listener of listeners) listener({ ...emptyUpdate, ...news })
+    },
+  }
+}

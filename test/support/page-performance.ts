@@ -1,0 +1,138 @@
+import type { BrowserContext, Page, Request } from '@playwright/test'
+
+/** How smoothly a stretch of time went, as the page itself saw it. */
+interface FrameStatistics {
+  frames: number
+  median_ms: number
+  p95_ms: number
+  /** Frames that took more than two turns of a screen that has 60 of them a second. */
+  dropped: number
+  /** Of the main thread; what is under 50 ms is no long task and counts as 0. */
+  longest_task_ms: number
+}
+
+interface PerformanceRecord {
+  tasks: number[]
+  shifts: { value: number; who: string[] }[]
+  frames: number[]
+  /** Takes up what the browser has not reported yet. */
+  flushShifts(): void
+}
+
+declare global {
+  interface Window {
+    homeportPerformance: PerformanceRecord
+  }
+}
+
+/** Requests of watched pages that have not been answered yet. Streams never are. */
+const pendingRequests = new Set<Request>()
+const isStream = (request: Request) => /\/events|\/stream|-logs/.test(request.url())
+
+/** To be called before a page is opened: it then notes what holds it up and what jumps. */
+export async function recordPerformance(pages: Page | BrowserContext): Promise<void> {
+  const context = 'pages' in pages ? pages : pages.context()
+  context.on('request', (request) => isStream(request) || pendingRequests.add(request))
+  for (const end of ['requestfinished', 'requestfailed'] as const) context.on(end as 'requestfinished', (request) => pendingRequests.delete(request))
+  await pages.addInitScript(() => {
+    const seen: PerformanceRecord = { tasks: [], shifts: [], frames: [], flushShifts: () => note(observer.takeRecords()) }
+    window.homeportPerformance = seen
+    new PerformanceObserver((list) => seen.tasks.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: 'longtask' })
+    const note = (entries: PerformanceEntryList) => {
+      for (const entry of entries) {
+        const shift = entry as PerformanceEntry & { value: number; hadRecentInput: boolean; sources?: { node?: Node | null }[] }
+        if (shift.hadRecentInput) continue
+        const who = (shift.sources ?? []).map(({ node }) => (node instanceof Element ? `${node.tagName.toLowerCase()}.${node.className}` : 'text'))
+        seen.shifts.push({ value: shift.value, who })
+      }
+    }
+    const observer = new PerformanceObserver((list) => note(list.getEntries()))
+    observer.observe({ type: 'layout-shift', buffered: true })
+    let before = 0
+    const onFrame = (now: number) => {
+      if (before > 0) seen.frames.push(now - before)
+      before = now
+      requestAnimationFrame(onFrame)
+    }
+    requestAnimationFrame(onFrame)
+  })
+}
+
+/** The pace of the page while something is done to it. */
+export async function measureFrames(page: Page, act: () => Promise<unknown>): Promise<FrameStatistics> {
+  await page.evaluate(() => {
+    window.homeportPerformance.frames = []
+    window.homeportPerformance.tasks = []
+  })
+  await act()
+  // Long tasks are told a moment after they ended.
+  const { frames, tasks } = await page.evaluate(
+    () => new Promise<PerformanceRecord>((resolve) => requestAnimationFrame(() => setTimeout(() => resolve(window.homeportPerformance), 100))),
+  )
+  const sorted = frames.toSorted((a, b) => a - b)
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Infinity
+  return {
+    frames: frames.length,
+    median_ms: at(0.5),
+    p95_ms: at(0.95),
+    dropped: frames.filter((frame) => frame > 33.4).length,
+    longest_task_ms: Math.max(0, ...tasks),
+  }
+}
+
+/** What moved by itself since the page was opened or asked last: how much, and who. */
+export async function takeLayoutShifts(page: Page): Promise<{ sum: number; who: string[] }> {
+  const shifts = await page.evaluate(() => {
+    window.homeportPerformance.flushShifts()
+    return window.homeportPerformance.shifts.splice(0)
+  })
+  return {
+    sum: shifts.reduce((sum, { value }) => sum + value, 0),
+    who: [...new Set(shifts.flatMap(({ value, who }) => who.map((one) => `${one} (${value.toFixed(3)})`)))],
+  }
+}
+
+/** What comes later has come (figures, pictures, the scripts of other screens): the page has nothing to do and asks for nothing more. */
+export async function waitUntilIdle(page: Page): Promise<void> {
+  for (;;) {
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestIdleCallback(resolve))))
+    const open = [...pendingRequests].filter((request) => request.frame().page() === page)
+    if (open.length === 0) return
+    await Promise.all(open.map((request) => request.response().then((response) => response?.finished())))
+  }
+}
+
+/** Milliseconds from what a person does (a key, a click) until what comes of it is painted. `isThere` runs in the page. */
+export async function measureInteraction(page: Page, act: () => Promise<unknown>, isThere: string): Promise<number> {
+  const elapsed_ms = page.evaluate(
+    (source) =>
+      new Promise<number>((resolve) => {
+        // oxlint-disable-next-line no-implied-eval, no-new-func -- our own words, in a page of ours
+        const isPainted = new Function(`return (${source})`) as () => unknown
+        let began = 0
+        const start = (event: Event) => {
+          began = event.timeStamp
+          const onFrame = () => {
+            // The task after a frame's callbacks comes when the frame is painted.
+            if (isPainted()) setTimeout(() => resolve(performance.now() - began))
+            else requestAnimationFrame(onFrame)
+          }
+          requestAnimationFrame(onFrame)
+        }
+        for (const type of ['keydown', 'pointerdown']) window.addEventListener(type, start, { capture: true, once: true })
+      }),
+    isThere,
+  )
+  // The listeners have to be there first.
+  await page.evaluate(() => new Promise(requestAnimationFrame))
+  await act()
+  return elapsed_ms
+}
+
+/** Turns the wheel over what is under the pointer, as quickly as a hand does. */
+export async function scrollByWheel(page: Page, times: number, delta: number): Promise<void> {
+  for (let time = 0; time < times; time++) {
+    await page.mouse.wheel(0, delta)
+    await page.evaluate(() => new Promise(requestAnimationFrame))
+  }
+}
