@@ -59,7 +59,7 @@ export { DataFolderInUseError, type Platform, type PlatformHost } from './platfo
 
 const signInLinkLifetime_ms = 24 * 3600_000
 
-/** Starts a whole platform on a data folder and resolves once it is ready. The one place that picks drivers and knows ports. */
+/** Starts a whole platform on a data folder and resolves once the platform is ready. Only this function chooses drivers and knows ports. */
 export async function startPlatform(options: PlatformOptions, host: PlatformHost = {}): Promise<Platform> {
   const { data_dir } = options
   const log = host.log ?? silentLog
@@ -80,7 +80,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const masterKey =
       host.masterKey ?? createFileMasterKey(options.master_key_file ?? join(data_dir, 'master.key'), { is_ours: options.master_key_file === null })
     const sealer = createSealer(await masterKey.read())
-    // The file goes at an orderly exit: where it stands, the last run was cut off.
+    // An orderly exit removes instance.json, so a file that is still present means that the previous run crashed.
     const store = host.store ?? (await openStore({ data_dir, after_crash: previous !== undefined, clock }))
     cleanups.push(() => store.close())
     if (store.recovery) log.error('recovered_from_backup', { ...store.recovery })
@@ -179,7 +179,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       settings: settings.current,
       purgeEdgeCache: async (projectId, name) => {
         const purged = name === undefined ? purge(projectId, { all: true }, 'deploy') : edge.cache.purgeHost(projectId, name)
-        // What a disk could not let go of is not served by this run all the same; a new version does not wait for it.
+        // A deploy does not wait for a failed disk removal, because the running edge no longer serves the purged entries.
         await purged.catch((error: unknown) => log.error('cache_not_purged', { project: projectId, error }))
       },
       getPlanLimits: (tx, account) => plans[effectivePlanOfAccount(tx, account, clock.now())],
@@ -379,7 +379,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
         ...(store.recovery ? [describeRecovery(store.recovery)] : []),
         ...restoreNotices,
         ...(apiFellBack ? [`Port ${options.port} is taken: the API is at ${urls.api} instead.`] : []),
-        ...(lan.status().open && settings.current().lan ? [`The network around this machine is let in. ${lan.status().warning ?? ''}`] : []),
+        ...(lan.status().open && settings.current().lan ? [`This instance is reachable from your local network. ${lan.status().warning ?? ''}`] : []),
         ...edgeServices.notices,
       ],
       signInUrl,

@@ -5,48 +5,48 @@ import { dirname, join, resolve, win32 } from 'node:path'
 import { type Environment, variableOf } from './lib/environment.ts'
 import type { RegistrarChoice } from './registrar/index.ts'
 
-/** How an instance is run. The environment is read here and nowhere else in server/. */
+/** How an instance is run. In `server/`, only this file reads the environment. */
 export interface PlatformOptions {
   data_dir: string
   host: string
-  /** 0 takes a free one. */
+  /** 0 means any free port. */
   port: number
   edge_port: number
   edge_https_port: number
-  /** Whether a taken port falls over to the next free one: only for a default that nobody asked for. */
+  /** Whether the next free port is used when this one is taken. True only for a default that the user did not choose. */
   port_may_change: boolean
   edge_port_may_change: boolean
   edge_https_port_may_change: boolean
   runtime: 'auto' | 'docker' | 'process'
-  /** The built dashboard, when there is one. */
+  /** The folder of the built dashboard, if there is one. */
   dashboard_dir: string | null
   master_key_file: string | null
-  /** Certificates that builds trust beside their own. */
+  /** Certificates that builds trust in addition to their own. */
   ca_file: string | null
   npmrc_file: string | null
   docker_host: string | null
-  /** The browser that takes screenshots: its path, `auto` for one that is found, `off` for none. */
+  /** The browser that takes screenshots: its path, `auto` to find one, `off` for none. */
   chromium: string
-  /** The mail server, as `smtp://user:password@host:587`, and whom letters come from. */
+  /** The mail server as `smtp://user:password@host:587`, and the sender of e-mails. */
   smtp_url: string | null
   smtp_from: string | null
   home: string
   hosts_path: string
-  /** The host's environment, for tools that are started: each of them gets an allow-list of it and nothing more. */
+  /** The environment of the host process. Each tool that Homeport starts receives only an allow-list of it. */
   environment: Environment
-  /** Node's own binary, and npm's `npm-cli.js`, for builds without Docker. */
+  /** Node's own binary and npm's `npm-cli.js`, for builds without Docker. */
   node_path: string
   npm_cli_path: string
-  /** `off`: builds and apps without Docker are not confined. */
+  /** `off`: builds and apps without Docker run outside a sandbox. */
   sandbox: 'auto' | 'off'
   cpus: number
-  /** Who sells names. */
+  /** The registrar that sells domains. */
   registrar: RegistrarChoice
   /** null: no payment processor. */
   stripe: StripeOptions | null
-  /** What keeps the window away, or from being as safe as it should be: told by the doctor. null: nothing. */
+  /** Why there is no window, or why the window is less secure than it should be. The doctor reports it. null: no problem. */
   window_note: WindowNote | null
-  /** Names that the API answers to beside the loopback ones, such as the machine's name on a network. */
+  /** Names that the API answers to in addition to the loopback names, such as the machine's name on a network. */
   hostnames: readonly string[]
 }
 
@@ -58,9 +58,9 @@ export interface WindowNote {
 export interface StripeOptions {
   secret_key: string
   publishable_key: string | null
-  /** null: events of the processor are refused. */
+  /** null: webhook events of the processor are refused. */
   webhook_secret: string | null
-  /** In place of Stripe's own address, for a double. */
+  /** Replaces Stripe's own address, for a fake in tests. null: Stripe. */
   api_base: string | null
 }
 
@@ -77,24 +77,24 @@ export const defaultPort = 4600
 export const defaultEdgePort = 4680
 const defaultEdgeHttpsPort = 4643
 
-/** Where the master key lies in a data folder: in the open, readable by its owner alone, or wrapped by the desktop's keychain. */
+/** File names of the master key in a data folder: `open` is plain and readable by its owner only, `sealed` is wrapped by the desktop's keychain. */
 export const masterKeyFiles = { open: 'master.key', sealed: 'master.key.sealed' } as const
 
-/** A wrong flag or variable. The command line ends with 2. */
+/** A wrong flag or variable. The command line exits with status 2. */
 export class UsageError extends Error {}
 
 /** Flags win over the environment, which wins over the defaults. Throws `UsageError`. */
 export function readOptions(flags: PlatformFlags = {}, env: NodeJS.ProcessEnv = process.env): PlatformOptions {
   const port = flags.port ?? env.HOMEPORT_PORT
   const edgePort = flags['edge-port'] ?? env.HOMEPORT_EDGE_PORT
-  // Whoever lets the edge take any port has no use for a fixed one beside it.
+  // An edge on any free port also gets any free port for HTTPS.
   const edgeHttpsPort = flags['edge-https-port'] ?? env.HOMEPORT_EDGE_HTTPS_PORT ?? (edgePort === '0' ? '0' : undefined)
   const runtime = flags.runtime ?? env.HOMEPORT_RUNTIME ?? 'auto'
   if (runtime !== 'auto' && runtime !== 'docker' && runtime !== 'process')
     throw new UsageError(`--runtime is auto, docker or process, not ${runtime}.`)
   return {
     data_dir: resolveDataFolder(flags.data, env),
-    // Empty is not said at all: to the system it would mean every address of this machine.
+    // An empty host counts as unset, because the system would bind every address of this machine.
     host: flags.host?.trim() || env.HOMEPORT_HOST?.trim() || '127.0.0.1',
     port: parsePort('--port', port, defaultPort),
     edge_port: parsePort('--edge-port', edgePort, defaultEdgePort),
@@ -123,7 +123,7 @@ export function readOptions(flags: PlatformFlags = {}, env: NodeJS.ProcessEnv = 
   }
 }
 
-/** Where an instance keeps everything, by flag, environment, or the custom of the system. */
+/** The folder that holds all data of an instance: by flag, environment, or convention of the operating system. */
 export function resolveDataFolder(
   flag: string | undefined,
   env: NodeJS.ProcessEnv = process.env,
@@ -137,13 +137,13 @@ export function resolveDataFolder(
   return join(env.XDG_DATA_HOME ?? join(home, '.local', 'share'), 'homeport')
 }
 
-/** The hosts file of the system. */
+/** The hosts file of the operating system. */
 export function resolveHostsPath(env: NodeJS.ProcessEnv = process.env, platform: NodeJS.Platform = process.platform): string {
   if (platform !== 'win32') return '/etc/hosts'
   return win32.join(variableOf(env, 'SystemRoot', platform) ?? 'C:\\Windows', 'System32', 'drivers', 'etc', 'hosts')
 }
 
-/** Where the command line finds an instance: by flag, by environment, else by the data folder. */
+/** Where the command line finds an instance: by flag, then by environment, then by the data folder. */
 export function readInstanceLocation(
   flags: { data?: string | undefined; url?: string | undefined; token?: string | undefined },
   env: NodeJS.ProcessEnv = process.env,
@@ -152,10 +152,10 @@ export function readInstanceLocation(
   return { url: chosen(flags.url, env.HOMEPORT_URL), token: chosen(flags.token, env.HOMEPORT_TOKEN), data_dir: resolveDataFolder(flags.data, env) }
 }
 
-/** The token of another instance, for the command line that adds it. */
+/** The token of a remote instance, for the command that adds it. */
 export const readRemoteToken = (env: NodeJS.ProcessEnv = process.env): string | undefined => env.HOMEPORT_REMOTE_TOKEN?.trim() || undefined
 
-/** What a terminal can show: colours by the custom of NO_COLOR and FORCE_COLOR; whether a browser could open here. */
+/** What a terminal can show: colors according to NO_COLOR and FORCE_COLOR, and whether a browser could open on this machine. */
 export function detectTerminal(is_tty: boolean, env: NodeJS.ProcessEnv = process.env) {
   const forced = env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '0'
   return {
@@ -164,7 +164,7 @@ export function detectTerminal(is_tty: boolean, env: NodeJS.ProcessEnv = process
   }
 }
 
-/** For a program that is told a secret: our own environment and that. */
+/** The environment of a program that receives secrets: this process's own, plus the secrets. */
 export const withSecrets = (secrets: Record<string, string>): NodeJS.ProcessEnv => ({ ...process.env, ...secrets })
 
 function readSandbox({ HOMEPORT_SANDBOX: value = 'auto' }: NodeJS.ProcessEnv): PlatformOptions['sandbox'] {
@@ -172,7 +172,7 @@ function readSandbox({ HOMEPORT_SANDBOX: value = 'auto' }: NodeJS.ProcessEnv): P
   return value
 }
 
-/** `npm start` says so when there can be no window. */
+/** `npm start` sets this variable when it cannot open a window. */
 function readWindowNote({ HOMEPORT_NO_WINDOW: reason }: NodeJS.ProcessEnv): WindowNote | null {
   return reason ? { message: `Homeport runs without a window: ${reason}`, mend: 'Fix that, then run npm start again.' } : null
 }
@@ -192,7 +192,7 @@ function requireSecureBaseUrl(variable: string, address: string | undefined): st
   const base = URL.parse(address)
   const isLoopback = ['localhost', '127.0.0.1', '[::1]'].includes(base?.hostname ?? '')
   if (base?.protocol !== 'https:' && !(base?.protocol === 'http:' && isLoopback))
-    throw new UsageError(`${variable} is an https address, or an http one of this machine: the secret key is sent there.`)
+    throw new UsageError(`${variable} must be an https address, or an http address of this machine, because the secret key is sent there.`)
   return address
 }
 
@@ -231,13 +231,13 @@ function isSmtpUrl(url: string): boolean {
 
 function readSmtp(env: NodeJS.ProcessEnv): Pick<PlatformOptions, 'smtp_url' | 'smtp_from'> {
   const url = env.HOMEPORT_SMTP_URL || null
-  // What is wrong with it is not shown: it holds a password.
+  // The error does not quote the URL, because the URL contains a password.
   if (url !== null && !isSmtpUrl(url))
     throw new UsageError('HOMEPORT_SMTP_URL is an address such as smtp://user:password@mail.example.com:587, or smtps://… for TLS from the start.')
   return { smtp_url: url, smtp_from: env.HOMEPORT_SMTP_FROM || null }
 }
 
-/** In a desktop's package Node and npm lie beside the archive. */
+/** In a desktop package, Node and npm are in `app.asar.unpacked`, next to the archive. */
 function resolveToolPaths(env: NodeJS.ProcessEnv): Pick<PlatformOptions, 'node_path' | 'npm_cli_path'> {
   const packages = createRequire(import.meta.filename.replace(/\bapp\.asar(?=[\\/])/, 'app.asar.unpacked'))
   const folderOf = (name: string) => dirname(packages.resolve(`${name}/package.json`))
@@ -248,15 +248,18 @@ function resolveToolPaths(env: NodeJS.ProcessEnv): Pick<PlatformOptions, 'node_p
 }
 
 /**
- * In Electron the running binary is no Node: ours is the one of the `node` package. Where that could not be installed, `npm start` names
- * the machine's own in `HOMEPORT_NODE`.
+ * In Electron the running binary is not Node, so the binary of the `node` package is used. If that package could not be installed, `npm start` puts
+ * the path of the machine's own Node in `HOMEPORT_NODE`.
  */
 export function resolveNodePath(bundled: string, env: NodeJS.ProcessEnv, is_electron = process.versions.electron !== undefined): string {
   if (!is_electron) return process.execPath
   return existsSync(bundled) ? bundled : (env.HOMEPORT_NODE ?? bundled)
 }
 
-/** Beside the bundle (`out/renderer` next to `out/main`), or in the checkout when it runs from source; only a built one has `assets`. */
+/**
+ * The dashboard is next to the bundle (`out/renderer` beside `out/main`), or in the checkout when the server runs from source. Only a built dashboard
+ * has `assets`.
+ */
 function findDashboardFolder(): string | null {
   const here = dirname(import.meta.filename)
   return (

@@ -8,60 +8,60 @@ import type { PasswordCost } from './lib/password.ts'
 import type { Screenshotter } from './screenshots/screenshotter.ts'
 import type { Store } from './store/store.ts'
 
-/** What the host of the platform brings along: the desktop has a keychain, tests turn the clock. */
+/** What the process that hosts the platform may provide: the desktop app brings a keychain, tests bring a clock. */
 export interface PlatformHost {
   masterKey?: MasterKey
   log?: Log
   clock?: Clock
   /** An open store, in place of the files in the data folder. The platform closes it. */
   store?: Store
-  /** Changes the options of the API server: tests replace a handler by one that fails. */
+  /** Changes the options of the API server. Tests use this to replace a handler with one that fails. */
   api?: (options: ApiServerOptions) => ApiServerOptions
-  /** What takes screenshots, in place of a browser that is found on this machine. */
+  /** Takes screenshots in place of a browser found on this machine. */
   screenshotter?: Screenshotter
-  /** Where an engine is looked for, in place of the usual places. */
+  /** Paths where the Docker engine is searched for, in place of the usual ones. */
   docker_candidates?: string[]
-  /** Another hosts file, and other folders of the system to keep certificates in. */
+  /** Another hosts file, and other system folders to keep certificates in. */
   names?: { hosts_path?: string; root?: string; home?: string }
-  /** Addresses of this machine on the network around it, in place of those that its interfaces have. */
+  /** Addresses of this machine on the local network, in place of those of its network interfaces. */
   lan_addresses?: () => string[]
-  /** What a guess at a password costs, in place of the standard: tests of much else choose many passwords. */
+  /** The cost of a password hash, in place of the standard. Tests lower it because they create many passwords. */
   password_cost?: PasswordCost
 }
 
 /** A running platform. */
 export interface Platform {
-  /** What stands in `instance.json`, token included. */
+  /** The content of `instance.json`, token included. */
   instance: InstanceFile
   api_url: string
   edge_url: string
   dashboard_url: string
   version: string
-  /** Sentences that the person who started it should read, such as a port that was taken. */
+  /** Sentences that the person who started the platform should read, such as a notice about a port in use. */
   notices: string[]
-  /** A fresh link that signs a browser in as the owner, once. */
+  /** Creates a link that signs a browser in as the owner. Each link works once. */
   signInUrl(): Promise<string>
-  /** The owner's projects for a host in the same process: what its tray shows and does. */
+  /** The owner's projects for a host in the same process: the data and actions of its tray. */
   desktopFeed: Omit<DesktopFeed, 'close'>
-  /** The machine slept: looks at the world anew. */
+  /** Rechecks deployments and repositories. Called after the machine wakes from sleep. */
   resync(): void
-  /** Stops accepting, ends streams, parks work, closes. Within ten seconds; may be called twice. */
+  /** Stops accepting, ends streams, requeues running jobs and closes, within ten seconds. May be called twice. */
   stop(): Promise<void>
 }
 
-/** Another instance holds the data folder. Nothing of it was opened. */
+/** Another instance holds the data folder. Nothing in the folder was opened. */
 export class DataFolderInUseError extends Error {
   readonly runningInstance: InstanceFile | undefined
   constructor(folder: string, runningInstance: InstanceFile | undefined) {
     super(
-      `Homeport runs on ${folder} already${runningInstance ? `: process ${runningInstance.pid}, ${runningInstance.api_url}` : ''}. Use that one, or another --data folder.`,
+      `Homeport is already running on ${folder}${runningInstance ? ` (process ${runningInstance.pid}, ${runningInstance.api_url})` : ''}. Use that instance, or choose another folder with --data.`,
     )
     this.name = 'DataFolderTaken'
     this.runningInstance = runningInstance
   }
 }
 
-/** An address that a person can open: a wildcard bind is reached by the loopback name. */
+/** The host part of an address that a person can open. A wildcard bind address becomes the loopback address. */
 export function formatHostForUrl(host: string): string {
   const name = connectableHost(host)
   return name.includes(':') ? `[${name}]` : name

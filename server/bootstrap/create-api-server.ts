@@ -38,7 +38,7 @@ interface PlatformApiServerOptions {
   log: Log
 }
 
-/** The gate with all that stands behind it. It does not listen yet. */
+/** Creates the API server with all its handlers. It does not listen yet. */
 export function createPlatformApiServer({
   options,
   host,

@@ -9,11 +9,11 @@ import type { PlatformOptions } from '../options.ts'
 type PlatformDomainVerifierOptions = Pick<DomainVerifierOptions, 'db' | 'bus' | 'clock' | 'refreshHosts'> & {
   options: Pick<PlatformOptions, 'host' | 'hostnames' | 'registrar'>
   settings: SettingsService
-  /** Stand for those of this machine. */
+  /** Replaces the addresses of this machine. */
   lan_addresses: (() => string[]) | undefined
 }
 
-/** The desk for names of one's own, with the DNS that it asks and the facts of this machine. */
+/** Creates the verifier of custom domains, with its DNS client and the addresses of this machine. */
 export function createPlatformDomainVerifier({ options, settings, lan_addresses, ...parts }: PlatformDomainVerifierOptions): DomainVerifier {
   const instanceHostnames = [`${hostname().split('.')[0]}.local`, ...options.hostnames].map((name) => name.toLowerCase().replace(/:\d+$/, ''))
   return createDomainVerifier({
@@ -27,13 +27,13 @@ export function createPlatformDomainVerifier({ options, settings, lan_addresses,
   })
 }
 
-/** What else an A record may name on a machine of one's own, where nobody said which address is the right one. */
+/** Addresses that an A record may also contain on a local machine when no platform IP is configured. */
 function loopbackAndLanAddresses(host: string, is_lan: boolean, lan_addresses: (() => string[]) | undefined): string[] {
   const isLocal = host === 'localhost' || host.startsWith('127.') || host === '::1'
   return isLocal ? ['127.0.0.1', ...(is_lan ? (lan_addresses ?? readLanAddresses)() : [])] : []
 }
 
-/** Where the edge is reached: what it listens at, or the best address of this machine when that is each of them. */
+/** The address of the edge: the one it listens on, or the best address of this machine if it listens on all. */
 export function findEdgeAddress({
   host,
   is_lan,
@@ -54,7 +54,7 @@ export function findEdgeAddress({
 function publicAddress(interfaces: ReturnType<typeof networkInterfaces>): string | undefined {
   return Object.values(interfaces)
     .flatMap((list) => list ?? [])
-    .filter((one) => !one.internal && isIPv4(one.address))
-    .map((one) => one.address)
+    .filter((entry) => !entry.internal && isIPv4(entry.address))
+    .map((entry) => entry.address)
     .find((address) => !isLanAddress(address) && !/^(169\.254|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./.test(address))
 }

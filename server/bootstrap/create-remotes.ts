@@ -9,7 +9,7 @@ import type { PeriodicJobs } from '../maintenance/periodic-jobs.ts'
 
 interface PlatformRemotesOptions {
   options: Pick<PlatformOptions, 'hostnames'>
-  /** That of the API is known once it listens. */
+  /** `urls.api` is set once the API listens. */
   urls: { api: string }
   sealer: Sealer
   encryption: 'keychain' | 'file_key'
@@ -19,7 +19,7 @@ interface PlatformRemotesOptions {
   clock: Clock
 }
 
-/** Other instances, told apart from this very one by the names that it answers to. */
+/** Creates the client for other instances. The client recognizes this instance by the names that it answers to. */
 export function createPlatformRemotes({ options, urls, sealer, encryption, lan, authenticator, rounds, clock }: PlatformRemotesOptions) {
   const remoteTokens = createRemoteTokenStore({ sealer, encryption })
   rounds.add('remote_tokens', () => remoteTokens.deleteInactive(authenticator.isCredentialActive))

@@ -5,7 +5,7 @@ import type { Db } from '../store/store.ts'
 
 const writeInterval_ms = 1_000
 
-/** Writes down when each project was last asked for something: gathered, since a write per request would cost more than the request. */
+/** Stores when each project last received a request. Writes are batched, because a write per request would cost more than the request. */
 export function recordLastRequests(options: { db: Db; edge: Pick<Edge, 'takeLastRequests'>; clock: Clock; log: Log; onRequests(): void }) {
   const { db, edge, clock, log, onRequests } = options
   const timer = clock.setInterval(() => {
@@ -14,7 +14,7 @@ export function recordLastRequests(options: { db: Db; edge: Pick<Edge, 'takeLast
     onRequests()
     db.write((tx) => {
       for (const [id, at] of lastRequests) {
-        // A preview tells its visits by its name, which no project's id can be.
+        // A preview is identified by its host name. A host name contains a dot, which no project id does.
         tx.sqlRun(
           `UPDATE ${id.includes('.') ? 'previews SET last_request_at = ? WHERE host' : 'projects SET last_request_at = ? WHERE id'} = ?`,
           isoTime(at),

@@ -19,7 +19,7 @@ interface StartBillingOptions {
   log: Log
 }
 
-/** Payments, when there is a processor; what trials end and plans take away in any case. */
+/** Starts billing. Expired trials and plans are handled even without a payment processor. */
 export async function startBilling({ stripe, store, settings, owner, rounds, bus, clock, log }: StartBillingOptions) {
   const billing = await createBillingService({ db: store.db, processor: stripe && createStripeProcessor(stripe), clock, bus, log })
   settings.reload()

@@ -17,7 +17,7 @@ type StartDomainSalesOptions = Omit<DomainOrderDeps, 'registrars'> & {
   rounds: PeriodicJobs
 }
 
-/** Where names are bought: the registrar, what its names need every hour, and the DNS server that answers for local ones. */
+/** Starts domain sales: the registrar, hourly renewals, and the DNS server for local domains. */
 export async function startDomainSales({
   options,
   settings,
@@ -34,7 +34,7 @@ export async function startDomainSales({
     log,
     zones: {
       find(name) {
-        // `ns.` of a zone is where the server itself is; it is no row.
+        // `ns.` of a zone is the DNS server itself and has no row.
         const zone = db.readSync((tx) => findLocalZone(tx, name, now()))
         return zone && { zone: zone.zone, address: zone.has_host ? platformIp() : null }
       },

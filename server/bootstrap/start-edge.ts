@@ -27,12 +27,12 @@ interface StartEdgeOptions {
   bus: EventBus
   clock: Clock
   log: Log
-  /** The yard's, which is built behind the edge. */
+  /** Comes from the deployment service, which is created after the edge. */
   statusPageFor(name: string): StatusPage | undefined
   wake(route: Route): void
 }
 
-/** Where visitors come in: the edge with its cache and its ports, the names that lead to it, and what is counted there. */
+/** Starts the edge with its cache and ports, the local hostnames that lead to it, and its metrics. */
 export async function startEdge({ options, host, store, sealer, settings, identity, bus, clock, log, statusPageFor, wake }: StartEdgeOptions) {
   const { data_dir } = options
   const displayedHost = formatHostForUrl(options.host)
@@ -93,11 +93,11 @@ export async function startEdge({ options, host, store, sealer, settings, identi
       names: localHttps,
       metrics,
       look_secret,
-      /** Those of the API follow when it listens. */
+      /** The URLs of the API are added once it listens. */
       urls,
       plain,
       secure,
-      /** Where a request of our own goes; by HTTPS also where plain HTTP is sent on to it. */
+      /** Where the platform's own requests to an app go. HTTPS is used too when plain HTTP is redirected to it. */
       addressFor(wantsHttps: boolean) {
         const is_secure = wantsHttps || settings.current().https_redirect
         return { host: connectableHost(options.host), port: (is_secure ? secure : plain).port, is_secure }

@@ -8,7 +8,7 @@ import { createDockerEngine } from '../runtime/docker/engine.ts'
 import { createRuntimes } from '../runtime/index.ts'
 import type { RuntimeOptions } from '../runtime/runtime.ts'
 
-/** The way to the Docker engine, the runtimes by name, and which of them new deployments get. */
+/** Creates the client of the Docker engine and the runtimes by name, and chooses the runtime of new deployments. */
 export async function startRuntimes({
   options,
   host,
@@ -41,7 +41,7 @@ export async function startRuntimes({
   return { docker, runtimes, runtime: await chooseRuntime(runtimes, options.runtime) }
 }
 
-/** Where the programs of this machine are. Windows spells both names as it likes. */
+/** Where the programs of this machine are. Windows does not fix the case of either variable's name. */
 export function systemPaths(environment: Environment, platform?: NodeJS.Platform): Pick<RuntimeOptions, 'path' | 'system_root'> {
   const path = variableOf(environment, 'PATH', platform)
   const system_root = variableOf(environment, 'SystemRoot', platform)
