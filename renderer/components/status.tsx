@@ -1,4 +1,5 @@
 import type { DeploymentStatus, StepStatus } from '../../server/contract/deployments.ts'
+import { asleepLabel, deploymentStatusLabels, notReachedLabel, projectStatusLabels, stepStatusLabels } from '../../server/contract/labels.ts'
 import type { ProjectStatus } from '../../server/contract/projects.ts'
 import './status.css'
 
@@ -12,36 +13,36 @@ export interface StatusBadgeData {
 }
 
 const projectBadges: Record<ProjectStatus, StatusBadgeData> = {
-  created: { label: 'Not deployed', shape: 'ring', tone: 'idle' },
-  building: { label: 'Building', shape: 'turning', tone: 'busy' },
-  live: { label: 'Live', shape: 'disc', tone: 'live' },
-  failed: { label: 'Failed', shape: 'diamond', tone: 'fail' },
-  crashed: { label: 'Crashed', shape: 'cross', tone: 'fail' },
-  inactive: { label: 'Stopped', shape: 'square', tone: 'idle' },
+  created: { label: projectStatusLabels.created, shape: 'ring', tone: 'idle' },
+  building: { label: projectStatusLabels.building, shape: 'turning', tone: 'busy' },
+  live: { label: projectStatusLabels.live, shape: 'disc', tone: 'live' },
+  failed: { label: projectStatusLabels.failed, shape: 'diamond', tone: 'fail' },
+  crashed: { label: projectStatusLabels.crashed, shape: 'cross', tone: 'fail' },
+  inactive: { label: projectStatusLabels.inactive, shape: 'square', tone: 'idle' },
 }
 
 const deploymentBadges: Record<DeploymentStatus, StatusBadgeData> = {
-  queued: { label: 'Queued', shape: 'dots', tone: 'idle' },
-  building: { label: 'Building', shape: 'turning', tone: 'busy' },
-  deploying: { label: 'Deploying', shape: 'turning', tone: 'busy' },
-  ready: { label: 'Ready', shape: 'disc', tone: 'live' },
-  failed: { label: 'Failed', shape: 'diamond', tone: 'fail' },
-  canceled: { label: 'Canceled', shape: 'dash', tone: 'idle' },
+  queued: { label: deploymentStatusLabels.queued, shape: 'dots', tone: 'idle' },
+  building: { label: deploymentStatusLabels.building, shape: 'turning', tone: 'busy' },
+  deploying: { label: deploymentStatusLabels.deploying, shape: 'turning', tone: 'busy' },
+  ready: { label: deploymentStatusLabels.ready, shape: 'disc', tone: 'live' },
+  failed: { label: deploymentStatusLabels.failed, shape: 'diamond', tone: 'fail' },
+  canceled: { label: deploymentStatusLabels.canceled, shape: 'dash', tone: 'idle' },
 }
 
 const stepBadges: Record<StepStatus, StatusBadgeData> = {
-  pending: { label: 'Waiting', shape: 'ring', tone: 'idle' },
-  running: { label: 'Running', shape: 'turning', tone: 'busy' },
-  done: { label: 'Done', shape: 'disc', tone: 'live' },
-  failed: { label: 'Failed', shape: 'diamond', tone: 'fail' },
-  skipped: { label: 'Skipped', shape: 'dash', tone: 'idle' },
-  canceled: { label: 'Canceled', shape: 'dash', tone: 'idle' },
+  pending: { label: stepStatusLabels.pending, shape: 'ring', tone: 'idle' },
+  running: { label: stepStatusLabels.running, shape: 'turning', tone: 'busy' },
+  done: { label: stepStatusLabels.done, shape: 'disc', tone: 'live' },
+  failed: { label: stepStatusLabels.failed, shape: 'diamond', tone: 'fail' },
+  skipped: { label: stepStatusLabels.skipped, shape: 'dash', tone: 'idle' },
+  canceled: { label: stepStatusLabels.canceled, shape: 'dash', tone: 'idle' },
 }
 
 /** `isServing`: a version answers at the address, which the build of the next one leaves as it is. */
 export function projectBadge(project: { status: ProjectStatus; is_cold: boolean }, isServing = false): StatusBadgeData {
   const status = project.status === 'building' && isServing ? 'live' : project.status
-  if (status === 'live' && project.is_cold) return { label: 'Live, asleep', shape: 'crescent', tone: 'cold' }
+  if (status === 'live' && project.is_cold) return { label: asleepLabel, shape: 'crescent', tone: 'cold' }
   return projectBadges[status]
 }
 
@@ -55,7 +56,7 @@ export function deploymentBadge(status: DeploymentStatus): StatusBadgeData {
 }
 
 export function stepBadge(status: StepStatus, isReached = true): StatusBadgeData {
-  return isReached ? stepBadges[status] : { ...stepBadges[status], label: 'Not reached' }
+  return isReached ? stepBadges[status] : { ...stepBadges[status], label: notReachedLabel }
 }
 
 export const checkBadges: Record<'ok' | 'warning' | 'failed', StatusBadgeData> = {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { Deployment } from '../contract/deployments.ts'
+import { currentLabel, deploymentStatusLabels, triggerLabels } from '../contract/labels.ts'
 import type { ApiClient } from './client.ts'
 import { ApiError } from './client.ts'
 import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals } from './command.ts'
@@ -47,14 +48,15 @@ async function list(context: CommandContext): Promise<number> {
   else {
     const rows = results.map((one) => [
       one.id,
-      one.is_current ? `${one.status}, serving` : one.status,
-      one.trigger,
+      one.is_current ? `${deploymentStatusLabels[one.status]}, ${currentLabel.toLowerCase()}` : deploymentStatusLabels[one.status],
+      triggerLabels[one.trigger],
       one.target === 'preview' ? (one.branch ?? '-') : 'production',
       one.commit_sha === null ? '-' : `${one.commit_sha.slice(0, 7)}${one.is_dirty ? '+' : ''}`,
       one.build_ms === null ? '-' : `${(one.build_ms / 1000).toFixed(1)} s`,
       formatRelativeTime(one.created_at, context.clock.now()),
     ])
-    for (const line of formatTable(context.terminal, ['ID', 'STATUS', 'BY', 'FOR', 'COMMIT', 'BUILD', 'WHEN'], rows)) context.terminal.out(line)
+    for (const line of formatTable(context.terminal, ['ID', 'STATUS', 'TRIGGER', 'TARGET', 'COMMIT', 'BUILD', 'CREATED'], rows))
+      context.terminal.out(line)
   }
   return exitCodes.success
 }

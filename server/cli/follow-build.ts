@@ -1,17 +1,8 @@
 import type { BuildLogLine, StepName } from '../contract/deployments.ts'
+import { deploymentStatusLabels, stepLabels } from '../contract/labels.ts'
 import type { ApiClient } from './client.ts'
 import { type CommandContext, exitCodes } from './command.ts'
 import { colorize, sanitizeLine } from './terminal.ts'
-
-const stepTitles: Record<StepName, string> = {
-  clone: 'Getting the source',
-  detect: 'Looking at it',
-  install: 'Installing dependencies',
-  build: 'Building',
-  start: 'Starting',
-  health_check: 'Waiting for an answer',
-  route: 'Putting it in place',
-}
 
 /** Prints the log of a deployment until it ends. With `--json` it only waits: standard output belongs to the result. */
 export async function followBuild(context: CommandContext, client: ApiClient, slug: string, id: string): Promise<void> {
@@ -23,7 +14,7 @@ export async function followBuild(context: CommandContext, client: ApiClient, sl
       const line = JSON.parse(data) as BuildLogLine
       if (line.step !== step) {
         step = line.step
-        terminal.out(colorize(terminal, 'bold', stepTitles[line.step]))
+        terminal.out(colorize(terminal, 'bold', stepLabels[line.step]))
       }
       const text = sanitizeLine(terminal, line.line)
       terminal.out(`  ${line.stream === 'system' ? colorize(terminal, 'cyan', text) : text}`)
@@ -53,6 +44,6 @@ export async function reportOutcome(context: CommandContext, client: ApiClient, 
   if (deployment.error) {
     terminal.err(`${colorize(terminal, 'red', `✗ ${deployment.error.code}`)}: ${sanitizeLine(terminal, deployment.error.message)}`)
     if (deployment.error.hint !== '') for (const line of deployment.error.hint.split('\n')) terminal.err(`  ${sanitizeLine(terminal, line)}`)
-  } else terminal.err(`The deployment ended as ${deployment.status}.`)
+  } else terminal.err(`Deployment ${deploymentStatusLabels[deployment.status].toLowerCase()}.`)
   return exitCodes.failure
 }

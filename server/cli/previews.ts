@@ -1,4 +1,5 @@
 import type { Preview, Watching } from '../contract/previews.ts'
+import { asleepLabel, deploymentStatusLabels } from '../contract/labels.ts'
 import { type CommandContext, type CliCommand, exitCodes, UsageError, requirePositionals } from './command.ts'
 import { formatRelativeTime, formatTable } from './terminal.ts'
 
@@ -36,7 +37,7 @@ async function list(context: CommandContext, slug: string): Promise<number> {
   else {
     const rows = response.previews.map((one) => [
       one.branch,
-      one.is_cold ? `${one.status}, cold` : one.status,
+      one.status === 'ready' && one.is_cold ? asleepLabel : deploymentStatusLabels[one.status],
       one.commit_sha?.slice(0, 8) ?? '-',
       formatRelativeTime(one.updated_at, context.clock.now()),
       formatAddress(one),

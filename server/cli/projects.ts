@@ -1,4 +1,5 @@
 import { type Project, projectOperations } from '../contract/projects.ts'
+import { asleepLabel, projectStatusLabels } from '../contract/labels.ts'
 import { slugify } from '../lib/slug.ts'
 import type { ApiClient } from './client.ts'
 import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals } from './command.ts'
@@ -49,7 +50,7 @@ async function list(context: CommandContext): Promise<number> {
   return exitCodes.success
 }
 
-const formatStatus = (project: Project): string => (project.is_cold ? `${project.status}, cold` : project.status)
+const formatStatus = (project: Project): string => (project.status === 'live' && project.is_cold ? asleepLabel : projectStatusLabels[project.status])
 
 async function create(context: CommandContext, name: string): Promise<number> {
   const slug = stringFlag(context.flags, 'slug') ?? slugify(name)

@@ -24,9 +24,9 @@ test('previews lists them, with their addresses', async () => {
   const sha = commitToBranch(repository.folder, 'feature/cart', { 'index.html': 'cart' })
   const preview = await waitForPreview(platform, 'shop', 'feature/cart', sha)
   const { out } = await run('previews', 'shop')
-  expect(out).toMatch(new RegExp(`feature/cart +ready +${sha.slice(0, 8)} +\\d+ s ago +${preview.url}`))
+  expect(out).toMatch(new RegExp(`feature/cart +Ready +${sha.slice(0, 8)} +\\d+ s ago +${preview.url}`))
   expect(await run.json('previews', 'shop')).toEqual({ previews: [preview] })
-  expect((await run('deployments', 'shop')).out).toMatch(/ready, serving +push +feature\/cart +/)
+  expect((await run('deployments', 'shop')).out).toMatch(/Ready, current +Git push +feature\/cart +/)
 })
 
 test('what a push does is shown and switched', async () => {

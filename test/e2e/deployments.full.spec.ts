@@ -14,7 +14,7 @@ test('a restart keeps it answering; stop asks first, and a deployment starts it 
   await more.click()
   await dashboard.getByRole('menuitem', { name: 'Restart' }).click()
   await expect(dashboard).toHaveURL(/\/deployments\/dpl_/)
-  await expect(dashboard.locator('.report-head')).toContainText('Restarted')
+  await expect(dashboard.locator('.report-head')).toContainText('Restart')
   await expect(dashboard.locator('.report-head')).toContainText('Ready')
   // Nothing was built again.
   await expect(dashboard.locator('.timeline-step', { hasText: 'Build' })).toContainText('skipped')
@@ -47,7 +47,7 @@ test('a version that serves stays live while the next one is built, and is what 
   await dashboard.goto(`${platform.handle.dashboard_url}projects/steady`)
   const serving = dashboard.getByRole('region', { name: 'Live' })
   await expect(serving).toContainText('for less than a minute')
-  await expect(serving).toContainText('Rolled back')
+  await expect(serving).toContainText('Rollback')
 
   const go = signalFileIn(platform.data_dir, 'go')
   const wait = `setInterval(() => require('node:fs').existsSync(${JSON.stringify(go)}) && process.exit(), 50)`
@@ -125,10 +125,10 @@ test('a running build is watched, canceled, and built again', async ({ dashboard
   await expect(dashboard).toHaveTitle(/^Building · /)
   await expect(dashboard.locator('#favicon')).toHaveAttribute('href', /favicon-building\.svg$/)
   await expect(dashboard.locator('.timeline-step-running')).toContainText('Build')
-  await dashboard.getByRole('button', { name: 'Cancel', exact: true }).click()
+  await dashboard.getByRole('button', { name: 'Cancel deployment', exact: true }).click()
   await expect(dashboard.locator('.report-head')).toContainText('Canceled')
   await expect(dashboard).not.toHaveTitle(/^Building/)
-  await expect(dashboard.getByRole('button', { name: 'Build again' })).toBeVisible()
+  await expect(dashboard.getByRole('button', { name: 'Redeploy' })).toBeVisible()
 })
 
 test('the list filters by its address, and changes by itself', async ({ dashboard, platform, createRepository }) => {

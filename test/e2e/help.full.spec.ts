@@ -118,7 +118,7 @@ test('a broken build leads to its help, and is mended, by keyboard alone', async
   await dashboard.keyboard.press('Enter')
   await expect(added).toBeHidden()
   await dashboard.goto(failed)
-  await dashboard.getByRole('button', { name: 'Build again' }).focus()
+  await dashboard.getByRole('button', { name: 'Redeploy' }).focus()
   await dashboard.keyboard.press('Enter')
   await expect(dashboard.locator('.report-head').getByText('Current')).toBeVisible()
   expect((await platform.fetchEdge('leaky-boat.localhost')).body).toContain('A hull of <b>oak</b>')

@@ -332,7 +332,7 @@ export const screens = (ids: SeededIds): Screen[] => [
     async act(page) {
       await page.getByRole('button', { name: 'More actions' }).click()
       await page.getByRole('menuitem', { name: 'Roll back' }).click()
-      await page.getByRole('button', { name: 'Roll back to this' }).first().waitFor()
+      await page.getByRole('button', { name: 'Roll back' }).first().waitFor()
     },
   },
   {

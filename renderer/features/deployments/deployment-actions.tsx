@@ -1,6 +1,7 @@
 import { CircleStop, Download, ExternalLink, History, RotateCw, Send } from 'lucide-react'
 import { useLocation, useSearchParams } from 'wouter'
 import type { Deployment } from '../../../server/contract/deployments.ts'
+import { actionLabels } from '../../../server/contract/labels.ts'
 import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { Button, ButtonLink } from '../../components/button.tsx'
 import { usePromotionTargets } from '../promotion/use-promotion-targets.ts'
@@ -23,22 +24,22 @@ export function DeploymentActions({ slug, deployment }: { slug: string; deployme
     <div className="page-actions">
       {!ended && (
         <Button icon={CircleStop} busy={cancel.isPending} onClick={() => cancel.mutate(input)}>
-          Cancel
+          {actionLabels.cancel}
         </Button>
       )}
       {ended && (
         <Button icon={RotateCw} busy={retry.isPending} onClick={() => retry.mutate(input)}>
-          Build again
+          {actionLabels.retry}
         </Button>
       )}
       {ended && deployment.can_rollback && !deployment.is_current && (
         <Button icon={History} busy={rollback.isPending} onClick={() => rollback.mutate(input)}>
-          Roll back to this
+          {actionLabels.rollback}
         </Button>
       )}
       {isPromotable && promotionTargets.promote && (
         <Button icon={Send} onClick={() => setParams({ do: 'promote', deployment: deployment.id })}>
-          Promote…
+          {actionLabels.promote}…
         </Button>
       )}
       {isPromotable && promotionTargets.pull && (

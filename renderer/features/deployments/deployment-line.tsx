@@ -1,22 +1,14 @@
 import { GitBranch } from 'lucide-react'
 import type { Deployment } from '../../../server/contract/deployments.ts'
+import { restartLabel, triggerLabels } from '../../../server/contract/labels.ts'
 import { firstLine, shortenSha } from '../../lib/format.ts'
 import { RelativeTime } from '../../components/time.tsx'
 import { isRestart } from './deployment-progress.ts'
 import './deployment-line.css'
 
-const triggerLabels: Record<Deployment['trigger'], string> = {
-  manual: 'Manual deploy',
-  push: 'New commit',
-  retry: 'Built again',
-  rollback: 'Rolled back',
-  env_change: 'Variables changed',
-  upload: 'Upload',
-}
-
 /** `newestFirst`: the deployments around it, as far as they are known. */
 export function triggerLabel(deployment: Deployment, newestFirst: readonly Deployment[] = []): string {
-  return isRestart(deployment, newestFirst) ? 'Restarted' : triggerLabels[deployment.trigger]
+  return isRestart(deployment, newestFirst) ? restartLabel : triggerLabels[deployment.trigger]
 }
 
 /** What a deployment was made of: message, commit, branch, who, when. */

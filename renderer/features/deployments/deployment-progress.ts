@@ -1,4 +1,5 @@
 import type { Deployment, DeploymentStatus, DeploymentStep } from '../../../server/contract/deployments.ts'
+import { stepLabels } from '../../../server/contract/labels.ts'
 import type { DurationSegment } from '../../components/duration-bar.tsx'
 
 export function isTerminal(status: DeploymentStatus): status is 'ready' | 'failed' | 'canceled' {
@@ -31,23 +32,9 @@ export function wasStepReached(status: DeploymentStatus, steps: readonly Deploym
   return steps[index]?.status !== 'skipped' || steps.slice(index + 1).some((later) => later.status !== 'skipped')
 }
 
-const stepLabels: Record<DeploymentStep['name'], string> = {
-  clone: 'Fetch source',
-  detect: 'Detect',
-  install: 'Install',
-  build: 'Build',
-  start: 'Start',
-  health_check: 'Health check',
-  route: 'Switch over',
-}
-
-export function stepLabel(name: DeploymentStep['name']): string {
-  return stepLabels[name]
-}
-
 export function stepSegments(steps: DeploymentStep[], now: number): DurationSegment[] {
   return steps.map((step) => ({
-    name: stepLabel(step.name),
+    name: stepLabels[step.name],
     ms: stepDuration_ms(step, now) ?? 0,
     state: step.status === 'running' ? 'running' : step.status === 'failed' ? 'failed' : 'done',
   }))

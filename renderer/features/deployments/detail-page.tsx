@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'react'
 import { useParams } from 'wouter'
 import type { DeploymentDetail } from '../../../server/contract/deployments.ts'
+import { stepLabels } from '../../../server/contract/labels.ts'
 import { toProblem } from '../../lib/api-problem.ts'
 import { useDeployment, useDeployments, useProject } from '../../api/queries.ts'
 import { CopyText } from '../../components/copy.tsx'
@@ -19,7 +20,7 @@ import { DeploymentActions } from './deployment-actions.tsx'
 import { DeploymentLine, deploymentTitle, triggerLabel } from './deployment-line.tsx'
 import { FailureReport } from './failure-report.tsx'
 import { findErrorLine } from './error-line.ts'
-import { isTerminal, stepLabel, stepSegments, deploymentDuration_ms } from './deployment-progress.ts'
+import { isTerminal, stepSegments, deploymentDuration_ms } from './deployment-progress.ts'
 import { Timeline } from './timeline.tsx'
 import { useBuildLog } from './use-build-log.ts'
 import './detail-page.css'
@@ -115,7 +116,7 @@ function DeploymentReport({ slug, deployment }: { slug: string; deployment: Depl
           }
           groups={deployment.steps
             .filter(({ status }) => status !== 'pending' && status !== 'skipped')
-            .map(({ name }) => ({ value: name, text: stepLabel(name) }))}
+            .map(({ name }) => ({ value: name, text: stepLabels[name] }))}
         />
       </div>
     </>

@@ -1,8 +1,9 @@
 import type { DeploymentDetail } from '../../../server/contract/deployments.ts'
+import { stepLabels } from '../../../server/contract/labels.ts'
 import { formatDuration } from '../../lib/format.ts'
 import { useNow } from '../../lib/use-now.ts'
 import { StatusIcon, stepBadge } from '../../components/status.tsx'
-import { wasStepReached, stepDuration_ms, stepLabel } from './deployment-progress.ts'
+import { wasStepReached, stepDuration_ms } from './deployment-progress.ts'
 import './timeline.css'
 
 /** The steps of a deployment, one under the other as a passage along its marks. */
@@ -19,7 +20,7 @@ export function Timeline({ deployment: { status, steps } }: { deployment: Deploy
               <StatusIcon badge={badge} />
             </span>
             <span className="timeline-step-name">
-              {stepLabel(step.name)}
+              {stepLabels[step.name]}
               {/* What runs or failed says so; the rest shows it by its mark alone. */}
               <span className={step.status === 'done' || step.status === 'pending' ? 'visually-hidden' : 'text-subtle'}>
                 {' '}

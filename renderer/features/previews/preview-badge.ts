@@ -1,9 +1,10 @@
+import { asleepLabel, projectStatusLabels } from '../../../server/contract/labels.ts'
 import type { Preview } from '../../../server/contract/previews.ts'
 import { type StatusBadgeData, deploymentBadge } from '../../components/status.tsx'
 
 /** The state of a branch: of its newest deployment, and whether what serves of it sleeps. */
 export function previewBadge({ status, is_cold, url }: Pick<Preview, 'status' | 'is_cold' | 'url'>): StatusBadgeData {
   if (status === 'ready' && url !== null)
-    return is_cold ? { label: 'Live, asleep', shape: 'crescent', tone: 'cold' } : { label: 'Live', shape: 'disc', tone: 'live' }
+    return is_cold ? { label: asleepLabel, shape: 'crescent', tone: 'cold' } : { label: projectStatusLabels.live, shape: 'disc', tone: 'live' }
   return deploymentBadge(status)
 }

@@ -1,6 +1,7 @@
 import { Download, Ellipsis, ExternalLink, FileArchive, History, Rocket, RotateCw, Send, Square, Trash2 } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
+import { actionLabels } from '../../../server/contract/labels.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { useCapabilities } from '../../api/capabilities.ts'
@@ -73,18 +74,18 @@ export function ProjectActions({ project }: { project: Project }) {
         </ButtonLink>
       )}
       <Button kind="primary" icon={Rocket} busy={deploy.isPending} onClick={startDeployment}>
-        Deploy
+        {actionLabels.deploy}
       </Button>
       <Menu trigger={<IconButton icon={Ellipsis} label="More actions" />}>
         <MenuItem icon={FileArchive} disabled={upload?.state === 'sending'} onSelect={() => setDialog('upload')}>
           Upload an archive…
         </MenuItem>
         <MenuItem icon={History} disabled={!latest} onSelect={() => setDialog('rollback')}>
-          Roll back…
+          {actionLabels.rollback}…
         </MenuItem>
         {promotionTargets.promote && (
           <MenuItem icon={Send} onSelect={() => setParams({ do: 'promote' })}>
-            Promote…
+            {actionLabels.promote}…
           </MenuItem>
         )}
         {promotionTargets.pull && (
@@ -93,14 +94,14 @@ export function ProjectActions({ project }: { project: Project }) {
           </MenuItem>
         )}
         <MenuItem icon={RotateCw} disabled={!serving || restart.isPending} onSelect={() => serving && restart.mutate(serving)}>
-          Restart
+          {actionLabels.restart}
         </MenuItem>
         <MenuItem icon={Square} disabled={isStopped} onSelect={() => setDialog('stop')}>
-          Stop…
+          {actionLabels.stop}…
         </MenuItem>
         <MenuSeparator />
         <MenuItem icon={Trash2} danger onSelect={() => setDialog('delete')}>
-          Delete…
+          {actionLabels.delete}…
         </MenuItem>
       </Menu>
       {dialog === 'folder' && <DeployFolderDialog project={project} onOpenChange={() => setDialog(null)} onUpload={() => setDialog('upload')} />}

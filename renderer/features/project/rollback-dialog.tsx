@@ -1,4 +1,5 @@
 import { useLocation } from 'wouter'
+import { actionLabels } from '../../../server/contract/labels.ts'
 import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { toProblem } from '../../lib/api-problem.ts'
 import { useDeployments } from '../../api/queries.ts'
@@ -39,7 +40,7 @@ export function RollbackDialog({ slug, onOpenChange }: { slug: string; onOpenCha
                 disabled={rollback.isPending}
                 onClick={() => rollback.mutate({ params: { slug, id: deployment.id } })}
               >
-                Roll back to this
+                {actionLabels.rollback}
               </Button>
             </li>
           ))}

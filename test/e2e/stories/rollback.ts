@@ -19,8 +19,8 @@ export async function rollBackDeployment(story: StoryContext): Promise<void> {
   await inputDriver.press(dialog.getByRole('button', { name: 'Close' }))
   await inputDriver.expectClosed(dialog)
   await inputDriver.pick(more, 'Roll back…')
-  await inputDriver.press(dialog.getByRole('listitem').filter({ hasText: 'First' }).getByRole('button', { name: 'Roll back to this' }))
-  await expect(dashboard.locator('.report-head')).toContainText('Rolled back')
+  await inputDriver.press(dialog.getByRole('listitem').filter({ hasText: 'First' }).getByRole('button', { name: 'Roll back' }))
+  await expect(dashboard.locator('.report-head')).toContainText('Rollback')
   await expect(dashboard.locator('.report-head')).toContainText('Current')
   expect((await platform.fetchEdge('rolled.localhost')).body).toContain('old and good')
 }

@@ -1,0 +1,74 @@
+import type { DeploymentStatus, DeploymentTrigger, StepName, StepStatus } from './deployments.ts'
+import type { ProjectStatus } from './projects.ts'
+
+/** The glossary: how the dashboard, the desktop and the command line name what the API calls by codes. */
+
+export const projectStatusLabels = {
+  created: 'Not deployed',
+  building: 'Building',
+  live: 'Live',
+  failed: 'Failed',
+  crashed: 'Crashed',
+  inactive: 'Stopped',
+} as const satisfies Record<ProjectStatus, string>
+
+/** For a project or a preview that is live while its app sleeps (`is_cold`). */
+export const asleepLabel = 'Live, asleep'
+
+export const deploymentStatusLabels = {
+  queued: 'Queued',
+  building: 'Building',
+  deploying: 'Deploying',
+  ready: 'Ready',
+  failed: 'Failed',
+  canceled: 'Canceled',
+} as const satisfies Record<DeploymentStatus, string>
+
+/** For the deployment that serves its target now (`is_current`). */
+export const currentLabel = 'Current'
+
+export const stepLabels = {
+  clone: 'Fetching source',
+  detect: 'Detecting framework',
+  install: 'Installing dependencies',
+  build: 'Building',
+  start: 'Starting',
+  health_check: 'Health check',
+  route: 'Switching traffic',
+} as const satisfies Record<StepName, string>
+
+export const stepStatusLabels = {
+  pending: 'Waiting',
+  running: 'Running',
+  done: 'Done',
+  failed: 'Failed',
+  skipped: 'Skipped',
+  canceled: 'Canceled',
+} as const satisfies Record<StepStatus, string>
+
+/** For a skipped step that comes after the one at which the deployment failed or was canceled. */
+export const notReachedLabel = 'Not reached'
+
+export const triggerLabels = {
+  manual: 'Manual deploy',
+  push: 'Git push',
+  retry: 'Redeploy',
+  rollback: 'Rollback',
+  env_change: 'Variables changed',
+  upload: 'Upload',
+} as const satisfies Record<DeploymentTrigger, string>
+
+/** For a rollback to the deployment that was current already. */
+export const restartLabel = 'Restart'
+
+/** What can be done to a deployment or a project, as buttons and menus say it. */
+export const actionLabels = {
+  deploy: 'Deploy',
+  cancel: 'Cancel deployment',
+  retry: 'Redeploy',
+  rollback: 'Roll back',
+  restart: 'Restart',
+  stop: 'Stop',
+  promote: 'Promote',
+  delete: 'Delete',
+} as const
