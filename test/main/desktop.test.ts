@@ -25,7 +25,7 @@ describe('one instance per data folder', () => {
     const said: string[] = []
     await start({ echo: (line) => said.push(line) })
     expect(said).toEqual(['Homeport already runs on this data folder; its window comes to the front.\n'])
-    expect(testDesktop.seen.opened).toBe(0)
+    expect(testDesktop.counts.opened).toBe(0)
     expect(fakeElectron.windows).toHaveLength(0)
     expect(fakeElectron.exits).toEqual([0])
   })
@@ -310,10 +310,10 @@ describe('a page that ends', () => {
 })
 
 test('a dashboard that does not load is said, and Homeport runs on', async () => {
-  testDesktop.city.signInUrl = async () => Promise.reject(new Error('The database is busy.'))
+  testDesktop.platform.signInUrl = async () => Promise.reject(new Error('The database is busy.'))
   await start()
   expect(fakeElectron.errors[0]).toContain('The dashboard did not open: The database is busy.')
-  expect(testDesktop.seen.stopped).toBe(0)
+  expect(testDesktop.counts.stopped).toBe(0)
 })
 
 test('certificates and passwords are never answered for a page', async () => {
@@ -325,14 +325,14 @@ describe('the end', () => {
   test('while it is on its way up', async () => {
     let isUp = () => {}
     const started = start({
-      startPlatform: () => new Promise((resolve) => (isUp = () => resolve(testDesktop.city))),
+      startPlatform: () => new Promise((resolve) => (isUp = () => resolve(testDesktop.platform))),
     })
     await flushPromises()
     app.quit()
     isUp()
     await started
     await flushPromises()
-    expect([fakeElectron.windows, testDesktop.seen.stopped, fakeElectron.quits]).toEqual([[], 1, 1])
+    expect([fakeElectron.windows, testDesktop.counts.stopped, fakeElectron.quits]).toEqual([[], 1, 1])
   })
 
   test('stops the platform once, then ends', async () => {
@@ -341,7 +341,7 @@ describe('the end', () => {
     app.quit()
     expect(fakeElectron.quits).toBe(0)
     await flushPromises()
-    expect(testDesktop.seen.stopped).toBe(1)
+    expect(testDesktop.counts.stopped).toBe(1)
     expect(fakeElectron.quits).toBe(1)
   })
 
@@ -349,11 +349,11 @@ describe('the end', () => {
     await start()
     app.emit('window-all-closed')
     await flushPromises()
-    expect([testDesktop.seen.stopped, fakeElectron.quits]).toEqual([0, 0])
+    expect([testDesktop.counts.stopped, fakeElectron.quits]).toEqual([0, 0])
   })
 
   test('ends although the platform fails to stop', async () => {
-    testDesktop.city.stop = async () => Promise.reject(new Error('stuck'))
+    testDesktop.platform.stop = async () => Promise.reject(new Error('stuck'))
     await start()
     app.quit()
     await flushPromises()
@@ -361,7 +361,7 @@ describe('the end', () => {
   })
 
   test('ends 10 s later although the platform never stops', async () => {
-    testDesktop.city.stop = () => new Promise(() => {})
+    testDesktop.platform.stop = () => new Promise(() => {})
     await start()
     app.quit()
     await testDesktop.clock.advance(9_999)
@@ -384,5 +384,5 @@ describe('the end', () => {
 test('after the machine slept the platform looks at the world anew', async () => {
   await start()
   powerMonitor.emit('resume')
-  expect(testDesktop.seen.resynced).toBe(1)
+  expect(testDesktop.counts.resynced).toBe(1)
 })

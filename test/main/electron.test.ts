@@ -64,7 +64,7 @@ test.skipIf(!electronRequirement.ok && !isAsked)('the desktop on this machine', 
         bridge: Object.keys(window.homeport ?? {}).sort(),
       }))
       expect(page.node).toEqual(['undefined', 'undefined', 'undefined'])
-      expect(page.bridge).toEqual([...Object.keys(channels), 'onDesktop', 'onNavigate', 'pathOf', 'platform', 'version'].sort())
+      expect(page.bridge).toEqual([...Object.keys(channels), 'getPathForFile', 'onDesktopState', 'onNavigate', 'platform', 'version'].sort())
     })
     await check('the page is isolated, and sandboxed where this system allows it', async () => {
       const { preferences, pages } = await app.evaluate(({ app: electron, BrowserWindow }) => {

@@ -135,13 +135,13 @@ test('progress between 0 and 1, anything else takes it away; builds show when no
     await call(channels.setProgress, value)
     expect(window.progress).toBe(-1)
   }
-  testDesktop.desk.emitUpdate({ active_deployments: 2 })
+  testDesktop.feed.emitUpdate({ active_deployments: 2 })
   expect(window.progress).toBe(2)
   await call(channels.setProgress, 0.1)
   expect(window.progress).toBe(0.1)
   await call(channels.setProgress, null)
   expect(window.progress).toBe(2)
-  testDesktop.desk.emitUpdate({ active_deployments: 0 })
+  testDesktop.feed.emitUpdate({ active_deployments: 0 })
   expect(window.progress).toBe(-1)
 })
 

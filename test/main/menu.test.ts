@@ -75,7 +75,7 @@ test('a report is put into the clipboard, without a secret, and nothing is sent'
   await testDesktop.start({
     async startPlatform(journal) {
       journal.error('deploy_failed', { url: 'https://me:hunter2@example.com/app.git' })
-      return testDesktop.city
+      return testDesktop.platform
     },
   })
   fakeElectron.message_box_response = 1
@@ -109,7 +109,7 @@ test('a new version is told of while nobody looks, and the page hears every step
 test('an update restarts what has ended in order, once', async () => {
   testDesktop.updater.onCheck = () => testDesktop.updater.emitCheckResult('10.0.0')
   testDesktop.updater.onDownload = async () => void testDesktop.updater.emit('update-downloaded', { version: '10.0.0' })
-  testDesktop.updater.quitAndInstall = () => void testDesktop.updater.acts.push(`install after ${testDesktop.seen.stopped} stop`)
+  testDesktop.updater.quitAndInstall = () => void testDesktop.updater.acts.push(`install after ${testDesktop.counts.stopped} stop`)
   await testDesktop.start({
     updates: { disabled_reason: null, download_page: null, public_key: null, installs_on_quit: true, loadUpdater: async () => testDesktop.updater },
   })

@@ -41,7 +41,7 @@ describe('what it shows', () => {
       seen('old', 'inactive'),
       seen('new', 'created', false),
     ]
-    testDesktop.desk.emitUpdate({ projects, project_count: 6, active_deployments: 1 })
+    testDesktop.feed.emitUpdate({ projects, project_count: 6, active_deployments: 1 })
     expect(labels().slice(0, 6)).toEqual([
       'shop: live, shop.localhost:4680',
       'blog: building',
@@ -56,7 +56,7 @@ describe('what it shows', () => {
   test('fifteen at most, then the way to all of them', async () => {
     await testDesktop.start()
     const projects = Array.from({ length: 20 }, (_, index) => seen(`app-${index}`, 'live'))
-    testDesktop.desk.emitUpdate({ projects, project_count: 10_000 })
+    testDesktop.feed.emitUpdate({ projects, project_count: 10_000 })
     expect(tray().menu.filter(({ submenu }) => submenu)).toHaveLength(15)
     click(item('All 10000 projects…'))
     await flushPromises()
@@ -65,12 +65,12 @@ describe('what it shows', () => {
 
   test('the menu stays as it is as long as it says the same', async () => {
     await testDesktop.start()
-    testDesktop.desk.emitUpdate({ projects: [seen('shop', 'live')], project_count: 1 })
+    testDesktop.feed.emitUpdate({ projects: [seen('shop', 'live')], project_count: 1 })
     const { menu_count } = tray()
-    testDesktop.desk.emitUpdate({ projects: [seen('shop', 'live')], project_count: 1, active_deployments: 3 })
+    testDesktop.feed.emitUpdate({ projects: [seen('shop', 'live')], project_count: 1, active_deployments: 3 })
     expect(tray().menu_count).toBe(menu_count)
     expect(tray().tooltip).toBe('Homeport: 1 live, 3 building')
-    testDesktop.desk.emitUpdate({ projects: [seen('shop', 'failed')], project_count: 1 })
+    testDesktop.feed.emitUpdate({ projects: [seen('shop', 'failed')], project_count: 1 })
     expect(tray().menu_count).toBe(menu_count + 1)
   })
 
@@ -87,7 +87,7 @@ describe('what it shows', () => {
 describe('what it does', () => {
   beforeEach(async () => {
     await testDesktop.start()
-    testDesktop.desk.emitUpdate({
+    testDesktop.feed.emitUpdate({
       projects: [seen('shop', 'live'), seen('blog', 'building'), seen('old', 'inactive'), seen('new', 'created', false), seen('broken', 'failed')],
       project_count: 5,
     })
@@ -116,7 +116,7 @@ describe('what it does', () => {
     click(item('Start', partsOf('old')))
     click(item('Stop', partsOf('shop')))
     await flushPromises()
-    expect(testDesktop.desk.acts).toEqual(['deploy shop', 'deploy old', 'stop shop'])
+    expect(testDesktop.feed.acts).toEqual(['deploy shop', 'deploy old', 'stop shop'])
   })
 
   test('offers only what makes sense', () => {
@@ -142,7 +142,7 @@ describe('what it does', () => {
   test('ends Homeport', async () => {
     click(item('Quit Homeport'))
     await flushPromises()
-    expect([testDesktop.seen.stopped, fakeElectron.quits, tray().is_destroyed, testDesktop.desk.listeners.size]).toEqual([1, 1, true, 0])
+    expect([testDesktop.counts.stopped, fakeElectron.quits, tray().is_destroyed, testDesktop.feed.listeners.size]).toEqual([1, 1, true, 0])
   })
 
   test('brings the window up when it is clicked', async () => {
@@ -158,14 +158,14 @@ describe('when the window closes', () => {
     await testDesktop.start()
     testDesktop.window().close()
     await flushPromises()
-    expect([testDesktop.seen.stopped, fakeElectron.quits]).toEqual([0, 0])
+    expect([testDesktop.counts.stopped, fakeElectron.quits]).toEqual([0, 0])
     expect(fakeElectron.notifications.map(({ options }) => options.title)).toEqual(['Homeport runs on'])
     click(item('Show Homeport'))
     await flushPromises()
     testDesktop.window().close()
     await flushPromises()
     expect(fakeElectron.notifications).toHaveLength(1)
-    expect(testDesktop.seen.opened).toBe(1)
+    expect(testDesktop.counts.opened).toBe(1)
   })
 
   test('it ends where that was turned off', async () => {
@@ -174,7 +174,7 @@ describe('when the window closes', () => {
     await testDesktop.start()
     testDesktop.window().close()
     await flushPromises()
-    expect([testDesktop.seen.stopped, fakeElectron.quits]).toEqual([1, 1])
+    expect([testDesktop.counts.stopped, fakeElectron.quits]).toEqual([1, 1])
   })
 
   test.each([
@@ -183,10 +183,10 @@ describe('when the window closes', () => {
   ])('it ends on Linux where %s', async (_name, options, error) => {
     fakeElectron.tray_error = error
     await testDesktop.start({ platform: 'linux', ...options })
-    testDesktop.desk.emitUpdate({ projects: [seen('shop', 'live')], project_count: 1 })
+    testDesktop.feed.emitUpdate({ projects: [seen('shop', 'live')], project_count: 1 })
     testDesktop.window().close()
     await flushPromises()
-    expect([testDesktop.seen.stopped, fakeElectron.quits]).toEqual([1, 1])
+    expect([testDesktop.counts.stopped, fakeElectron.quits]).toEqual([1, 1])
   })
 
   test('macOS goes on without a tray, as it has a dock', async () => {
@@ -230,7 +230,7 @@ describe('when a deployment ends', () => {
   test('it is told while nobody looks; a click leads to it', async () => {
     await testDesktop.start()
     testDesktop.window().is_focused = false
-    testDesktop.desk.emitUpdate({ finished_deployments: [end('dep_1'), { ...end('dep_2', 'failed'), preview: 'next' }] })
+    testDesktop.feed.emitUpdate({ finished_deployments: [end('dep_1'), { ...end('dep_2', 'failed'), preview: 'next' }] })
     expect(told()).toEqual(['shop is ready | Add prices', 'shop (next) failed to deploy | npm ended with 1.'])
     fakeElectron.notifications[1]?.emit('click')
     await flushPromises()
@@ -239,7 +239,7 @@ describe('when a deployment ends', () => {
 
   test('also with the window closed, which a click brings back', async () => {
     await testDesktop.start({ argv: ['--hidden'] })
-    testDesktop.desk.emitUpdate({ finished_deployments: [end('dep_1')] })
+    testDesktop.feed.emitUpdate({ finished_deployments: [end('dep_1')] })
     fakeElectron.notifications[0]?.emit('click')
     await flushPromises()
     expect(testDesktop.window().webContents.sent).toEqual([['homeport:navigate', '/projects/shop/deployments/dep_1', null]])
@@ -248,15 +248,15 @@ describe('when a deployment ends', () => {
   test('not to somebody who is looking', async () => {
     await testDesktop.start()
     testDesktop.window().is_focused = true
-    testDesktop.desk.emitUpdate({ finished_deployments: [end('dep_1')] })
+    testDesktop.feed.emitUpdate({ finished_deployments: [end('dep_1')] })
     expect(told()).toEqual([])
   })
 
   test('many at once are one word', async () => {
     await testDesktop.start()
     testDesktop.window().is_focused = false
-    testDesktop.desk.emitUpdate({ finished_deployments: [end('a'), end('b'), end('c', 'failed'), end('d')] })
-    testDesktop.desk.emitUpdate({ finished_deployments: ['e', 'f', 'g', 'h'].map((id) => end(id)) })
+    testDesktop.feed.emitUpdate({ finished_deployments: [end('a'), end('b'), end('c', 'failed'), end('d')] })
+    testDesktop.feed.emitUpdate({ finished_deployments: ['e', 'f', 'g', 'h'].map((id) => end(id)) })
     expect(told()).toEqual(['4 deployments ended | 1 of them failed.', '4 deployments ended | All of them are ready.'])
     for (const event of ['close', 'failed']) fakeElectron.notifications[0]?.emit(event)
   })

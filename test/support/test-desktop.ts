@@ -49,12 +49,12 @@ export function createTestDesktop() {
   }
   return {
     folder,
-    city: platform,
-    desk: feed,
+    platform,
+    feed,
     clock,
     updater,
     parent,
-    seen: counts,
+    counts,
     async start(options: Partial<DesktopOptions> = {}) {
       await runDesktop({ ...defaultOptions, ...options })
     },
