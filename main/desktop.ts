@@ -1,47 +1,16 @@
 import { app, dialog } from 'electron'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Platform } from '../server/index.ts'
-import { type Clock, sleep } from '../server/lib/clock.ts'
+import { sleep } from '../server/lib/clock.ts'
 import { hardenWebContents } from './security.ts'
 import { startCrashReporter, installCrashHandlers } from './crash-reporting.ts'
 import type { MainWindow } from './main-window.ts'
-import { createDesktopLog, type DesktopLog } from './log-file.ts'
+import { createDesktopLog } from './log-file.ts'
 import { registerProtocolClient, findDeepLink, type DashboardLocation, parseDeepLink } from './deep-links.ts'
-import type { LoginItemOptions } from './login-item.ts'
 import { isScreenshotContents } from './screenshotter.ts'
 import { createDesktopShell } from './shell.ts'
 import { confirmBeforeUnload } from './confirm-unload.ts'
-import type { UpdateServiceOptions } from './updates.ts'
-
-/** The platform as the desktop sees it. */
-export type PlatformHandle = Pick<
-  Platform,
-  'api_url' | 'edge_url' | 'dashboard_url' | 'version' | 'desktopFeed' | 'signInUrl' | 'resync' | 'stop'
-> & {
-  instance: Pick<Platform['instance'], 'token' | 'runtime'>
-}
-
-export interface DesktopOptions {
-  data_dir: string
-  preload: string
-  /** The folder of icons. */
-  resources: string
-  /** Arguments of this start. */
-  argv: readonly string[]
-  login: LoginItemOptions
-  updates: Pick<UpdateServiceOptions, 'disabled_reason' | 'download_page' | 'public_key' | 'installs_on_quit' | 'loadUpdater'>
-  hasTrayHost(): Promise<boolean>
-  platform: NodeJS.Platform
-  /** What the person should know of how Homeport was started; null: nothing. */
-  startup_warning: { message: string; detail: string } | null
-  /** This process: its signals, and IPC messages of the program that started it. */
-  parentProcess: NodeJS.EventEmitter
-  clock: Clock
-  startPlatform(log: DesktopLog): Promise<PlatformHandle>
-  /** Where the log is written beside its file. */
-  echo?: (line: string) => void
-}
+import type { PlatformHandle, DesktopOptions } from './desktop-options.ts'
 
 /** An orderly end takes no longer than this; then the process ends all the same. */
 const stopTimeout_ms = 10_000

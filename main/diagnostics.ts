@@ -1,7 +1,7 @@
 import { app, clipboard, dialog } from 'electron'
 import { arch, release, totalmem } from 'node:os'
 import type { UpdateState } from '../preload/bridge.ts'
-import type { PlatformHandle } from './desktop.ts'
+import type { PlatformHandle } from './desktop-options.ts'
 import type { DesktopLog } from './log-file.ts'
 
 /** What helps to find a fault, for somebody to read and to send: no name, no path of a project, no secret. */

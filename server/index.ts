@@ -20,7 +20,6 @@ import { createCachePurger } from './features/cache-purge.ts'
 import { createSettingsService } from './features/settings.ts'
 import { createFileMasterKey } from './keys/file-key.ts'
 import { createLanAccess, type LanAccess } from './network/lan.ts'
-import { createEventBus } from './lib/event-bus.ts'
 import { isoTime, systemClock } from './lib/clock.ts'
 import { type InstanceFile, isProcessAlive, readInstanceFile, removeInstanceFile, writeInstanceFile } from './lib/instance-file.ts'
 import { silentLog } from './lib/log.ts'
@@ -86,7 +85,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     if (store.recovery) log.error('recovered_from_backup', { ...store.recovery })
     const identity = await bootstrapInstance({ db: store.db, sealer, clock })
     const settings = createSettingsService(store.db, clock)
-    const bus = createEventBus()
+    const { events } = store
 
     const instanceId = identity.instance_id
     const { docker, runtimes, runtime } = await startRuntimes({ options, host, instance_id: instanceId, log, clock })
@@ -102,7 +101,6 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       sealer,
       settings,
       identity,
-      bus,
       clock,
       log,
       statusPageFor: (name) => createdEngine?.getStatusPage(name),
@@ -112,13 +110,13 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     cleanups.push(() => edgeServices.close())
     const authenticator = createAuthenticator({ db: store.db, clock })
 
-    const purge = createCachePurger({ db: store.db, cache: edge.cache, clock, bus })
+    const purge = createCachePurger({ db: store.db, cache: edge.cache, clock })
     for (const id of await store.db.read(listProjectIdsWithoutCaching)) edge.cache.setEnabled(id, false)
 
     const screenshots = createScreenshotService({
       store: createScreenshotStore(store.db),
       screenshotter: host.screenshotter ?? createChromiumScreenshotter(options),
-      bus,
+      events,
       clock,
       log,
       data_dir,
@@ -126,7 +124,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       findRoute: (name) => edge.getRoute(name),
       getUrl: (name) => `http://${name}:${edgeServices.plain.port}/`,
       openEndpoint: async () => ({ host: '127.0.0.1', ...(await edge.listenOnNetwork({ address: '127.0.0.1', port: 0, is_probe: true })) }),
-      probe_secret: edgeServices.look_secret,
+      probe_secret: edgeServices.probe_secret,
     })
     cleanups.push(() => screenshots.close())
 
@@ -135,7 +133,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const databases = createDatabaseService({
       db: store.db,
       sealer,
-      bus,
+      events,
       clock,
       log,
       servers: createDatabaseServers({ engine: docker, data_dir, clock, log, environment: options.environment }),
@@ -160,7 +158,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     maintenance.jobs.add('retention', () => deployments.prune())
     const idempotencyStore = createIdempotencyStore({ db: store.db, sealer, clock })
     maintenance.jobs.add('kept_answers', idempotencyStore.deleteExpired)
-    const billing = await startBilling({ stripe: options.stripe, store, settings, owner: identity.owner, rounds: maintenance.jobs, bus, clock, log })
+    const billing = await startBilling({ stripe: options.stripe, store, settings, owner: identity.owner, rounds: maintenance.jobs, clock, log })
 
     const deployments = (createdEngine = createDeploymentService({
       store,
@@ -172,7 +170,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       planBuild,
       explainFailure,
       sealer,
-      bus,
+      events,
       clock,
       log,
       data_dir,
@@ -192,19 +190,18 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       options,
       settings,
       db: store.db,
-      bus,
       clock,
       refreshHosts: deployments.refreshHosts,
       lan_addresses: host.lan_addresses,
     })
     maintenance.jobs.add('domains', domainVerifier.recheckDueDomains)
     const { platformIp } = domainVerifier
-    const domainSalesDeps = { db: store.db, sealer, bus, clock, log, rounds: maintenance.jobs, refreshHosts: deployments.refreshHosts }
+    const domainSalesDeps = { db: store.db, sealer, clock, log, rounds: maintenance.jobs, refreshHosts: deployments.refreshHosts }
     const domainSales = await startDomainSales({ options, settings, platformIp, ...domainSalesDeps })
     cleanups.push(() => domainSales.close())
     const watcher = createGitWatcher({
       store,
-      bus,
+      events,
       clock,
       log,
       sealer,
@@ -226,7 +223,6 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       dumps,
       billing,
       sealer,
-      bus,
       clock,
       settings,
       cache: edge.cache,
@@ -330,12 +326,12 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     await lan.update()
     cleanups.push(
       () => lan?.close(),
-      bus.onAny((name) => name.startsWith('project:') && lan?.scheduleUpdate()),
+      events.subscribe((event) => event.type === 'project_changed' && lan?.scheduleUpdate()),
     )
 
-    const desktopFeed = createDesktopFeed({ db: store.db, deployments, bus, clock, log, owner: identity.owner })
+    const desktopFeed = createDesktopFeed({ db: store.db, deployments, events, clock, log, owner: identity.owner })
     cleanups.push(() => desktopFeed.close())
-    const lastRequests = recordLastRequests({ db: store.db, edge, clock, log, onRequests: () => bus.emit('visits') })
+    const lastRequests = recordLastRequests({ db: store.db, edge, clock, log })
     const signInUrl = async (): Promise<string> => {
       const { code } = await createSignInCode({ db: store.db, clock }, identity.owner.id, signInLinkLifetime_ms)
       return `${urls.api}/sign-in?code=${code}`

@@ -1,6 +1,5 @@
 import type { BillingInterval } from '../contract/billing.ts'
 import type { PlanName } from '../contract/instance.ts'
-import type { EventBus } from '../lib/event-bus.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import {
@@ -44,14 +43,8 @@ const grantsPlan = ({ status }: Subscription) => ['active', 'trialing', 'past_du
 const matchesSelection = (one: Subscription, { plan, interval }: NonNullable<Subscription['selection']>) =>
   grantsPlan(one) && one.cancel_at === null && one.selection?.plan === plan && one.selection.interval === interval
 
-export async function createBillingService(deps: {
-  db: Db
-  processor: PaymentProcessor | null
-  clock: Clock
-  bus: EventBus
-  log: Log
-}): Promise<BillingService> {
-  const { db, processor, clock, bus, log } = deps
+export async function createBillingService(deps: { db: Db; processor: PaymentProcessor | null; clock: Clock; log: Log }): Promise<BillingService> {
+  const { db, processor, clock, log } = deps
   const now = () => isoTime(clock.now())
   const queues = new Map<string, Promise<unknown>>()
 
@@ -84,19 +77,17 @@ export async function createBillingService(deps: {
 
   /** Writes what the processor says into the account; `event` in the same transaction. */
   async function syncAccount(account: AccountRow, state: CustomerState | undefined, event?: string): Promise<void> {
-    const changed = await db.write((tx) => {
-      if (event !== undefined && !insertBillingEvent(tx, event, now())) return undefined
+    await db.write((tx) => {
+      if (event !== undefined && !insertBillingEvent(tx, event, now())) return
+      tx.publish({ type: 'account_changed', id: account.id })
       const current = findAccount(tx, account.id)
-      if (!current || !state) return []
+      if (!current || !state) return
       const change = toBillingColumns(current, state)
       updateBilling(tx, current.id, change)
       if (change.plan !== undefined && change.plan !== current.plan)
         log.info('plan_changed', { account: current.id, from: current.plan, to: change.plan, by: event ?? null })
-      return disableAlwaysWarm(tx, now())
+      for (const id of disableAlwaysWarm(tx, now())) tx.publish({ type: 'project_changed', id: id })
     })
-    if (!changed) return
-    bus.emit(`account:${account.id}`)
-    for (const id of changed) bus.emit(`project:${id}`)
   }
 
   if (processor) await db.write(clearEmulatedPaymentMethods)
@@ -172,11 +163,10 @@ export async function createBillingService(deps: {
     },
 
     async applyExpirations() {
-      const projects = await db.write((tx) => {
+      await db.write((tx) => {
         deleteBillingEventsBefore(tx, isoTime(clock.now() - eventRetention_ms))
-        return disableAlwaysWarm(tx, now())
+        for (const id of disableAlwaysWarm(tx, now())) tx.publish({ type: 'project_changed', id: id })
       })
-      for (const id of projects) bus.emit(`project:${id}`)
     },
   }
 }

@@ -6,7 +6,7 @@ import type { SettingsService } from '../features/settings.ts'
 import { isLanAddress, readLanAddresses } from '../network/lan-addresses.ts'
 import type { PlatformOptions } from '../options.ts'
 
-type PlatformDomainVerifierOptions = Pick<DomainVerifierOptions, 'db' | 'bus' | 'clock' | 'refreshHosts'> & {
+type PlatformDomainVerifierOptions = Pick<DomainVerifierOptions, 'db' | 'clock' | 'refreshHosts'> & {
   options: Pick<PlatformOptions, 'host' | 'hostnames' | 'registrar'>
   settings: SettingsService
   /** Replaces the addresses of this machine. */

@@ -1,7 +1,6 @@
 import { createBillingService } from '../billing/billing-service.ts'
 import { createStripeProcessor } from '../billing/stripe.ts'
 import type { SettingsService } from '../features/settings.ts'
-import type { EventBus } from '../lib/event-bus.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { StripeOptions } from '../options.ts'
@@ -14,16 +13,15 @@ interface StartBillingOptions {
   settings: SettingsService
   owner: { account_id: string }
   rounds: Pick<PeriodicJobs, 'add'>
-  bus: EventBus
   clock: Clock
   log: Log
 }
 
 /** Starts billing. Expired trials and plans are handled even without a payment processor. */
-export async function startBilling({ stripe, store, settings, owner, rounds, bus, clock, log }: StartBillingOptions) {
-  const billing = await createBillingService({ db: store.db, processor: stripe && createStripeProcessor(stripe), clock, bus, log })
+export async function startBilling({ stripe, store, settings, owner, rounds, clock, log }: StartBillingOptions) {
+  const billing = await createBillingService({ db: store.db, processor: stripe && createStripeProcessor(stripe), clock, log })
   settings.reload()
-  bus.on(`account:${owner.account_id}`, settings.reload)
+  store.events.subscribeTo({ type: 'account_changed', id: owner.account_id }, settings.reload)
   rounds.add('billing', billing.applyExpirations)
   return billing
 }

@@ -5,7 +5,6 @@ import { createEdge } from '../edge/server.ts'
 import type { InstanceIdentity } from '../features/bootstrap-instance.ts'
 import { createMetricsRecorder } from '../features/metrics-recorder.ts'
 import type { SettingsService } from '../features/settings.ts'
-import type { EventBus } from '../lib/event-bus.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { newSecret } from '../lib/token.ts'
@@ -24,7 +23,6 @@ interface StartEdgeOptions {
   sealer: Sealer
   settings: SettingsService
   identity: InstanceIdentity
-  bus: EventBus
   clock: Clock
   log: Log
   /** Comes from the deployment service, which is created after the edge. */
@@ -33,7 +31,7 @@ interface StartEdgeOptions {
 }
 
 /** Starts the edge with its cache and ports, the local hostnames that lead to it, and its metrics. */
-export async function startEdge({ options, host, store, sealer, settings, identity, bus, clock, log, statusPageFor, wake }: StartEdgeOptions) {
+export async function startEdge({ options, host, store, sealer, settings, identity, clock, log, statusPageFor, wake }: StartEdgeOptions) {
   const { data_dir } = options
   const displayedHost = formatHostForUrl(options.host)
   const urls = { api: '', edge: '', edge_https: null as string | null, dashboard: '' }
@@ -49,14 +47,14 @@ export async function startEdge({ options, host, store, sealer, settings, identi
     https: () => ({ url: urls.edge_https, fell_back: httpsFellBack }),
     system: { ...options, ...host.names },
   })
-  const unsubscribe = bus.onAny((name) => name.startsWith('project:') && localHttps.scheduleHostsFileSync())
+  const unsubscribe = store.events.subscribe((event) => event.type === 'project_changed' && localHttps.scheduleHostsFileSync())
   localHttps.scheduleHostsFileSync()
 
-  const look_secret = newSecret()
+  const probe_secret = newSecret()
   const edge = createEdge({
     log,
     clock,
-    probe_secret: look_secret,
+    probe_secret,
     resolveUnknownHost: statusPageFor,
     wake,
     isMetricsEnabled: () => settings.current().metrics,
@@ -92,7 +90,7 @@ export async function startEdge({ options, host, store, sealer, settings, identi
       edge,
       names: localHttps,
       metrics,
-      look_secret,
+      probe_secret,
       /** The URLs of the API are added once it listens. */
       urls,
       plain,

@@ -1,5 +1,6 @@
 import type { RuntimeName } from '../contract/deployments.ts'
 import type { DoctorCheck } from '../contract/instance.ts'
+import type { DomainEvent } from '../contract/domain-events.ts'
 import type { EventBus } from '../lib/event-bus.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
@@ -29,7 +30,7 @@ import { type DatabaseAddress, type DatabaseServer, type DatabaseSpec, DatabaseU
 export interface DatabaseServiceOptions {
   db: Db
   sealer: Sealer
-  bus: EventBus
+  events: EventBus<DomainEvent>
   clock: Clock
   log: Log
   servers: Record<RuntimeName, DatabaseServer>
@@ -105,7 +106,7 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
 
   const drop = async (row: DatabaseRow): Promise<void> => {
     await db.write((tx) => markForDrop(tx, row))
-    options.bus.emit('cleanup')
+    options.events.publish({ type: 'cleanup_due' })
   }
 
   const reserveRow = async (project_id: string, branch: string, driver: RuntimeName): Promise<DatabaseRow | undefined> => {
@@ -137,6 +138,7 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
       await fill?.(opened)
       return await db.write((tx) => {
         if (!markDatabaseReady(tx, row.db_name)) throw new Error('The database was removed meanwhile.')
+        tx.publish({ type: 'project_changed', id: row.project_id })
         return inTransaction?.(tx)
       })
     } catch (error) {
@@ -190,10 +192,11 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
         if (row.is_ready === 1) await options.beforeDrop?.(open(row))
         const result = await db.write((tx) => {
           markForDrop(tx, row)
+          tx.publish({ type: 'project_changed', id: row.project_id })
           return inTransaction?.(tx)
         })
         await servers[row.driver].drop(row).catch((error: unknown) => log.warn('database_drop_postponed', { db_name: row.db_name, error }))
-        options.bus.emit('cleanup')
+        options.events.publish({ type: 'cleanup_due' })
         return { result }
       }),
 

@@ -73,6 +73,7 @@ export async function createDumpStore({ db, data_dir, clock, log }: { db: Db; da
         created_at: isoTime(clock.now()),
       }
       insertDatabaseDump(tx, dumpRow)
+      tx.publish({ type: 'project_changed', id: row.project_id })
       return presentDump({ seq: 0, ...dumpRow })
     })
     log.info('database_dumped', { project: row.project_id, db_name: row.db_name, reason, path: join(folder, file), bytes: size })
@@ -91,7 +92,10 @@ export async function createDumpStore({ db, data_dir, clock, log }: { db: Db; da
 
     async remove(row: DatabaseDumpRow): Promise<void> {
       await rm(pathOf(row), { force: true })
-      await db.write((tx) => deleteDatabaseDump(tx, row.id))
+      await db.write((tx) => {
+        deleteDatabaseDump(tx, row.id)
+        tx.publish({ type: 'project_changed', id: row.project_id })
+      })
     },
 
     /** Takes a whole file in before a database is touched, so that nobody waits for a slow sender; it is gone afterwards. */

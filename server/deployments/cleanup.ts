@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises'
 import type { RuntimeName } from '../contract/deployments.ts'
-import type { DatabaseDrop } from '../database/database-service.ts'
 import type { Artifact } from '../runtime/runtime.ts'
 import { isoTime } from '../lib/clock.ts'
 import {
@@ -22,19 +21,7 @@ import { readRetained } from './retention.ts'
 import { getWorkFolder } from './pipeline.ts'
 import { isTerminal } from './status-transitions.ts'
 import type { DeploymentContext } from './context.ts'
-
-/** What was promised and must be done even over a restart. */
-export type CleanupTask =
-  | { kind: 'project'; project_id: string }
-  /** What an attempt left that could not end in order: containers, images, folders. */
-  | { kind: 'attempt'; deployment_id: string; runtime: RuntimeName }
-  /** What could not be stopped when it was over. */
-  | { kind: 'instance'; runtime: RuntimeName; instance_id: string }
-  /** A build that no row names any more. */
-  | { kind: 'build'; deployment_id: string; runtime: RuntimeName; artifact: Artifact }
-  /** What a preview left, up to this deployment: its branch may have come back since. */
-  | { kind: 'preview'; project_id: string; branch: string; host: string; up_to: number }
-  | DatabaseDrop
+import type { CleanupTask } from './cleanup-task.ts'
 
 /** Does everything that is due, and says how much could not be done: it stays due. */
 export async function runCleanups(context: DeploymentContext): Promise<number> {
@@ -161,6 +148,6 @@ async function releaseBuild(context: DeploymentContext, row: Pick<DeploymentRow,
   } catch (error) {
     // It stays due.
     context.log.warn('cleanup_postponed', { deployment: row.id, error })
-    context.bus.emit('cleanup')
+    context.events.publish({ type: 'cleanup_due' })
   }
 }

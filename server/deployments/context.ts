@@ -3,6 +3,7 @@ import type { BuildPlan, BuildSettings } from '../contract/build-plan.ts'
 import type { Settings } from '../contract/instance.ts'
 import type { DatabaseService } from '../database/database-service.ts'
 import type { Edge } from '../edge/edge.ts'
+import type { DomainEvent } from '../contract/domain-events.ts'
 import type { EventBus } from '../lib/event-bus.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -10,7 +11,7 @@ import type { Runtime } from '../runtime/runtime.ts'
 import type { SourceFetchOptions, FetchedSource } from '../source/source.ts'
 import type { Sealer } from '../store/sealer.ts'
 import type { Store, Tx } from '../store/store.ts'
-import type { CleanupTask } from './cleanup.ts'
+import type { CleanupTask } from './cleanup-task.ts'
 import type { ProjectRoutes } from './project-routes.ts'
 
 /** What the yard is given by the composition root. */
@@ -25,7 +26,7 @@ export interface DeploymentServiceOptions {
   planBuild(options: { folder: string; settings: BuildSettings }): Promise<BuildPlan>
   explainFailure(lines: string[], step: 'install' | 'build' | 'start', failure: DeploymentFailure): DeploymentFailure & { line?: string }
   sealer: Sealer
-  bus: EventBus
+  events: EventBus<DomainEvent>
   clock: Clock
   log: Log
   data_dir: string

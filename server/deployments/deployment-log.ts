@@ -23,8 +23,10 @@ export function createDeploymentLog(options: Omit<LogWriterOptions, 'keep_head_b
     const ts = isoTime(options.clock.now())
     writer.writeRecord({ name, status, ts })
     options.db
-      .write((tx) => updateStep(tx, options.stream, name, { status, ...(status === 'running' ? { started_at: ts } : { finished_at: ts }) }))
-      .then(() => options.bus.emit(`deployment:${options.stream}`))
+      .write((tx) => {
+        updateStep(tx, options.stream, name, { status, ...(status === 'running' ? { started_at: ts } : { finished_at: ts }) })
+        tx.publish({ type: 'deployment_changed', id: options.stream })
+      })
       .catch((error: unknown) => options.log.warn('step_not_stored', { deployment: options.stream, step: name, error }))
   }
 

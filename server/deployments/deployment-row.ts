@@ -3,7 +3,7 @@ import { Problem } from '../contract/errors.ts'
 import { findDeployment } from '../store/deployments.ts'
 import type { Tx } from '../store/store.ts'
 import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
-import type { SourceRef } from './pipeline.ts'
+import type { SourceRef } from './source-ref.ts'
 
 /** What to deploy. The row is inserted `queued` before this resolves: answered means durable. */
 export interface EnqueueRequest {

@@ -23,7 +23,7 @@ export interface GitWatcher {
   close(): Promise<void>
 }
 
-export interface GitWatcherOptions extends Pick<DeploymentServiceOptions, 'store' | 'bus' | 'clock' | 'log' | 'sealer'> {
+export interface GitWatcherOptions extends Pick<DeploymentServiceOptions, 'store' | 'events' | 'clock' | 'log' | 'sealer'> {
   deployments: Pick<DeploymentService, 'handlePush' | 'closePreview'>
   listBranches(request: ListBranchesRequest, signal: AbortSignal): Promise<Map<string, string>>
   followRepository(url: string, onChange: () => void): RepositoryWatcher
@@ -57,7 +57,7 @@ interface WatchedRepository {
 }
 
 export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
-  const { store, bus, clock, log, deployments } = options
+  const { store, events, clock, log, deployments } = options
   const { db } = store
   const closing = new AbortController()
   const repositories = new Map<string, WatchedRepository>()
@@ -200,8 +200,8 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
           : 'The repository could not be looked at for a reason of Homeport’s own.'
     await db.write((tx) => {
       if (findProject(tx, entry.project_id)?.repo_url === entry.url) updateWatch(tx, entry.project_id, { message, checked_at: isoTime(clock.now()) })
+      if (before.message !== message) tx.publish({ type: 'project_changed', id: entry.project_id })
     })
-    if (before.message !== message) bus.emit(`project:${entry.project_id}`)
   }
 
   const reconcile = async ({ project, watch }: WatchFacts, entry: WatchedRepository, heads: Map<string, string>): Promise<void> => {
@@ -221,22 +221,21 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
       if (decision.kind === 'wait') checkAgainAfter(entry, decision.deployment_id)
       else recorded.push([branch, commit_sha])
     }
-    const hasChanged = await db.write((tx) => {
-      if (findProject(tx, id)?.repo_url !== entry.url) return false
+    await db.write((tx) => {
+      if (findProject(tx, id)?.repo_url !== entry.url) return
       if (isFirst) deleteBranchHeads(tx, id)
       else for (const branch of known.keys()) if (!heads.has(branch)) deleteBranchHeads(tx, id, branch)
       for (const [branch, sha] of recorded) upsertBranchHead(tx, id, branch, sha)
       updateWatch(tx, id, { repo_url: entry.url, message: null, checked_at: isoTime(clock.now()) })
-      return isFirst || watch.message !== null
+      if (isFirst || watch.message !== null) tx.publish({ type: 'project_changed', id: id })
     })
-    if (hasChanged) bus.emit(`project:${id}`)
   }
 
   /** A deployment by hand may be of that very commit; it says so once it has fetched it, or ends without. */
   const checkAgainAfter = (entry: WatchedRepository, deploymentId: string): void => {
     if (awaitedDeployments.has(deploymentId)) return
     awaitedDeployments.add(deploymentId)
-    const unsubscribe = bus.on(`deployment:${deploymentId}`, () => {
+    const unsubscribe = events.subscribeTo({ type: 'deployment_changed', id: deploymentId }, () => {
       unsubscribe()
       awaitedDeployments.delete(deploymentId)
       if (repositories.get(entry.project_id) === entry) void checkRepository(entry)
@@ -270,8 +269,8 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
       tick()
     })().finally(() => (syncing = undefined))
   }
-  const unsubscribeBus = bus.onAny((name) => {
-    if (name.startsWith('project:') && !closing.signal.aborted) scheduleSync([name.slice('project:'.length)])
+  const unsubscribeAll = events.subscribe((event) => {
+    if (event.type === 'project_changed' && !closing.signal.aborted) scheduleSync([event.id])
   })
 
   const timer = clock.setInterval(tick, 1_000).unref()
@@ -296,7 +295,7 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
     },
     async close() {
       closing.abort()
-      unsubscribeBus()
+      unsubscribeAll()
       timer.cancel()
       const checks = [...repositories.values()].map((entry) => entry.checking)
       for (const entry of repositories.values()) stopWatching(entry)

@@ -2,25 +2,13 @@ import type { RuntimeState } from '../contract/deployments.ts'
 import { StartFailure } from '../runtime/runtime.ts'
 import type { SupervisedApp, AppSpec } from './supervised-app.ts'
 import type { DeploymentContext } from './context.ts'
+import type { SleepState } from './supervised-app.ts'
 
 /*
  *   awake ──▶ frozen ──▶ stopped        no visit for sleep_after_s; frozen_for_s over, or too much memory frozen
  *     ▲         │           │
  *     └─ thaw ──┴── start ──┘           the next request, or always_warm
  */
-
-/** How an app sleeps. The edge holds its requests by the route `asleep` from the very tick in which this is set. */
-export interface SleepState {
-  /** By the monotonic clock. */
-  since: number
-  /** `stopped` has no instance any more. */
-  mode: 'frozen' | 'stopped'
-  /** The end of what is being done to the instance (freezing, stopping): nothing else may be done to it before. Never rejects. */
-  transition: Promise<void>
-  isStopping: boolean
-  isWaking: boolean
-  memory_mb: number
-}
 
 /** What the sleep needs of those who keep the apps. */
 export interface IdleMonitorHooks {

@@ -3,7 +3,7 @@ import type { Runtime } from '../runtime/runtime.ts'
 import type { Tx } from '../store/store.ts'
 import { findInstanceOwner } from '../store/users.ts'
 import type { ProjectRow } from '../store/tables.ts'
-import type { SourceRef } from './pipeline.ts'
+import type { SourceRef } from './source-ref.ts'
 
 /**
  * Accounts other than that of the instance's owner deploy only on runtimes that isolate apps from this machine, and never from a folder

@@ -1,6 +1,7 @@
 import type { DeploymentFailure } from '../contract/deployments.ts'
 import { limits } from '../contract/limits.ts'
 import type { StreamEvent } from '../contract/operation.ts'
+import type { DomainEvent } from '../contract/domain-events.ts'
 import type { EventBus } from '../lib/event-bus.ts'
 import type { Clock } from '../lib/clock.ts'
 import { findDeploymentById } from '../store/deployments.ts'
@@ -11,7 +12,7 @@ import { isTerminal } from './status-transitions.ts'
 export interface LogStreamContext {
   db: Db
   logs: LogStore
-  bus: EventBus
+  events: EventBus<DomainEvent>
   clock: Clock
 }
 
@@ -24,7 +25,14 @@ export async function* followBuildLog(
   deploymentId: string,
   options: { last_event_id: string | undefined; signal: AbortSignal },
 ): AsyncGenerator<StreamEvent> {
-  const changes = createChangeWaiter(context.bus, [`deployment:${deploymentId}`, `log:${deploymentId}`], options.signal)
+  const changes = createChangeWaiter(
+    context.events,
+    [
+      { type: 'deployment_changed', id: deploymentId },
+      { type: 'log_appended', id: deploymentId },
+    ],
+    options.signal,
+  )
   try {
     let at = parseEventId(options.last_event_id, deploymentId)
     let sentStatus: string | undefined
@@ -61,7 +69,7 @@ export async function* followRuntimeLog(
   stream: string,
   options: { lines: number; last_event_id: string | undefined; json: boolean; signal: AbortSignal },
 ): AsyncGenerator<StreamEvent> {
-  const changes = createChangeWaiter(context.bus, [`log:${stream}`], options.signal)
+  const changes = createChangeWaiter(context.events, [{ type: 'log_appended', id: stream }], options.signal)
   try {
     const resumeAfter = parseEventId(options.last_event_id, stream)
     let at = resumeAfter > 0 ? resumeAfter : context.logs.positionBeforeLast(stream, options.lines)
@@ -126,8 +134,8 @@ function* readRecords(logs: LogStore, stream: string, after: number): Generator<
   }
 }
 
-/** Wakes a follower when one of the names is emitted; several at once are one. */
-function createChangeWaiter(bus: EventBus, names: string[], signal: AbortSignal): { next(): Promise<boolean>; close(): void } {
+/** Wakes a follower when one of the events is published; several at once are one. */
+function createChangeWaiter(bus: EventBus<DomainEvent>, events: DomainEvent[], signal: AbortSignal): { next(): Promise<boolean>; close(): void } {
   let hasChanged = false
   let resolveNext: ((value: boolean) => void) | undefined
   const signalChange = () => {
@@ -135,7 +143,7 @@ function createChangeWaiter(bus: EventBus, names: string[], signal: AbortSignal)
     else hasChanged = true
     resolveNext = undefined
   }
-  const unsubscribes = names.map((name) => bus.on(name, signalChange))
+  const unsubscribes = events.map((event) => bus.subscribeTo(event, signalChange))
   signal.addEventListener('abort', signalChange)
   return {
     next() {

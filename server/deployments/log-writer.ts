@@ -1,4 +1,5 @@
 import { limits } from '../contract/limits.ts'
+import type { DomainEvent } from '../contract/domain-events.ts'
 import type { EventBus } from '../lib/event-bus.ts'
 import { type Clock, isoTime, type Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -28,7 +29,7 @@ export interface LogWriter {
 
 export interface LogWriterOptions {
   logs: LogStore
-  bus: EventBus
+  events: EventBus<DomainEvent>
   clock: Clock
   log: Log
   stream: string
@@ -38,7 +39,7 @@ export interface LogWriterOptions {
 }
 
 export function createLogWriter(options: LogWriterOptions): LogWriter {
-  const { logs, bus, clock, stream } = options
+  const { logs, events, clock, stream } = options
   const end = logs.readEnd(stream)
   let record = end.record
   let lineNumber = end.line
@@ -98,7 +99,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
       bytesSinceTrim = 0
       trimLog()
     }
-    bus.emit(`log:${stream}`)
+    events.publish({ type: 'log_appended', id: stream })
     return true
   }
 

@@ -5,6 +5,7 @@ import { CommandFailure } from '../runtime/runtime.ts'
 import { isDiskFull } from '../store/sqlite.ts'
 import { finishSteps, findDeploymentById, compareAndSwapStatus } from '../store/deployments.ts'
 import { recomputeProjectStatus } from '../store/projects.ts'
+import type { Tx } from '../store/store.ts'
 import type { DeploymentRow } from '../store/tables.ts'
 import type { SecretMask } from './secret-mask.ts'
 import { statusesBefore } from './status-transitions.ts'
@@ -26,17 +27,19 @@ export async function endDeployment(
       return undefined
     finishSteps(tx, id, to, now)
     const project = findDeploymentById(tx, id)?.project_id
-    if (project !== undefined) recomputeProjectStatus(tx, project, now)
+    if (project !== undefined) {
+      recomputeProjectStatus(tx, project, now)
+      publishChange(tx, project, id)
+    }
     return project
   })
-  if (projectId === undefined) return false
-  notifyChange(context, projectId, id)
-  return true
+  return projectId !== undefined
 }
 
-export function notifyChange(context: Pick<DeploymentContext, 'bus'>, projectId: string, deploymentId?: string): void {
-  if (deploymentId !== undefined) context.bus.emit(`deployment:${deploymentId}`)
-  context.bus.emit(`project:${projectId}`)
+/** A deployment changed, and with it what is shown of its project. */
+export function publishChange(tx: Tx, projectId: string, deploymentId: string): void {
+  tx.publish({ type: 'deployment_changed', id: deploymentId })
+  tx.publish({ type: 'project_changed', id: projectId })
 }
 
 const stepFailureCodes: Record<StepName, FailureCode> = {

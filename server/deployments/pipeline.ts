@@ -15,17 +15,9 @@ import type { OutputListener } from './runtime-logs.ts'
 import type { Supervisor } from './supervisor.ts'
 import type { DeploymentLog } from './deployment-log.ts'
 import { getArchiveFile, getSnapshotFolder } from './source-archives.ts'
-import { notifyChange } from './outcome.ts'
+import { publishChange } from './outcome.ts'
 import type { DeploymentContext } from './context.ts'
-
-/** What a deployment fetches, fixed when it is enqueued and kept in its row. */
-export type SourceRef =
-  | { kind: 'git'; url: string; branch: string; commit_sha: string | null; allow_local: boolean }
-  | { kind: 'folder'; path: string }
-  /** The copy that an earlier deployment of a folder kept. */
-  | { kind: 'snapshot'; deployment_id: string }
-  /** The archive that a deployment brought: this one, or the one that it repeats. */
-  | { kind: 'bundle'; deployment_id: string }
+import type { SourceRef } from './source-ref.ts'
 
 export interface PipelineRun {
   context: DeploymentContext
@@ -173,11 +165,11 @@ async function startCandidate(run: PipelineRun, artifact: Artifact, onOutput: Ou
   signal.throwIfAborted()
   const now = context.clock.now()
   const startedAt = Date.parse(deployment.started_at ?? deployment.created_at)
-  const isClaimed = await context.store.db.write((tx) =>
-    compareAndSwapStatus(tx, deployment.id, ['building'], 'deploying', { build_ms: now - startedAt }),
-  )
-  if (!isClaimed) throw new Error('The deployment was ended by somebody else.')
-  notifyChange(context, deployment.project_id, deployment.id)
+  await context.store.db.write((tx) => {
+    if (!compareAndSwapStatus(tx, deployment.id, ['building'], 'deploying', { build_ms: now - startedAt }))
+      throw new Error('The deployment was ended by somebody else.')
+    publishChange(tx, deployment.project_id, deployment.id)
+  })
   log.step('start')
   return run.supervisor.launch(createAppSpec(run, artifact), signal, onOutput)
 }
@@ -225,6 +217,8 @@ async function switchTraffic(run: PipelineRun, candidate: Candidate): Promise<vo
       if (isPreview) updatePreview(tx, project.id, deployment.branch ?? '', { is_cold: 0, updated_at: isoTime(now) })
       else updateProject(tx, project.id, { port: candidate.replica?.port ?? null, crashed_at: null, stopped_at: null, is_cold: 0 })
       recomputeProjectStatus(tx, project.id, isoTime(now))
+      publishChange(tx, project.id, deployment.id)
+      if (previous) tx.publish({ type: 'deployment_changed', id: previous.id })
       return previous
     })
   } catch (error) {
@@ -233,8 +227,6 @@ async function switchTraffic(run: PipelineRun, candidate: Candidate): Promise<vo
     await purge()
     throw error
   }
-  notifyChange(context, project.id, deployment.id)
-  if (replaced) context.bus.emit(`deployment:${replaced.id}`)
   // Draining the one before takes up to ten seconds and is nobody's wait.
   void promotion.commit().catch((error: unknown) => context.log.warn('old_instance_not_stopped', { deployment: replaced?.id, error }))
 }
@@ -261,8 +253,10 @@ export function createAppSpec(run: Pick<PipelineRun, 'deployment' | 'project' | 
 /** Stores what became known of the deployment, in its row and in the copy that the steps read. */
 async function saveProgress(run: PipelineRun, change: Partial<Omit<DeploymentRow, 'seq' | 'id' | 'status'>>): Promise<void> {
   Object.assign(run.deployment, change)
-  await run.context.store.db.write((tx) => updateDeployment(tx, run.deployment.id, change))
-  run.context.bus.emit(`deployment:${run.deployment.id}`)
+  await run.context.store.db.write((tx) => {
+    updateDeployment(tx, run.deployment.id, change)
+    tx.publish({ type: 'deployment_changed', id: run.deployment.id })
+  })
 }
 
 const getBuildSettings = ({ node_version, install_command, build_command, root_directory }: ProjectRow): BuildSettings => ({

@@ -10,7 +10,7 @@ import {
 import type { Tx } from '../store/store.ts'
 import { findPreview, findWatch, deletePreview } from '../store/previews.ts'
 import { findProject } from '../store/projects.ts'
-import type { CleanupTask } from './cleanup.ts'
+import type { CleanupTask } from './cleanup-task.ts'
 import { isTerminal } from './status-transitions.ts'
 
 /** A commit that a look has found on a branch. */
@@ -54,12 +54,14 @@ export function closePreviewRows(
   for (const row of rows) {
     if (isTerminal(row.status) && row.is_current === 0) continue
     closedIds.push(row.id)
+    tx.publish({ type: 'deployment_changed', id: row.id })
     updateDeployment(tx, row.id, { is_current: 0 })
     // One that runs is ended by its worker, which knows what is to be undone.
     if (row.status === 'queued' && compareAndSwapStatus(tx, row.id, ['queued'], 'canceled', { finished_at: isoTime(now) }))
       finishSteps(tx, row.id, 'canceled', isoTime(now))
   }
   deletePreview(tx, projectId, branch)
+  tx.publish({ type: 'project_changed', id: projectId })
   const cleanup = { kind: 'preview', project_id: projectId, branch, host: preview.host, up_to: rows[0]?.seq ?? 0 } as const
   insertCleanup(tx, cleanup, isoTime(now))
   return { closed: closedIds, cleanup }

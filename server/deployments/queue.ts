@@ -7,7 +7,7 @@ import { findProject } from '../store/projects.ts'
 import type { DeploymentRow } from '../store/tables.ts'
 import type { Supervisor } from './supervisor.ts'
 import { createDeploymentLog, type DeploymentLog } from './deployment-log.ts'
-import { notifyChange, describeFailure, endDeployment, maskFailure, type StopReason } from './outcome.ts'
+import { publishChange, describeFailure, endDeployment, maskFailure, type StopReason } from './outcome.ts'
 import { type SecretMask, noMask } from './secret-mask.ts'
 import { pruneProject } from './cleanup.ts'
 import { runDeployment } from './pipeline.ts'
@@ -66,10 +66,10 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
           }),
         )
         if (claimed && claimed.attempt > 1) resetSteps(tx, claimed.id)
+        if (claimed) publishChange(tx, claimed.project_id, claimed.id)
         return claimed
       })
       if (!row) return
-      notifyChange(context, row.project_id, row.id)
       startJob(row)
     }
   }

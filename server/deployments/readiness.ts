@@ -1,7 +1,6 @@
 import { StartFailure } from '../runtime/runtime.ts'
 import { updateDeployment } from '../store/deployments.ts'
 import type { SupervisedApp, Candidate } from './supervised-app.ts'
-import type { Supervisor } from './supervisor.ts'
 import { formatPortWarning, waitUntilHealthy, findPublicPorts, formatPublicPortWarning } from './health-check.ts'
 import type { DeploymentContext } from './context.ts'
 
@@ -15,7 +14,7 @@ export async function waitUntilReady(
   candidate: Candidate,
   signal: AbortSignal,
   onNote: (line: string) => void,
-  { launch, withdraw: stopCandidate }: { launch(spec: Candidate['spec']): Promise<Candidate>; withdraw: Supervisor['stopCandidate'] },
+  { launch, stopCandidate }: { launch(spec: Candidate['spec']): Promise<Candidate>; stopCandidate(candidate: Candidate): Promise<void> },
 ): Promise<Candidate> {
   const checkHealth = async ({ replica, exited, spec }: Candidate) =>
     replica && waitUntilHealthy({ replica, known_port: spec.listen_port, exited, signal, clock: context.clock })
@@ -47,8 +46,15 @@ export async function waitUntilReady(
   }
 }
 
-/** What runs as a process of this machine, with the ports besides loopback that it listens on now. */
-export function findPublicListeners(apps: Iterable<SupervisedApp>): ReturnType<Supervisor['findPublicPorts']> {
+export interface PublicListener {
+  project_id: string
+  branch: string | null
+  /** undefined where the system does not tell. */
+  ports: number[] | undefined
+}
+
+/** The apps that run as processes of this machine, each with the ports that it listens on beyond loopback now. */
+export function findPublicListeners(apps: Iterable<SupervisedApp>): Promise<PublicListener[]> {
   const running = [...apps].flatMap(({ spec, candidate }) => (candidate?.replica?.is_on_host ? [{ spec, replica: candidate.replica }] : []))
   return Promise.all(
     running.map(async ({ spec: { project_id, branch, target }, replica }) => ({

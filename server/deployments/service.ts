@@ -24,16 +24,17 @@ import { getRuntimeLogName } from './supervised-app.ts'
 import { createSupervisor } from './supervisor.ts'
 import { deleteArchive, storeArchive, deleteOrphanedArchives } from './source-archives.ts'
 import { followBuildLog, followRuntimeLog } from './log-streams.ts'
-import { notifyChange, endDeployment } from './outcome.ts'
+import { publishChange, endDeployment } from './outcome.ts'
 import { createDeploymentRow, type EnqueueRequest } from './deployment-row.ts'
 import { requireIsolation } from './isolation.ts'
 import { createSourceExporter } from './source-export.ts'
 import { closePreviewRows, type BranchPush, decidePush, type PushDecision } from './previews.ts'
 import { type ResourcesInUse, readResourcesInUse } from './retention.ts'
-import { type CleanupTask, cleanUpAttempts, pruneAllProjects, runCleanups } from './cleanup.ts'
+import { cleanUpAttempts, pruneAllProjects, runCleanups } from './cleanup.ts'
+import type { CleanupTask } from './cleanup-task.ts'
 import { recoverApps, recoverInterrupted } from './recovery.ts'
 import { createProjectRoutes } from './project-routes.ts'
-import type { SourceRef } from './pipeline.ts'
+import type { SourceRef } from './source-ref.ts'
 import { isTerminal, deploymentSteps } from './status-transitions.ts'
 import type { AppUsage } from './usage.ts'
 import { createDeploymentQueue } from './queue.ts'
@@ -48,7 +49,7 @@ export interface DeploymentService {
   /** `show` is called in the same transaction, and its result is handed back. */
   enqueue<T>(request: EnqueueRequest, select: (tx: Tx, deploymentId: string) => T): Promise<{ deployment_id: string; source: SourceKind; result: T }>
   /** The same in a transaction of the caller's, who calls `begin` once it is committed. */
-  enqueueInTransaction(tx: Tx, request: EnqueueRequest & { source: { kind: 'same_as' } }): { deployment_id: string; start(): void }
+  enqueueInTransaction(tx: Tx, request: EnqueueRequest & { source: { kind: 'same_as' } }): string
 
   /** Throws `runtime_not_isolated` where `enqueue` would, for what must be refused before it has begun. */
   requireIsolation(tx: Tx, project: ProjectRow): void
@@ -115,7 +116,7 @@ const engineRetry_ms = 2_000
 const cleanupRetry_ms = 10_000
 
 export function createDeploymentService(options: DeploymentServiceOptions): DeploymentService {
-  const { store, bus, clock, log } = options
+  const { store, events, clock, log } = options
   const shutdown = new AbortController()
   const runtimeNames = Object.keys(options.runtimes) as RuntimeName[]
   const routes = createProjectRoutes({ ...options, db: store.db, onError: (error) => log.warn('route_failed', { error }) })
@@ -130,8 +131,8 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
         if (!listCurrentDeployments(tx, projectId).some((row) => row.id === deploymentId)) return
         updateProject(tx, projectId, { crashed_at: now() })
         recomputeProjectStatus(tx, projectId, now())
+        publishChange(tx, projectId, deploymentId)
       })
-      notifyChange(context, projectId, deploymentId)
     },
     scheduleCleanup: async (task) => {
       await store.db.write((tx) => insertCleanup(tx, task, now()))
@@ -143,18 +144,18 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
         () => false,
       ),
   }
-  const logStreamContext = { db: store.db, logs: store.logs, bus, clock }
+  const logStreamContext = { db: store.db, logs: store.logs, events, clock }
   const supervisor = createSupervisor(context)
   const sourceExporter = createSourceExporter(context)
   /** Runtimes that were cleared of what the last run left. */
   const recoveredRuntimes = new Set<RuntimeName>()
   const queue = createDeploymentQueue(context, supervisor, () => [...recoveredRuntimes])
-  const unsubscribe = bus.onAny((name) => {
-    if (name === 'cleanup') runDueCleanups()
-    if (!name.startsWith('project:')) return
-    const projectId = name.slice('project:'.length)
-    routes.refreshProject(projectId)
-    supervisor.applyProjectSettings(projectId)
+  const unsubscribe = events.subscribe((event) => {
+    if (event.type === 'deployment_queued') queue.notify()
+    if (event.type === 'cleanup_due') runDueCleanups()
+    if (event.type !== 'project_changed') return
+    routes.refreshProject(event.id)
+    supervisor.applyProjectSettings(event.id)
   })
 
   /** Ends what is in flight of a project, here and in the rows, as canceled. */
@@ -173,6 +174,8 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
         resetPreviews(tx, projectId)
         updateProject(tx, projectId, { stopped_at: now(), crashed_at: null, port: null, is_cold: 0 })
         recomputeProjectStatus(tx, projectId, now())
+        for (const row of rows) tx.publish({ type: 'deployment_changed', id: row.id })
+        tx.publish({ type: 'project_changed', id: projectId })
         return rows
       })
       if (ended) return ended
@@ -237,25 +240,20 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     if (deployment.target === 'preview') upsertPreview(tx, project, deployment.branch ?? '', deployment.created_at)
     else updateProject(tx, project.id, { stopped_at: null })
     recomputeProjectStatus(tx, project.id, now())
+    publishChange(tx, project.id, id)
+    tx.publish({ type: 'deployment_queued', id })
     return deployment
-  }
-
-  const notifyQueued = (row: { id: string; project_id: string }): void => {
-    notifyChange(context, row.project_id, row.id)
-    queue.notify()
   }
 
   return {
     async handlePush(push) {
       const { project_id, branch, commit_sha } = push
-      const { reception: decision, row } = await store.db.write((tx) => {
-        const found = decidePush(tx, push)
-        if (found.kind !== 'deploy') return { reception: found, row: undefined }
-        const request: EnqueueRequest = { project_id, trigger: 'push', source: { kind: 'branch', branch, commit_sha } }
-        return { reception: found, row: insertQueued(tx, request, newId('dpl')) }
+      return store.db.write((tx) => {
+        const decision = decidePush(tx, push)
+        if (decision.kind === 'deploy')
+          insertQueued(tx, { project_id, trigger: 'push', source: { kind: 'branch', branch, commit_sha } }, newId('dpl'))
+        return decision
       })
-      if (row) notifyQueued(row)
-      return decision
     },
 
     async closePreview(projectId, branch) {
@@ -265,8 +263,6 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
       routes.removePreview(projectId, branch, cleanup.host)
       await Promise.all(closed.map((id) => queue.stopDeployment(id, 'canceled')))
       await supervisor.stopPreview(projectId, branch)
-      for (const id of closed) bus.emit(`deployment:${id}`)
-      notifyChange(context, projectId)
       runDueCleanups()
     },
 
@@ -280,23 +276,17 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
           if (source.kind === 'archive') await deleteArchive(options.data_dir, request.project_id, id)
           throw error
         })
-      notifyQueued(row)
       return { deployment_id: row.id, source: row.source, result }
     },
 
-    enqueueInTransaction(tx, request) {
-      const row = insertQueued(tx, request, newId('dpl'))
-      return { deployment_id: row.id, start: () => notifyQueued(row) }
-    },
+    enqueueInTransaction: (tx, request) => insertQueued(tx, request, newId('dpl')).id,
 
     requireIsolation: (tx, project) => requireIsolation(tx, project, context.runtime(options.default_runtime)),
 
     cancel,
 
     async stopProject(projectId) {
-      const current = await stopServing(projectId)
-      for (const row of current) bus.emit(`deployment:${row.id}`)
-      notifyChange(context, projectId)
+      await stopServing(projectId)
       await supervisor.stopProject(projectId)
     },
 
@@ -311,8 +301,8 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
         deleteDomainsOfProject(tx, projectId)
         for (const preview of listOpenPreviews(tx, projectId)) deletePreview(tx, projectId, preview.branch)
         insertCleanup(tx, { kind: 'project', project_id: projectId } satisfies CleanupTask, now())
+        tx.publish({ type: 'project_changed', id: projectId })
       })
-      notifyChange(context, projectId)
       void cancelRunningDeployments(projectId)
         .then(() => supervisor.stopProject(projectId))
         .then(runDueCleanups)

@@ -10,7 +10,7 @@ import { listSteps } from '../store/deployments.ts'
 import { findProject } from '../store/projects.ts'
 import type { DeploymentRow } from '../store/tables.ts'
 import { getArchiveFile, getSnapshotFolder } from './source-archives.ts'
-import type { SourceRef } from './pipeline.ts'
+import type { SourceRef } from './source-ref.ts'
 import { readCredentials, isSameOrigin } from './variables.ts'
 import type { DeploymentContext } from './context.ts'
 

@@ -2,7 +2,19 @@ import { createHash } from 'node:crypto'
 import type { DeploymentTarget, RuntimeName } from '../contract/deployments.ts'
 import type { Artifact, ReplicaExit, Replica } from '../runtime/runtime.ts'
 import type { SecretMask } from './secret-mask.ts'
-import type { SleepState } from './idle.ts'
+
+/** How an app sleeps. The edge holds its requests by the route `asleep` from the very tick in which this is set. */
+export interface SleepState {
+  /** By the monotonic clock. */
+  since: number
+  /** `stopped` has no instance any more. */
+  mode: 'frozen' | 'stopped'
+  /** The end of what is being done to the instance (freezing, stopping): nothing else may be done to it before. Never rejects. */
+  transition: Promise<void>
+  isStopping: boolean
+  isWaking: boolean
+  memory_mb: number
+}
 
 /** What is needed to start one deployment, again and again. */
 export interface AppSpec {

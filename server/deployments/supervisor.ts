@@ -8,7 +8,7 @@ import { findProject } from '../store/projects.ts'
 import type { AppSpec, Candidate, SupervisedApp } from './supervised-app.ts'
 import { createRuntimeLogs, type OutputListener } from './runtime-logs.ts'
 import { requireIsolation } from './isolation.ts'
-import { waitUntilReady, findPublicListeners } from './readiness.ts'
+import { findPublicListeners, type PublicListener, waitUntilReady } from './readiness.ts'
 import { createIdleMonitor } from './idle.ts'
 import { type AppUsage, createUsageReader } from './usage.ts'
 import type { DeploymentContext } from './context.ts'
@@ -46,7 +46,7 @@ export interface Supervisor {
   /** Whether it looks after this deployment: it serves, or is being brought back. */
   isSupervising(deploymentId: string): boolean
   /** What runs as a process of this machine, and listens now on more than loopback; `ports` is undefined where the system does not tell. */
-  findPublicPorts(): Promise<{ project_id: string; branch: string | null; ports: number[] | undefined }[]>
+  findPublicPorts(): Promise<PublicListener[]>
   /** What the app of a project uses now; null when nothing runs. */
   getUsage(projectId: string): Promise<AppUsage | null>
   /** The machine slept. */
@@ -108,7 +108,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
   }
 
   const waitUntilServing: Supervisor['waitUntilServing'] = (candidate, signal, onNote, onOutput) =>
-    waitUntilReady(context, candidate, signal, onNote, { launch: (spec) => launch(spec, signal, onOutput), withdraw: stopReplica })
+    waitUntilReady(context, candidate, signal, onNote, { launch: (spec) => launch(spec, signal, onOutput), stopCandidate: stopReplica })
 
   const createRoute = (candidate: Candidate): Route => {
     const owner = context.routes.getRouteMetadata(candidate.spec)
@@ -223,8 +223,8 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
         const is_cold = apps.get(getSlotKey(appSlot))?.sleep ? 1 : 0
         if (target === 'production') tx.sqlRun('UPDATE projects SET is_cold = ? WHERE id = ?', is_cold, project_id)
         else updatePreview(tx, project_id, branch ?? '', { is_cold })
+        tx.publish({ type: 'project_changed', id: project_id })
       })
-      .then(() => context.bus.emit(`project:${project_id}`))
       .catch((error: unknown) => context.log.warn('cold_not_noted', { project: project_id, error }))
   }
 

@@ -1,11 +1,20 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Transport } from './request.ts'
-import type { HttpsState } from './https-redirect.ts'
 import { limits } from './limits.ts'
 import type { MetricsCollector } from './metrics.ts'
 import type { RouteTarget, Router } from './router.ts'
 import type { DeadlineTimer, Timeout } from './deadline-timer.ts'
+
+/** What the gate knows of HTTPS. */
+export interface HttpsState {
+  /** Of its listener; 0 as long as there is none. */
+  port: number
+  /** Whether plain HTTP is sent on to it. */
+  isRedirectEnabled(): boolean
+  /** Connections of plain HTTP that came to its port. */
+  plaintextConnections: WeakSet<Transport>
+}
 
 /** What both paths share. */
 export interface EdgeContext {

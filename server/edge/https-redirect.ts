@@ -4,16 +4,6 @@ import type { EdgeContext } from './edge-context.ts'
 import { parseHostName } from './host-header.ts'
 import { createErrorResponse } from './status-pages.ts'
 
-/** What the gate knows of HTTPS. */
-export interface HttpsState {
-  /** Of its listener; 0 as long as there is none. */
-  port: number
-  /** Whether plain HTTP is sent on to it. */
-  isRedirectEnabled(): boolean
-  /** Connections of plain HTTP that came to its port. */
-  plaintextConnections: WeakSet<Transport>
-}
-
 /** The answer to a request that should have come another way: over TLS, or on a connection for its own name. */
 export function checkHttpsAndServerName(edge: EdgeContext, transport: Transport, context: RequestContext): EdgeResponse | undefined {
   if (transport.encrypted === true) {

@@ -2,7 +2,6 @@ import type { PurgeKind, PurgeSource } from '../contract/cache.ts'
 import { Problem, type ValidationIssue } from '../contract/errors.ts'
 import type { EdgeCache, PurgeScope } from '../edge/edge.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
-import type { EventBus } from '../lib/event-bus.ts'
 import { newId } from '../lib/id.ts'
 import { hashSecret, isSameSecret } from '../lib/token.ts'
 import { insertCacheEvent } from '../store/cache-events.ts'
@@ -22,10 +21,9 @@ export interface CachePurgerDeps {
   db: Db
   cache: Pick<EdgeCache, 'purge'>
   clock: Clock
-  bus: EventBus
 }
 
-export function createCachePurger({ db, cache, clock, bus }: CachePurgerDeps): CachePurger {
+export function createCachePurger({ db, cache, clock }: CachePurgerDeps): CachePurger {
   return async (projectId, requested, source) => {
     const scope = 'urls' in requested ? { urls: await db.read((tx) => resolvePurgeTargets(tx, projectId, requested.urls)) } : requested
     const purged = await cache.purge(projectId, scope).catch((cause: unknown) => {
@@ -34,10 +32,10 @@ export function createCachePurger({ db, cache, clock, bus }: CachePurgerDeps): C
       })
     })
     const [tags, urls] = ['tags' in requested ? [...requested.tags] : [], 'urls' in requested ? [...requested.urls] : []]
-    await db.write((tx) =>
-      recordCacheEvent(tx, { project_id: projectId, kind: purgeKindOf(requested), tags, urls, purged, source, now: clock.now() }),
-    )
-    bus.emit(`project:${projectId}`)
+    await db.write((tx) => {
+      recordCacheEvent(tx, { project_id: projectId, kind: purgeKindOf(requested), tags, urls, purged, source, now: clock.now() })
+      tx.publish({ type: 'project_changed', id: projectId })
+    })
     return purged
   }
 }

@@ -29,9 +29,9 @@ export function createCacheHandlers(deps: FeatureDeps): CacheHandlers {
         const found = requireProject(tx, caller, params.slug)
         replacePurgeToken(tx, { project_id: found.id, hash: hashSecret(token), created_at: isoTime(now) })
         recordCacheEvent(tx, { project_id: found.id, kind: 'token_rotated', tags: [], urls: [], purged: 0, source: purgeSourceOf(caller), now })
+        tx.publish({ type: 'project_changed', id: found.id })
         return found
       })
-      deps.bus.emit(`project:${project.id}`)
       return { token, webhook_url: `${deps.instance().api_url}/hooks/cache/${project.slug}` }
     },
 

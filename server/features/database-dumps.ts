@@ -30,6 +30,7 @@ export function createDatabaseDumpHandlers(deps: FeatureDeps): Pick<Handlers<Ope
             'The database was restored from another file while this one was on its way, so this one was not used. Send it again if it is to replace the other.',
           )
         const dump = await dumps.restore(databases.open(row), file, signal)
+        deps.store.events.publish({ type: 'project_changed', id: projectId })
         lastRestoreRequests.set(projectId, requestNumber)
         return { database: await readDatabase(deps, row), dump }
       }),
@@ -50,9 +51,7 @@ export function createDatabaseDumpHandlers(deps: FeatureDeps): Pick<Handlers<Ope
     async dumpDatabase({ caller, signal }, { params }) {
       const project = await readProject(caller, params.slug)
       const write = async () => dumps.write(databases.open(await requireDatabase(deps, project.id)), 'manual', signal)
-      const dump = await translateDatabaseErrors(databases.exclusive(project.id, write))
-      deps.bus.emit(`project:${project.id}`)
-      return { dump }
+      return { dump: await translateDatabaseErrors(databases.exclusive(project.id, write)) }
     },
 
     async downloadDatabaseDump({ caller }, { params }) {
@@ -63,25 +62,20 @@ export function createDatabaseDumpHandlers(deps: FeatureDeps): Pick<Handlers<Ope
       const requestNumber = ++requestCount
       const row = await db.read((tx) => requireDatabaseDump(tx, caller, params))
       await requireDatabase(deps, row.project_id)
-      const restored = await restoreInOrder(row.project_id, requestNumber, await openDumpFile(row), signal)
-      deps.bus.emit(`project:${row.project_id}`)
-      return restored
+      return restoreInOrder(row.project_id, requestNumber, await openDumpFile(row), signal)
     },
 
     async importDatabase({ caller, signal }, { params, upload }) {
       const requestNumber = ++requestCount
       const project = await readProject(caller, params.slug)
       await requireDatabase(deps, project.id)
-      const restored = await dumps.receive(upload, signal, (file) => restoreInOrder(project.id, requestNumber, file, signal))
-      deps.bus.emit(`project:${project.id}`)
-      return restored
+      return dumps.receive(upload, signal, (file) => restoreInOrder(project.id, requestNumber, file, signal))
     },
 
     async deleteDatabaseDump(_context, { params }) {
       const row = await db.read((tx) => findDatabaseDump(tx, params.id))
       if (!row) throw dumpNotFound()
       await dumps.remove(row)
-      deps.bus.emit(`project:${row.project_id}`)
     },
 
     async listEveryDatabaseDump() {

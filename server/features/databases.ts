@@ -16,7 +16,7 @@ import { redeployInTransaction, requireRedeployable } from './redeploy.ts'
 type DatabaseHandlers = Pick<Handlers<OperationContext>, 'createDatabase' | 'getDatabase' | 'findDatabase' | 'deleteDatabase'>
 
 export function createDatabaseHandlers(deps: FeatureDeps): DatabaseHandlers {
-  const { databases, bus } = deps
+  const { databases } = deps
   const { db } = deps.store
 
   /** The project, when the plan of its account lets it have a database. */
@@ -34,9 +34,7 @@ export function createDatabaseHandlers(deps: FeatureDeps): DatabaseHandlers {
       const project = await requireEntitledProject(caller, params.slug)
       const created = await translateDatabaseErrors(databases.create(project.id, (tx) => redeployInTransaction(tx, deps, project.id)))
       if (!created) throw new Problem('database_exists', 'This project has a database already. Delete it first to begin with an empty one.')
-      created.result?.start()
-      bus.emit(`project:${project.id}`)
-      return { database: presentDatabase(deps, created.row, created.place), deployment_id: created.result?.deployment_id ?? null }
+      return { database: presentDatabase(deps, created.row, created.place), deployment_id: created.result ?? null }
     },
 
     async getDatabase({ caller }, { params }) {
@@ -64,8 +62,6 @@ export function createDatabaseHandlers(deps: FeatureDeps): DatabaseHandlers {
       })
       const removed = await translateDatabaseErrors(databases.remove(project.id, (tx) => redeployInTransaction(tx, deps, project.id)))
       if (!removed) throw databaseNotFound()
-      removed.result?.start()
-      bus.emit(`project:${project.id}`)
     },
   }
 }

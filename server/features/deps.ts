@@ -6,7 +6,6 @@ import type { DatabaseService } from '../database/database-service.ts'
 import type { DumpStore } from '../database/dump-store.ts'
 import type { DeploymentService } from '../deployments/service.ts'
 import type { EdgeCache } from '../edge/edge.ts'
-import type { EventBus } from '../lib/event-bus.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { EmailSender } from '../email/email.ts'
 import type { RemoteClient } from '../remotes/remote-client.ts'
@@ -32,7 +31,6 @@ export interface FeatureDeps {
   sealer: Sealer
   databases: DatabaseService
   dumps: DumpStore
-  bus: EventBus
   clock: Clock
   /** What the edge has stored of the apps' answers. */
   cache: EdgeCache

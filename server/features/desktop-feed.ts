@@ -2,6 +2,7 @@ import type { DeploymentFailure } from '../contract/deployments.ts'
 import { Problem } from '../contract/errors.ts'
 import type { ProjectStatus } from '../contract/projects.ts'
 import { type Clock, isoTime, type Timer } from '../lib/clock.ts'
+import type { DomainEvent } from '../contract/domain-events.ts'
 import type { EventBus } from '../lib/event-bus.ts'
 import type { Log } from '../lib/log.ts'
 import { countOpenDeployments, findDeploymentById, findLastReadyDeployment } from '../store/deployments.ts'
@@ -58,7 +59,7 @@ export interface DesktopFeed {
 
 type DesktopFeedOptions = Pick<FeatureDeps, 'deployments'> & {
   db: Db
-  bus: EventBus
+  events: EventBus<DomainEvent>
   clock: Clock
   log: Log
   owner: Pick<UserRow, 'id' | 'account_id'>
@@ -72,7 +73,7 @@ const maxProjects = 15
 const maxResultAge_ms = 10 * 60_000
 const maxReportedIds = 500
 
-export function createDesktopFeed({ db, deployments, bus, clock, log, owner, batch_ms = defaultBatch_ms }: DesktopFeedOptions): DesktopFeed {
+export function createDesktopFeed({ db, deployments, events, clock, log, owner, batch_ms = defaultBatch_ms }: DesktopFeedOptions): DesktopFeed {
   const listeners = new Set<(update: DesktopUpdate) => void>()
   const changedDeploymentIds = new Set<string>()
   const reportedIds = new Set<string>()
@@ -81,9 +82,10 @@ export function createDesktopFeed({ db, deployments, bus, clock, log, owner, bat
   let delay_ms = batch_ms
   let isClosed = false
 
-  const unsubscribe = bus.onAny((name) => {
-    if (listeners.size === 0 || !/^(deployment|project|account):/.test(name)) return
-    if (name.startsWith('deployment:')) changedDeploymentIds.add(name.slice('deployment:'.length))
+  const unsubscribe = events.subscribe((event) => {
+    if (listeners.size === 0) return
+    if (event.type === 'deployment_changed') changedDeploymentIds.add(event.id)
+    else if (event.type !== 'project_changed' && event.type !== 'account_changed') return
     timer ??= clock.setTimeout(() => void publish(), delay_ms)
   })
 
@@ -145,7 +147,7 @@ export function createDesktopFeed({ db, deployments, bus, clock, log, owner, bat
       return () => void listeners.delete(listener)
     },
 
-    subscribeToRequests: (listener) => bus.on('visits', listener),
+    subscribeToRequests: (listener) => events.subscribeTo({ type: 'requests_recorded' }, listener),
 
     async deploy(slug) {
       const project = await findVisibleProject(slug)

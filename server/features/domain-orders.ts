@@ -1,6 +1,5 @@
 import type { Registrant } from '../contract/domains.ts'
 import { Problem } from '../contract/errors.ts'
-import type { EventBus } from '../lib/event-bus.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import type { Log } from '../lib/log.ts'
@@ -25,7 +24,6 @@ export interface DomainOrderDeps {
   db: Db
   registrars: Registrars
   sealer: Sealer
-  bus: EventBus
   clock: Clock
   log: Log
   /** The address that a bought name is to lead to. */
@@ -63,13 +61,8 @@ export interface DomainOrders {
 export const expiryGracePeriod_ms = 30 * 24 * 3_600_000
 
 export function createDomainOrders(deps: DomainOrderDeps): DomainOrders {
-  const { db, registrars, sealer, bus, clock, log } = deps
+  const { db, registrars, sealer, clock, log } = deps
   const ordersInProgress = new Set<string>()
-
-  const publishRouteChange = (projectId: string) => {
-    deps.refreshHosts(projectId)
-    bus.emit(`project:${projectId}`)
-  }
 
   const cancelReservation = (id: string): Promise<void> =>
     db.write((tx) => {
@@ -84,11 +77,12 @@ export function createDomainOrders(deps: DomainOrderDeps): DomainOrders {
       updateOwnedDomain(tx, id, { reference, expires_at, is_registered: 1 })
       const owned = findOwnedDomain(tx, id)
       if (owned?.project_id && findProject(tx, owned.project_id)) assignOwnedDomain(tx, owned, owned.project_id, isoTime(clock.now()))
+      if (owned?.project_id) tx.publish({ type: 'project_changed', id: owned.project_id })
       return owned
     })
     if (!row) return
     if (row.is_pointed === 0) await setAddressRecord(row)
-    if (row.project_id) publishRouteChange(row.project_id)
+    if (row.project_id) deps.refreshHosts(row.project_id)
   }
 
   const setAddressRecord = async (owned: OwnedDomainRow): Promise<void> => {
@@ -173,8 +167,11 @@ export function createDomainOrders(deps: DomainOrderDeps): DomainOrders {
       }
     },
     async assignToProject(owned, projectId) {
-      await db.write((tx) => assignOwnedDomain(tx, owned, projectId, isoTime(clock.now())))
-      publishRouteChange(projectId)
+      await db.write((tx) => {
+        assignOwnedDomain(tx, owned, projectId, isoTime(clock.now()))
+        tx.publish({ type: 'project_changed', id: projectId })
+      })
+      deps.refreshHosts(projectId)
     },
     async resolveInterruptedOrders(signal) {
       for (const row of await db.read(listPendingDomainOrders)) {

@@ -19,7 +19,7 @@ const renewalWindow_ms = 30 * day_ms
 
 /** What bought names need every hour: orders settled, records set, renewed in time, and let go when they ended. */
 export function createDomainRenewals(deps: DomainOrderDeps, orders: DomainOrders): (signal: AbortSignal) => Promise<void> {
-  const { db, registrars, bus, clock, log } = deps
+  const { db, registrars, clock, log } = deps
   const now = () => isoTime(clock.now())
 
   const renew = async (owned: OwnedDomainRow): Promise<void> => {
@@ -40,9 +40,9 @@ export function createDomainRenewals(deps: DomainOrderDeps, orders: DomainOrders
     await db.write((tx) => {
       if (credits > 0) spendDomainCredits(tx, owned.account_id, credits)
       updateOwnedDomain(tx, owned.id, { expires_at, last_error: null })
+      if (owned.project_id) tx.publish({ type: 'project_changed', id: owned.project_id })
     })
     log.info('domain_renewed', { hostname: owned.hostname, expires_at })
-    if (owned.project_id) bus.emit(`project:${owned.project_id}`)
   }
 
   const expireDomain = async (owned: OwnedDomainRow): Promise<void> => {
@@ -54,12 +54,10 @@ export function createDomainRenewals(deps: DomainOrderDeps, orders: DomainOrders
         `The name ended on ${owned.expires_at.slice(0, 10)} and was not renewed. Buy it again, or take it away.`,
       )
       if (isGraceOver) deleteOwnedDomain(tx, owned.id)
+      for (const project of failed) tx.publish({ type: 'project_changed', id: project })
       return failed
     })
-    for (const project of new Set(projects)) {
-      deps.refreshHosts(project)
-      bus.emit(`project:${project}`)
-    }
+    for (const project of new Set(projects)) deps.refreshHosts(project)
     if (projects.length > 0 || isGraceOver) log.info(isGraceOver ? 'domain_let_go' : 'domain_ended', { hostname: owned.hostname })
   }
 

@@ -20,7 +20,7 @@ import { suggestHostnames } from './domain-search.ts'
 type DomainSalesHandlers = Pick<Handlers<OperationContext>, 'searchDomains' | 'purchaseDomain' | 'transferDomain'>
 
 export function createDomainSalesHandlers(deps: FeatureDeps): DomainSalesHandlers {
-  const { domainVerifier, domainSales, clock, bus, sealer } = deps
+  const { domainVerifier, domainSales, clock, sealer } = deps
   const { db } = deps.store
   const now = () => isoTime(clock.now())
 
@@ -133,10 +133,10 @@ export function createDomainSalesHandlers(deps: FeatureDeps): DomainSalesHandler
           transfer_requested_at: owned.transfer_requested_at ?? now(),
         })
         updateDomain(tx, domain.id, { status: 'transfer_requested' })
+        tx.publish({ type: 'project_changed', id: domain.project_id })
         return findDomainView(tx, domain.id) ?? domain
       })
       deps.deployments.refreshHosts(view.project_id)
-      bus.emit(`project:${view.project_id}`)
       return { domain: presentDomain(view), auth_code }
     },
   }

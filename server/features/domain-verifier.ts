@@ -1,6 +1,5 @@
 import type { Domain, DomainCheck } from '../contract/domains.ts'
 import type { DomainChecker, DomainCheckResult } from '../dns/domain-checker.ts'
-import type { EventBus } from '../lib/event-bus.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import { type DomainView, findDomainView, findCoveringOwnedDomain, listDomainsDueForCheck, updateDomain } from '../store/domains.ts'
 import type { Db, Tx } from '../store/store.ts'
@@ -23,7 +22,6 @@ export interface DomainVerifier {
 export interface DomainVerifierOptions extends Pick<DomainVerifier, 'platformIp' | 'isPurchaseEnabled' | 'instanceHostnames'> {
   db: Db
   dns: DomainChecker
-  bus: EventBus
   clock: Clock
   /** The verified names of a project are others now. */
   refreshHosts(projectId: string): void
@@ -36,7 +34,7 @@ const recheckInterval_ms = 24 * 3_600_000
 const maxFailedChecks = 3
 
 export function createDomainVerifier(options: DomainVerifierOptions): DomainVerifier {
-  const { db, dns, bus, clock, platformIp, isPurchaseEnabled, instanceHostnames } = options
+  const { db, dns, clock, platformIp, isPurchaseEnabled, instanceHostnames } = options
   const now = () => isoTime(clock.now())
   /** However many ask for a look at the same name at once, it is one. */
   const pendingChecks = new Map<string, Promise<VerificationResult | undefined>>()
@@ -68,11 +66,12 @@ export function createDomainVerifier(options: DomainVerifierOptions): DomainVeri
         last_check_at: checkedAt,
         last_check_error: result.error,
       })
-      return { project_id: domain.project_id, is_status_changed: status !== domain.status }
+      const is_status_changed = status !== domain.status
+      if (is_status_changed || is_requested) tx.publish({ type: 'project_changed', id: domain.project_id })
+      return { project_id: domain.project_id, is_status_changed }
     })
     if (!applied) return undefined
     if (applied.is_status_changed) options.refreshHosts(applied.project_id)
-    if (applied.is_status_changed || is_requested) bus.emit(`project:${applied.project_id}`)
     return result
   }
 

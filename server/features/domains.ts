@@ -29,7 +29,7 @@ type DomainHandlers = Pick<
 
 export function createDomainHandlers(deps: FeatureDeps): DomainHandlers {
   const { db } = deps.store
-  const { domainVerifier, bus, sealer } = deps
+  const { domainVerifier, sealer } = deps
   const platformFields = () => ({ platform_ip: domainVerifier.platformIp(), purchase_enabled: domainVerifier.isPurchaseEnabled() })
 
   return {
@@ -59,7 +59,7 @@ export function createDomainHandlers(deps: FeatureDeps): DomainHandlers {
 
     async addDomain({ caller, saveResponse }, { params, body }) {
       const { hostname } = body
-      const { project_id, answer } = await db.write((tx) => {
+      return db.write((tx) => {
         const project = requireProject(tx, caller, params.slug)
         requireAllowedHostname(hostname, domainVerifier.instanceHostnames())
         const account = findAccount(tx, project.account_id)
@@ -81,10 +81,9 @@ export function createDomainHandlers(deps: FeatureDeps): DomainHandlers {
         })
         const created = { domain: presentDomain(requireDomain(tx, caller, id)) }
         saveResponse?.(tx, created)
-        return { project_id: project.id, answer: created }
+        tx.publish({ type: 'project_changed', id: project.id })
+        return created
       })
-      bus.emit(`project:${project_id}`)
-      return answer
     },
 
     async verifyDomain({ caller }, { params }) {
@@ -100,10 +99,10 @@ export function createDomainHandlers(deps: FeatureDeps): DomainHandlers {
         const found = requireDomain(tx, caller, params.id)
         if (found.owned_domain_id !== null) requireAccountOwner(caller, found.project_account_id, 'take away a domain that was bought')
         deleteDomain(tx, found.id)
+        tx.publish({ type: 'project_changed', id: found.project_id })
         return found
       })
       deps.deployments.refreshHosts(row.project_id)
-      bus.emit(`project:${row.project_id}`)
     },
   }
 }

@@ -52,7 +52,7 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
 
     async createEnvVars({ caller, saveResponse }, { params, body }) {
       const newEnvVars = 'vars' in body ? body.vars : [body]
-      const { project_id, answer, redeployed } = await db.write((tx) => {
+      return db.write((tx) => {
         const project = requireProject(tx, caller, params.slug)
         const seenKeys = new Set<string>()
         const created: { id: string; key: string; environment: EnvVarRow['environment'] }[] = []
@@ -74,13 +74,11 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
             fields: { created, skipped },
           })
         const enqueued = created.some((one) => one.environment !== 'preview') ? redeployInTransaction(tx, deps, project.id) : undefined
-        const response = { created, skipped, deployment_id: enqueued?.deployment_id ?? null }
+        const response = { created, skipped, deployment_id: enqueued ?? null }
         saveResponse?.(tx, response)
-        return { project_id: project.id, answer: response, redeployed: enqueued }
+        tx.publish({ type: 'project_changed', id: project.id })
+        return response
       })
-      redeployed?.start()
-      deps.bus.emit(`project:${project_id}`)
-      return answer
     },
 
     async updateEnvVar({ caller }, { params, body }) {
@@ -91,20 +89,19 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
           ...(body.is_sensitive === undefined ? {} : { is_sensitive: body.is_sensitive ? 1 : 0 }),
           updated_at: now(),
         })
+        tx.publish({ type: 'project_changed', id: found.project_id })
         return found
       })
-      deps.bus.emit(`project:${row.project_id}`)
       return { id: row.id }
     },
 
     async deleteEnvVar({ caller }, { params }) {
-      const { project_id, redeployed } = await db.write((tx) => {
+      await db.write((tx) => {
         const { id, project_id, environment } = requireEnvVar(tx, caller, params)
         deleteEnvVar(tx, id)
-        return { project_id, redeployed: environment === 'preview' ? undefined : redeployInTransaction(tx, deps, project_id) }
+        tx.publish({ type: 'project_changed', id: project_id })
+        if (environment !== 'preview') redeployInTransaction(tx, deps, project_id)
       })
-      redeployed?.start()
-      deps.bus.emit(`project:${project_id}`)
     },
   }
 }

@@ -1,3 +1,4 @@
+import type { DomainEvent } from '../contract/domain-events.ts'
 import type { StreamEvent } from '../contract/operation.ts'
 import { findDeploymentById } from '../store/deployments.ts'
 import type { Tx } from '../store/store.ts'
@@ -7,17 +8,19 @@ import type { Caller } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { presentDeployment, presentProject } from './presenters.ts'
 
+type ChangeEvent = Extract<DomainEvent, { type: 'deployment_changed' | 'project_changed' }>
+
 /**
- * Everything that the caller may see, as it changes. Only names wait here, each once, so a slow reader costs nothing and
+ * Everything that the caller may see, as it changes. Only ids are queued, each once, so a slow reader costs nothing and
  * gets the newest state of each.
  */
 export async function* streamInstanceEvents(deps: FeatureDeps, caller: Caller, signal: AbortSignal): AsyncGenerator<StreamEvent> {
-  const changed = new Set<string>()
+  const changed = new Map<string, ChangeEvent>()
   let wake: (() => void) | undefined
   const wakeReader = () => wake?.()
-  const unsubscribe = deps.bus.onAny((name) => {
-    if (name.startsWith('log:')) return
-    changed.add(name)
+  const unsubscribe = deps.store.events.subscribe((event) => {
+    if (event.type !== 'deployment_changed' && event.type !== 'project_changed') return
+    changed.set(`${event.type}:${event.id}`, event)
     wakeReader()
   })
   signal.addEventListener('abort', wakeReader)
@@ -27,11 +30,11 @@ export async function* streamInstanceEvents(deps: FeatureDeps, caller: Caller, s
         await new Promise<void>((resolve) => {
           wake = resolve
         })
-      const names = [...changed]
+      const events = [...changed.values()]
       changed.clear()
-      for (const name of names) {
-        const event = await deps.store.db.read((tx) => toStreamEvent(tx, caller, name))
-        if (event) yield event
+      for (const event of events) {
+        const streamEvent = await deps.store.db.read((tx) => toStreamEvent(tx, caller, event))
+        if (streamEvent) yield streamEvent
       }
     }
   } finally {
@@ -40,9 +43,8 @@ export async function* streamInstanceEvents(deps: FeatureDeps, caller: Caller, s
   }
 }
 
-function toStreamEvent(tx: Tx, caller: Caller, name: string): StreamEvent | undefined {
-  const [kind, id = ''] = name.split(':')
-  const deployment = kind === 'deployment' ? findDeploymentById(tx, id) : undefined
+function toStreamEvent(tx: Tx, caller: Caller, { type, id }: ChangeEvent): StreamEvent | undefined {
+  const deployment = type === 'deployment_changed' ? findDeploymentById(tx, id) : undefined
   const project = tx.sqlFirst<ProjectRow>('SELECT * FROM projects WHERE id = ?', deployment?.project_id ?? id)
   if (!project || !canAccessAccount(tx, caller, project.account_id)) return undefined
   if (project.deleted_at !== null) return { event: 'project_removed', data: { id: project.id, slug: project.slug } }

@@ -53,7 +53,6 @@ export function createInstanceHandlers(deps: FeatureDeps): InstanceHandlers {
           ...(folder.is_git ? { repo_url: toFileUrl(body.path), repo_branch: folder.branch ?? 'main' } : {}),
         })
       })
-      deps.bus.emit(`project:${project.id}`)
       const { deployment_id } = await deps.deployments.enqueue({
         project_id: project.id,
         trigger: 'manual',

@@ -38,10 +38,10 @@ export function createPreviewHandlers(deps: FeatureDeps): PreviewHandlers {
           preview_databases: toFlag(body.preview_databases),
         } as const
         updateWatch(tx, row.id, Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)))
+        tx.publish({ type: 'project_changed', id: row.id })
         return row
       })
       await deps.watcher.syncProject(project.id)
-      deps.bus.emit(`project:${project.id}`)
       return readWatching(caller, params.slug)
     },
 

@@ -73,20 +73,20 @@ export function insertNewProject(deps: FeatureDeps, tx: Tx, caller: Caller, inpu
     crashed_at: null,
     deleted_at: null,
   })
-  return requireProject(tx, caller, input.slug)
+  const project = requireProject(tx, caller, input.slug)
+  tx.publish({ type: 'project_changed', id: project.id })
+  return project
 }
 
 export function createProjectHandlers(deps: FeatureDeps): ProjectHandlers {
   const { db } = deps.store
   return {
     async createProject({ caller, saveResponse }, { body }) {
-      const answer = await db.write((tx) => {
+      return db.write((tx) => {
         const created = { project: presentProject(insertNewProject(deps, tx, caller, body)) }
         saveResponse?.(tx, created)
         return created
       })
-      deps.bus.emit(`project:${answer.project.id}`)
-      return answer
     },
 
     async listProjects({ caller }, { query }) {
@@ -133,10 +133,10 @@ export function createProjectHandlers(deps: FeatureDeps): ProjectHandlers {
           ...(caching_enabled === undefined ? {} : { caching_enabled: caching_enabled ? 1 : 0 }),
           updated_at: isoTime(deps.clock.now()),
         })
+        tx.publish({ type: 'project_changed', id: project.id })
         return requireProject(tx, caller, params.slug)
       })
       if (body.caching_enabled !== undefined) syncCachingFlag(deps, row.id)
-      deps.bus.emit(`project:${row.id}`)
       return { project: presentProject(row) }
     },
 

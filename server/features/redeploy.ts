@@ -4,20 +4,16 @@ import type { ProjectRow } from '../store/tables.ts'
 import type { FeatureDeps } from './deps.ts'
 
 /** Refuses a change that would redeploy where no deployment is allowed, before anything is changed. */
-export function requireRedeployable(tx: Tx, { deployments: engine }: FeatureDeps, project: ProjectRow): void {
-  if (findRedeployBase(tx, project.id)) engine.requireIsolation(tx, project)
+export function requireRedeployable(tx: Tx, { deployments }: FeatureDeps, project: ProjectRow): void {
+  if (findRedeployBase(tx, project.id)) deployments.requireIsolation(tx, project)
 }
 
 /**
- * The current production deployment again, with the variables of now, in the transaction of a change; `start` is called once that is
- * committed. Nothing to do for what never ran or was stopped.
+ * Deploys the current production version again with the variables of now, in the transaction that changes them. Returns the id of the
+ * new deployment; undefined for a project that never ran or was stopped.
  */
-export function redeployInTransaction(
-  tx: Tx,
-  { deployments: engine }: FeatureDeps,
-  projectId: string,
-): { deployment_id: string; start(): void } | undefined {
+export function redeployInTransaction(tx: Tx, { deployments }: FeatureDeps, projectId: string): string | undefined {
   const base = findRedeployBase(tx, projectId)
   if (!base) return undefined
-  return engine.enqueueInTransaction(tx, { project_id: projectId, trigger: 'env_change', source: { kind: 'same_as', deployment_id: base.id } })
+  return deployments.enqueueInTransaction(tx, { project_id: projectId, trigger: 'env_change', source: { kind: 'same_as', deployment_id: base.id } })
 }

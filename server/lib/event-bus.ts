@@ -1,31 +1,33 @@
-/** Says in this process that something changed; whoever cares reads the store. Carries names, never data. */
-export interface EventBus {
-  emit(name: string): void
-  on(name: string, listener: () => void): () => void
-  /** Every name that is emitted. */
-  onAny(listener: (name: string) => void): () => void
+/** Delivers events within this process, synchronously and in order. */
+export interface EventBus<Event extends { type: string; id?: string }> {
+  publish(event: Event): void
+  subscribe(listener: (event: Event) => void): () => void
+  /** Only events with this type and id. */
+  subscribeTo(event: Event, listener: () => void): () => void
 }
 
-export function createEventBus(): EventBus {
-  const listeners = new Map<string, Set<() => void>>()
-  const wildcardListeners = new Set<(name: string) => void>()
+export function createEventBus<Event extends { type: string; id?: string }>(): EventBus<Event> {
+  const listeners = new Set<(event: Event) => void>()
+  const listenersByKey = new Map<string, Set<() => void>>()
+  const keyOf = ({ type, id = '' }: Event) => `${type}:${id}`
   return {
-    emit(name) {
-      for (const listener of listeners.get(name) ?? []) listener()
-      for (const listener of wildcardListeners) listener(name)
+    publish(event) {
+      for (const listener of listenersByKey.get(keyOf(event)) ?? []) listener()
+      for (const listener of listeners) listener(event)
     },
-    on(name, listener) {
-      const set = listeners.get(name) ?? new Set()
-      listeners.set(name, set)
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    subscribeTo(event, listener) {
+      const key = keyOf(event)
+      const set = listenersByKey.get(key) ?? new Set()
+      listenersByKey.set(key, set)
       set.add(listener)
       return () => {
         set.delete(listener)
-        if (set.size === 0) listeners.delete(name)
+        if (set.size === 0) listenersByKey.delete(key)
       }
-    },
-    onAny(listener) {
-      wildcardListeners.add(listener)
-      return () => wildcardListeners.delete(listener)
     },
   }
 }

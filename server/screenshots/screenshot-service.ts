@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { DoctorCheck } from '../contract/instance.ts'
 import { screenshotVariants, type ScreenshotVariant } from '../contract/previews.ts'
+import type { DomainEvent } from '../contract/domain-events.ts'
 import type { EventBus } from '../lib/event-bus.ts'
 import { type Clock, isoTime, type Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -41,7 +42,7 @@ export interface ScreenshotRecords {
 export interface ScreenshotServiceOptions {
   store: ScreenshotRecords
   screenshotter: Screenshotter
-  bus: EventBus
+  events: EventBus<DomainEvent>
   clock: Clock
   log: Log
   data_dir: string
@@ -70,7 +71,7 @@ export interface ScreenshotService {
  * app is awake. An app that sleeps is not woken for it; it is looked at when somebody else has.
  */
 export function createScreenshotService(options: ScreenshotServiceOptions): ScreenshotService {
-  const { store, bus, log, screenshotter } = options
+  const { store, events, log, screenshotter } = options
   const files = createScreenshotFiles(join(options.data_dir, 'screenshots'))
   /** What is still to be taken, by place: a newer deployment takes the turn of an older one of the same place. */
   const queue = new Map<string, ScreenshotTarget>()
@@ -191,9 +192,8 @@ export function createScreenshotService(options: ScreenshotServiceOptions): Scre
   const saveScreenshot = async ({ project_id, deployment_id, variant }: ScreenshotFile, png: Uint8Array): Promise<void> => {
     const of = { project_id, deployment_id, variant }
     await files.write(of, png)
-    if (await store.insert({ deployment_id, variant, bytes: png.byteLength, created_at: isoTime(options.clock.now()) }))
-      bus.emit(`deployment:${deployment_id}`)
-    else await files.remove(of)
+    const isInserted = await store.insert({ deployment_id, variant, bytes: png.byteLength, created_at: isoTime(options.clock.now()) })
+    if (!isInserted) await files.remove(of)
   }
 
   /** Looks at it again in a while, unless that was done often enough. */
@@ -205,14 +205,13 @@ export function createScreenshotService(options: ScreenshotServiceOptions): Scre
     return true
   }
 
-  const unsubscribe = bus.onAny((name) => {
-    const [kind, id = ''] = name.split(':')
-    if (kind === 'deployment') updateDeployment(id).then(updateQueue).catch(logFailure)
-    if (kind === 'project' && running?.target.project_id === id) updateDeployment(running.target.deployment_id).catch(logFailure)
-    // That an app is awake again is said in its log.
-    if (kind !== 'log' || sleepingByProject.size === 0) return
-    const waiting = sleepingByProject.get(id)
-    sleepingByProject.delete(id)
+  const unsubscribe = events.subscribe((event) => {
+    if (event.type === 'deployment_changed') updateDeployment(event.id).then(updateQueue).catch(logFailure)
+    if (event.type === 'project_changed' && running?.target.project_id === event.id) updateDeployment(running.target.deployment_id).catch(logFailure)
+    // An app that wakes writes that into its log.
+    if (event.type !== 'log_appended' || sleepingByProject.size === 0) return
+    const waiting = sleepingByProject.get(event.id)
+    sleepingByProject.delete(event.id)
     for (const deploymentId of waiting ?? []) updateDeployment(deploymentId).catch(logFailure)
   })
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { extract, type Header } from 'tar-stream'
 import { ArchiveError, type EntryKind } from './archive-tree.ts'
-import type { ArchiveEntry, ArchiveReadOptions } from './archive.ts'
+import type { ArchiveEntry, ArchiveReadOptions } from './archive-entry.ts'
 
 /** What may stand between two entries: long names and the like. tar-stream holds it in memory, and again for each entry. */
 const maxHeaderBytes = 64 * 1024

@@ -6,7 +6,7 @@ import { type Entry, fromRandomAccessReaderPromise, getFileNameLowLevel, RandomA
 import { limits } from '../contract/limits.ts'
 import { ArchiveError, type EntryKind } from './archive-tree.ts'
 import { encryptedFlags, localHeaderSignature, locateEntry, type ZipEntryRange } from './archive-zip-local-header.ts'
-import type { ArchiveEntry, ArchiveReadOptions } from './archive.ts'
+import type { ArchiveEntry, ArchiveReadOptions } from './archive-entry.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 

@@ -4,30 +4,11 @@ import { dirname, join } from 'node:path'
 import { limits } from '../contract/limits.ts'
 import { createConcurrencyLimit } from '../lib/concurrency-limit.ts'
 import { readTar } from './archive-tar.ts'
-import { ArchiveError, createArchiveTree, type EntryKind } from './archive-tree.ts'
+import { ArchiveError, createArchiveTree } from './archive-tree.ts'
 import { readZip } from './archive-zip.ts'
+import type { ArchiveEntry, ArchiveReadOptions } from './archive-entry.ts'
 
 export { ArchiveError } from './archive-tree.ts'
-
-/** One entry of an archive, as it says of itself; nothing of it is checked yet. */
-export interface ArchiveEntry {
-  name: string
-  kind: EntryKind
-  /** Of a link, else null. */
-  target: string | null
-  is_executable: boolean
-  bytes: AsyncIterable<Buffer>
-}
-
-export interface ArchiveReadOptions {
-  handle: FileHandle
-  size: number
-  /** The bytes of the file from one place to before another, or to its end. */
-  openRange(from: number, to?: number): AsyncGenerator<Buffer>
-  /** To be told of all bytes that come out; throws ArchiveFault when they are too many. */
-  countBytes(bytes: number, entry: string | null): void
-  signal: AbortSignal
-}
 
 /** An archive that came in whole and was found in order. */
 export interface ReceivedArchive {

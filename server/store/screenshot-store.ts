@@ -41,6 +41,7 @@ export function createScreenshotStore(db: Db) {
         if (tx.sqlFirst(`${currentSql} AND d.id = ?`, row.deployment_id) === undefined) return false
         tx.sqlRun('DELETE FROM screenshots WHERE deployment_id = ? AND variant = ?', row.deployment_id, row.variant)
         tx.run(tx.query.insertInto('screenshots').values(row))
+        tx.publish({ type: 'deployment_changed', id: row.deployment_id })
         return true
       }),
     list: () =>

@@ -1,5 +1,6 @@
 import Sqlite from 'better-sqlite3'
 import { type Compilable, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
+import type { DomainEvent } from '../contract/domain-events.ts'
 import { Problem } from '../contract/errors.ts'
 import { type Clock, sleep, systemClock } from '../lib/clock.ts'
 import { createWalManager } from './wal-manager.ts'
@@ -35,6 +36,8 @@ export interface SqliteTransaction<Tables> {
   sqlAll<R>(sql: string, ...parameters: unknown[]): R[]
   sqlFirst<R>(sql: string, ...parameters: unknown[]): R | undefined
   sqlRun(sql: string, ...parameters: unknown[]): number
+  /** Delivers the event once the transaction is committed; equal events of a transaction are delivered once. */
+  publish(event: DomainEvent): void
 }
 
 const minSqliteVersion = [3, 51, 3] as const
@@ -44,6 +47,8 @@ export interface SqliteOptions {
   /** Whether a `write` resolves only once it would survive a power cut: for what is promised to a client. Logs do without. */
   durable: boolean
   clock?: Clock
+  /** Receives what committed transactions published. */
+  onEvent?(event: DomainEvent): void
 }
 
 /** How long another program may hold the file, and how often that is looked at. */
@@ -103,24 +108,30 @@ export function openSqlite<Tables>(options: SqliteOptions): SqliteDatabase<Table
     sqlAll: <R>(sql: string, ...parameters: unknown[]) => prepare(sql).all(...parameters) as R[],
     sqlFirst: <R>(sql: string, ...parameters: unknown[]) => prepare(sql).get(...parameters) as R | undefined,
     sqlRun: (sql, ...parameters) => prepare(sql).run(...parameters).changes,
+    publish: (event) => void pendingEvents.set(JSON.stringify(event), event),
   }
+  let pendingEvents = new Map<string, DomainEvent>()
 
   const walManager = raw.memory ? undefined : createWalManager(options.path, clock)
   let version = 0
-  const runTransaction = <R>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', work: (tx: SqliteTransaction<Tables>) => R): R => {
+  const runTransaction = <R>(
+    begin: 'BEGIN' | 'BEGIN IMMEDIATE',
+    work: (tx: SqliteTransaction<Tables>) => R,
+  ): { result: R; events: Iterable<DomainEvent> } => {
     prepare(begin).run()
+    pendingEvents = new Map()
     try {
       const result = work(tx)
       prepare('COMMIT').run()
       if (begin === 'BEGIN IMMEDIATE') version++
-      return result
+      return { result, events: pendingEvents.values() }
     } catch (error) {
       if (raw.inTransaction) prepare('ROLLBACK').run()
       throw error
     }
   }
 
-  const runWithBusyRetry = async <R>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', work: (tx: SqliteTransaction<Tables>) => R): Promise<R> => {
+  const runWithBusyRetry = async <R>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', work: (tx: SqliteTransaction<Tables>) => R) => {
     const deadline_ms = clock.monotonic() + busyRetry.timeout_ms
     for (;;) {
       try {
@@ -138,13 +149,18 @@ export function openSqlite<Tables>(options: SqliteOptions): SqliteDatabase<Table
   return {
     raw,
     dataVersion: () => version,
-    read: (work) => runWithBusyRetry('BEGIN', work),
+    read: async (work) => (await runWithBusyRetry('BEGIN', work)).result,
     async write(work) {
-      const result = await runWithBusyRetry('BEGIN IMMEDIATE', work)
+      const { result, events } = await runWithBusyRetry('BEGIN IMMEDIATE', work)
       if (options.durable) await walManager?.sync()
+      for (const event of events) options.onEvent?.(event)
       return result
     },
-    writeSync: (work) => runTransaction('BEGIN IMMEDIATE', work),
+    writeSync(work) {
+      const { result, events } = runTransaction('BEGIN IMMEDIATE', work)
+      for (const event of events) options.onEvent?.(event)
+      return result
+    },
     readSync: (work) => work(tx),
     async close() {
       await walManager?.close()

@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { DomainEvent } from '../contract/domain-events.ts'
 import { type Clock, isoTime, systemClock } from '../lib/clock.ts'
+import { createEventBus, type EventBus } from '../lib/event-bus.ts'
 import { type SqliteDatabase, type SqliteTransaction, openSqlite } from './sqlite.ts'
 import { createLogStore, type LogStore } from './log-store.ts'
 import { createMetricsStore, type MetricsStore } from './metrics-store.ts'
@@ -16,6 +18,8 @@ export interface Store {
   db: Db
   logs: LogStore
   metrics: MetricsStore
+  /** What committed transactions published, and what their subscribers publish themselves. */
+  events: EventBus<DomainEvent>
   /** This start found the ledger damaged. */
   recovery: DatabaseRecovery | undefined
   close(): Promise<void>
@@ -24,6 +28,7 @@ export interface Store {
 interface StoreFileOptions {
   path: string
   clock: Clock
+  onEvent?: (event: DomainEvent) => void
 }
 
 /** A file up to this size is checked at every start: it takes a few milliseconds. A larger ledger after a crash. */
@@ -41,12 +46,14 @@ export async function openStore(options: { data_dir: string; after_crash: boolea
   const bytes = existsSync(path) ? statSync(path).size : 0
   const needsCheck = bytes > 0 && (options.after_crash || bytes <= alwaysCheckedLimit_bytes)
 
+  const events = createEventBus<DomainEvent>()
+  const onEvent = events.publish
   let recovery: DatabaseRecovery | undefined
-  let db = await openMainDatabase({ path, clock }, needsCheck, bytes === 0 && hasDatabaseCopies(data_dir))
+  let db = await openMainDatabase({ path, clock, onEvent }, needsCheck, bytes === 0 && hasDatabaseCopies(data_dir))
   if (db instanceof DamagedDatabaseError) {
     recovery = recoverDatabase({ data_dir, newest_version: migrations.length, why: db.reason, now: isoTime(clock.now()) })
     if (!recovery) throw db
-    db = await openMainDatabase({ path, clock }, true, false)
+    db = await openMainDatabase({ path, clock, onEvent }, true, false)
     if (db instanceof DamagedDatabaseError) throw db
   }
   await migrate(db, migrations, join(data_dir, 'backups'))
@@ -65,6 +72,7 @@ export async function openStore(options: { data_dir: string; after_crash: boolea
     db: mainDatabase,
     logs: createLogStore(logs),
     metrics: createMetricsStore(metrics),
+    events,
     recovery,
     async close() {
       await mainDatabase.close()
@@ -88,11 +96,15 @@ class DamagedDatabaseError extends Error {
   }
 }
 
-async function openMainDatabase({ path, clock }: StoreFileOptions, needsCheck: boolean, isMissing: boolean): Promise<Db | DamagedDatabaseError> {
+async function openMainDatabase(
+  { path, clock, onEvent }: StoreFileOptions,
+  needsCheck: boolean,
+  isMissing: boolean,
+): Promise<Db | DamagedDatabaseError> {
   if (isMissing) return new DamagedDatabaseError(path)
   let db: Db | undefined
   try {
-    db = openSqlite<Tables>({ path, clock, durable: true })
+    db = openSqlite<Tables>({ path, clock, durable: true, onEvent })
     const verdict = needsCheck ? db.raw.pragma('quick_check(1)', { simple: true }) : 'ok'
     if (verdict === 'ok') return db
     throw new Error(String(verdict))

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { allOperations } from '../../server/contract/index.ts'
 import type { OperationSpec } from '../../server/contract/operation.ts'
-import type { JsonSchema } from '../../server/api/openapi/document.ts'
+import type { JsonSchema } from '../../server/api/openapi/types.ts'
 import { createSeededRandom } from '../support/seeded-random.ts'
 import { createSchemaValues } from '../support/schema-values.ts'
 

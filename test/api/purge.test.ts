@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { EdgeCache } from '../../server/edge/edge.ts'
 import { createCachePurger, createPurgeTokenLookup, recordCacheEvent } from '../../server/features/cache-purge.ts'
-import { createEventBus } from '../../server/lib/event-bus.ts'
 import { systemClock } from '../../server/lib/clock.ts'
 import { hashSecret, isToken, newToken } from '../../server/lib/token.ts'
 import { listCacheEvents } from '../../server/store/cache-events.ts'
@@ -45,7 +44,7 @@ afterEach(async () => {
 const events = () => store.db.read((tx) => listCacheEvents(tx, { project_id: 'prj_blog', before: undefined, limit: 2000 }))
 
 function purgeOver(purge: EdgeCache['purge']) {
-  return createCachePurger({ db: store.db, cache: { purge }, clock: systemClock, bus: createEventBus() })
+  return createCachePurger({ db: store.db, cache: { purge }, clock: systemClock })
 }
 
 describe('a purge', () => {

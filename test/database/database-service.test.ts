@@ -1,4 +1,5 @@
 /** The rows of databases and what is promised about them, on drivers in memory. */
+import type { DomainEvent } from '../../server/contract/domain-events.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,7 +26,7 @@ const open = () =>
   createDatabaseService({
     db: store.db,
     sealer,
-    bus: createEventBus(),
+    events: createEventBus<DomainEvent>(),
     clock: fixedClock('2026-01-31'),
     log: silentLog,
     servers,

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll } from 'vitest'
 import { root } from '../support/instance-process.ts'
-import { type PlatformSettings, startTestPlatform, type TestPlatform } from '../support/platform.ts'
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
+import type { PlatformSettings } from '../support/platform-process.ts'
 
 /** One platform for all the suites of a file. */
 export function usePlatform(runtime: PlatformSettings['runtime'], prepare: (data_dir: string) => void = () => {}): () => TestPlatform {

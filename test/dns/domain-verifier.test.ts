@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createDomainChecker } from '../../server/dns/domain-checker.ts'
 import { createDomainVerifier, type DomainVerifier } from '../../server/features/domain-verifier.ts'
-import { createEventBus } from '../../server/lib/event-bus.ts'
 import { isoTime } from '../../server/lib/clock.ts'
 import { newId } from '../../server/lib/id.ts'
 import { type DomainView, findDomainView, insertDomain } from '../../server/store/domains.ts'
@@ -65,7 +64,6 @@ function createTestVerifier(): DomainVerifier {
         return asking.check(hostname, platform_ip)
       },
     },
-    bus: createEventBus(),
     clock: { ...still, now: () => now },
     refreshHosts: (id) => refreshed.push(id),
     platformIp: () => ip,

@@ -14,7 +14,7 @@ describe.each(edgePaths)('HTTPS at the edge, $name', ({ fast_path }) => {
   const sockets = new WebSocketServer({ noServer: true })
 
   beforeAll(async () => {
-    secureEdge = await startSecureEdge({ fast_path, look_secret: 'the platform itself' })
+    secureEdge = await startSecureEdge({ fast_path, probe_secret: 'the platform itself' })
     ;({ port, ca } = secureEdge)
     secureEdge.app.server.on('upgrade', (asked, socket, head) =>
       sockets.handleUpgrade(asked, socket, head, (one) => one.on('message', (text) => one.send(`you said ${String(text)}`))),
@@ -81,7 +81,7 @@ describe.each(edgePaths)('HTTPS at the edge, $name', ({ fast_path }) => {
 
     test('who begins a handshake and does not go on is cut off too', async () => {
       // Node's own TLS has its own timers, which no clock moves.
-      const hasty = await startSecureEdge({ fast_path, head_timeout_ms: 200 })
+      const hasty = await startSecureEdge({ fast_path, header_timeout_ms: 200 })
       onTestFinished(() => hasty.close())
       const socket = connectPlain({ host: '127.0.0.1', port: hasty.port })
       socket.write(Buffer.from([22, 3, 1, 0, 200, 1]))

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createDomainOrders, type DomainOrderDeps, type DomainOrders, type DomainPurchase } from '../../server/features/domain-orders.ts'
 import { createDomainRenewals } from '../../server/features/domain-renewals.ts'
-import { createEventBus } from '../../server/lib/event-bus.ts'
 import { silentLog } from '../../server/lib/log.ts'
 import { createRegistrars } from '../../server/registrar/index.ts'
 import { RegistrarError } from '../../server/registrar/registrar.ts'
@@ -46,7 +45,6 @@ beforeEach(async () => {
     db: store.db,
     registrars: createRegistrars(porkbun.options, clock),
     sealer: createSealer(new Uint8Array(32)),
-    bus: createEventBus(),
     clock,
     log: silentLog,
     platformIp: () => '203.0.113.9',

@@ -1,3 +1,4 @@
+import type { DomainEvent } from '../../server/contract/domain-events.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createLogWriter, type LogWriter } from '../../server/deployments/log-writer.ts'
 import { createSecretMask } from '../../server/deployments/secret-mask.ts'
@@ -10,16 +11,16 @@ import { openMemoryStore } from '../support/api-server.ts'
 import { createTestClock } from '../support/test-clock.ts'
 
 let store: Store
-const bus = createEventBus()
+const events = createEventBus<DomainEvent>()
 const clock = createTestClock({ frozen_at: '2026-01-31T12:00:00.000Z' })
-const deps = () => ({ db: store.db, logs: store.logs, bus, clock })
+const deps = () => ({ db: store.db, logs: store.logs, events, clock })
 beforeEach(async () => {
   store = await openMemoryStore(clock)
 })
 afterEach(() => store.close())
 
 const writerOf = (stream: string, head = 25e6, tail = 25e6): LogWriter =>
-  createLogWriter({ logs: store.logs, bus, clock, log: silentLog, stream, keep_head_bytes: head, keep_tail_bytes: tail })
+  createLogWriter({ logs: store.logs, events, clock, log: silentLog, stream, keep_head_bytes: head, keep_tail_bytes: tail })
 const fields = '"stream":"stdout","deployment_id":null'
 
 async function take(events: AsyncIterable<StreamEvent>, enough: (event: StreamEvent) => boolean): Promise<StreamEvent[]> {

@@ -1,3 +1,5 @@
+import type { DomainEvent } from '../../server/contract/domain-events.ts'
+import { createEventBus } from '../../server/lib/event-bus.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -161,7 +163,8 @@ export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 /** The three databases of a platform, in memory. */
 export async function openMemoryStore(clock: Clock): Promise<Store> {
-  const open = <T>() => openSqlite<T>({ path: ':memory:', durable: false, clock })
+  const events = createEventBus<DomainEvent>()
+  const open = <T>() => openSqlite<T>({ path: ':memory:', durable: false, clock, onEvent: events.publish })
   const [db, logs, metrics] = [open<Tables>(), open<LogTables>(), open<MetricsTables>()]
   await migrate(db, migrations)
   await migrate(logs, logMigrations)
@@ -170,6 +173,7 @@ export async function openMemoryStore(clock: Clock): Promise<Store> {
     db,
     logs: createLogStore(logs),
     metrics: createMetricsStore(metrics),
+    events,
     recovery: undefined,
     async close() {
       await Promise.all([db.close(), logs.close(), metrics.close()])

@@ -1,3 +1,5 @@
+import type { RegistrarChoice } from '../../server/registrar/index.ts'
+import type { StripeOptions } from '../../server/options.ts'
 /**
  * A whole platform in a process of its own, so that a test and the platform under test never share an event loop. Started by
  * `startTestPlatform` with its options in the first argument; answers calls by Node's IPC channel and ends with its parent.
@@ -9,9 +11,31 @@ import { createLog } from '../../server/lib/log.ts'
 import { readOptions } from '../../server/options.ts'
 import type { PlatformHost } from '../../server/platform.ts'
 import { instanceIdOf, createDockerView } from './docker.ts'
-import type { PlatformSettings } from './platform.ts'
 import { chromiumPath } from './requirements.ts'
 import { createTestClock } from './test-clock.ts'
+
+export interface PlatformSettings {
+  runtime: 'process' | 'docker'
+  data_dir: string
+  port?: number
+  edge_port?: number
+  /** Pictures are taken of what is deployed, by this machine's Chromium. */
+  screenshots?: boolean
+  /** Stand for this machine's addresses on a network; of 127.0.0.0/8, which Linux has whole. */
+  lan_addresses?: string[]
+  /** A payment processor, such as `startStripe().options`. */
+  stripe?: StripeOptions
+  /** Where names are bought, such as `startPorkbun().options`; else the local registrar. */
+  registrar?: RegistrarChoice
+  /** A mail server; without one nothing is sent. */
+  smtp_url?: string
+  /** Addresses where a Docker engine is looked for, such as that of `createEngineGate`. */
+  docker_candidates?: string[]
+  /** How far the platform's clock is ahead of the system's when it starts. */
+  ahead_ms?: number
+  /** URL of a module whose export `host` is a `PlatformHost`: what cannot be sent to a process, such as a camera or a keychain. */
+  host_module?: string
+}
 
 const settings = JSON.parse(process.argv[2] ?? '') as PlatformSettings & { log_file: string; is_temporary: boolean; keeps_log: boolean }
 const { data_dir, log_file } = settings

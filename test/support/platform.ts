@@ -9,13 +9,12 @@ import Docker from 'dockerode'
 import { nodeFlags } from '../../server/cli/prepare.mjs'
 import type { Deployment, DeploymentDetail } from '../../server/contract/deployments.ts'
 import type { Project } from '../../server/contract/projects.ts'
-import type { StripeOptions } from '../../server/options.ts'
 import type { Platform } from '../../server/platform.ts'
-import type { RegistrarChoice } from '../../server/registrar/index.ts'
 import { createDockerView } from './docker.ts'
 import type { PlatformCalls } from './platform-process.ts'
 import { dockerSocket } from './requirements.ts'
 import { until } from './until.ts'
+import type { PlatformSettings } from './platform-process.ts'
 
 export { until }
 
@@ -47,29 +46,6 @@ export interface TestPlatform extends Client {
 
 /** A look of the platform at its apps, due every second, that comes five seconds late tells it that the machine slept. */
 const idleStep_ms = 4_000
-
-export interface PlatformSettings {
-  runtime: 'process' | 'docker'
-  data_dir: string
-  port?: number
-  edge_port?: number
-  /** Pictures are taken of what is deployed, by this machine's Chromium. */
-  screenshots?: boolean
-  /** Stand for this machine's addresses on a network; of 127.0.0.0/8, which Linux has whole. */
-  lan_addresses?: string[]
-  /** A payment processor, such as `startStripe().options`. */
-  stripe?: StripeOptions
-  /** Where names are bought, such as `startPorkbun().options`; else the local registrar. */
-  registrar?: RegistrarChoice
-  /** A mail server; without one nothing is sent. */
-  smtp_url?: string
-  /** Addresses where a Docker engine is looked for, such as that of `createEngineGate`. */
-  docker_candidates?: string[]
-  /** How far the platform's clock is ahead of the system's when it starts. */
-  ahead_ms?: number
-  /** URL of a module whose export `host` is a `PlatformHost`: what cannot be sent to a process, such as a camera or a keychain. */
-  host_module?: string
-}
 
 export interface Client {
   /** One call of the API as the owner, or with another token. The answer's JSON is in `body`. */

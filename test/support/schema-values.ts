@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import type { JsonSchema } from '../../server/api/openapi/document.ts'
+import type { JsonSchema } from '../../server/api/openapi/types.ts'
 import type { SeededRandom } from './seeded-random.ts'
 
 /**

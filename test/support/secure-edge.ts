@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { EdgeOptions } from '../../server/edge/server.ts'
 import { startApp, startEdge, type ListeningServer, type TestEdge } from './edge.ts'
 import { createTestAuthority } from './tls.ts'
 
@@ -26,7 +27,7 @@ export interface SecureEdge {
 }
 
 /** An edge with HTTPS before an app of many kinds of answer. */
-export async function startSecureEdge(options: { fast_path?: boolean; look_secret?: string; head_timeout_ms?: number } = {}): Promise<SecureEdge> {
+export async function startSecureEdge(options: Pick<EdgeOptions, 'fast_path' | 'header_timeout_ms' | 'probe_secret'> = {}): Promise<SecureEdge> {
   const authority = createTestAuthority()
   const requests: ReceivedRequest[] = []
   const cache = { directory: null, memory_bytes: () => 2 ** 24, disk_bytes: () => 0 }

@@ -1,6 +1,7 @@
 import type { Account, User } from '../../server/contract/instance.ts'
 import type { Project } from '../../server/contract/projects.ts'
-import { type PlatformSettings, startTestPlatform, type TestPlatform } from './platform.ts'
+import { startTestPlatform, type TestPlatform } from './platform.ts'
+import type { PlatformSettings } from './platform-process.ts'
 
 /** A platform that is shared: `api`, `createProject` and the other calls are those of its owner, whose account alone deploys processes. */
 export interface SharedPlatform extends TestPlatform {

@@ -1,5 +1,5 @@
 import type { DeploymentDetail, DeploymentFailure } from '../../../server/contract/deployments.ts'
-import type { LogLine } from '../logs/log-store.ts'
+import type { LogLine } from '../logs/log-line.ts'
 import { stripAnsi } from '../logs/ansi.ts'
 
 const errorPattern = /\b(error|errno|fatal|failed|failure|cannot|could not|not found|unexpected|exception|ERR!|ELIFECYCLE)\b/i

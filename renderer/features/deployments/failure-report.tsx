@@ -5,7 +5,7 @@ import { Button } from '../../components/button.tsx'
 import { helpTopicForFailure } from '../../lib/help-topic-for.ts'
 import { HelpLink } from '../../components/help-link.tsx'
 import { Prose } from '../../components/prose.tsx'
-import type { LogLine } from '../logs/log-store.ts'
+import type { LogLine } from '../logs/log-line.ts'
 import { stripAnsi } from '../logs/ansi.ts'
 
 /** Why it failed, what to do, and the line where it went wrong, before anything else. */

@@ -5,7 +5,8 @@ import type { StreamEvent } from '../../api/api-client.ts'
 import type { StreamState } from '../../api/event-stream.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { useClient } from '../../api/queries.ts'
-import { type LogLine, createLogStore } from '../logs/log-store.ts'
+import { createLogStore } from '../logs/log-store.ts'
+import type { LogLine } from '../logs/log-line.ts'
 
 /** The build log as it is written. Steps and status that the stream tells go into the cached deployment, for all who show it. */
 export function useBuildLog(slug: string, id: string, enabled: boolean) {

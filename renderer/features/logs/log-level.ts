@@ -1,7 +1,6 @@
-import type { LogLine } from './log-store.ts'
+import type { LogLine } from './log-line.ts'
 import { stripAnsi } from './ansi.ts'
-
-export type LogLevel = 'error' | 'warn' | 'info'
+import type { LogLevel } from './log-line.ts'
 
 /** Of a line, in this order: what it says of itself, what the line says that it continues, and what its stream is for. */
 export function lineLevel(line: LogLine): LogLevel {

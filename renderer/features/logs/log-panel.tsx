@@ -3,7 +3,8 @@ import { type ReactNode, useDeferredValue, useMemo, useState, useSyncExternalSto
 import { readPreference, writePreference, useUi } from '../../stores/ui.ts'
 import { IconButton } from '../../components/button.tsx'
 import { copyText } from '../../components/copy.tsx'
-import { type LogLine, type LogOutputFilter, type LogStore, matchesFilter, formatLines } from './log-store.ts'
+import { type LogOutputFilter, type LogStore, matchesFilter, formatLines } from './log-store.ts'
+import type { LogLine } from './log-line.ts'
 import { LogView } from './log-view.tsx'
 import './log-panel.css'
 

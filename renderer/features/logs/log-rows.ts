@@ -1,4 +1,5 @@
-import { type LogFilter, type LogLine, type LogStore, matchesFilter, lineColumns } from './log-store.ts'
+import { type LogFilter, type LogStore, matchesFilter, lineColumns } from './log-store.ts'
+import type { LogLine } from './log-line.ts'
 
 export const lineHeight = 20
 

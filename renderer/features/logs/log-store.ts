@@ -1,25 +1,10 @@
-import { type LogLevel, lineLevel } from './log-level.ts'
+import { lineLevel } from './log-level.ts'
 import { stripAnsi } from './ansi.ts'
+import type { LogLine } from './log-line.ts'
+import type { LogSource } from './log-line.ts'
 
-export type LogSource = 'stdout' | 'stderr' | 'system'
 /** Lines of one stream, or of this level and above. */
 export type LogOutputFilter = LogSource | 'warn' | 'error'
-
-export interface LogLine {
-  text: string
-  source: LogSource
-  ts: string | null
-  /** The step of a build, or the deployment that a running app belongs to. */
-  group: string | null
-  /** Its number, from 1, for as long as the store lives. */
-  number: number
-  /** Made once, when first asked for: a hundred thousand lines are measured when the window changes, and searched at every key. */
-  width?: number | undefined
-  lower?: string | undefined
-  level?: LogLevel | undefined
-  /** An indented line belongs to the last one before it in its stream that is not. */
-  continues?: LogLine | undefined
-}
 
 export interface LogFilter {
   /** In lower case; empty: all. */

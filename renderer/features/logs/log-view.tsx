@@ -3,7 +3,8 @@ import { type CSSProperties, memo, useEffect, useLayoutEffect, useMemo, useRef, 
 import { formatClockTime } from '../../lib/format.ts'
 import { lineLevel } from './log-level.ts'
 import { createLogRows, lineHeight } from './log-rows.ts'
-import { type LogFilter, type LogLine, type LogStore, maxShownColumns } from './log-store.ts'
+import { type LogFilter, type LogStore, maxShownColumns } from './log-store.ts'
+import type { LogLine } from './log-line.ts'
 import { parseAnsi } from './ansi.ts'
 import { useFollowTail } from './use-follow-tail.ts'
 

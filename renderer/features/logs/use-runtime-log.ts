@@ -2,7 +2,8 @@ import { useEffect, useMemo, useState } from 'react'
 import type { RuntimeStateEvent } from '../../../server/contract/deployments.ts'
 import type { StreamState } from '../../api/event-stream.ts'
 import { useClient } from '../../api/queries.ts'
-import { type LogLine, createLogStore } from './log-store.ts'
+import { createLogStore } from './log-store.ts'
+import type { LogLine } from './log-line.ts'
 
 const initialLines = '2000'
 

@@ -1,5 +1,7 @@
 import { openApiDocument } from './document.ts'
-import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, JsonSchema } from './document.ts'
+import type { OpenApiDocument } from './document.ts'
+import type { OpenApiParameter } from './types.ts'
+import type { OpenApiOperation, JsonSchema } from './types.ts'
 import { escapeHtml, htmlPage } from '../html-page.ts'
 import type { ApiResponse } from '../response.ts'
 

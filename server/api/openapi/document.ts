@@ -8,52 +8,8 @@ import { limits } from '../../contract/limits.ts'
 import type { OperationGroup, OperationSpec } from '../../contract/operation.ts'
 import { project } from '../../contract/projects.ts'
 import { addExamples } from './examples.ts'
-
-/** As much of a JSON Schema as we read ourselves; the rest passes through. */
-export interface JsonSchema {
-  $ref?: string
-  type?: string | string[]
-  description?: string
-  properties?: Record<string, JsonSchema>
-  required?: string[]
-  items?: JsonSchema
-  enum?: unknown[]
-  anyOf?: JsonSchema[]
-  [keyword: string]: unknown
-}
-
-export interface OpenApiParameter {
-  name: string
-  in: 'path' | 'query' | 'header'
-  required: boolean
-  description?: string
-  schema: JsonSchema
-  example?: unknown
-}
-
-interface OpenApiMedia {
-  schema: JsonSchema
-  example?: unknown
-  examples?: Record<string, { value: unknown }>
-  'x-events'?: Record<string, JsonSchema>
-}
-
-export interface OpenApiResponse {
-  description: string
-  headers?: Record<string, { $ref: string }>
-  content?: Record<string, OpenApiMedia>
-}
-
-export interface OpenApiOperation {
-  operationId: string
-  tags: string[]
-  summary: string
-  description?: string
-  security?: Record<string, never[]>[]
-  parameters?: OpenApiParameter[]
-  requestBody?: { required: boolean; content: Record<string, OpenApiMedia> }
-  responses: Record<string, OpenApiResponse>
-}
+import type { OpenApiResponse, OpenApiOperation, JsonSchema } from './types.ts'
+import type { OpenApiParameter } from './types.ts'
 
 const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 

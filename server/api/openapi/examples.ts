@@ -1,6 +1,6 @@
 import { errorStatus } from '../../contract/errors.ts'
 import type { ErrorCode } from '../../contract/errors.ts'
-import type { OpenApiResponse, OpenApiOperation, JsonSchema } from './document.ts'
+import type { OpenApiResponse, OpenApiOperation, JsonSchema } from './types.ts'
 
 type Schemas = Record<string, JsonSchema>
 

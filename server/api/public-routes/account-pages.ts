@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import type { PublicRoute, PublicRequest } from './index.ts'
+import type { PublicRoute, PublicRequest } from './public-route.ts'
 import { renderAlert, parseFormFields, crossSiteReason, respondSignedIn, type IssuedSession } from './forms.ts'
 import { escapeHtml, htmlPage } from '../html-page.ts'
 import { jsonResponse } from '../response.ts'

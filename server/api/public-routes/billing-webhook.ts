@@ -1,4 +1,4 @@
-import type { PublicRoute } from './index.ts'
+import type { PublicRoute } from './public-route.ts'
 import { jsonResponse } from '../response.ts'
 
 /** What the payment processor's events do. The signature is of the bytes as they came. */

@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/errors.ts'
 import { isOwnOrigin } from '../authentication.ts'
-import type { PublicRequest } from './index.ts'
+import type { PublicRequest } from './public-route.ts'
 import { escapeHtml, htmlPage } from '../html-page.ts'
 import { type ApiResponse, jsonResponse, redirectResponse } from '../response.ts'
 

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import { version } from '../../contract/index.ts'
 import type { RuntimeStatus } from '../../contract/instance.ts'
 import { billingWebhookRoute } from './billing-webhook.ts'
@@ -13,6 +12,7 @@ import { jsonResponse, redirectResponse, textResponse } from '../response.ts'
 import type { ApiResponse } from '../response.ts'
 import { showSignIn, submitSignIn } from './sign-in.ts'
 import type { SignInOptions } from './sign-in.ts'
+import type { PublicRoute } from './public-route.ts'
 
 /** What /healthz tells. `checks` are short words per part, such as `{database: 'ok'}`. */
 export interface Health {
@@ -21,31 +21,6 @@ export interface Health {
   runtime: RuntimeStatus | null
   uptime_s: number
   checks: Record<string, string>
-}
-
-export interface PublicRequest {
-  query: URLSearchParams
-  params: Record<string, string>
-  headers: IncomingHttpHeaders
-  /** All values of a header as they came. */
-  headerValues(name: string): string[]
-  body: Buffer
-  is_head: boolean
-  accepts_html: boolean
-  /** A page or its script asks, in a browser that says so (Fetch Metadata). */
-  is_browser: boolean
-  /** It came from this machine itself and not over the network. */
-  is_local: boolean
-}
-
-/** What is no operation of the record, and open to everybody. */
-export interface PublicRoute {
-  /** GET when absent. */
-  method?: 'POST'
-  path: string
-  /** Whether a visit counts towards the rate limit; of whom, or always of the peer's address. */
-  rate_limit: boolean | 'by_address'
-  handle(request: PublicRequest): Promise<ApiResponse>
 }
 
 export interface PublicRouteOptions extends SignInOptions {

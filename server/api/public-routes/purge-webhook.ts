@@ -1,7 +1,7 @@
 import { purgeWebhookBody } from '../../contract/cache.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { PurgeScope } from '../../features/cache-purge.ts'
-import type { PublicRoute, PublicRequest } from './index.ts'
+import type { PublicRoute, PublicRequest } from './public-route.ts'
 import { parseBody } from '../parse-input.ts'
 import { jsonResponse } from '../response.ts'
 

@@ -1,5 +1,5 @@
 import { Problem } from '../../contract/errors.ts'
-import type { PublicRequest } from './index.ts'
+import type { PublicRequest } from './public-route.ts'
 import { renderAlert, parseFormFields, crossSiteReason, respondSignedIn, type IssuedSession, sessionCookie, signInScript } from './forms.ts'
 import { escapeHtml, htmlPage } from '../html-page.ts'
 import { redirectResponse } from '../response.ts'
