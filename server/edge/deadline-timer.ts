@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 
-/** What has a deadline: a field that its owner sets as often as it likes, at no cost. 0 is none. */
+/** Something with a deadline. Its owner sets `deadline` as often as it likes, at no cost; 0 means none. */
 export interface Timeout {
   deadline: number
   expire(): void
@@ -14,12 +14,13 @@ export interface DeadlineTimer {
   stop(): void
 }
 
-/** One coarse timer for all connections. A timer of its own for each request would cost more than reading its head. */
+/** One coarse timer for all connections, because a timer per request would cost more than reading the request's head. */
 export function createDeadlineTimer(clock: Clock, tick_ms: number): DeadlineTimer {
   const timeouts = new Set<Timeout>()
   const timer = clock.setInterval(() => {
     const now = clock.monotonic()
-    // A tick that comes late: we were held up, and heard nobody. What they sent meanwhile is read first, and is not late.
+    // If a tick is late, the event loop was blocked and read no input. Every deadline moves by the delay, so that input that has already arrived is
+    // not counted as late.
     const delay_ms = Math.max(0, now - deadlines.now - tick_ms)
     deadlines.now = now
     for (const timeout of timeouts) {

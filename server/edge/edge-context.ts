@@ -6,17 +6,17 @@ import type { MetricsCollector } from './metrics.ts'
 import type { RouteTarget, Router } from './router.ts'
 import type { DeadlineTimer, Timeout } from './deadline-timer.ts'
 
-/** What the gate knows of HTTPS. */
+/** The edge's HTTPS listener and redirect setting. */
 export interface HttpsState {
-  /** Of its listener; 0 as long as there is none. */
+  /** The port of the HTTPS listener; 0 if there is none. */
   port: number
-  /** Whether plain HTTP is sent on to it. */
+  /** Whether plain HTTP is redirected to HTTPS. */
   isRedirectEnabled(): boolean
-  /** Connections of plain HTTP that came to its port. */
+  /** Plain HTTP connections to the HTTPS port. */
   plaintextConnections: WeakSet<Transport>
 }
 
-/** What both paths share. */
+/** State that the fast path and the node path share. */
 export interface EdgeContext {
   router: Router
   deadlines: DeadlineTimer
@@ -28,14 +28,17 @@ export interface EdgeContext {
   dateLine(): string
   start_timeout_ms: number
   probe_secret: string | undefined
-  /** Connections that did not come by the main listener. `as`: the name that stands for its address; `is_look`: they are our own. */
+  /**
+   * Connections from listeners other than the main one. `as`: the host name that an address on the network means; `is_probe`: the connection is the
+   * platform's own.
+   */
   networkConnections: WeakMap<Transport, { as: string | undefined; is_probe: boolean }>
-  /** A cookie of the platform's own, kept from apps that share a host name with it. */
+  /** A platform cookie that apps sharing a host name with the dashboard must not receive. */
   private_cookie: string | undefined
   https: HttpsState
-  /** Connections on the plain path. */
+  /** Connections on the fast path. */
   fastPathConnections: Set<{ close(): void }>
-  /** Requests under way by connection, on the ordinary path. */
+  /** Active requests by connection, on the node path. */
   requestsByConnection: WeakMap<Transport, ConnectionRequests>
   header_timeout_ms: number
   body_window_ms: number
@@ -44,18 +47,18 @@ export interface EdgeContext {
 interface ConnectionRequests {
   requests: Set<{
     readonly isComplete: boolean
-    /** Ends a request whose body is broken: its answer is this one, unless another has begun, and its connection is closed. */
+    /** Rejects a request whose body is malformed: answers with this status unless a response has begun, then closes the connection. */
     refuse(status: number, message: string): void
   }>
-  /** Called when the last of them is answered. */
+  /** Called when the last of the requests is answered. */
   onAllAnswered: (() => void) | undefined
 }
 
 const noop = (): void => {}
 
 /**
- * What serves a name now; while its app is starting the request waits for the route to change. `then` is called once, at
- * once when nothing has to be waited for. Returns how to stop waiting.
+ * Finds the target of a host name. While the app is starting, the request waits for the route to change. Calls `onTarget` once, immediately if there
+ * is nothing to wait for. Returns a function that stops waiting.
  */
 export function waitForTarget(edge: EdgeContext, host: string, onTarget: (target: RouteTarget | undefined) => void): () => void {
   const current = edge.router.find(host)
@@ -92,11 +95,11 @@ export function waitForTarget(edge: EdgeContext, host: string, onTarget: (target
 
 const isStarting = (target: RouteTarget | undefined): boolean => target?.route.kind === 'page' && target.route.page === 'starting'
 
-/** Watches that a request body keeps coming. Only the client's own slowness counts: not while the app holds it up. */
+/** Checks that a request body keeps arriving. Only the client's own slowness counts, not time during which the app applies back pressure. */
 export class BodyTimeout implements Timeout {
   deadline: number
   bytes = 0
-  /** The app does not take more now, or has begun to answer: then a pause is a conversation. */
+  /** The app applies back pressure or has begun to answer. After an answer has begun, a pause is part of a dialogue. */
   isSuspended = false
   readonly #deadlines: DeadlineTimer
   readonly #window_ms: number

@@ -1,53 +1,55 @@
 import type { MetricsCollector } from './metrics.ts'
 
 /**
- * The edge: `http://{slug}.localhost:PORT` to whatever serves that name now. It looks names up in a table that the
- * yard keeps; it never splits or guesses them. It knows nothing of rows, builds or the API.
+ * The edge routes `http://{slug}.localhost:PORT` to the app that serves the name. It finds host names in a table that the deployment service
+ * maintains and never derives anything from the name itself. It does not know about database rows, builds or the API.
  */
 export interface Edge {
-  /** Opens the listener and resolves with the port that it got. A taken port: the next free one, and `fell_back` is true. */
+  /** Opens the listener and resolves with its port. If the port is taken, the next free one is used and `fell_back` is true. */
   listen(options: { host: string; port: number }): Promise<{ port: number; fell_back: boolean }>
 
   /** The same for HTTPS: HTTP/2 and HTTP/1.1 over TLS. */
   listenSecure(options: { host: string; port: number }): Promise<{ port: number; fell_back: boolean }>
 
   /**
-   * Opens a further listener, on an address of the network. `as`: what asks there for an address, or by a name that is
-   * none of the internet's, is for this name. `is_look`: whoever comes by it is the platform itself, and no visitor. Rejects when the port is taken; closing cuts its connections at once.
+   * Opens another listener, on a network address. `as`: requests that name an address or a local-network name are for this host. `is_probe`:
+   * connections come from the platform itself and are not visits. Rejects if the port is taken; closing cuts its connections immediately.
    */
   listenOnNetwork(options: { address: string; port: number; as?: string; is_probe?: boolean }): Promise<{ port: number; close(): Promise<void> }>
 
   /**
-   * Puts a route in place at once and for every request from now on. Resolves, for the route that was replaced, when its
-   * last request has ended or after `drain_ms` (its connections are then cut).
+   * Sets a route for all following requests. Resolves when the last request on the replaced route has ended, or after `drain_ms`, when its remaining
+   * connections are cut.
    */
   setRoute(host: string, route: Route, options?: { drain_ms?: number }): Promise<void>
 
-  /** Takes a name away: it answers 404 from now on. */
+  /** Removes a route. Its host name answers 404 from now on. */
   removeRoute(host: string, options?: { drain_ms?: number }): Promise<void>
 
-  /** Further names of one that has a route, or may have: they lead where it leads, pages included. Takes the place of those before. */
+  /**
+   * Sets the aliases of a host name, which may not have a route yet. Aliases follow its route, status pages included. Replaces the previous aliases.
+   */
   setAliases(host: string, names: readonly string[]): void
 
-  /** The route of a name, for the doctor and tests. */
+  /** The route of a host name, for the doctor and tests. */
   getRoute(host: string): Route | undefined
 
   /**
-   * When each project was last asked for something, by its id (or as its route says), since the last call; one with an open stream or WebSocket is
-   * in it each time. The platform's own looks do not count: they bear `look_secret` in `X-Homeport-Look`.
+   * When each project last received a request, since the previous call, keyed by project id or by the route's `visited_as`. A project with an open
+   * stream or WebSocket is always included. The platform's own probes, which carry `probe_secret` in `X-Homeport-Look`, do not count.
    */
   takeLastRequests(): Map<string, number>
 
   /**
-   * Since when nobody has visited a name, in milliseconds of the monotonic clock (to a quarter of a second); undefined while
-   * a visit is under way (an open stream or WebSocket is one), and when there is no such name.
+   * Since when a host name has been idle, in milliseconds of the monotonic clock (accurate to 250 ms). Undefined while a request, stream or WebSocket
+   * is open, and for an unknown host name.
    */
   idleSince(host: string): number | undefined
 
-  /** What is stored of the apps' answers. */
+  /** The cached responses of the apps. */
   cache: EdgeCache
 
-  /** Counts what is asked of the projects. */
+  /** Counts the requests of each project. */
   metrics: MetricsCollector
 
   close(options?: { grace_ms?: number }): Promise<void>
@@ -58,11 +60,11 @@ export type Route = RouteOwner &
     | { kind: 'upstream'; host: string; port: number }
     | { kind: 'static'; directory: string; spa_fallback: boolean }
     /**
-     * An app that sleeps: what is stored of it is answered; the first request for more calls `EdgeOptions.wake`, and all of those
-     * wait for the route to change.
+     * A sleeping app. Cached responses are served; the first request that needs the app calls `EdgeOptions.wake`, and all such requests wait for the
+     * route to change.
      */
     | { kind: 'asleep' }
-    /** A page of our own. `starting` holds requests until the route changes. */
+    /** A status page of the edge. `starting` holds requests until the route changes. */
     | { kind: 'page'; page: 'not_deployed' | 'building' | 'starting' | 'stopped' | 'crashed' | 'failed' }
   )
 
@@ -72,9 +74,9 @@ interface RouteOwner {
   project_id: string
   project_name: string
   deployment_id: string | null
-  /** Where the person who owns it finds it in the dashboard; shown on pages to a visitor on this machine. */
+  /** The project's page in the dashboard, linked on status pages for visitors on this machine. */
   dashboard_url: string
-  /** Under what `takeLastRequests` tells its visits; absent: the project's id. */
+  /** The key under which `takeLastRequests` reports requests. Default: the project's id. */
   visited_as?: string | undefined
 }
 
@@ -82,19 +84,21 @@ export type PurgeScope = { all: true } | { tags: readonly string[] } | { urls: r
 
 export interface EdgeCache {
   /**
-   * Takes stored answers out; resolves with how many when no request can get them any more, out of memory or from disk.
-   * Rejects when the disk refuses. Of addresses those without a host mean every name of the project.
+   * Removes cached responses from memory and disk. Resolves with their number once no request can be served from them, and rejects if a disk write
+   * fails. URLs without a host apply to every host name of the project.
    */
   purge(projectId: string, scope: PurgeScope): Promise<number>
-  /** Takes out all that is stored under one name of a project. */
+  /** Removes everything that is cached under one host name of a project. */
   purgeHost(projectId: string, host: string): Promise<void>
-  /** What is stored of a project now. */
+  /** What is cached for a project now. */
   stats(projectId: string): { objects: number; bytes: number }
-  /** What a plain GET of this would get now, and why; touches nothing. `origin`: scheme, name and port. Names of headers in lower case. */
+  /**
+   * What a GET with these headers would receive now, and why. Has no side effects. `origin`: scheme, host and port. Header names are in lower case.
+   */
   inspect(request: { project_id: string; origin: string; target: string; headers: Record<string, string> }): CacheInspection
-  /** Off: every answer is a BYPASS, nothing is stored, and what is stored is dropped. */
+  /** When disabled, every response is a BYPASS, nothing is stored, and stored responses are dropped. */
   setEnabled(projectId: string, enabled: boolean): void
-  /** Frees everything of a project that is gone. */
+  /** Frees everything of a deleted project. */
   removeProject(projectId: string): Promise<void>
 }
 
@@ -106,7 +110,7 @@ export interface CacheInspection {
     status: number
     stored_at: string
     age_s: number
-    /** Negative: stale for so long. */
+    /** Negative: how long it has been stale. */
     fresh_for_s: number
     stale_while_revalidate_s: number
     stale_if_error_s: number
@@ -119,9 +123,9 @@ export interface CacheInspection {
 }
 
 export interface CacheOptions {
-  /** Where the second tier lies; null keeps all in memory. */
+  /** The folder of the disk tier; null keeps everything in memory. */
   directory: string | null
   memory_bytes(): number
-  /** 0: no second tier. */
+  /** 0: no disk tier. */
   disk_bytes(): number
 }

@@ -1,8 +1,8 @@
 const parsedHosts = new Map<string, string>()
 
 /**
- * The name in a Host header: lower case, without port and one trailing dot. `undefined` when it is no host at all (user
- * info, spaces, signs).
+ * The host name in a Host header: lower case, without port and without one trailing dot. `undefined` if the header is not a valid host (user info,
+ * spaces, other characters).
  */
 export function parseHostName(raw: string): string | undefined {
   const cached = parsedHosts.get(raw)
@@ -16,9 +16,9 @@ export function parseHostName(raw: string): string | undefined {
   return name
 }
 
-/** The port that a Host header names. */
+/** The port in a Host header, or the default port of the scheme. */
 export const parseHostPort = (raw: string, proto: 'http' | 'https'): string => /:(\d{1,5})$/.exec(raw)?.[1] ?? (proto === 'https' ? '443' : '80')
 
-/** An address, or a name that no name server of the internet gives: how a machine is called on the network around it. */
+/** Whether a host is an IP address or a name that public DNS does not resolve, such as a machine's name on its local network. */
 export const isLocalNetworkName = (name: string): boolean =>
   name.startsWith('[') || /^[\d.]+$/.test(name) || !name.includes('.') || /\.(local|lan|home|internal|home\.arpa)$/.test(name)

@@ -10,12 +10,12 @@ import type { Timeout } from './deadline-timer.ts'
 const { NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR } = constants
 
 /**
- * HTTP/2 to clients. Each stream becomes a request as HTTP/1.1 would have brought it and is served like one; apps are spoken
- * to in HTTP/1.1 as ever.
+ * Accepts HTTP/2 from clients. Each stream becomes a request in the shape of HTTP/1.1 and is handled like one. Connections to apps always use
+ * HTTP/1.1.
  */
 export interface Http2Acceptor {
   accept(socket: TLSSocket): void
-  /** No new streams; a connection goes with its last one. */
+  /** Accepts no new streams. Each connection closes after its last stream. */
   close(): void
 }
 
@@ -28,13 +28,13 @@ export function createHttp2Acceptor(edge: EdgeContext): Http2Acceptor {
       initialWindowSize: limits.stream_window_bytes,
       enableConnectProtocol: false,
     },
-    // Two more for each pseudo-header: our own count is what refuses, with an answer.
+    // Higher than `header_count`, so that the edge's own check rejects the request with a response.
     maxHeaderListPairs: limits.header_count + 28,
     maxSessionInvalidFrames: 100,
     maxSessionRejectedStreams: 100,
     streamResetBurst: limits.reset_burst,
     streamResetRate: limits.reset_rate,
-    // An app may repeat a header that has one value; whoever reads it decides, as in HTTP/1.1.
+    // An app may repeat a header that must have one value. As in HTTP/1.1, the recipient decides what to do.
     strictSingleValueFields: false,
   })
   server.on('session', (session) => {
@@ -62,7 +62,7 @@ export function createHttp2Acceptor(edge: EdgeContext): Http2Acceptor {
 
   return {
     accept(socket) {
-      // Unlike in HTTP/1.1 a client that sends no more has gone: half-open it would be kept for ever.
+      // Unlike in HTTP/1.1, a client that ends its side has disconnected. A half-open connection would stay forever.
       socket.allowHalfOpen = false
       server.emit('connection', socket)
     },
@@ -73,7 +73,7 @@ export function createHttp2Acceptor(edge: EdgeContext): Http2Acceptor {
 }
 
 function serveStream(edge: EdgeContext, session: ServerHttp2Session, stream: ServerHttp2Stream, raw: readonly string[]): void {
-  // A stream that the client takes back says so by its end.
+  // A stream that the client resets is handled by its `close` event.
   stream.on('error', () => {})
   const request = new Http2Request(session, stream, raw)
   if (request.header_bytes > limits.head_bytes)
@@ -82,7 +82,7 @@ function serveStream(edge: EdgeContext, session: ServerHttp2Session, stream: Ser
   serveRequest(edge, request, new Http2ResponseWriter(stream), expect === undefined ? 'nothing' : expect === '100-continue' ? 'continue' : 'more')
 }
 
-/** A stream as the request that it would be in HTTP/1.1: Host for `:authority`, one Cookie, chunked where no length is given. */
+/** A stream in the shape of an HTTP/1.1 request: Host for `:authority`, one Cookie header, chunked if no length is given. */
 class Http2Request implements EdgeRequest {
   readonly httpVersion = '1.1'
   readonly method: string
@@ -91,7 +91,7 @@ class Http2Request implements EdgeRequest {
   readonly rawHeaders: string[] = []
   readonly rawTrailers: string[] = []
   readonly socket: Transport
-  /** Of all headers together. */
+  /** The size of all headers together. */
   header_bytes = 0
   readonly #stream: ServerHttp2Stream
 
@@ -105,7 +105,7 @@ class Http2Request implements EdgeRequest {
       this.header_bytes += name.length + value.length + 4
       if (name.startsWith(':')) pseudo[name] = value
       else if (name === 'cookie') cookies.push(value)
-      // The client's own Host must say the same as `:authority`, which is put in its place.
+      // `:authority` replaces Host. A Host header that differs from `:authority` is kept, so that validation rejects the request.
       else if (name !== 'host' || pseudo[':authority'] === undefined || value.toLowerCase() !== pseudo[':authority'].toLowerCase())
         this.#addHeader(name, value)
     }
@@ -118,7 +118,7 @@ class Http2Request implements EdgeRequest {
       remoteAddress: session.socket.remoteAddress,
       encrypted: true,
       servername: (session.socket as TLSSocket).servername ?? null,
-      // Reset, so that no half of an answer looks whole.
+      // The stream is reset, so that a partial response does not look complete.
       destroy: () => stream.close(stream.writableFinished ? NGHTTP2_NO_ERROR : NGHTTP2_INTERNAL_ERROR),
     }
     stream.on('trailers', (_headers: unknown, _flags: number, lines: string[] | undefined) => this.rawTrailers.push(...(lines ?? [])))
@@ -137,7 +137,7 @@ class Http2Request implements EdgeRequest {
   on(event: 'data', listener: (header_bytes: Buffer) => void): this
   on(event: 'end' | 'error', listener: () => void): this
   on(event: 'data' | 'end' | 'error', listener: (header_bytes: Buffer) => void): this {
-    // A stream that was taken back ends too, and is then not the whole body.
+    // A reset stream emits `end` too, but its body is incomplete.
     if (event === 'end') this.#stream.on('end', () => (this.#stream.aborted ? undefined : listener(Buffer.alloc(0))))
     else this.#stream.on(event, listener)
     return this
@@ -164,7 +164,7 @@ class Http2Request implements EdgeRequest {
 
 const connectionSpecificHeaders = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'])
 
-/** The answer on a stream, written as to a connection of HTTP/1.1. */
+/** The response on a stream, written with the interface of an HTTP/1.1 response. */
 class Http2ResponseWriter extends Writable implements ResponseWriter {
   readonly #stream: ServerHttp2Stream
   #trailers: Record<string, string> = {}
@@ -191,13 +191,13 @@ class Http2ResponseWriter extends Writable implements ResponseWriter {
     }
     const stream = this.#stream
     if (stream.destroyed || stream.closed) return this
-    // Only an answer without a length may bring trailers.
+    // Only a response without a length may have trailers.
     if (!hasLength) stream.once('wantTrailers', () => stream.sendTrailers(this.#trailers))
     stream.respond(raw, { waitForTrailers: !hasLength })
     return this
   }
 
-  /** The head goes out at the end of the tick by itself. */
+  /** Node sends the head at the end of the tick. */
   flushHeaders(): void {}
 
   writeContinue(): void {

@@ -4,30 +4,30 @@ import type { EdgeContext } from './edge-context.ts'
 import { parseHostName } from './host-header.ts'
 import { createErrorResponse } from './status-pages.ts'
 
-/** The answer to a request that should have come another way: over TLS, or on a connection for its own name. */
+/** The response to a request that must use HTTPS or another connection; undefined if the request may proceed. */
 export function checkHttpsAndServerName(edge: EdgeContext, transport: Transport, context: RequestContext): EdgeResponse | undefined {
   if (transport.encrypted === true) {
     const serverName = transport.servername
     if (typeof serverName !== 'string' || serverName === '' || parseHostName(serverName) === context.host) return undefined
-    return createErrorResponse(421, 'This connection is for another name than the Host header says. Connect anew for this one.', context)
+    return createErrorResponse(421, 'The Host header does not match the name of this TLS connection. Open a new connection for this host.', context)
   }
   const { https } = edge
   if (https.port === 0) return undefined
   if (!https.plaintextConnections.has(transport)) {
-    // What a certificate authority asks for comes in the clear; and on the network each app has a port of its own, without TLS.
+    // An ACME challenge must be reachable over plain HTTP. Listeners on the network have one port per app and no TLS.
     if (!https.isRedirectEnabled() || edge.networkConnections.has(transport) || context.target.startsWith('/.well-known/acme-challenge/'))
       return undefined
   }
   if (edge.router.find(context.host) === undefined) return undefined
   const authority = https.port === 443 ? context.host : `${context.host}:${https.port}`
-  // Not to be kept: the setting may be taken back, and no browser would ask again.
+  // The redirect must not be cached, because the setting may be turned off and a browser would not ask again.
   const lines = `Location: https://${authority}${context.target}\r\nCache-Control: no-store\r\n`
   return { status: 308, lines, body: null, length: 0 }
 }
 
 /**
- * A browser would hold every port of a local name to HTTPS from then on, the plain one of the very app included: an app
- * that says so is not passed on there.
+ * Strict-Transport-Security is removed for `.localhost` names, because a browser would apply it to every port of the name, including the app's own
+ * plain HTTP port.
  */
 export const shouldStripHsts = (transport: Transport, host: string): boolean => transport.encrypted === true && host.endsWith('.localhost')
 

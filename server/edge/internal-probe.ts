@@ -3,7 +3,7 @@ import type { EdgeRequest } from './request.ts'
 import { probeHeader } from './upstream/request-headers.ts'
 import type { EdgeContext } from './edge-context.ts'
 
-/** Whether the platform itself asks: by its own door, or with its secret. Such a look is no visit. */
+/** Whether the platform itself sent the request, through its own listener or with its secret. A probe does not count as a visit. */
 export function isInternalProbe(edge: EdgeContext, request: EdgeRequest): boolean {
   if (edge.networkConnections.get(request.socket)?.is_probe === true) return true
   const secret = request.headers[probeHeader]

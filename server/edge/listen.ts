@@ -1,16 +1,16 @@
 import type { Server } from 'node:net'
 import { describeListenError } from '../lib/listen-error.ts'
 
-/** The port that is asked for, else the next free one of the following twenty, else any. */
+/** Listens on the given port, else on the next free one of the following twenty, else on any port. */
 export async function listenOnFreePort(server: Server, host: string, port: number): Promise<number> {
   for (let candidate = port; ; candidate = port === 0 || candidate - port >= 20 || candidate >= 65_535 ? 0 : candidate + 1) {
     const boundPort = await tryListen(server, host, candidate)
     if (boundPort !== undefined) return boundPort
-    if (candidate === 0) throw new Error(`The edge found no free port on ${host}.`)
+    if (candidate === 0) throw new Error(`There is no free port for the edge on ${host}.`)
   }
 }
 
-/** The port that it got; undefined when that is taken. */
+/** Resolves with the port; undefined if it is taken. */
 export function tryListen(server: Server, host: string, port: number): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const onError = (error: Error): void => {

@@ -2,37 +2,37 @@ import { metricsBuckets, metricsCounters } from '../contract/metrics.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createHistogram, type Histogram } from '../lib/histogram.ts'
 
-/** What the cache was for a request; null where it has no say (pages of ours). An answer that is stale counts as a hit. */
+/** The cache's result for a request; null for status pages of the edge. A stale response counts as a hit. */
 export type CacheOutcome = 'hit' | 'miss' | 'bypass'
 
-/** Counts what is asked of the projects. It only counts: somebody takes the readings from time to time and keeps them. */
+/** Counts the requests of each project. The collector only counts; the recorder takes and stores the readings periodically. */
 export interface MetricsCollector {
-  /** Never waits, and is cheap to hold: one for each route that stands. */
+  /** Never waits. Cheap enough to keep one per route. */
   forProject(projectId: string): ProjectMetrics
-  /** Monotonic ms; -1 while nothing is to be counted. */
+  /** Monotonic ms; -1 while metrics are disabled. */
   now(): number
   recordColdStart(projectId: string, ms: number): void
-  /** Those that were asked for something since they were taken. */
+  /** Projects that received a request since their last reading. */
   listActiveProjects(): string[]
-  /** Hands over what was counted since the last call, of one project or of all. */
+  /** Returns and resets what was counted since the last call, for one project or for all. */
   take(projectId?: string): MetricsBucket[]
-  /** Takes readings back that could not be kept. */
+  /** Takes back readings that could not be stored. */
   restore(buckets: readonly MetricsBucket[]): void
-  /** Drops what was counted of a project that is gone for good, and counts nothing more of it. */
+  /** Drops the counts of a deleted project and counts nothing more for it. */
   forgetProject(projectId: string): void
 }
 
 export interface ProjectMetrics {
-  /** A request, once its answer begins: at the monotonic moment `at`, so many ms after its head was read. */
+  /** Counts a request when its response begins, at the monotonic time `at`, `ms` after its head was read. */
   recordResponse(status: number, at: number, ms: number, cache: CacheOutcome | null): void
-  /** More of its body. */
+  /** Counts bytes of the response body. */
   recordBytes(bytes: number): void
 }
 
-/** One project within one quarter of an hour; there may be several of the same, to be added up. */
+/** The counts of one project within one quarter of an hour. Several buckets of the same quarter are to be added up. */
 export interface MetricsBucket {
   project_id: string
-  /** Where the quarter begins: seconds since 1970. */
+  /** Start of the quarter: seconds since 1970. */
   ts: number
   requests: number
   status_2xx: number
@@ -45,17 +45,17 @@ export interface MetricsBucket {
   cache_bypass: number
   latencies: Histogram
   cold_starts: number
-  /** null without one: most have none. */
+  /** null without a cold start, which is the usual case. */
   cold_latencies: Histogram | null
   /** Milliseconds since 1970. */
   last_cold_start_at: number | null
 }
 
 const { seconds: bucket_s } = metricsBuckets['24h']
-/** The client left before there was an answer; the number that nginx made known. */
+/** The client left before the response began. nginx introduced this status. */
 const clientClosedRequest = 499
 
-/** What a visit tells the meter, request after request. Everything but `begin` may come too often or too late. */
+/** Records the metrics of one request after another. Every method but `start` may be called too often or too late. */
 export class RequestMetrics {
   readonly #collector: MetricsCollector
   #project: ProjectMetrics | null = null
@@ -74,18 +74,18 @@ export class RequestMetrics {
     this.#project = null
   }
 
-  /** Whom it is for; without this it is not counted. */
+  /** Sets the project. A request without one is not counted. */
   setProject(project: ProjectMetrics, cache: CacheOutcome | null): void {
     this.#project = project
     this.#cache = cache
   }
 
-  /** What the cache came to be for it. */
+  /** Sets the cache's result once it is known. */
   setCacheOutcome(cache: CacheOutcome): void {
     this.#cache = cache
   }
 
-  /** Its answer begins. */
+  /** The response begins. */
   recordStatus(status: number): void {
     if (this.#isRecorded || this.#project === null) return
     this.#isRecorded = true
@@ -97,7 +97,7 @@ export class RequestMetrics {
     if (this.#started_at >= 0 && this.#project !== null) this.#project.recordBytes(bytes)
   }
 
-  /** The client is gone. */
+  /** The client disconnected. */
   recordClientClosed(): void {
     this.recordStatus(clientClosedRequest)
   }
@@ -105,12 +105,12 @@ export class RequestMetrics {
 
 export function createMetricsCollector(options: { clock: Clock; isEnabled(): boolean }): MetricsCollector {
   const { clock } = options
-  /** What is counted now, by project; only those that were asked since the last `take`. */
+  /** Current windows by project; only projects with requests since the last `take`. */
   const windows = new Map<string, MetricsWindow>()
-  /** Quarters that ended before they were taken, or could not be kept: of each project and quarter one at most. */
+  /** Windows whose quarter ended before they were taken, or that could not be stored: at most one per project and quarter. */
   const finishedWindows = new Map<string, MetricsWindow[]>()
 
-  /** What still flows for them is not counted: nothing of it would ever be freed. */
+  /** Requests still open for deleted projects are not counted, because their counts would never be freed. */
   const removedProjects = new Set<string>()
 
   const windowOf = (projectId: string, ts: number): MetricsWindow => {
@@ -126,7 +126,7 @@ export function createMetricsCollector(options: { clock: Clock; isEnabled(): boo
   const addFinished = (window: MetricsWindow): void => {
     window.isClosed = true
     const older = finishedWindows.get(window.project_id) ?? []
-    const existing = older.find((one) => one.ts === window.ts)
+    const existing = older.find((other) => other.ts === window.ts)
     if (existing) existing.merge(window)
     else older.push(window)
     finishedWindows.set(window.project_id, older)
@@ -181,7 +181,7 @@ class ProjectCounter implements ProjectMetrics {
   readonly #clock: Clock
   readonly #windowOf: (projectId: string, ts: number) => MetricsWindow
   #window: MetricsWindow | null = null
-  /** Until this monotonic moment the window needs no look at the wall clock. */
+  /** Until this monotonic time the window is current without checking the wall clock. */
   #windowValidUntil = 0
 
   constructor(projectId: string, clock: Clock, windowOf: (projectId: string, ts: number) => MetricsWindow) {
@@ -193,7 +193,7 @@ class ProjectCounter implements ProjectMetrics {
   recordResponse(status: number, at: number, ms: number, cache: CacheOutcome | null): void {
     const window = this.#currentWindow(at)
     window.requests++
-    // The answer of a WebSocket is a 101, of no class that the contract has.
+    // A WebSocket has status 101, which belongs to no class of the contract.
     if (status >= 500) window.status_5xx++
     else if (status >= 400) window.status_4xx++
     else if (status >= 300) window.status_3xx++
@@ -205,7 +205,7 @@ class ProjectCounter implements ProjectMetrics {
   }
 
   recordBytes(bytes: number): void {
-    // Without a look at the clock: what stands open was looked at a moment ago, as readings are taken every few seconds.
+    // Skips the clock: the window of an open response was checked recently, because readings are taken every few seconds.
     const window = this.#window
     if (window !== null && !window.isClosed) window.bytes_out += bytes
     else this.#currentWindow(this.#clock.monotonic()).bytes_out += bytes
@@ -215,7 +215,7 @@ class ProjectCounter implements ProjectMetrics {
     if (at < this.#windowValidUntil && this.#window?.isClosed === false) return this.#window
     const seconds_now = this.#clock.now() / 1000
     const ts = Math.floor(seconds_now / bucket_s) * bucket_s
-    // The wall clock may be set.
+    // The validity is at most one second, because the wall clock may be set.
     this.#windowValidUntil = at + Math.min(1, ts + bucket_s - seconds_now) * 1000
     return this.#window?.ts === ts && !this.#window.isClosed ? this.#window : (this.#window = this.#windowOf(this.#projectId, ts))
   }

@@ -4,7 +4,7 @@ import type { EdgeContext } from './edge-context.ts'
 import { parseHostName, isLocalNetworkName } from './host-header.ts'
 import { limits } from './limits.ts'
 
-/** A further listener, whose connections go where those of the main one go. Closing it cuts them. */
+/** Opens another listener whose connections are passed to `accept`. Closing it cuts its connections. */
 export async function openNetworkListener(options: {
   address: string
   port: number
@@ -19,7 +19,7 @@ export async function openNetworkListener(options: {
   server.maxConnections = limits.connections
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    // Without `ipv6Only` an address of IPv6 might take in IPv4 too.
+    // Without `ipv6Only`, an IPv6 address might accept IPv4 too.
     server.listen({ host: options.address, port: options.port, ipv6Only: true, exclusive: true, backlog: 512 }, () => {
       server.off('error', reject)
       resolve()
@@ -38,16 +38,16 @@ export async function openNetworkListener(options: {
 }
 
 /**
- * The name that a request is for: on a listener for one name that name, however the machine is called in Host. On the network many apps and the dashboard stand at one address, and browsers share cookies
- * over all ports of it: the dashboard's own goes no further.
+ * The host name that a request is for. A listener that belongs to one host uses that host, whatever local name the Host header has. Browsers share
+ * cookies across all ports of an address, so the dashboard's cookie is removed before the request reaches an app.
  */
 export function requestHost(edge: EdgeContext, request: EdgeRequest): string {
   const host = parseHostName(request.headers.host ?? '') ?? ''
   const connection = edge.networkConnections.get(request.socket)
   if (connection === undefined) return host
   if (edge.private_cookie !== undefined && request.headers.cookie?.includes(edge.private_cookie)) removeCookie(request, edge.private_cookie)
-  // By a name of the internet a page from elsewhere could have been pointed here (DNS rebinding), to read what is meant for
-  // this network: such a name has to be one of the edge's own.
+  // A page on the internet could point its own name here (DNS rebinding) to read content of the local network. A public name must therefore be a host
+  // name of the edge.
   return connection.as !== undefined && (isLocalNetworkName(host) || host.endsWith('.localhost')) ? connection.as : host
 }
 

@@ -6,8 +6,8 @@ const base32Pairs = Array.from({ length: 1024 }, (_, i) => alphabet.charAt(i >> 
 const encodePair = (bits: number): string => base32Pairs[bits & 1023] ?? '00'
 
 /**
- * `req_` and a ULID in lower case, as `lib/id.ts` makes them, at a fiftieth of the cost: time and randomness are
- * written out once per millisecond, the last 20 bits count.
+ * Creates `req_` and a ULID in lower case, as `lib/id.ts` does, at a fiftieth of the cost: time and randomness are written once per millisecond, and
+ * the last 20 bits are a counter.
  */
 export function createRequestIdGenerator(clock: Clock): () => string {
   let time = -1

@@ -1,16 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Writable } from 'node:stream'
 
-/** What a request came by: a socket, a TLS socket, or one stream of HTTP/2. */
+/** The connection of a request: a socket, a TLS socket, or one HTTP/2 stream. */
 export interface Transport {
   readonly remoteAddress?: string | undefined
   readonly encrypted?: boolean
-  /** The name that the TLS client asked for; nothing or false without one. */
+  /** The server name (SNI) of the TLS client, if it sent one. */
   readonly servername?: string | false | null
   destroy(): unknown
 }
 
-/** As much of Node's request as a visit needs; a stream of HTTP/2 is made to look like one. */
+/** The part of Node's request that the edge needs. HTTP/2 streams implement it too. */
 export interface EdgeRequest {
   readonly method?: string | undefined
   url?: string | undefined
@@ -28,7 +28,7 @@ export interface EdgeRequest {
   resume(): unknown
 }
 
-/** As much of Node's response. */
+/** The part of Node's response that the edge needs. */
 export interface ResponseWriter extends Writable {
   readonly headersSent: boolean
   writeHead(status: number, list: string[]): unknown

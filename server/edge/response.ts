@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Clock } from '../lib/clock.ts'
 
-/** What a request is to pages and static files, however it was read. */
+/** A request as status pages and static files see it, independent of how it was read. */
 export interface RequestContext {
   id: string
   method: string
@@ -10,38 +10,38 @@ export interface RequestContext {
   host: string
   /** The first header of this name (lower case). */
   header(name: string): string | undefined
-  /** Whether the visitor sits at this machine. */
+  /** Whether the client is on this machine. */
   isLoopbackClient: boolean
 }
 
-/** A part of an open file; whoever sends it closes it. */
+/** A part of an open file. The sender closes it. */
 export interface FileSlice {
-  /** How many bytes it read; rejects when the disk fails. */
+  /** Resolves with the number of bytes read; rejects on a disk error. */
   read(buffer: Buffer, position: number, length: number): Promise<number>
   close(): void
   start: number
   end: number
 }
 
-/** An answer that the edge gives by itself. */
+/** A response that the edge itself creates. */
 export interface EdgeResponse {
   status: number
   /** `Name: value\r\n` each, without length, date, connection and request id. */
   lines: string
   body: Buffer | FileSlice | null
-  /** Bytes of the body; -1 when the status has none. */
+  /** Body size in bytes; -1 if the status has no body. */
   length: number
-  /** Whether a Date is among its lines. */
+  /** Whether `lines` contains a Date. */
   hasDate?: boolean
 }
 
-/** The head of an answer, on the wire but for `Connection` and the empty line. `date` is a line of its own. */
+/** A response head as sent, without `Connection` and the empty line. `date` is a complete header line. */
 export function formatResponseHead(response: EdgeResponse, id: string, date: string): string {
   const length = response.length < 0 ? '' : `Content-Length: ${response.length}\r\n`
   return `HTTP/1.1 ${response.status} ${STATUS_CODES[response.status] ?? 'Unknown'}\r\n${response.lines}${length}${response.hasDate === true ? '' : date}X-Request-Id: ${id}\r\n`
 }
 
-/** `Date: ...\r\n`, written once a second. */
+/** The `Date: ...\r\n` line, formatted once a second. */
 export function createDateLine(clock: Clock): () => string {
   let second = -1
   let line = ''
@@ -55,7 +55,7 @@ export function createDateLine(clock: Clock): () => string {
   }
 }
 
-/** `Name: value\r\n...` as the flat list that `writeHead` takes. */
+/** Converts `Name: value\r\n...` to the flat list that `writeHead` takes. */
 export function parseHeaderLines(lines: string): string[] {
   const list: string[] = []
   for (const line of lines.split('\r\n')) {
@@ -65,7 +65,7 @@ export function parseHeaderLines(lines: string): string[] {
   return list
 }
 
-/** The same by name, in lower case. */
+/** Groups header values by name, in lower case. */
 export function groupHeaderLines(lines: string): Record<string, string[]> {
   const groups: Record<string, string[]> = {}
   const list = parseHeaderLines(lines)

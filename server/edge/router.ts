@@ -9,16 +9,16 @@ import type { DeadlineTimer } from './deadline-timer.ts'
 import type { UpstreamOptions } from './upstream/connection.ts'
 import { createUpstream, type Upstream } from './upstream/pool.ts'
 
-/** A route while it stands, with all that is under way on it. Never shared between routes, nor reused after. */
+/** An active route with its open requests. Never shared between routes and never reused. */
 export interface RouteTarget {
   readonly route: Route
   readonly upstream: Upstream | null
   readonly site: StaticSite | null
-  /** Its project's. */
+  /** The metrics of the route's project. */
   readonly metrics: ProjectMetrics
-  /** What is stored of the app's answers, by how it was asked for: over TLS or not, under which name. */
+  /** The response cache for a scheme and host. */
   readonly cacheFor: ((encrypted: boolean, host: string) => HostCache) | null
-  /** Counts a request in; each is counted out once with `leave`. A quiet one is no visit: the name may sleep all the same. */
+  /** Registers a request; each is unregistered once with `removeRequest`. A probe is not a visit, so the app may go to sleep regardless. */
   addRequest(abort: () => void, isProbe?: boolean): void
   removeRequest(abort: () => void, isProbe?: boolean): void
 }
@@ -26,19 +26,19 @@ export interface RouteTarget {
 interface ManagedRouteTarget extends RouteTarget {
   drain(drain_ms: number): Promise<void>
   last_request_at: number
-  /** Since when nobody is there, by the sweep's clock; undefined while somebody is. */
+  /** Since when there has been no request, by the deadline timer's clock; undefined while there is one. */
   idleSince(): number | undefined
-  /** Visits that are under way: an open stream or WebSocket is one until its end. */
+  /** Open visits. A stream or WebSocket counts until it ends. */
   active_count: number
 }
 
 export interface Router {
   find(host: string): RouteTarget | undefined
-  /** Calls once, when the name gets another route (or loses its own). Returns how to take that back. */
+  /** Calls `listener` once, when the host name's route changes or is removed. Returns a function that unsubscribes. */
   onceRouteChanged(host: string, listener: () => void): () => void
   set(host: string, route: Route, drain_ms: number): Promise<void>
   remove(host: string, drain_ms: number): Promise<void>
-  /** See `Edge.setNames`. */
+  /** See `Edge.setAliases`. */
   setAliases(host: string, aliasesByHost: readonly string[]): void
   takeLastRequests(): Map<string, number>
   /** See `Edge.idleSince`. */
@@ -53,14 +53,14 @@ export function createRouter(
   options: UpstreamOptions & {
     resolveUnknownHost?: ((host: string) => StatusPage | undefined) | undefined
     cacheForProject(projectId: string): RouteTarget['cacheFor']
-    /** How long a request waits for an app that sleeps. */
+    /** How long a request waits for a sleeping app. */
     start_timeout_ms: number
     wake?: ((route: Route) => void) | undefined
   },
 ): Router {
   const files = createStaticFileCache(() => deadlines.now)
   const targets = new Map<string, ManagedRouteTarget>()
-  /** Host by further name, and the other way round. */
+  /** Host by alias, and aliases by host. */
   const hostByAlias = new Map<string, string>()
   const aliasesByHost = new Map<string, readonly string[]>()
   const draining = new Set<ManagedRouteTarget>()
@@ -122,7 +122,7 @@ export function createRouter(
   function createSleeping(route: Route): Upstream {
     let hasWoken = false
     return createSleepingUpstream({
-      sweep: deadlines,
+      deadlines,
       timeout_ms: options.start_timeout_ms,
       wake() {
         if (hasWoken) return
@@ -154,7 +154,7 @@ export function createRouter(
 
 const noRequests: ReadonlySet<() => void> = new Set()
 
-/** A class, and a set only while somebody is there: an instance may have ten thousand names of which few are ever asked for. */
+/** A class, with a set only while requests are open, because an instance may have ten thousand host names of which few receive requests. */
 class ActiveRoute implements ManagedRouteTarget {
   readonly route: Route
   readonly upstream: Upstream | null
@@ -203,7 +203,7 @@ class ActiveRoute implements ManagedRouteTarget {
   }
 
   idleSince(): number | undefined {
-    // A quiet visit is no reason to stay awake afterwards, but is not cut off in the middle either.
+    // A probe does not keep the app awake afterwards, but the app is not put to sleep during the probe.
     return this.#activeRequests?.size ? undefined : this.#idle_since
   }
 

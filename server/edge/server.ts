@@ -26,31 +26,34 @@ export type { Edge, Route } from './edge.ts'
 export interface EdgeOptions {
   log: Log
   clock?: Clock
-  /** The plain path for plain requests; without it all go by Node's own parser. Only speed differs. Default true. */
+  /** Enables the fast path. Without it every request uses Node's parser; only speed differs. Default true. */
   fast_path?: boolean
   connect_timeout_ms?: number
-  /** Until the head of an app's answer; then 504. */
+  /** How long to wait for the head of an app's response; then 504. */
   upstream_timeout_ms?: number
-  /** Asked for a name that has no route: the page that it gets, or undefined for 404. Most names of a big instance are never asked for. */
+  /**
+   * Called for a host name without a route. Returns its status page, or undefined for 404. Pages are created on demand because most names of a large
+   * instance receive no requests.
+   */
   resolveUnknownHost?: (host: string) => StatusPage | undefined
-  /** How long a request waits for an app that is starting. */
+  /** How long a request waits for a starting app. */
   start_timeout_ms?: number
-  /** Somebody asked for an app that sleeps; called once for each route. */
+  /** Called once per route when a sleeping app receives a request. */
   wake?: (route: Route) => void
-  /** Requests of the platform itself bear it in `X-Homeport-Look` and do not count as visits. It goes no further than here. */
+  /** The platform's own requests send it in `X-Homeport-Look` and do not count as visits. The header is not forwarded to apps. */
   probe_secret?: string
-  /** A cookie that browsers on the network may send to apps as well as to the dashboard; apps do not get it. */
+  /** A cookie that browsers on the network may send to apps as well as to the dashboard. It is not forwarded to apps. */
   private_cookie?: string
   header_timeout_ms?: number
-  /** Within each such window a request body has to make progress. */
+  /** A request body must make progress within each window of this length. */
   body_window_ms?: number
-  /** Whether requests are counted and timed, asked for each. Default: no. */
+  /** Whether requests are counted and timed, checked per request. Default: no. */
   isMetricsEnabled?: () => boolean
-  /** Without it nothing is stored. */
+  /** Without cache options nothing is cached. */
   cache?: CacheOptions
-  /** What a TLS handshake shows for a name that routes, or for one of our addresses; without it there is no HTTPS. */
+  /** The TLS credentials for a routed host name or for an address of this machine. Without it there is no HTTPS. */
   getTlsCredentials?: GetTlsCredentials
-  /** Whether plain HTTP is sent on to HTTPS. */
+  /** Whether plain HTTP is redirected to HTTPS. */
   isHttpsRedirectEnabled?: () => boolean
 }
 
@@ -101,14 +104,14 @@ export function createEdge(options: EdgeOptions): Edge {
     }),
   )
 
-  for (const one of tlsServers) one.maxConnections = limits.connections
+  for (const tlsServer of tlsServers) tlsServer.maxConnections = limits.connections
 
   const networkListeners = new Set<{ close(): Promise<void> }>()
 
   return {
     async listen({ host, port }) {
       const boundPort = await listenOnFreePort(server, host, port)
-      // `*.localhost` may resolve to either loopback address; where there is no IPv6, or its port is taken, the other must do.
+      // `*.localhost` may resolve to either loopback address. If IPv6 is unavailable or its port is taken, IPv4 must suffice.
       if (host === '127.0.0.1' && (await tryListen(ipv6Server, '::1', boundPort).catch(() => undefined)) === undefined) {
         options.log.info('edge.no_ipv6_loopback', { port: boundPort })
       }
@@ -147,7 +150,9 @@ export function createEdge(options: EdgeOptions): Edge {
     metrics,
     async close({ grace_ms = 0 } = {}) {
       const closed = Promise.all(
-        [server, ipv6Server, ...tlsServers].map((one) => new Promise<void>((resolve) => (one.listening ? one.close(() => resolve()) : resolve()))),
+        [server, ipv6Server, ...tlsServers].map(
+          (netServer) => new Promise<void>((resolve) => (netServer.listening ? netServer.close(() => resolve()) : resolve())),
+        ),
       )
       for (const networkListener of networkListeners) void networkListener.close()
       server.closeIdleConnections()
@@ -167,50 +172,50 @@ export function createEdge(options: EdgeOptions): Edge {
   }
 }
 
-/** The name as the table has it; what is no name at all stays as it is and is never found. */
+/** The normalized host name. An invalid name stays unchanged and never matches a route. */
 const normalizeHost = (host: string): string => parseHostName(host) ?? host
 
 function createHttp1Server(edge: EdgeContext, sockets: Set<Socket>, fast_path: boolean): Server {
   const server = createServer({
     maxHeaderSize: limits.head_bytes,
-    // Without Host Node would answer by itself, without a page; we count the Host headers ourselves.
+    // Without a Host header, Node would answer without a page. The edge validates the number of Host headers itself.
     requireHostHeader: false,
     headersTimeout: edge.header_timeout_ms,
-    // A body may take hours; that it keeps coming is watched by BodyGuard.
+    // A body may take hours. `BodyTimeout` checks that it keeps arriving.
     requestTimeout: 0,
     keepAliveTimeout: limits.client_idle_ms,
     connectionsCheckingInterval: Math.min(1000, edge.header_timeout_ms / 2),
     noDelay: true,
-    // A peer that vanished without a word is found out, streams and WebSockets included.
+    // Detects peers that vanish without closing, for streams and WebSockets too.
     keepAlive: true,
     keepAliveInitialDelay: 30_000,
     insecureHTTPParser: false,
     shouldUpgradeCallback: isWebSocketUpgrade,
   })
-  // Node would silently drop headers over its count, and yet frame by them: take them all, refuse by our own count.
+  // Above its limit, Node would drop headers silently but still use them for framing. The edge accepts all and applies its own limit.
   server.maxHeadersCount = 0
   server.maxConnections = limits.connections
-  // Node's own listener reads every connection; with the plain path it gets those that we hand over.
+  // Node's own listener reads every connection. With the fast path enabled, it reads only the connections that are handed over.
   const nodeListeners = server.listeners('connection') as ((socket: Socket) => void)[]
   server.removeAllListeners('connection')
   const handOverToNode = (socket: Socket): void => {
     for (const listener of nodeListeners) listener.call(server, socket)
     socket.once('end', () => watchHalfClosed(edge, socket))
   }
-  // A client may close its half after the request and still wants the answer; Node's default would cut it.
+  // A client may close its write half after the request and still expect the response. Node's default would cut the connection.
   Object.assign(server, { httpAllowHalfOpen: true })
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
-    // By a listener of the network the name may be another than Host says: the plain path does not ask.
+    // On a network listener the host may differ from the Host header, which the fast path does not check.
     if (fast_path && !edge.networkConnections.has(socket)) serveFastPath(edge, socket, handOverToNode)
     else handOverToNode(socket)
   })
   serveNodePath(edge, server)
   serveWebSockets(edge, server)
-  server.on('connect', (_request, socket) => rejectConnection(edge, socket as Socket, 405, 'CONNECT is not taken here.', ''))
+  server.on('connect', (_request, socket) => rejectConnection(edge, socket as Socket, 405, 'CONNECT is not supported.', ''))
   server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
-    // Opened ahead by a browser, and never used: an answer to nothing would be taken for that of the next request.
+    // A browser opened this connection in advance and never used it. A response would be taken for the answer to its next request.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && (socket as Socket).bytesRead === 0) return void socket.destroy()
     const [status, message] = parserErrors[error.code ?? ''] ?? [400, 'This is not a well-formed HTTP/1.1 request.']
     rejectConnection(edge, socket as Socket, status, message, error.rawPacket?.toString('latin1', 0, 4096) ?? '')
@@ -218,7 +223,7 @@ function createHttp1Server(edge: EdgeContext, sockets: Set<Socket>, fast_path: b
   return server
 }
 
-/** After FIN a client either still reads, or is gone and only a write would tell: it is gone when nothing moves. */
+/** After FIN, a client either still reads or is gone, which only a write would reveal. It is considered gone when no bytes move. */
 function watchHalfClosed(edge: EdgeContext, socket: Socket): void {
   let written = socket.bytesWritten
   const timeout: Timeout = {
@@ -234,15 +239,15 @@ function watchHalfClosed(edge: EdgeContext, socket: Socket): void {
 }
 
 const parserErrors: Record<string, [number, string]> = {
-  HPE_HEADER_OVERFLOW: [431, `The headers of a request may have ${limits.head_bytes} bytes in all.`],
+  HPE_HEADER_OVERFLOW: [431, `The request headers exceed ${limits.head_bytes} bytes.`],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
 }
 
-/** Answers what is no request, and hangs up. `text` is what came, to learn which form of answer is wanted. */
+/** Answers a malformed request and closes the connection. `text` is the received input, used to choose the response format. */
 function rejectConnection(edge: EdgeContext, socket: Socket, status: number, message: string, text: string): void {
   const connectionRequests = edge.requestsByConnection.get(socket)
   if (connectionRequests && connectionRequests.requests.size > 0 && socket.writable) {
-    // In the middle of a body: that request is broken. Behind complete ones: they are answered first.
+    // In the middle of a body, that request is malformed. After complete requests, those are answered first.
     const incomplete = [...connectionRequests.requests].find((request) => !request.isComplete)
     if (incomplete) return incomplete.refuse(status, message)
     connectionRequests.onAllAnswered = () => rejectConnection(edge, socket, status, message, text)

@@ -2,81 +2,81 @@ import type { EdgeResponse, RequestContext } from './response.ts'
 import type { Route } from './edge.ts'
 import type { UpstreamFailure } from './upstream/exchange.ts'
 
-/** Every page that the edge may show of its own. */
+/** Every status page of the edge. */
 export type StatusPageName = Extract<Route, { kind: 'page' }>['page'] | 'unknown_host' | 'bad_gateway' | 'gateway_timeout' | 'not_found'
 
 interface PageTemplate {
   status: number
   title: string
-  /** `NAME` stands for the project. */
+  /** `NAME` is replaced by the project's name. */
   text: string
   retry_after_s?: number
-  /** The page asks again by itself. */
+  /** The page reloads itself at this interval. */
   refresh_s?: number
 }
 
 const pageTemplates: Record<StatusPageName, PageTemplate> = {
   unknown_host: {
     status: 404,
-    title: 'Nothing lives here',
-    text: 'No project has this name. Check the spelling, or look in the dashboard for the address of your project.',
+    title: 'Project not found',
+    text: 'No project has this name. Check the spelling, or find your project’s URL in the dashboard.',
   },
   not_deployed: {
     status: 404,
     title: 'Not deployed yet',
-    text: 'NAME exists, but nothing has been deployed. Deploy it once and it will answer here.',
+    text: 'NAME has no deployments yet. Deploy it to make it available at this URL.',
   },
   building: {
     status: 503,
     title: 'Building',
-    text: 'The first version of NAME is being built. This page opens it as soon as it is ready.',
+    text: 'The first version of NAME is being built. This page refreshes when it is ready.',
     retry_after_s: 5,
     refresh_s: 2,
   },
   starting: {
     status: 503,
     title: 'Starting',
-    text: 'NAME is starting and takes longer than usual. This page tries again by itself.',
+    text: 'NAME is taking longer than usual to start. This page retries automatically.',
     retry_after_s: 5,
     refresh_s: 2,
   },
-  stopped: { status: 503, title: 'Stopped', text: 'NAME was stopped. Deploy it again to bring it back.', retry_after_s: 60 },
+  stopped: { status: 503, title: 'Stopped', text: 'NAME was stopped. Deploy it again to start it.', retry_after_s: 60 },
   crashed: {
     status: 502,
     title: 'The app keeps crashing',
-    text: 'NAME exits again and again right after it starts. Its runtime log says why.',
+    text: 'NAME keeps exiting right after it starts. Check its runtime log for the cause.',
     retry_after_s: 30,
   },
   failed: {
     status: 404,
     title: 'The deployment failed',
-    text: 'The last deployment of NAME failed and no earlier version is there to answer. Its build log says why.',
+    text: 'The last deployment of NAME failed, and there is no earlier version to serve. Check its build log for the cause.',
   },
   bad_gateway: {
     status: 502,
-    title: 'The app did not answer',
-    text: 'NAME refused the connection, closed it, or sent something that is not HTTP. Its runtime log may say why.',
+    title: 'The app did not respond',
+    text: 'NAME refused the connection, closed it, or sent an invalid HTTP response. Check its runtime log.',
     retry_after_s: 5,
   },
   gateway_timeout: {
     status: 504,
-    title: 'The app took too long',
-    text: 'NAME did not begin to answer in time. Try again, or look into its runtime log.',
+    title: 'The app timed out',
+    text: 'NAME did not respond in time. Try again, or check its runtime log.',
     retry_after_s: 5,
   },
-  not_found: { status: 404, title: 'Page not found', text: 'NAME has no page at this address.' },
+  not_found: { status: 404, title: 'Page not found', text: 'NAME has no page at this URL.' },
 }
 
-/** Codes of the JSON form; what a client may branch on. */
+/** Error codes in the JSON format, for clients to branch on. */
 const pageErrorCodes: Partial<Record<StatusPageName, string>> = { not_found: 'page_not_found' }
 
-/** What a request gets from a route that serves nothing itself. */
+/** The page for a route that serves nothing itself. */
 export const pageForRoute = (route: Route): StatusPageName => (route.kind === 'page' ? route.page : 'bad_gateway')
 
 export const pageForFailure = (failure: UpstreamFailure, route: Route | undefined): StatusPageName =>
   failure === 'timeout' ? 'gateway_timeout' : route?.kind === 'asleep' ? 'starting' : 'bad_gateway'
 
-/** A page about a name, in the form that the client prefers. */
+/** A status page about a host name, in the format that the client prefers. */
 export function createPageResponse(name: StatusPageName, context: RequestContext, route: Route | undefined): EdgeResponse {
   const page = pageTemplates[name]
   const link = route && context.isLoopbackClient && /^https?:\/\//.test(route.dashboard_url) ? route.dashboard_url : undefined
@@ -84,7 +84,7 @@ export function createPageResponse(name: StatusPageName, context: RequestContext
   return renderResponse(context, { ...page, code: pageErrorCodes[name] ?? name, text, link })
 }
 
-/** What the edge says to a request that it will not pass on. */
+/** The response to a request that the edge rejects. */
 export function createErrorResponse(status: number, message: string, context: Pick<RequestContext, 'id' | 'header'>): EdgeResponse {
   return renderResponse(context, {
     status,
@@ -97,14 +97,14 @@ export function createErrorResponse(status: number, message: string, context: Pi
 
 const errorTitles: Record<number, string> = {
   405: 'Method not allowed',
-  408: 'Too slow',
+  408: 'Request timeout',
   413: 'Too large',
-  414: 'Address too long',
+  414: 'URL too long',
   417: 'Expectation failed',
-  421: 'Wrong connection',
+  421: 'Misdirected request',
   431: 'Headers too large',
   500: 'Something went wrong',
-  503: 'Busy',
+  503: 'Service unavailable',
 }
 const errorCodes: Record<number, string> = {
   405: 'method_not_allowed',
@@ -135,7 +135,7 @@ function renderResponse(context: Pick<RequestContext, 'id' | 'header'>, content:
   return { status: content.status, lines, body, length: body.length }
 }
 
-/** JSON for who names it and not HTML; a browser, and `curl` with its wildcard, get the page. */
+/** JSON for clients that accept JSON and not HTML. Browsers, and `curl` with its wildcard, get the page. */
 const prefersJson = (accept: string | undefined): boolean => accept !== undefined && /[/+]json\b/i.test(accept) && !/text\/html/i.test(accept)
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)

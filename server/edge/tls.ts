@@ -4,27 +4,27 @@ import type { EdgeContext } from './edge-context.ts'
 import { parseHostName } from './host-header.ts'
 import type { Timeout } from './deadline-timer.ts'
 
-/** What a handshake shows. */
+/** The credentials of a TLS handshake. */
 export interface TlsCredentials {
-  /** PEM, with its authority behind it. */
+  /** PEM: the certificate, followed by its authority's. */
   certificate: string
   key: string
   context: SecureContext
 }
 
-/** Shows a host's certificate, made when it is first asked for. By name, or by address for a client that names none. */
+/** Returns the certificate of a host, created on first use. By name, or by address for a client that sends no name. */
 export type GetTlsCredentials = (host: string) => Promise<TlsCredentials>
 
 /** The first byte of a TLS record that opens a connection. */
 const tlsHandshakeRecord = 22
 
-/** Takes connections in and gives them on once they are encrypted. */
+/** Accepts connections, starts TLS, and passes them on once they are encrypted. */
 export function createTlsAcceptor(
   edge: EdgeContext,
   getTlsCredentials: GetTlsCredentials,
   handlers: { http1(socket: Socket): void; http2(socket: TLSSocket): void },
 ): (socket: Socket) => void {
-  /** One for each address that clients without a name come to: its certificate is the one they get. */
+  /** One server per local address, whose certificate is used for clients that send no name. */
   const servers = new WeakMap<TlsCredentials, Server>()
 
   return (socket) => {
@@ -38,7 +38,7 @@ export function createTlsAcceptor(
       socket.unshift(bytes)
       if (bytes[0] === tlsHandshakeRecord) void startHandshake(socket)
       else {
-        // Plain HTTP to this port, as by a mistyped address: it is told where to go.
+        // Plain HTTP to this port, for example a mistyped URL. The response redirects to HTTPS.
         edge.https.plaintextConnections.add(socket)
         socket.off('error', noop)
         handlers.http1(socket)
@@ -60,7 +60,7 @@ export function createTlsAcceptor(
     }
   }
 
-  /** It listens nowhere: connections are brought to it. */
+  /** The server does not listen; connections are passed to it. */
   function createTlsServer(identity: TlsCredentials): Server {
     const server = createServer({
       cert: identity.certificate,
@@ -75,12 +75,12 @@ export function createTlsAcceptor(
       if (socket.alpnProtocol === 'h2') handlers.http2(socket)
       else handlers.http1(socket)
     })
-    // A client that does not trust us, or speaks something else, is no fault of ours.
+    // A client that does not trust the certificate, or that does not use TLS, is not an error of the edge.
     server.on('tlsClientError', (_error, socket) => socket.destroy())
     return server
   }
 
-  /** Rejects for a name that nothing answers to: nobody can have certificates made at will. */
+  /** Rejects for a host name without a route, so that clients cannot have certificates created at will. */
   async function secureContextFor(serverName: string): Promise<SecureContext> {
     const host = parseHostName(serverName)
     if (host === undefined || edge.router.find(host) === undefined) throw new Error('No project has this name.')

@@ -16,14 +16,14 @@ import type { RouteTarget } from './router.ts'
 import type { Timeout } from './deadline-timer.ts'
 import type { Exchange, UpstreamFailure, ResponseHandler } from './upstream/exchange.ts'
 
-/** Whether a request asks for the one upgrade that goes through: a WebSocket. Any other (h2c) is served without it. */
+/** Whether a request asks for a WebSocket, the only supported upgrade. A request for another upgrade (h2c) is served without it. */
 export const isWebSocketUpgrade = (request: IncomingMessage): boolean =>
   request.method === 'GET' &&
   request.headers.upgrade?.toLowerCase() === 'websocket' &&
   request.headers['transfer-encoding'] === undefined &&
   (request.headers['content-length'] ?? '0') === '0'
 
-/** WebSockets: once the app has agreed, bytes both ways, untouched. */
+/** Serves WebSockets. Once the app has accepted, bytes pass both ways unchanged. */
 export function serveWebSockets(edge: EdgeContext, server: Server): void {
   server.on('upgrade', (request, socket, head) => new WebSocketTunnel(edge, request, socket as Socket, head).serve())
 }
@@ -77,8 +77,8 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
   }
 
   serve(): void {
-    // A Node older than `shouldUpgradeCallback` (24.9) brings every upgrade here; only a WebSocket may get a tunnel.
-    const unsupportedUpgrade = { status: 400, message: 'The only upgrade that is taken is to a WebSocket.' }
+    // A Node older than `shouldUpgradeCallback` (24.9) reports every upgrade here. Only a WebSocket may get a tunnel.
+    const unsupportedUpgrade = { status: 400, message: 'Only upgrades to WebSocket are supported.' }
     const rejection = validateRequest(this.#request) ?? (isWebSocketUpgrade(this.#request) ? undefined : unsupportedUpgrade)
     if (rejection) return this.#send(createErrorResponse(rejection.status, rejection.message, this))
     const redirect = this.#isProbe ? undefined : checkHttpsAndServerName(this.#edge, this.#socket, this)
@@ -92,7 +92,7 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
       this.#target = target
       target.addRequest(this.#destroy, this.#isProbe)
       if (!this.#isProbe) this.#metrics.setProject(target.metrics, target.upstream ? 'bypass' : null)
-      if (target.site) return this.#send(createErrorResponse(400, 'A static site has no WebSocket.', this))
+      if (target.site) return this.#send(createErrorResponse(400, 'A static site does not support WebSockets.', this))
       if (!target.upstream) return this.#sendPage(pageForRoute(target.route))
       this.#exchange = target.upstream.createExchange(this, {
         head: buildUpstreamHead(this.#request, this.id, 'Connection: Upgrade\r\nUpgrade: websocket\r\n'),
@@ -124,7 +124,7 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
     this.#send(createPageResponse(name, this, this.#target?.route))
   }
 
-  /** The client reads our last byte and closes; if it does not, we do. */
+  /** Lets the client read the last byte and close. If it does not close in time, the edge does. */
   #lingerAndClose(): void {
     this.#socket.end()
     this.#socket.resume()
@@ -163,7 +163,7 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
       })
       return
     }
-    // The app declined: an answer like any other, the last on this connection.
+    // The app declined the upgrade. Its response is the last one on this connection.
     this.#isChunking = !head.chunked && head.length < 0 && head.status !== 204 && head.status !== 304
     const framing = head.chunked || this.#isChunking ? 'Transfer-Encoding: chunked\r\n' : ''
     this.#socket.write(`${start}${framing}Connection: close\r\nX-Request-Id: ${this.id}\r\n\r\n`, 'latin1')
@@ -175,7 +175,7 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
     this.#socket.write(bytes.subarray(start, end))
     if (this.#isChunking) this.#socket.write('\r\n', 'latin1')
     if (this.#socket.writableLength === 0) return true
-    // As on the plain path: told when these very bytes are gone.
+    // As on the fast path, the callback runs once exactly these bytes are written.
     this.#socket.write(Buffer.alloc(0), () => this.#exchange?.resume())
     return false
   }
@@ -192,7 +192,7 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
   }
 
   #onClientEnd(): void {
-    // Half-closed: the app may have more to say.
+    // The client closed its write half. The app may still send data.
     if (this.#isOpen) this.#exchange?.closeWriteHalf()
     this.deadline = this.#edge.deadlines.now + (this.#isOpen ? limits.tunnel_half_closed_ms : limits.half_closed_ms)
   }

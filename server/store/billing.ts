@@ -23,7 +23,7 @@ export function updateBilling(tx: Tx, accountId: string, change: Partial<Billing
   tx.run(tx.query.updateTable('accounts').set(change).where('id', '=', accountId))
 }
 
-/** Notes an event of the payment processor; false when it came before. */
+/** Records an event of the payment processor; false if it was already recorded. */
 export function insertBillingEvent(tx: Tx, id: string, created_at: string): boolean {
   return tx.sqlFirst('INSERT INTO billing_events (id, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING id', id, created_at) !== undefined
 }
@@ -36,12 +36,12 @@ export function deleteBillingEventsBefore(tx: Tx, before: string): void {
   tx.sqlRun('DELETE FROM billing_events WHERE created_at < ?', before)
 }
 
-/** Cards of accounts that the payment processor does not know: tried out while there was none. */
+/** Clears payment methods of accounts that the payment processor does not know. They were simulated while there was no processor. */
 export function clearEmulatedPaymentMethods(tx: Tx): void {
   tx.sqlRun('UPDATE accounts SET has_payment_method = 0 WHERE customer_id IS NULL AND has_payment_method = 1')
 }
 
-/** Lets the apps of starter accounts sleep again once no trial keeps them warm. Returns the projects. */
+/** Disables always-warm for starter accounts without an active trial. Returns the ids of the affected projects. */
 export function disableAlwaysWarm(tx: Tx, now: string): string[] {
   return tx
     .sqlAll<{ id: string }>(

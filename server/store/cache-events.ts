@@ -2,9 +2,9 @@ import type { CacheEvent } from '../contract/cache.ts'
 import type { Tx } from './store.ts'
 import type { CacheEventRow } from './tables.ts'
 
-/** So many are kept of a project; older ones go as new ones come. */
+/** The number of events kept per project; older ones are deleted. */
 const maxEventsPerProject = 1000
-/** Of a long list of addresses the first are kept: a log is for reading. */
+/** Longer lists of URLs are truncated, because the log is meant to be read. */
 const maxUrlList_bytes = 32 * 1024
 
 export function insertCacheEvent(tx: Tx, projectId: string, event: CacheEvent): void {

@@ -1,7 +1,7 @@
 import type { Db } from './store.ts'
 import type { Sealer } from './sealer.ts'
 
-/** The certificate authority of the instance. There is one at most; its key is sealed. */
+/** The certificate authority of the instance. There is at most one; its key is encrypted. */
 interface CertificateAuthorityRecord {
   id: string
   certificate: string
@@ -27,7 +27,7 @@ export function createCertificateAuthorityStore(db: Db, sealer: Sealer) {
           }
         )
       }),
-    /** Takes the place of the one before. */
+    /** Replaces the previous authority. */
     write: ({ key, ...row }: CertificateAuthorityRecord) =>
       db.write((tx) => {
         tx.sqlRun('DELETE FROM authorities')

@@ -3,11 +3,10 @@ import { join } from 'node:path'
 import { createPrivateFile } from './private-file.ts'
 
 /**
- * The lock of a data folder: an exclusive lock of the operating system on the file `instance.lock`, taken through SQLite
- * because Node has none of its own. It goes with the process, however that ends, so it is never stale. The lock file
- * holds no data, and the databases are not touched by who does not get it. undefined: somebody else has it.
- * Of two who ask in the very same moment each finds the other on its way: they look again for a moment, and one gets it.
- * Keep what is returned: the lock goes when it is collected.
+ * Locks a data folder with an exclusive operating-system lock on the file `instance.lock`, taken through SQLite because Node has no file locks. The
+ * lock ends with the process in any case, so it is never stale. The lock file holds no data, and a process that does not get the lock does not open
+ * the databases. Returns undefined if another process holds the lock. Two processes that ask at the same moment both retry briefly, and one gets it.
+ * Keep a reference to the result, because the lock is released when it is garbage-collected.
  */
 export function lockDataFolder(folder: string): { release(): void } | undefined {
   const path = join(folder, 'instance.lock')

@@ -6,9 +6,9 @@ import { isDiskFull } from './sqlite.ts'
 import { createPrivateFile } from './private-file.ts'
 
 /**
- * Copies a database that is in use, as of one moment, and proves the copy. All of it happens in a thread of its own and in
- * one read of the file, so that writers neither wait nor make it begin again. The copy is one file, without a log beside it.
- * Throws `storage_full`, or an error that names the damage; what was written is the caller's to remove.
+ * Copies a database that is in use, as of one moment, and verifies the copy. Runs in its own thread with a single read transaction, so that writers
+ * neither wait nor restart the copy. The copy is one file without a write-ahead log. Throws `storage_full`, or an error that describes the damage;
+ * the caller removes the incomplete file.
  */
 export async function copyDatabase(from: string, to: string): Promise<void> {
   createPrivateFile(to)
@@ -32,13 +32,13 @@ export async function copyDatabase(from: string, to: string): Promise<void> {
       closeSync(file)
     }
     run().then(() => parentPort.postMessage(null), (error) => parentPort.postMessage({ code: String(error.code ?? ''), message: String(error.message) }))`
-  // The very library that the main thread has loaded: two would break each other's locks.
+  // The same library file that the main thread has loaded, because two copies of it would break each other's locks.
   const library = createRequire(import.meta.url).resolve('better-sqlite3')
   const worker = new Worker(code, { eval: true, workerData: { from, to, library }, resourceLimits: { maxOldGenerationSizeMb: 32 } })
   const failure = await new Promise<{ code: string; message: string } | null>((resolve, reject) => {
     worker.once('message', resolve)
     worker.once('error', reject)
-    worker.once('exit', () => reject(new Error('The thread that copies the database ended early.')))
+    worker.once('exit', () => reject(new Error('The database copy thread exited unexpectedly.')))
   })
   if (failure === null) return
   const error = Object.assign(new Error(failure.message), { code: failure.code })
@@ -51,7 +51,7 @@ export interface DatabaseCopyReader {
   all<R>(sql: string, ...parameters: unknown[]): R[]
 }
 
-/** Looks into a copy that nobody writes; the file stays as it is, byte for byte. */
+/** Reads a copy that nothing writes to. The file is not changed. */
 export function readDatabaseCopy<R>(path: string, read: (copy: DatabaseCopyReader) => R): R {
   const raw = new Sqlite(path, { readonly: true })
   try {

@@ -10,7 +10,7 @@ export function listDatabaseDumps(tx: Tx, projectId: string): DatabaseDumpRow[] 
   return tx.sqlAll('SELECT * FROM database_dumps WHERE project_id = ? ORDER BY seq DESC', projectId)
 }
 
-/** Those of projects that are gone included. */
+/** Includes dumps of deleted projects. */
 export function listAllDatabaseDumps(tx: Tx): DatabaseDumpRow[] {
   return tx.sqlAll('SELECT * FROM database_dumps ORDER BY seq DESC')
 }
@@ -23,7 +23,7 @@ export function deleteDatabaseDump(tx: Tx, id: string): void {
   tx.sqlRun('DELETE FROM database_dumps WHERE id = ?', id)
 }
 
-/** Also of a project that is deleted and not yet cleaned: its dumps bear its name for ever. */
+/** Finds the slug even of a deleted project that is not cleaned up yet, because its dumps keep the slug. */
 export function findProjectSlug(tx: Tx, projectId: string): string | undefined {
   return tx.sqlFirst<{ slug: string }>('SELECT slug FROM projects WHERE id = ?', projectId)?.slug
 }

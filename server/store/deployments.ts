@@ -47,7 +47,7 @@ export function updateDeployment(tx: Tx, id: string, change: Partial<Omit<Deploy
   if (Object.keys(change).length > 0) tx.run(tx.query.updateTable('deployments').set(change).where('id', '=', id))
 }
 
-/** Compare-and-swap of the status; false when somebody else was quicker. */
+/** Compare-and-swap of the status; false if the status was no longer one of `from`. */
 export function compareAndSwapStatus(
   tx: Tx,
   id: string,
@@ -66,23 +66,23 @@ export function compareAndSwapStatus(
   )
 }
 
-/** Queued deployments for the same place: a newer one takes theirs. */
+/** Queued deployments of the same slot, which a newer one replaces. */
 export function listQueuedInSlot(tx: Tx, slot: DeploymentSlot): DeploymentRow[] {
   return listOpenDeployments(tx, slot.project_id).filter((row) => row.status === 'queued' && slotKey(row) === slotKey(slot))
 }
 
 export interface ClaimLimits {
-  /** Builds at once on the whole instance. */
+  /** Concurrent builds on the instance. */
   total: number
-  /** Builds at once of one account, by its plan. */
+  /** Concurrent builds of one account, by its plan. */
   perAccount: (accountId: string) => number
-  /** Runtimes that answer now; the queue of another waits. */
+  /** Runtimes that are available now. Deployments of other runtimes stay queued. */
   runtimes: readonly string[]
 }
 
 /**
- * Claims the oldest queued deployment that may run now, production before previews: one at a time per project and branch, within the limits.
- * Runs inside one write transaction, so two workers never get the same one.
+ * Claims the oldest queued deployment that may run now, production before previews: one at a time per project and branch, within the limits. Runs
+ * inside one write transaction, so two workers never claim the same one.
  */
 export function claimOldestQueued(tx: Tx, limits: ClaimLimits, change: (row: DeploymentRow) => Partial<DeploymentRow>): DeploymentRow | undefined {
   const running = tx.sqlAll<{ project_id: string; target: string; branch: string | null; account_id: string }>(
@@ -93,7 +93,7 @@ export function claimOldestQueued(tx: Tx, limits: ClaimLimits, change: (row: Dep
   const perAccount = new Map<string, number>()
   for (const row of running) perAccount.set(row.account_id, (perAccount.get(row.account_id) ?? 0) + 1)
 
-  // Production first: many pushed branches do not keep it waiting.
+  // Production first, so that many pushed branches do not delay it.
   for (const target of ['production', 'preview'] as const)
     for (let lastSeq = 0; ;) {
       const candidates = tx.sqlAll<DeploymentRow & { account_id: string }>(
@@ -125,16 +125,16 @@ interface DeploymentSlot {
   branch: string | null
 }
 
-/** One deployment at a time is in progress per project and branch; production is one place, whatever branch it comes from. */
+/** One deployment at a time per project and branch. Production is one slot for all branches. */
 const slotKey = (row: DeploymentSlot): string => `${row.project_id}\0${row.target === 'production' ? '' : (row.branch ?? '')}\0${row.target}`
 
-/** 1 for the next one. */
+/** 1 for the next deployment. */
 export function readQueuePosition(tx: Tx, { seq, target }: Pick<DeploymentRow, 'seq' | 'target'>): number {
   const before = target === 'production' ? "target = 'production' AND seq <= ?" : "(target = 'production' OR seq <= ?)"
   return tx.sqlFirst<{ n: number }>(`SELECT count(*) AS n FROM deployments WHERE status = 'queued' AND ${before}`, seq)?.n ?? 1
 }
 
-/** Deployments that some worker was at when the platform ended. */
+/** Deployments that were in progress when the platform ended. */
 export function listInterruptedDeployments(tx: Tx): DeploymentRow[] {
   return tx.sqlAll("SELECT * FROM deployments WHERE status IN ('building', 'deploying') ORDER BY seq")
 }
@@ -143,7 +143,7 @@ export function listOpenDeployments(tx: Tx, projectId: string): DeploymentRow[] 
   return tx.sqlAll("SELECT * FROM deployments WHERE status IN ('queued', 'building', 'deploying') AND project_id = ? ORDER BY seq", projectId)
 }
 
-/** Those under way of these accounts. Two small indexes, never the whole table. */
+/** The number of open deployments of these accounts. Uses two small indexes, never the whole table. */
 export function countOpenDeployments(tx: Tx, accounts: string[]): number {
   const rows = tx.sqlAll<{ account_id: string }>(
     `SELECT p.account_id FROM deployments d JOIN projects p ON p.id = d.project_id WHERE d.status = 'queued'
@@ -152,7 +152,7 @@ export function countOpenDeployments(tx: Tx, accounts: string[]): number {
   return rows.filter((row) => accounts.includes(row.account_id)).length
 }
 
-/** What served production last, or could have. */
+/** The deployment that served production last, or that could have. */
 export function findLastReadyDeployment(tx: Tx, projectId: string): DeploymentRow | undefined {
   return tx.sqlFirst(
     "SELECT * FROM deployments WHERE project_id = ? AND target = 'production' AND status = 'ready' ORDER BY is_current DESC, seq DESC LIMIT 1",
@@ -160,19 +160,21 @@ export function findLastReadyDeployment(tx: Tx, projectId: string): DeploymentRo
   )
 }
 
-/** What serves now, everywhere or of one project. */
+/** The deployments that are serving now, of all projects or of one. */
 export function listCurrentDeployments(tx: Tx, projectId?: string): DeploymentRow[] {
   return projectId === undefined
     ? tx.sqlAll('SELECT * FROM deployments WHERE is_current = 1')
     : tx.sqlAll('SELECT * FROM deployments WHERE is_current = 1 AND project_id = ?', projectId)
 }
 
-/** The production deployment of a project that serves now. */
+/** The project's production deployment that is serving now. */
 export function findCurrentProductionDeployment(tx: Tx, projectId: string): DeploymentRow | undefined {
   return tx.sqlFirst("SELECT * FROM deployments WHERE project_id = ? AND is_current = 1 AND target = 'production'", projectId)
 }
 
-/** What a redeployment of production starts from: what is under way, else what serves, else what came last; undefined for a stopped project. */
+/**
+ * The deployment that a redeployment of production is based on: the open one, else the current one, else the latest. Undefined for a stopped project.
+ */
 export function findRedeployBase(tx: Tx, projectId: string): DeploymentRow | undefined {
   return tx.sqlFirst(
     `SELECT d.* FROM deployments d JOIN projects p ON p.id = d.project_id
@@ -186,7 +188,7 @@ export function findCurrentDeployment(tx: Tx, projectId: string, target: Deploym
   return listCurrentDeployments(tx, projectId).find((row) => row.target === target && (target === 'production' || row.branch === branch))
 }
 
-/** What came last of a branch of the repository. */
+/** The latest deployment of a branch of the repository. */
 export function findLatestBranchDeployment(tx: Tx, projectId: string, target: DeploymentTarget, branch: string): DeploymentRow | undefined {
   return tx.sqlFirst(
     "SELECT * FROM deployments WHERE project_id = ? AND target = ? AND branch = ? AND source = 'git' ORDER BY seq DESC LIMIT 1",
@@ -196,7 +198,7 @@ export function findLatestBranchDeployment(tx: Tx, projectId: string, target: De
   )
 }
 
-/** Every deployment that a preview has had, newest first. */
+/** All deployments of a preview, newest first. */
 export function listPreviewDeployments(tx: Tx, projectId: string, branch: string): DeploymentRow[] {
   return tx.sqlAll("SELECT * FROM deployments WHERE project_id = ? AND target = 'preview' AND branch = ? ORDER BY seq DESC", projectId, branch)
 }
@@ -204,13 +206,14 @@ export function listPreviewDeployments(tx: Tx, projectId: string, branch: string
 export interface RetentionRow extends Pick<DeploymentRow, 'id' | 'status' | 'target' | 'branch' | 'is_current' | 'artifact' | 'source' | 'runtime'> {
   is_open: 0 | 1
   has_artifact: 0 | 1
-  /** Under which id its source is kept, when it is one that is kept. */
+  /** The id under which its source is kept, if it is kept. */
   source_id: string
 }
 
 /**
- * All of a project that the rule of retention needs, newest first, and which branches have an open preview. Of one that had many (200 000
- * stand in the way of everybody for seconds) only what holds a build, is under way or serves, and the `newest` that ended and that were ready.
+ * The deployments of a project that the retention rule needs, newest first, and the branches with an open preview. For a large project (200,000 rows
+ * would block the database for seconds), only those with an artifact, the open and current ones, and the `newest` finished and the `newest` ready
+ * ones.
  */
 export function listRetentionCandidates(tx: Tx, projectId: string, newest: number): { rows: RetentionRow[]; branches: Set<string> } {
   const branches = tx.sqlAll<{ branch: string }>('SELECT branch FROM previews WHERE project_id = ?', projectId)
@@ -224,7 +227,7 @@ export function listRetentionCandidates(tx: Tx, projectId: string, newest: numbe
   return { rows, branches: new Set(branches.map((row) => row.branch)) }
 }
 
-/** Every part by its index. The plus sign keeps that of previews: by that of the project all of its deployments would be looked through. */
+/** Every part uses an index. The plus sign selects the index of previews; with that of the project, all of its deployments would be scanned. */
 const retentionSubsetSql = `
   SELECT seq FROM deployments WHERE project_id = :project AND artifact IS NOT NULL
   UNION ALL SELECT seq FROM deployments WHERE project_id = :project AND status IN ('queued', 'building', 'deploying')
@@ -241,13 +244,13 @@ const retentionSubsetSql = `
     )
     .join('')}`
 
-/** Those of some ids that are deployments of a project. */
+/** The ids that are deployments of the project. */
 export function filterKnownDeploymentIds(tx: Tx, projectId: string, ids: readonly string[]): Set<string> {
   const sql = 'SELECT id FROM deployments WHERE project_id = ? AND id IN (SELECT value FROM json_each(?))'
   return new Set(tx.sqlAll<{ id: string }>(sql, projectId, JSON.stringify(ids)).map((row) => row.id))
 }
 
-/** Rows that use the very same artifact (a rollback shares it). */
+/** The number of deployments that use this artifact. A rollback shares it. */
 export function countArtifactReferences(tx: Tx, projectId: string, artifact: string): number {
   return tx.sqlFirst<{ n: number }>('SELECT count(*) AS n FROM deployments WHERE project_id = ? AND artifact = ?', projectId, artifact)?.n ?? 0
 }
@@ -269,7 +272,7 @@ export function resetSteps(tx: Tx, deploymentId: string): void {
   tx.sqlRun("UPDATE deployment_steps SET status = 'pending', started_at = NULL, finished_at = NULL WHERE deployment_id = ?", deploymentId)
 }
 
-/** The steps that had begun when a deployment ended without them. */
+/** Ends the steps of a deployment that failed or was canceled. */
 export function finishSteps(tx: Tx, deploymentId: string, to: 'failed' | 'canceled', now: string): void {
   tx.sqlRun("UPDATE deployment_steps SET status = ?, finished_at = ? WHERE deployment_id = ? AND status = 'running'", to, now, deploymentId)
   tx.sqlRun("UPDATE deployment_steps SET status = 'skipped' WHERE deployment_id = ? AND status = 'pending'", deploymentId)
@@ -292,7 +295,7 @@ export interface CleanupRow {
   work: string
 }
 
-/** Work that must be done even over a restart: first written with the change that makes it due, then done, then taken out. */
+/** Work that must be completed even after a restart. It is written in the transaction that makes it due and deleted when it is done. */
 export function insertCleanup(tx: Tx, work: object, now: string): number {
   return tx.sqlFirst<{ seq: number }>('INSERT INTO cleanups (work, created_at) VALUES (?, ?) RETURNING seq', JSON.stringify(work), now)?.seq ?? 0
 }
@@ -303,7 +306,7 @@ export function deleteCleanup(tx: Tx, seq: number): void {
   tx.sqlRun('DELETE FROM cleanups WHERE seq = ?', seq)
 }
 
-/** Everything of a project that was removed, once nothing of it is left outside the database. */
+/** Deletes all rows of a removed project, once nothing of it remains outside the database. */
 export function deleteProjectRows(tx: Tx, projectId: string): string[] {
   const deployments = tx.sqlAll<{ id: string }>('SELECT id FROM deployments WHERE project_id = ?', projectId).map((row) => row.id)
   tx.sqlRun('DELETE FROM screenshots WHERE deployment_id IN (SELECT id FROM deployments WHERE project_id = ?)', projectId)

@@ -4,11 +4,11 @@ import type { DomainRow, OwnedDomainRow, Tables } from './tables.ts'
 
 export type DomainStatus = DomainRow['status']
 
-/** A domain with its project, and with the purchase that it came with. Those of projects that were removed are no more. */
+/** A domain with its project and its purchase. Excludes domains of deleted projects. */
 export interface DomainView extends DomainRow {
   project_slug: string
   project_name: string
-  /** The account of the project, which is whose the domain is. */
+  /** The account of the project, which owns the domain. */
   project_account_id: string
   registrar: string | null
   reference: string | null
@@ -16,7 +16,7 @@ export interface DomainView extends DomainRow {
   auto_renew: 0 | 1 | null
   sealed_registrant: Uint8Array | null
   transfer_requested_at: string | null
-  /** What went wrong with the purchase, such as its renewal. */
+  /** The error of the purchase, for example of its renewal. */
   owned_error: string | null
 }
 
@@ -43,7 +43,7 @@ export function listDomainsOfAccounts(tx: Tx, accounts: readonly string[]): Doma
   return tx.sqlAll(`${domainViewSql} WHERE p.account_id IN (${accounts.map(() => '?').join(', ')}) ORDER BY d.seq DESC`, ...accounts)
 }
 
-/** Verified names that were last looked at before then, or whose last look found a fault. */
+/** Verified domains whose last check is older than `before` or failed. */
 export function listDomainsDueForCheck(tx: Tx, before: string): { id: string }[] {
   return tx.sqlAll(
     `SELECT d.id FROM domains d JOIN projects p ON p.id = d.project_id AND p.deleted_at IS NULL
@@ -61,7 +61,7 @@ export function deleteDomain(tx: Tx, id: string): void {
   tx.run(tx.query.deleteFrom('domains').where('id', '=', id))
 }
 
-/** The purchase, not run out, of a name or of the nearest name above it. */
+/** The unexpired purchase of a hostname or of its nearest parent domain. */
 export function findCoveringOwnedDomain(tx: Tx, hostname: string, now: string): OwnedDomainRow | undefined {
   const labels = hostname.split('.')
   const names = labels.map((_, i) => labels.slice(i).join('.'))
@@ -72,7 +72,7 @@ export function findCoveringOwnedDomain(tx: Tx, hostname: string, now: string): 
   )
 }
 
-/** Hostnames that route, of one project or of all that live: only verified ones do. */
+/** The verified hostnames of a project. Only verified hostnames are routed. */
 export function listVerifiedHostnames(tx: Tx, projectId: string): string[] {
   return tx
     .sqlAll<{ hostname: string }>(`SELECT hostname FROM domains WHERE project_id = ? AND status = 'verified' ORDER BY seq`, projectId)
@@ -91,12 +91,12 @@ export function insertDomain(tx: Tx, domain: Insertable<Tables['domains']>): voi
   tx.run(tx.query.insertInto('domains').values(domain))
 }
 
-/** A name is free for others as soon as its project is gone. */
+/** Frees the hostnames of a deleted project for others. */
 export function deleteDomainsOfProject(tx: Tx, projectId: string): void {
   tx.run(tx.query.deleteFrom('domains').where('project_id', '=', projectId))
 }
 
-/** Every name of this instance that the system's resolver has to know, in a steady order. */
+/** Every hostname of this instance that the system's resolver must know, in a stable order. */
 export function listLocalHostnames(tx: Tx): string[] {
   return tx
     .sqlAll<{ name: string }>(

@@ -1,7 +1,7 @@
 import type { Tx } from './store.ts'
 import type { EnvVarRow } from './tables.ts'
 
-/** By environment, those for both first, then by key. */
+/** Sorted by environment (variables for both first), then by key. */
 export function listEnvVars(tx: Tx, projectId: string): EnvVarRow[] {
   return tx.sqlAll('SELECT * FROM env_vars WHERE project_id = ? ORDER BY environment, key', projectId)
 }
@@ -10,7 +10,7 @@ export function findEnvVar(tx: Tx, projectId: string, id: string): EnvVarRow | u
   return tx.sqlFirst('SELECT * FROM env_vars WHERE project_id = ? AND id = ?', projectId, id)
 }
 
-/** False when there is one of this key and environment already. */
+/** False if a variable with this key and environment exists. */
 export function insertEnvVar(tx: Tx, row: EnvVarRow): boolean {
   const existing = tx.sqlFirst(
     'SELECT 1 AS one FROM env_vars WHERE project_id = ? AND key = ? AND environment IS ?',

@@ -5,10 +5,13 @@ import { logMigrations, metricsMigrations, migrations } from './migrations/index
 const migrationsByFile = { ledger: migrations, logs: logMigrations, metrics: metricsMigrations }
 export type StoreFile = keyof typeof migrationsByFile
 
-/** The newest version of a file that this Homeport knows. */
+/** The newest schema version of a file that this Homeport supports. */
 export const latestSchemaVersion = (file: StoreFile): number => migrationsByFile[file].length
 
-/** What is wrong with a file that came from elsewhere, as an end of a sentence; null: it is whole, and holds our tables and nothing that acts by itself. */
+/**
+ * The problem of a file from another source, as the end of a sentence. null: it is intact and contains exactly the expected tables, and no trigger or
+ * view.
+ */
 export function findFileProblem(path: string, file: StoreFile): string | null {
   try {
     return readDatabaseCopy(path, (copy) => {
@@ -24,7 +27,7 @@ export function findFileProblem(path: string, file: StoreFile): string | null {
   }
 }
 
-/** Tables, indexes, triggers, views and columns by name. How SQLite writes down what made them differs between its versions. */
+/** Tables, indexes, triggers, views and columns by name. The SQL text is ignored, because its format differs between SQLite versions. */
 function describeSchema({ all }: Pick<DatabaseCopyReader, 'all'>): string {
   const objects = all<{ type: string; name: string }>(
     "SELECT type, name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type, name",

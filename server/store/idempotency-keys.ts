@@ -12,7 +12,7 @@ export function upsertIdempotencyKey(tx: Tx, row: IdempotencyKeyRow): void {
   tx.run(tx.query.insertInto('idempotency_keys').values(row))
 }
 
-/** A request that was not answered for good. */
+/** Deletes the key of a request that has no final response. */
 export function deletePendingIdempotencyKey(tx: Tx, { account_id, key }: IdempotencyKeyRef): void {
   tx.sqlRun('DELETE FROM idempotency_keys WHERE account_id = ? AND key = ? AND status IS NULL', account_id, key)
 }

@@ -1,13 +1,13 @@
 import type { Tx } from './store.ts'
 import type { InvitationRow } from './tables.ts'
 
-/** Makes earlier ones to the same address void: one link leads into a team at a time. */
+/** Invalidates earlier invitations to the same address, so that only one link is valid. */
 export function insertInvitation(tx: Tx, invitation: InvitationRow): void {
   tx.sqlRun('DELETE FROM invitations WHERE account_id = ? AND email = ? AND accepted_at IS NULL', invitation.account_id, invitation.email)
   tx.run(tx.query.insertInto('invitations').values(invitation))
 }
 
-/** Those that can still be accepted, newest first. */
+/** Pending invitations, newest first. */
 export function listInvitations(tx: Tx, accountId: string, now: string): InvitationRow[] {
   return tx.sqlAll(
     'SELECT * FROM invitations WHERE account_id = ? AND accepted_at IS NULL AND expires_at > ? ORDER BY created_at DESC, id DESC',
@@ -20,7 +20,7 @@ export function deleteInvitation(tx: Tx, accountId: string, id: string): number 
   return tx.run(tx.query.deleteFrom('invitations').where('account_id', '=', accountId).where('id', '=', id).where('accepted_at', 'is', null))
 }
 
-/** What a code invites to, while it does. The inviter is there still: the invitations of whoever is removed go too. */
+/** The pending invitation of a code. Deleting a user deletes their invitations, so the inviter always exists. */
 export function findInvitation(
   tx: Tx,
   hash: string,
@@ -45,7 +45,7 @@ export interface TeamMemberRow {
   created_at: string
 }
 
-/** The owner first, then the members as they came. */
+/** The owner first, then the members in order of joining. */
 export function listTeamMembers(tx: Tx, accountId: string): TeamMemberRow[] {
   return tx.sqlAll(
     `SELECT id AS user_id, email, 'owner' AS role, created_at FROM users WHERE account_id = ?
@@ -57,7 +57,7 @@ export function listTeamMembers(tx: Tx, accountId: string): TeamMemberRow[] {
   )
 }
 
-/** The teams that a person is in, by their owners. */
+/** The teams that a user is a member of, with their owners. */
 export function listTeamsOfUser(tx: Tx, userId: string): { account_id: string; owner_email: string; created_at: string }[] {
   return tx.sqlAll(
     `SELECT m.account_id, u.email AS owner_email, m.created_at FROM team_members m JOIN users u ON u.account_id = m.account_id
@@ -66,7 +66,7 @@ export function listTeamsOfUser(tx: Tx, userId: string): { account_id: string; o
   )
 }
 
-/** The one link that is good for a person; earlier ones are void with it. */
+/** Replaces all links of a user with this one. */
 export function replaceVerification(tx: Tx, verification: { hash: string; user_id: string; expires_at: string }): void {
   deleteVerifications(tx, verification.user_id)
   insertVerification(tx, verification)
@@ -80,12 +80,12 @@ export function deleteVerifications(tx: Tx, userId: string): void {
   tx.run(tx.query.deleteFrom('email_verifications').where('user_id', '=', userId))
 }
 
-/** Beside those that are good already. */
+/** Adds a link without invalidating earlier ones. */
 export function insertVerification(tx: Tx, verification: { hash: string; user_id: string; expires_at: string }): void {
   tx.run(tx.query.insertInto('email_verifications').values(verification))
 }
 
-/** Of one person, or of all. */
+/** The number of links of one user, or of all. */
 export function countVerifications(tx: Tx, userId?: string): number {
   const found =
     userId === undefined
@@ -94,7 +94,7 @@ export function countVerifications(tx: Tx, userId?: string): number {
   return found?.count ?? 0
 }
 
-/** Whoever asked for an account and never opened the link. Nothing of theirs is there but the row. */
+/** Deletes users who registered but never opened the link, and who have no other data. */
 export function deleteUnverifiedUsers(tx: Tx, now: string): void {
   const unverified = tx.sqlAll<{ id: string; account_id: string }>(
     `SELECT u.id, u.account_id FROM email_verifications v JOIN users u ON u.id = v.user_id

@@ -2,34 +2,34 @@ import type { SqliteDatabase, SqliteTransaction } from './sqlite.ts'
 import { vacuumDatabase } from './vacuum.ts'
 import type { LogChunkRow, LogTables } from './tables.ts'
 
-/** What follows a log: chunks in order, each with the number of its first record. */
+/** A chunk of a log stream. Chunks are ordered, each with the number of its first record. */
 export type LogChunk = Pick<LogChunkRow, 'first' | 'records' | 'lines' | 'last_line' | 'body'>
 
 export interface LogStore {
   append(chunk: LogChunkRow): void
-  /** The first chunk that holds a record after `record`, or undefined at the end. */
+  /** The first chunk with a record after `record`, or undefined at the end. */
   readAfter(stream: string, record: number): LogChunk | undefined
-  /** Number of the last record and of the last line; 0 when there is none. */
+  /** The numbers of the last record and the last line; 0 if there is none. */
   readEnd(stream: string): { record: number; line: number }
-  /** The record after which the last `lines` lines stand. */
+  /** The number of the record after which the last `lines` lines begin. */
   positionBeforeLast(stream: string, lines: number): number
   /** At most the last `bytes` of chunks, oldest first. */
   readTail(stream: string, bytes: number): LogChunk[]
-  /** Drops the middle, once there is more than this head and this tail; readers are told how much they miss. */
+  /** Drops the middle of a stream that is larger than head and tail together. Readers are told how much is missing. */
   trim(stream: string, keep_head_bytes: number, keep_tail_bytes: number): void
   remove(stream: string): void
-  /** All that there are. */
+  /** The ids of all streams. */
   listStreams(): string[]
-  /** Room in the file that nothing is in. */
+  /** The size of unused pages in the file. */
   freeBytes(): number
-  /** Gives that room back to the disk, where it is worth it. Lines that are written meanwhile wait. */
+  /** Frees unused pages if there are enough of them. Writes wait meanwhile. */
   vacuum(): Promise<void>
 }
 
 const maxRecentChunks = 16
 const vacuumThreshold_bytes = 1024 * 1024
 
-/** Chunks of a few kB to 64 kB, one insert each; the newest stay in memory because followers ask for just those. */
+/** Chunks of a few kB to 64 kB, one insert each. The newest stay in memory, because followers read exactly those. */
 export function createLogStore(db: SqliteDatabase<LogTables>): LogStore {
   const recent = new Map<string, LogChunkRow[]>()
   const columns = 'first, records, lines, last_line, body'
@@ -159,7 +159,7 @@ export function createLogStore(db: SqliteDatabase<LogTables>): LogStore {
   }
 }
 
-/** The record before the line that comes after `skip` lines of a chunk. */
+/** The number of the record before the line that follows the first `skip` lines of a chunk. */
 function recordBeforeLine(chunk: LogChunk, skip: number): number {
   let position = chunk.first - 1
   let skipped = 0

@@ -3,25 +3,25 @@ import { createHistogram, type Histogram } from '../lib/histogram.ts'
 import type { SqliteDatabase, SqliteTransaction } from './sqlite.ts'
 import type { MetricsRow, MetricsTables } from './tables.ts'
 
-/** What was counted of a project within one quarter of an hour, to be added to what is stored of it. */
+/** The counts of a project within one quarter of an hour, to be added to the stored ones. */
 export type MetricsReading = Omit<MetricsRow, 'seconds' | 'latencies' | 'cold_latencies'> & {
   latencies: Histogram
   cold_latencies: Histogram | null
 }
 
 export interface MetricsStore {
-  /** Adds readings in one transaction: all of them, or none. */
+  /** Adds readings in one transaction. */
   add(readings: readonly MetricsReading[]): void
-  /** What is stored of a project from a moment on, in order. */
+  /** The stored rows of a project since a time, in order. */
   readSince(projectId: string, ts: number): MetricsRow[]
-  /** Requests by hour from a moment on, of the last day at most. */
+  /** Requests per hour since a time, of the last day at most. */
   readHourlyRequests(projectId: string, ts: number): { ts: number; requests: number }[]
-  /** Folds what has aged into longer rows and drops what is past its time, so many rows at most; true when there is more. */
+  /** Merges aged rows into longer ones and deletes expired ones, at most `rows` rows. True if more remain. */
   downsample(now_s: number, rows: number): boolean
   remove(projectId: string): void
 }
 
-/** A range shows rows of its own length and longer ones never: each row is kept until no range asks for its length any more. */
+/** A range shows only rows of its own length or shorter, so each row is kept until no range needs its length. */
 const retentionOf_s = (range: MetricsRange, next: MetricsRange): number => {
   const { count, seconds } = metricsBuckets[range]
   return count * seconds + metricsBuckets[next].seconds

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { SqliteDatabase } from './sqlite.ts'
 import { createPrivateFile } from './private-file.ts'
 
-/** The file was written by a newer Homeport. Nothing of it was read or changed. */
+/** The file was written by a newer Homeport. It was neither read nor changed. */
 export class NewerDatabaseError extends Error {
   constructor(found: number, supported: number) {
     super(
@@ -14,8 +14,8 @@ export class NewerDatabaseError extends Error {
 }
 
 /**
- * Brings a file up to date: one transaction per migration, version included, so that a kill between any two statements
- * leaves a whole version behind. A file with data in it is copied aside first.
+ * Migrates a file to the current version, with one transaction per migration including the version number, so that a crash between two statements
+ * leaves a valid version. A file that contains data is copied first.
  */
 export async function migrate<T>(db: SqliteDatabase<T>, migrations: readonly { name: string; sql: string }[], backupFolder?: string): Promise<void> {
   const found = Number(db.raw.pragma('user_version', { simple: true }))

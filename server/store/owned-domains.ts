@@ -18,18 +18,18 @@ export function updateOwnedDomain(tx: Tx, id: string, change: Partial<Omit<Owned
   tx.run(tx.query.updateTable('owned_domains').set(change).where('id', '=', id))
 }
 
-/** The name is nobody's any more, and no project's. */
+/** Deletes a purchased domain and its use by projects. */
 export function deleteOwnedDomain(tx: Tx, id: string): void {
   tx.sqlRun('DELETE FROM domains WHERE owned_domain_id = ?', id)
   tx.sqlRun('DELETE FROM owned_domains WHERE id = ?', id)
 }
 
-/** Orders whose end nobody wrote down. */
+/** Orders whose outcome is not recorded. */
 export function listPendingDomainOrders(tx: Tx): OwnedDomainRow[] {
   return tx.sqlAll('SELECT * FROM owned_domains WHERE is_registered = 0 ORDER BY created_at')
 }
 
-/** Names that are to be renewed when they end before then, the most urgent first; those that ended are past renewing. */
+/** Domains to renew because they expire before `before`, the most urgent first. Expired domains cannot be renewed. */
 export function listRenewableDomains(tx: Tx, now: string, before: string): OwnedDomainRow[] {
   return tx.sqlAll(
     `SELECT * FROM owned_domains WHERE is_registered = 1 AND auto_renew = 1 AND transfer_requested_at IS NULL AND expires_at > ? AND expires_at <= ?
@@ -39,7 +39,7 @@ export function listRenewableDomains(tx: Tx, now: string, before: string): Owned
   )
 }
 
-/** Names that do not lead here yet. */
+/** Purchased domains whose A record does not point here yet. */
 export function listDomainsWithoutAddressRecord(tx: Tx, now: string): OwnedDomainRow[] {
   return tx.sqlAll('SELECT * FROM owned_domains WHERE is_registered = 1 AND is_pointed = 0 AND expires_at > ?', now)
 }
@@ -48,7 +48,7 @@ export function listExpiredDomains(tx: Tx, before: string): OwnedDomainRow[] {
   return tx.sqlAll('SELECT * FROM owned_domains WHERE is_registered = 1 AND expires_at <= ? ORDER BY expires_at', before)
 }
 
-/** A bought name ended: it, and the names below it that were verified by owning it, route no more. Returns whose they were. */
+/** Fails an expired domain, and the subdomains that were verified by owning it. Returns the ids of their projects. */
 export function failDomainsOfOwned(tx: Tx, { id, hostname, account_id, registrar }: OwnedDomainRow, message: string): string[] {
   return tx
     .sqlAll<{ project_id: string }>(
@@ -64,7 +64,7 @@ export function failDomainsOfOwned(tx: Tx, { id, hostname, account_id, registrar
     .map((row) => row.project_id)
 }
 
-/** Takes credits when there are so many; false when there are not. */
+/** Spends credits; false if the account has too few. */
 export function spendDomainCredits(tx: Tx, accountId: string, credits: number): boolean {
   return (
     tx.sqlRun(
@@ -80,14 +80,14 @@ export function refundDomainCredits(tx: Tx, accountId: string, credits: number):
   tx.sqlRun('UPDATE accounts SET free_domain_credits = free_domain_credits + ? WHERE id = ?', credits, accountId)
 }
 
-/** The name stays after all: it is renewed and routed as before, and the code that was given out is forgotten. */
+/** Cancels a transfer: the domain is renewed and routed again, and its transfer code is discarded. */
 export function cancelDomainTransfer(tx: Tx, id: string): void {
   updateOwnedDomain(tx, id, { transfer_requested_at: null, sealed_auth_code: null })
 }
 
 /**
- * What the instance's own DNS server says of a name: its zone, and whether the name is there. A bought name is, and so is each
- * name below it that the same account added; of others only those under a local ending that were verified.
+ * How the instance's own DNS server answers for a name: its zone, and whether the name exists. A purchased domain exists, and so does each subdomain
+ * that the same account added. Other names exist only under a local suffix and if verified.
  */
 export function findLocalZone(tx: Tx, name: string, now: string): { zone: string; has_host: boolean } | undefined {
   if (!hasLocalSuffix(name)) return undefined
@@ -108,7 +108,7 @@ export function findLocalZone(tx: Tx, name: string, now: string): { zone: string
   return domain?.status === 'verified' ? { zone: name, has_host: true } : undefined
 }
 
-/** How many bought names the own DNS server answers for, and one of them. */
+/** The number of purchased domains that the own DNS server answers for, and one of them. */
 export function countLocalDomains(tx: Tx, now: string): { count: number; sample: string | null } {
   return (
     tx.sqlFirst(
@@ -121,7 +121,7 @@ export function countLocalDomains(tx: Tx, now: string): { count: number; sample:
   )
 }
 
-/** Names of which something failed: whoever looks after the instance should know. */
+/** Purchased domains with an error, for the doctor. */
 export function listFailingDomains(tx: Tx): { hostname: string; last_error: string }[] {
   return tx.sqlAll('SELECT hostname, last_error FROM owned_domains WHERE is_registered = 1 AND last_error IS NOT NULL ORDER BY expires_at')
 }

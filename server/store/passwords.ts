@@ -15,12 +15,12 @@ export function hasOwnerPassword(tx: Tx): boolean {
   return tx.sqlFirst('SELECT 1 AS one FROM passwords p JOIN users u ON u.id = p.user_id WHERE u.is_instance_owner = 1') !== undefined
 }
 
-/** The password of whoever has that address; undefined for nobody, and for somebody without one. */
+/** The password of the user with this address; undefined for an unknown address and for a user without a password. */
 export function findPasswordByEmail(tx: Tx, email: string): PasswordRow | undefined {
   return tx.sqlFirst('SELECT p.* FROM passwords p JOIN users u ON u.id = p.user_id WHERE u.email = ?', email)
 }
 
-/** Sets it, and ends every session of that person but `keep`: who had the old one is out. */
+/** Sets the password and ends every session of the user except `keepSessionId`. */
 export function setPassword(tx: Tx, password: PasswordRow, keepSessionId: string): void {
   tx.run(
     tx.query

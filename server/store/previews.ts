@@ -3,7 +3,7 @@ import { createHostLabels } from '../lib/branch-label.ts'
 import type { Tx } from './store.ts'
 import type { PreviewRow, WatchRow } from './tables.ts'
 
-/** How a project is watched; the defaults where nothing was said yet. */
+/** The watch settings of a project, or the defaults. */
 export function findWatch(tx: Tx, projectId: string): WatchRow {
   const row = tx.sqlFirst<WatchRow>('SELECT * FROM watches WHERE project_id = ?', projectId)
   return row ?? { project_id: projectId, deploys_pushes: 1, previews: 1, preview_databases: 0, repo_url: null, checked_at: null, message: null }
@@ -14,7 +14,7 @@ export function updateWatch(tx: Tx, projectId: string, change: Partial<Omit<Watc
   if (Object.keys(change).length > 0) tx.run(tx.query.updateTable('watches').set(change).where('project_id', '=', projectId))
 }
 
-/** The commit of each branch, as the last look found it. */
+/** The commit of each branch as of the last check. */
 export function readBranchHeads(tx: Tx, projectId: string): Map<string, string> {
   const rows = tx.sqlAll<{ branch: string; commit_sha: string }>('SELECT branch, commit_sha FROM branches WHERE project_id = ?', projectId)
   return new Map(rows.map((row) => [row.branch, row.commit_sha]))
@@ -24,7 +24,7 @@ export function upsertBranchHead(tx: Tx, projectId: string, branch: string, sha:
   tx.sqlRun('INSERT OR REPLACE INTO branches (project_id, branch, commit_sha) VALUES (?, ?, ?)', projectId, branch, sha)
 }
 
-/** `branch` absent: all of them. */
+/** Without `branch`: all branches of the project. */
 export function deleteBranchHeads(tx: Tx, projectId: string, branch?: string): void {
   if (branch === undefined) tx.sqlRun('DELETE FROM branches WHERE project_id = ?', projectId)
   else tx.sqlRun('DELETE FROM branches WHERE project_id = ? AND branch = ?', projectId, branch)
@@ -42,7 +42,7 @@ export function listOpenPreviews(tx: Tx, projectId: string): PreviewRow[] {
   return tx.sqlAll('SELECT * FROM previews WHERE project_id = ? ORDER BY branch', projectId)
 }
 
-/** The preview of a branch, made where there is none: with a name that no other has. */
+/** The preview of a branch. If there is none, creates it with a unique host name. */
 export function upsertPreview(tx: Tx, project: { id: string; slug: string }, branch: string, now: string): PreviewRow {
   const found = findPreview(tx, project.id, branch)
   if (found) {
@@ -51,7 +51,7 @@ export function upsertPreview(tx: Tx, project: { id: string; slug: string }, bra
   }
   const names = createHostLabels(branch, project.slug).map((label) => `${label}.localhost`)
   const host = names.find((name) => findPreviewByHost(tx, name) === undefined)
-  if (host === undefined) throw new Error(`No name is left for the preview of a branch of ${project.slug}.`)
+  if (host === undefined) throw new Error(`No host name is available for a branch preview of ${project.slug}.`)
   const row: PreviewRow = { project_id: project.id, branch, host, is_cold: 0, last_request_at: null, created_at: now, updated_at: now }
   tx.run(tx.query.insertInto('previews').values(row))
   return row
@@ -65,13 +65,13 @@ export function deletePreview(tx: Tx, projectId: string, branch: string): void {
   tx.sqlRun('DELETE FROM previews WHERE project_id = ? AND branch = ?', projectId, branch)
 }
 
-/** A stopped project: what its previews served is to be deployed anew once it goes on. */
+/** Resets the previews of a stopped project, so that they are deployed again when the project resumes. */
 export function resetPreviews(tx: Tx, projectId: string): void {
   tx.sqlRun('DELETE FROM branches WHERE project_id = ? AND branch IN (SELECT branch FROM previews WHERE project_id = ?)', projectId, projectId)
   tx.sqlRun('UPDATE previews SET is_cold = 0 WHERE project_id = ?', projectId)
 }
 
-/** What there is to say of an open preview at its name; undefined: it is closed. */
+/** The status of an open preview, for its status page; undefined if it is closed. */
 export function readPreviewStatus(
   tx: Tx,
   projectId: string,
@@ -94,16 +94,16 @@ export function readPreviewStatus(
 }
 
 export interface PreviewSummaryRow extends PreviewRow {
-  /** What serves it, or else its newest. */
+  /** The deployment that serves the preview, else the newest. */
   deployment_id: string
   commit_sha: string | null
   commit_message: string | null
-  /** Of its newest deployment. */
+  /** The status of the newest deployment. */
   status: DeploymentStatus
   was_ready: 0 | 1
 }
 
-/** Open previews with what they show, the newest change first. */
+/** Open previews with their deployments, the most recently changed first. */
 export function listPreviewSummaries(tx: Tx, projectId: string): PreviewSummaryRow[] {
   return tx.sqlAll(
     `SELECT p.*, s.id AS deployment_id, s.commit_sha, s.commit_message, n.status,

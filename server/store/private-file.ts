@@ -2,8 +2,8 @@ import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Makes an empty file that its owner alone can read, unless it is there. One that is there is not opened: closing it again
- * would drop every lock that this process holds on it.
+ * Creates an empty file that only its owner can read, unless the file exists. An existing file is not opened, because closing it would release every
+ * lock that this process holds on it.
  */
 export function createPrivateFile(path: string): void {
   try {
@@ -13,10 +13,10 @@ export function createPrivateFile(path: string): void {
   }
 }
 
-/** Those that earlier versions of Homeport made with the mode of the system. */
+/** Folders that earlier versions of Homeport created with the system's default mode. */
 const legacyFolders = ['bundles', 'processes', 'toolchains', 'cache', 'work', 'sources']
 
-/** Makes the data folder. Other users enter none of its folders; what else lies in it is not ours to close. */
+/** Creates the data folder. Other users can enter none of its folders. Unknown folders are left unchanged. */
 export function createDataFolder(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 })
   for (const name of legacyFolders) {

@@ -2,7 +2,7 @@ import type { ProjectStatus } from '../contract/projects.ts'
 import type { Tx } from './store.ts'
 import type { ProjectRow } from './tables.ts'
 
-/** The row of a living project by slug, or undefined. Who may see it is the feature's question. */
+/** The project with this slug, unless it is deleted. The caller checks access. */
 export function findProjectBySlug(tx: Tx, slug: string): ProjectRow | undefined {
   return tx.sqlFirst('SELECT * FROM projects WHERE slug = ? AND deleted_at IS NULL', slug)
 }
@@ -24,7 +24,7 @@ export function listProjects(tx: Tx, options: { accounts: string[]; before: numb
   return options.accounts.length > 1 ? rows.sort((a, b) => b.seq - a.seq).slice(0, options.limit) : rows
 }
 
-/** What a search looks at, of every project of an account, newest first. */
+/** The searchable columns of every project of an account, newest first. */
 export function listSearchableProjects(tx: Tx, account: string): Pick<ProjectRow, 'seq' | 'name' | 'slug' | 'repo_url'>[] {
   return tx.sqlAll('SELECT seq, name, slug, repo_url FROM projects WHERE account_id = ? AND deleted_at IS NULL ORDER BY seq DESC', account)
 }
@@ -33,7 +33,7 @@ export function findProjectBySeq(tx: Tx, seq: number): ProjectRow | undefined {
   return tx.sqlFirst('SELECT * FROM projects WHERE seq = ?', seq)
 }
 
-/** Those that were asked for something since a moment, the last first. */
+/** Projects that received a request since a time, the most recent first. */
 export function listRecentlyRequestedProjects(tx: Tx, accounts: string[], since: string, limit: number): { id: string; slug: string }[] {
   const rows = accounts.flatMap((account) =>
     tx.sqlAll<{ id: string; slug: string; last_request_at: string }>(
@@ -47,7 +47,7 @@ export function listRecentlyRequestedProjects(tx: Tx, accounts: string[], since:
   return rows.sort((a, b) => (a.last_request_at < b.last_request_at ? 1 : -1)).slice(0, limit)
 }
 
-/** Those that run, build or are in trouble before those that rest; of each the one used or changed last first. And how many there are. */
+/** Running, building and failing projects before idle ones, each group by last use or change; and the total number. */
 export function listRecentlyUsedProjects(tx: Tx, accounts: string[], limit: number): { rows: ProjectRow[]; count: number } {
   const found = accounts.map((account) => ({
     count: countProjects(tx, account),
@@ -61,26 +61,26 @@ export function listRecentlyUsedProjects(tx: Tx, accounts: string[], limit: numb
       limit,
     ),
   }))
-  const rows = found.flatMap((one) => one.rows)
+  const rows = found.flatMap((entry) => entry.rows)
   if (accounts.length > 1) rows.sort((a, b) => a.is_idle - b.is_idle || (a.used_at < b.used_at ? 1 : -1))
-  return { rows: rows.slice(0, limit), count: found.reduce((sum, one) => sum + one.count, 0) }
+  return { rows: rows.slice(0, limit), count: found.reduce((sum, entry) => sum + entry.count, 0) }
 }
 
 export function countProjects(tx: Tx, accountId: string): number {
   return tx.sqlFirst<{ n: number }>('SELECT count(*) AS n FROM projects WHERE account_id = ? AND deleted_at IS NULL', accountId)?.n ?? 0
 }
 
-/** Projects whose answers the edge is not to store. */
+/** Projects whose responses the edge must not cache. */
 export function listProjectIdsWithoutCaching(tx: Tx): string[] {
   return tx.sqlAll<{ id: string }>('SELECT id FROM projects WHERE caching_enabled = 0 AND deleted_at IS NULL').map((row) => row.id)
 }
 
-/** All there are, those included whose removal is under way. */
+/** All projects, including those being deleted. */
 export function listProjectIds(tx: Tx): string[] {
   return tx.sqlAll<{ id: string }>('SELECT id FROM projects ORDER BY seq').map((row) => row.id)
 }
 
-/** Projects with a repository, the one used last first. */
+/** Projects with a repository, the most recently used first. */
 export function listConnectedProjectIds(tx: Tx): string[] {
   return tx
     .sqlAll<{ id: string }>(
@@ -97,7 +97,7 @@ export function updateProject(tx: Tx, id: string, change: Partial<Omit<ProjectRo
   if (Object.keys(change).length > 0) tx.run(tx.query.updateTable('projects').set(change).where('id', '=', id))
 }
 
-/** What `status` follows from: the facts of the row and of its production deployments. Written back in the same transaction. */
+/** Recomputes `status` from the project's row and its production deployments, and stores it in the same transaction. */
 export function recomputeProjectStatus(tx: Tx, id: string, now: string): ProjectStatus | undefined {
   const row = tx.sqlFirst<{
     status: ProjectStatus

@@ -2,32 +2,32 @@ import { copyFileSync, existsSync, openSync, closeSync, fsyncSync, readdirSync, 
 import { basename, join } from 'node:path'
 import { readDatabaseCopy } from './database-copy.ts'
 
-/** The ledger was damaged or gone at the start, and a copy took its place. What came after the copy is not in it. */
+/** The main database was damaged or missing at start and was replaced with a copy. Changes made after the copy are lost. */
 export interface DatabaseRecovery {
   at: string
   /** `damaged`, or `gone or empty`. */
   why: string
-  /** When the copy was made. */
+  /** When the copy was created. */
   copied_at: string
   copy: string
-  /** The name under which the damaged file lies in the data folder; null when there was none. */
+  /** The name of the damaged file in the data folder; null if there was none. */
   damaged_file: string | null
 }
 
 export function describeRecovery({ why, copied_at, damaged_file }: DatabaseRecovery): string {
-  const damagedFileNote = damaged_file === null ? '' : ` The damaged file lies beside it as ${damaged_file}.`
-  return `The database was ${why}, so the safe copy of ${copied_at} took its place: what was changed after that is missing.${damagedFileNote}`
+  const damagedFileNote = damaged_file === null ? '' : ` The damaged file was kept as ${damaged_file}.`
+  return `The database was ${why}, so Homeport restored the copy of ${copied_at}. Changes made after that are lost.${damagedFileNote}`
 }
 
-/** A copy's own time stands in its name, else it is that of the file. */
+/** The time in a copy's file name, which takes precedence over the file's modification time. */
 const timestampPattern = /(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z/
 
-/** Whether there are copies at all: an empty ledger beside them was not meant. */
+/** Whether copies exist. If so, an empty main database is not a new instance. */
 export const hasDatabaseCopies = (dataDir: string): boolean => listDatabaseCopies(dataDir).length > 0
 
 /**
- * Puts the newest good copy in the place of the ledger, and the damaged one aside. undefined when no copy is good; then
- * nothing was changed. Cut off at any moment, the next start finds a damaged ledger, or none, and does it again.
+ * Replaces the main database with the newest intact copy and keeps the damaged file. Returns undefined, without changing anything, if no copy is
+ * intact. If this is interrupted, the next start finds a damaged or missing database and repeats it.
  */
 export function recoverDatabase(options: { data_dir: string; newest_version: number; why: string; now: string }): DatabaseRecovery | undefined {
   const { data_dir, newest_version, why, now } = options
@@ -43,7 +43,7 @@ export function recoverDatabase(options: { data_dir: string; newest_version: num
     closeSync(handle)
     const damagedPath = `${path}.damaged-${now.slice(0, 19).replaceAll(':', '-')}Z`
     const isPresent = existsSync(path)
-    // The log first: beside the copy it would be taken for the copy's own.
+    // The write-ahead log is moved first, because SQLite would apply it to the copy.
     for (const suffix of [...sqliteFileSuffixes].reverse()) if (existsSync(path + suffix)) renameSync(path + suffix, damagedPath + suffix)
     renameSync(temporaryPath, path)
     return { at: now, copied_at, copy: basename(file), damaged_file: isPresent ? basename(damagedPath) : null, why }

@@ -1,7 +1,7 @@
 import type { Tx } from './store.ts'
 import type { RemoteRow } from './tables.ts'
 
-/** As they were added. */
+/** In order of creation. */
 export function listRemotes(tx: Tx): RemoteRow[] {
   return tx.sqlAll('SELECT * FROM remotes ORDER BY rowid')
 }
@@ -10,7 +10,7 @@ export function findRemote(tx: Tx, id: string): RemoteRow | undefined {
   return tx.sqlFirst('SELECT * FROM remotes WHERE id = ?', id)
 }
 
-/** False when there is one of this origin already. */
+/** False if a remote with this origin exists. */
 export function insertRemote(tx: Tx, row: RemoteRow): boolean {
   if (tx.sqlFirst('SELECT 1 AS one FROM remotes WHERE origin = ?', row.origin)) return false
   tx.run(tx.query.insertInto('remotes').values(row))

@@ -2,7 +2,7 @@ import type { DeploymentTarget } from '../contract/deployments.ts'
 import type { ScreenshotVariant } from '../contract/previews.ts'
 import type { Db, Tx } from './store.ts'
 
-/** What serves now, as far as a picture of it goes. */
+/** A current deployment, as far as its screenshots are concerned. */
 export interface ScreenshotTargetRow {
   deployment_id: string
   project_id: string
@@ -15,7 +15,7 @@ export interface ScreenshotTargetRow {
 export const listScreenshots = (tx: Tx, deploymentId: string): ScreenshotVariant[] =>
   tx.sqlAll<{ variant: ScreenshotVariant }>('SELECT variant FROM screenshots WHERE deployment_id = ?', deploymentId).map((row) => row.variant)
 
-/** What is known of the pictures; their files lie elsewhere. */
+/** Stores which screenshots exist; their files are elsewhere. */
 export function createScreenshotStore(db: Db) {
   const currentSql = `SELECT d.id AS deployment_id, d.project_id, d.target, d.branch, d.url FROM deployments d JOIN projects p ON p.id = d.project_id
     WHERE d.is_current = 1 AND d.status = 'ready' AND d.url IS NOT NULL AND p.deleted_at IS NULL`
@@ -25,7 +25,7 @@ export function createScreenshotStore(db: Db) {
   })
 
   return {
-    /** undefined: it serves no longer, or not yet. */
+    /** undefined: the deployment is not serving. */
     find: (deploymentId: string) =>
       db.read((tx) => {
         const row = tx.sqlFirst<Omit<ScreenshotTargetRow, 'taken'>>(`${currentSql} AND d.id = ?`, deploymentId)
@@ -35,7 +35,7 @@ export function createScreenshotStore(db: Db) {
       db.read((tx) => tx.sqlAll<Omit<ScreenshotTargetRow, 'taken'>>(`${currentSql} ORDER BY d.seq DESC`).map((row) => withTaken(tx, row))),
     isDeploying: () =>
       db.read((tx) => tx.sqlFirst("SELECT 1 AS one FROM deployments WHERE status IN ('building', 'deploying') LIMIT 1") !== undefined),
-    /** False when the deployment serves no longer: then it is not kept. */
+    /** False if the deployment is no longer serving; the screenshot is then not stored. */
     insert: (row: { deployment_id: string; variant: ScreenshotVariant; bytes: number; created_at: string }) =>
       db.write((tx) => {
         if (tx.sqlFirst(`${currentSql} AND d.id = ?`, row.deployment_id) === undefined) return false
@@ -52,7 +52,7 @@ export function createScreenshotStore(db: Db) {
       ),
     remove: (deploymentId: string, variant: ScreenshotVariant) =>
       db.write((tx) => void tx.sqlRun('DELETE FROM screenshots WHERE deployment_id = ? AND variant = ?', deploymentId, variant)),
-    /** Of a deployment, or of all of a project. */
+    /** Deletes the rows of a deployment, or of all deployments of a project. */
     forget: (owner: { deployment_id: string } | { project_id: string }) =>
       db.write((tx) => {
         if ('deployment_id' in owner) tx.sqlRun('DELETE FROM screenshots WHERE deployment_id = ?', owner.deployment_id)

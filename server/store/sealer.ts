@@ -2,12 +2,12 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 import { Problem } from '../contract/errors.ts'
 
 /**
- * Encrypts secret columns with AES-256-GCM. The table, column and row are authenticated with the value, so that a
- * ciphertext moved to another place does not open. Layout: version 1, key id 4, nonce 12, tag 16, text.
+ * Encrypts secret columns with AES-256-GCM. Table, column and row are authenticated with the value, so that a ciphertext moved elsewhere cannot be
+ * decrypted. Layout: version 1, key id 4, nonce 12, tag 16, text.
  */
 export interface Sealer {
   seal(context: EncryptionContext, text: string): Uint8Array
-  /** Throws `decryption_failed`; never another row's value. */
+  /** Throws `decryption_failed`. Never returns another row's value. */
   unseal(context: EncryptionContext, sealed: Uint8Array): string
 }
 
@@ -35,8 +35,8 @@ export function createSealer(masterKey: Uint8Array): Sealer {
     unseal(context, sealed) {
       try {
         const bytes = Buffer.from(sealed)
-        if (bytes[0] !== formatVersion || !bytes.subarray(1, 5).equals(keyId)) throw new Error('Sealed in another way, or with another key.')
-        // Without a length Node takes a tag of 4 bytes as well.
+        if (bytes[0] !== formatVersion || !bytes.subarray(1, 5).equals(keyId)) throw new Error('Encrypted with another format or key.')
+        // Without a length, Node also accepts a tag of 4 bytes.
         const decipher = createDecipheriv('aes-256-gcm', masterKey, bytes.subarray(5, 17), { authTagLength: 16 })
         decipher.setAAD(associatedDataOf(context))
         decipher.setAuthTag(bytes.subarray(17, 33))
@@ -44,7 +44,7 @@ export function createSealer(masterKey: Uint8Array): Sealer {
       } catch (cause) {
         throw new Problem(
           'decryption_failed',
-          'A stored secret cannot be opened with this master key. Restore the key it was stored with, or set the value again.',
+          'A stored secret cannot be decrypted with this master key. Restore the key it was stored with, or set the value again.',
           { cause },
         )
       }

@@ -7,32 +7,32 @@ import { createWalManager } from './wal-manager.ts'
 import { createPrivateFile } from './private-file.ts'
 
 /**
- * One SQLite file. Work is handed in as a synchronous function that runs in one transaction, so nothing can come between
- * its statements. When another program holds the file the whole function is tried again, without blocking the event loop,
- * for 5 s; then it is a Problem `database_busy`. A full disk is `storage_full`.
+ * One SQLite file. Work is a synchronous function that runs in one transaction, so that nothing can run between its statements. If another program
+ * holds the file, the whole function is retried without blocking the event loop, for 5 s; then it fails with `database_busy`. A full disk fails with
+ * `storage_full`.
  */
 export interface SqliteDatabase<Tables> {
   read<R>(work: (tx: SqliteTransaction<Tables>) => R): Promise<R>
   write<R>(work: (tx: SqliteTransaction<Tables>) => R): Promise<R>
-  /** For what must be done at once and may fail at once (start, migrations, log batches). */
+  /** For work that must run immediately and may fail immediately (start, migrations, log batches). */
   writeSync<R>(work: (tx: SqliteTransaction<Tables>) => R): R
-  /** A single statement read at once, outside of a transaction. */
+  /** Runs a single read statement immediately, outside of a transaction. */
   readSync<R>(work: (tx: SqliteTransaction<Tables>) => R): R
-  /** Rises with every change that was committed: what was read at one count still holds at the same one, as nobody else writes. */
+  /** Incremented by every committed change. A value read at one count is valid while the count is unchanged, because there is no other writer. */
   dataVersion(): number
   readonly raw: Sqlite.Database
-  /** What was committed is in the file itself after this. */
+  /** After closing, all commits are in the database file itself. */
   close(): Promise<void>
 }
 
 export interface SqliteTransaction<Tables> {
-  /** Builds queries; it runs none. */
+  /** Builds queries; does not run them. */
   readonly query: Kysely<Tables>
   all<R>(query: Compilable<R>): R[]
   first<R>(query: Compilable<R>): R | undefined
-  /** Runs a change and says how many rows it touched. */
+  /** Runs a change and returns the number of affected rows. */
   run(query: Compilable): number
-  /** Hot paths: SQL as written, prepared once. */
+  /** For hot paths: SQL as written, prepared once. */
   sqlAll<R>(sql: string, ...parameters: unknown[]): R[]
   sqlFirst<R>(sql: string, ...parameters: unknown[]): R | undefined
   sqlRun(sql: string, ...parameters: unknown[]): number
@@ -44,14 +44,14 @@ const minSqliteVersion = [3, 51, 3] as const
 
 export interface SqliteOptions {
   path: string
-  /** Whether a `write` resolves only once it would survive a power cut: for what is promised to a client. Logs do without. */
+  /** Whether a `write` resolves only once it would survive a power failure, which clients rely on. Logs do not need it. */
   durable: boolean
   clock?: Clock
   /** Receives what committed transactions published. */
   onEvent?(event: DomainEvent): void
 }
 
-/** How long another program may hold the file, and how often that is looked at. */
+/** How long another program may hold the file, and how often to retry. */
 const busyRetry = { timeout_ms: 5_000, interval_ms: 15 }
 
 export function openSqlite<Tables>(options: SqliteOptions): SqliteDatabase<Tables> {
@@ -61,7 +61,7 @@ export function openSqlite<Tables>(options: SqliteOptions): SqliteDatabase<Table
   try {
     assertSqliteVersion(raw)
     raw.pragma('journal_mode = WAL')
-    // Syncs and checkpoints are done off this thread: see durable.ts.
+    // Syncs and checkpoints run in another thread: see wal-manager.ts.
     raw.pragma('synchronous = NORMAL')
     raw.pragma('wal_autocheckpoint = 0')
     raw.pragma('foreign_keys = ON')
@@ -174,7 +174,7 @@ const errorCodeOf = (error: unknown): string => (error instanceof Error && 'code
 export const isSqliteBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(errorCodeOf(error))
 export const isDiskFull = (error: unknown): boolean => /^(SQLITE_FULL|SQLITE_IOERR_WRITE|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT)/.test(errorCodeOf(error))
 
-/** Older ones can lose a WAL reset (3.7.0 to 3.51.2). */
+/** Older versions can lose data in a WAL reset (3.7.0 to 3.51.2). */
 function assertSqliteVersion(raw: Sqlite.Database): void {
   const version = raw.prepare<[], { version: string }>('select sqlite_version() as version').get()?.version ?? '0'
   const parts = version.split('.').map(Number)

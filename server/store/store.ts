@@ -18,9 +18,9 @@ export interface Store {
   db: Db
   logs: LogStore
   metrics: MetricsStore
-  /** What committed transactions published, and what their subscribers publish themselves. */
+  /** Events of committed transactions, and those that their subscribers publish. */
   events: EventBus<DomainEvent>
-  /** This start found the ledger damaged. */
+  /** Set if this start found the main database damaged. */
   recovery: DatabaseRecovery | undefined
   close(): Promise<void>
 }
@@ -31,13 +31,13 @@ interface StoreFileOptions {
   onEvent?: (event: DomainEvent) => void
 }
 
-/** A file up to this size is checked at every start: it takes a few milliseconds. A larger ledger after a crash. */
+/** Files up to this size are checked at every start, which takes a few milliseconds. A larger main database is checked only after a crash. */
 const alwaysCheckedLimit_bytes = 32 * 2 ** 20
 
 /**
- * Opens the three files of a data folder. The caller holds the folder's lock. A ledger that is damaged, or gone while there are
- * copies of it, is replaced by the newest good copy: `recovered` says so. Without one it is refused before anything changes it.
- * `after_crash`: the last run did not end orderly.
+ * Opens the three files of a data folder. The caller holds the folder's lock. A main database that is damaged, or missing although copies exist, is
+ * replaced with the newest intact copy; `recovery` describes it. Without an intact copy the start fails and nothing is changed. `after_crash`: the
+ * previous run did not exit properly.
  */
 export async function openStore(options: { data_dir: string; after_crash: boolean; clock?: Clock }): Promise<Store> {
   const { data_dir, clock = systemClock } = options
@@ -82,13 +82,13 @@ export async function openStore(options: { data_dir: string; after_crash: boolea
   }
 }
 
-/** The ledger cannot be trusted. Nothing of it was changed. */
+/** The main database is damaged. It was not changed. */
 class DamagedDatabaseError extends Error {
   readonly reason: string
   constructor(path: string, cause?: unknown) {
     const reason = cause === undefined ? 'gone or empty' : 'damaged'
     super(
-      `The database ${path} is ${reason}, and no copy in the backups folder beside it is good. Nothing was changed. Restore a backup into a new folder: homeport restore FILE --data NEW`,
+      `The database ${path} is ${reason}, and no copy in its backups folder is intact. Nothing was changed. Restore a backup into a new folder: homeport restore FILE --data NEW`,
       { cause },
     )
     this.name = 'DamagedLedger'
@@ -118,7 +118,7 @@ async function openMainDatabase(
 
 class DamagedAuxiliaryDatabaseError extends Error {}
 
-/** Lines and numbers of the past are no reason not to start: a damaged file is put aside, and it begins anew. */
+/** Damaged logs or metrics must not prevent the start: the file is renamed and a new one is created. */
 async function openAuxiliaryDatabase<T>(
   { path, clock }: StoreFileOptions,
   steps: readonly { name: string; sql: string }[],

@@ -5,7 +5,7 @@ import type { PlanName } from '../contract/instance.ts'
 import type { metricsCounters } from '../contract/metrics.ts'
 import type { ProjectStatus } from '../contract/projects.ts'
 
-/** The rows. Names are those of the wire; times are ISO text; booleans are 0 or 1; `sealed_` columns are encrypted. */
+/** The rows. Names are those of the API; times are ISO text; booleans are 0 or 1; `sealed_` columns are encrypted. */
 export interface Tables {
   accounts: AccountTable
   users: UserRow
@@ -40,14 +40,14 @@ export interface Tables {
 
 export interface DatabaseRow {
   project_id: string
-  /** Empty: the project's own; else that of the preview of this branch. */
+  /** Empty for the project's own database, else the branch of a preview. */
   branch: string
-  /** Where it lies; it stays there whatever later deployments run on. */
+  /** The runtime that hosts it. It does not change with later deployments. */
   driver: RuntimeName
   db_name: string
   db_user: string
   sealed_password: Uint8Array
-  /** 0 while it is being made: the row stands first, so that what was begun is finished or undone after a crash. */
+  /** 0 during creation. The row is written first, so that an interrupted creation is completed or undone after a crash. */
   is_ready: 0 | 1
   created_at: string
 }
@@ -56,7 +56,7 @@ interface DatabaseDumpTable extends Omit<DatabaseDumpRow, 'seq'> {
   seq: Generated<number>
 }
 
-/** Outlives its database and its project. */
+/** A dump outlives its database and its project. */
 export interface DatabaseDumpRow {
   seq: number
   id: string
@@ -64,22 +64,22 @@ export interface DatabaseDumpRow {
   project_slug: string
   db_name: string
   reason: 'manual' | 'drop' | 'restore'
-  /** Its name in the folder of dumps. */
+  /** The file name in the dumps folder. */
   file: string
   bytes: number
   created_at: string
 }
 
-/** How a project's repository is watched; no row: with the defaults, and not looked at yet. */
+/** How a project's repository is watched. No row: default settings, not checked yet. */
 export interface WatchRow {
   project_id: string
   deploys_pushes: 0 | 1
   previews: 0 | 1
   preview_databases: 0 | 1
-  /** The address whose branches are known; another one is looked at as if for the first time. */
+  /** The repository whose branches are stored. A different one is checked as if for the first time. */
   repo_url: string | null
   checked_at: string | null
-  /** Why the last look failed; null: it did not. */
+  /** Why the last check failed; null if it succeeded. */
   message: string | null
 }
 
@@ -128,13 +128,13 @@ export interface DomainRow {
   created_at: string
   last_check_at: string | null
   last_check_error: string | null
-  /** How many looks in a row found a name that was verified leading elsewhere. */
+  /** The number of consecutive checks that found a verified domain pointing elsewhere. */
   failed_checks: number
-  /** The purchase that it came with; null when it was brought along. */
+  /** The purchase of the domain; null if it was not bought through this instance. */
   owned_domain_id: string | null
 }
 
-/** A name that was bought here. It stays the account's when no project uses it. */
+/** A domain bought through this instance. It belongs to the account even if no project uses it. */
 export interface OwnedDomainRow {
   id: string
   account_id: string
@@ -147,14 +147,14 @@ export interface OwnedDomainRow {
   sealed_auth_code: Uint8Array | null
   transfer_requested_at: string | null
   created_at: string
-  /** 0 while the order is under way: the row stands first, so that what a crash cut off is finished or undone. */
+  /** 0 during the order. The row is written first, so that an interrupted order is completed or undone. */
   is_registered: 0 | 1
-  /** Whether its A record was set to lead here. */
+  /** Whether its A record was set to this instance. */
   is_pointed: 0 | 1
-  /** What it was ordered for; that project may be gone. */
+  /** The project it was ordered for, which may be deleted. */
   project_id: string | null
   credits_used: number
-  /** Why it could not be renewed or pointed here; null: it could. */
+  /** Why the renewal or the DNS update failed; null if it succeeded. */
   last_error: string | null
 }
 
@@ -183,14 +183,14 @@ export interface IdempotencyKeyRow {
   key: string
   /** Digest of method, path and body. */
   fingerprint: string
-  /** Null while the first request is under way. */
+  /** Null while the first request is in progress. */
   status: number | null
   headers: string | null
   sealed_body: Uint8Array | null
   created_at: string
 }
 
-/** What a new account does not say, the table does. */
+/** Columns that have defaults for new accounts. */
 interface AccountTable extends Omit<AccountRow, 'billing_interval' | 'free_domain_credits'> {
   billing_interval: Generated<AccountRow['billing_interval']>
   free_domain_credits: Generated<number>
@@ -224,7 +224,7 @@ export interface UserRow {
 export interface TokenRow {
   id: string
   user_id: string
-  /** `run` is the owner's token of instance.json; it dies with the run. */
+  /** `run` is the owner's token in instance.json; it ends with the run. */
   kind: 'api' | 'run'
   name: string
   hash: string
@@ -239,7 +239,7 @@ interface ProjectTable extends Omit<ProjectRow, 'seq'> {
 }
 
 export interface ProjectRow {
-  /** Rises with every project: the order of the list and what its cursor names. */
+  /** Incremented with every project; defines list order and cursors. */
   seq: number
   id: string
   account_id: string
@@ -247,7 +247,7 @@ export interface ProjectRow {
   slug: string
   repo_url: string | null
   sealed_repo_credentials: Uint8Array | null
-  /** Set by the owner of the instance: it may be a folder of this machine or lie at a private address. */
+  /** Set by the instance owner: the repository may be a local folder or at a private address. */
   repo_is_trusted: 0 | 1
   repo_branch: string
   node_version: string
@@ -267,7 +267,7 @@ export interface ProjectRow {
   /** Facts that `status` is derived from. */
   stopped_at: string | null
   crashed_at: string | null
-  /** A tombstone: invisible to everybody, cleaned up behind. */
+  /** Marks a deleted project, which is invisible and is cleaned up in the background. */
   deleted_at: string | null
 }
 
@@ -302,15 +302,15 @@ export interface DeploymentRow {
   created_at: string
   started_at: string | null
   finished_at: string | null
-  /** JSON: what to fetch, fixed when it was enqueued. */
+  /** JSON: what to fetch, fixed when the deployment was enqueued. */
   source_request: string
-  /** JSON of the driver's artifact, once built; null again when it was discarded. */
+  /** JSON of the driver's artifact once it is built; null again after it was discarded. */
   artifact: string | null
-  /** Digest of all that went into the artifact but the source: equal digests may share it. */
+  /** Digest of everything that went into the artifact except the source. Equal digests may share the artifact. */
   inputs_digest: string | null
-  /** The port that the app was last found on, when that is not PORT. */
+  /** The port that the app was last found on, if it differs from PORT. */
   listen_port: number | null
-  /** How often it was begun; a second interruption fails it. */
+  /** The number of attempts; a second interruption fails the deployment. */
   attempt: number
 }
 
@@ -336,12 +336,12 @@ export interface EnvVarRow {
 
 interface CleanupTable {
   seq: Generated<number>
-  /** JSON of `Cleanup` in deploy/reaper.ts. */
+  /** JSON of `CleanupTask` in deployments/cleanup.ts. */
   work: string
   created_at: string
 }
 
-/** The second file: log batches, apart from the ledger because they are many and may be lost at a power cut. */
+/** The second file: log chunks, separate from the main database because they are many and may be lost in a power failure. */
 export interface LogTables {
   chunks: LogChunkRow
 }
@@ -349,10 +349,10 @@ export interface LogTables {
 export interface LogChunkRow {
   /** A deployment's id (build log) or a project's id (runtime log). */
   stream: string
-  /** Number of the first record in it; records are numbered from 1 without a gap. */
+  /** The number of the first record in the chunk; records are numbered from 1 without gaps. */
   first: number
   records: number
-  /** How many of them are lines, and the number of the last line up to here. */
+  /** How many of the records are lines, and the number of the last line so far. */
   lines: number
   last_line: number
   bytes: number
@@ -360,16 +360,16 @@ export interface LogChunkRow {
   body: string
 }
 
-/** The third file: what was asked of the projects. May lose its last seconds. */
+/** The third file: request metrics. It may lose its last seconds. */
 export interface MetricsTables {
   buckets: MetricsRow
 }
 
 export interface MetricsRow extends Record<(typeof metricsCounters)[number], number> {
   project_id: string
-  /** Where it begins, seconds since 1970: a multiple of `seconds`. */
+  /** Start of the bucket, in seconds since 1970: a multiple of `seconds`. */
   ts: number
-  /** How long it is. Rows are folded into longer ones as they age; no request is in two. */
+  /** Length of the bucket. Rows are merged into longer ones as they age; no request is counted twice. */
   seconds: number
   /** Encoded histograms of milliseconds. */
   latencies: Uint8Array

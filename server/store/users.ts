@@ -2,13 +2,13 @@ import type { Settings } from '../contract/instance.ts'
 import type { Tx } from './store.ts'
 import type { AccountRow, TokenRow, UserRow } from './tables.ts'
 
-/** A user and the account that is theirs. */
+/** A user and the user's own account. */
 export interface UserWithAccount {
   user: UserRow
   account: AccountRow
 }
 
-/** A new account: the rest is what an account begins with. */
+/** The columns of a new account; the others have defaults. */
 export type NewAccount = Pick<AccountRow, 'id' | 'plan' | 'has_payment_method' | 'created_at'> & Partial<AccountRow>
 
 export function insertUserWithAccount(tx: Tx, userWithAccount: { user: UserRow; account: NewAccount }): void {
@@ -48,7 +48,7 @@ export function updateAccount(tx: Tx, id: string, change: Partial<Pick<AccountRo
   tx.run(tx.query.updateTable('accounts').set(change).where('id', '=', id))
 }
 
-/** The account stays, as its projects' tombstones name it; nobody can sign in to it any more. */
+/** Deletes a user. The account row stays, because rows of deleted projects refer to it; nobody can sign in to it. */
 export function deleteUser(tx: Tx, id: string): void {
   for (const table of ['invitations', 'team_members'])
     tx.sqlRun(`DELETE FROM ${table} WHERE account_id = (SELECT account_id FROM users WHERE id = ?)`, id)
@@ -68,7 +68,7 @@ export function removeTeamMember(tx: Tx, accountId: string, userId: string): num
   return tx.run(tx.query.deleteFrom('team_members').where('account_id', '=', accountId).where('user_id', '=', userId))
 }
 
-/** Accounts whose projects a user may see: their own, and those whose team they are in. */
+/** Accounts whose projects a user may see: the user's own, and those of their teams. */
 export function listVisibleAccountIds(tx: Tx, user: { id: string; account_id: string }): string[] {
   const teams = tx.sqlAll<{ account_id: string }>('SELECT account_id FROM team_members WHERE user_id = ?', user.id)
   return [...new Set([user.account_id, ...teams.map((row) => row.account_id)])]
@@ -106,7 +106,7 @@ export function deleteSession(tx: Tx, id: string): void {
   tx.run(tx.query.deleteFrom('sessions').where('id', '=', id))
 }
 
-/** Whether a token or session still stands; streams ask it while they are open. */
+/** Whether a token or session is still valid. Open streams check this repeatedly. */
 export function isCredentialActive(tx: Tx, id: string, now: string): boolean {
   const row =
     tx.sqlFirst('SELECT 1 AS one FROM tokens WHERE id = ? AND (expires_at IS NULL OR expires_at > ?)', id, now) ??
@@ -118,7 +118,7 @@ export function insertSignInCode(tx: Tx, code: { hash: string; user_id: string; 
   tx.run(tx.query.insertInto('sign_in_codes').values(code))
 }
 
-/** Whom a code is for; undefined when unknown or too old. */
+/** The user of a code; undefined if it is unknown or expired. */
 export function findSignInCode(tx: Tx, hash: string, now: string): { email: string; is_instance_owner: boolean } | undefined {
   const row = tx.sqlFirst<{ email: string; is_instance_owner: 0 | 1 }>(
     'SELECT u.email, u.is_instance_owner FROM sign_in_codes c JOIN users u ON u.id = c.user_id WHERE c.hash = ? AND c.expires_at > ?',
@@ -128,13 +128,13 @@ export function findSignInCode(tx: Tx, hash: string, now: string): { email: stri
   return row && { email: row.email, is_instance_owner: row.is_instance_owner === 1 }
 }
 
-/** Takes a code out, so that it works once; undefined when unknown or too old. */
+/** Deletes a code, so that it works only once; undefined if it is unknown or expired. */
 export function consumeSignInCode(tx: Tx, hash: string, now: string): { user_id: string } | undefined {
   tx.sqlRun('DELETE FROM sign_in_codes WHERE expires_at <= ?', now)
   return tx.sqlFirst('DELETE FROM sign_in_codes WHERE hash = ? RETURNING user_id', hash)
 }
 
-/** Settings that were set, as JSON by key; defaults are the feature's. */
+/** Settings that were changed, as JSON by key. Defaults belong to the settings feature. */
 export function readSettings(tx: Tx): Partial<Settings> {
   const rows = tx.sqlAll<{ key: string; value: string }>('SELECT key, value FROM settings')
   return Object.fromEntries(rows.map((row) => [row.key, JSON.parse(row.value)]))

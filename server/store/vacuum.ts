@@ -2,8 +2,8 @@ import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 
 /**
- * Gives the free pages of a database file back to the disk, in a thread of its own: it writes the whole file anew, for which the
- * disk needs room, and holds its writers meanwhile. Where that cannot be done now the file stays as it is.
+ * Returns unused pages of a database file to the disk, in its own thread. VACUUM rewrites the whole file, which needs disk space and blocks writers
+ * meanwhile. If it is not possible now, the file stays unchanged.
  */
 export function vacuumDatabase(path: string): Promise<void> {
   const code = `
@@ -19,7 +19,7 @@ export function vacuumDatabase(path: string): Promise<void> {
       db.close()
     }`
   return new Promise((resolve, reject) => {
-    // The very library that the main thread has loaded: two would break each other's locks.
+    // The same library file that the main thread has loaded, because two copies of it would break each other's locks.
     const library = createRequire(import.meta.url).resolve('better-sqlite3')
     const worker = new Worker(code, { eval: true, workerData: { path, library }, resourceLimits: { maxOldGenerationSizeMb: 32 } })
     worker.once('error', reject)

@@ -5,18 +5,17 @@ import { Worker } from 'node:worker_threads'
 import type { Clock } from '../lib/clock.ts'
 
 /**
- * What would block the event loop in SQLite is the disk: the sync of a commit, and the checkpoint that moves the write-ahead
- * log into the file. Both happen off the main thread here. A commit is promised once its part of the log was synced; commits
- * that come while a sync is under way share the next one.
+ * Moves SQLite's blocking disk work off the main thread: the sync of a commit, and the checkpoint that copies the write-ahead log into the database
+ * file. A commit is acknowledged once its part of the log is synced. Commits that arrive during a sync share the next one.
  */
 export interface WalManager {
-  /** Resolves once everything that was committed by now would survive a power cut. */
+  /** Resolves once everything committed so far would survive a power failure. */
   sync(): Promise<void>
   close(): Promise<void>
 }
 
 const checkpointInterval_ms = 2_000
-/** A log of this size is moved into the file; it then starts again at its beginning. */
+/** A write-ahead log of this size is checkpointed and starts again at its beginning. */
 const checkpointThreshold_bytes = 4 * 1024 * 1024
 
 export function createWalManager(path: string, clock: Clock): WalManager {
@@ -37,7 +36,7 @@ export function createWalManager(path: string, clock: Clock): WalManager {
       running = flush().finally(() => (running = undefined))
       return running
     }
-    // What runs may have begun before this commit was written.
+    // The active sync may have started before this commit was written.
     next ??= running
       .catch(() => {})
       .then(() => {
@@ -69,9 +68,9 @@ export function createWalManager(path: string, clock: Clock): WalManager {
 }
 
 /**
- * A checkpoint in a thread of its own, which ends with it. The code is given as text because a bundle has no file for it; it
- * uses the very library that the main thread has loaded, as two would break each other's locks. The first pass, beside the
- * writers, does nearly all of it; the second one holds them for the moment that the rest takes, so that the log can start anew.
+ * Runs a checkpoint in a thread of its own. The code is a string because a bundle has no separate file for it, and it loads the same library file as
+ * the main thread, because two copies would break each other's locks. The passive first pass runs concurrently with writers and does nearly all of
+ * the work; the second pass blocks them briefly, so that the log can restart at its beginning.
  */
 function runCheckpoint(path: string): Promise<void> {
   const code = `

@@ -29,7 +29,7 @@ test('a variable that does not open fails the deployment in words that say so, a
   db.close()
 
   const { error } = await platform.waitForEnd('locked', (await platform.deploy('locked')).id)
-  expect(error?.message).toBe('A stored secret cannot be opened with this master key. Restore the key it was stored with, or set the value again.')
+  expect(error?.message).toBe('A stored secret cannot be decrypted with this master key. Restore the key it was stored with, or set the value again.')
   expect(error?.hint).toContain('Set the variables of the project again')
 })
 

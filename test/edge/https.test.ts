@@ -72,7 +72,7 @@ describe.each(edgePaths)('HTTPS at the edge, $name', ({ fast_path }) => {
     test('a connection for one name does not lead to another: 421', async () => {
       const got = await getHttps(port, '/', { ca, servername: 'app.localhost', host: 'other.localhost' })
       expect(got.status).toBe(421)
-      expect(got.text).toContain('Connect anew')
+      expect(got.text).toContain('Open a new connection')
     })
 
     test('who says nothing is cut off after a while', async () => {

@@ -133,7 +133,7 @@ test('a platform that starts on a damaged ledger serves what the copy knows, and
 
   const second = await startTestPlatform({ runtime: 'process', data_dir: folder })
   try {
-    expect(second.handle.notices.join(' ')).toMatch(/The database was damaged, so the safe copy of \d{4}-.* took its place/)
+    expect(second.handle.notices.join(' ')).toMatch(/The database was damaged, so Homeport restored the copy of \d{4}-/)
     expect(second.log.join('\n')).toContain('"event":"recovered_from_backup"')
     expect((await second.fetchEdge('kept.localhost')).body).toBe('<h1>kept</h1>')
     expect((await second.api('GET', '/v1/projects/after-the-copy')).status).toBe(404)

@@ -6,7 +6,7 @@ import type { CacheEntry } from './entry.ts'
 import type { StoredRange } from './partial-content.ts'
 import type { StoragePolicy } from './storage-policy.ts'
 
-/** A line of an index: an answer whose bytes are written, or what was taken out of all lines before. */
+/** A line of an index: a response whose bytes are written, or a removal that applies to all lines before it. */
 export type IndexRecord =
   | {
       origin: string
@@ -29,12 +29,12 @@ export type IndexRecord =
 const readFileAt = promisify(read)
 const writeFileAt = promisify(write)
 
-/** Two files that only grow: bytes, and an index that names what of them is whole. Let go of as a whole. */
+/** Two append-only files: the data, and an index of the responses that are completely written. A segment is deleted as a whole. */
 export class DiskSegment {
   readonly number: number
-  /** When it was begun; the oldest goes first. */
+  /** When the segment was created. The oldest segment is evicted first. */
   readonly created_ms: number
-  /** Answers in it that still count. */
+  /** Number of responses in the segment that are still valid. */
   liveCount = 0
   entries: CacheEntry[] = []
   bytes = 0
@@ -42,7 +42,7 @@ export class DiskSegment {
   readonly #path: string
   #dataFile = -1
   #indexFile = -1
-  /** Reads and writes under way: a descriptor that is closed under them could be somebody else's by then. */
+  /** Active reads and writes. Closing waits for them, because a closed descriptor may be reused for another file. */
   #operations = 0
   #isClosing = false
 
@@ -52,14 +52,14 @@ export class DiskSegment {
     this.#path = join(folder, String(number).padStart(8, '0'))
   }
 
-  /** Begins it: nothing of this number may be there yet. */
+  /** Creates the files. Fails if this number already exists. */
   create(): this {
     this.#dataFile = openSync(`${this.#path}.data`, 'wx+', 0o600)
     this.#indexFile = openSync(`${this.#path}.index`, 'ax', 0o600)
     return this
   }
 
-  /** Where they are. */
+  /** Appends bytes and resolves with their offset. */
   async write(bytes: Buffer): Promise<number> {
     const offset = this.data_bytes
     await this.#whileOpen(async () => {
@@ -74,7 +74,7 @@ export class DiskSegment {
   }
 
   async #whileOpen<T>(operation: () => Promise<T>): Promise<T> {
-    if (this.#isClosing) throw new Error('this part of the cache is closed')
+    if (this.#isClosing) throw new Error('this cache segment is closed')
     this.#operations++
     try {
       return await operation()
@@ -84,7 +84,7 @@ export class DiskSegment {
     }
   }
 
-  /** At once, so that nothing can come between a look at what is alive and the word about it. A few microseconds. */
+  /** Synchronous, so that nothing can happen between the check of what is valid and its record. Takes a few microseconds. */
   appendRecords(...records: IndexRecord[]): void {
     if (records.length === 0) return
     const bytes = Buffer.from(records.map((record) => `${JSON.stringify(record)}\n`).join(''))
@@ -98,14 +98,14 @@ export class DiskSegment {
     await this.#whileOpen(async () => {
       for (let completed = 0; completed < length;) {
         const { bytesRead } = await readFileAt(this.#dataFile, bytes, completed, length - completed, offset + completed)
-        if (bytesRead === 0) throw new Error('a stored answer is shorter than its index says')
+        if (bytesRead === 0) throw new Error('a stored response is shorter than its index record')
         completed += bytesRead
       }
     })
     return bytes
   }
 
-  /** What its index says; a last line that was cut off by a crash is no line. */
+  /** Reads the index. A last line that a crash cut off is ignored. */
   async readRecords(): Promise<IndexRecord[]> {
     const text = await readFile(`${this.#path}.index`, 'utf8').catch(() => '')
     const records: IndexRecord[] = []
@@ -120,7 +120,7 @@ export class DiskSegment {
     return records
   }
 
-  /** No more is written to it. */
+  /** Closes the segment for writing. */
   seal(): void {
     if (this.#indexFile >= 0) closeSync(this.#indexFile)
     this.#indexFile = -1

@@ -10,29 +10,29 @@ import type { ProjectCache } from './project-cache.ts'
 import type { PurgeScope } from '../edge.ts'
 
 /**
- * The second tier: stored answers in a folder for each project, in segments that only grow. What an index names is whole;
- * what a crash cut off is in none. Purges stand in the same index, so that what was purged does not come back with a restart.
+ * The disk tier stores responses in one folder per project, in append-only segments. A response in an index is complete; a response that a crash cut
+ * off is in no index. Purges are recorded in the same index, so that purged responses do not return after a restart.
  */
 export interface CacheDiskTier {
-  /** Reads what is there of a project, once; a look-up before that finds nothing. */
+  /** Loads the index of a project, once. Look-ups before that find nothing. */
   load(project: ProjectCache): Promise<void>
-  /** Writes an answer, in its turn; if the disk does not keep up it stays in memory alone. */
+  /** Queues a response for writing. If the disk is too slow, the response stays in memory only. */
   enqueueWrite(project: ProjectCache, entry: CacheEntry): void
-  /** Brings the bytes of an answer back. False: they are gone, or not what they were. */
+  /** Reads the bytes of a response. False: they are missing or damaged. */
   readEntry(entry: CacheEntry): Promise<boolean>
-  /** Makes a purge last, before it counts as done. */
+  /** Makes a purge durable before it is reported as done. */
   purge(project: ProjectCache, scope: PurgeScope): void
-  /** One answer does not count any more. `lasting`: nor after a restart, and no purge says so. */
+  /** Invalidates one response. `isPersistent`: the removal is recorded so that it survives a restart; otherwise a purge records it. */
   forget(entry: CacheEntry, isPersistent: boolean): void
   removeProject(projectId: string): Promise<void>
-  /** Waits for what is still to be written. */
+  /** Waits for pending writes. */
   close(): Promise<void>
 }
 
-/** What is fresh for less is gone before a restart is over. */
+/** A response with a shorter lifetime would expire before a restart is complete. */
 const min_lifetime_ms = 10_000
 const max_pending_bytes = 32 * 2 ** 20
-/** Answers that are on disk alone take memory for their names; past so many the oldest go. */
+/** The keys of responses on disk take memory. Above this number the oldest segments are removed. */
 const maxEntries = 200_000
 
 const isWorthStoring = ({ policy: terms, stored_ms }: CacheEntry): boolean =>
@@ -44,7 +44,7 @@ const isWorthStoring = ({ policy: terms, stored_ms }: CacheEntry): boolean =>
 
 const batch_bytes = 2 ** 20
 
-/** An answer whose turn to be written has not come. */
+/** A response that is queued for writing. */
 interface PendingWrite {
   project: ProjectCache
   entry: CacheEntry
@@ -116,7 +116,7 @@ export function createDiskTier(directory: string, limit: () => number, clock: Cl
     return found
   }
 
-  /** The one to write to, with room for so many bytes; null takes the one that there is. */
+  /** The segment to write to, with room for `bytes` bytes; null takes the current one. */
   const segmentOf = (folder: ProjectFolder, bytes: number | null): DiskSegment => {
     const max_segment_bytes = Math.max(64 * 1024, Math.min(16 * 2 ** 20, limit() / 16))
     if (folder.current && bytes !== null && folder.current.bytes > 0 && folder.current.bytes + bytes > max_segment_bytes) {
@@ -132,7 +132,7 @@ export function createDiskTier(directory: string, limit: () => number, clock: Cl
     return folder.current
   }
 
-  /** Segments without anything that counts go, oldest first: purges that stand in one are about those before it. */
+  /** Removes segments without valid responses, oldest first, because a purge record in a segment applies to the segments before it. */
   const removeEmptySegments = (folder: ProjectFolder): void => {
     for (const segment of folder.segments) {
       if (segment.liveCount > 0 || segment === folder.current) return
@@ -140,10 +140,10 @@ export function createDiskTier(directory: string, limit: () => number, clock: Cl
     }
   }
 
-  /** Lets go of a segment and of what is in it alone. */
+  /** Deletes a segment and the responses that exist only in it. */
   const removeSegment = (folder: ProjectFolder, segment: DiskSegment): void => {
     if (folder.current === segment) folder.current = null
-    folder.segments = folder.segments.filter((one) => one !== segment)
+    folder.segments = folder.segments.filter((other) => other !== segment)
     for (const entry of segment.entries) {
       if (entry.diskLocation?.segment !== segment) continue
       entry.diskLocation = null
@@ -177,21 +177,21 @@ export function createDiskTier(directory: string, limit: () => number, clock: Cl
     entryCount++
   }
 
-  /** As many as are there, up to `batch_bytes`, in one write; what was purged meanwhile is left out. */
+  /** Writes the queued responses of one project in one write of up to `batch_bytes`, except those that were purged meanwhile. */
   const writeBatch = async (): Promise<void> => {
     const [first] = pendingWrites
     if (first === undefined) return
     let count = 0
     let bytes = 0
-    for (const one of pendingWrites) {
-      if (one.project !== first.project || (count > 0 && bytes + one.length > batch_bytes)) break
+    for (const pendingWrite of pendingWrites) {
+      if (pendingWrite.project !== first.project || (count > 0 && bytes + pendingWrite.length > batch_bytes)) break
       count++
-      bytes += one.length
+      bytes += pendingWrite.length
     }
     const batch = pendingWrites.splice(0, count)
     try {
       await folderOf(first.project.id)?.loading
-      // Only now: a purge of all in between has put a new one in its place.
+      // Looked up only now, because a purge of everything replaces the folder.
       const folder = folderOf(first.project.id)
       if (!folder || limit() === 0) return
       const current = batch.filter(({ project, entry }) => !project.isRemoved(entry))
@@ -209,7 +209,7 @@ export function createDiskTier(directory: string, limit: () => number, clock: Cl
         }
         offset += length
       }
-      // No step of the loop between the look at what is alive and this: a purge comes before both or after both.
+      // Nothing may run between the check for removals and this call, so that a purge comes before both or after both.
       segment.appendRecords(...records)
       evictOverLimit()
     } finally {
@@ -218,7 +218,7 @@ export function createDiskTier(directory: string, limit: () => number, clock: Cl
     }
   }
 
-  /** What memory had no more room for was only waiting to be written. */
+  /** Frees an entry that memory had already evicted and that was only kept for this write. */
   const finishWrite = (entry: CacheEntry): void => {
     entry.isWritePending = false
     if (entry.counted_bytes > 0 || entry.isRemoved || entry.serialized === null) return
@@ -257,7 +257,7 @@ export function createDiskTier(directory: string, limit: () => number, clock: Cl
       if (location === null) return false
       try {
         const bytes = await location.segment.read(location.offset, location.length)
-        if (crc32(bytes) !== location.checksum) throw new Error('a stored answer is not what was written')
+        if (crc32(bytes) !== location.checksum) throw new Error('a stored response does not match its checksum')
         if (!entry.isRemoved && entry.serialized === null) entry.load(bytes, entry.lines_end)
         return !entry.isRemoved
       } catch (error) {
@@ -299,7 +299,7 @@ export function createDiskTier(directory: string, limit: () => number, clock: Cl
       for (const folder of folders.values()) for (const segment of folder.segments) segment.close()
     },
   }
-  /** All of a project: out of the way at once by one rename, off the disk by and by. */
+  /** Discards everything of a project: moved away at once by a rename, then deleted in the background. */
   function discardProject(id: string, folder: ProjectFolder): Promise<void> {
     folders.delete(id)
     for (const segment of folder.segments) {
@@ -329,7 +329,7 @@ export function createDiskTier(directory: string, limit: () => number, clock: Cl
         } else if (!project.wasInvalidatedWhileLoading(record.origin, record.target)) {
           const urlEntry = project.ensureUrlEntry(record.origin, record.target)
           const existing = urlEntry.get(record.variant)
-          // What was stored since we began is newer than anything here.
+          // A response that was stored after loading began is newer than the one on disk.
           if (existing && existing.serialized !== null) continue
           const entry = new CacheEntry(
             urlEntry,

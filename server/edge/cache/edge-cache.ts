@@ -16,18 +16,18 @@ export interface EdgeCacheOptions {
 }
 
 export interface ManagedEdgeCache extends EdgeCache {
-  /** The caches of a project, by how a name is asked for; null when this edge stores nothing. */
+  /** The caches of a project, by scheme and host; null if this edge does not cache. */
   forProject(projectId: string): ((encrypted: boolean, host: string) => HostCache) | null
-  /** Writes what is still to be written. */
+  /** Completes pending writes. */
   close(): Promise<void>
 }
 
-/** Larger answers are passed on and not stored. */
+/** Larger responses are forwarded without being stored. */
 const max_object_bytes = 8 * 2 ** 20
-/** Answers on their way to the store may hold so much memory altogether; past it they are passed on as they come. */
+/** Memory limit for all responses being fetched. Above it, responses are forwarded without being stored. */
 const max_in_flight_bytes = 64 * 2 ** 20
 const hit_for_miss_ms = 60_000
-/** Dead entries put away in one go. */
+/** Number of purged entries removed per batch. */
 const removalBatchSize = 500
 
 export function createEdgeCache(options: EdgeCacheOptions): ManagedEdgeCache {
@@ -47,7 +47,7 @@ export function createEdgeCache(options: EdgeCacheOptions): ManagedEdgeCache {
     pendingPurges.push(entries[Symbol.iterator]())
     if (pendingPurges.length === 1) setImmediate(removePurged)
   }
-  /** What a purge has marked is taken out a little at a time, so that no request waits for it. */
+  /** Removes purged entries in small batches, so that no request waits for it. */
   const removePurged = (): void => {
     for (let count = 0; count < removalBatchSize && pendingPurges[0]; count++) {
       const { value, done } = pendingPurges[0].next()
@@ -113,11 +113,11 @@ export function createEdgeCache(options: EdgeCacheOptions): ManagedEdgeCache {
       if (!cache) return null
       const cacheByOrigin = new Map<string, HostCache>()
       return (encrypted, host) => {
-        // As it was sent, not as it is looked up: the app may write it into its page.
+        // Keyed by the host as sent, because the app may write it into its page.
         const origin = `${encrypted ? 'https' : 'http'}://${host}`
         let existing = cacheByOrigin.get(origin)
         if (existing === undefined) {
-          // Anybody may ask by as many ports as there are.
+          // Limits the map, because a client may send any port in Host.
           if (cacheByOrigin.size > 100) cacheByOrigin.clear()
           cacheByOrigin.set(origin, (existing = new HostCache(services, projectCacheOf(projectId), origin)))
         }

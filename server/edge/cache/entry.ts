@@ -6,7 +6,7 @@ import type { StoragePolicy } from './storage-policy.ts'
 import type { DiskSegment } from './disk-segment.ts'
 import type { UrlEntry } from './url-entry.ts'
 
-/** Where on disk the bytes of an entry are. */
+/** Where the bytes of an entry are on disk. */
 export interface DiskLocation {
   segment: DiskSegment
   offset: number
@@ -18,35 +18,35 @@ const request_id_length = 30
 const requestIdHeader = '\r\nX-Request-Id: '
 const blankRequestId = ' '.repeat(request_id_length)
 
-/** A stored answer, as it goes over the wire: head with room for age and request id, and body, in one. */
+/** A stored response as sent: head with room for age and request id, and body, in one buffer. */
 export class CacheEntry {
   readonly status: number
   policy: StoragePolicy
   readonly tags: readonly string[]
   readonly variant: string
   stored_ms: number
-  /** Head and body; null when they are on disk alone. */
+  /** Head and body; null when they are only on disk. */
   serialized: Buffer | null = null
-  /** Where the fields that the app sent end, within the head. */
+  /** Where the app's own header fields end within the head. */
   lines_end = 0
   body_at = 0
   body_length: number
   diskLocation: DiskLocation | null = null
-  /** Nothing may be served from it any more. */
+  /** The entry must not be served any more. */
   isRemoved = false
-  /** Its turn to be written to disk has not come. */
+  /** The entry is queued for writing to disk. */
   isWritePending = false
-  /** How many need its bytes to stay in memory. */
+  /** How many users need the bytes to stay in memory. */
   pins = 0
-  /** While its bytes come back from disk. */
+  /** Set while the bytes are read from disk. */
   loading: Promise<boolean> | null = null
-  /** Used since the hand of the clock last came by. */
+  /** Used since the eviction queue last visited the entry (CLOCK). */
   isRecentlyUsed = false
   previous: CacheEntry | null = null
   next: CacheEntry | null = null
-  /** What it takes in memory, as it was counted. */
+  /** The size in memory as counted by the eviction queue. */
   counted_bytes = 0
-  /** Of a 206: which of how many bytes it is. */
+  /** For a 206: which range of the whole it is. */
   part: StoredRange | null = null
   readonly urlEntry: UrlEntry
   #age = -1
@@ -70,7 +70,7 @@ export class CacheEntry {
     this.body_length = body_length
   }
 
-  /** Its first form: `lines` are the app's own, `body` the parts of the body. */
+  /** Serializes a new response: `lines` are the app's header fields, `body` the parts of the body. */
   fill(reason: string, lines: string, body: readonly Buffer[]): void {
     const fields = `HTTP/1.1 ${this.status} ${reason}\r\n${lines}`
     this.lines_end = fields.length
@@ -82,7 +82,7 @@ export class CacheEntry {
     for (const part of body) at += part.copy(this.serialized, at)
   }
 
-  /** Comes back from disk. */
+  /** Restores the bytes read from disk. */
   load(serialized: Buffer, lines_end: number): void {
     this.lines_end = lines_end
     const head = this.#formatHead(serialized.toString('latin1', 0, lines_end), 0)
@@ -101,7 +101,7 @@ export class CacheEntry {
     return `${start}${age}${requestIdHeader}${blankRequestId}\r\n\r\n`
   }
 
-  /** What it counts for in the figures of a project. */
+  /** The size as reported in the project's cache statistics. */
   get stored_bytes(): number {
     return this.lines_end + this.body_length
   }
@@ -110,7 +110,7 @@ export class CacheEntry {
     return Math.max(0, Math.floor((now - this.policy.born_ms) / 1000))
   }
 
-  /** Seconds; negative once it is stale. */
+  /** In seconds; negative when stale. */
   freshSecondsLeft(now: number): number {
     return this.policy.lifetime_s - this.ageAt(now)
   }
@@ -119,12 +119,12 @@ export class CacheEntry {
     return !this.policy.validate && now - this.policy.born_ms < this.policy.lifetime_s * 1000
   }
 
-  /** Status line and the app's own fields, as text. */
+  /** Status line and the app's header fields, as text. */
   get fields(): string {
     return this.serialized?.toString('latin1', 0, this.lines_end) ?? ''
   }
 
-  /** The app's own fields, `Name: value\r\n` each. */
+  /** The app's header fields, `Name: value\r\n` each. */
   get lines(): string {
     const fields = this.fields
     return fields.slice(fields.indexOf('\r\n') + 2)
@@ -134,7 +134,7 @@ export class CacheEntry {
     return this.serialized?.subarray(this.body_at) ?? emptyBuffer
   }
 
-  /** The head as it goes out now, in bytes of its own, with room for `extra` bytes behind it. */
+  /** The current head in its own buffer, followed by `extra` bytes of the body. */
   headFor(id: string, now: number, extra: number): Buffer {
     this.#updateAge(now)
     const serialized = this.serialized ?? emptyBuffer
@@ -153,7 +153,7 @@ export class CacheEntry {
       this.serialized.write(digits, this.#age_at, 'latin1')
       return
     }
-    // A digit more: everything behind moves by one, which happens at 10 s, 100 s, 1000 s.
+    // The age has one more digit (at 10 s, 100 s, 1000 s), so everything after it moves.
     const body = this.body
     const head = this.#formatHead(this.fields, age)
     const serialized = Buffer.allocUnsafeSlow(head.length + body.length)
@@ -166,7 +166,7 @@ export class CacheEntry {
 
 const emptyBuffer = Buffer.alloc(0)
 
-/** Fields of an app's answer that belong to one hop, to the cache itself or to its framing: never stored. */
+/** Fields that are never stored, because they belong to one hop, to the cache or to the message framing. */
 const unstoredFields = new Set([
   'content-length',
   'age',
@@ -178,16 +178,16 @@ const unstoredFields = new Set([
   'cache-status',
 ])
 
-/** The fields to store of an answer. */
+/** The header fields of a response to store. */
 export function storedLines(head: ResponseHead, policy: StoragePolicy, date: string): string {
   const unstoredByPolicy = new Set(policy.hidden)
   return omitFields(head.lines, (name) => unstoredFields.has(name) || unstoredByPolicy.has(name)) + (head.hasDate ? '' : date)
 }
 
-/** What a 304 must not change: it describes a body that it does not have (RFC 9111, 3.2). */
+/** Fields that a 304 must not change, because they describe a body that the 304 does not have (RFC 9111 §3.2). */
 const frozenFields = new Set([...unstoredFields, 'content-encoding', 'content-md5', 'content-range', 'etag', 'transfer-encoding'])
 
-/** The fields of a stored answer after the app has said that it is still the same. */
+/** The fields of a stored response after a 304 has confirmed it. */
 export function mergeRevalidated(stored: string, update: string, date: string): string {
   const updates = omitFields(update, (name) => frozenFields.has(name) || name === 'set-cookie')
   const names = fieldNames(updates)

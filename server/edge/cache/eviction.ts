@@ -1,17 +1,17 @@
 import type { CacheEntry } from './entry.ts'
 
-/** What an entry takes beside its bytes, roughly: the object, its strings, its places in maps. */
+/** Approximate memory of an entry beside its bytes: the object, its strings, its map entries. */
 const entry_overhead_bytes = 1000
 
-/** Stored answers in the order in which they came; what was used since gets a second chance before it goes. */
+/** Entries in memory in order of arrival (CLOCK): an entry used since the last visit gets a second chance before it is evicted. */
 export interface EvictionQueue {
   readonly bytes: number
   readonly count: number
   add(entry: CacheEntry): void
-  /** It weighs something else now. */
+  /** Counts the entry's size again after it changed. */
   updateSize(entry: CacheEntry): void
   remove(entry: CacheEntry): void
-  /** Evicts until no more than so many bytes are left. */
+  /** Evicts until at most this many bytes are left. */
   evictTo(bytes: number): void
 }
 

@@ -16,41 +16,41 @@ import { noNames, variantKey, type RequestFields } from './vary.ts'
 export interface CacheFetchOptions {
   cache: HostCache
   urlEntry: UrlEntry
-  /** Whoever's request goes to the app; without one nobody waits for the answer. */
+  /** The reader whose request is sent to the app; null for a background revalidation. */
   leader: CacheReader | null
   upstream: Upstream
   request: UpstreamRequest
   storageRequest: StorageRequest
-  /** What is stored, but may not be used as it is. */
+  /** A stored response that may not be used without revalidation. */
   stale: CacheEntry | null
-  /** Whether the app is asked to confirm it. */
+  /** Whether a conditional request can confirm the stored response. */
   canRevalidate: boolean
-  /** Why the app is asked, as RFC 9211 calls it. */
+  /** Why the request is forwarded, in the terms of RFC 9211. */
   forwardReason: string
   range: string | null
 }
 
 const conditionalHeader = /^if-(?:none-match|modified-since|match|unmodified-since|range)$/
 
-/** How long a request waits for the head of an answer that another has asked for. */
+/** How long a collapsed request waits for the response head of another request. */
 const collapse_timeout_ms = 10_000
 
 /**
- * One request to the app for the cache's sake, and all who wait for its answer. When the answer may be stored they all get
- * it as it comes; when not, it is for its asker alone and the others look for themselves.
+ * One request from the cache to the app, and all readers that wait for its response. If the response may be stored, all readers receive it as it
+ * arrives. If not, only the leader receives it and the others retry.
  */
 export class CacheFetch implements ResponseHandler {
   readonly wantsRawChunks = false
   readonly readers = new Set<CacheReader>()
-  /** What has come of the body. */
+  /** Parts of the body received so far. */
   parts: Buffer[] = []
   isComplete = false
   trailers = ''
-  /** Of the answer; null before its head is there. */
+  /** Tags of the response; null before its head arrived. */
   tags: readonly string[] | null = null
   readonly urlEntry: UrlEntry
   exchange: Exchange | null = null
-  /** Whose answers are being read: null until the head is there. */
+  /** The Vary fields of the response; null before its head arrived. */
   vary: readonly string[] | null = null
   variant = ''
   readonly #options: CacheFetchOptions
@@ -63,7 +63,7 @@ export class CacheFetch implements ResponseHandler {
   #range: StoredRange | null = null
   #bytes = 0
   #isOver = false
-  /** More than may be stored: only as much is kept as the readers have not yet read. */
+  /** The body exceeds the storage limit. Only the parts that readers have not yet read are kept. */
   #hasOverflowed = false
   #isPaused = false
   #isUnpinned = false
@@ -79,7 +79,7 @@ export class CacheFetch implements ResponseHandler {
     }
   }
 
-  /** `key`: others with the same one may wait for this answer. */
+  /** `key`: requests with the same key may wait for this response. */
   start(key: string | null): void {
     const { cache, urlEntry, stale, canRevalidate, request, upstream } = this.#options
     this.#key = key
@@ -96,7 +96,7 @@ export class CacheFetch implements ResponseHandler {
     this.exchange.start()
   }
 
-  /** Whether the answer that is on its way, and whose head is known, is for this request too. */
+  /** Whether a response whose head is known matches this request. */
   matchesVariant(fields: RequestFields): boolean {
     return this.vary === null || variantKey(fields, this.vary) === this.variant
   }
@@ -108,7 +108,7 @@ export class CacheFetch implements ResponseHandler {
     if (this.#head) reader.startResponse(this.#head, this.#lines + cacheStatusLines('MISS', 'fwd=uri-miss; collapsed'))
   }
 
-  /** Nobody waits for ever on another's question: it may be one that is answered when something happens. */
+  /** Collapsing times out, because a long-polling upstream must not block the requests that joined it. */
   #stopCollapsing(): void {
     if (this.#head || this.#isOver) return
     this.#unregister()
@@ -122,7 +122,7 @@ export class CacheFetch implements ResponseHandler {
     else this.resumeWhenDrained()
   }
 
-  /** A purge has come in between: it is served, but not stored, and nobody new may wait for it. */
+  /** A purge happened meanwhile: the response is served but not stored, and no further request may join. */
   discardResult(): void {
     this.#isDiscarded = true
     this.#unregister()
@@ -132,7 +132,7 @@ export class CacheFetch implements ResponseHandler {
   onDrain(): void {}
   onContinue(): void {}
 
-  /** For who asked: it is not stored, and others are told by what is. */
+  /** Interim responses go to the leader only, because they are not stored. */
   onInterim(head: ResponseHead): void {
     if (this.#leader?.isOver === false) this.#leader.context.onInterim(head)
   }
@@ -181,7 +181,7 @@ export class CacheFetch implements ResponseHandler {
     cache.addInFlightBytes(bodyPart.length)
     if (!this.#hasOverflowed && (this.#bytes > cache.max_object_bytes || cache.isInFlightFull())) {
       this.#hasOverflowed = true
-      // What goes by is not kept: who comes now would get the rest alone, as if it were the whole.
+      // The body is no longer kept. A request that joined now would receive only the rest.
       this.#unregister()
     }
     for (const reader of this.readers) reader.pump()
@@ -190,7 +190,7 @@ export class CacheFetch implements ResponseHandler {
     return !this.#isPaused
   }
 
-  /** Past the limit: what all have read is let go of, and the app may go on. */
+  /** Above the limit, releases what all readers have read and lets the app continue. */
   resumeWhenDrained(): void {
     if (!this.#hasOverflowed || this.isComplete) return
     for (const reader of this.readers) if (reader.isBehind) return
@@ -228,7 +228,7 @@ export class CacheFetch implements ResponseHandler {
     }
     this.#finish()
     for (const reader of this.readers) reader.pump()
-    // What the slower ones still read stays in `parts`; it is theirs now, and no longer on its way.
+    // Slower readers still hold `parts`, which no longer count as in flight.
     for (const bodyPart of this.parts) cache.addInFlightBytes(-bodyPart.length)
   }
 
@@ -250,7 +250,7 @@ export class CacheFetch implements ResponseHandler {
     }
   }
 
-  /** Not to be stored: for who asked, and nobody else. */
+  /** Forwards a response that may not be stored, to the leader only. */
   #forwardUnstored(head: ResponseHead, reason: string, now: number): void {
     const { storageRequest, cache, urlEntry, stale } = this.#options
     const leader = this.#leader
@@ -259,7 +259,7 @@ export class CacheFetch implements ResponseHandler {
     if (head.status < 500 && head.status !== 304 && head.status !== 206 && !storageRequest.no_store && !this.#isDiscarded) {
       urlEntry.hit_for_miss_until = now + cache.hit_for_miss_ms
       urlEntry.hit_for_miss_reason = reason
-      // An answer to somebody known says nothing about the one for all.
+      // A personal response says nothing about the response for everyone else.
       if (stale && !stale.isRemoved && !storageRequest.cookie && !storageRequest.authorization) cache.project.removeEntry(stale)
     }
     for (const reader of this.readers) if (reader !== leader) this.#retryReader(reader)
@@ -274,7 +274,7 @@ export class CacheFetch implements ResponseHandler {
     leader.context.onHead(head)
   }
 
-  /** The app says that what is stored is still right. */
+  /** The app confirmed the stored response. */
   #onNotModified(stale: CacheEntry, head: ResponseHead, now: number): void {
     const { cache, storageRequest, urlEntry } = this.#options
     const lines = mergeRevalidated(stale.lines, head.lines, head.hasDate ? '' : cache.dateLine())
@@ -328,7 +328,7 @@ export class CacheFetch implements ResponseHandler {
     this.exchange?.abort()
   }
 
-  /** Nobody here needs the bytes of what was stored any more. */
+  /** Releases the bytes of the stale entry. */
   #unpin(): void {
     const { stale } = this.#options
     if (stale === null || this.#isUnpinned) return
@@ -341,7 +341,7 @@ export class CacheFetch implements ResponseHandler {
     this.#collapseTimer?.cancel()
     this.#unregister()
     this.#options.cache.project.fetches.delete(this)
-    // What is stale may still be served in this very step.
+    // Deferred, because the stale response may still be served in this tick.
     queueMicrotask(() => this.#unpin())
   }
 
@@ -350,13 +350,13 @@ export class CacheFetch implements ResponseHandler {
   }
 }
 
-/** A stored answer that is freshened stays the answer to a request with Authorization. */
+/** A stored response to a request with Authorization keeps that property when it is revalidated. */
 export const revalidationRequest = (storageRequest: StorageRequest, stored: CacheEntry): StorageRequest => ({
   ...storageRequest,
   authorization: storageRequest.authorization || stored.policy.authorized,
 })
 
-/** What the app was asked with: the visit itself may be about something else by the time of the answer. */
+/** Reads the fields from the forwarded head, because the connection may already handle another request when the response arrives. */
 const requestFieldsOf = (head: string): RequestFields => ({
   fields(name) {
     const values = fieldValues(head, name)
@@ -364,7 +364,7 @@ const requestFieldsOf = (head: string): RequestFields => ({
   },
 })
 
-/** Tags of `Surrogate-Key` (between spaces) and `Cache-Tag` (between commas), a line each since the head was read. They are UTF-8, as in a purge. */
+/** Tags of `Surrogate-Key` (separated by spaces) and `Cache-Tag` (by commas); the parsed head has one per line. Tags are UTF-8, as in a purge. */
 export const parseTags = (text: string): string[] => [...new Set(text.split('\n').filter((tag) => tag !== ''))].map(decodeTag)
 
 function decodeTag(tag: string): string {

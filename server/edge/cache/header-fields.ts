@@ -1,8 +1,8 @@
-/** Reading and changing header lines: `Name: value\r\n` each, in latin1, as they came. */
+/** Parsing and editing of header lines: `Name: value\r\n` each, in latin1, as received. */
 
 const fieldPatterns = new Map<string, RegExp>()
 
-/** A pattern for the values of a field, made once for each name. */
+/** A cached pattern that matches the values of a field. */
 function fieldPattern(name: string): RegExp {
   let pattern = fieldPatterns.get(name)
   if (pattern === undefined) {
@@ -14,7 +14,7 @@ function fieldPattern(name: string): RegExp {
   return pattern
 }
 
-/** The values of a field, line by line. Names in lower case. */
+/** The values of a field, one per line. Names are in lower case. */
 export function fieldValues(lines: string, name: string): string[] {
   const values: string[] = []
   const pattern = fieldPattern(name)
@@ -25,7 +25,7 @@ export function fieldValues(lines: string, name: string): string[] {
 /** The first value of a field. */
 export const fieldValue = (lines: string, name: string): string | undefined => fieldPattern(name).exec(lines)?.[1]
 
-/** All lines but those of these fields. */
+/** All lines except those of the omitted fields. */
 export function omitFields(lines: string, isOmitted: (name: string) => boolean): string {
   let remaining = ''
   for (let at = 0; at < lines.length;) {
@@ -45,7 +45,7 @@ export function fieldNames(lines: string): Set<string> {
   return names
 }
 
-/** A request's head with other fields: without `drop`, with `add` behind the rest. */
+/** Edits a request head: removes the omitted fields and appends `add`. */
 export function editRequestHead(head: string, isOmitted: (name: string) => boolean, add: string): string {
   const first = head.indexOf('\r\n') + 2
   return `${head.slice(0, first)}${omitFields(head.slice(first, -2), isOmitted)}${add}\r\n`
@@ -54,8 +54,8 @@ export function editRequestHead(head: string, isOmitted: (name: string) => boole
 export type CacheDirectives = Map<string, string | true>
 
 /**
- * Directives of Cache-Control, by name in lower case; of one that comes twice the first counts, but a plain `no-cache` or
- * `private` counts over one with field names.
+ * Cache-Control directives by name in lower case. The first of several equal directives counts, but a plain `no-cache` or `private` overrides one
+ * with field names.
  */
 export function parseDirectives(values: readonly string[]): CacheDirectives {
   const directives: CacheDirectives = new Map()
@@ -71,17 +71,17 @@ export function parseDirectives(values: readonly string[]): CacheDirectives {
 
 const unquote = (text: string): string => (/^".*"$/.test(text) ? text.slice(1, -1).replace(/\\(.)/g, '$1') : text)
 
-/** Above this a lifetime says no more: RFC 9111, 1.2.2. */
+/** The maximum lifetime (RFC 9111 §1.2.2). */
 const max_delta_s = 2 ** 31
 
-/** Seconds; `undefined` when the directive is not there, 0 when it makes no sense: then nothing is fresh. */
+/** Seconds; `undefined` if the directive is missing, 0 (never fresh) if its value is invalid. */
 export function directiveSeconds(directives: CacheDirectives, name: string): number | undefined {
   const text = directives.get(name)
   if (text === undefined) return undefined
   return text !== true && /^\d+$/.test(text) ? Math.min(Number(text), max_delta_s) : 0
 }
 
-/** A targeted field (RFC 9213): a dictionary of structured fields. `undefined` when it is empty or broken; then it does not count at all. */
+/** A targeted field (RFC 9213): a dictionary of structured fields. `undefined` if it is empty or malformed, in which case it is ignored. */
 export function parseTargetedDirectives(values: readonly string[]): CacheDirectives | undefined {
   if (values.length === 0) return undefined
   const directives: CacheDirectives = new Map()
@@ -103,14 +103,14 @@ const imfFixdate = /^[a-z]{3}, (\d{2}) ([a-z]{3}) (\d{4}) (\d{2}):(\d{2}):(\d{2}
 const rfc850Date = /^[a-z]{6,9}, (\d{2})-([a-z]{3})-(\d{2}) (\d{2}):(\d{2}):(\d{2}) gmt$/i
 const asctimeDate = /^[a-z]{3} ([a-z]{3}) ([ \d]\d) (\d{2}):(\d{2}):(\d{2}) (\d{4})$/i
 
-/** A date of HTTP in one of its three forms, in ms; `undefined` for anything else. */
+/** An HTTP date in one of its three formats, in ms; `undefined` for anything else. */
 export function parseHttpDate(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined
   const full = imfFixdate.exec(text)
   if (full) return toUtc(full[3], full[2], full[1], full[4], full[5], full[6])
   const short = rfc850Date.exec(text)
   if (short) {
-    // A year of two digits that seems more than 50 years ahead is of the past (RFC 9110, 5.6.7).
+    // A two-digit year that appears to be more than 50 years in the future is in the past (RFC 9110 §5.6.7).
     const century = Math.floor(new Date(now).getUTCFullYear() / 100) * 100
     const year = century + Number(short[3])
     return toUtc(String(year > new Date(now).getUTCFullYear() + 50 ? year - 100 : year), short[2], short[1], short[4], short[5], short[6])

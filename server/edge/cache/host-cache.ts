@@ -11,27 +11,27 @@ import type { ProjectCache } from './project-cache.ts'
 import { variantKey } from './vary.ts'
 import type { Upstream } from '../upstream/pool.ts'
 
-/** What all names share. */
+/** Services that all host caches share. */
 export interface CacheServices {
   clock: Clock
   max_object_bytes: number
-  /** How long an address is taken for not storable after an answer that was not. */
+  /** How long a URL is considered uncacheable after an uncacheable response. */
   hit_for_miss_ms: number
   dateLine(): string
-  /** More or less of answers on their way is held in memory. */
+  /** Changes the amount of memory held by responses being fetched. */
   addInFlightBytes(bytes: number): void
   isInFlightFull(): boolean
   put(project: ProjectCache, entry: CacheEntry): void
-  /** Brings the bytes of an entry back from disk; an entry whose bytes are gone is taken out. */
+  /** Reads the bytes of an entry from disk, and removes the entry if they are missing. */
   loadFromDisk(entry: CacheEntry): Promise<void>
-  /** Counts what was brought back. */
+  /** Counts an entry that was read from disk. */
   trackInMemory(entry: CacheEntry): void
 }
 
-/** The cache of one name, as it is asked for. */
+/** The cache of one scheme and host. */
 export class HostCache {
   readonly project: ProjectCache
-  /** `http://name:port` as it was asked for: the app may answer each of them differently. */
+  /** `http://host:port` as requested, because the app may answer each of them differently. */
   readonly origin: string
   readonly #services: CacheServices
 
@@ -63,7 +63,7 @@ export class HostCache {
     this.#services.put(this.project, entry)
   }
 
-  /** What a plain GET without any condition gets at once out of memory. The way of most hits: nothing is made for it. */
+  /** The fresh entry for an unconditional GET, from memory. Most hits take this path, so it allocates nothing. */
   findFresh(target: string, now: number): CacheEntry | null {
     if (!this.project.isEnabled) return null
     const entry = this.project.find(this.origin, target)?.unvaried
@@ -72,16 +72,16 @@ export class HostCache {
     return entry
   }
 
-  /** A request that cannot be answered at once; `start` it once it is in place. */
+  /** Creates a reader for a request that cannot be answered immediately. The caller starts it. */
   createReader(context: CacheRequestContext, upstream: Upstream): CacheReader {
     return new CacheReader(this, context, upstream)
   }
 
-  /** `alone`: not together with others, since that has just failed. */
-  handle(createReader: CacheReader, isAlone: boolean): void {
-    const { context } = createReader
+  /** `isAlone`: does not collapse with other requests, because that has just failed. */
+  handle(reader: CacheReader, isAlone: boolean): void {
+    const { context } = reader
     const { method, target } = context
-    if (!this.project.isEnabled || (method !== 'GET' && method !== 'HEAD') || context.hasBody()) return forwardUncached(this, createReader)
+    if (!this.project.isEnabled || (method !== 'GET' && method !== 'HEAD') || context.hasBody()) return forwardUncached(this, reader)
     const now = this.clock.now()
     const directives = parseRequestDirectives(context.fields('cache-control'), context.fields('pragma'))
     const urlEntry = this.project.find(this.origin, target)
@@ -89,46 +89,46 @@ export class HostCache {
     const entry = urlEntry && this.#select(urlEntry, context, range)
     const hasPrecondition = context.header('if-match') !== undefined || context.header('if-unmodified-since') !== undefined
     if (entry && !hasPrecondition) {
-      if (entry.serialized === null) return this.#loadThenHandle(createReader, entry, isAlone)
+      if (entry.serialized === null) return this.#loadThenHandle(reader, entry, isAlone)
       entry.isRecentlyUsed = true
       const decision = decideReuse(entry, directives, now)
-      if (decision === 'HIT') return createReader.respond(createStoredResponse(context, entry, now, 'HIT', 'hit'), 'hit')
+      if (decision === 'HIT') return reader.respond(createStoredResponse(context, entry, now, 'HIT', 'hit'), 'hit')
       if (decision === 'STALE') {
-        this.#revalidateInBackground(createReader, entry, urlEntry, now)
-        return createReader.respond(createStoredResponse(context, entry, now, 'STALE', `hit; ttl=${entry.freshSecondsLeft(now)}`), 'hit')
+        this.#revalidateInBackground(reader, entry, urlEntry, now)
+        return reader.respond(createStoredResponse(context, entry, now, 'STALE', `hit; ttl=${entry.freshSecondsLeft(now)}`), 'hit')
       }
     }
-    if (directives.only_if_cached) return createReader.respond(onlyIfCachedMiss, 'miss')
-    if (method === 'HEAD') return forwardUncached(this, createReader)
-    this.#fetch(createReader, urlEntry ?? this.project.ensureUrlEntry(this.origin, target), {
+    if (directives.only_if_cached) return reader.respond(onlyIfCachedMiss, 'miss')
+    if (method === 'HEAD') return forwardUncached(this, reader)
+    this.#fetch(reader, urlEntry ?? this.project.ensureUrlEntry(this.origin, target), {
       entry: hasPrecondition ? undefined : entry,
-      wish: directives,
+      directives,
       range,
       now,
-      alone: isAlone || hasPrecondition,
+      isAlone: isAlone || hasPrecondition,
     })
   }
 
   #fetch(
-    createReader: CacheReader,
+    reader: CacheReader,
     urlEntry: UrlEntry,
     {
       entry,
-      wish: directives,
+      directives,
       range,
       now,
-      alone: isAlone,
-    }: { entry: CacheEntry | undefined; wish: RequestDirectives; range: string | null; now: number; alone: boolean },
+      isAlone,
+    }: { entry: CacheEntry | undefined; directives: RequestDirectives; range: string | null; now: number; isAlone: boolean },
   ): void {
-    const { context } = createReader
+    const { context } = reader
     const storageRequest = this.storageRequest(context, directives, now)
-    // A request that asks for less than the whole gets an answer that is of no use to others.
+    // The response to a partial or conditional request is of no use to other requests.
     const isPartialOrConditional =
       range !== null || context.header('if-none-match') !== undefined || context.header('if-modified-since') !== undefined
     const canRevalidate =
       entry !== undefined && (entry.policy.etag !== '' || entry.policy.last_modified !== '') && !directives.no_store && entry.part === null
     const key = variantKey(context, urlEntry.vary)
-    // A stream of events has no end to wait for.
+    // An event stream has no end to wait for.
     const canCollapse =
       !isAlone &&
       context.header('accept') !== 'text/event-stream' &&
@@ -137,7 +137,7 @@ export class HostCache {
       range === null &&
       (!isPartialOrConditional || canRevalidate)
     const pendingFetch = canCollapse ? urlEntry.findFetch(key) : undefined
-    if (pendingFetch?.matchesVariant(context)) return pendingFetch.join(createReader)
+    if (pendingFetch?.matchesVariant(context)) return pendingFetch.join(reader)
     const isLeader = canCollapse && urlEntry.hit_for_miss_until <= now && urlEntry.findFetch(key) === undefined
     const forwardReason = entry
       ? directives === noRequestDirectives || !entry.isFresh(now)
@@ -149,9 +149,9 @@ export class HostCache {
     new CacheFetch({
       cache: this,
       urlEntry,
-      leader: createReader,
-      upstream: createReader.upstream,
-      request: createReader.request,
+      leader: reader,
+      upstream: reader.upstream,
+      request: reader.request,
       storageRequest,
       stale: entry ?? null,
       canRevalidate,
@@ -160,17 +160,17 @@ export class HostCache {
     }).start(isLeader ? key : null)
   }
 
-  /** Asks the app behind the back of a visitor who got what is stored. */
-  #revalidateInBackground(createReader: CacheReader, entry: CacheEntry, urlEntry: UrlEntry, now: number): void {
-    const { context } = createReader
+  /** Revalidates a stale entry after the client has received it. */
+  #revalidateInBackground(reader: CacheReader, entry: CacheEntry, urlEntry: UrlEntry, now: number): void {
+    const { context } = reader
     const key = variantKey(context, urlEntry.vary)
     if (urlEntry.findFetch(key)) return
     new CacheFetch({
       cache: this,
       urlEntry,
       leader: null,
-      upstream: createReader.upstream,
-      request: createReader.request,
+      upstream: reader.upstream,
+      request: reader.request,
       storageRequest: this.storageRequest(context, noRequestDirectives, now),
       stale: entry,
       canRevalidate: entry.policy.etag !== '' || entry.policy.last_modified !== '',
@@ -194,10 +194,10 @@ export class HostCache {
     return urlEntry.select(context) ?? (range === null ? undefined : urlEntry.selectPart(context, range))
   }
 
-  #loadThenHandle(createReader: CacheReader, entry: CacheEntry, isAlone: boolean): void {
+  #loadThenHandle(reader: CacheReader, entry: CacheEntry, isAlone: boolean): void {
     void this.#services.loadFromDisk(entry).then(() => {
-      if (!createReader.isOver) this.handle(createReader, isAlone)
-      // Only now may it have to make room again.
+      if (!reader.isOver) this.handle(reader, isAlone)
+      // Only now may the entry be evicted from memory again.
       this.#services.trackInMemory(entry)
     })
   }

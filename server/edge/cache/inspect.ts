@@ -11,7 +11,7 @@ interface CacheInspectionRequest {
   headers: Record<string, string>
 }
 
-/** What a plain GET of an address would get now, and why. Touches nothing. */
+/** What a GET of a URL would receive now, and why. Has no side effects. */
 export function inspectCache(project: ProjectCache, { origin, target, headers }: CacheInspectionRequest, now: number): CacheInspection {
   const key = `${project.id} ${origin} ${target}`
   const notStored = (decision: CacheInspection['verdict'], why: string): CacheInspection => ({ key, verdict: decision, why, stored: null })
@@ -23,30 +23,30 @@ export function inspectCache(project: ProjectCache, { origin, target, headers }:
     if (urlEntry && urlEntry.size > 0)
       return notStored(
         'MISS',
-        `${urlEntry.size} ${urlEntry.size === 1 ? 'answer is' : 'answers are'} stored here, for other values of ${urlEntry.vary.join(', ')}.`,
+        `${urlEntry.size} ${urlEntry.size === 1 ? 'response is' : 'responses are'} cached for this URL, but for other values of ${urlEntry.vary.join(', ')}.`,
       )
     if (urlEntry && urlEntry.hit_for_miss_until > now)
-      return notStored('MISS', `Nothing is stored here. The last answer could not be: ${urlEntry.hit_for_miss_reason}.`)
-    return notStored('MISS', 'Nothing is stored here.')
+      return notStored('MISS', `Not cached. The last response could not be stored: ${urlEntry.hit_for_miss_reason}.`)
+    return notStored('MISS', 'Not cached.')
   }
   const directives = parseRequestDirectives(headers['cache-control'], headers.pragma)
   const decision = decideReuse(entry, directives, now)
   const fresh_for_s = entry.freshSecondsLeft(now)
   const stored = describeEntry(entry, now)
   const fullKey = urlEntry.vary.length === 0 ? key : `${key} ${urlEntry.vary.map((name) => `${name}=${headers[name] ?? ''}`).join(' ')}`
-  if (decision === 'HIT') return { key: fullKey, verdict: decision, why: `Stored, and fresh for another ${fresh_for_s} s.`, stored }
+  if (decision === 'HIT') return { key: fullKey, verdict: decision, why: `Cached, and fresh for another ${fresh_for_s} s.`, stored }
   if (decision === 'STALE')
     return {
       key: fullKey,
       verdict: decision,
-      why: `Stale for ${-fresh_for_s} s, but may be served while the app is asked anew (stale-while-revalidate).`,
+      why: `Stale for ${-fresh_for_s} s, but served while it is revalidated (stale-while-revalidate).`,
       stored,
     }
   const why = entry.policy.validate
-    ? 'Stored, but the app wants to be asked each time (no-cache).'
+    ? 'Cached, but must be revalidated each time (no-cache).'
     : entry.isFresh(now)
-      ? 'Stored and fresh, but the request wants a newer one.'
-      : `Stored, but stale for ${Math.max(0, -fresh_for_s)} s: the app is asked ${entry.policy.etag === '' && entry.policy.last_modified === '' ? 'for a new one' : 'whether it still holds'}.`
+      ? 'Cached and fresh, but the request asks for a newer response.'
+      : `Cached, but stale for ${Math.max(0, -fresh_for_s)} s: ${entry.policy.etag === '' && entry.policy.last_modified === '' ? 'the app is asked for a new response' : 'it is revalidated with the app'}.`
   return { key: fullKey, verdict: 'MISS', why, stored }
 }
 

@@ -1,7 +1,7 @@
 import type { ResponseHead } from '../upstream/response-head.ts'
 import { fieldValue } from './header-fields.ts'
 
-/** The part that a 206 is, when it says so in a way that can be trusted. It is stored as the part that it is, never as the whole. */
+/** The range of a 206, if its Content-Range is reliable. The response is stored as that range, never as the whole. */
 export function parseContentRange(head: ResponseHead, range: string): StoredRange | null {
   const match = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/.exec(fieldValue(head.lines, 'content-range') ?? '')
   if (!match || head.length <= 0 || Number(match[2]) < Number(match[1])) return null
@@ -11,15 +11,15 @@ export function parseContentRange(head: ResponseHead, range: string): StoredRang
 
 export interface StoredRange {
   start: number
-  /** As it was asked for. */
+  /** The Range header as requested. */
   range: string
-  /** Bytes of the whole, or `*`. */
+  /** Size of the whole in bytes, or `*`. */
   total: string
-  /** Whether the app called it the last part. */
+  /** Whether the part reaches the end of the whole. */
   is_end: boolean
 }
 
-/** `[start, end)` of the whole, when a range lies within what is there of a part; an open one within the last part. */
+/** `[start, end)` of the whole if the range lies within the stored part. An open range must lie within the last part. */
 export function resolveWithin(part: StoredRange, length: number, range: string): { start: number; end: number } | undefined {
   const [match, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range) ?? []
   const partEnd = part.start + length

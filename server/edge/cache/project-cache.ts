@@ -5,30 +5,30 @@ import type { CacheFetch } from './fetch.ts'
 import type { EvictionQueue } from './eviction.ts'
 import { UrlEntry } from './url-entry.ts'
 
-/** At most so many answers to one address: clients choose what they send. */
+/** The maximum number of variants per URL, because clients choose the header values. */
 const maxVariants = 100
-/** Addresses that are only remembered as not storable, per project. */
+/** The maximum number of URLs per project that are remembered only as uncacheable. */
 const maxEmptyUrls = 10_000
 
-/** What bears a tag: most often one answer. */
+/** The entries with a tag; most often one. */
 type TaggedEntries = CacheEntry | { entries: CacheEntry[]; /** When it has as many the dead are taken out. */ limit: number }
 
-/** What is stored of one project. */
+/** The cached responses of one project. */
 export class ProjectCache {
   readonly id: string
   isEnabled = true
-  /** Rises when all is purged: what was stored before need not be marked one by one to be gone. */
+  /** Incremented by a purge of everything, so that older entries need not be marked one by one. */
   generation = 0
   objects = 0
   bytes = 0
-  /** Slots by origin and address. Replaced as a whole when all is purged. */
+  /** URL entries by origin and target. Replaced as a whole when everything is purged. */
   origins = new Map<string, Map<string, UrlEntry>>()
-  /** Answers on their way that may come to be stored. What was asked for before a purge is not stored after it. */
+  /** Active fetches whose responses may be stored. A response requested before a purge is not stored after it. */
   readonly fetches = new Set<CacheFetch>()
   #tags = new Map<string, TaggedEntries>()
   #tags_limit = 10_000
   #emptyUrls = 0
-  /** Addresses that were changed while what is on disk was still being read: what it knows of them is from before. */
+  /** URLs that were invalidated while the disk index was being read. The index still has their old responses. */
   #invalidatedWhileLoading: Set<string> | null = new Set()
   readonly #eviction: EvictionQueue
   readonly #forgetOnDisk: (entry: CacheEntry, isPersistent: boolean) => void
@@ -53,50 +53,50 @@ export class ProjectCache {
   ensureUrlEntry(origin: string, target: string): UrlEntry {
     let urlEntries = this.origins.get(origin)
     if (urlEntries === undefined) this.origins.set(origin, (urlEntries = new Map()))
-    let ensureUrlEntry = urlEntries.get(target)
-    if (ensureUrlEntry === undefined) {
+    let urlEntry = urlEntries.get(target)
+    if (urlEntry === undefined) {
       if (++this.#emptyUrls > maxEmptyUrls) this.#removeEmptyUrls()
       urlEntries = this.origins.get(origin) ?? new Map<string, UrlEntry>()
       this.origins.set(origin, urlEntries)
-      urlEntries.set(target, (ensureUrlEntry = new UrlEntry(this, origin, target)))
+      urlEntries.set(target, (urlEntry = new UrlEntry(this, origin, target)))
     }
-    return ensureUrlEntry
+    return urlEntry
   }
 
-  /** Forgets addresses of which nothing is stored. */
+  /** Drops URL entries without stored responses. */
   #removeEmptyUrls(): void {
     this.#emptyUrls = 0
     for (const [origin, urlEntries] of this.origins) {
-      for (const [target, ensureUrlEntry] of urlEntries) if (ensureUrlEntry.is_empty) urlEntries.delete(target)
+      for (const [target, urlEntry] of urlEntries) if (urlEntry.is_empty) urlEntries.delete(target)
       if (urlEntries.size === 0) this.origins.delete(origin)
     }
   }
 
   put(entry: CacheEntry): void {
-    const { urlEntry: ensureUrlEntry } = entry
-    if (ensureUrlEntry.vary.join() !== entry.policy.vary.join()) {
-      for (const other of ensureUrlEntry.allEntries()) this.removeEntry(other)
-      ensureUrlEntry.vary = entry.policy.vary
+    const { urlEntry } = entry
+    if (urlEntry.vary.join() !== entry.policy.vary.join()) {
+      for (const other of urlEntry.allEntries()) this.removeEntry(other)
+      urlEntry.vary = entry.policy.vary
     }
-    const replaced = ensureUrlEntry.get(entry.variant)
+    const replaced = urlEntry.get(entry.variant)
     if (replaced) this.removeEntry(replaced)
-    if (ensureUrlEntry.size >= maxVariants)
-      for (const oldest of ensureUrlEntry.allEntries()) {
+    if (urlEntry.size >= maxVariants)
+      for (const oldest of urlEntry.allEntries()) {
         this.removeEntry(oldest)
         break
       }
-    if (this.find(ensureUrlEntry.origin, ensureUrlEntry.target) !== ensureUrlEntry) this.#link(ensureUrlEntry)
-    ensureUrlEntry.set(entry)
-    ensureUrlEntry.hit_for_miss_until = 0
+    if (this.find(urlEntry.origin, urlEntry.target) !== urlEntry) this.#link(urlEntry)
+    urlEntry.set(entry)
+    urlEntry.hit_for_miss_until = 0
     this.objects++
     this.bytes += entry.stored_bytes
     for (const tag of entry.tags) this.#addTag(tag, entry)
     if (entry.serialized !== null) this.#eviction.add(entry)
   }
 
-  #link(ensureUrlEntry: UrlEntry): void {
-    const urlEntries = this.origins.get(ensureUrlEntry.origin) ?? new Map<string, UrlEntry>()
-    this.origins.set(ensureUrlEntry.origin, urlEntries.set(ensureUrlEntry.target, ensureUrlEntry))
+  #link(urlEntry: UrlEntry): void {
+    const urlEntries = this.origins.get(urlEntry.origin) ?? new Map<string, UrlEntry>()
+    this.origins.set(urlEntry.origin, urlEntries.set(urlEntry.target, urlEntry))
   }
 
   #addTag(tag: string, entry: CacheEntry): void {
@@ -123,14 +123,14 @@ export class ProjectCache {
     return tagged instanceof CacheEntry ? [tagged] : tagged.entries
   }
 
-  /** Takes an entry out, here and now. `lasting`: on disk too. */
+  /** Removes an entry immediately. `isPersistent`: the removal on disk is recorded. */
   removeEntry(entry: CacheEntry, isPersistent = true): void {
     this.#markRemoved(entry)
     this.#forgetOnDisk(entry, isPersistent)
     this.unlink(entry)
   }
 
-  /** Nothing may be served from it, nor written of it. */
+  /** Whether the entry may no longer be served or written. */
   isRemoved(entry: CacheEntry): boolean {
     return entry.isRemoved || entry.urlEntry.generation !== this.generation
   }
@@ -138,31 +138,28 @@ export class ProjectCache {
   #markRemoved(entry: CacheEntry): boolean {
     if (entry.isRemoved) return false
     entry.isRemoved = true
-    // One of an earlier generation was counted out with all of it.
+    // An entry of an earlier generation is no longer counted.
     if (entry.urlEntry.generation !== this.generation) return true
     this.objects--
     this.bytes -= entry.stored_bytes
     return true
   }
 
-  /** Takes the rest of a dead entry out of the maps. */
+  /** Removes a marked entry from the maps. */
   unlink(entry: CacheEntry): void {
     this.#eviction.remove(entry)
     this.#forgetOnDisk(entry, false)
     if (entry.pins === 0) entry.serialized = null
-    const { urlEntry: ensureUrlEntry } = entry
-    ensureUrlEntry.delete(entry)
-    if (!ensureUrlEntry.is_empty) return
-    const urlEntries = this.origins.get(ensureUrlEntry.origin)
-    if (urlEntries?.get(ensureUrlEntry.target) !== ensureUrlEntry) return
-    urlEntries.delete(ensureUrlEntry.target)
-    if (urlEntries.size === 0) this.origins.delete(ensureUrlEntry.origin)
+    const { urlEntry } = entry
+    urlEntry.delete(entry)
+    if (!urlEntry.is_empty) return
+    const urlEntries = this.origins.get(urlEntry.origin)
+    if (urlEntries?.get(urlEntry.target) !== urlEntry) return
+    urlEntries.delete(urlEntry.target)
+    if (urlEntries.size === 0) this.origins.delete(urlEntry.origin)
   }
 
-  /**
-   * Marks what is to go, which is all that a look-up asks for, and leaves the maps to be tidied up later: the request next
-   * door is not kept waiting.
-   */
+  /** Marks the purged entries, which is enough for look-ups, and removes them from the maps later, so that no other request is delayed. */
   purge(scope: PurgeScope): number {
     const removed: CacheEntry[] = []
     if ('all' in scope) {
@@ -173,7 +170,7 @@ export class ProjectCache {
       this.#tags = new Map()
       this.objects = this.bytes = this.#emptyUrls = 0
       for (const fetch of this.fetches) fetch.discardResult()
-      // The maps are let go of as they are; what they held is put away by and by.
+      // The old maps are removed in the background.
       this.#deferRemoval(allEntries(origins))
       return count
     }
@@ -182,39 +179,39 @@ export class ProjectCache {
         for (const entry of this.#entriesByTag(tag)) if (this.#markRemoved(entry)) removed.push(entry)
         this.#tags.delete(tag)
       }
-      // What is on its way may bear the tag: nobody knows before its head is there.
+      // A response whose head has not arrived may have the tag.
       for (const fetch of this.fetches) if (fetch.tags === null || fetch.tags.some((tag) => scope.tags.includes(tag))) fetch.discardResult()
     } else {
       for (const url of scope.urls) {
         const { host, target } = parsePurgeUrl(url)
-        for (const ensureUrlEntry of this.findUrlEntries(host, target)) removed.push(...this.#markUrlRemoved(ensureUrlEntry))
+        for (const urlEntry of this.findUrlEntries(host, target)) removed.push(...this.#markUrlRemoved(urlEntry))
       }
     }
     this.#deferRemoval(removed)
     return removed.length
   }
 
-  #markUrlRemoved(ensureUrlEntry: UrlEntry): CacheEntry[] {
-    for (const fetch of this.fetches) if (fetch.urlEntry === ensureUrlEntry) fetch.discardResult()
-    return [...ensureUrlEntry.allEntries()].filter((entry) => this.#markRemoved(entry))
+  #markUrlRemoved(urlEntry: UrlEntry): CacheEntry[] {
+    for (const fetch of this.fetches) if (fetch.urlEntry === urlEntry) fetch.discardResult()
+    return [...urlEntry.allEntries()].filter((entry) => this.#markRemoved(entry))
   }
 
-  /** Takes out what is stored of one address, however the name was asked for. */
+  /** Invalidates the cached responses of one URL, for every scheme and port of the host. */
   invalidate(host: string, target: string): void {
     this.#invalidatedWhileLoading?.add(`http://${host}${target}`)
-    for (const ensureUrlEntry of this.findUrlEntries(host, target)) {
-      const removed = this.#markUrlRemoved(ensureUrlEntry)
+    for (const urlEntry of this.findUrlEntries(host, target)) {
+      const removed = this.#markUrlRemoved(urlEntry)
       for (const entry of removed) this.#forgetOnDisk(entry, true)
       this.#deferRemoval(removed)
     }
   }
 
-  /** Takes out all that is stored under a name. */
+  /** Removes everything cached under a host name. */
   removeHost(host: string): void {
     for (const [origin, urlEntries] of this.origins) {
       if (hostOfOrigin(origin) !== host) continue
-      for (const ensureUrlEntry of urlEntries.values()) {
-        const removed = this.#markUrlRemoved(ensureUrlEntry)
+      for (const urlEntry of urlEntries.values()) {
+        const removed = this.#markUrlRemoved(urlEntry)
         for (const entry of removed) this.#forgetOnDisk(entry, true)
         this.#deferRemoval(removed)
       }
@@ -222,24 +219,24 @@ export class ProjectCache {
     for (const fetch of this.fetches) if (hostOfOrigin(fetch.urlEntry.origin) === host) fetch.discardResult()
   }
 
-  /** Whether an address was changed while what is on disk was being read. */
+  /** Whether a URL was invalidated while the disk index was being read. */
   wasInvalidatedWhileLoading(origin: string, target: string): boolean {
     return this.#invalidatedWhileLoading !== null && this.#invalidatedWhileLoading.has(`http://${hostOfOrigin(origin) ?? ''}${target}`)
   }
 
-  /** All that is on disk was read. The addresses that were changed meanwhile. */
+  /** Called when the disk index has been read. Returns the URLs that were invalidated meanwhile. */
   finishLoading(): string[] {
     const changed = [...(this.#invalidatedWhileLoading ?? [])]
     this.#invalidatedWhileLoading = null
     return changed
   }
 
-  /** What is stored of an address under a name, or under any name. What the machine is called on the network stands for any. */
+  /** The URL entries of a target under one host or any host. A local-network name matches every host. */
   findUrlEntries(host: string | null, target: string): UrlEntry[] {
     const urlEntries: UrlEntry[] = []
     for (const [origin, known] of this.origins) {
-      const ensureUrlEntry = known.get(target)
-      if (ensureUrlEntry && (host === null || isSameHost(hostOfOrigin(origin) ?? '', host))) urlEntries.push(ensureUrlEntry)
+      const urlEntry = known.get(target)
+      if (urlEntry && (host === null || isSameHost(hostOfOrigin(origin) ?? '', host))) urlEntries.push(urlEntry)
     }
     return urlEntries
   }
@@ -247,14 +244,14 @@ export class ProjectCache {
 
 const isSameHost = (one: string, other: string): boolean => one === other || isLocalNetworkName(one) || isLocalNetworkName(other)
 
-/** The name of an origin, without its port. */
+/** The host of an origin, without its port. */
 export const hostOfOrigin = (origin: string): string | undefined => parseHostName(origin.slice(origin.indexOf('//') + 2))
 
 function* allEntries(origins: Map<string, Map<string, UrlEntry>>): Generator<CacheEntry> {
   for (const urlEntries of origins.values()) for (const urlEntry of urlEntries.values()) yield* urlEntry.allEntries()
 }
 
-/** Name and address of what a person wrote; an address without a host is meant on all names. */
+/** Host and target of a URL in a purge request. A URL without a host applies to all hosts. */
 function parsePurgeUrl(url: string): { host: string | null; target: string } {
   const absolute = /^https?:\/\/([^/?#]+)([^#]*)/i.exec(url)
   if (!absolute) return { host: null, target: withLeadingSlash(url.replace(/#.*$/, '')) }

@@ -7,7 +7,7 @@ import type { CacheFetch } from './fetch.ts'
 import type { HostCache } from './host-cache.ts'
 import type { RequestFields } from './vary.ts'
 
-/** A request as the cache sees it. What comes from the app, or while it comes, reaches it as from an app. */
+/** A request as the cache sees it. It receives responses through the same interface as from an app. */
 export interface CacheRequestContext extends ResponseHandler, RequestFields {
   readonly method: string
   /** Path and query, as sent. */
@@ -15,15 +15,15 @@ export interface CacheRequestContext extends ResponseHandler, RequestFields {
   /** The first header of this name (lower case). */
   header(name: string): string | undefined
   hasBody(): boolean
-  /** What goes to the app, if it has to be asked. */
+  /** The request to forward to the app if necessary. */
   buildUpstreamRequest(): UpstreamRequest
-  /** A whole answer out of the store. */
+  /** Sends a complete response from the cache. */
   send(response: EdgeResponse): void
-  /** What the cache came to be for it. */
+  /** Sets the cache's result for the metrics. */
   setCacheOutcome(outcome: CacheOutcome): void
 }
 
-/** What a connection holds while its answer comes: an exchange with the app, or a place at somebody else's. */
+/** What a connection holds while its response is pending: an exchange with the app, or a reader of a shared fetch. */
 export interface PendingResponse {
   write(bytes: Buffer | string): boolean
   finish(): void
@@ -31,13 +31,13 @@ export interface PendingResponse {
   abort(): void
 }
 
-/** One visit and where its answer comes from. */
+/** One request to the cache, and the source of its response. */
 export class CacheReader implements PendingResponse {
   readonly context: CacheRequestContext
   readonly cache: HostCache
   readonly upstream: Upstream
   fetch: CacheFetch | null = null
-  /** The exchange that is this one's alone: what comes on it goes on byte by byte, as without a cache. */
+  /** An exchange that belongs to this reader alone. Its bytes are forwarded as without a cache. */
   directExchange: Exchange | null = null
   #position = 0
   #isBlocked = false
@@ -85,17 +85,17 @@ export class CacheReader implements PendingResponse {
     this.fetch?.leave(this)
   }
 
-  /** Looks again, alone: what it waited for was not for it. */
+  /** Retries without collapsing, because the awaited response was not for this request. */
   retryAlone(): void {
     this.fetch = null
     if (!this.#isOver) this.cache.handle(this, true)
   }
 
-  respond(respond: EdgeResponse, outcome: CacheOutcome): void {
+  respond(response: EdgeResponse, outcome: CacheOutcome): void {
     if (this.#isOver) return
     this.#isOver = true
     this.context.setCacheOutcome(outcome)
-    this.context.send(respond)
+    this.context.send(response)
   }
 
   fail(failure: UpstreamFailure): void {
@@ -104,7 +104,7 @@ export class CacheReader implements PendingResponse {
     this.context.onError(failure)
   }
 
-  /** The head of an answer that is on its way and is being stored. */
+  /** Starts forwarding a response that is being stored. */
   startResponse(head: ResponseHead, lines: string): void {
     if (this.#isOver || this.#hasStarted) return
     this.#hasStarted = true
@@ -117,7 +117,7 @@ export class CacheReader implements PendingResponse {
     return this.#hasStarted && !this.#isOver && this.fetch !== null && this.#position < this.fetch.parts.length
   }
 
-  /** All parts so far are out and let go. */
+  /** All parts so far were sent and released. */
   resetPosition(): void {
     this.#position = 0
   }

@@ -7,10 +7,10 @@ import type { CacheRequestContext } from './reader.ts'
 
 export type XCache = 'HIT' | 'STALE' | 'MISS' | 'BYPASS'
 
-/** What the cache says of an answer, for people and for RFC 9211. */
+/** The cache headers of a response: X-Cache for people, Cache-Status per RFC 9211. */
 export const cacheStatusLines = (outcome: XCache, status: string): string => `X-Cache: ${outcome}\r\nCache-Status: Homeport; ${status}\r\n`
 
-/** The answer to a request from what is stored: whole, in part, or "you have it already". */
+/** A response from a stored entry: complete, partial, or 304. */
 export function createStoredResponse(context: CacheRequestContext, entry: CacheEntry, now: number, outcome: XCache, status: string): EdgeResponse {
   const lines = `${entry.lines}${cacheStatusLines(outcome, status)}Age: ${entry.ageAt(now)}\r\n`
   const size = entry.body_length
@@ -33,7 +33,7 @@ export function createStoredResponse(context: CacheRequestContext, entry: CacheE
   return { status: entry.status, lines, body, length: entry.status === 204 ? -1 : size, hasDate: true }
 }
 
-/** A stored part, or a part of it. */
+/** A stored range, or a part of it. */
 function createPartialResponse(context: CacheRequestContext, entry: CacheEntry, part: StoredRange, lines: string): EdgeResponse {
   const subrange = context.header('range') === part.range ? undefined : resolveWithin(part, entry.body_length, context.header('range') ?? '')
   if (subrange === undefined) return { status: 206, lines, body: entry.body, length: entry.body_length, hasDate: true }
@@ -43,7 +43,7 @@ function createPartialResponse(context: CacheRequestContext, entry: CacheEntry, 
   return { status: 206, lines: `${remaining}Content-Range: bytes ${start}-${end - 1}/${part.total}\r\n`, body, length: end - start, hasDate: true }
 }
 
-/** Whether the client holds this very version (RFC 9111, 4.3.2). */
+/** Whether the client has this version (RFC 9111 §4.3.2). */
 function isNotModified(context: CacheRequestContext, entry: CacheEntry, now: number): boolean {
   const tags = context.fields('if-none-match')
   if (tags !== undefined) {
@@ -53,14 +53,14 @@ function isNotModified(context: CacheRequestContext, entry: CacheEntry, now: num
   }
   const since = parseHttpDate(context.header('if-modified-since'), now)
   if (since === undefined) return false
-  // Without Last-Modified the date of the answer stands for it.
+  // Without Last-Modified, Date is used.
   const changed = parseHttpDate(entry.policy.last_modified, now) ?? parseHttpDate(fieldValue(entry.lines, 'date'), now)
   return changed !== undefined && changed <= since
 }
 
 const stripWeakPrefix = (tag: string): string => tag.replace(/^W\//, '')
 
-/** Answers to `only-if-cached` when there is nothing. */
+/** The response to `only-if-cached` when nothing is stored. */
 export const onlyIfCachedMiss: EdgeResponse = {
   status: 504,
   lines: `Cache-Control: no-store\r\n${cacheStatusLines('MISS', 'fwd=request; detail="only-if-cached"')}`,

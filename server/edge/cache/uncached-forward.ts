@@ -10,7 +10,7 @@ import type { CacheReader } from './reader.ts'
 import { cacheStatusLines, type XCache } from './stored-response.ts'
 import { hostOfOrigin } from './project-cache.ts'
 
-/** A request that is not answered out of the store: it goes by, and the cache draws its conclusions from the answer. */
+/** Forwards a request that is not answered from the cache. The response may still update or invalidate what is stored. */
 export function forwardUncached(cache: HostCache, reader: CacheReader): void {
   new UncachedForward(cache, reader).start()
 }
@@ -23,7 +23,7 @@ class UncachedForward implements ResponseHandler {
   readonly #reader: CacheReader
   readonly #sent_ms: number
   #exchange: Exchange | null = null
-  /** Of a POST whose answer is the page itself. */
+  /** The response to a POST that represents the page itself. */
   #pendingEntry: { head: ResponseHead; terms: StoragePolicy; parts: Buffer[]; bytes: number } | null = null
 
   constructor(cache: HostCache, reader: CacheReader) {
@@ -79,7 +79,7 @@ class UncachedForward implements ResponseHandler {
     context.onHead(head)
   }
 
-  /** What was changed, and what it says was changed with it (RFC 9111, 4.4), of this name alone. */
+  /** Invalidates the target and the URLs on the same host that the response names (RFC 9111 §4.4). */
   #invalidate(head: ResponseHead): void {
     const { project, origin } = this.#cache
     const { target } = this.#reader.context
@@ -91,7 +91,7 @@ class UncachedForward implements ResponseHandler {
     }
   }
 
-  /** A HEAD tells what a GET would (RFC 9111, 4.3.5): what is stored is freshened, or found to be old. */
+  /** A HEAD response updates or invalidates the stored GET response (RFC 9111 §4.3.5). */
   #updateFromHead(head: ResponseHead): void {
     const cache = this.#cache
     const { context } = this.#reader
@@ -128,7 +128,7 @@ class UncachedForward implements ResponseHandler {
     cache.put(entry)
   }
 
-  /** The answer to a POST stands for the page when it says that it is it (RFC 9110, 9.3.3). */
+  /** A POST response may be stored for GET if it says that it represents the same URL (RFC 9110 §9.3.3). */
   #storablePostResponse(head: ResponseHead): { head: ResponseHead; terms: StoragePolicy; parts: Buffer[]; bytes: number } | null {
     const cache = this.#cache
     const { context } = this.#reader
@@ -177,7 +177,7 @@ class UncachedForward implements ResponseHandler {
   }
 }
 
-/** The address that a reference leads to, when it is of the same name. */
+/** The target of a reference if it is on the same host. */
 function sameHostTarget(reference: string | undefined, origin: string, base: string): string | undefined {
   if (reference === undefined) return undefined
   const url = URL.parse(reference, `${origin}${base}`)

@@ -6,22 +6,22 @@ import type { ProjectCache } from './project-cache.ts'
 import { preferredLanguage, noNames, variantKey, type RequestFields } from './vary.ts'
 
 /**
- * All that is known of one address: its answers, those that are on their way, and whether storing is worth a try. There may
- * be a hundred thousand: most have one answer, and no map.
+ * Everything known about one URL: its stored responses, active fetches, and whether it is cacheable. There may be a hundred thousand, most with one
+ * response, so maps are created only when needed.
  */
 export class UrlEntry {
   readonly project: ProjectCache
   readonly origin: string
   readonly target: string
-  /** That of its project when it was made: what is of an earlier one was purged with all. */
+  /** The project's generation at creation. Entries of an earlier generation were purged. */
   readonly generation: number
-  /** The one answer of an address that does not vary. */
+  /** The only response of a URL that does not vary. */
   unvaried: CacheEntry | null = null
   vary: readonly string[] = noNames
-  /** Until then (clock ms) its answers are taken for not storable: nobody waits for another's. */
+  /** Until then (clock ms) responses are considered uncacheable, and requests are not collapsed. */
   hit_for_miss_until = 0
   hit_for_miss_reason = ''
-  /** By what of the request selects them. */
+  /** Entries by variant key. */
   #variants: Map<string, CacheEntry> | null = null
   #fetch: CacheFetch | null = null
   #fetches: Map<string, CacheFetch> | null = null
@@ -37,7 +37,7 @@ export class UrlEntry {
     return (this.unvaried === null ? 0 : 1) + (this.#variants?.size ?? 0)
   }
 
-  /** Nothing is here, nor on its way. */
+  /** Nothing is stored and no fetch is active. */
   get is_empty(): boolean {
     return this.unvaried === null && this.#variants === null && this.#fetch === null && this.#fetches === null
   }
@@ -85,7 +85,7 @@ export class UrlEntry {
     return this.vary.includes('accept-language') ? this.#selectByLanguage(request) : undefined
   }
 
-  /** A stored part that is all that a request for a range asks for. */
+  /** A stored part that contains the requested range. */
   selectPart(request: RequestFields, range: string): CacheEntry | undefined {
     const variant = variantKey(request, this.vary)
     const exact = this.get(`${variant}\n${range}`)
@@ -96,7 +96,7 @@ export class UrlEntry {
     return undefined
   }
 
-  /** A request that likes one language best gets the answer in it, whatever else it would take as well. */
+  /** A request that prefers one language receives the response in it, whatever else it accepts. */
   #selectByLanguage(request: RequestFields): CacheEntry | undefined {
     const language = preferredLanguage(request.fields('accept-language'))
     if (language === undefined) return undefined

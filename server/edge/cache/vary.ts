@@ -1,6 +1,6 @@
-/** What selects one of several answers to the same address (RFC 9111, 4.1). */
+/** Selection among several responses of one URL (RFC 9111 §4.1). */
 
-/** The fields that `Vary` names, in lower case and in order; `undefined` for `*`: then nothing may be reused. */
+/** The fields of `Vary`, in lower case and sorted; `undefined` for `*`, which forbids any reuse. */
 export function parseVary(values: readonly string[]): readonly string[] | undefined {
   if (values.length === 0) return noNames
   const names = new Set<string>()
@@ -16,11 +16,11 @@ export function parseVary(values: readonly string[]): readonly string[] | undefi
 export const noNames: readonly string[] = []
 
 export interface RequestFields {
-  /** All values of a field of the request in one; `undefined` when it is not there. */
+  /** All values of a request field, joined; `undefined` if it is missing. */
   fields(name: string): string | undefined
 }
 
-/** What of the request selects the answer, with what makes no difference taken out. */
+/** The key of the request fields that select a response, normalized. */
 export function variantKey(request: RequestFields, names: readonly string[]): string {
   let key = ''
   for (const name of names) {
@@ -30,23 +30,23 @@ export function variantKey(request: RequestFields, names: readonly string[]): st
   return key
 }
 
-/** Requests of the same kind come from many clients that write the same wish in many ways. */
+/** Normalizes a value, because clients write equivalent preferences differently. */
 function normalizeValue(name: string, value: string): string {
   if (name === 'accept-encoding') return normalizeCodings(value)
   if (name === 'accept-language') return sortedPreferences(value).join(',')
   return value.replace(/[ \t]*,[ \t]*/g, ',').trim()
 }
 
-/** `gzip, deflate, br` and `br;q=1.0, gzip;q=1` are the same to every app that looks for what it can do. */
+/** `gzip, deflate, br` and `br;q=1.0, gzip;q=1` are equivalent to every app that negotiates codings. */
 const knownCodings = new Set(['br', 'gzip', 'zstd', 'deflate'])
 
 function normalizeCodings(value: string): string {
   const accepted = sortedPreferences(value)
-  if (accepted.some((one) => /^(?:identity|\*)/.test(one))) return accepted.join(',')
-  return accepted.filter((one) => knownCodings.has(one.split(';')[0] ?? '')).join(',')
+  if (accepted.some((coding) => /^(?:identity|\*)/.test(coding))) return accepted.join(',')
+  return accepted.filter((coding) => knownCodings.has(coding.split(';')[0] ?? '')).join(',')
 }
 
-/** In order of preference, then of the alphabet: the order in which equal ones stand says nothing. */
+/** Sorted by preference, then alphabetically, because the order of equal preferences has no meaning. */
 function sortedPreferences(value: string): string[] {
   return parseWeighted(value).map(({ name, q }) => (q === 1 ? name : `${name};q=${q}`))
 }
@@ -65,7 +65,7 @@ function parseWeighted(value: string): { name: string; q: number }[] {
     .sort((a, b) => b.q - a.q || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
 }
 
-/** The one language that a request likes best; `undefined` when it likes several the same. */
+/** The single most preferred language; `undefined` if several are equally preferred. */
 export function preferredLanguage(value: string | undefined): string | undefined {
   const [first, second] = parseWeighted(value ?? '')
   return first !== undefined && first.q === 1 && second?.q !== 1 && first.name !== '*' ? first.name : undefined

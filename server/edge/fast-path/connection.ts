@@ -18,14 +18,14 @@ import type { Timeout } from '../deadline-timer.ts'
 import type { Exchange, UpstreamFailure, UpstreamRequest } from '../upstream/exchange.ts'
 
 /**
- * The path of perfectly plain requests: head read on the socket, passed on as it came. At the first doubt the connection,
- * with the bytes of the doubtful request, goes to Node's own parser by `handOver`, for good.
+ * The fast path handles simple requests: it reads the head on the socket and forwards it as received. At the first unsupported feature, the
+ * connection and the bytes of that request are handed over permanently to Node's own parser by `handOver`.
  */
 export function serveFastPath(edge: EdgeContext, socket: Socket, handOver: (socket: Socket) => void): void {
   new FastPathConnection(edge, socket, handOver).start()
 }
 
-/** A client's connection. It is all there is per request too: nothing is made anew for the next one. */
+/** A client's connection. It also holds the state of the current request, so that no object is allocated per request. */
 class FastPathConnection implements RequestContext, CacheRequestContext, Timeout {
   readonly wantsRawChunks = true
   id = ''
@@ -37,7 +37,7 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
   readonly #edge: EdgeContext
   readonly #socket: Socket
   readonly #handOver: (socket: Socket) => void
-  /** What came and is not yet used. */
+  /** Bytes that were received but not yet used. */
   #buffered: Buffer | null = null
   #isBusy = false
   #hasEnded = false
@@ -46,14 +46,14 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
   #bodyRemaining = 0
   #bodyTimeout: BodyTimeout | undefined
   #exchange: Exchange | PendingResponse | undefined
-  /** What of the request's body came with its head. */
+  /** The part of the request's body that arrived with its head. */
   #earlyBody: Buffer | null = null
   #target: RouteTarget | undefined
   readonly #metrics: RequestMetrics
   readonly #response: FastPathResponse
   #stopWaiting: (() => void) | undefined
   #lastBytesWritten = 0
-  /** Host and what we say about the client, which seldom change on a connection. */
+  /** Host and forwarding headers, which seldom change on a connection. */
   #lastHost = ''
   #forwarded = ''
   #lastTarget: RouteTarget | undefined
@@ -76,7 +76,7 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
     this.#socket.on('data', this.#onSocketData).on('end', this.#onSocketEnd).on('error', this.#onSocketError).on('close', this.#onSocketClose)
   }
 
-  /** The edge closes: after what is under way, or now. */
+  /** The edge is closing: closes after the current request, or now if there is none. */
   close(): void {
     if (!this.#isBusy) this.#socket.destroy()
     else if (this.#request) this.#request.wantsClose = true
@@ -105,10 +105,10 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
     this.#serve(request, bytes)
   }
 
-  /** Gives the connection away. */
+  /** Hands the connection over to Node's parser. */
   #handOverSocket(bytes: Buffer): void {
     const socket = this.#socket
-    // After FIN nothing can be put back for Node to read: an odd request behind a plain one is dropped with its connection.
+    // After FIN, Node cannot read bytes that are put back. An unsupported request behind a simple one is dropped with its connection.
     if (this.#hasEnded) return void socket.destroy()
     socket.off('data', this.#onSocketData).off('end', this.#onSocketEnd).off('error', this.#onSocketError).off('close', this.#onSocketClose)
     this.#edge.deadlines.delete(this)
@@ -133,7 +133,7 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
     this.#bodyRemaining = request.body_length - (bodyEnd - request.body_start)
     this.#buffered = bodyEnd < bytes.length ? bytes.subarray(bodyEnd) : null
     if (this.#bodyRemaining > 0) this.#socket.pause()
-    if (host === undefined) return this.send(createErrorResponse(400, 'The Host header is no host name.', this), true)
+    if (host === undefined) return this.send(createErrorResponse(400, 'The Host header is not a valid host name.', this), true)
     this.host = host
     const body = bodyEnd > request.body_start ? bytes.subarray(request.body_start, bodyEnd) : null
     const redirect = checkHttpsAndServerName(this.#edge, this.#socket, this)
@@ -262,7 +262,7 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
     this.#exchange?.abort()
     this.#exchange = undefined
     if (this.#response.hasStarted) this.#destroy()
-    else this.send(createErrorResponse(408, 'The body of the request came too slowly.', this), true)
+    else this.send(createErrorResponse(408, 'The request body arrived too slowly.', this), true)
   }
 
   onContinue(): void {}
@@ -297,7 +297,7 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
     this.#response.reset()
     const request = this.#request
     const target = this.#edge.router.find(this.host)
-    // Refused means that nothing was sent: whatever serves the name now gets the request, body and all.
+    // The connection was refused, so nothing was sent. The new target receives the request, body included.
     if ((failure === 'refused' || failure === 'moved') && target !== this.#target && request) {
       this.#target?.removeRequest(this.#destroy)
       this.#target = undefined
@@ -312,7 +312,7 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
     this.send(createPageResponse(name, this, this.#target?.route))
   }
 
-  /** An answer that is there as a whole: a page of ours, a file, or what is stored. */
+  /** Sends a complete response: a status page, a file, or a cached response. */
   send(response: EdgeResponse, close = false): void {
     if (this.#socket.destroyed || !this.#isBusy) {
       if (response.body !== null && !Buffer.isBuffer(response.body)) response.body.close()
@@ -325,7 +325,7 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
     else void later.then((isComplete) => (isComplete ? this.#finishRequest() : this.#destroy()))
   }
 
-  /** The answer is out. */
+  /** The response is complete. */
   #finishRequest(): void {
     this.#target?.removeRequest(this.#destroy)
     this.#target = undefined
@@ -336,7 +336,7 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
     if (ahead !== null) {
       this.#buffered = null
       this.#socket.resume()
-      // Not from within: a thousand pipelined requests must not be a thousand frames deep.
+      // Queued, so that a thousand pipelined requests do not nest a thousand stack frames.
       queueMicrotask(() => this.#onSocketData(ahead))
       return
     }
@@ -344,7 +344,7 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
     else if (this.#socket.isPaused()) this.#socket.resume()
   }
 
-  /** Closes after the last answer; what the client still sends is read and dropped, so that no reset overtakes the answer. */
+  /** Closes after the last response. Further input is read and dropped, so that a reset does not overtake the response. */
   #lingerAndClose(): void {
     this.#bodyTimeout?.stop()
     this.#isClosing = true
@@ -362,9 +362,9 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
       this.id = this.#edge.newRequestId()
       this.method = 'GET'
       this.#request = createIncompleteHead(this.#buffered)
-      return this.send(createErrorResponse(408, 'The head of the request did not arrive in time.', this), true)
+      return this.send(createErrorResponse(408, 'The request headers did not arrive in time.', this), true)
     }
-    // The client has sent FIN. If it still takes bytes it only closed its half; if nothing moves it is gone.
+    // The client has sent FIN. If it still accepts bytes, it closed only its write half; if no bytes move, it is gone.
     if (this.#lastBytesWritten === socket.bytesWritten) return void socket.destroy()
     this.#lastBytesWritten = socket.bytesWritten
     this.deadline = this.#edge.deadlines.now + limits.half_closed_ms

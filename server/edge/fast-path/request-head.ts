@@ -2,27 +2,27 @@ import { isFastPathNameChar, isFastPathTargetChar, isFastPathValueChar, matchesI
 import { reservedHeaders, methodOverrideHeaders } from '../upstream/request-headers.ts'
 import { limits } from '../limits.ts'
 
-/** A request without anything unusual in it. */
+/** A request that the fast path supports. */
 export interface FastPathHead {
   method: string
   target: string
   /** The Host header as sent. */
   host: string
-  /** Request line and headers to pass on, each with its line end. */
+  /** Request line and headers to forward, each with its line end. */
   lines: string
   body_length: number
-  /** The client wants the connection closed after this. */
+  /** The client asks to close the connection after the response. */
   wantsClose: boolean
-  /** A GET without a body, conditions or wishes about caching. */
+  /** A GET without body, conditions or cache directives. */
   isSimpleGet: boolean
-  /** Where in the bytes the body begins. */
+  /** The offset at which the body begins. */
   body_start: number
 }
 
 const httpVersion = Buffer.from(' HTTP/1.1\r\n')
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** Headers that change how a request is read or whom it seems to come from: with any of these Node's parser takes over. */
+/** Headers that change how a request is read or where it appears to come from. A request with any of them is left to Node's parser. */
 const unsupportedHeaders = [
   'transfer-encoding',
   'upgrade',
@@ -36,7 +36,7 @@ const unsupportedHeaders = [
   ...reservedHeaders,
   ...methodOverrideHeaders,
 ]
-/** Headers by which the answer may be other than what a plain GET gets. */
+/** Headers with which the response may differ from that of a plain GET. */
 const conditionalHeaders = ['range', 'if-range', 'if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since', 'cache-control', 'pragma']
 const inspectedHeaders = ['host', 'content-length', 'connection', 'keep-alive', ...conditionalHeaders, ...unsupportedHeaders]
 const inspectedByLength: readonly (readonly string[] | undefined)[] = Array.from({ length: 32 }, (_, length) => {
@@ -44,7 +44,7 @@ const inspectedByLength: readonly (readonly string[] | undefined)[] = Array.from
   return names.length > 0 ? names : undefined
 })
 
-/** What stands for a request whose head never came whole: enough to answer it by, once. */
+/** A placeholder for a request whose head never arrived completely, so that it can be answered. */
 export const createIncompleteHead = (bytes: Buffer | null): FastPathHead => ({
   method: 'GET',
   target: '/',
@@ -57,8 +57,8 @@ export const createIncompleteHead = (bytes: Buffer | null): FastPathHead => ({
 })
 
 /**
- * Reads the head of a perfectly plain request. `undefined`: more is to come. `'odd'`: anything else, be it wrong or only
- * unusual; it gives up at the first doubt, and nothing has been consumed then.
+ * Reads the head of a simple request. `undefined`: the head is incomplete. `'odd'`: the request is invalid or uses an unsupported feature; nothing
+ * has been consumed.
  */
 export function parseFastPathHead(bytes: Buffer, length: number): FastPathHead | 'odd' | undefined {
   const method = parseMethod(bytes, length)
@@ -150,7 +150,7 @@ function parseMethod(bytes: Buffer, length: number): string | undefined {
   return undefined
 }
 
-/** Digits alone, or -1. */
+/** Decimal digits only; otherwise -1. */
 function parseDecimal(bytes: Buffer, start: number, end: number): number {
   if (end === start || end - start > 15) return -1
   let value = 0

@@ -8,7 +8,7 @@ import type { RequestMetrics } from '../metrics.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
 import { sendFileSlice } from '../static/send-file.ts'
 
-/** Whom an answer is for. */
+/** The request that a response belongs to. */
 export interface RespondedRequest {
   readonly id: string
   readonly method: string
@@ -17,17 +17,17 @@ export interface RespondedRequest {
 
 const emptyBuffer = Buffer.alloc(0)
 
-/** Writes answers onto a plain connection, one after the other. */
+/** Writes responses on a fast-path connection, one after the other. */
 export class FastPathResponse {
-  /** Something of it is out: it cannot become another answer. */
+  /** Part of the response was sent, so it cannot be replaced by another. */
   hasStarted = false
   readonly #edge: EdgeContext
   readonly #socket: Socket
   readonly #metrics: RequestMetrics
-  /** Called when the bytes that were last given are gone. */
+  /** Called when the bytes of the last write were sent. */
   readonly #onDrain: () => void
   #status = 0
-  /** The head, until it goes out with the first of the body. */
+  /** The head, until it is sent with the first part of the body. */
   #head = ''
   #isChunking = false
 
@@ -44,12 +44,12 @@ export class FastPathResponse {
     this.#head = ''
   }
 
-  writeHead(writeHead: ResponseHead, request: RespondedRequest, close: boolean): void {
-    this.#status = writeHead.status
-    this.#isChunking = !writeHead.chunked && writeHead.length < 0 && request.method !== 'HEAD' && writeHead.status !== 204 && writeHead.status !== 304
-    const lines = stripHsts(this.#socket, request.host, writeHead.lines)
-    this.#head = `HTTP/1.1 ${writeHead.status} ${writeHead.reason}\r\n${lines}${writeHead.chunked || this.#isChunking ? 'Transfer-Encoding: chunked\r\n' : ''}${
-      writeHead.hasDate ? '' : this.#edge.dateLine()
+  writeHead(head: ResponseHead, request: RespondedRequest, close: boolean): void {
+    this.#status = head.status
+    this.#isChunking = !head.chunked && head.length < 0 && request.method !== 'HEAD' && head.status !== 204 && head.status !== 304
+    const lines = stripHsts(this.#socket, request.host, head.lines)
+    this.#head = `HTTP/1.1 ${head.status} ${head.reason}\r\n${lines}${head.chunked || this.#isChunking ? 'Transfer-Encoding: chunked\r\n' : ''}${
+      head.hasDate ? '' : this.#edge.dateLine()
     }${close ? 'Connection: close\r\n' : ''}X-Request-Id: ${request.id}\r\n\r\n`
   }
 
@@ -61,31 +61,31 @@ export class FastPathResponse {
     this.#head = ''
   }
 
-  /** As `Sink.data`. */
+  /** See `ResponseHandler.onData`. */
   write(bytes: Buffer, start: number, end: number, framing: number): boolean {
     const socket = this.#socket
     if (this.#isChunking) this.#head += `${(end - start).toString(16)}\r\n`
-    const writeHead = this.#head
-    if (writeHead !== '') this.#metrics.recordStatus(this.#status)
+    const head = this.#head
+    if (head !== '') this.#metrics.recordStatus(this.#status)
     this.#metrics.recordBytes(end - start - framing)
-    if (writeHead === '') socket.write(bytes.subarray(start, end))
-    else if (start >= writeHead.length) {
-      // Head and body in one write: one packet, one system call. The head goes where the app's was.
-      bytes.write(writeHead, start - writeHead.length, 'latin1')
+    if (head === '') socket.write(bytes.subarray(start, end))
+    else if (start >= head.length) {
+      // Head and body in one write, which saves a packet and a system call. The head is placed in the headroom before the body.
+      bytes.write(head, start - head.length, 'latin1')
       this.#head = ''
       this.hasStarted = true
-      socket.write(bytes.subarray(start - writeHead.length, end))
+      socket.write(bytes.subarray(start - head.length, end))
     } else {
-      const whole = Buffer.allocUnsafe(writeHead.length + end - start)
-      whole.write(writeHead, 0, 'latin1')
-      bytes.copy(whole, writeHead.length, start, end)
+      const whole = Buffer.allocUnsafe(head.length + end - start)
+      whole.write(head, 0, 'latin1')
+      bytes.copy(whole, head.length, start, end)
       this.#head = ''
       this.hasStarted = true
       socket.write(whole)
     }
     if (this.#isChunking) socket.write('\r\n', 'latin1')
     if (socket.writableLength === 0) return true
-    // `drain` comes only from a certain amount on, but these bytes must be gone, however few: a write of nothing queues behind them.
+    // `drain` fires only above the high-water mark, but these bytes must have been sent. An empty write queues behind them.
     socket.write(emptyBuffer, this.#onDrain)
     return false
   }
@@ -95,35 +95,35 @@ export class FastPathResponse {
     this.flush()
   }
 
-  /** An answer that is there as a whole. Undefined when it is out at once, else whether it got out. */
+  /** Sends a complete response. Returns undefined if it was sent immediately, else whether it was sent completely. */
   send(response: EdgeResponse, request: RespondedRequest, close: boolean): Promise<boolean> | undefined {
     const socket = this.#socket
     const visible = shouldStripHsts(socket, request.host) ? { ...response, lines: stripHsts(socket, request.host, response.lines) } : response
-    const writeHead = `${formatResponseHead(visible, request.id, this.#edge.dateLine())}${close ? 'Connection: close\r\n' : ''}\r\n`
+    const head = `${formatResponseHead(visible, request.id, this.#edge.dateLine())}${close ? 'Connection: close\r\n' : ''}\r\n`
     this.hasStarted = true
     this.#metrics.recordStatus(response.status)
     const { body } = response
     if (body !== null && !Buffer.isBuffer(body) && request.method !== 'HEAD') {
-      socket.write(writeHead, 'latin1')
+      socket.write(head, 'latin1')
       return sendFileSlice(body, socket, (bytes) => this.#metrics.recordBytes(bytes))
     }
     if (body === null || request.method === 'HEAD') {
       if (body !== null && !Buffer.isBuffer(body)) body.close()
-      socket.write(writeHead, 'latin1')
+      socket.write(head, 'latin1')
     } else if (Buffer.isBuffer(body)) {
       this.#metrics.recordBytes(body.length)
-      if (body.length > limits.coalesce_bytes) this.#writeBoth(Buffer.from(writeHead, 'latin1'), body)
+      if (body.length > limits.coalesce_bytes) this.#writeBoth(Buffer.from(head, 'latin1'), body)
       else {
-        const whole = Buffer.allocUnsafe(writeHead.length + body.length)
-        whole.write(writeHead, 0, 'latin1')
-        body.copy(whole, writeHead.length)
+        const whole = Buffer.allocUnsafe(head.length + body.length)
+        whole.write(head, 0, 'latin1')
+        body.copy(whole, head.length)
         socket.write(whole)
       }
     }
     return undefined
   }
 
-  /** What is stored, all of it, to who sent a plain GET: no line of its head is made anew. */
+  /** Sends a stored response for a plain GET without formatting any header line. */
   sendStored(entry: CacheEntry, id: string, now: number): void {
     this.hasStarted = true
     this.#metrics.setCacheOutcome('hit')
@@ -133,9 +133,9 @@ export class FastPathResponse {
     else this.#writeBoth(entry.headFor(id, now, 0), entry.body)
   }
 
-  #writeBoth(writeHead: Buffer, body: Buffer): void {
+  #writeBoth(head: Buffer, body: Buffer): void {
     this.#socket.cork()
-    this.#socket.write(writeHead)
+    this.#socket.write(head)
     this.#socket.write(body)
     this.#socket.uncork()
   }

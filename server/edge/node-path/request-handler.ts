@@ -17,21 +17,21 @@ import { sendFileSlice } from '../static/send-file.ts'
 import { validateRequest } from './request-validation.ts'
 import type { Exchange, UpstreamFailure, UpstreamRequest } from '../upstream/exchange.ts'
 
-/** The path of every request that is not perfectly plain: read by Node's own HTTP parser, then checked here. */
+/** The node path handles every request that the fast path does not: Node's HTTP parser reads it, and it is validated here. */
 export function serveNodePath(edge: EdgeContext, server: Server): void {
   server.on('request', (request, writer) => serveRequest(edge, request, writer, 'nothing'))
   server.on('checkContinue', (request, writer) => serveRequest(edge, request, writer, 'continue'))
   server.on('checkExpectation', (request, writer) => serveRequest(edge, request, writer, 'more'))
 }
 
-/** Serves one request; `expects` is what it says with `Expect`. */
+/** Handles one request. `expect` is the meaning of its `Expect` header. */
 export function serveRequest(edge: EdgeContext, request: EdgeRequest, writer: ResponseWriter, expect: 'nothing' | 'continue' | 'more'): void {
   const handler = new NodePathRequest(edge, request, writer, expect === 'continue')
-  if (expect === 'more') handler.send(createErrorResponse(417, 'The only expectation that can be met here is 100-continue.', handler))
+  if (expect === 'more') handler.send(createErrorResponse(417, 'The only supported expectation is 100-continue.', handler))
   else handler.serve()
 }
 
-/** The head of a request as it goes to the app. `lines` are what its body or upgrade needs. */
+/** The head of a request as sent to the app. `lines` are the headers for its body or upgrade. */
 export function buildUpstreamHead(request: EdgeRequest, id: string, lines: string): string {
   const raw = request.rawHeaders
   const connectionNames = new Set(
@@ -40,7 +40,7 @@ export function buildUpstreamHead(request: EdgeRequest, id: string, lines: strin
       .split(',')
       .map((name) => name.trim()),
   )
-  // Framing and Host are never headers of one hop, whatever Connection says.
+  // `Connection` cannot declare framing or Host as hop-by-hop headers.
   for (const name of ['host', 'content-length']) connectionNames.delete(name)
   const isSafeMethod = request.method === 'GET' || request.method === 'HEAD'
   let head = `${request.method} ${request.url} HTTP/1.1\r\n`
@@ -54,7 +54,7 @@ export function buildUpstreamHead(request: EdgeRequest, id: string, lines: strin
 const rejectedConnections = new WeakSet<Transport>()
 const repeatableMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** One request on the ordinary path. */
+/** One request on the node path. */
 class NodePathRequest implements RequestContext, CacheRequestContext {
   readonly wantsRawChunks = false
   readonly id: string
@@ -67,7 +67,7 @@ class NodePathRequest implements RequestContext, CacheRequestContext {
   readonly #writer: ResponseWriter
   readonly #isChunked: boolean
   readonly #hasBody: boolean
-  /** Waiting for the app's word on `Expect: 100-continue`. */
+  /** Waiting for the app's response to `Expect: 100-continue`. */
   #awaitsContinue: boolean
   #exchange: Exchange | PendingResponse | undefined
   #target: RouteTarget | undefined
@@ -104,7 +104,7 @@ class NodePathRequest implements RequestContext, CacheRequestContext {
   }
 
   serve(): void {
-    // What follows a refused request on its connection may be the rest of it, meant to look like a request.
+    // Bytes after a rejected request may be the rest of it, crafted to look like a request.
     const socket = this.#request.socket
     if (rejectedConnections.has(socket)) return
     const connectionRequests = this.#edge.requestsByConnection.get(socket) ?? { requests: new Set(), onAllAnswered: undefined }
@@ -114,7 +114,7 @@ class NodePathRequest implements RequestContext, CacheRequestContext {
       connectionRequests.requests.delete(this)
       if (connectionRequests.requests.size === 0) connectionRequests.onAllAnswered?.()
     })
-    // Node reads ahead of its answers; each request ahead is one to the app at the same time.
+    // Node reads pipelined requests before it has answered the previous ones, and each causes a concurrent request to the app.
     if (connectionRequests.requests.size > limits.pipelined_requests) return this.#destroy()
     const rejection = validateRequest(this.#request)
     if (rejection) {
@@ -183,7 +183,7 @@ class NodePathRequest implements RequestContext, CacheRequestContext {
     this.#metrics.setCacheOutcome(outcome)
   }
 
-  /** An answer of our own. */
+  /** Sends a response of the edge or from the cache. */
   send(response: EdgeResponse, close = false): void {
     const writer = this.#writer
     if (writer.headersSent || writer.destroyed) {
@@ -213,7 +213,7 @@ class NodePathRequest implements RequestContext, CacheRequestContext {
     this.send(createPageResponse(name, this, this.#target?.route))
   }
 
-  /** What is left of a request that was answered without it: read and dropped for a moment, so that the answer is not lost in a reset. */
+  /** Reads and drops the rest of a request for a moment after it was answered, so that a reset does not discard the response. */
   #drainRequest(): void {
     const request = this.#request
     this.#bodyTimeout?.stop()
@@ -254,7 +254,7 @@ class NodePathRequest implements RequestContext, CacheRequestContext {
     try {
       writer.writeEarlyHints(groupHeaderLines(stripHsts(this.#request.socket, this.host, head.lines)))
     } catch {
-      // Node takes no Link that it does not understand. The answer itself bears it as well.
+      // Node rejects a Link value that it cannot parse. The final response contains it as well.
     }
   }
 
@@ -291,7 +291,7 @@ class NodePathRequest implements RequestContext, CacheRequestContext {
   }
 
   #onBodyTimeout(): void {
-    this.refuse(408, 'The body of the request came too slowly.')
+    this.refuse(408, 'The request body arrived too slowly.')
   }
 
   get isComplete(): boolean {
@@ -300,7 +300,7 @@ class NodePathRequest implements RequestContext, CacheRequestContext {
 
   refuse(status: number, message: string): void {
     const { socket } = this.#request
-    // What comes after it is refused by the parser too, while the answer goes out.
+    // Later input is rejected by the parser too, while the response is being sent.
     if (rejectedConnections.has(socket)) return
     rejectedConnections.add(socket)
     this.#stopWaiting()
@@ -324,13 +324,13 @@ class NodePathRequest implements RequestContext, CacheRequestContext {
   }
 
   flushHead(): void {
-    // An event stream may be silent for long after its head.
+    // An event stream may send nothing for a long time after its head.
     this.#writer.flushHeaders()
   }
 
   onData(bytes: Buffer, start: number, end: number): boolean {
     this.#metrics.recordBytes(end - start)
-    // Node keeps what it is given until the end of the tick, and the memory is used again: a copy.
+    // Node keeps the bytes until the end of the tick, but the buffer is reused, so they are copied.
     if (this.#writer.write(Buffer.from(bytes.subarray(start, end)))) return true
     this.#writer.once('drain', () => this.#exchange?.resume())
     return false

@@ -6,36 +6,36 @@ import type { FileSlice } from '../response.ts'
 import { limits } from '../limits.ts'
 import { cacheControlFor, contentTypeOf, isCompressible, type ContentCoding } from './headers.ts'
 
-/** A file as it was when it was last looked at. */
+/** A file as of its last check. */
 export interface StaticFile {
-  /** Free of links. */
+  /** The real path, with links resolved. */
   path: string
   size: number
   modified_ms: number
-  /** Without quotes; a coding adds to it. */
+  /** Without quotes; a content coding adds a suffix. */
   etag: string
   type: string
   isCompressible: boolean
   cache_control: string
-  /** All of it, when it is small. */
+  /** The whole content if the file is small. */
   content: Buffer | null
   compressed: Partial<Record<ContentCoding, Promise<Buffer | null>>>
   checked_ms: number
-  /** What it takes in memory. */
+  /** Its size in memory. */
   memory_bytes: number
 }
 
-/** Files in memory, those used last; bounded in bytes, shared by all sites. */
+/** Recently used files in memory, limited in total bytes and shared by all sites. */
 export interface StaticFileCache {
-  /** The file if it is known and was looked at within a second; never waits. */
+  /** The file if it is cached and was checked within the last second. Never waits. */
   getFresh(path: string): StaticFile | undefined
   get(path: string): Promise<StaticFile | undefined>
-  /** Its content in a coding, or null where that would be no gain. */
+  /** The content in a coding, or null if compressing is not worthwhile. */
   getCompressed(file: StaticFile, coding: ContentCoding): Promise<Buffer | null>
 }
 
 const compress = {
-  // Quality 5 costs about what gzip does and is a good tenth smaller; 11 would take seconds for a bundle.
+  // Quality 5 costs about as much as gzip and is about 10 % smaller; 11 would take seconds for a bundle.
   br: (bytes: Buffer) =>
     promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
   gzip: (bytes: Buffer) => promisify(gzip)(bytes, { level: 6 }),
@@ -55,7 +55,7 @@ export function createStaticFileCache(now: () => number, total_bytes: number = l
       const cached = files.get(path)
       if (cached && now() - cached.checked_ms < limits.file_revalidate_ms) return cached
       if (cached) {
-        // A deployment's files do not change, but a folder that is served in place may.
+        // A deployment's files do not change, but those of a folder that is served in place may.
         const stats = await stat(path).catch(() => undefined)
         if (stats?.isFile() && stats.size === cached.size && stats.mtimeMs === cached.modified_ms) {
           cached.checked_ms = now()
@@ -131,7 +131,7 @@ async function loadFile(path: string, now: number): Promise<StaticFile | undefin
       path,
       size: content ? content.length : stats.size,
       modified_ms: stats.mtimeMs,
-      // The content's own hash where it is cheap: it stays the same over a rebuild that changes nothing.
+      // A hash of the content if it is in memory. It stays the same across rebuilds that change nothing.
       etag: content
         ? createHash('sha1').update(content).digest('base64url').slice(0, 22)
         : `${stats.size.toString(36)}-${Math.round(stats.mtimeMs * 1000).toString(36)}`,
@@ -162,7 +162,7 @@ async function readWholeFile(path: string, size: number): Promise<Buffer | null>
   }
 }
 
-/** A part of a file that is too large to be held. */
+/** A part of a file that is too large to be cached. */
 export async function openFileSlice(path: string, start: number, end: number): Promise<FileSlice | undefined> {
   const handle = await open(path, 'r').catch(() => undefined)
   if (handle === undefined) return undefined

@@ -1,6 +1,6 @@
 import { lookup } from 'mrmime'
 
-/** Content type with the charset where one belongs. */
+/** The content type, with a charset for text. */
 export function contentTypeOf(path: string): string {
   const type = /(?:^|\/)apple-app-site-association$/.test(path) ? 'application/json' : (lookup(path) ?? 'application/octet-stream')
   return isText(type) ? `${type}; charset=utf-8` : type
@@ -8,7 +8,7 @@ export function contentTypeOf(path: string): string {
 
 const isText = (type: string): boolean => /^text\/|[/+](?:json|xml|javascript|ecmascript|manifest)$|^application\/(?:manifest\+json|x-sh)$/.test(type)
 
-/** Whether compressing a type pays. Pictures, films and woff are compressed already. */
+/** Whether compressing a content type is worthwhile. Images, video and woff are already compressed. */
 export const isCompressible = (type: string): boolean =>
   isText(type.split(';')[0] ?? '') ||
   /^(?:application\/(?:wasm|vnd\.ms-fontobject|rtf|x-ndjson)|font\/(?:ttf|otf|collection)|image\/(?:bmp|x-icon|vnd\.microsoft\.icon))/.test(type)
@@ -17,8 +17,8 @@ const hashedAssetFolder = /(?:^|\/)(?:assets|_astro|_nuxt|_next\/static|_app\/im
 const hashedAssetName = /[.-]([\w-]{8,32})\.(?:m?js|css|woff2?|ttf|otf|png|jpe?g|gif|webp|avif|svg|ico|wasm|mp4|webm|json|map)$/
 
 /**
- * How long a browser may keep a file: for ever when its name changes with its content, else it asks each time. Only names
- * that a bundler makes count: a false "for ever" could never be taken back.
+ * How long a browser may keep a file: forever if its name contains a content hash, otherwise it revalidates each time. Only names that a bundler
+ * generates count, because a wrong `immutable` cannot be revoked.
  */
 export function cacheControlFor(path: string): string {
   if (/\.html?$/i.test(path)) return 'no-cache'
@@ -30,7 +30,7 @@ export function cacheControlFor(path: string): string {
 
 export type ContentCoding = 'br' | 'gzip'
 
-/** The best coding that the client takes, or none. */
+/** The best coding that the client accepts, or none. */
 export function negotiateCoding(accept: string | undefined): ContentCoding | undefined {
   if (!accept) return undefined
   const weights = new Map<string, number>()
@@ -50,7 +50,7 @@ export interface RequestHeaders {
   header(name: string): string | undefined
 }
 
-/** Whether the client has this very version: 304. */
+/** Whether the client has this version: 304. */
 export function isNotModified(request: RequestHeaders, etag: string, modified_ms: number): boolean {
   const noneMatch = request.header('if-none-match')
   if (noneMatch !== undefined) return noneMatch.trim() === '*' || noneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
@@ -59,8 +59,8 @@ export function isNotModified(request: RequestHeaders, etag: string, modified_ms
 }
 
 /**
- * The one range that is asked for: `[start, end)`. `undefined`: all of it (no range, several, not understood, or the
- * version has changed); `'none'`: outside of the file.
+ * The requested range as `[start, end)`. `undefined`: the whole file (no range, several ranges, invalid, or a changed version); `'none'`: outside of
+ * the file.
  */
 export function parseRange(
   request: RequestHeaders,

@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream'
 import type { FileSlice } from '../response.ts'
 import { limits } from '../limits.ts'
 
-/** Sends a part of a file as fast as the client takes it, and says how much. False: the file was shorter than promised, or the client is gone. */
+/** Sends a part of a file with back pressure and reports the bytes sent. False: the file was shorter than expected, or the client is gone. */
 export async function sendFileSlice(slice: FileSlice, to: Writable, onSent: (bytes: number) => void): Promise<boolean> {
   const closed = new AbortController()
   const onClose = (): void => closed.abort()

@@ -9,9 +9,9 @@ import { createPageResponse, createErrorResponse } from '../status-pages.ts'
 import { openFileSlice, type StaticFileCache, type StaticFile } from './file-cache.ts'
 import { negotiateCoding, isNotModified, parseRange, type ContentCoding } from './headers.ts'
 
-/** The files of a static deployment, served by the edge itself. */
+/** The files of a static deployment, which the edge serves itself. */
 export interface StaticSite {
-  /** At once for a file that is in memory and needs no compressing; never rejects. */
+  /** Synchronous for a file that is in memory and needs no compression. Never rejects. */
   respond(context: RequestContext): EdgeResponse | Promise<EdgeResponse>
 }
 
@@ -24,10 +24,10 @@ interface ResolvedFile {
 type SiteHeaders = ReturnType<typeof collectHeaders>
 
 export function createStaticSite(route: Extract<Route, { kind: 'static' }>, files: StaticFileCache): StaticSite {
-  /** Address -> file, for what was found; whether a file has changed is the hot files' business. */
+  /** Files by URL path. The file cache checks whether a file has changed. */
   const resolvedPaths = new Map<string, ResolvedFile>()
   let root: Promise<string> | undefined
-  /** Read with the first request: before that nothing is known. */
+  /** Read with the first request. */
   let rules: Promise<SiteRules> | undefined
   let hasForcedRules = true
 
@@ -40,7 +40,7 @@ export function createStaticSite(route: Extract<Route, { kind: 'static' }>, file
       const file = resolved && files.getFresh(resolved.path)
       if (resolved && file?.content && codingFor(context, file) === undefined)
         return withBody(planResponse(context, file, resolved, undefined), file.content)
-      return respondFromDisk(context, path).catch(() => createErrorResponse(500, 'The file could not be read.', context))
+      return respondFromDisk(context, path).catch(() => createErrorResponse(500, 'The file could not be read. Try again.', context))
     },
   }
 
@@ -115,18 +115,18 @@ export function createStaticSite(route: Extract<Route, { kind: 'static' }>, file
     }
     const ruleResult = await applyRules(false)
     if (ruleResult) return ruleResult
-    // A missing picture or script stays missing: the app's page under its name would only confuse.
+    // A missing asset answers 404, because the app's page in its place would be confusing.
     if (route.spa_fallback && !looksLikeAsset(path)) return tryFile('/index.html', 200)
     return tryFile('/404.html', 404)
   }
 }
 
-/** The decoded path of a target; `undefined` for what must not be looked up: ways out, hidden files, signs that no file has. */
+/** The decoded path of a request target; `undefined` for path traversal, hidden files and invalid characters. */
 function parsePath(target: string): string | undefined {
   const query = target.indexOf('?')
   let path = query < 0 ? target : target.slice(0, query)
   if (path.includes('%')) {
-    // An encoded slash is no slash: it would be another path to whoever looks at it undecoded.
+    // An encoded slash is rejected, because a component that compares undecoded paths would see a different path.
     if (/%2f|%5c|%00/i.test(path)) return undefined
     try {
       path = decodeURIComponent(path)
@@ -138,7 +138,7 @@ function parsePath(target: string): string | undefined {
   return isHidden(path) ? undefined : path
 }
 
-/** Hidden files, ways out and empty segments. */
+/** Hidden files, path traversal and empty segments. */
 function isHidden(path: string): boolean {
   const segments = path.split('/').slice(1)
   return segments.some(
@@ -148,7 +148,7 @@ function isHidden(path: string): boolean {
 
 const getQuery = (target: string): string => (target.includes('?') ? target.slice(target.indexOf('?') + 1) : '')
 
-/** In any case of letters, as some file systems take them for the same. */
+/** Ignores case, because some file systems do. */
 const isRuleFile = (name: string): boolean => ruleFiles.some((file) => name.toLowerCase() === `/${file}`)
 
 async function readRules(base: string): Promise<SiteRules> {
@@ -161,7 +161,7 @@ async function readRules(base: string): Promise<SiteRules> {
   return parseSiteRules(redirects, headers)
 }
 
-/** The real path of a regular file in the folder, every link resolved; `undefined` when there is none or a link leads out. */
+/** The real path of a regular file in the folder, with links resolved; `undefined` if there is none or a link leads outside. */
 async function resolveInside(base: string, name: string): Promise<string | undefined> {
   try {
     const real = await realpath(join(base, name))
@@ -177,7 +177,7 @@ const looksLikeAsset = (path: string): boolean => {
   return type !== undefined && type !== 'text/html'
 }
 
-/** Ranges are of the plain file: a part of a compressed one is no use to anybody. */
+/** A range refers to the uncompressed file. */
 const codingFor = (context: RequestContext, file: StaticFile): ContentCoding | undefined =>
   file.isCompressible && file.size >= limits.compress_min_bytes && context.header('range') === undefined
     ? negotiateCoding(context.header('accept-encoding'))
@@ -188,7 +188,7 @@ interface PlannedResponse extends EdgeResponse {
   end: number
 }
 
-/** Status, headers and extent of the answer, by the conditions and the range of the request. */
+/** Status, headers and range of the response, based on the request's conditions. */
 function planResponse(
   context: RequestContext,
   file: StaticFile,
@@ -222,11 +222,11 @@ const withBody = (response: PlannedResponse, content: Buffer): EdgeResponse => (
   body: response.end > response.start ? content.subarray(response.start, response.end) : null,
 })
 
-/** Permanent in meaning, but asked again each time: the next deployment may have another layout. */
+/** Permanent, but revalidated each time, because the next deployment may have another layout. */
 function redirectSlash(slash: 'add' | 'strip', target: string): EdgeResponse {
   const query = target.indexOf('?')
   const path = query < 0 ? target : target.slice(0, query)
-  // As it was sent, so that nothing has to be encoded again; two slashes at its start (another host) were refused before.
+  // The target as sent, so that nothing needs encoding again. A target that starts with two slashes (another host) was rejected before.
   const location = (slash === 'add' ? `${path}/` : path.slice(0, -1)) + (query < 0 ? '' : target.slice(query))
   return { status: 308, lines: `Location: ${location}\r\nCache-Control: no-cache\r\nX-Cache: HIT\r\n`, body: null, length: 0 }
 }
@@ -240,6 +240,6 @@ const createRedirect = (location: string, status: number): EdgeResponse => ({
 
 function methodNotAllowed(context: RequestContext): EdgeResponse {
   if (context.method === 'OPTIONS') return { status: 204, lines: 'Allow: GET, HEAD, OPTIONS\r\n', body: null, length: -1 }
-  const response = createErrorResponse(405, 'Static files are only read: GET and HEAD.', context)
+  const response = createErrorResponse(405, 'Static files support only GET and HEAD.', context)
   return { ...response, lines: `${response.lines}Allow: GET, HEAD, OPTIONS\r\n` }
 }

@@ -14,16 +14,16 @@ const value = 9
 const line_lf = 10
 const last_lf = 11
 
-/** More is to come. */
+/** More input is needed. */
 export const needMore = -1
-/** Not a chunked body. */
+/** The body is not correctly chunked. */
 export const malformed = -2
 
-/** Reads a chunked body strictly, without copying it: where it ends is all that a proxy has to know. */
+/** Parses a chunked body strictly, without copying it, to find its end. */
 export class ChunkedBodyScanner {
   /** The trailer section, `name: value\r\n` each. */
   trailers = ''
-  /** Bytes of the body itself by now. */
+  /** Bytes of body data so far. */
   body_bytes = 0
   #state = size_first
   #remaining = 0
@@ -31,7 +31,7 @@ export class ChunkedBodyScanner {
   #overhead = 0
   #line = ''
 
-  /** Returns the index after the last byte of the body, `more` or `broken`. `span` gets each stretch of data within the bytes. */
+  /** Returns the index after the last byte of the body, `needMore` or `malformed`. `onData` receives each range of data within the bytes. */
   scan(bytes: Uint8Array, start: number, end: number, onData: ((from: number, to: number) => void) | null): number {
     let at = start
     while (at < end) {
@@ -50,7 +50,7 @@ export class ChunkedBodyScanner {
         case size_digits: {
           const digit = hexDigit(byte)
           if (digit >= 0) {
-            // 12 digits are 256 TB: a number that a double holds exactly.
+            // 12 hex digits are 256 TB, which a double represents exactly.
             if (++this.#digits > 12) return malformed
             this.#remaining = this.#remaining * 16 + digit
             this.#state = size_digits

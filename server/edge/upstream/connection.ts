@@ -10,13 +10,13 @@ export interface UpstreamOptions {
   response_timeout_ms: number
 }
 
-/** The instance that a connection belongs to. */
+/** The pool that a connection belongs to: all connections to one replica of an app. */
 export interface UpstreamPool {
   address: { host: string; port: number }
   deadlines: DeadlineTimer
   options: UpstreamOptions
   connections: Set<UpstreamConnection>
-  /** Onto the connection that was used last, else onto a new one. */
+  /** Sends on the most recently used connection if `reuse` is set, else on a new one. */
   dispatch(exchange: Exchange, reuse: boolean): void
   release(connection: UpstreamConnection): void
   remove(connection: UpstreamConnection): void
@@ -32,7 +32,7 @@ const tunnelPhase = 5
 const largeBuffers: Buffer[] = []
 const allocateBuffer = (bytes: number): Buffer => Buffer.allocUnsafeSlow(limits.headroom_bytes + bytes)
 
-/** A connection to an app: at most one request at a time. */
+/** A connection to an app, which carries at most one request at a time. */
 export class UpstreamConnection implements Timeout {
   deadline = 0
   exchange: Exchange | null = null
@@ -48,12 +48,12 @@ export class UpstreamConnection implements Timeout {
   #lastUsed = 0
   #isReused = false
   #hasResponse = false
-  /** Whether the client still needs what is in the buffer. */
+  /** Whether the handler still needs the bytes in the buffer. */
   #isBufferInUse = false
   #buffer: Buffer = allocateBuffer(limits.small_read_bytes)
   /** The small buffer, while a large one is in use. */
   #smallBuffer: Buffer | null = null
-  /** The same memory behind its headroom: where the next read goes. */
+  /** The same memory without its headroom: the target of the next read. */
   #readTarget: Buffer = this.#buffer.subarray(limits.headroom_bytes)
 
   constructor(pool: UpstreamPool) {
@@ -81,7 +81,7 @@ export class UpstreamConnection implements Timeout {
     this.socket.on('close', () => this.#onClose())
   }
 
-  /** Whether it may carry a request, when it has to be used since `oldest`. */
+  /** Whether the connection may carry a request that requires use since `usedSince`. */
   isReusable(usedSince: number): boolean {
     return (
       this.#lastUsed >= usedSince &&
@@ -108,7 +108,7 @@ export class UpstreamConnection implements Timeout {
     exchange.handler.onRequestSent()
   }
 
-  /** The request moves on: the time to answer begins anew. */
+  /** The request makes progress, so the response timeout starts again. */
   extendDeadline(): void {
     if (this.#phase === headPhase) this.deadline = this.#pool.deadlines.now + this.#pool.options.response_timeout_ms
   }
@@ -116,7 +116,7 @@ export class UpstreamConnection implements Timeout {
   expire(): void {
     if (this.onRefused) this.socket.destroy()
     else if (this.exchange) {
-      // A client that is slow to send its body has another watch. This one is for an app that neither answers nor takes more.
+      // `BodyTimeout` handles a client that sends slowly. This timeout is for an app that neither answers nor reads.
       if (this.exchange.isSent || this.socket.writableNeedDrain) this.exchange.fail('timeout')
       else this.extendDeadline()
     } else this.socket.destroy()
@@ -127,7 +127,7 @@ export class UpstreamConnection implements Timeout {
     this.#isBufferInUse = false
     const exchange = this.exchange
     if (exchange === null) {
-      // Nobody asked: whatever this is, the next request must not get it.
+      // Unsolicited bytes must not become the response to the next request.
       this.socket.destroy()
       return false
     }
@@ -157,7 +157,7 @@ export class UpstreamConnection implements Timeout {
         exchange.fail('garbage')
         return false
       } else if (head.status === 100) exchange.handler.onContinue()
-      // Other codes are unknown, and none may bear a body (RFC 9110 §15.2 and §8.6): dropped.
+      // Other codes are unknown, and none may have a body (RFC 9110 §15.2 and §8.6), so they are dropped.
       else if ((head.status === 102 || head.status === 103) && head.length < 0 && !head.chunked && exchange.interimCount++ < limits.interim_responses)
         exchange.handler.onInterim(head)
       if (exchange.isOver) return false
@@ -170,7 +170,7 @@ export class UpstreamConnection implements Timeout {
   #startResponse(exchange: Exchange, head: ResponseHead): void {
     this.deadline = 0
     this.#keepAlive = head.keepAlive
-    // A second is for the way: the app may close just as we write.
+    // One second less than announced, because the app may close while the edge writes.
     this.#keepAlive_ms = head.keepAlive_ms === 0 ? limits.upstream_idle_ms : Math.min(limits.upstream_idle_ms, head.keepAlive_ms - 1000)
     if (head.status === 101) this.#phase = tunnelPhase
     else if (exchange.request.expectsNoBody || head.status === 204 || head.status === 304) {
@@ -231,7 +231,7 @@ export class UpstreamConnection implements Timeout {
     return !this.#isBufferInUse
   }
 
-  /** The answer is complete; `surplus` when more than that came. */
+  /** The response is complete. `hasSurplus`: the app sent more bytes than that. */
   #finish(exchange: Exchange, hasSurplus: boolean): void {
     const trailers = this.#scanner?.trailers ?? ''
     this.#scanner = null
@@ -265,7 +265,7 @@ export class UpstreamConnection implements Timeout {
     if (exchange === null || exchange.isOver) return
     exchange.connection = null
     if (this.#phase !== headPhase) return exchange.fail('cut')
-    // It had closed its idle connection just as we wrote on it.
+    // The app closed the idle connection while the edge was writing.
     if (this.#isReused && !this.#hasResponse && !exchange.wasRepeated && exchange.request.isRepeatable) {
       exchange.wasRepeated = true
       return this.#pool.dispatch(exchange, false)
@@ -282,7 +282,7 @@ export class UpstreamConnection implements Timeout {
   #useSmallBuffer(): void {
     const large = this.#readTarget.length === limits.large_read_bytes
     if (!large && !this.#isBufferInUse) return
-    // A buffer that the client still reads from is left to it.
+    // A buffer that the client still reads from is not reused.
     if (large && !this.#isBufferInUse && largeBuffers.length < 16) largeBuffers.push(this.#buffer)
     this.#setBuffer(this.#smallBuffer ?? allocateBuffer(limits.small_read_bytes))
     this.#smallBuffer = null

@@ -3,29 +3,29 @@ import type { Timer } from '../../lib/clock.ts'
 import type { ResponseHead } from './response-head.ts'
 
 /**
- * What went wrong between us and the app. `cut`: its answer had begun. `moved`: it slept, and the name has another route by now;
- * nothing was sent, as with `refused`.
+ * Why an exchange with an app failed. `cut`: the response had begun. `moved`: the app was asleep and the host has another route now; as with
+ * `refused`, nothing was sent.
  */
 export type UpstreamFailure = 'refused' | 'moved' | 'closed' | 'garbage' | 'timeout' | 'cut'
 
-/** Who asked, and takes the answer. */
+/** Receives the response to a request. */
 export interface ResponseHandler {
-  /** Whether a chunked body is wanted as it came, framing and all. */
+  /** Whether a chunked body is wanted as received, including its framing. */
   readonly wantsRawChunks: boolean
-  /** The request's head is on its way: the rest of its body may follow by `exchange.write`. */
+  /** The request's head was sent. The rest of its body may follow with `exchange.write`. */
   onRequestSent(): void
-  /** The app takes more of the body again. */
+  /** The app accepts more of the request body. */
   onDrain(): void
-  /** An interim answer: 100. */
+  /** The interim response 100. */
   onContinue(): void
-  /** Another interim answer, 102 or 103, for the client. The answer itself comes later. */
+  /** Interim response 102 or 103, to be forwarded. The final response follows. */
   onInterim(head: ResponseHead): void
   onHead(head: ResponseHead): void
-  /** The body will take a while: send the head on. */
+  /** The body is not available yet; the head should be sent now. */
   flushHead(): void
   /**
-   * A part of the body, in memory that is used again; what is before `start` may be written over. True when the bytes are done with, false when they are still
-   * needed; nothing more comes then until `exchange.resume()`. `framing`: how many of them are none of the body, but its chunks' framing.
+   * A part of the body, in a buffer that is reused. Bytes before `start` may be overwritten. Returns true if the bytes are no longer needed; false
+   * stops reading until `exchange.resume()`. `framing`: how many of the bytes are chunk framing.
    */
   onData(bytes: Buffer, start: number, end: number, framing?: number): boolean
   onEnd(trailers: string): void
@@ -35,42 +35,42 @@ export interface ResponseHandler {
 export interface UpstreamRequest {
   /** Request line and headers with the empty line, in latin1. */
   head: string
-  /** As much of the body as came with the head. */
+  /** The part of the body that arrived with the head. */
   body: Buffer | null
-  /** Whether that is all of it. */
+  /** Whether that is the whole body. */
   isComplete: boolean
-  /** Whether it may be sent a second time: idempotent and without a body. */
+  /** Whether the request may be sent twice: idempotent and without a body. */
   isRepeatable: boolean
-  /** Whether the answer has no body (HEAD). */
+  /** Whether the response has no body (HEAD). */
   expectsNoBody: boolean
   isUpgrade: boolean
 }
 
-/** The connection that a request is on. */
+/** The connection that carries an exchange. */
 interface ExchangeConnection {
   readonly socket: Socket
-  /** The request moves on: the time to answer begins anew. */
+  /** The request makes progress, so the response timeout starts again. */
   extendDeadline(): void
 }
 
 interface ExchangeDispatcher {
-  /** Onto the connection that was used last, else onto a new one. */
+  /** Sends on the most recently used connection if `reuse` is set, else on a new one. */
   dispatch(exchange: Exchange, reuse: boolean): void
 }
 
-/** One request and its answer, over as many connections as it takes. */
+/** One request and its response, on as many connections as it takes. */
 export class Exchange {
   connection: ExchangeConnection | null = null
-  /** Of a connection that is tried again. */
+  /** Delays the next connection attempt. */
   timer: Timer | undefined
   wasRepeated = false
   /** Whether the whole request was written. */
   isSent: boolean
   isOver = false
-  /** Interim answers so far. */
+  /** Number of interim responses so far. */
   interimCount = 0
   readonly upstream: ExchangeDispatcher
-  /** May change once the head of the answer is known. */
+  /** May be replaced once the head of the response is known. */
   handler: ResponseHandler
   readonly request: UpstreamRequest
 
@@ -85,7 +85,7 @@ export class Exchange {
     this.upstream.dispatch(this, true)
   }
 
-  /** More of the request's body, framed as its head says. False: wait for `drained`. */
+  /** Writes more of the request's body, framed as its head says. False: wait for `onDrain`. */
   write(bytes: Buffer | string): boolean {
     const connection = this.connection
     if (connection === null || this.isOver) return true
@@ -98,17 +98,17 @@ export class Exchange {
     this.connection?.extendDeadline()
   }
 
-  /** Closes our half of a tunnel; the app may go on sending. */
+  /** Closes the edge's half of a tunnel. The app may still send. */
   closeWriteHalf(): void {
     this.connection?.socket.end()
   }
 
-  /** The client can take more. */
+  /** The client accepts more bytes. */
   resume(): void {
     this.connection?.socket.resume()
   }
 
-  /** The client is gone, or nobody wants the answer: the app is told by the end of its connection. */
+  /** The response is no longer needed. The app learns this because its connection is closed. */
   abort(): void {
     if (this.isOver) return
     this.isOver = true

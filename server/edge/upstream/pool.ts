@@ -4,13 +4,13 @@ import { Exchange, type ResponseHandler, type UpstreamRequest } from './exchange
 import { limits } from '../limits.ts'
 import type { DeadlineTimer } from '../deadline-timer.ts'
 
-/** The connections to one instance of an app; never shared between instances. */
+/** The connections to one replica of an app. Replicas do not share connections. */
 export interface Upstream {
-  /** A request to be; `exchange.start()` sends it. */
+  /** Creates an exchange; `exchange.start()` sends the request. */
   createExchange(handler: ResponseHandler, request: UpstreamRequest): Exchange
-  /** Closes what is idle and keeps nothing from now on. */
+  /** Closes idle connections and keeps none from now on. */
   close(): void
-  /** Cuts what is still under way. */
+  /** Cuts all connections. */
   destroy(): void
 }
 
@@ -62,7 +62,7 @@ export function createUpstream(address: { host: string; port: number }, clock: C
     connection.onRefused = () => {
       if (exchange.connection !== connection) return
       exchange.connection = null
-      // An app that restarts refuses for a moment: nothing was sent, so trying again is safe for any request.
+      // An app that restarts refuses connections for a moment. Nothing was sent, so a retry is safe for any request.
       if (deadlines.now + wait_ms >= giveUpAt || isClosed) return exchange.fail('refused')
       exchange.timer = clock.setTimeout(() => openConnection(exchange, giveUpAt, Math.min(wait_ms * 2, limits.connect_retry_max_ms)), wait_ms)
     }

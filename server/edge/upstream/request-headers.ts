@@ -1,13 +1,13 @@
 import type { Transport } from '../request.ts'
 import { parseHostPort } from '../host-header.ts'
 
-/** With the platform's own secret as its value: a look of the platform (a screenshot), which does not count as a request. */
+/** Contains the platform's own secret on requests of the platform (screenshots), which do not count as visits. */
 export const probeHeader = 'x-homeport-look'
 
 /**
- * Headers that say who asked and how: ours alone. What a client sends under these names, however disguised, goes no further;
- * nor do those by which frameworks speak to themselves (`x-middleware-subrequest` skips sign-in, `x-now-route-matches` makes a
- * page for one cacheable) or that become settings in old gateways (`Proxy`).
+ * Headers that describe the client and the original request, which only the edge may set. Clients cannot send them under any spelling, nor headers
+ * that frameworks use internally (`x-middleware-subrequest` skips sign-in, `x-now-route-matches` makes a personal page cacheable) or that become
+ * settings in old gateways (`Proxy`).
  */
 export const reservedHeaders: ReadonlySet<string> = new Set([
   'forwarded',
@@ -40,7 +40,7 @@ export const reservedHeaders: ReadonlySet<string> = new Set([
   'x-invoke-output',
   probeHeader,
 ])
-/** By which a request says that it is of another method: not a GET, whose answer may be kept for others. */
+/** Headers that override the method: a GET with one of them is not a GET, and its response must not be cached. */
 export const methodOverrideHeaders: ReadonlySet<string> = new Set(['x-http-method-override', 'x-http-method', 'x-method-override'])
 const hopByHopHeaders = new Set([
   'connection',
@@ -57,12 +57,12 @@ const hopByHopHeaders = new Set([
 ])
 const framingHeaders = new Set(['content-length', 'transfer-encoding', 'host', 'connection', 'upgrade'])
 
-/** Whether a request header of this name (lower case) may be passed on; `isRead`: with a GET or HEAD. */
+/** Whether a request header (lower-case name) may be forwarded. `isSafeMethod`: the request is a GET or HEAD. */
 export function isForwardable(name: string, isSafeMethod: boolean): boolean {
   if (hopByHopHeaders.has(name) || reservedHeaders.has(name) || name.startsWith('x-forwarded') || (isSafeMethod && methodOverrideHeaders.has(name)))
     return false
   if (!/[_.]/.test(name)) return true
-  // `X_Forwarded_For` and `content.length` become the real name in apps that read headers as variables.
+  // Apps that read headers as variables treat `X_Forwarded_For` and `content.length` as the real names.
   const normalized = name.replace(/[_.]/g, '-')
   return (
     !framingHeaders.has(normalized) &&
@@ -73,7 +73,7 @@ export function isForwardable(name: string, isSafeMethod: boolean): boolean {
   )
 }
 
-/** The lines that we add, but for the request id: who asked, by which name, over what. */
+/** The forwarding headers that the edge adds, up to the request id: client, host and scheme. */
 export function forwardedHeaderLines(transport: Transport, host: string): string {
   const peer = transport.remoteAddress ?? ''
   const address = peer.startsWith('::ffff:') ? peer.slice(7) : peer

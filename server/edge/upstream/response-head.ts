@@ -1,25 +1,28 @@
 import { isTokenChar, isFieldValueChar, matchesIgnoreCase } from '../header-characters.ts'
 import { limits } from '../limits.ts'
 
-/** An app's answer, as far as a proxy has to understand it. */
+/** The head of an app's response, as far as a proxy needs it. */
 export interface ResponseHead {
   status: number
   reason: string
-  /** The headers to pass on, `name: value\r\n` each; what belongs to one hop alone is gone. `Content-Length` is among them (but for 204), `Transfer-Encoding` is not. */
+  /**
+   * The headers to forward, `name: value\r\n` each, without hop-by-hop headers. Includes `Content-Length` (except for 204), excludes
+   * `Transfer-Encoding`.
+   */
   lines: string
-  /** Bytes of the body; -1 when chunked or until the connection closes. */
+  /** Body size in bytes; -1 if chunked or until the connection closes. */
   length: number
   chunked: boolean
-  /** Whether the app will take another request on this connection. */
+  /** Whether the app accepts another request on this connection. */
   keepAlive: boolean
-  /** How long the app says it keeps an idle connection, in ms; 0 if it does not say. */
+  /** How long the app keeps an idle connection, in ms; 0 if it does not say. */
   keepAlive_ms: number
   upgrade: string
-  /** What `Surrogate-Key` and `Cache-Tag` say, which is for the cache alone. */
+  /** The values of `Surrogate-Key` and `Cache-Tag`, which only the cache uses. */
   tags: string
-  /** Whether it bears a Date. */
+  /** Whether the response has a Date. */
   hasDate: boolean
-  /** Where in the bytes that were read the body begins. */
+  /** The offset at which the body begins. */
   body_start: number
 }
 
@@ -43,10 +46,7 @@ const handledByLength: readonly (readonly HandledHeader[] | undefined)[] = Array
   handledHeaders.filter((header) => header.length === length),
 )
 
-/**
- * Reads an answer's head strictly. `undefined`: there is more to come; `'garbage'`: this is no HTTP/1 answer that could
- * be passed on without a doubt about where it ends.
- */
+/** Parses a response head strictly. `undefined`: incomplete; `'garbage'`: not an HTTP/1 response, or one whose end is ambiguous. */
 export function parseResponseHead(bytes: Buffer, start: number, end: number): ResponseHead | 'garbage' | undefined {
   // `HTTP/1.x NNN reason`
   if (end - start < 13) return undefined
@@ -139,11 +139,11 @@ function handledHeaderAt(bytes: Buffer, start: number, length: number): HandledH
   return undefined
 }
 
-/** Takes out the headers that `Connection` names as its own. */
+/** Removes the headers that `Connection` declares as hop-by-hop. */
 function removeConnectionHeaders(head: ResponseHead, connectionNames: string): void {
   const names = new Set(connectionNames.split(',').map((name) => name.trim()))
   if (names.has('close')) head.keepAlive = false
-  // The length frames the body: an app that calls it a header of the hop does not get it removed.
+  // Content-Length frames the body and is kept, even if the app declares it as hop-by-hop.
   names.delete('content-length')
   head.lines = head.lines
     .split('\r\n')

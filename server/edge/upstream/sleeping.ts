@@ -3,11 +3,11 @@ import type { DeadlineTimer, Timeout } from '../deadline-timer.ts'
 import type { Upstream } from './pool.ts'
 
 /**
- * Stands for an app that sleeps. What is stored is answered without it; a request that needs the app itself has it woken and is
- * held, until the name has another route: then it is given back unsent, and goes there.
+ * The upstream of a sleeping app. Cached responses are served without it. A request that needs the app wakes it and is held until the host has
+ * another route; then the request fails as `moved`, unsent, and is sent there.
  */
-export function createSleepingUpstream(options: { sweep: DeadlineTimer; timeout_ms: number; wake(): void }): Upstream {
-  const { sweep: deadlines } = options
+export function createSleepingUpstream(options: { deadlines: DeadlineTimer; timeout_ms: number; wake(): void }): Upstream {
+  const { deadlines } = options
   const heldExchanges = new Map<Exchange, Timeout>()
 
   const release = (failure: 'moved' | 'refused', exchange: Exchange): void => {

@@ -1,4 +1,4 @@
-/** Everything that the first version remembers. */
+/** The schema of the first version. */
 export const accountsProjectsDeploymentsSql = `
 CREATE TABLE accounts (
   id TEXT PRIMARY KEY,

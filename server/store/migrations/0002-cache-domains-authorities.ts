@@ -1,4 +1,4 @@
-/** Purges, hostnames of one's own, the local certificate authority, the owner's password. */
+/** Purges, custom domains, the local certificate authority, the owner's password. */
 export const cacheDomainsAuthoritiesSql = `
 CREATE TABLE purge_tokens (
   project_id TEXT PRIMARY KEY REFERENCES projects (id),

@@ -1,4 +1,4 @@
-/** Subscriptions, domains in full, invitations, verification of addresses, idempotency keys. */
+/** Subscriptions, purchased domains, invitations, email verification, idempotency keys. */
 export const billingInvitationsIdempotencySql = `
 ALTER TABLE accounts ADD COLUMN trial_ends_at TEXT;
 ALTER TABLE accounts ADD COLUMN billing_interval TEXT NOT NULL DEFAULT 'monthly' CHECK (billing_interval IN ('monthly', 'yearly'));

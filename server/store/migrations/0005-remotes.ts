@@ -1,4 +1,4 @@
-/** Other instances that the dashboard can show. `sealed_token` is NULL while the token is in memory alone, or is not known. */
+/** Other instances that the dashboard can show. `sealed_token` is NULL while the token is only in memory or unknown. */
 export const remotesSql = `
 CREATE TABLE remotes (
   id TEXT PRIMARY KEY,

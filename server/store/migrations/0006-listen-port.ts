@@ -1,4 +1,4 @@
-/** The port that a deployment's app listens on, when that is not the one that it was told. */
+/** The port that a deployment's app listens on, if it differs from PORT. */
 export const listenPortSql = `
 ALTER TABLE deployments ADD COLUMN listen_port INTEGER;
 `

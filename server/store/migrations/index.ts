@@ -5,7 +5,7 @@ import { billingInvitationsIdempotencySql } from './0004-billing-invitations-ide
 import { remotesSql } from './0005-remotes.ts'
 import { listenPortSql } from './0006-listen-port.ts'
 
-/** In order, never changed once released. Entry n brings the file from version n to n + 1. */
+/** In order; never changed after a release. Entry n migrates the file from version n to n + 1. */
 export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'foundation', sql: accountsProjectsDeploymentsSql },
   { name: 'edge', sql: cacheDomainsAuthoritiesSql },
