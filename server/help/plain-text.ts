@@ -1,7 +1,7 @@
 import { type HelpBlock, type HelpArticle } from './topic.ts'
 import { findTopic } from './topics.ts'
 
-/** A topic for a terminal, as lines of at most `width` columns; commands are not broken. */
+/** Formats a topic for a terminal in lines of at most `width` columns. Commands are never wrapped. */
 export function formatPlainText({ title, body }: HelpArticle, width: number): string {
   return [title, ...body.map((block) => formatBlock(block, width))].join('\n\n').replaceAll(/(\n {4}\S.*)\n\n(?= {4}\S)/g, '$1\n')
 }
@@ -14,7 +14,7 @@ function formatBlock(block: HelpBlock, width: number): string {
   return items.map(([mark, line]) => mark + wrapText(formatInline(line), width - mark.length, ' '.repeat(mark.length))).join('\n')
 }
 
-/** Code and stressed words as they are; a link to a topic by the command that prints it, one to a page by its words. */
+/** Keeps code, drops bold marks, writes a link to a topic as the command that prints it and a link to a dashboard page as its text. */
 const formatInline = (text: string): string =>
   text
     .replaceAll(/\*\*([^*]+)\*\*/g, '$1')

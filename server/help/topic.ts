@@ -1,17 +1,17 @@
 import type { HelpTopic } from '../contract/help.ts'
 
 /**
- * A part of an article. Text is a paragraph, in which `names` stand between backticks, [[topic]] leads to another topic and
- * [[/address|words]] to a page of the dashboard. `run` is a command, ready to copy.
+ * A block of an article. A string is a paragraph: backticks mark code, [[topic]] links to another topic, and [[/path|text]] links to a
+ * page of the dashboard. `run` is a command to copy.
  */
 export type HelpBlock = string | { h: string } | { list: string[] } | { steps: string[] } | { run: string; note?: string }
 
 export interface HelpArticle {
   id: HelpTopic
   title: string
-  /** One sentence: when this is the page that somebody looks for. */
+  /** One sentence that says which problem or task the topic covers. */
   summary: string
-  /** What people type who look for it and would not find it by its text. */
+  /** Search terms that do not occur in the text. */
   keywords: string
   body: HelpBlock[]
 }

@@ -18,7 +18,7 @@ export const topicSections = (Object.keys(topicsByGroup) as (keyof typeof topicG
   heading: topicGroups[group],
   topics: topicsByGroup[group],
 }))
-export const topics: HelpArticle[] = topicSections.flatMap((shelf) => shelf.topics)
+export const topics: HelpArticle[] = topicSections.flatMap((section) => section.topics)
 
 export function findTopic(id: string): HelpArticle | undefined {
   return topics.find((topic) => topic.id === id)
@@ -26,7 +26,7 @@ export function findTopic(id: string): HelpArticle | undefined {
 
 const searchTexts = new Map<HelpTopic, string>()
 
-/** Topics in which every word occurs, those that bear it in their title first; `isNear`: not those that only mention it. */
+/** Finds topics that contain every word, best match first. With `excludesBody` only title, id, summary and keywords are searched. */
 export function searchTopics(query: string, excludesBody = false): HelpArticle[] {
   const searchWords = query.toLowerCase().split(/\s+/).filter(Boolean)
   if (searchWords.length === 0) return topics
@@ -48,7 +48,7 @@ function scoreTopic(topic: HelpArticle, searchWords: string[], excludesBody: boo
   return scores.includes(0) ? 0 : scores.reduce<number>((total, score) => total + score, 0)
 }
 
-/** What a block says, for a search. */
+/** The text of a block, for search. */
 export function readBlockText(block: HelpBlock): string {
   if (typeof block === 'string') return block
   if ('h' in block) return block.h

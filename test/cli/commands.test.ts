@@ -91,7 +91,7 @@ describe('projects', () => {
       project: { slug: 'grosse-idee', name: 'Große Idee', status: 'created' },
     })
     expect((await run('projects', 'show', 'grosse-idee')).out).toContain('Große Idee')
-    expect((await run('projects')).out).toMatch(/grosse-idee\s+created/)
+    expect((await run('projects')).out).toMatch(/grosse-idee\s+Not deployed/)
     expect(await run.json('projects', 'stop', 'grosse-idee')).toEqual({ ok: true, status: 'inactive' })
     expect((await run('projects', 'delete', 'grosse-idee')).code).toBe(0)
     expect((await run('projects', 'show', 'grosse-idee')).code).toBe(1)

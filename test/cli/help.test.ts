@@ -41,7 +41,7 @@ test('help finds guides by words, and says when there is none', async () => {
 test('--json prints one document', async () => {
   const { out } = await help('sleep', '--json')
   expect(JSON.parse(out)).toMatchObject({
-    topic: { id: 'sleep', title: 'Apps that sleep, and cold starts', text: expect.stringContaining('WebSocket') },
+    topic: { id: 'sleep', title: 'Sleeping apps and cold starts', text: expect.stringContaining('WebSocket') },
     usage: null,
   })
 })
