@@ -1,4 +1,4 @@
-/** Nothing could be made of the source. `message` says what was looked for, `hint` what to do. */
+/** The source has no app that can be deployed. `message` names the files that detection looked for, `hint` says how to fix it. */
 export class DetectFailure extends Error {
   readonly code = 'detect_failed'
   readonly hint: string

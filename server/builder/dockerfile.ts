@@ -1,17 +1,17 @@
 import type { DockerfilePlan } from '../contract/build-plan.ts'
 import { readFirst, joinInside, type SourceFolder } from './source-folder.ts'
 
-/** A Dockerfile in the app's folder; null when there is none. */
+/** Plans the Dockerfile in the app's folder; null when the folder has none. */
 export async function planDockerfile(source: SourceFolder, app: string): Promise<{ work: DockerfilePlan; why: string[] } | null> {
   const file = await readFirst(source, app, ['Dockerfile', 'dockerfile', 'Containerfile'])
   if (!file) return null
   const port = findExposedPort(file.text)
-  const why = [`${file.name} found in ${app === '.' ? 'the source' : app}: it is built as it is`]
-  why.push(port === null ? 'It exposes no port: the app is told its port by PORT' : `It exposes port ${port}`)
+  const why = [`${file.name} found in ${app === '.' ? 'the source' : app}: it is built without changes`]
+  why.push(port === null ? 'It exposes no port: the app must listen on PORT' : `It exposes port ${port}`)
   return { work: { kind: 'dockerfile', context_directory: app, dockerfile: joinInside(app, file.name), port }, why }
 }
 
-/** The first TCP port that the last stage exposes; names of ARG and ENV with a default are filled in. */
+/** The first TCP port that the last stage exposes. Names of ARG and ENV with a default are replaced by the default. */
 export function findExposedPort(dockerfile: string): number | null {
   const variables = new Map<string, string>()
   let port: number | null = null

@@ -4,7 +4,7 @@ import { failurePatterns } from './failure-patterns.ts'
 
 export type FailedStep = 'install' | 'build' | 'start'
 
-/** `line` is the line of the log that says it, without colours; absent when none does. */
+/** `line` is the log line that shows the cause, without colors; absent when no line does. */
 export interface FailureExplanation {
   code: FailureCode
   message: string
@@ -19,8 +19,8 @@ const maxShownLength = 200
 const stepFailureCodes: Record<FailedStep, FailureCode> = { install: 'install_failed', build: 'build_failed', start: 'start_failed' }
 
 /**
- * Says in plain words why a step failed, from the last lines of its log (already masked: what they hold goes into the
- * answer). `ended` is what the command itself says of its end: a pattern adds the cause to it, else the last lines are shown. Pure.
+ * Explains why a step failed, based on the last lines of its log. The lines must be masked already, because the explanation quotes them. `failure`
+ * describes how the command ended: a matching pattern adds the cause to its message; without a match the last lines are quoted in the hint. Pure.
  */
 export function explainFailure(lines: string[], step: FailedStep, failure: Omit<FailureExplanation, 'line'>): FailureExplanation {
   const plainLines = removeSourceExcerpts(
@@ -46,13 +46,13 @@ export function explainFailure(lines: string[], step: FailedStep, failure: Omit<
   const output = selectRelevantLines(plainLines).slice(-maxShownLines)
   if (output.length === 0) return failure
   const shownLines = output.map((line) => (line.length > maxShownLength ? `${line.slice(0, maxShownLength)}…` : line))
-  return { ...failure, hint: `${failure.hint} Its last output:\n${shownLines.join('\n')}` }
+  return { ...failure, hint: `${failure.hint} Last output:\n${shownLines.join('\n')}` }
 }
 
-/** Without the lines of source that Node shows above a mark: they hold the words of the error, and are not the error. */
+/** Removes the source lines that Node prints above a `^` marker, because they can contain the text of an error without being one. */
 const removeSourceExcerpts = (lines: string[]): string[] => lines.filter((_, index) => !/^\^+$/.test(lines[index + 1] ?? ''))
 
-/** Without what tools add: headings of steps in a Dockerfile, and at the end pointers to log files and lists of frames. */
+/** Removes lines that tools add: headings of Dockerfile steps, pointers to log files, and stack frames. */
 const selectRelevantLines = (lines: string[]): string[] =>
   lines.filter(
     (line) =>

@@ -1,80 +1,80 @@
 import type { FailureCode } from '../contract/deployments.ts'
 
-/** One thing that goes wrong often. `pattern` is tried on each line without its colours; the first pattern of the list that fits any line is taken. */
+/** One common failure. `pattern` is tested against each line without colors; the first pattern of the list that matches any line is used. */
 export interface FailurePattern {
   name: string
   pattern: RegExp
-  /** What failed, as a sentence. `$1` .. are the groups of the pattern. */
+  /** The cause as a sentence. `$1` and so on are the groups of the pattern. */
   message: string
   hint: string
-  /** When the step's own code does not say it. */
+  /** Replaces the failure code of the step. */
   code?: FailureCode
 }
 
-/** Causes before consequences, the particular before the general: `npm error code 1` says less than the line above it. */
+/** Ordered: causes before consequences and specific patterns before general ones. `npm error code 1` says less than the line above it. */
 export const failurePatterns: FailurePattern[] = [
-  // The machine
+  // Machine
   {
     name: 'disk-full',
     pattern: /ENOSPC(?!.*watch)|No space left on device/,
     message: 'The disk is full.',
-    hint: 'Free some space (old deployments, Docker images), then deploy again.',
+    hint: 'Free up space (old deployments, Docker images), then deploy again.',
     code: 'storage_full',
   },
   {
     name: 'file-watchers',
     pattern: /ENOSPC: System limit for number of file watchers reached/,
-    message: 'The build watches files, and the machine’s limit of watchers is reached.',
-    hint: 'Use a build command that builds once and ends, without --watch.',
+    message: 'The build watches files and reached the system limit for file watchers.',
+    hint: 'Use a build command that exits after one build, without --watch.',
   },
   {
     name: 'heap-out-of-memory',
     pattern: /JavaScript heap out of memory|Reached heap limit/,
     message: 'Node ran out of memory.',
-    hint: 'Raise the project’s memory limit, or make the build smaller (source maps off, fewer workers).',
+    hint: 'Raise the project’s memory limit, or reduce the memory use of the build (disable source maps, use fewer workers).',
     code: 'out_of_memory',
   },
   {
     name: 'killed-for-memory',
     pattern: /\bOut of memory\b|\bOOMKilled\b|^Killed$|exit(?:ed with)? code 137|SIGKILL/i,
-    message: 'It was killed because it used more memory than it may.',
-    hint: 'Raise the project’s memory limit, or make the build smaller.',
+    message: 'The process was killed because it exceeded its memory limit.',
+    hint: 'Raise the project’s memory limit, or reduce the memory use of the build.',
     code: 'out_of_memory',
   },
-  // The network
+  // Network
   {
     name: 'next-font-offline',
     pattern:
       /Failed to fetch [`“"']?([^`”"']+?)[`”"']? from Google Fonts|next\/font.*(?:fetch|Failed)|Failed to fetch \S*fonts\.(?:googleapis|gstatic)\.com/,
-    message: 'Next.js could not fetch a font from Google at build time.',
-    hint: 'Check that this machine is online, or keep the font in the repository and use next/font/local.',
+    message: 'Next.js could not download a font from Google Fonts during the build.',
+    hint: 'Check that this machine is online, or add the font to the repository and use next/font/local.',
   },
   {
     name: 'certificate',
     pattern:
       /(SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT(?:_LOCALLY)?|CERT_HAS_EXPIRED|DEPTH_ZERO_SELF_SIGNED_CERT|self[- ]signed certificate|unable to (?:get local issuer|verify the first) certificate)/i,
-    message: 'The certificate of a server that was asked is not trusted ($1).',
-    hint: 'If your network has an authority of its own, start Homeport with NODE_EXTRA_CA_CERTS naming its certificate.',
+    message: 'The TLS certificate of a server is not trusted ($1).',
+    hint: 'If your network uses its own certificate authority, set NODE_EXTRA_CA_CERTS to its certificate and restart Homeport.',
   },
   {
     name: 'registry-unknown-host',
     pattern: /(?:ENOTFOUND|EAI_AGAIN)\b/,
-    message: 'A host on the network could not be found.',
-    hint: 'Check that this machine is online, and the registry in .npmrc or HOMEPORT_NPMRC.',
+    message: 'A hostname could not be resolved.',
+    hint: 'Check that this machine is online and that the registry in .npmrc or HOMEPORT_NPMRC is correct.',
   },
   {
     name: 'registry-unreachable',
     pattern: /\b(ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ESOCKETTIMEDOUT|ERR_SOCKET_TIMEOUT|UND_ERR_CONNECT_TIMEOUT)\b/,
-    message: 'A connection over the network failed ($1).',
-    hint: 'Try again; if it stays so, check the network, the proxy and the registry. At build time a database or an API of yours may also be meant.',
+    message: 'A network connection failed ($1).',
+    hint: 'Deploy again. If it keeps failing, check the network, the proxy and the registry. The build may also be connecting to a database or API of your own.',
   },
   {
     name: 'registry-credentials',
     pattern: /\bE(401|403)\b|ERR_PNPM_FETCH_(401|403)|(?:Request failed|Response Code:?)\D{0,3}"?(401|403)\b|Unable to authenticate/i,
-    message: 'The registry refuses the credentials for a package.',
-    hint: 'A private package needs a token: add it as a variable and name it in .npmrc, such as //registry.example.com/:_authToken=${NPM_TOKEN}.',
+    message: 'The registry rejected the credentials for a package.',
+    hint: 'A private package needs a token: add it as a variable and reference it in .npmrc, for example //registry.example.com/:_authToken=${NPM_TOKEN}.',
   },
-  // Installing
+  // Install
   {
     name: 'npm-lock-out-of-date',
     pattern: /`npm ci` can only install packages when your package\.json and package-lock\.json/,
@@ -90,8 +90,8 @@ export const failurePatterns: FailurePattern[] = [
   {
     name: 'pnpm-lock-broken',
     pattern: /ERR_PNPM_(?:BROKEN_LOCKFILE|LOCKFILE_BREAKING_CHANGE)/,
-    message: 'pnpm-lock.yaml cannot be read by this version of pnpm.',
-    hint: 'Name the version that wrote it in package.json, such as "packageManager": "pnpm@10.33.0", or write the lock file anew.',
+    message: 'This version of pnpm cannot read pnpm-lock.yaml.',
+    hint: 'Set packageManager in package.json to the version that wrote it, for example "packageManager": "pnpm@10.33.0", or regenerate the lock file.',
   },
   {
     name: 'yarn-classic-lock-out-of-date',
@@ -108,118 +108,118 @@ export const failurePatterns: FailurePattern[] = [
   {
     name: 'peer-conflict',
     pattern: /ERESOLVE (?:unable to resolve dependency tree|could not resolve)/,
-    message: 'Two packages want versions of a third that do not fit together (ERESOLVE).',
-    hint: 'Update the packages that npm names. If the app works in spite of it, set the install command of the project to npm install --legacy-peer-deps.',
+    message: 'Two packages require incompatible versions of the same dependency (ERESOLVE).',
+    hint: 'Update the packages that npm lists. If the app works anyway, set the project’s install command to npm install --legacy-peer-deps.',
   },
   {
     name: 'no-such-version',
     pattern:
       /No matching version found for ([^\s]+?)\.?(?:$| while)|YN0082: [│\s]*(\S+): No candidates found|Couldn't find any versions for "([^"]+)"/,
-    message: 'There is no such version of a package: $1$2$3.',
-    hint: 'Correct the version in package.json, write the lock file anew and commit it.',
+    message: 'This package version does not exist: $1$2$3.',
+    hint: 'Fix the version in package.json, regenerate the lock file and commit it.',
   },
   {
     name: 'no-such-package',
     pattern:
       /npm error 404\s+(?:The requested resource )?'?([^'\s]+@[^'\s]+)'? (?:is not in (?:this|the npm) registry|could not be found)|ERR_PNPM_FETCH_404\S*\s+GET \S*?\/([^/\s]+): |YN0035: [│\s]*(\S+): Package not found/,
-    message: 'The registry does not know a package: $1$2$3.',
-    hint: 'Check its name in package.json. A private package needs its registry and a token in .npmrc.',
+    message: 'This package is not in the registry: $1$2$3.',
+    hint: 'Check the package name in package.json. A private package needs its registry and a token in .npmrc.',
   },
   {
     name: 'integrity',
     pattern: /\bEINTEGRITY\b|ERR_PNPM_TARBALL_INTEGRITY|Integrity check failed|YN0018/,
-    message: 'A package is not the one that the lock file was written for.',
-    hint: 'Write the lock file anew with the same registry and commit it; if the package comes from a mirror, check the mirror.',
+    message: 'A package does not match its checksum in the lock file.',
+    hint: 'Regenerate the lock file with the same registry and commit it. If the package comes from a mirror, check the mirror.',
   },
   {
     name: 'workspace-package-missing',
     pattern: /EUNSUPPORTEDPROTOCOL|Unsupported URL Type "workspace:"|ERR_PNPM_WORKSPACE_PKG_NOT_FOUND/,
-    message: 'A package of the workspace is not found.',
-    hint: 'Set root_directory to the app inside the repository, and commit the lock file of the workspace’s root. workspace: needs pnpm or yarn.',
+    message: 'A workspace package was not found.',
+    hint: 'Set root_directory to the app’s folder, and commit the lock file in the root of the workspace. The workspace: protocol needs pnpm or yarn.',
   },
   {
     name: 'engine-mismatch',
     pattern:
       /npm (?:error|ERR!) code EBADENGINE|ERR_PNPM_UNSUPPORTED_ENGINE|The engine "node" is incompatible with this module\. Expected version "([^"]+)"|requires Node\.js? (?:version )?([\^>=\d. |<]+)|You are using Node\.js [\d.]+\. For Next\.js, Node\.js version "([^"]+)"/,
-    message: 'A package does not work with this version of Node.',
-    hint: 'Set the project’s node_version, or name the version in .nvmrc or in engines of package.json ($1$2$3).',
+    message: 'A package does not support this version of Node.',
+    hint: 'Set the project’s node_version, or set the version in .nvmrc or in engines in package.json ($1$2$3).',
   },
   {
     name: 'native-tools-missing',
     pattern:
       /gyp ERR! (?:find Python|stack Error: (?:not found: make|`make` failed|Could not find any Python))|not found: make\b|g\+\+: (?:command )?not found|gyp ERR! build error|make: not found/,
-    message: 'A package must be compiled, and the tools for it (python3, make, g++) are missing or failed.',
-    hint: 'Update the package to a version with prebuilt binaries for this Node, or use a Dockerfile that installs python3, make and g++.',
+    message: 'A native package could not be compiled: the build tools (python3, make, g++) are missing or failed.',
+    hint: 'Update the package to a version with prebuilt binaries for this version of Node, or use a Dockerfile that installs python3, make and g++.',
   },
   {
     name: 'bun-missing',
     pattern: /(?:^|[\s:])bun: (?:command )?not found/,
     message: 'Bun is not installed.',
-    hint: 'Add it to the dependencies (npm install bun) and commit the lock file, or run the script with node.',
+    hint: 'Add bun to the dependencies (npm install bun) and commit the lock file, or run the script with node.',
   },
   {
     name: 'manager-missing',
     pattern: /(?:^|[\s:])(pnpm|yarn|turbo|nx|lerna): (?:command )?not found/,
     message: '$1 is not installed.',
-    hint: 'Name it in package.json: package managers in packageManager, tools in devDependencies, with the lock file written anew.',
+    hint: 'Add it to package.json: a package manager in packageManager, a tool in devDependencies. Then update the lock file and commit both.',
   },
   {
     name: 'wrong-manager',
     pattern: /This project is configured to use (\w+)|ERR_PNPM_OTHER_PM_EXPECTED|Use "(\w+)" for installation in this project|EBADDEVENGINES/,
-    message: 'The project wants another package manager than the one that was used.',
-    hint: 'Name it in packageManager of package.json, or set the install command.',
+    message: 'The project requires a different package manager.',
+    hint: 'Set packageManager in package.json, or set the project’s install command.',
   },
-  // Building
+  // Build
   {
     name: 'missing-script',
     pattern:
       /Missing script: "?([\w:.-]+)"?|ERR_PNPM_NO_SCRIPT\S*\s+Missing script: (\S+)|error Command "([\w:.-]+)" not found|Couldn't find a script named "([^"]+)"/,
     message: 'package.json has no script “$1$2$3$4”.',
-    hint: 'Add the script, or set the project’s build command to one that is there.',
+    hint: 'Add the script, or change the project’s build command to an existing script.',
   },
   {
     name: 'typescript',
     pattern: /([^\s(]+\.[cm]?[tj]sx?)(?:\((\d+),(\d+)\)|:(\d+):(\d+)) ?[:-]? ?-? ?error (TS\d+): (.*)/,
-    message: 'TypeScript found an error in $1, line $2$4: $7 ($6).',
-    hint: 'Correct it there; tsc on your machine shows the same.',
+    message: 'TypeScript error in $1, line $2$4: $7 ($6).',
+    hint: 'Fix the error. Run tsc on your machine to reproduce it.',
   },
   {
     name: 'next-type-error',
     pattern: /^(?:Failed to compile\.?\s*)?Type error: (.*)/,
     message: 'Next.js found a type error: $1',
-    hint: 'The lines above it in the log name the file. next build on your machine shows the same.',
+    hint: 'The log names the file just above this line. Run next build on your machine to reproduce the error.',
   },
   {
     name: 'vite-unresolved-import',
     pattern:
       /(?:\[vite\]:? )?Rol(?:lup|ldown) failed to resolve import "([^"]+)" from "([^"]+)"|\[UNRESOLVED_IMPORT\] (?:Error: )?(?:Could not resolve|Failed to resolve) '([^']+)'(?: in (\S+))?/i,
-    message: 'The import “$1$3” in $2$4 leads nowhere.',
-    hint: 'Install the package that it names and commit the lock file; for a file check its name, capital letters included.',
+    message: 'The import “$1$3” in $2$4 could not be resolved.',
+    hint: 'For a package, install it and commit the lock file. For a file, check its path, including upper and lower case.',
   },
   {
     name: 'esbuild-unresolved-import',
     pattern: /Could not resolve "([^"]+)"/,
-    message: 'The import “$1” leads nowhere.',
-    hint: 'Install the package that it names and commit the lock file; for a file check its name, capital letters included.',
+    message: 'The import “$1” could not be resolved.',
+    hint: 'For a package, install it and commit the lock file. For a file, check its path, including upper and lower case.',
   },
   {
     name: 'module-not-found',
     pattern: /Module not found: (?:Error: )?Can't resolve '([^']+)'(?: in '([^']+)')?/,
-    message: 'The module “$1” is not found.',
-    hint: 'Install the package that it names and commit the lock file; for a file check its name: here capital letters count.',
+    message: 'The module “$1” was not found.',
+    hint: 'For a package, install it and commit the lock file. For a file, check its path, including upper and lower case.',
   },
   {
     name: 'cannot-find-module',
     pattern: /(?:Error: )?Cannot find (?:module|package) '([^']+)'/,
     message: 'Node cannot find “$1”.',
-    hint: 'Is it in dependencies of package.json and in the lock file? For a built file: does the build command make it, and at this path?',
+    hint: 'For a package, add it to dependencies in package.json and commit the lock file. For a built file, check that the build command writes it to this path.',
   },
   {
     name: 'missing-database-url',
     pattern:
       /(?:Missing|Undefined) (?:required )?env(?:ironment)? ?var(?:iable)?s?:? ['"`]?DATABASE_URL\b|Environment variable not found: DATABASE_URL\b|\bDATABASE_URL['"`]? (?:environment variable )?(?:is not (?:set|defined)|is (?:missing|required))/,
     message: 'A variable is missing: DATABASE_URL.',
-    hint: 'Make a database for the project with homeport db create PROJECT, or add DATABASE_URL to its variables, then deploy again.',
+    hint: 'Create a database with homeport db create PROJECT, or add DATABASE_URL to the project’s variables, then deploy again.',
   },
   {
     name: 'missing-variable',
@@ -231,14 +231,14 @@ export const failurePatterns: FailurePattern[] = [
   {
     name: 'prisma-client',
     pattern: /@prisma\/client did not initialize yet/,
-    message: 'Prisma’s client has not been generated.',
+    message: 'The Prisma client has not been generated.',
     hint: 'Run prisma generate before the build: "build": "prisma generate && ..." in package.json.',
   },
   {
     name: 'warnings-as-errors',
     pattern: /Treating warnings as errors because process\.env\.CI = true/,
-    message: 'Create React App takes warnings for errors when CI is set.',
-    hint: 'Correct the warnings above, or set the build command to CI=false npm run build.',
+    message: 'Create React App treats warnings as errors when CI is set.',
+    hint: 'Fix the warnings above, or set the build command to CI=false npm run build.',
   },
   {
     name: 'legacy-openssl',
@@ -249,19 +249,19 @@ export const failurePatterns: FailurePattern[] = [
   {
     name: 'prerender',
     pattern: /Error occurred prerendering page "([^"]+)"|prerender.*\b(?:404|500)\b (\/\S*)/i,
-    message: 'The page $1$2 failed while it was rendered at build time.',
-    hint: 'The lines around it say why; often a variable, a database or an API is missing at build time.',
+    message: 'The page $1$2 failed to render during the build.',
+    hint: 'The surrounding log lines show the cause. Often a variable, a database or an API is not available during the build.',
   },
   {
     name: 'broken-links',
     pattern: /Docusaurus found broken links|(\d+) dead link\(s\) found/,
-    message: 'The site has links that lead nowhere.',
-    hint: 'The log lists them. Correct them, or lower onBrokenLinks (Docusaurus) or set ignoreDeadLinks (VitePress).',
+    message: 'The site has broken links.',
+    hint: 'The log lists them. Fix them, relax onBrokenLinks (Docusaurus) or set ignoreDeadLinks (VitePress).',
   },
   {
     name: 'bundle-budget',
     pattern: /exceeded maximum budget/,
-    message: 'Angular’s bundle is larger than angular.json allows.',
+    message: 'The Angular bundle exceeds a budget in angular.json.',
     hint: 'Raise the budgets in angular.json, or make the bundle smaller.',
   },
   {
@@ -269,44 +269,44 @@ export const failurePatterns: FailurePattern[] = [
     pattern:
       /require is not defined in ES module scope|Cannot use import statement outside a module|ERR_REQUIRE_ESM|module is not defined in ES module scope/,
     message: 'A file mixes require and import.',
-    hint: 'Set "type" in package.json to fit, or give the file the ending .cjs or .mjs.',
+    hint: 'Set "type" in package.json to match, or rename the file to .cjs or .mjs.',
   },
   {
     name: 'syntax-error',
     pattern: /SyntaxError: (.*)|\[PARSE_ERROR\] (?:Error: )?(.*)|\[vite:\w+\] (?:Parse error|Transform failed)(.*)/,
-    message: 'A file cannot be read as code: $1$2$3',
-    hint: 'The lines around it in the log name the file and the place.',
+    message: 'A file has a syntax error: $1$2$3',
+    hint: 'The surrounding log lines name the file and position.',
   },
-  // Starting
+  // Start
   {
     name: 'port-taken',
     pattern: /EADDRINUSE.*?:(\d+)/,
-    message: 'The app listens on the fixed port $1, which is taken.',
-    hint: 'Let it listen on the port that the variable PORT names.',
+    message: 'The app listens on the fixed port $1, which is already in use.',
+    hint: 'Make the app listen on the port in the PORT variable.',
   },
   {
     name: 'privileged-port',
     pattern: /listen EACCES.*?:(\d+)/,
-    message: 'The app may not listen on port $1.',
-    hint: 'Let it listen on the port that the variable PORT names.',
+    message: 'The app is not allowed to listen on port $1.',
+    hint: 'Make the app listen on the port in the PORT variable.',
   },
   {
     name: 'next-without-build',
     pattern: /Could not find a production build in the '([^']+)' directory/,
-    message: 'Next.js finds no build in $1.',
-    hint: 'Let the build command run next build, and do not change distDir between build and start.',
+    message: 'Next.js found no build in $1.',
+    hint: 'Make the build command run next build, and use the same distDir for build and start.',
   },
   {
     name: 'command-not-found',
     pattern:
       /(?:sh|bash)(?:: line)?(?:: \d+)?: ([\w@./-]+): (?:command )?not found|'([\w@./-]+)' is not recognized|exec: "?([\w@./-]+)"?: (?:executable file )?not found/,
     message: 'The command “$1$2$3” is not installed.',
-    hint: 'Install the package that has it (dependencies or devDependencies), and commit the lock file.',
+    hint: 'Add the package that provides it to dependencies or devDependencies, and commit the lock file.',
   },
   {
     name: 'permission',
     pattern: /EACCES: permission denied,? ?(?:\w+)? ?'?([^'\s]*)'?/,
-    message: 'A file may not be written or run: $1.',
-    hint: 'Write only below the app’s own folder, or commit the file with its executable bit.',
+    message: 'A file cannot be written or executed: $1.',
+    hint: 'Write only inside the app’s own folder, or commit the file with its executable bit.',
   },
 ]

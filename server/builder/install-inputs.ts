@@ -19,15 +19,12 @@ const installFiles = [
   '.pnpmfile.mjs',
 ]
 const installFolders = ['patches', '.yarn/patches', '.yarn/plugins', '.yarn/releases', 'prisma']
-/** Scripts around installing that do without the app's own files. */
+/** Install scripts that do not read the app's own files. */
 const harmlessScript =
   /^(husky( install)?|is-ci|lefthook install|simple-git-hooks|patch-package|prisma generate|svelte-kit sync|nuxt prepare|nuxi prepare|astro sync|ngcc|echo\b.*|true|only-allow \w+|npx only-allow \w+|exit 0)$/
 const installScripts = ['preinstall', 'install', 'postinstall', 'prepublish', 'preprepare', 'prepare', 'postprepare']
 
-/**
- * The files that installed packages depend on, relative to the source. `['.']`, all of it, when a script that runs at
- * install time may read anything.
- */
+/** The files that installed packages depend on, relative to the source. `['.']`, the whole source, when an install script may read any file. */
 export async function findInstallInputs(
   source: SourceFolder,
   workspace: Workspace,
@@ -40,13 +37,13 @@ export async function findInstallInputs(
     if (name)
       return {
         inputs: ['.'],
-        why: `Packages are installed again whenever the source changes: “${name}” in ${joinInside(folder, 'package.json')} may read any of it`,
+        why: `Packages are reinstalled whenever the source changes, because “${name}” in ${joinInside(folder, 'package.json')} may read any file`,
       }
     const local = Object.values(manifest.all_dependencies).find((range) => /^(file|link|portal):/.test(range))
     if (local)
       return {
         inputs: ['.'],
-        why: `Packages are installed again whenever the source changes: ${joinInside(folder, 'package.json')} depends on ${local}`,
+        why: `Packages are reinstalled whenever the source changes, because ${joinInside(folder, 'package.json')} depends on ${local}`,
       }
   }
   const inputs = new Set<string>()

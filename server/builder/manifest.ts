@@ -2,7 +2,7 @@ import { parse as parseYaml } from 'yaml'
 import { DetectFailure } from './detect-failure.ts'
 import { joinInside, type SourceFolder } from './source-folder.ts'
 
-/** What of a package.json matters here; anything of the wrong type is as if it were not there. */
+/** The fields of package.json that builds use. A field of the wrong type is treated as missing. */
 export interface Manifest {
   name: string | null
   main: string | null
@@ -13,7 +13,7 @@ export interface Manifest {
   all_dependencies: Record<string, string>
   engines_node: string | null
   package_manager: string | null
-  /** Name in `devEngines.packageManager`: npm refuses to run scripts where another one is named. */
+  /** Name in `devEngines.packageManager`: npm refuses to run scripts when this names another package manager. */
   dev_manager: string | null
   workspaces: string[] | null
 }
@@ -26,7 +26,7 @@ export async function readManifest(source: SourceFolder, directory: string): Pro
   if (json === null)
     throw new DetectFailure(
       `${path} is not a JSON object.`,
-      'A package.json begins with { and names the packages and scripts of the app. Correct the file, then deploy again.',
+      'A package.json starts with { and lists the app’s packages and scripts. Fix the file, then deploy again.',
     )
   const dependencies = toTextRecord(json.dependencies)
   const workspaces = Array.isArray(json.workspaces) ? json.workspaces : toRecord(json.workspaces).packages
@@ -44,7 +44,7 @@ export async function readManifest(source: SourceFolder, directory: string): Pro
   }
 }
 
-/** null: valid JSON, and no object. */
+/** null: the text is valid JSON but not an object. */
 function parseJsonObject(text: string, path: string): Record<string, unknown> | null {
   try {
     const json: unknown = JSON.parse(text.replace(/^\uFEFF/, ''))
@@ -52,13 +52,13 @@ function parseJsonObject(text: string, path: string): Record<string, unknown> | 
   } catch (error) {
     throw new DetectFailure(
       `${path} is not valid JSON: ${error instanceof Error ? error.message : 'unreadable'}.`,
-      'Correct the file, then deploy again.',
+      'Fix the file, then deploy again.',
       error,
     )
   }
 }
 
-/** A YAML file of the source as an object; empty when it is not there. */
+/** A YAML file of the source as an object; null when the file does not exist. */
 export async function readYaml(source: SourceFolder, path: string): Promise<Record<string, unknown> | null> {
   const text = await source.read(path)
   if (text === null) return null
@@ -67,7 +67,7 @@ export async function readYaml(source: SourceFolder, path: string): Promise<Reco
   } catch (error) {
     throw new DetectFailure(
       `${path} is not valid YAML: ${error instanceof Error ? error.message.split('\n')[0] : 'unreadable'}`,
-      'Correct the file, then deploy again.',
+      'Fix the file, then deploy again.',
       error,
     )
   }

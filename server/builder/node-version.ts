@@ -12,16 +12,16 @@ export interface NodeVersion {
   reason: string
 }
 
-/** The version to build and run with: the project's setting, else version files, else `engines`, else the default. */
+/** The Node version for build and start: the project's setting, else a version file, else `engines`, else the default. */
 export async function chooseNodeVersion(source: SourceFolder, directories: string[], manifests: Manifest[], setting: string): Promise<NodeVersion> {
   if (setting !== 'auto') {
     const version = resolveNodeVersion(setting)
     if (!version)
       throw new DetectFailure(
-        `The project’s node_version says “${setting}”, which names no version of Node.`,
+        `The project’s node_version says “${setting}”, which is not a Node version.`,
         'Set it to auto, to a version such as 24 or 22.11.0, or to a range such as >=20.',
       )
-    return { version, reason: `Node ${version}: the project’s node_version says ${setting}` }
+    return { version, reason: `Node ${version}, from the project’s node_version (${setting})` }
   }
   for (const directory of directories) {
     const file = await readFirst(source, directory, ['.nvmrc', '.node-version'])
@@ -35,12 +35,12 @@ export async function chooseNodeVersion(source: SourceFolder, directories: strin
   }
   for (const { engines_node } of manifests) {
     const version = engines_node && resolveNodeVersion(engines_node)
-    if (version) return { version, reason: `Node ${version}: engines in package.json says ${engines_node}` }
+    if (version) return { version, reason: `Node ${version}, from engines in package.json (${engines_node})` }
   }
-  return { version: ltsMajors[0], reason: `Node ${ltsMajors[0]}: nothing in the source asks for another` }
+  return { version: ltsMajors[0], reason: `Node ${ltsMajors[0]} (default): the source does not specify a version` }
 }
 
-/** An exact version stays, a range becomes the newest known major in it; undefined when it cannot be read. */
+/** Keeps an exact version and maps a range to its newest known major; undefined when the text cannot be parsed. */
 export function resolveNodeVersion(text: string): string | undefined {
   const requested = text
     .trim()

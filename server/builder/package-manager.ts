@@ -4,27 +4,27 @@ import { joinInside, type SourceFolder } from './source-folder.ts'
 
 export interface PackageManagerChoice {
   name: 'npm' | 'pnpm' | 'yarn'
-  /** An exact version, or a major that npm resolves; null: the one that comes with Node (npm). */
+  /** An exact version, or a major that npm resolves; null: the npm that comes with Node. */
   version: string | null
-  /** The lock file that it goes by, relative to the install folder. */
+  /** The lock file in use, relative to the install folder. */
   lock: string | null
   install_command: string
   reason: string
-  /** What runs scripts at build time; npm where the manager's own settings would be in the way. */
+  /** The program that runs scripts at build time: npm where the package manager's own settings would interfere. */
   script_runner: 'npm' | 'pnpm' | 'yarn'
 }
 
 const lockFiles = ['pnpm-lock.yaml', 'yarn.lock', 'package-lock.json', 'npm-shrinkwrap.json', 'bun.lock', 'bun.lockb'] as const
 
-/** Whether installing would start in this folder. */
+/** The lock files in a folder; a folder with a lock file is an install folder. */
 export async function findLockFiles(source: SourceFolder, directory: string): Promise<string[]> {
   const names = new Set(await source.list(directory))
   return lockFiles.filter((name) => names.has(name))
 }
 
 /**
- * The package manager of a folder: `packageManager` in package.json, else by its lock file. The commands install
- * development dependencies too, whatever NODE_ENV says: builds need them.
+ * Chooses the package manager of a folder by `packageManager` in package.json, else by the lock file. The commands install development dependencies
+ * regardless of NODE_ENV, because builds need them.
  */
 export async function choosePackageManager(source: SourceFolder, directory: string, manifest: Manifest): Promise<PackageManagerChoice> {
   const locks = await findLockFiles(source, directory)
@@ -51,8 +51,8 @@ const choosers: Record<PackageManagerChoice['name'], ChoosePackageManager> = {
     if (lock) return { name: 'npm', version, lock, install_command: 'npm ci --include=dev', reason: `npm ci: ${lock}`, script_runner: 'npm' }
     const bun = locks.find((name) => name.startsWith('bun'))
     const reason = bun
-      ? `npm install: ${bun} is Bun’s, its versions are not used; packages are installed with npm`
-      : 'npm install: there is no lock file, versions may differ from build to build'
+      ? `npm install: ${bun} is a Bun lock file and is not used; packages are installed with npm`
+      : 'npm install: no lock file, so versions may differ between builds'
     return { name: 'npm', version, lock: null, install_command: 'npm install --include=dev', reason, script_runner: 'npm' }
   },
   async pnpm(source, directory, version, locks) {
@@ -63,7 +63,7 @@ const choosers: Record<PackageManagerChoice['name'], ChoosePackageManager> = {
         ...common,
         version: version ?? '10',
         install_command: 'pnpm install --no-frozen-lockfile --prod=false',
-        reason: 'pnpm install: there is no pnpm-lock.yaml',
+        reason: 'pnpm install: no pnpm-lock.yaml',
       }
     const format = (await source.read(joinInside(directory, lock)))?.match(/^lockfileVersion:\s*['"]?(\d+)/m)?.[1]
     const byFormat: Record<string, string> = { 5: '7', 6: '8', 9: '10' }
@@ -82,7 +82,7 @@ const choosers: Record<PackageManagerChoice['name'], ChoosePackageManager> = {
     const chosen = version ?? release ?? (text.includes('__metadata:') || Object.keys(settings).length > 0 ? '4' : '1.22.22')
     const common = { name: 'yarn', version: chosen, lock } as const
     if (chosen.startsWith('1.') || chosen === '1') {
-      const reason = lock ? `yarn install --frozen-lockfile: ${lock} of yarn 1` : 'yarn install: there is no yarn.lock'
+      const reason = lock ? `yarn install --frozen-lockfile: ${lock} (Yarn 1)` : 'yarn install: no yarn.lock'
       return {
         ...common,
         script_runner: 'yarn',
@@ -90,15 +90,16 @@ const choosers: Record<PackageManagerChoice['name'], ChoosePackageManager> = {
         reason,
       }
     }
-    // A plain node must be able to start the app: Plug'n'Play would need a loader. `yarn run` would then miss its own files.
+    // The app must start with plain node, and Plug'n'Play would need a loader. `yarn run` would not find its own files without Plug'n'Play, so npm
+    // runs the scripts.
     const isForced = settings.nodeLinker === undefined || settings.nodeLinker === 'pnp'
-    const reason = `yarn install${lock ? ` --immutable: ${lock}` : ': there is no yarn.lock'}${isForced ? '; into node_modules instead of Plug’n’Play' : ''}`
+    const reason = `yarn install${lock ? ` --immutable: ${lock}` : ': no yarn.lock'}${isForced ? '; into node_modules instead of Plug’n’Play' : ''}`
     const install = `${isForced ? 'YARN_NODE_LINKER=node-modules ' : ''}yarn install${lock ? ' --immutable' : ' --no-immutable'}`
     return { ...common, script_runner: isForced ? 'npm' : 'yarn', install_command: install, reason }
   },
 }
 
-/** Versions that a user's own install command implies: `pnpm i` needs pnpm. */
+/** The package manager that a user's own install command implies: `pnpm i` needs pnpm. */
 export function parseManagerName(command: string): PackageManagerChoice['name'] | null {
   const name = command.trim().split(/\s+/)[0]
   return name === 'npm' || name === 'pnpm' || name === 'yarn' ? name : null

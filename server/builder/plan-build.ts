@@ -16,34 +16,34 @@ export interface PlanOptions {
   /** Absolute path of the source. */
   folder: string
   settings: BuildSettings
-  /** Whether the runtime can build a Dockerfile; when not, one is passed over if anything else can be built. */
+  /** Whether the runtime can build a Dockerfile. If not, a Dockerfile is skipped when the app can be built without it. */
   has_docker?: boolean
 }
 
-/** Looks at a source and decides what is to be done with it. Reads only; runs nothing. Throws DetectFailure. */
+/** Inspects a source and plans its build. Only reads files; runs no commands. Throws DetectFailure. */
 export async function planBuild({ folder, settings, has_docker = true }: PlanOptions): Promise<BuildPlan> {
   const source = await openSourceFolder(folder)
   const directory = joinInside('.', settings.root_directory.trim() || '.')
   if (!(await source.isFolder(directory))) {
     throw new DetectFailure(
       `The source has no folder “${directory}”.`,
-      'Correct root_directory in the project’s settings. A link that leads out of the repository is not followed.',
+      'Fix root_directory in the project settings. Links that leave the repository are not followed.',
     )
   }
   const dockerfile = await planDockerfile(source, directory)
   const manifest = await readManifest(source, directory)
   if (dockerfile && has_docker) {
     const overridden = (['node_version', 'install_command', 'build_command'] as const).filter((name) => settings[name] !== 'auto')
-    const note = overridden.length > 0 ? [`${overridden.join(', ')} of the project’s settings have no effect on a Dockerfile`] : []
+    const note = overridden.length > 0 ? [`${overridden.join(', ')} in the project settings have no effect on a Dockerfile`] : []
     return { framework: 'dockerfile', explanation: [...dockerfile.why, ...note], work: dockerfile.work }
   }
-  const skippedNotes = dockerfile ? ['A Dockerfile was found, but there is no Docker engine: the app is built without it'] : []
+  const skippedNotes = dockerfile ? ['A Dockerfile was found, but Docker is not available: the app is built without it'] : []
   if (!manifest) {
     const detection = await plainSite({ source, directory })
     if (detection) return planWithoutPackages(source, directory, settings, detection, skippedNotes)
     if (dockerfile)
       throw new DetectFailure(
-        'The source has a Dockerfile, and this instance has no Docker engine.',
+        'The app needs its Dockerfile, but Docker is not available on this instance.',
         'Install Docker and start it, then deploy again.',
       )
     throw await createNothingFoundFailure(source, directory)
@@ -94,25 +94,25 @@ async function planNode(source: SourceFolder, directory: string, manifest: Manif
     ...detection.explanation,
     node.reason,
     ...(installSetting !== null
-      ? [`Install: ${installSetting}, from the project’s settings`]
+      ? [`Install: ${installSetting}, from the project settings`]
       : hasPackages
         ? [detected.reason]
-        : ['Nothing to install: package.json names no packages']),
+        : ['Nothing to install: package.json has no dependencies']),
     ...(workspace.directory !== directory
-      ? [`A workspace: packages are installed in ${workspace.directory === '.' ? 'the root of the source' : workspace.directory}`]
+      ? [`Workspace: packages are installed in ${workspace.directory === '.' ? 'the source root' : workspace.directory}`]
       : []),
-    ...(dependencies.length > 0 ? [`Built before it, because it needs them: ${dependencies.join(', ')}`] : []),
+    ...(dependencies.length > 0 ? [`Workspace dependencies, built first: ${dependencies.join(', ')}`] : []),
     ...(buildSetting !== null
-      ? [`Build: ${buildSetting}, from the project’s settings`]
+      ? [`Build: ${buildSetting}, from the project settings`]
       : build === null
         ? ['Nothing to build: package.json has no build script']
         : [`Build: ${build}`]),
     ...(procfileCommand && work.kind === 'server'
-      ? ['Start: the web line of Procfile']
+      ? ['Start: the web process in the Procfile']
       : work.kind === 'server'
         ? [`Start: ${work.start_command.join(' ')}`]
         : []),
-    ...(work.kind === 'static' ? [`Served: the files of ${joinInside(directory, work.output_directory)}`] : []),
+    ...(work.kind === 'static' ? [`Output: ${joinInside(directory, work.output_directory)}`] : []),
     ...(inputs.why ? [inputs.why] : []),
   ]
   const common = {
@@ -141,7 +141,7 @@ async function planNode(source: SourceFolder, directory: string, manifest: Manif
   }
 }
 
-/** The first detector that knows the app decides: frameworks with a server, site generators, servers, bundlers, plain files. */
+/** The first detector that matches decides. Order: frameworks with a server, site generators, servers, bundlers, plain files. */
 async function detectFramework(app: DetectionContext, workspace: Workspace): Promise<FrameworkDetection> {
   const detection = await findFramework(app)
   if (detection) return detection
@@ -150,12 +150,12 @@ async function detectFramework(app: DetectionContext, workspace: Workspace): Pro
   const apps = await findApps(app, workspace)
   if (apps.length > 0)
     throw new DetectFailure(
-      `This is a repository of several packages, and nothing says which app to deploy. Apps found: ${apps.join(', ')}.`,
-      `Set root_directory to the folder of the app, such as ${apps[0]}; each app is a project of its own.`,
+      `This repository contains several apps, and root_directory is not set. Apps found: ${apps.join(', ')}.`,
+      `Set root_directory to the app’s folder, for example ${apps[0]}. Create one project per app.`,
     )
   throw new DetectFailure(
-    `${joinInside(app.directory, 'package.json')} names no framework that Homeport knows, and nothing says how the app starts.`,
-    'Add a start script to package.json, such as "start": "node server.js", or a Dockerfile. If the app lies in a subfolder, set root_directory.',
+    `${joinInside(app.directory, 'package.json')} lists no supported framework and has no start script.`,
+    'Add a start script to package.json, such as "start": "node server.js", or add a Dockerfile. If the app is in a subfolder, set root_directory.',
   )
 }
 
@@ -169,7 +169,7 @@ async function findFramework(app: DetectionContext): Promise<FrameworkDetection 
 
 const maxApps = 10
 
-/** Folders below with something to deploy: members of the workspace, else what a look finds. */
+/** Folders below the app that can be deployed: members of the workspace, else the apps that a scan of subfolders finds. */
 async function findApps(app: DetectionContext, workspace: Workspace): Promise<string[]> {
   if (workspace.directory !== app.directory) return []
   if (workspace.members.size === 0) return findNestedApps(app.source, app.directory, await app.source.list(app.directory))
@@ -177,14 +177,14 @@ async function findApps(app: DetectionContext, workspace: Workspace): Promise<st
   for (const [directory, manifest] of workspace.members) {
     if (apps.length >= maxApps) break
     const member = { ...app, directory, manifest, build_script: manifest.scripts.build ?? '' }
-    // An app whose own configuration is wrong is an app.
+    // A member with an invalid configuration still counts as an app.
     const isApp = (await planDockerfile(app.source, directory)) !== null || (await findFramework(member).catch(() => true))
     if (isApp) apps.push(directory)
   }
   return apps
 }
 
-/** What builds the app: its own script, else the framework's command; what it needs of its workspace comes first. */
+/** The command that builds the app: its own script, else the framework's command, after the builds of its workspace dependencies. */
 function createBuildCommand(app: DetectionContext, detection: FrameworkDetection, dependencies: string[]): string | null {
   const script = app.manifest.scripts.build !== undefined ? `${app.script_runner} run build` : detection.default_build
   if (script === null) return null
@@ -200,7 +200,7 @@ async function planWithoutPackages(
   detection: FrameworkDetection,
   notes: string[],
 ): Promise<BuildPlan> {
-  if (detection.work.kind !== 'static') throw new DetectFailure('There is no package.json.', 'Add one with a start script.')
+  if (detection.work.kind !== 'static') throw new DetectFailure('The source has no package.json.', 'Add a package.json with a start script.')
   const node = await chooseNodeVersion(source, [directory], [], settings.node_version)
   const install = settings.install_command === 'auto' ? null : settings.install_command
   const build = settings.build_command === 'auto' ? null : settings.build_command
@@ -210,8 +210,8 @@ async function planWithoutPackages(
     explanation: [
       ...notes,
       ...detection.explanation,
-      ...(install ? [`Install: ${install}, from the project’s settings`] : []),
-      ...(build ? [`Build: ${build}, from the project’s settings`] : []),
+      ...(install ? [`Install: ${install}, from the project settings`] : []),
+      ...(build ? [`Build: ${build}, from the project settings`] : []),
     ],
     work: {
       kind: 'static',
@@ -249,13 +249,13 @@ async function createNothingFoundFailure(source: SourceFolder, directory: string
   const language = otherLanguages.find(([file]) => names.includes(file))
   if (language)
     return new DetectFailure(
-      `${where} is a ${language[1]} app (${language[0]}), and has no Dockerfile.`,
-      'Add a Dockerfile: Homeport builds anything that has one.',
+      `${where} is a ${language[1]} app (${language[0]}) without a Dockerfile.`,
+      'Add a Dockerfile. Homeport builds any app that has one.',
     )
   const nested = await findNestedApps(source, directory, names)
   const message = `${where} has no package.json, no Dockerfile and no index.html.`
-  if (nested.length > 0) return new DetectFailure(message, `There is an app in ${nested.join(', ')}: set root_directory to it.`)
-  return new DetectFailure(message, 'Add one of them, or set root_directory to the folder of the app.')
+  if (nested.length > 0) return new DetectFailure(message, `Set root_directory to the app’s folder. Found: ${nested.join(', ')}.`)
+  return new DetectFailure(message, 'Add one of them, or set root_directory to the app’s folder.')
 }
 
 async function findNestedApps(source: SourceFolder, directory: string, names: string[]): Promise<string[]> {

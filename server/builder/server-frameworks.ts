@@ -22,13 +22,13 @@ const next: Detector = async (app) => {
   const output = findConfigSetting(config, 'output')
   const folder = normalizePath(findConfigSetting(config, 'distDir'))
   if (output === 'export') {
-    explanation.push('next.config says output: export: its files are served as a static site')
+    explanation.push('output: export in next.config: served as a static site')
     return { ...base, explanation, work: { kind: 'static', output_directory: folder ?? 'out', spa_fallback: false } }
   }
   const ownServer = getOwnServerCommand(app)
-  // Where the site lies in the standalone folder is known for a package that is its own root.
+  // The position of the site in the standalone folder is known only for a package that is its own root.
   if (output === 'standalone' && !ownServer && folder === undefined && app.directory === '.') {
-    explanation.push('next.config says output: standalone: its own small server is started')
+    explanation.push('output: standalone in next.config: its standalone server is started')
     const copy =
       "node -e \"const f=require('fs');f.cpSync('.next/static','.next/standalone/.next/static',{recursive:true});if(f.existsSync('public'))f.cpSync('public','.next/standalone/public',{recursive:true})\""
     return {
@@ -38,7 +38,7 @@ const next: Detector = async (app) => {
       work: { kind: 'server', start_command: ['node', '.next/standalone/server.js'], variables: { HOSTNAME: '0.0.0.0' } },
     }
   }
-  // A port in the script would win over PORT, so the framework's server is started by itself then.
+  // A port in the script would override PORT, so the framework's server is started directly.
   const script = app.manifest.scripts.start ?? ''
   const hasFixedPort = /\bnext start\b.*\s(-p|--port|-H|--hostname)\b/.test(script)
   return {
@@ -56,13 +56,13 @@ const nuxt: Detector = async (app) => {
   const config = await readConfig(app, 'nuxt.config')
   if (/\bnux(t|i) generate\b/.test(app.build_script) || /\bpreset\s*:\s*['"]static['"]/.test(config)) {
     const isSpa = /\bssr\s*:\s*false/.test(config)
-    explanation.push('It is generated as a static site')
+    explanation.push('Generated as a static site')
     return { ...base, explanation, work: { kind: 'static', output_directory: '.output/public', spa_fallback: isSpa } }
   }
   return { ...base, explanation, work: { kind: 'server', start_command: getOwnServerCommand(app) ?? ['node', '.output/server/index.mjs'] } }
 }
 
-/** adapter-node trusts these headers, which the edge sets itself on every request. */
+/** adapter-node trusts these headers. The edge sets them on every request. */
 const svelteVariables = { PROTOCOL_HEADER: 'x-forwarded-proto', HOST_HEADER: 'x-forwarded-host' }
 
 const svelteKit: Detector = async (app) => {
@@ -74,7 +74,7 @@ const svelteKit: Detector = async (app) => {
   const adapter = config.match(/['"](@sveltejs\/adapter-[a-z-]+|svelte-adapter-[a-z-]+)['"]/)?.[1] ?? '@sveltejs/adapter-auto'
   if (adapter === '@sveltejs/adapter-static') {
     const fallback = findConfigSetting(config, 'fallback')
-    explanation.push('adapter-static: its files are served as a static site')
+    explanation.push('adapter-static: served as a static site')
     return {
       ...base,
       explanation,
@@ -86,8 +86,8 @@ const svelteKit: Detector = async (app) => {
     }
   }
   if (adapter === '@sveltejs/adapter-auto') {
-    // adapter-auto knows no plain server; under this variable it takes adapter-node.
-    explanation.push('adapter-auto: it is built for Node, with adapter-node')
+    // adapter-auto does not detect a plain server; this variable makes it use adapter-node.
+    explanation.push('adapter-auto: built for Node with adapter-node')
     const work = { kind: 'server', start_command: ['node', 'build'], variables: svelteVariables } as const
     return { ...base, explanation, build_prefix: 'GCP_BUILDPACKS=1', work: { ...work, start_command: [...work.start_command] } }
   }
@@ -112,7 +112,7 @@ const astro: Detector = async (app) => {
     const start = getOwnServerCommand(app)
     if (isMiddleware && !start)
       throw new DetectFailure(
-        'Astro is built as middleware, and nothing starts a server with it.',
+        'Astro is built as middleware, and package.json has no script that starts a server with it.',
         "Set mode: 'standalone' for @astrojs/node, or add a start script to package.json.",
       )
     return {
@@ -125,7 +125,7 @@ const astro: Detector = async (app) => {
   if (adapter && output !== 'static') throw createWrongPlatformFailure('Astro', adapter, '@astrojs/node')
   return {
     ...base,
-    explanation: [...explanation, 'No server adapter: its files are served as a static site'],
+    explanation: [...explanation, 'No server adapter: served as a static site'],
     work: { kind: 'static', output_directory: out, spa_fallback: false },
   }
 }
@@ -144,7 +144,7 @@ const reactRouter: Detector = async (app) => {
   }
   const out = normalizePath(findConfigSetting(config, 'buildDirectory')) ?? 'build'
   if (/\bssr\s*:\s*false/.test(config)) {
-    explanation.push('ssr: false: it is served as a single-page app')
+    explanation.push('ssr: false: served as a single-page app')
     return { ...base, explanation, work: { kind: 'static', output_directory: `${out}/client`, spa_fallback: true } }
   }
   const server = usesVite ? `./${out}/server/index.js` : './build/index.js'
@@ -164,7 +164,7 @@ const nest: Detector = async (app) => {
   return { framework: 'nestjs', explanation, default_build: 'nest build', work: { kind: 'server', start_command: start } }
 }
 
-/** Libraries whose apps start themselves; the first that package.json names is the one that is told. */
+/** Libraries of apps that start their own server. The first one in package.json is named in the explanation. */
 const serverLibraries: [dependency: string, framework: string, label: string][] = [
   ['express', 'express', 'Express'],
   ['fastify', 'fastify', 'Fastify'],
@@ -177,25 +177,25 @@ const serverLibraries: [dependency: string, framework: string, label: string][] 
 
 const staticServeScript = /^(npx (-y |--yes )?)?serve(\s|$)/
 
-/** An app with a server library that has a way to start; a library that only serves a static build's development does not count. */
+/** An app with a server library and a start command. A server library that only serves a static build during development does not count. */
 export const nodeServer: Detector = async (app) => {
   const library = serverLibraries.find(([dependency]) => app.manifest.dependencies[dependency] !== undefined)
   const start = await findServerStart(app)
   if (!start) return null
-  // The files that its start script would serve need no server of the app.
+  // A start script that only serves static files needs no server.
   if (!library && staticServeScript.test(app.manifest.scripts.start ?? '') && ((await vite(app)) ?? (await bundler(app)))) return null
   if (library?.[1] === 'hono' && !hasDependency(app, '@hono/node-server') && hasDependency(app, 'wrangler'))
     throw createWrongPlatformFailure('Hono', 'wrangler (Cloudflare Workers)', '@hono/node-server')
   const explanation = library ? explainFound(app, library[2], library[0]) : `Node app found (${start.why})`
   return {
     framework: library?.[1] ?? 'node',
-    explanation: library ? [explanation, `It is started by ${start.why}`] : [explanation],
+    explanation: library ? [explanation, `Started by ${start.why}`] : [explanation],
     default_build: null,
     work: { kind: 'server', start_command: start.command, ...(library?.[1] === 'fastify' ? { variables: { FASTIFY_ADDRESS: '0.0.0.0' } } : {}) },
   }
 }
 
-/** How a plain server starts: Procfile, start script, `main`, or a file with a usual name. */
+/** The start command of a plain server: Procfile, start script, `main`, or a file with a common name. */
 async function findServerStart(app: DetectionContext): Promise<{ command: string[]; why: string } | null> {
   const { scripts, main } = app.manifest
   for (const name of ['start:prod', 'start:production', 'start', 'serve:prod']) {
@@ -234,12 +234,12 @@ async function findServerStart(app: DetectionContext): Promise<{ command: string
   return null
 }
 
-/** A loose file is taken for a server only if it says that it listens. */
+/** A loose file counts as a server only if its code listens on a port. */
 async function looksLikeServer(app: DetectionContext, path: string): Promise<boolean> {
   return /\.listen\s*\(|createServer\s*\(|\bserve\s*\(/.test((await app.source.read(joinInside(app.directory, path))) ?? '')
 }
 
-/** `web:` of a Procfile is what its author wants to run. It may hold variables, so a shell reads it. */
+/** The `web:` process of a Procfile. The command may contain variables, so a shell runs it. */
 export async function readProcfileCommand(app: DetectionContext): Promise<string[] | null> {
   const text = await app.source.read(joinInside(app.directory, 'Procfile'))
   const line = text?.match(/^web:\s*(.+)$/m)?.[1]?.trim()
@@ -248,8 +248,8 @@ export async function readProcfileCommand(app: DetectionContext): Promise<string
 
 function createWrongPlatformFailure(label: string, adapter: string, instead: string): DetectFailure {
   return new DetectFailure(
-    `This ${label} app is built for another platform (${adapter}).`,
-    `Install ${instead} and use it in the configuration: it makes a server that runs anywhere.`,
+    `This ${label} app is configured for another platform (${adapter}).`,
+    `Install ${instead} and use it in the configuration. It builds a server that runs on Node.`,
   )
 }
 

@@ -26,13 +26,13 @@ const angular: Detector = async (app) => {
   const options = toRecord(build.options)
   const output = typeof options.outputPath === 'string' ? { base: options.outputPath } : toRecord(options.outputPath)
   const folder = normalizePath(toText(output.base) ?? undefined) ?? `dist/${name}`
-  // The application builder parts what browsers get from what a server needs; the older one does not.
+  // The application builder separates browser files from server files; the older builder does not.
   const isApplication = (toText(build.builder) ?? ':application').endsWith(':application')
   const browser = typeof output.browser === 'string' ? output.browser : 'browser'
   const directory = isApplication && browser ? `${folder}/${browser}` : folder
   const isServer = isApplication && options.ssr !== undefined && options.ssr !== false && options.outputMode !== 'static'
   if (isServer) {
-    explanation.push('Server-side rendering: its server is started')
+    explanation.push('Server-side rendering: the built server is started')
     return { ...base, explanation, work: { kind: 'server', start_command: ['node', `${folder}/server/server.mjs`] } }
   }
   return { ...base, explanation, work: { kind: 'static', output_directory: directory, spa_fallback: options.outputMode !== 'static' } }
@@ -46,7 +46,7 @@ const createReactApp: Detector = async (app) => {
     framework: 'create-react-app',
     explanation: [explainFound(app, 'Create React App', tool)],
     default_build: 'react-scripts build',
-    // Under CI, which builds here are, it would take every warning for an error.
+    // Builds run with CI=true, which makes Create React App treat every warning as an error.
     build_prefix: 'CI=false',
     cache_directories: ['node_modules/.cache'],
     work: { kind: 'static', output_directory: folder, spa_fallback: true },
@@ -131,14 +131,14 @@ const uiLibraries: [dependency: string, label: string][] = [
   ['@builder.io/qwik', 'Qwik'],
 ]
 
-/** What Nitro builds, whichever framework is on top of it. */
+/** The server that Nitro builds, regardless of the framework on top of it. */
 const nitroEntry = '.output/server/index.mjs'
 const qwikEntries = ['express', 'fastify', 'node-server'].flatMap((name) => [`server/entry.${name}.js`, `server/entry.${name}.mjs`])
 
-/** Without Nitro TanStack Start leaves a handler for requests, and no program that listens. */
+/** Without Nitro, TanStack Start builds a request handler but no program that listens. */
 const tanstackEntry = 'dist/server/server.js'
 
-/** Frameworks on Vite whose build may be a server or a static site, by adapters and presets: its output tells. */
+/** Vite frameworks that build a server or a static site, depending on adapters and presets. The build output shows which. */
 const builtServers: [dependency: RegExp, framework: string, label: string, output: string][] = [
   [/^@tanstack\/(react-|solid-)?start$/, 'tanstack-start', 'TanStack Start', 'dist/client'],
   [/^@solidjs\/start$/, 'solidstart', 'SolidStart', '.output/public'],
@@ -152,15 +152,18 @@ export const serverOrStatic: Detector = async (app) => {
     if (dependency === undefined) continue
     const default_build =
       framework === 'nitro' ? 'nitro build' : hasDependency(app, 'vinxi') ? 'vinxi build' : framework === 'qwik' ? 'qwik build' : 'vite build'
-    // `vinxi start` starts what the build left, as the platform does.
+    // `vinxi start` starts the built server, as the platform does.
     const start = app.manifest.scripts.start?.trim() === 'vinxi start' ? null : getStartCommand(app)
     if (start) {
-      const explanation = [explainFound(app, label, dependency), `It is started by the script start in ${joinInside(app.directory, 'package.json')}`]
+      const explanation = [explainFound(app, label, dependency), `Started by the script start in ${joinInside(app.directory, 'package.json')}`]
       return { framework, explanation, default_build, work: { kind: 'server', start_command: start } }
     }
     return {
       framework,
-      explanation: [explainFound(app, label, dependency), 'A server is started if the build leaves one, else its files are served as a static site'],
+      explanation: [
+        explainFound(app, label, dependency),
+        'If the build outputs a server, it is started; otherwise the files are served as a static site',
+      ],
       default_build,
       work: {
         kind: 'static',
@@ -183,7 +186,7 @@ export const vite: Detector = async (app) => {
   const pages = new Set(config.match(/[\w./-]+\.html(?=['"`])/g))
   const isMultiPage = /appType\s*:\s*['"]mpa['"]/.test(config) || pages.size > 1
   const explanation = [`${explainFound(app, 'Vite', 'vite')}${uiLibrary ? `, with ${uiLibrary}` : ''}`]
-  explanation.push(isMultiPage ? 'Several pages: an unknown path is a 404' : 'One page: unknown paths get index.html, so that its router can answer')
+  explanation.push(isMultiPage ? 'Multiple pages: unknown paths return 404' : 'Single-page app: unknown paths return index.html')
   return {
     framework: 'vite',
     explanation,
@@ -192,30 +195,30 @@ export const vite: Detector = async (app) => {
   }
 }
 
-/** `outDir` counts from `root`, and often steps out of it: `root: 'src', outDir: '../dist'`. */
+/** `outDir` is relative to `root` and often outside of it: `root: 'src', outDir: '../dist'`. */
 function resolveOutputDirectory(root: string, out: string | undefined): string | undefined {
   if (out === undefined || root === '.') return normalizePath(out)
   return out.startsWith('../') ? `../${normalizePath(out.slice(3)) ?? 'dist'}` : normalizePath(out)
 }
 
-/** Other bundlers: nothing to start, and the usual folder. */
+/** Other bundlers: a static site in the usual output folder. */
 export const bundler: Detector = async (app) => {
   const tool = ['parcel', 'parcel-bundler', '@rspack/core', '@rsbuild/core', 'webpack', 'rollup', 'esbuild'].find((name) => hasDependency(app, name))
   if (!tool || app.build_script === '') return null
   const out = normalizePath(findCommandOption(app.build_script, ['--dist-dir', '--out-dir', '-d', '--outdir', '--output-path', '-o'])) ?? 'dist'
   return {
     framework: tool.startsWith('parcel') ? 'parcel' : tool.replace(/^@|\/core$/g, ''),
-    explanation: [`${explainFound(app, 'A bundler', tool)}; its result is expected in ${out}`],
+    explanation: [`${explainFound(app, 'Bundler', tool)}; output folder: ${out}`],
     default_build: null,
     work: { kind: 'static', output_directory: out, spa_fallback: true },
   }
 }
 
-/** A folder with an index.html and nothing to build. */
+/** A folder with an index.html and no build. */
 export async function plainSite(app: Pick<DetectionContext, 'source' | 'directory'>): Promise<FrameworkDetection | null> {
   for (const folder of ['.', 'public', 'dist', 'build', 'site', 'www', 'html', 'htdocs', '_site']) {
     if (!(await app.source.has(joinInside(joinInside(app.directory, folder), 'index.html')))) continue
-    const explanation = [`A plain website found (${joinInside(joinInside(app.directory, folder), 'index.html')}): its files are served as they are`]
+    const explanation = [`Static website found (${joinInside(joinInside(app.directory, folder), 'index.html')}): served without a build`]
     return { framework: 'html', explanation, default_build: null, work: { kind: 'static', output_directory: folder, spa_fallback: false } }
   }
   return null
@@ -223,7 +226,7 @@ export async function plainSite(app: Pick<DetectionContext, 'source' | 'director
 
 function parseJsonWithComments(text: string): unknown {
   try {
-    // angular.json may hold comments and trailing commas.
+    // angular.json may contain comments and trailing commas.
     return JSON.parse(text.replace(/("(?:\\.|[^"\\])*")|\/\/.*$|\/\*[\s\S]*?\*\//gm, '$1').replace(/("(?:\\.|[^"\\])*")|,(?=\s*[}\]])/g, '$1'))
   } catch {
     return {}

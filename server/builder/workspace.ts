@@ -3,19 +3,19 @@ import { readManifest, readYaml, type Manifest } from './manifest.ts'
 import { findLockFiles } from './package-manager.ts'
 import { joinInside, type SourceFolder } from './source-folder.ts'
 
-/** Where an app's packages are installed, and its neighbours in a workspace. */
+/** The folder where an app's packages are installed, and the other packages of its workspace. */
 export interface Workspace {
   /** Folder of the lock file, relative to the source. */
   directory: string
   manifest: Manifest
-  /** The packages of the workspace by folder, without the root; empty when it is none. */
+  /** The packages of the workspace by folder, without the root; empty when the app is not in a workspace. */
   members: Map<string, Manifest>
 }
 
 const maxDepth = 6
 const maxMembers = 500
 
-/** The nearest folder at or above the app that owns it: a workspace that counts it among its packages, else the app itself. */
+/** Finds the workspace of an app: the nearest folder at or above it whose workspace patterns include the app, else the app itself. */
 export async function findWorkspace(source: SourceFolder, app: string, own: Manifest): Promise<Workspace> {
   for (let directory = app; ; directory = posix.dirname(directory)) {
     const manifest = directory === app ? own : await readManifest(source, directory)
@@ -24,7 +24,7 @@ export async function findWorkspace(source: SourceFolder, app: string, own: Mani
       const isMember = directory === app || matchesPatterns(posix.relative(directory, app), patterns)
       if (isMember) return { directory, manifest, members: await readMembers(source, directory, patterns) }
     }
-    // A lock of its own makes it independent of what lies above.
+    // An app with its own lock file is independent of the folders above.
     if (directory === app && (await findLockFiles(source, app)).length > 0) break
     if (directory === '.') break
   }
@@ -63,7 +63,7 @@ async function readMembers(source: SourceFolder, root: string, patterns: string[
   return members
 }
 
-/** Packages of the workspace that the app needs and that have a build script, each after what it needs itself. */
+/** Packages of the workspace that the app depends on and that have a build script, in dependency order. */
 export function findDependenciesToBuild(workspace: Workspace, app: string, manifest: Manifest): string[] {
   const byName = new Map([...workspace.members].flatMap(([folder, member]) => (member.name === null ? [] : [[member.name, folder] as const])))
   const order: string[] = []

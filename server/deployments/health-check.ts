@@ -153,7 +153,7 @@ function createUnhealthyFailure(facts: {
     return new BuildFailure(
       'health_check_failed',
       `The HEALTHCHECK of the Dockerfile did not pass for ${Math.round(facts.timeout / 1000)} s.`,
-      `Run its command in the container to see why.${facts.lastCheck.output === '' ? '' : ` Its last output:\n${facts.lastCheck.output}`}`,
+      `Run its command in the container to see why.${facts.lastCheck.output === '' ? '' : ` Last output:\n${facts.lastCheck.output}`}`,
     )
   if (facts.lastStatus !== undefined)
     return new BuildFailure(

@@ -332,7 +332,7 @@ describe('installing', () => {
 
 describe('what cannot be built here', () => {
   test.for([
-    ['a folder above the source', { 'index.html': '' }, { root_directory: '../other' }, 'leads out', 'inside the repository'],
+    ['a folder above the source', { 'index.html': '' }, { root_directory: '../other' }, 'is outside of the source', 'inside the repository'],
     ['another language', { 'go.mod': 'module x' }, {}, 'Go app', 'Dockerfile'],
     ['an app further down', { 'apps/web/package.json': '{}' }, {}, 'no package.json', 'apps/web'],
     [
@@ -359,11 +359,11 @@ describe('what cannot be built here', () => {
       { 'package.json': '{"private":true}', 'front/package.json': '{}', 'back/package.json': '{}' },
       {},
       'Apps found: back, front.',
-      'such as back',
+      'for example back',
     ],
-    ['packages and no start', { 'package.json': needs({ lodash: '4' }) }, {}, 'nothing says how the app starts', 'start script'],
+    ['packages and no start', { 'package.json': needs({ lodash: '4' }) }, {}, 'has no start script', 'start script'],
     ['a package.json of 65 MiB', { 'package.json': `{"name":"${'x'.repeat(65 * 1024 * 1024)}"}` }, {}, 'no package.json', 'root_directory'],
-    ['broken YAML', { 'package.json': '{}', 'pnpm-workspace.yaml': 'packages: [' }, {}, 'not valid YAML', 'Correct the file'],
+    ['broken YAML', { 'package.json': '{}', 'pnpm-workspace.yaml': 'packages: [' }, {}, 'not valid YAML', 'Fix the file'],
   ] as const)('%s', async ([, files, settings, message, hint]) => {
     await expect(planOf(files, settings)).rejects.toMatchObject({
       code: 'detect_failed',
@@ -381,6 +381,6 @@ describe('what cannot be built here', () => {
   test('a Dockerfile without Docker is passed over when the app can be built', async () => {
     const plan = await planOf({ Dockerfile: 'FROM scratch', 'index.html': '' }, {}, { has_docker: false })
     expect(plan.framework).toBe('html')
-    expect(plan.explanation[0]).toContain('no Docker engine')
+    expect(plan.explanation[0]).toContain('Docker is not available')
   })
 })

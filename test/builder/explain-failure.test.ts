@@ -41,12 +41,12 @@ describe('a good build has no failure in it', () => {
 describe('what no pattern knows', () => {
   test('the command’s own end is told, with the last lines as output and without frames', () => {
     const told = explainFailure(['step 1 ok', 'Error: the flux is off', '    at run (/app/a.js:1:1)', '', 'Node.js v24.21.0'], 'build', ended)
-    expect(told).toEqual({ ...ended, hint: 'Look at it. Its last output:\nstep 1 ok\nError: the flux is off' })
+    expect(told).toEqual({ ...ended, hint: 'Look at it. Last output:\nstep 1 ok\nError: the flux is off' })
   })
 
   test('what the builder of Docker says of its own steps is left out', () => {
     const lines = ['[stage-0 1/4] FROM node:24', 'CACHED [stage-0 2/4] WORKDIR /app', '[3/4] COPY . .', '[build 4/4] RUN make', 'flux is off']
-    expect(explainFailure(lines, 'build', ended).hint).toBe('Look at it. Its last output:\nflux is off')
+    expect(explainFailure(lines, 'build', ended).hint).toBe('Look at it. Last output:\nflux is off')
   })
 
   test('an empty log', () => {

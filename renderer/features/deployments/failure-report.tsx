@@ -29,7 +29,7 @@ export function FailureReport({
           <Prose text={failure.message} />
         </h2>
         <p>
-          <Prose text={errorLine ? (failure.hint.split(' Its last output:\n')[0] ?? '') : failure.hint} />
+          <Prose text={errorLine ? (failure.hint.split(' Last output:\n')[0] ?? '') : failure.hint} />
         </p>
         {errorLine && (
           <figure className="failure-lines" aria-label="Where it went wrong">
