@@ -2,23 +2,21 @@ import { hostname, networkInterfaces } from 'node:os'
 import { isIPv4 } from 'node:net'
 import { createDomainChecker } from '../dns/domain-checker.ts'
 import { createDomainVerifier, type DomainVerifier, type DomainVerifierOptions } from '../features/domain-verifier.ts'
-import type { SettingsService } from '../features/settings.ts'
 import { isLanAddress, readLanAddresses } from '../network/lan-addresses.ts'
-import type { PlatformOptions } from '../options.ts'
-
-type PlatformDomainVerifierOptions = Pick<DomainVerifierOptions, 'db' | 'clock' | 'refreshHosts'> & {
-  options: Pick<PlatformOptions, 'host' | 'hostnames' | 'registrar'>
-  settings: SettingsService
-  /** Replaces the addresses of this machine. */
-  lan_addresses: (() => string[]) | undefined
-}
+import type { PlatformContext } from './context.ts'
 
 /** Creates the verifier of custom domains, with its DNS client and the addresses of this machine. */
-export function createPlatformDomainVerifier({ options, settings, lan_addresses, ...parts }: PlatformDomainVerifierOptions): DomainVerifier {
+export function createPlatformDomainVerifier(
+  { options, host, store, settings, clock }: PlatformContext,
+  { refreshHosts }: Pick<DomainVerifierOptions, 'refreshHosts'>,
+): DomainVerifier {
+  const { lan_addresses } = host
   const instanceHostnames = [`${hostname().split('.')[0]}.local`, ...options.hostnames].map((name) => name.toLowerCase().replace(/:\d+$/, ''))
   return createDomainVerifier({
-    ...parts,
-    dns: createDomainChecker({ resolvers: () => settings.current().dns_resolvers, clock: parts.clock }),
+    db: store.db,
+    clock,
+    refreshHosts,
+    dns: createDomainChecker({ resolvers: () => settings.current().dns_resolvers, clock }),
     platformIp: () => settings.current().platform_ip ?? findEdgeAddress({ host: options.host, is_lan: settings.current().lan, lan_addresses }),
     instanceAddresses: () =>
       settings.current().platform_ip === null ? loopbackAndLanAddresses(options.host, settings.current().lan, lan_addresses) : [],

@@ -4,31 +4,30 @@ import { createDomainOrders, type DomainOrderDeps } from '../features/domain-ord
 import { createDomainRenewals } from '../features/domain-renewals.ts'
 import { runDnsChecks } from '../features/dns-checks.ts'
 import type { DomainSales } from '../features/deps.ts'
-import type { SettingsService } from '../features/settings.ts'
 import { isoTime } from '../lib/clock.ts'
-import type { PlatformOptions } from '../options.ts'
 import { createRegistrars } from '../registrar/index.ts'
 import { countLocalDomains, findLocalZone, listFailingDomains } from '../store/owned-domains.ts'
 import type { PeriodicJobs } from '../maintenance/periodic-jobs.ts'
+import type { PlatformContext } from './context.ts'
 
-type StartDomainSalesOptions = Omit<DomainOrderDeps, 'registrars'> & {
-  options: Pick<PlatformOptions, 'registrar'>
-  settings: SettingsService
-  rounds: PeriodicJobs
+interface DomainSalesParts {
+  deployments: Pick<DomainOrderDeps, 'refreshHosts'>
+  domainVerifier: Pick<DomainOrderDeps, 'platformIp'>
+  jobs: Pick<PeriodicJobs, 'add'>
 }
 
 /** Starts domain sales: the registrar, hourly renewals, and the DNS server for local domains. */
-export async function startDomainSales({
-  options,
-  settings,
-  rounds,
-  ...shared
-}: StartDomainSalesOptions): Promise<DomainSales & { checks(): Promise<DoctorCheck[]>; close(): Promise<void> }> {
-  const { db, clock, log, platformIp } = shared
-  const orderDeps = { ...shared, registrars: createRegistrars(options.registrar, clock) }
+export async function startDomainSales(
+  { options, store, sealer, settings, clock, log, onClose }: PlatformContext,
+  { deployments, domainVerifier, jobs }: DomainSalesParts,
+): Promise<DomainSales & { checks(): Promise<DoctorCheck[]> }> {
+  const { db } = store
+  const { platformIp } = domainVerifier
+  const { refreshHosts } = deployments
+  const orderDeps = { db, sealer, clock, log, platformIp, refreshHosts, registrars: createRegistrars(options.registrar, clock) }
   const now = () => isoTime(clock.now())
   const orders = createDomainOrders(orderDeps)
-  rounds.add('bought_names', createDomainRenewals(orderDeps, orders))
+  jobs.add('bought_names', createDomainRenewals(orderDeps, orders))
 
   const dns = createDnsServer({
     log,
@@ -42,6 +41,7 @@ export async function startDomainSales({
   })
   const applyDnsServerSetting = () => dns.listen(settings.current().dns_server)
   await applyDnsServerSetting()
+  onClose(() => dns.close())
 
   return {
     registrars: orderDeps.registrars,
@@ -57,6 +57,5 @@ export async function startDomainSales({
         listenError: dns.listenError(),
       })
     },
-    close: dns.close,
   }
 }

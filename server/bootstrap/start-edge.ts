@@ -1,40 +1,23 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import type { StatusPage, Route } from '../edge/edge.ts'
+import type { DeploymentService } from '../deployments/service.ts'
 import { createEdge } from '../edge/server.ts'
-import type { InstanceIdentity } from '../features/bootstrap-instance.ts'
 import { createMetricsRecorder } from '../features/metrics-recorder.ts'
-import type { SettingsService } from '../features/settings.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Log } from '../lib/log.ts'
 import { newSecret } from '../lib/token.ts'
 import { createLocalHttps } from '../tls/local-https-service.ts'
-import type { PlatformOptions } from '../options.ts'
-import { type PlatformHost, connectableHost, formatHostForUrl } from '../platform.ts'
+import { connectableHost, formatHostForUrl } from '../platform.ts'
 import { createCertificateAuthorityStore } from '../store/certificate-authority.ts'
 import { listLocalHostnames } from '../store/domains.ts'
-import type { Store } from '../store/store.ts'
-import type { Sealer } from '../store/sealer.ts'
+import { listProjectIdsWithoutCaching } from '../store/projects.ts'
+import type { PlatformContext } from './context.ts'
 
-interface StartEdgeOptions {
-  options: PlatformOptions
-  host: PlatformHost
-  store: Store
-  sealer: Sealer
-  settings: SettingsService
-  identity: InstanceIdentity
-  clock: Clock
-  log: Log
-  /** Comes from the deployment service, which is created after the edge. */
-  statusPageFor(name: string): StatusPage | undefined
-  wake(route: Route): void
-}
+export type PlatformEdge = Awaited<ReturnType<typeof startEdge>>
 
 /** Starts the edge with its cache and ports, the local hostnames that lead to it, and its metrics. */
-export async function startEdge({ options, host, store, sealer, settings, identity, clock, log, statusPageFor, wake }: StartEdgeOptions) {
-  const { data_dir } = options
+export async function startEdge({ options, host, data_dir, store, events, sealer, settings, identity, urls, clock, log, onClose }: PlatformContext) {
   const displayedHost = formatHostForUrl(options.host)
-  const urls = { api: '', edge: '', edge_https: null as string | null, dashboard: '' }
+  /** Set by `connect`: an app that sleeps, starts or is gone is a matter of its deployment. */
+  let deployments: Pick<DeploymentService, 'getStatusPage' | 'wakeApp'> | undefined
   let httpsFellBack = false
   const localHttps = createLocalHttps({
     store: createCertificateAuthorityStore(store.db, sealer),
@@ -47,7 +30,7 @@ export async function startEdge({ options, host, store, sealer, settings, identi
     https: () => ({ url: urls.edge_https, fell_back: httpsFellBack }),
     system: { ...options, ...host.names },
   })
-  const unsubscribe = store.events.subscribe((event) => event.type === 'project_changed' && localHttps.scheduleHostsFileSync())
+  const unsubscribe = events.subscribe((event) => event.type === 'project_changed' && localHttps.scheduleHostsFileSync())
   localHttps.scheduleHostsFileSync()
 
   const probe_secret = newSecret()
@@ -55,8 +38,8 @@ export async function startEdge({ options, host, store, sealer, settings, identi
     log,
     clock,
     probe_secret,
-    resolveUnknownHost: statusPageFor,
-    wake,
+    resolveUnknownHost: (name) => deployments?.getStatusPage(name),
+    wake: (route) => deployments?.wakeApp(route.project_id, route.deployment_id ?? ''),
     isMetricsEnabled: () => settings.current().metrics,
     private_cookie: identity.cookie_name,
     getTlsCredentials: localHttps.identityFor,
@@ -84,17 +67,23 @@ export async function startEdge({ options, host, store, sealer, settings, identi
     if (secure.fell_back && !options.edge_https_port_may_change)
       throw new Error(`Port ${options.edge_https_port} for HTTPS is taken. Choose another with --edge-https-port, or 0 for any.`)
     httpsFellBack = secure.fell_back
+    for (const id of await store.db.read(listProjectIdsWithoutCaching)) edge.cache.setEnabled(id, false)
+    onClose(close)
     urls.edge = `http://${displayedHost}:${plain.port}`
     urls.edge_https = `https://${displayedHost}:${secure.port}`
     return {
       edge,
-      names: localHttps,
+      localHttps,
       metrics,
       probe_secret,
-      /** The URLs of the API are added once it listens. */
-      urls,
       plain,
       secure,
+      /** The address of an app by its host name. */
+      getAppUrl: (name: string) => `http://${name}:${plain.port}`,
+      /** Called once, when the deployment service is there. */
+      connect(service: NonNullable<typeof deployments>) {
+        deployments = service
+      },
       /** Where the platform's own requests to an app go. HTTPS is used too when plain HTTP is redirected to it. */
       addressFor(wantsHttps: boolean) {
         const is_secure = wantsHttps || settings.current().https_redirect
@@ -104,7 +93,6 @@ export async function startEdge({ options, host, store, sealer, settings, identi
         ...(plain.fell_back ? [`Port ${options.edge_port} is taken: the edge is at ${urls.edge} instead.`] : []),
         ...(secure.fell_back ? [`Port ${options.edge_https_port} is taken: HTTPS is at ${urls.edge_https} instead.`] : []),
       ],
-      close,
     }
   } catch (error) {
     await close()

@@ -1,27 +1,18 @@
-import type { Clock } from '../lib/clock.ts'
 import { type Environment, variableOf } from '../lib/environment.ts'
-import type { Log } from '../lib/log.ts'
-import type { PlatformOptions } from '../options.ts'
-import type { PlatformHost } from '../platform.ts'
 import { chooseRuntime } from '../runtime/choose-runtime.ts'
 import { createDockerEngine } from '../runtime/docker/engine.ts'
 import { createRuntimes } from '../runtime/index.ts'
 import type { RuntimeOptions } from '../runtime/runtime.ts'
+import type { PlatformContext } from './context.ts'
+
+export type PlatformRuntimes = Awaited<ReturnType<typeof startRuntimes>>
 
 /** Creates the client of the Docker engine and the runtimes by name, and chooses the runtime of new deployments. */
-export async function startRuntimes({
-  options,
-  host,
-  ...facts
-}: {
-  options: PlatformOptions
-  host: PlatformHost
-  instance_id: string
-  log: Log
-  clock: Clock
-}) {
+export async function startRuntimes({ options, host, identity, log, clock }: PlatformContext) {
   const runtimeOptions: RuntimeOptions = {
-    ...facts,
+    instance_id: identity.instance_id,
+    log,
+    clock,
     data_dir: options.data_dir,
     ...(options.ca_file === null ? {} : { ca_file: options.ca_file }),
     ...(options.npmrc_file === null ? {} : { npmrc_file: options.npmrc_file }),

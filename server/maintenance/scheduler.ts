@@ -3,7 +3,7 @@ import type { Log } from '../lib/log.ts'
 import type { Db } from '../store/store.ts'
 import type { BackupOptions } from './backup/write-backup.ts'
 import { type Backups, createBackups } from './backup/backups.ts'
-import { createRestoreFinisher, type FinishRestoreOptions } from './restore/finish-restore.ts'
+import { createRestoreFinisher, type FinishRestoreOptions, type RebuildDeployment } from './restore/finish-restore.ts'
 import { createPeriodicJobs, type PeriodicJobs } from './periodic-jobs.ts'
 
 /** How an instance looks after itself: backups, what is due every hour, and what a restored one has to catch up on. */
@@ -13,7 +13,7 @@ export interface MaintenanceScheduler {
   /** Of a restored folder, before the apps start. */
   restoreDatabases(): Promise<void>
   /** The engine runs: begins the rounds. Returns what a person should know. */
-  start(): Promise<string[]>
+  start(rebuild: RebuildDeployment): Promise<string[]>
   close(): Promise<void>
 }
 
@@ -21,7 +21,7 @@ export interface MaintenanceScheduler {
 const restoreTimeout_ms = 600_000
 
 export async function createMaintenanceScheduler(
-  options: BackupOptions & { db: Db; log: Log } & Pick<FinishRestoreOptions, 'rebuild' | 'restoreDatabase'>,
+  options: BackupOptions & { db: Db; log: Log } & Pick<FinishRestoreOptions, 'restoreDatabase'>,
 ): Promise<MaintenanceScheduler> {
   const backups = await createBackups(options)
   const jobs = createPeriodicJobs(options)
@@ -32,9 +32,9 @@ export async function createMaintenanceScheduler(
     backups,
     jobs,
     restoreDatabases: () => restoreFinisher.restoreDatabases(timeoutSignal(options.clock, restoreTimeout_ms)),
-    async start() {
+    async start(rebuild) {
       jobs.start()
-      return restoreFinisher.finish()
+      return restoreFinisher.finish(rebuild)
     },
     async close() {
       await jobs.close()

@@ -12,14 +12,15 @@ export function assertRestoreComplete(dataDir: string): void {
   throw new Error(`A restore into ${dataDir} was cut off, so nothing in it is whole. Run it again: homeport restore FILE --data ${dataDir}`)
 }
 
+/** Deploys the source of a deployment again. */
+export type RebuildDeployment = (row: { id: string; project_id: string }) => Promise<unknown>
+
 export interface FinishRestoreOptions {
   data_dir: string
   db: Db
   log: Log
   /** Makes a database of its row and fills it; may be repeated. */
   restoreDatabase(db_name: string, sql: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void>
-  /** Deploys the very source of a deployment again. */
-  rebuild(row: { id: string; project_id: string }): Promise<unknown>
 }
 
 /** What a restored folder needs of a running instance: its databases filled, and built again what was not in the backup. */
@@ -27,7 +28,7 @@ export interface RestoreFinisher {
   /** Before the apps start. What cannot be done now, because an engine is away, is tried again every hour. */
   restoreDatabases(signal: AbortSignal): Promise<void>
   /** Once the engine runs. Returns what a person should know. */
-  finish(): Promise<string[]>
+  finish(rebuild: RebuildDeployment): Promise<string[]>
 }
 
 export async function createRestoreFinisher(options: FinishRestoreOptions): Promise<RestoreFinisher> {
@@ -55,13 +56,13 @@ export async function createRestoreFinisher(options: FinishRestoreOptions): Prom
       restoreRecord = undefined
     },
 
-    async finish() {
+    async finish(rebuild) {
       if (!restoreRecord) return []
       const unbuilt = await db.read((tx) =>
         listCurrentDeployments(tx).filter((row) => row.artifact === null && listOpenDeployments(tx, row.project_id).length === 0),
       )
       for (const row of unbuilt) {
-        await options.rebuild(row).catch((error: unknown) => log.error('not_rebuilt', { deployment: row.id, error }))
+        await rebuild(row).catch((error: unknown) => log.error('not_rebuilt', { deployment: row.id, error }))
       }
       const pendingDumps = await listDumps(folder)
       const notices = [`This instance was restored from the backup of ${restoreRecord.created_at}.`]

@@ -1,59 +1,32 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { BillingService } from '../billing/billing-service.ts'
 import { version } from '../contract/index.ts'
 import type { RuntimeStatus } from '../contract/instance.ts'
 import type { Authenticator } from '../features/authenticator.ts'
 import { createBillingWebhook } from '../features/billing.ts'
-import type { InstanceIdentity } from '../features/bootstrap-instance.ts'
 import { createHandlers, createResourceAuthorizer, type FeatureDeps } from '../features/index.ts'
 import { createRegistration } from '../features/registration.ts'
 import type { IdempotencyStore } from '../features/idempotency-store.ts'
-import { createPurgeTokenLookup, type CachePurger } from '../features/cache-purge.ts'
-import type { SettingsService } from '../features/settings.ts'
+import { createPurgeTokenLookup } from '../features/cache-purge.ts'
 import { createRemoteForwarder } from '../features/remotes.ts'
 import { createPasswordSignIn } from '../features/password-sign-in.ts'
 import { createApiServer, type ApiServerOptions } from '../api/server.ts'
-import type { LanAccess } from '../network/lan.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Log } from '../lib/log.ts'
+import { describeListenError } from '../lib/listen-error.ts'
 import { verifyPassword } from '../lib/password.ts'
-import type { PlatformOptions } from '../options.ts'
-import type { PlatformHost } from '../platform.ts'
-import type { Store } from '../store/store.ts'
+import { formatHostForUrl } from '../platform.ts'
+import type { PlatformContext } from './context.ts'
+import type { PlatformLan } from './create-lan.ts'
 
-interface PlatformApiServerOptions {
-  options: Pick<PlatformOptions, 'dashboard_dir' | 'hostnames' | 'stripe'>
-  host: PlatformHost
-  featureDeps: FeatureDeps
+interface ApiParts {
+  features: FeatureDeps
   authenticator: Authenticator
-  identity: InstanceIdentity
   idempotencyStore: IdempotencyStore
-  billing: BillingService
-  purge: CachePurger
-  settings: SettingsService
+  lan: PlatformLan
   runtime: RuntimeStatus
-  lan(): LanAccess | undefined
-  store: Store
-  clock: Clock
-  log: Log
 }
 
-/** Creates the API server with all its handlers. It does not listen yet. */
-export function createPlatformApiServer({
-  options,
-  host,
-  featureDeps,
-  authenticator,
-  identity,
-  billing,
-  purge,
-  settings,
-  runtime,
-  store,
-  clock,
-  log,
-  ...parts
-}: PlatformApiServerOptions) {
+/** Starts the API server with all its handlers, on the wanted port or, where it may change, on the next free one. */
+export async function startApi(context: PlatformContext, { features, authenticator, idempotencyStore, lan, runtime }: ApiParts) {
+  const { options, host, store, settings, identity, urls, clock, log, onClose } = context
   const startedAt_ms = clock.monotonic()
   const eventLoopDelay = monitorEventLoopDelay({ resolution: 10 })
   eventLoopDelay.enable()
@@ -63,28 +36,28 @@ export function createPlatformApiServer({
     compare: (password, stored, from) => verifyPassword(password, stored, from, host.password_cost),
   })
   const apiOptions: ApiServerOptions = {
-    handlers: createHandlers(featureDeps),
-    resolveResource: createResourceAuthorizer(featureDeps),
-    callRemote: createRemoteForwarder(featureDeps),
-    idempotencyStore: parts.idempotencyStore,
+    handlers: createHandlers(features),
+    resolveResource: createResourceAuthorizer(features),
+    callRemote: createRemoteForwarder(features),
+    idempotencyStore,
     authenticate: authenticator,
     isCredentialActive: authenticator.isCredentialActive,
     redeemSignInCode: authenticator.redeemSignInCode,
     findSignInCode: authenticator.findSignInCode,
     signInByPassword,
-    joining: createRegistration(featureDeps, signInByPassword, authenticator, host.password_cost),
+    joining: createRegistration(features, signInByPassword, authenticator, host.password_cost),
     owner_email: identity.owner.email,
     cookie_name: identity.cookie_name,
     dashboard_dir: options.dashboard_dir,
     has_card_form: options.stripe !== null,
-    billingWebhook: createBillingWebhook(billing),
-    purgeWebhook: { findProject: createPurgeTokenLookup(store.db), purge: (projectId, what) => purge(projectId, what, 'webhook') },
+    billingWebhook: createBillingWebhook(features.billing),
+    purgeWebhook: { findProject: createPurgeTokenLookup(store.db), purge: (projectId, what) => features.purge(projectId, what, 'webhook') },
     rateLimits: () => {
       const { rate_limit_authenticated, rate_limit_anonymous } = settings.current()
       return { window_ms: 60_000, authenticated: rate_limit_authenticated, anonymous: rate_limit_anonymous }
     },
     hosts: () => options.hostnames,
-    networkHosts: () => parts.lan()?.hosts() ?? [],
+    networkHosts: lan.hosts,
     health: async () => ({
       status: 'ok' as const,
       version,
@@ -101,12 +74,17 @@ export function createPlatformApiServer({
     clock,
     log,
   }
-  const apiServer = createApiServer(host.api?.(apiOptions) ?? apiOptions)
-  return {
-    ...apiServer,
-    async close(closeOptions: Parameters<typeof apiServer.close>[0]) {
-      await apiServer.close(closeOptions)
-      eventLoopDelay.disable()
-    },
-  }
+  const server = createApiServer(host.api?.(apiOptions) ?? apiOptions)
+  onClose(async () => {
+    await server.close({ grace_ms: 2_000 })
+    eventLoopDelay.disable()
+  })
+  const port = await server.listen({ host: options.host, port: options.port, fallback: options.port_may_change }).catch((cause: unknown) => {
+    const reason = describeListenError(cause)
+    throw reason === undefined ? cause : new Error(`Port ${options.port} is ${reason}. Choose another with --port, or 0 for any.`, { cause })
+  })
+  urls.api_fell_back = options.port !== 0 && port !== options.port
+  urls.api = `http://${formatHostForUrl(options.host)}:${port}`
+  urls.dashboard = `${urls.api}/app/`
+  return { server, port }
 }

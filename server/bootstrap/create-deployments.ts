@@ -1,0 +1,65 @@
+import { explainFailure, planBuild } from '../builder/index.ts'
+import { plans } from '../contract/plans.ts'
+import type { DatabaseService } from '../database/database-service.ts'
+import { createGitWatcher } from '../deployments/git-watcher.ts'
+import { createDeploymentService } from '../deployments/service.ts'
+import type { CachePurger } from '../features/cache-purge.ts'
+import { effectivePlanOfAccount } from '../features/plans.ts'
+import type { ScreenshotService } from '../screenshots/screenshot-service.ts'
+import { type SourceFetcher, watchRepository } from '../source/index.ts'
+import type { PlatformContext } from './context.ts'
+import type { PlatformEdge } from './start-edge.ts'
+import type { PlatformRuntimes } from './start-runtimes.ts'
+
+interface DeploymentParts {
+  runtimes: PlatformRuntimes
+  edge: PlatformEdge
+  databases: DatabaseService
+  source: SourceFetcher
+  screenshots: ScreenshotService
+  purge: CachePurger
+}
+
+/** Creates the deployment service, and the watcher that deploys what is pushed to linked repositories. */
+export function createDeployments(context: PlatformContext, { runtimes, edge, databases, source, screenshots, purge }: DeploymentParts) {
+  const { options, data_dir, store, sealer, events, settings, urls, clock, log, onClose } = context
+  const deployments = createDeploymentService({
+    store,
+    edge: edge.edge,
+    databases,
+    runtimes: runtimes.runtimes,
+    default_runtime: runtimes.runtime.name,
+    fetchSource: source.fetchSource,
+    planBuild,
+    explainFailure,
+    sealer,
+    events,
+    clock,
+    log,
+    data_dir,
+    settings: settings.current,
+    purgeEdgeCache: async (projectId, name) => {
+      const purged = name === undefined ? purge(projectId, { all: true }, 'deploy') : edge.edge.cache.purgeHost(projectId, name)
+      // A deploy does not wait for a failed disk removal, because the running edge no longer serves the purged entries.
+      await purged.catch((error: unknown) => log.error('cache_not_purged', { project: projectId, error }))
+    },
+    getPlanLimits: (tx, account) => plans[effectivePlanOfAccount(tx, account, clock.now())],
+    urlOf: edge.getAppUrl,
+    deleteScreenshots: screenshots.remove,
+    dashboardUrlOf: (slug) => `${urls.dashboard}projects/${slug}`,
+    cpus: options.cpus,
+  })
+  edge.connect(deployments)
+  const watcher = createGitWatcher({
+    store,
+    events,
+    clock,
+    log,
+    sealer,
+    deployments,
+    listBranches: source.listBranches,
+    followRepository: watchRepository,
+  })
+  onClose(() => watcher.close())
+  return { deployments, watcher }
+}

@@ -1,0 +1,24 @@
+import { createDatabaseService } from '../database/database-service.ts'
+import { createDumpStore } from '../database/dump-store.ts'
+import { createDatabaseServers } from '../database/index.ts'
+import type { PlatformContext } from './context.ts'
+import type { PlatformRuntimes } from './start-runtimes.ts'
+
+/** Starts the databases of projects and the store of their dumps. */
+export async function startDatabases(context: PlatformContext, { docker, runtime }: PlatformRuntimes) {
+  const { options, data_dir, store, sealer, events, clock, log, onClose } = context
+  const dumps = await createDumpStore({ db: store.db, data_dir, clock, log })
+  onClose(() => dumps.close())
+  const databases = createDatabaseService({
+    db: store.db,
+    sealer,
+    events,
+    clock,
+    log,
+    servers: createDatabaseServers({ engine: docker, data_dir, clock, log, environment: options.environment }),
+    default_runtime: runtime.name,
+    beforeDrop: async (opened) => void (await dumps.write(opened, 'drop')),
+  })
+  await databases.start()
+  return { databases, dumps }
+}
