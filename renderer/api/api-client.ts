@@ -119,6 +119,6 @@ function buildRequestUrl(base: string, id: RoutedOperationId, input: { params?: 
 
 /** One step of a path. Two dots would be a step upwards, however they are written. */
 function encodePathSegment(text: string): string {
-  if (/^\.{1,2}$/.test(text)) throw new ApiProblem('bad_answer', `“${text}” is no name that the platform would give.`)
+  if (/^\.{1,2}$/.test(text)) throw new ApiProblem('bad_answer', `“${text}” is not a valid name.`)
   return encodeURIComponent(text)
 }

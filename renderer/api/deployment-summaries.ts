@@ -50,7 +50,7 @@ export function createSummaryLoader(client: Pick<ApiClient, 'call'>): SummaryLoa
     try {
       const { glances } = await client.call('listGlances', { query: { slugs: [...group.keys()].join(',') } })
       for (const { slug, latest, serving } of glances) group.get(slug)?.resolve({ latest, serving })
-      for (const { reject } of group.values()) reject(new ApiProblem('project_not_found', 'There is no such project any more.', { status: 404 }))
+      for (const { reject } of group.values()) reject(new ApiProblem('project_not_found', 'This project no longer exists.', { status: 404 }))
     } catch (error) {
       // An instance of an earlier version.
       isBatchUnsupported ||= error instanceof ApiProblem && error.code === 'route_not_found'

@@ -22,14 +22,13 @@ export async function fetchFile(
       if (!next || next.done) break
       chunks.push(next.value)
       bytes += next.value.byteLength
-      if (bytes > max_bytes)
-        throw new ApiProblem('payload_too_large', `The file is larger than ${max_bytes / 2 ** 20} MiB packed, which no upload may be.`)
+      if (bytes > max_bytes) throw new ApiProblem('payload_too_large', `The file is larger than ${max_bytes / 2 ** 20} MiB, the limit for uploads.`)
       onProgress(bytes)
     }
   } catch (error) {
     void reader?.cancel().catch(() => undefined)
     if (signal.aborted || error instanceof ApiProblem) throw error
-    throw new ApiProblem('unreachable', 'The file came only in part: the connection was cut. Try again.', { cause: error })
+    throw new ApiProblem('unreachable', 'The download stopped early because the connection was lost. Try again.', { cause: error })
   }
   return new Blob(chunks, { type: response.headers.get('content-type') ?? '' })
 }

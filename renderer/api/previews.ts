@@ -35,7 +35,7 @@ export function useUpdateWatching(slug: string) {
 
 /** Looks at the repository at once. */
 export function useCheckRepository(slug: string) {
-  return useApiMutation('checkRepository', { successMessage: 'Looked at the repository.', onSuccess: useStoreWatching(slug) })
+  return useApiMutation('checkRepository', { successMessage: 'Repository checked.', onSuccess: useStoreWatching(slug) })
 }
 
 /** Both answer with how it is watched from then on. */

@@ -31,7 +31,7 @@ export function sessionQuery(client: ApiClient) {
 function requireCompleteSession(session: ApiResponse<'getSession'>): ApiResponse<'getSession'> {
   const { instance, user } = (session ?? {}) as Partial<ApiResponse<'getSession'>>
   if (instance?.runtime && user) return session
-  throw new ApiProblem('bad_answer', 'The instance did not say who you are there. It may be of another version than this dashboard.')
+  throw new ApiProblem('bad_answer', 'The instance did not return your account. Its version may differ from this dashboard’s.')
 }
 
 export function useProjects() {

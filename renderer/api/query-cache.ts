@@ -68,7 +68,7 @@ export function removeProject(cache: QueryClient, slug: string): void {
   ])
     cache.removeQueries({ queryKey: key, type: 'inactive' })
   // The page of the project, here or in another window, is told that it is gone: to ask for it would be answered 404.
-  const error = new ApiProblem('project_not_found', 'There is no such project any more.', { status: 404 })
+  const error = new ApiProblem('project_not_found', 'This project no longer exists.', { status: 404 })
   const project = cache.getQueryCache().find({ queryKey: queryKeys.project(slug), exact: true })
   void project?.cancel({ silent: true }).then(() => project.setState({ data: undefined, status: 'error', error, fetchStatus: 'idle' }))
 }

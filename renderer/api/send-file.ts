@@ -21,7 +21,7 @@ export function sendFile(url: string, file: Blob, { type, signal, onProgress }: 
     request.setRequestHeader('content-type', type)
     for (const [name, value] of Object.entries(sessionHeaders())) request.setRequestHeader(name, value)
     request.upload.addEventListener('progress', ({ loaded }) => onProgress?.(loaded, file.size))
-    request.addEventListener('abort', () => reject(signal?.reason ?? new DOMException('The sending was stopped.', 'AbortError')))
+    request.addEventListener('abort', () => reject(signal?.reason ?? new DOMException('The upload was canceled.', 'AbortError')))
     request.addEventListener('error', () => reject(unreachableProblem(undefined)))
     request.addEventListener('load', () => {
       const { status, responseText: text } = request

@@ -107,7 +107,7 @@ export function Chart({
       style={{ height }}
       role="slider"
       tabIndex={0}
-      aria-label={`${label}; arrow keys go through time`}
+      aria-label={`${label}; use the arrow keys to move through time`}
       aria-orientation="horizontal"
       aria-valuemin={0}
       aria-valuemax={Math.max(0, count - 1)}

@@ -4,7 +4,7 @@ import type { HelpTopic } from '../../server/contract/help.ts'
 import './help-link.css'
 
 /** Leads to the page that says more; nothing where there is none. */
-export function HelpLink({ topic, children = 'What to do' }: { topic: HelpTopic | null | undefined; children?: string }) {
+export function HelpLink({ topic, children = 'How to fix it' }: { topic: HelpTopic | null | undefined; children?: string }) {
   if (!topic) return null
   return (
     <Link href={`/help/${topic}`} className="help-link">

@@ -28,7 +28,7 @@ export function SecretDialog({ title, description, secret, kind, onClose, childr
       <div className="stack" onCopy={() => setCopied(true)}>
         <p className="secret">
           <code>{secret}</code>
-          <CopyButton text={secret} label={`Copy the ${kind}`} onCopied={() => setCopied(true)} />
+          <CopyButton text={secret} label={`Copy ${kind}`} onCopied={() => setCopied(true)} />
         </p>
         {typeof children === 'function' ? children(() => setCopied(true)) : children}
       </div>
@@ -36,7 +36,7 @@ export function SecretDialog({ title, description, secret, kind, onClose, childr
         {isConfirmingClose && !isCopied && (
           <>
             <p className="secret-question" role="alert">
-              Close without copying? The {kind} is not shown again.
+              Close without copying? You won’t see the {kind} again.
             </p>
             <Button onClick={onClose}>Close anyway</Button>
           </>

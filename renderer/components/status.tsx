@@ -60,8 +60,8 @@ export function stepBadge(status: StepStatus, isReached = true): StatusBadgeData
 }
 
 export const checkBadges: Record<'ok' | 'warning' | 'failed', StatusBadgeData> = {
-  ok: { label: 'Good', shape: 'disc', tone: 'live' },
-  warning: { label: 'Look at this', shape: 'ring', tone: 'busy' },
+  ok: { label: 'OK', shape: 'disc', tone: 'live' },
+  warning: { label: 'Needs attention', shape: 'ring', tone: 'busy' },
   failed: { label: 'Failed', shape: 'diamond', tone: 'fail' },
 }
 

@@ -44,22 +44,19 @@ export async function readProblem(response: Response): Promise<ApiProblem> {
     retry_after_s: Number.isFinite(retryAfter) ? retryAfter : null,
   }
   const body: unknown = await response.json().catch(() => undefined)
-  if (!isErrorEnvelope(body))
-    return new ApiProblem('bad_answer', `The platform answered ${response.status} without an explanation. Try again.`, metadata)
+  if (!isErrorEnvelope(body)) return new ApiProblem('bad_answer', `Homeport returned ${response.status} without an explanation. Try again.`, metadata)
   return new ApiProblem(body.error, body.message, { ...metadata, issues: body.issues })
 }
 
 export function toProblem(error: unknown): ApiProblem {
   if (error instanceof ApiProblem) return error
-  return new ApiProblem(
-    'bad_answer',
-    'The dashboard stumbled over something unexpected. Reload the page; if it stays, look at the log of the platform.',
-    { cause: error },
-  )
+  return new ApiProblem('bad_answer', 'The dashboard hit an unexpected error. Reload the page. If the error persists, check the Homeport log.', {
+    cause: error,
+  })
 }
 
 export function unreachableProblem(cause: unknown): ApiProblem {
-  return new ApiProblem('unreachable', 'The platform does not answer. It may be starting, or it was stopped; start it with “homeport serve”.', {
+  return new ApiProblem('unreachable', 'Homeport is not responding. It may be starting or stopped. Start it with “homeport serve”.', {
     cause,
   })
 }

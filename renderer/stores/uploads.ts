@@ -65,10 +65,7 @@ export async function uploadArchive(connection: InstanceConnection, base: string
     upsertDeployment(cache, deployment)
     const deploymentPath = `${projectPath}/deployments/${deployment.id}`
     if (new RegExp(`^${projectPath}(/deployments.*|/previews)?/?$`).test(location.pathname) && isSafePath(deploymentPath)) navigate(deploymentPath)
-    else
-      useUi
-        .getState()
-        .showToast({ kind: 'done', text: `${file.name} has arrived; ${slug} is being deployed from it.`, request_id: null, of: connection.id })
+    else useUi.getState().showToast({ kind: 'done', text: `${file.name} uploaded. Deploying ${slug}…`, request_id: null, of: connection.id })
   } catch (error) {
     if (!isAbortError(error)) return setUpload(key, { state: 'refused', name: file.name, problem: toProblem(error) })
     setUpload(key, null)

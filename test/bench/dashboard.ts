@@ -70,7 +70,7 @@ export async function benchDashboard(options: { rounds?: number; turns?: number 
           // The next search begins at the whole list: what is left of the one before would be taken for its answer, or be waited for with it.
           const clear = async () => {
             await search.fill('')
-            await page.getByText(/^The newest/).waitFor()
+            await page.getByText(/newest projects/).waitFor()
             await waitUntilIdle(page)
           }
           await clear()
@@ -118,7 +118,7 @@ export async function benchDashboard(options: { rounds?: number; turns?: number 
           await page.locator('.log-scroller').hover()
           scrolls('log of 100 000 lines, wheel', await measureFrames(page, () => scrollByWheel(page, turns, -600)))
           scrolls('log of 100 000 lines, jumps', await measureFrames(page, () => jumpScroll(page, '.log-scroller', turns / 2)))
-          await page.getByRole('searchbox', { name: 'Search the log' }).focus()
+          await page.getByRole('searchbox', { name: 'Search log' }).focus()
           answers(
             'search in a log of 100 000 lines',
             await measureInteraction(

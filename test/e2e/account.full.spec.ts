@@ -36,7 +36,7 @@ test('a token stands on one line, and is not lost without a question; notices su
   await dashboard.goto(`${platform.handle.dashboard_url}account?do=token`)
   await dashboard.getByLabel('Name').fill('CI')
   await dashboard.getByRole('button', { name: 'Create' }).click()
-  const made = dashboard.getByRole('dialog', { name: 'The token “CI”' })
+  const made = dashboard.getByRole('dialog', { name: 'Token “CI”' })
   const secret = made.locator('.secret code')
   expect(await secret.evaluate((code) => code.getClientRects().length)).toBe(1)
   await dashboard.keyboard.press('Escape')
@@ -48,7 +48,7 @@ test('a token stands on one line, and is not lost without a question; notices su
 
   await platform.createProject({ slug: 'told', name: 'Told', repo_url: createRepository(greetingAppFiles('told')).url })
   await platform.waitForEnd('told', (await platform.deploy('told')).id)
-  const bell = dashboard.getByRole('button', { name: 'Notices: 1 new' }).first()
+  const bell = dashboard.getByRole('button', { name: 'Notifications: 1 new' }).first()
   await expect(bell).toBeVisible()
   await dashboard.reload()
   await bell.click()

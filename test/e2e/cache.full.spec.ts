@@ -2,8 +2,8 @@ import type { Page } from '@playwright/test'
 import type { TestPlatform } from '../support/platform.ts'
 import { expect, cacheableAppFiles, test } from './fixtures.ts'
 
-const inspector = (dashboard: Page) => dashboard.getByRole('region', { name: 'What does the cache do with this address?' })
-const log = (dashboard: Page) => dashboard.getByRole('region', { name: 'Log', exact: true }).getByRole('listitem')
+const inspector = (dashboard: Page) => dashboard.getByRole('region', { name: 'Cache inspector' })
+const log = (dashboard: Page) => dashboard.getByRole('region', { name: 'Purge log', exact: true }).getByRole('listitem')
 
 async function open(dashboard: Page, platform: TestPlatform, slug: string, url: string) {
   await platform.createProject({ slug, name: slug, repo_url: url })
@@ -14,8 +14,8 @@ async function open(dashboard: Page, platform: TestPlatform, slug: string, url: 
 }
 
 async function inspectUrl(dashboard: Page, url: string) {
-  await inspector(dashboard).getByLabel('Path or address').fill(url)
-  await inspector(dashboard).getByRole('button', { name: 'Look', exact: true }).click()
+  await inspector(dashboard).getByLabel('Path or URL').fill(url)
+  await inspector(dashboard).getByRole('button', { name: 'Inspect', exact: true }).click()
 }
 
 test('an address elsewhere, a header that is none and too many tags are said; off keeps nothing', async ({
@@ -24,20 +24,20 @@ test('an address elsewhere, a header that is none and too many tags are said; of
   createRepository,
 }) => {
   await open(dashboard, platform, 'stand', createRepository(cacheableAppFiles()).url)
-  await expect(dashboard.getByText('Stored now: 3 answers')).toBeVisible()
+  await expect(dashboard.getByText('Stored now: 3 responses')).toBeVisible()
   const verdict = inspector(dashboard).getByRole('status')
   await inspectUrl(dashboard, '/cart')
   await expect(verdict).toContainText(/Miss|Bypass/)
   await inspectUrl(dashboard, 'https://elsewhere.example.com/')
   await expect(inspector(dashboard).getByRole('alert')).toBeVisible()
-  await inspector(dashboard).getByText('With request headers').click()
+  await inspector(dashboard).getByText('Add request headers').click()
   await inspector(dashboard).getByLabel('Request headers').fill('Accept-Language nb')
-  await inspector(dashboard).getByRole('button', { name: 'Look', exact: true }).click()
+  await inspector(dashboard).getByRole('button', { name: 'Inspect', exact: true }).click()
   await expect(inspector(dashboard).getByText('“Accept-Language nb” is not a header.')).toBeVisible()
 
   const purge = dashboard.getByRole('region', { name: 'Purge', exact: true })
   await purge.getByLabel('Tags').fill(Array.from({ length: 51 }, (_, index) => `tag-${index}`).join(' '))
-  await expect(purge.getByText('These are 51; at most 50 go at once.')).toBeVisible()
+  await expect(purge.getByText('51 entries; purge at most 50 at once.')).toBeVisible()
   await expect(purge.getByRole('button', { name: 'Purge 51 tags' })).toBeDisabled()
 
   // From anywhere, by the palette.
@@ -45,10 +45,10 @@ test('an address elsewhere, a header that is none and too many tags are said; of
   await expect(dashboard.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox')).toBeFocused()
   await dashboard.keyboard.type('purge everything')
   await dashboard.keyboard.press('Enter')
-  await dashboard.getByRole('dialog', { name: 'Purge everything of stand?' }).getByRole('button', { name: 'Purge everything' }).click()
-  await expect(dashboard.getByText('Stored now: 0 answers')).toBeVisible()
+  await dashboard.getByRole('dialog', { name: 'Purge the whole cache of stand?' }).getByRole('button', { name: 'Purge everything' }).click()
+  await expect(dashboard.getByText('Stored now: 0 responses')).toBeVisible()
 
-  await dashboard.getByRole('switch', { name: 'Keep answers at the edge' }).click()
+  await dashboard.getByRole('switch', { name: 'Cache responses at the edge' }).click()
   await expect(dashboard.getByText('Every request goes to the app')).toBeVisible()
   await expect.poll(async () => (await platform.getProject('stand')).caching_enabled).toBe(false)
   // It can be read as soon as it is written; the edge is told when that has reached the disk.
@@ -59,17 +59,17 @@ test('the token of the webhook is shown once, and its command purges', async ({ 
   await open(dashboard, platform, 'courier', createRepository(cacheableAppFiles()).url)
   await dashboard.getByRole('button', { name: 'Create token' }).click()
   await dashboard.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
-  const dialog = dashboard.getByRole('dialog', { name: 'The token of the webhook' })
+  const dialog = dashboard.getByRole('dialog', { name: 'Webhook token' })
   const token = await dialog.locator('.secret code').innerText()
   const command = await dialog.getByLabel('Command', { exact: true }).innerText()
   expect(command).toContain(`Authorization: Bearer ${token}`)
   const [, hook = ''] = /POST (\S+)/.exec(command) ?? []
   await dashboard.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-  await dialog.getByRole('button', { name: 'Copy the command' }).click()
+  await dialog.getByRole('button', { name: 'Copy command' }).click()
   await dialog.getByRole('button', { name: 'Done' }).click()
   await expect(dialog).toBeHidden()
   expect(await dashboard.content()).not.toContain(token)
-  await expect(log(dashboard).first()).toContainText('New token for the webhook')
+  await expect(log(dashboard).first()).toContainText('New webhook token')
 
   const call = (bearer: string) =>
     fetch(hook, {
@@ -81,7 +81,7 @@ test('the token of the webhook is shown once, and its command purges', async ({ 
   // The page looks again by itself.
   await expect(log(dashboard).first()).toContainText('by the webhook')
 
-  await dashboard.getByRole('button', { name: 'Rotate the token…' }).click()
+  await dashboard.getByRole('button', { name: 'Rotate token…' }).click()
   await dashboard.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
   await expect(dialog.locator('.secret code')).not.toHaveText(token)
   expect((await call(token)).status).toBe(401)

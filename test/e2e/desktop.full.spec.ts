@@ -20,7 +20,7 @@ test('the desktop’s settings: switches follow the hand, and the system has the
 
   await bridge.changeDesktopState(dashboard, { keeps_running: null, opens_at_login: null })
   await expect(dashboard.getByRole('switch', { name: 'Keep running when the window closes' })).toBeDisabled()
-  await expect(dashboard.getByText('it ends with its window')).toBeVisible()
+  await expect(dashboard.getByText('Homeport quits when its window closes')).toBeVisible()
   await expect(login).toBeDisabled()
   await dashboard.getByRole('button', { name: 'Show logs' }).click()
   await expect.poll(() => bridge.argumentsOf('showLogs')).toHaveLength(1)
@@ -33,7 +33,7 @@ test('an update, from the look to the restart, each step said and none taken by 
   await expect(updates).toContainText('This is Homeport 1.2.3')
   await updates.getByRole('button', { name: 'Check now' }).click()
   await bridge.changeDesktopState(dashboard, { update: { name: 'checking' } })
-  await expect(updates.getByRole('status')).toHaveText('Looking for a new version.')
+  await expect(updates.getByRole('status')).toHaveText('Checking for updates…')
   await bridge.changeDesktopState(dashboard, { update: { name: 'available', version: '2.0.0' } })
   await updates.getByRole('button', { name: 'Download' }).click()
   await bridge.changeDesktopState(dashboard, { update: { name: 'downloading', version: '2.0.0', percent: 41 } })
@@ -56,7 +56,7 @@ test('a browser has no desktop to set, and says where it is', async ({ dashboard
   await dashboard.goto(`${platform.handle.dashboard_url}instance`)
   await expect(dashboard.getByRole('navigation', { name: 'Instance' }).getByRole('link')).toHaveText(['Instance', 'Network', 'Disk', 'Backups'])
   await dashboard.goto(`${platform.handle.dashboard_url}instance/desktop`)
-  await expect(dashboard.getByRole('heading', { name: 'These settings are in the desktop app', exact: true })).toBeVisible()
+  await expect(dashboard.getByRole('heading', { name: 'Only in the desktop app', exact: true })).toBeVisible()
 })
 
 test('the menu leads to places, and to what is done there', async ({ dashboard, platform }) => {

@@ -45,8 +45,8 @@ test('a whole file says what each line does before it is saved, and comes back a
     return transfer
   }, file)
   await dashboard.locator('.env').dispatchEvent('drop', { dataTransfer: dropped })
-  const dialog = dashboard.getByRole('dialog', { name: 'Add from a .env file' })
-  const lines = dialog.getByRole('group', { name: 'Lines' }).getByRole('listitem')
+  const dialog = dashboard.getByRole('dialog', { name: 'Import .env file' })
+  const lines = dialog.getByRole('group', { name: 'Log level' }).getByRole('listitem')
   await expect(dialog.getByText('3 will be added, 3 skipped, 5 refused.')).toBeVisible()
   const told = [
     'Line 2API_URLWill be added',
@@ -84,7 +84,7 @@ test('a whole file says what each line does before it is saved, and comes back a
   await platform.api('POST', '/v1/projects/archive/env-vars', { key: 'ODD', value: `'"\`\n`, environment: 'preview' })
   await expect(group(dashboard, 'Previews').getByRole('listitem')).toHaveCount(2)
   await dashboard.getByRole('button', { name: 'Download' }).click()
-  const [download] = await Promise.all([dashboard.waitForEvent('download'), dashboard.getByRole('menuitem', { name: 'What previews have' }).click()])
+  const [download] = await Promise.all([dashboard.waitForEvent('download'), dashboard.getByRole('menuitem', { name: 'Preview variables' }).click()])
   expect(download.suggestedFilename()).toBe('archive.preview.env')
   expect(download.url()).toMatch(/^blob:/)
   const text = readFileSync(await download.path(), 'utf8')
@@ -103,7 +103,7 @@ test('a whole file says what each line does before it is saved, and comes back a
   await paste('body', 'ONE=1\nTWO=2')
   await expect(dialog.getByText('2 will be added, 0 skipped, 0 refused.')).toBeVisible()
   await dashboard.keyboard.press('Escape')
-  await dashboard.getByRole('button', { name: 'Add a variable' }).click()
+  await dashboard.getByRole('button', { name: 'Add variable' }).click()
   await paste('[placeholder=DATABASE_URL]', 'ONE=1')
   await expect(dashboard.getByRole('dialog').getByLabel('Key')).toHaveValue('ONE')
   await expect(dashboard.getByRole('dialog').getByLabel('Value')).toHaveValue('1')
@@ -119,8 +119,8 @@ test('what was added shows at once, however long the list takes, and the notice 
   await platform.createProject({ slug: 'quick', name: 'Quick', repo_url: createRepository(greetingAppFiles('quick')).url })
   await platform.waitForEnd('quick', (await platform.deploy('quick')).id)
   await dashboard.goto(`${platform.handle.dashboard_url}projects/quick/environment?do=import`)
-  const dialog = dashboard.getByRole('dialog', { name: 'Add from a .env file' })
-  await dialog.getByLabel('Content of the file').fill('ONE=1\nTWO=2')
+  const dialog = dashboard.getByRole('dialog', { name: 'Import .env file' })
+  await dialog.getByLabel('File content').fill('ONE=1\nTWO=2')
   const released = Promise.withResolvers<void>()
   await dashboard.route(/\/env-vars$|\/deployments\?/, async (route) => {
     if (route.request().method() === 'GET') await released.promise
@@ -129,11 +129,11 @@ test('what was added shows at once, however long the list takes, and the notice 
   await dialog.getByRole('button', { name: 'Add 2 variables' }).click()
   await expect(dialog).toBeHidden()
   await expect(group(dashboard, 'Production and previews').getByRole('listitem')).toHaveCount(2)
-  await expect(dashboard.getByText('changed since the app was deployed')).toHaveCount(0)
+  await expect(dashboard.getByText('changed since the last deployment')).toHaveCount(0)
   released.resolve()
   const notice = dashboard.locator('.deployment-notice')
   await expect(notice).toBeVisible()
   const height = (await notice.boundingBox())?.height
-  await expect(notice).toContainText('The app runs with')
+  await expect(notice).toContainText('The app is running with')
   expect((await notice.boundingBox())?.height).toBe(height)
 })

@@ -19,7 +19,7 @@ export async function withFakeRemote(page: Page): Promise<void> {
 
 /** Opens the way to Berth with a slug that is free there, and has what differs in sight. */
 export async function openNewPromotion(page: Page): Promise<void> {
-  await page.getByLabel('Project there').fill('berth-shop')
+  await page.getByLabel('Target project').fill('berth-shop')
   await page.getByText('No project has this slug').waitFor()
 }
 

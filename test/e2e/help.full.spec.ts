@@ -30,24 +30,24 @@ test('a sample goes from the first screen to its address, by mouse', async ({ da
 test('the first steps tick themselves by what happens, wherever it happens', async ({ dashboard, platform }) => {
   await expect(card(dashboard)).toContainText('0 of 6')
   await expectAccessible(dashboard, 'first steps')
-  const address = await step(dashboard, 'See it at its address').getByRole('link').getAttribute('href')
+  const address = await step(dashboard, 'Open your app').getByRole('link').getAttribute('href')
   expect(address).toContain('//guest-book.localhost:')
   // Not by the click: somebody visits it from elsewhere.
   expect((await platform.fetchEdge('guest-book.localhost')).body).toContain('Good day')
-  await expectDone(dashboard, 'See it at its address')
-  await expectToDo(dashboard, 'Give it a variable')
+  await expectDone(dashboard, 'Open your app')
+  await expectToDo(dashboard, 'Add variable')
 
-  await step(dashboard, 'Give it a variable').getByRole('link').click()
+  await step(dashboard, 'Add variable').getByRole('link').click()
   const dialog = dashboard.getByRole('dialog')
   await dialog.getByLabel('Key', { exact: true }).fill('GREETING')
   await dialog.getByLabel('Value', { exact: true }).fill('Ahoy')
-  await dialog.getByRole('button', { name: 'Add', exact: true }).click()
-  await expect(dashboard.getByText('The app runs with the variables as they are now.')).toBeVisible()
+  await dialog.getByRole('button', { name: 'Add variable' }).click()
+  await expect(dashboard.getByText('The app is running with the new variables.')).toBeVisible()
   expect((await platform.fetchEdge('guest-book.localhost')).body).toContain('Ahoy')
 
   await dashboard.goto(platform.handle.dashboard_url)
-  await expectDone(dashboard, 'Give it a variable')
-  await expectDone(dashboard, 'Change something')
+  await expectDone(dashboard, 'Add variable')
+  await expectDone(dashboard, 'Deploy a change')
   await expectToDo(dashboard, 'Run any command')
   await step(dashboard, 'Run any command').getByRole('button').click()
   await expect(dashboard.getByRole('dialog', { name: 'Search or run a command' })).toBeVisible()
@@ -58,7 +58,7 @@ test('the first steps tick themselves by what happens, wherever it happens', asy
 
 test('closed, they stay closed; Help brings them back as they were', async ({ dashboard, platform }) => {
   await expect(card(dashboard)).toContainText('3 of 6')
-  await dashboard.getByRole('button', { name: 'Close the first steps' }).click()
+  await dashboard.getByRole('button', { name: 'Close first steps' }).click()
   await expect(card(dashboard)).toBeHidden()
   await dashboard.reload()
   await expect(dashboard.getByText('1 project')).toBeVisible()
@@ -75,7 +75,7 @@ test('a broken build leads to its help, and is mended, by keyboard alone', async
   await expect(dialog).toBeVisible()
   await dialog.getByRole('radio', { name: 'Local folder' }).focus()
   // Each takes the focus a moment after the key.
-  for (const next of ['Git address', 'Archive', 'Sample']) {
+  for (const next of ['Git URL', 'Archive', 'Sample']) {
     await dashboard.keyboard.press('ArrowRight')
     await expect(dialog.getByRole('radio', { name: next })).toBeFocused()
   }
@@ -107,14 +107,14 @@ test('a broken build leads to its help, and is mended, by keyboard alone', async
   await expect(report).toBeVisible()
   await dashboard.keyboard.press('e')
   await expect(dashboard).toHaveURL(/\/projects\/leaky-boat\/environment$/)
-  await dashboard.getByRole('button', { name: 'Add a variable' }).first().focus()
+  await dashboard.getByRole('button', { name: 'Add variable' }).first().focus()
   await dashboard.keyboard.press('Enter')
   const added = dashboard.getByRole('dialog')
   await added.getByLabel('Key', { exact: true }).focus()
   await dashboard.keyboard.type('HULL')
   await added.getByLabel('Value', { exact: true }).focus()
   await dashboard.keyboard.type('oak')
-  await added.getByRole('button', { name: 'Add', exact: true }).focus()
+  await added.getByRole('button', { name: 'Add variable' }).focus()
   await dashboard.keyboard.press('Enter')
   await expect(added).toBeHidden()
   await dashboard.goto(failed)

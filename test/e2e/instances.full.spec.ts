@@ -3,7 +3,7 @@ import { startTestPlatform } from '../support/platform.ts'
 import { addInstance, startHostedAccountProxy, createToken } from './remote-instances.ts'
 import { greetingAppFiles, expect, expectAccessible, test } from './fixtures.ts'
 
-const bar = (dashboard: Page) => dashboard.getByRole('region', { name: 'Instance in front' })
+const bar = (dashboard: Page) => dashboard.getByRole('region', { name: 'Remote instance' })
 const rail = (dashboard: Page) => dashboard.getByRole('navigation', { name: 'Main' })
 
 test('another instance is added by address and token, deployed on, and never mixes with this one', async ({
@@ -19,15 +19,15 @@ test('another instance is added by address and token, deployed on, and never mix
 
   await dashboard.goto(`${platform.handle.dashboard_url}instances`)
   await expectAccessible(dashboard, 'one instance')
-  await dashboard.getByRole('button', { name: 'Add an instance' }).click()
-  const dialog = dashboard.getByRole('dialog', { name: 'Add an instance' })
-  await dialog.getByLabel('Address').fill(remote.handle.api_url)
+  await dashboard.getByRole('button', { name: 'Add instance' }).click()
+  const dialog = dashboard.getByRole('dialog', { name: 'Add instance' })
+  await dialog.getByLabel('URL').fill(remote.handle.api_url)
   await dialog.getByLabel('API token').fill('svc_of-somebody-else')
-  await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+  await dialog.getByRole('button', { name: 'Add instance' }).click()
   await expect(dialog.getByLabel('API token')).toHaveAttribute('aria-invalid', 'true')
-  await dialog.getByLabel('Address').fill('http://127.0.0.1:9')
-  await dialog.getByRole('button', { name: 'Add', exact: true }).click()
-  await expect(dialog.getByLabel('Address')).toHaveAttribute('aria-invalid', 'true')
+  await dialog.getByLabel('URL').fill('http://127.0.0.1:9')
+  await dialog.getByRole('button', { name: 'Add instance' }).click()
+  await expect(dialog.getByLabel('URL')).toHaveAttribute('aria-invalid', 'true')
   await expectAccessible(dashboard, 'an instance that does not answer')
   const instancePath = await addInstance(dashboard, platform, { url: remote.handle.api_url, token, name: 'Quay' })
   expect(instancePath).toMatch(/^\/app\/on\/[\w-]+\/$/)
@@ -137,14 +137,14 @@ test('a token that is revoked there is asked for anew, in place', async ({ dashb
   await dashboard.goto(`${new URL(instancePath, platform.handle.dashboard_url).href}projects/far-well`)
   await expect(dashboard.getByRole('heading', { level: 1 })).toHaveText('Far well')
   await remote.api('DELETE', `/v1/tokens/${old.id}`)
-  await expect(dashboard.getByRole('heading', { name: 'A new token for Quay', exact: true })).toBeVisible()
+  await expect(dashboard.getByRole('heading', { name: 'New token for Quay', exact: true })).toBeVisible()
   await expect(dashboard.getByRole('heading', { name: 'Sign in to Homeport', exact: true })).toHaveCount(0)
   await expectAccessible(dashboard, 'a token is asked for')
   await dashboard.getByLabel('API token').fill('svc_wrong')
-  await dashboard.getByRole('button', { name: 'Go on' }).click()
+  await dashboard.getByRole('button', { name: 'Continue' }).click()
   await expect(dashboard.getByLabel('API token')).toHaveAttribute('aria-invalid', 'true')
   await dashboard.getByLabel('API token').fill((await createToken(remote, 'new')).token)
-  await dashboard.getByRole('button', { name: 'Go on' }).click()
+  await dashboard.getByRole('button', { name: 'Continue' }).click()
   await expect(dashboard.getByRole('heading', { level: 1 })).toHaveText('Far well')
   await expect(dashboard).toHaveURL(/\/projects\/far-well$/)
 })
@@ -196,14 +196,14 @@ test('a hosted account, which has the customer’s operations alone, is whole wi
       ['projects/hosted-app/previews', 'No open previews'],
       ['projects/hosted-app/logs', 'hosted listens'],
       ['projects/hosted-app/metrics', 'No requests'],
-      ['projects/hosted-app/cache', 'Purge from elsewhere'],
+      ['projects/hosted-app/cache', 'Purge webhook'],
       ['projects/hosted-app/environment', 'variable'],
       ['projects/hosted-app/database', 'No database yet'],
       ['projects/hosted-app/domains', 'hosted-app'],
-      ['projects/hosted-app/settings', 'Delete this project'],
+      ['projects/hosted-app/settings', 'Delete project'],
       ['account', 'API tokens'],
       ['domains', 'Domains'],
-      ['instance', 'does not tell about itself'],
+      ['instance', 'No details for this instance'],
     ] as const) {
       await dashboard.goto(at(path))
       await expect(dashboard.getByRole('main')).toContainText(text)
@@ -225,10 +225,10 @@ test('names, colours and the list are changed; an instance that is not there say
   const remote = await startSecondPlatform()
   const { token } = await createToken(remote)
   const instancePath = await addInstance(dashboard, platform, { url: remote.handle.api_url, token, name: 'Quay' })
-  const acts = dashboard.getByRole('button', { name: 'What to do with Quay' })
+  const acts = dashboard.getByRole('button', { name: 'Actions for Quay' })
   await acts.click()
-  await dashboard.getByRole('menuitem', { name: 'Name and colour…' }).click()
-  const edit = dashboard.getByRole('dialog', { name: 'Name and colour' })
+  await dashboard.getByRole('menuitem', { name: 'Name and color…' }).click()
+  const edit = dashboard.getByRole('dialog', { name: 'Name and color' })
   await edit.getByLabel('Name').fill('North quay')
   await edit.getByText('Green').click()
   await expectAccessible(dashboard, 'name and colour')
@@ -251,16 +251,16 @@ test('names, colours and the list are changed; an instance that is not there say
   await dashboard.setViewportSize({ width: 1280, height: 820 })
 
   await dashboard.goto(`${platform.handle.dashboard_url}instances`)
-  await dashboard.getByRole('button', { name: 'What to do with North quay' }).click()
+  await dashboard.getByRole('button', { name: 'Actions for North quay' }).click()
   await dashboard.getByRole('menuitem', { name: 'Remove…' }).click()
   const remove = dashboard.getByRole('dialog', { name: 'Remove North quay?' })
   await expect(remove).toContainText(new URL(remote.handle.api_url).host)
   await remove.getByRole('textbox').fill('North quay')
-  await remove.getByRole('button', { name: 'Remove it' }).click()
+  await remove.getByRole('button', { name: 'Remove instance' }).click()
   await expect(dashboard.getByRole('list', { name: 'Instances' }).getByRole('listitem')).toHaveCount(1)
   await dashboard.goto(new URL(instancePath, platform.handle.dashboard_url).href)
-  await expect(dashboard.getByRole('heading', { name: 'There is no such instance here', exact: true })).toBeVisible()
+  await expect(dashboard.getByRole('heading', { name: 'Instance not found', exact: true })).toBeVisible()
   await expectAccessible(dashboard, 'no such instance')
-  await dashboard.getByRole('link', { name: 'To this machine' }).click()
+  await dashboard.getByRole('link', { name: 'Back to this machine' }).click()
   await expect(dashboard).toHaveURL(/\/app\/$/)
 })

@@ -23,13 +23,13 @@ test('the log of an app follows, stays when one scrolls up, and never stops by a
   await dashboard.setViewportSize({ width: 1280, height: 820 })
   await platform.fetchEdge('chatty.localhost', '/still-here')
   await expect(lines(dashboard).filter({ hasText: 'to /still-here' })).toBeInViewport()
-  await expect(dashboard.getByRole('button', { name: 'Pause: stay where I am' })).toBeVisible()
+  await expect(dashboard.getByRole('button', { name: 'Stop following' })).toBeVisible()
 
   // Scrolling up is meant: the view stays, and counts what has come.
   // Notch by notch, as a wheel turns: a scroll counts as meant for a moment after one, and the page may stumble over any of them.
   await dashboard.locator('.log-scroller').hover()
   for (let notch = 0; notch < 10; notch++) await dashboard.mouse.wheel(0, -200)
-  await expect(dashboard.getByRole('button', { name: 'Follow the newest lines' })).toBeVisible()
+  await expect(dashboard.getByRole('button', { name: 'Follow new lines' })).toBeVisible()
   await platform.fetchEdge('chatty.localhost', '/many/41')
   await dashboard.getByRole('button', { name: '42 new lines' }).click()
   await expect(
@@ -77,22 +77,22 @@ test('search, filter, copy and download', async ({ dashboard, platform, createRe
   await dashboard.goto(`${platform.handle.dashboard_url}projects/sought/deployments/${id}`)
   await expect(lines(dashboard).filter({ hasText: 'progress 100 %' }).locator('.log-text')).toHaveText('progress 100 %')
 
-  await dashboard.getByRole('searchbox', { name: 'Search the log' }).fill('PROGRESS')
+  await dashboard.getByRole('searchbox', { name: 'Search log' }).fill('PROGRESS')
   await expect(lines(dashboard)).toHaveCount(1)
   await expect(lines(dashboard).locator('mark')).toHaveText('progress')
-  await dashboard.getByRole('button', { name: 'Copy the lines shown' }).click()
+  await dashboard.getByRole('button', { name: 'Copy filtered lines' }).click()
   await expect(dashboard.getByText('1 line copied.')).toBeVisible()
   expect(await dashboard.evaluate(() => navigator.clipboard.readText())).toBe('progress 100 %\n')
 
-  await dashboard.getByRole('searchbox', { name: 'Search the log' }).fill('')
-  await dashboard.getByRole('combobox', { name: 'Lines' }).selectOption('Errors only')
+  await dashboard.getByRole('searchbox', { name: 'Search log' }).fill('')
+  await dashboard.getByRole('combobox', { name: 'Log level' }).selectOption('Errors only')
   await expect(lines(dashboard).filter({ hasText: 'a warning' })).toHaveCount(0)
-  await dashboard.getByRole('combobox', { name: 'Lines' }).selectOption('stderr')
+  await dashboard.getByRole('combobox', { name: 'Log level' }).selectOption('stderr')
   await expect(lines(dashboard).filter({ hasText: 'a warning' })).toBeVisible()
   await expect(lines(dashboard).filter({ hasText: 'progress' })).toHaveCount(0)
   const [download] = await Promise.all([
     dashboard.waitForEvent('download'),
-    dashboard.getByRole('button', { name: 'Download the lines shown' }).click(),
+    dashboard.getByRole('button', { name: 'Download filtered lines' }).click(),
   ])
   expect(download.suggestedFilename()).toBe(`sought-${id}.log`)
 })
@@ -103,9 +103,9 @@ test('what an app prints is text, whatever it looks like', async ({ dashboard, p
   const { id } = await platform.waitForEnd('hostile', (await platform.deploy('hostile')).id)
   await dashboard.goto(`${platform.handle.dashboard_url}projects/hostile/deployments/${id}`)
   await expect(dashboard.getByRole('heading', { name: '<b>Hostile</b>', exact: true })).toBeVisible()
-  await dashboard.getByRole('searchbox', { name: 'Search the log' }).fill('script>')
+  await dashboard.getByRole('searchbox', { name: 'Search log' }).fill('script>')
   await expect(lines(dashboard).first()).toContainText('</script><img src=x onerror=')
-  await dashboard.getByRole('searchbox', { name: 'Search the log' }).fill('click')
+  await dashboard.getByRole('searchbox', { name: 'Search log' }).fill('click')
   await expect(lines(dashboard).first().locator('.log-text')).toHaveText('click me')
   expect(await dashboard.locator('.log-panel a, .log-panel img').count()).toBe(0)
 })
@@ -133,6 +133,6 @@ test('of 100 000 lines those in sight are on the page, and any is found', async 
   expect(most).toBeLessThan(120)
   expect(await lines(dashboard).count()).toBeLessThan(120)
 
-  await dashboard.getByRole('searchbox', { name: 'Search the log' }).fill('module 77777 ')
+  await dashboard.getByRole('searchbox', { name: 'Search log' }).fill('module 77777 ')
   await expect(lines(dashboard)).toHaveCount(1)
 })

@@ -28,10 +28,10 @@ test('the disk is told by kind, and a clean-up frees what it said', async ({ das
   await dashboard.keyboard.press('ControlOrMeta+k')
   await expect(dashboard.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox')).toBeFocused()
   await dashboard.keyboard.type('disk what takes')
-  await expect(dashboard.getByRole('option', { selected: true })).toHaveText('Disk: what takes which room')
+  await expect(dashboard.getByRole('option', { selected: true })).toHaveText('Disk: usage')
   await dashboard.keyboard.press('Enter')
   await expect(dashboard).toHaveURL(/\/instance\/disk$/)
-  await expect(dashboard.getByText('taken by Homeport')).toBeVisible()
+  await expect(dashboard.getByText('used by Homeport')).toBeVisible()
   await expect(dashboard.getByText(platform.data_dir, { exact: true })).toBeVisible()
   await expect(dashboard.getByRole('img', { name: /^By kind: / })).toBeVisible()
   await expect(dashboard.getByRole('listitem').filter({ hasText: 'Bundles and archives' }).first()).toBeVisible()
@@ -39,13 +39,13 @@ test('the disk is told by kind, and a clean-up frees what it said', async ({ das
 
   // All that is safe: what serves goes on.
   await dashboard.getByRole('button', { name: 'Clean up…', exact: true }).click()
-  const asking = dashboard.getByRole('dialog', { name: 'Clean up all that is safe?' })
+  const asking = dashboard.getByRole('dialog', { name: 'Clean up everything that is safe to remove?' })
   await expect(asking).toContainText('Your data is never touched.')
   await expect(asking).not.toContainText('Edge cache')
   await expectAccessible(dashboard, 'a clean-up')
   await expect(asking.getByRole('listitem').filter({ hasText: 'Build cache' })).toContainText('3.0 MB')
   await asking.getByRole('button', { name: /^Free about/ }).click()
-  const done = dashboard.getByRole('dialog', { name: /(freed|There was nothing to free)$/ })
+  const done = dashboard.getByRole('dialog', { name: /(freed|Nothing to free)$/ })
   await expect(done).toHaveAccessibleName(/^\d.* MB freed$/)
   expect(existsSync(kept)).toBe(false)
   await expectAccessible(dashboard, 'what a clean-up freed')
@@ -57,14 +57,14 @@ test('the disk is told by kind, and a clean-up frees what it said', async ({ das
   const row = dashboard.getByRole('listitem').filter({ hasText: 'Edge cache' })
   await row.getByRole('button', { name: /^Free .* of edge cache$/ }).click()
   const one = dashboard.getByRole('dialog', { name: 'Clean up edge cache?' })
-  await expect(one).toContainText('Every answer is asked of the apps again')
+  await expect(one).toContainText('Responses are slower until the cache fills again')
   const [answer] = await Promise.all([
     dashboard.waitForResponse((response) => response.url().endsWith('/instance/disk/clean')),
     one.getByRole('button', { name: /^Free about/ }).click(),
   ])
   expect(answer.request().postDataJSON()).toEqual({ kinds: ['edge_cache'] })
   const { freed_bytes } = (await answer.json()) as { freed_bytes: number }
-  await expect(done).toHaveAccessibleName(freed_bytes > 0 ? /^\d.* freed$/ : 'There was nothing to free')
+  await expect(done).toHaveAccessibleName(freed_bytes > 0 ? /^\d.* freed$/ : 'Nothing to free')
 })
 
 test('a backup is made while the app serves, downloaded, and deleted', async ({ dashboard, platform, createRepository }) => {
@@ -72,13 +72,13 @@ test('a backup is made while the app serves, downloaded, and deleted', async ({ 
   expect((await platform.waitForEnd('buoy', (await platform.deploy('buoy')).id)).status).toBe('ready')
   await dashboard.goto(`${platform.handle.dashboard_url}instance`)
   await dashboard.getByRole('navigation', { name: 'Instance' }).getByRole('link', { name: 'Backups' }).click()
-  await expect(dashboard.getByText('None yet. Make one, and keep it on another machine.')).toBeVisible()
-  await dashboard.getByRole('button', { name: 'Make a backup' }).click()
+  await expect(dashboard.getByText('No backups yet. Create one and keep it on another machine.')).toBeVisible()
+  await dashboard.getByRole('button', { name: 'Create backup' }).click()
   const rows = dashboard.getByRole('list', { name: 'Backups', exact: true }).getByRole('listitem')
   await expect(rows).toHaveCount(1)
-  const key = dashboard.getByRole('region', { name: 'What is not in it' })
+  const key = dashboard.getByRole('region', { name: 'Not included' })
   await expect(key).toContainText(join(platform.data_dir, 'master.key'))
-  await expect(dashboard.getByRole('region', { name: 'To bring one back' })).toContainText(
+  await expect(dashboard.getByRole('region', { name: 'Restore a backup' })).toContainText(
     /npx homeport restore \S+\.tar\.gz --data NEW-FOLDER --key \S+/,
   )
   await expectAccessible(dashboard, 'backups')

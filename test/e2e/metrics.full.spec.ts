@@ -4,7 +4,7 @@ test('what was asked is counted exactly, drawn, and read out by keyboard', async
   await platform.createProject({ slug: 'counted', name: 'Counted', repo_url: createRepository(cacheableAppFiles()).url })
   await dashboard.goto(`${platform.handle.dashboard_url}projects/counted/metrics`)
   await expect(dashboard.getByRole('heading', { name: 'No requests in the last 24 hours', exact: true })).toBeVisible()
-  await expect(dashboard.getByText('Nothing serves yet')).toBeVisible()
+  await expect(dashboard.getByText('The project is not live yet')).toBeVisible()
 
   await platform.waitForEnd('counted', (await platform.deploy('counted')).id)
   await expect(dashboard.getByText('Open the app once')).toBeVisible()
@@ -33,7 +33,7 @@ test('what was asked is counted exactly, drawn, and read out by keyboard', async
   await chart.press('Escape')
   await expect(requests.locator('.chart-tip')).toBeHidden()
 
-  await dashboard.getByText('As a table').click()
+  await dashboard.getByText('Show as table').click()
   await expect(dashboard.getByRole('region', { name: 'Metrics as a table' }).getByRole('row').nth(1)).toContainText(/\d/)
 
   await dashboard.getByRole('radio', { name: '30 days' }).click()
@@ -61,20 +61,20 @@ test('an app that sleeps says so everywhere, its waking is counted, and always w
   await platform.api('PATCH', '/instance/settings', { sleep_after_s: 1 })
   await expect(title).toContainText('Live, asleep')
   await platform.api('PATCH', '/instance/settings', { sleep_after_s: 900 })
-  const facts = dashboard.getByRole('complementary', { name: 'Facts' })
+  const facts = dashboard.getByRole('complementary', { name: 'Details' })
   await expect(facts).toContainText('The next request wakes it')
   await expect(dashboard.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Dozer' })).toContainText('asleep')
   await dashboard.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Projects' }).click()
   await expect(dashboard.getByRole('list', { name: 'Projects' }).getByRole('listitem').filter({ hasText: 'Dozer' })).toContainText('last visit')
 
   await dashboard.goto(`${platform.handle.dashboard_url}projects/dozer/logs`)
-  await expect(dashboard.locator('.log-line').filter({ hasText: 'went to sleep' }).first()).toBeVisible()
+  await expect(dashboard.locator('.log-line').filter({ hasText: 'asleep after being idle' }).first()).toBeVisible()
   await expect(dashboard.locator('.log-foot')).toContainText('asleep')
   expect((await platform.getProject('dozer')).is_cold).toBe(true)
   expect((await platform.fetchEdge('dozer.localhost')).status).toBe(200)
   await expect(title).not.toContainText('asleep')
   await expect(dashboard.locator('.log-foot')).toContainText('The app is running')
-  await expect(dashboard.locator('.log-line').filter({ hasText: 'awake again' })).toBeVisible()
+  await expect(dashboard.locator('.log-line').filter({ hasText: 'awake' })).toBeVisible()
 
   await dashboard.getByRole('navigation', { name: 'Project' }).getByRole('link', { name: 'Metrics' }).click()
   await expect(dashboard.locator('.figure').filter({ hasText: 'Cold starts' })).toContainText(/Cold starts\s*1/)

@@ -6,7 +6,7 @@ import { signIn } from './screen-navigation.ts'
 
 const rows = (dashboard: Page) => dashboard.getByRole('region', { name: 'Previews' }).getByRole('listitem')
 /** The branches of the first look at a repository are no news: what is to be seen by itself comes after it. */
-const expectChecked = (dashboard: Page) => expect(dashboard.getByRole('region', { name: 'Automatic deployments' })).toContainText('Looked')
+const expectChecked = (dashboard: Page) => expect(dashboard.getByRole('region', { name: 'Automatic deployments' })).toContainText('Checked')
 
 test('a preview that fails says so, and what served before serves on', async ({ dashboard, platform, createRepository }) => {
   const repository = createRepository(greetingAppFiles('on main'))
@@ -23,7 +23,7 @@ test('a preview that fails says so, and what served before serves on', async ({ 
   await expect(row).toContainText('Live')
   repository.commit({ 'build.js': 'process.exit(1)' }, 'Break the crane')
   await expect(row).toContainText('Failed')
-  await expect(row).toContainText('the version before serves')
+  await expect(row).toContainText('the previous version is live')
   await expect(row.getByRole('link', { name: /^feature-new-crane--quay\.localhost/ })).toBeVisible()
   expect((await platform.fetchEdge('feature-new-crane--quay.localhost')).body).toContain('a new crane')
 })
@@ -41,7 +41,7 @@ test('what a push does is switched, looked at now, and said when it cannot be do
   const card = dashboard.getByRole('region', { name: 'Automatic deployments' })
   await card.getByRole('switch', { name: 'Previews of other branches' }).click()
   await expect(card.getByRole('switch', { name: 'Previews of other branches' })).not.toBeChecked()
-  await expect(dashboard.getByRole('heading', { name: 'Previews are switched off', exact: true })).toBeVisible()
+  await expect(dashboard.getByRole('heading', { name: 'Previews are off', exact: true })).toBeVisible()
   await card.getByRole('switch', { name: 'Deploy pushes to main' }).click()
   await expect(card).toContainText('Not watched')
   await card.getByRole('switch', { name: 'Previews of other branches' }).click()
@@ -56,15 +56,15 @@ test('what a push does is switched, looked at now, and said when it cannot be do
 
   repository.remove()
   await card.getByRole('button', { name: 'Check now' }).click()
-  await expect(card).toContainText('Cannot look')
+  await expect(card).toContainText('Cannot check')
   await expectAccessible(dashboard, 'a repository that is gone')
 })
 
 test('a project without a repository is told what previews take', async ({ dashboard, platform }) => {
   await platform.createProject({ slug: 'loft', name: 'Loft', pushes: true })
   await dashboard.goto(`${platform.handle.dashboard_url}projects/loft/previews`)
-  await expect(dashboard.getByRole('heading', { name: 'No repository, no branches', exact: true })).toBeVisible()
-  await dashboard.getByRole('link', { name: 'To the settings' }).click()
+  await expect(dashboard.getByRole('heading', { name: 'Previews need a repository', exact: true })).toBeVisible()
+  await dashboard.getByRole('link', { name: 'Open settings' }).click()
   await expect(dashboard).toHaveURL(/\/projects\/loft\/settings$/)
 })
 

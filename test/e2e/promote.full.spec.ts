@@ -92,15 +92,15 @@ test('what runs here goes to another instance, and what differs is said before',
   await dashboard.getByRole('button', { name: 'More actions' }).click()
   await dashboard.getByRole('menuitem', { name: 'Promote…' }).click()
   await expect(dialog(dashboard).getByRole('radio', { name: /Berth/ })).toBeChecked()
-  await expect(dialog(dashboard).getByLabel('Project there')).toHaveValue('quay-shop')
+  await expect(dialog(dashboard).getByLabel('Target project')).toHaveValue('quay-shop')
   await expect(dialog(dashboard).getByText('No project has this slug. A new project is created.')).toBeVisible()
   await expect(dialog(dashboard).getByRole('region', { name: 'What is promoted' })).toContainText('First')
   await expect(row(dashboard, 'Root directory').getByRole('cell')).toHaveText(['apps/web', '.'])
   await expect(row(dashboard, 'Memory').getByRole('cell')).toHaveText(['768 MB', '512 MB'])
   await expect(dialog(dashboard).getByRole('columnheader', { name: 'Berth (a new project)' })).toBeVisible()
   await expect(dialog(dashboard).getByText('6 other settings are the same.')).toBeVisible()
-  await expect(row(dashboard, 'API_TOKEN').getByRole('cell')).toHaveText(['production and previews', 'not there'])
-  await expect(row(dashboard, 'MODE').getByRole('cell')).toHaveText(['production', 'not there'])
+  await expect(row(dashboard, 'API_TOKEN').getByRole('cell')).toHaveText(['production and previews', 'not set'])
+  await expect(row(dashboard, 'MODE').getByRole('cell')).toHaveText(['production', 'not set'])
   // Values go nowhere unless somebody says so.
   for (const key of ['API_TOKEN', 'TIDES', 'MODE']) await expect(dialog(dashboard).getByRole('checkbox', { name: key })).not.toBeChecked()
   await expectValuesHidden(dashboard)
@@ -139,10 +139,10 @@ test('again, to the project that is there: one build, with what was chosen, and 
   await dashboard.getByRole('region', { name: 'Live' }).getByRole('link', { name: 'Promote…' }).click()
   await expect(dialog(dashboard).getByText('quay-shop exists (“Quay shop”, live). It gets a new deployment.')).toBeVisible()
   await expect(row(dashboard, 'Root directory').getByRole('cell')).toHaveText(['.', 'apps/web'])
-  await expect(row(dashboard, 'Build command').getByRole('cell')).toHaveText(['node build.js', 'found in the source'])
+  await expect(row(dashboard, 'Build command').getByRole('cell')).toHaveText(['node build.js', 'detected'])
   await expect(row(dashboard, 'MODE').getByRole('cell')).toHaveText(['production', 'production and previews'])
   await expect(row(dashboard, 'MODE').getByRole('checkbox')).toHaveCount(0)
-  await expect(row(dashboard, 'ONLY_THERE').getByRole('cell')).toHaveText(['not there', 'previews (kept)'])
+  await expect(row(dashboard, 'ONLY_THERE').getByRole('cell')).toHaveText(['not set', 'previews (kept)'])
   await expect(dialog(dashboard).getByText('One other name is the same.')).toBeVisible()
   await expectValuesHidden(dashboard)
   await expectAccessible(dashboard, 'promote to a project that is there')
@@ -175,7 +175,7 @@ test('a project of another instance is pulled to this machine', async ({ dashboa
   await dashboard.getByRole('button', { name: 'New project' }).first().click()
   await dialog(dashboard).getByRole('button', { name: 'From another instance…' }).click()
   await expect(dialog(dashboard).getByRole('radio', { name: /Berth/ })).toBeChecked()
-  await dialog(dashboard).getByLabel('Project there').fill('quay-shop')
+  await dialog(dashboard).getByLabel('Target project').fill('quay-shop')
   await expectAccessible(dashboard, 'a project from another instance')
   await dialog(dashboard).getByRole('button', { name: 'Next' }).click()
   await expect(dashboard).toHaveURL(`${promotion.targetUrl}projects/quay-shop?do=pull`)
@@ -265,10 +265,10 @@ test('a page that was closed in the middle offers to go on from there', async ({
 
   await dashboard.goto(`${platform.handle.dashboard_url}projects/ballast`)
   await throttle(-1)
-  await expect(cut).toContainText('The page was closed while this was under way. Done already: project, variables.')
+  await expect(cut).toContainText('The page was closed while this was in progress. Completed: project, variables.')
   expect(await dashboard.evaluate(() => JSON.stringify(localStorage))).not.toContain(secrets[0])
   await expectAccessible(dashboard, 'a promotion that was cut')
-  await cut.getByRole('button', { name: 'Go on' }).click()
+  await cut.getByRole('button', { name: 'Resume' }).click()
   await expect(dashboard).toHaveURL(/\/on\/.*\/projects\/ballast\/deployments\/dpl_/)
   await expect(dashboard.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible()
   expect(await variables(target, 'ballast')).toEqual([{ key: 'CRANE', value: secrets[0], environment: null }])
@@ -291,8 +291,8 @@ test('what was made there without anybody hearing of it is taken back by the nex
   expect((await target.api('GET', '/v1/projects/ballast')).status).toBe(200)
   await dashboard.unroute('**/remote/*/v1/projects')
   await dashboard.goto(`${platform.handle.dashboard_url}projects/ballast`)
-  await expect(cut).toContainText('The page was closed while this was under way. Go on from here')
-  await cut.getByRole('button', { name: 'Give up' }).click()
+  await expect(cut).toContainText('The page was closed while this was in progress. Resume')
+  await cut.getByRole('button', { name: 'Undo changes' }).click()
   await expect(cut).toBeHidden()
   expect((await target.api('GET', '/v1/projects/ballast')).status).toBe(404)
 })
@@ -314,12 +314,10 @@ test('a failure on the way says where it is, and the next try goes on from there
     await expect(promotionCard(dashboard).getByRole('alert')).toBeVisible()
   }
   await begin()
-  await expect(promotionCard(dashboard)).toContainText(
-    'Upload: this did not work. Done already: the source is fetched, project (made), variables (1 added).',
-  )
+  await expect(promotionCard(dashboard)).toContainText('Upload: failed. Completed: source fetched, project (created), variables (1 added).')
   await expectAccessible(dashboard, 'a promotion that failed')
   await expectValuesHidden(dashboard)
-  await promotionCard(dashboard).getByRole('button', { name: 'Give up' }).click()
+  await promotionCard(dashboard).getByRole('button', { name: 'Undo changes' }).click()
   await expect(promotionCard(dashboard)).toBeHidden()
   expect((await target.api('GET', '/v1/projects/cargo')).status).toBe(404)
 
@@ -339,11 +337,11 @@ test('a failure on the way says where it is, and the next try goes on from there
     }),
   )
   await dashboard.goto(`${platform.handle.dashboard_url}projects/cargo?do=promote`)
-  await dialog(dashboard).getByLabel('Project there').fill('cargo-two')
+  await dialog(dashboard).getByLabel('Target project').fill('cargo-two')
   await dialog(dashboard).getByRole('button', { name: 'Promote to Berth' }).click()
   await expect(promotionCard(dashboard).getByRole('alert')).toContainText('The archive is no longer kept.')
   expect((await target.api('GET', '/v1/projects/cargo-two')).status).toBe(404)
-  await promotionCard(dashboard).getByRole('button', { name: 'Give up' }).click()
+  await promotionCard(dashboard).getByRole('button', { name: 'Undo changes' }).click()
 })
 
 test('a hosted service has the operations of /v1 alone: to it everything goes, from it what has a git address', async ({
@@ -354,10 +352,10 @@ test('a hosted service has the operations of /v1 alone: to it everything goes, f
 }) => {
   const { target, targetUrl } = promotion
   await dashboard.route('**/remote/*/instance/**', (route) =>
-    route.fulfill({ status: 404, json: { error: 'route_not_found', message: 'There is nothing at this address.', request_id: 'req_1' } }),
+    route.fulfill({ status: 404, json: { error: 'route_not_found', message: 'Page not found.', request_id: 'req_1' } }),
   )
   await dashboard.goto(`${platform.handle.dashboard_url}projects/cargo?do=promote`)
-  await dialog(dashboard).getByLabel('Project there').fill('hosted-cargo')
+  await dialog(dashboard).getByLabel('Target project').fill('hosted-cargo')
   await dialog(dashboard).getByRole('checkbox', { name: 'CRANE' }).check()
   await dialog(dashboard).getByRole('button', { name: 'Promote to Berth' }).click()
   await expect(dashboard).toHaveURL(/\/projects\/hosted-cargo\/deployments\/dpl_/)
@@ -373,7 +371,7 @@ test('a hosted service has the operations of /v1 alone: to it everything goes, f
   await target.createProject({ slug: 'hosted-git', name: 'Hosted git', repo_url: source.url })
   await add(target, 'hosted-git', [{ key: 'LAMP', value: secrets[1] ?? '' }])
   await dashboard.goto(`${targetUrl}projects/hosted-git?do=pull`)
-  await expect(dialog(dashboard).getByRole('region', { name: 'What is pulled' })).toContainText(`The head of main of ${source.url}`)
+  await expect(dialog(dashboard).getByRole('region', { name: 'What is pulled' })).toContainText(`The latest commit of main of ${source.url}`)
   await dialog(dashboard).getByRole('checkbox', { name: 'LAMP' }).check()
   await expectAccessible(dashboard, 'pull from a hosted service')
   await dialog(dashboard).getByRole('button', { name: 'Pull to this machine' }).click()

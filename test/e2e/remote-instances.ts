@@ -86,11 +86,11 @@ export async function addInstance(
   { url, token, name }: { url: string; token: string; name: string },
 ): Promise<string> {
   await dashboard.goto(`${local.handle.dashboard_url}instances?do=add`)
-  const dialog = dashboard.getByRole('dialog', { name: 'Add an instance' })
-  await dialog.getByLabel('Address').fill(url)
+  const dialog = dashboard.getByRole('dialog', { name: 'Add instance' })
+  await dialog.getByLabel('URL').fill(url)
   await dialog.getByLabel('API token').fill(token)
   await dialog.getByLabel('Name').fill(name)
-  await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+  await dialog.getByRole('button', { name: 'Add instance' }).click()
   await expect(dialog).toBeHidden()
   const link = dashboard.getByRole('list', { name: 'Instances' }).getByRole('link', { name, exact: true })
   return (await link.getAttribute('href')) ?? ''

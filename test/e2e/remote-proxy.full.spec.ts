@@ -17,7 +17,7 @@ test('an archive goes up to another instance, its pictures come back, and so do 
   const at = (path: string) => new URL(instancePath, platform.handle.dashboard_url).href + path
   await dashboard.goto(at(''))
   // No folder of this machine lies there.
-  await expect(dashboard.getByRole('radio', { name: 'Git address' })).toBeVisible()
+  await expect(dashboard.getByRole('radio', { name: 'Git URL' })).toBeVisible()
   await expect(dashboard.getByRole('radio', { name: 'Local folder' })).toHaveCount(0)
   await dashboard.getByRole('radio', { name: 'Archive' }).click()
   const buffer = createZip(Object.entries(greetingAppFiles('packed')).map(([name, data]) => ({ name, data })))

@@ -57,10 +57,10 @@ fleetTest('ten thousand projects: few rows are there at a time, and any of them 
   await expect(page.getByRole('option', { name: /^Project 77\b/ })).toBeVisible()
   await page.keyboard.press('Escape')
   await search.fill('')
-  await expect(page.getByText('The newest 100 projects; more come as you scroll')).toBeVisible()
+  await expect(page.getByText('100 newest projects; scroll to load more')).toBeVisible()
   for (const count of [200, 300, 400]) {
     await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight))
-    await expect(page.getByText(`The newest ${count} projects; more come as you scroll`)).toBeVisible()
+    await expect(page.getByText(`${count} newest projects; scroll to load more`)).toBeVisible()
   }
   await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight))
   await expect(list.getByRole('link', { name: 'Project 9600', exact: true })).toBeVisible()
@@ -78,8 +78,8 @@ fleetTest('five thousand deployments come as one scrolls, and the oldest by a bu
   await expect(list.getByText('Change number 14999')).toBeVisible()
   expect(await list.getByRole('listitem').count()).toBeLessThan(60)
   await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight))
-  await expect(page.getByText('The newest 200 deployments; more come as you scroll')).toBeVisible()
-  await page.getByRole('button', { name: 'To the oldest' }).click()
+  await expect(page.getByText('200 most recent deployments; scroll to load more')).toBeVisible()
+  await page.getByRole('button', { name: 'Load all' }).click()
   await expect(page.getByText('5,001 deployments', { exact: true })).toBeVisible()
   await expect(list.getByText('Change number 0', { exact: true })).toBeInViewport()
   expect(await list.getByRole('listitem').count()).toBeLessThan(60)

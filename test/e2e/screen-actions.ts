@@ -50,7 +50,7 @@ export async function chooseUpload(page: Page, files: { name: string; mimeType: 
   const choosing = page.waitForEvent('filechooser')
   await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Upload' }).click()
-  await page.getByRole('button', { name: 'Choose a file…' }).click()
+  await page.getByRole('button', { name: 'Choose file…' }).click()
   await (await choosing).setFiles(files)
   await page.getByRole('region', { name: 'Upload' }).or(page.getByRole('alert')).first().waitFor()
 }

@@ -119,7 +119,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   {
     name: 'cache',
     path: 'projects/harbour-shop/cache?url=/boats',
-    act: (page) => page.getByRole('region', { name: 'What does the cache do' }).getByRole('status').filter({ hasText: /\w/ }).waitFor(),
+    act: (page) => page.getByRole('region', { name: 'Cache inspector' }).getByRole('status').filter({ hasText: /\w/ }).waitFor(),
   },
   { name: 'cache-purge', path: 'projects/harbour-shop/cache?purge=all', act: waitForDialog },
   { name: 'environment', path: 'projects/harbour-shop/environment', act: (page) => page.getByRole('button', { name: 'Show values' }).click() },
@@ -129,7 +129,7 @@ export const screens = (ids: SeededIds): Screen[] => [
     path: 'projects/harbour-shop/environment?do=import',
     act: (page) =>
       page
-        .getByLabel('Content of the file')
+        .getByLabel('File content')
         .fill('# ours\nTIDE_API=https://tides.example.com\nCURRENCY=NOK\n9LIVES=no\nnot a line\nHOMEPORT_X=1\nPORT_NAME=north\nPORT_NAME=south'),
   },
   {
@@ -162,7 +162,7 @@ export const screens = (ids: SeededIds): Screen[] => [
     name: 'domains-offers',
     path: 'projects/harbour-shop/domains?do=buy',
     async act(page) {
-      await page.getByLabel('Name to look for').fill('harbour')
+      await page.getByLabel('Domain or word').fill('harbour')
       await page.keyboard.press('Enter')
       await page.getByRole('list', { name: 'Offers' }).waitFor()
     },
@@ -171,29 +171,29 @@ export const screens = (ids: SeededIds): Screen[] => [
     name: 'domains-order',
     path: 'projects/harbour-shop/domains?do=buy',
     async act(page) {
-      await page.getByLabel('Name to look for').fill('lighthouse.test')
+      await page.getByLabel('Domain or word').fill('lighthouse.test')
       await page.keyboard.press('Enter')
       await page.getByRole('button', { name: 'Choose lighthouse.test' }).click()
-      await page.getByRole('switch', { name: 'Name who it is registered for' }).click()
-      await page.getByRole('group', { name: 'Registered for' }).waitFor()
+      await page.getByRole('switch', { name: 'Add registrant details' }).click()
+      await page.getByRole('group', { name: 'Registrant' }).waitFor()
     },
   },
   {
     name: 'domains-registration',
     path: 'projects/harbour-shop/domains',
-    act: (page) => pickMenuItem(page, 'What to do with harbour.test', 'Registration…'),
+    act: (page) => pickMenuItem(page, 'Actions for harbour.test', 'Registration…'),
   },
   {
     name: 'domains-transfer',
     path: 'projects/harbour-shop/domains',
-    act: (page) => pickMenuItem(page, 'What to do with harbour.test', 'Take it to another registrar…'),
+    act: (page) => pickMenuItem(page, 'Actions for harbour.test', 'Transfer to another registrar…'),
   },
   { name: 'settings', path: 'projects/harbour-shop/settings' },
   {
     name: 'delete',
     path: 'projects/harbour-shop/settings',
     async act(page) {
-      await page.getByRole('button', { name: 'Delete…' }).click()
+      await page.getByRole('button', { name: 'Delete project…' }).click()
       await waitForDialog(page)
     },
   },
@@ -203,7 +203,7 @@ export const screens = (ids: SeededIds): Screen[] => [
     name: 'password',
     path: 'instance/network',
     async act(page) {
-      await page.getByRole('button', { name: 'Set the password…' }).click()
+      await page.getByRole('button', { name: 'Set password…' }).click()
       await waitForDialog(page)
     },
   },
@@ -220,7 +220,7 @@ export const screens = (ids: SeededIds): Screen[] => [
     async act(page) {
       await page.getByLabel('Name', { exact: true }).fill('Deploys from CI')
       await page.getByRole('button', { name: 'Create' }).click()
-      await page.getByText('shown this once').waitFor()
+      await page.getByText('not shown again').waitFor()
     },
   },
   {
@@ -258,13 +258,13 @@ export const screens = (ids: SeededIds): Screen[] => [
     name: 'instances-edit',
     path: 'instances',
     before: withFakeRemote,
-    act: (page) => pickMenuItem(page, 'What to do with Berth', 'Name and colour…'),
+    act: (page) => pickMenuItem(page, 'Actions for Berth', 'Name and color…'),
   },
   {
     name: 'instances-remove',
     path: 'instances',
     before: withFakeRemote,
-    act: (page) => pickMenuItem(page, 'What to do with Berth', 'Remove…'),
+    act: (page) => pickMenuItem(page, 'Actions for Berth', 'Remove…'),
   },
   { name: 'instance-elsewhere', path: 'on/rem_berth/', before: withFakeRemote },
   { name: 'overview-elsewhere', path: 'on/rem_berth/projects/harbour-shop', before: withFakeRemote },
@@ -273,7 +273,7 @@ export const screens = (ids: SeededIds): Screen[] => [
     path: 'on/rem_berth/projects/harbour-shop/settings',
     before: withFakeRemote,
     async act(page) {
-      await page.getByRole('button', { name: 'Delete…' }).click()
+      await page.getByRole('button', { name: 'Delete project…' }).click()
       await waitForDialog(page)
     },
   },
@@ -302,8 +302,8 @@ export const screens = (ids: SeededIds): Screen[] => [
     async act(page) {
       await openNewProject(page)
       const asked = page.getByRole('dialog')
-      await asked.getByRole('radio', { name: 'Git address' }).click()
-      await asked.getByLabel('Git address', { exact: true }).last().fill('ftp://example.com/boats.git')
+      await asked.getByRole('radio', { name: 'Git URL' }).click()
+      await asked.getByLabel('Git URL', { exact: true }).last().fill('ftp://example.com/boats.git')
       await asked.getByLabel('Slug').fill('harbour-shop')
       await asked.getByRole('button', { name: 'Deploy' }).click()
       await asked.getByRole('alert').waitFor()
@@ -342,15 +342,15 @@ export const screens = (ids: SeededIds): Screen[] => [
     before: (page) => page.route('**/instance/events', (route) => route.abort()),
     async act(page) {
       await page.context().setOffline(true)
-      await page.getByText('The connection to Homeport is lost.').waitFor()
+      await page.getByText('Connection to Homeport lost.').waitFor()
     },
   },
   {
     name: 'notices',
     path: '',
     async act(page) {
-      await page.getByRole('button', { name: 'Notices' }).filter({ visible: true }).click()
-      await page.getByRole('menu', { name: 'Notices' }).waitFor()
+      await page.getByRole('button', { name: 'Notifications' }).filter({ visible: true }).click()
+      await page.getByRole('menu', { name: 'Notifications' }).waitFor()
     },
   },
   ...longContentScreens(ids),

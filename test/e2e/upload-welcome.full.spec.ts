@@ -7,9 +7,9 @@ test('a .zip that is dropped on the welcome page is live a moment later', async 
   const file = createTestFile('Harbour café.zip', createAppZip(greetingAppFiles('Hello from a zip')))
   await expect(dashboard.getByRole('heading', { name: 'Deploy your first app', exact: true })).toBeVisible()
   await dragFiles(dashboard, dashboard.getByRole('main'), [file], { lets_go: false })
-  await expect(dashboard.getByText('Drop it to deploy')).toBeVisible()
+  await expect(dashboard.getByText('Drop to deploy')).toBeVisible()
   await dragFiles(dashboard, dashboard.getByRole('main'), [file])
-  await expect(dashboard.getByText('Drop it to deploy')).toBeHidden()
+  await expect(dashboard.getByText('Drop to deploy')).toBeHidden()
   await expect(dashboard.getByText('Harbour café.zip')).toBeVisible()
   await expect(dashboard.getByLabel('Slug')).toHaveValue('harbour-cafe')
   await expectAccessible(dashboard, 'welcome with an archive')
@@ -38,7 +38,7 @@ test('what is no archive is said before anything is sent', async ({ dashboard, p
     [[createTestFile('photo.png', Buffer.from('\u0089PNG....'))], '“photo.png” is neither a .zip nor a .tar.gz.'],
     [[createTestFile('plain.tar', createTarGz([]).subarray(0, 1))], '“plain.tar” is neither'],
     [[createTestFile('empty.zip', Buffer.from('x').subarray(1))], '“empty.zip” is empty.'],
-    [[zip, createTestFile('b.zip', createAppZip(greetingAppFiles('b')))], 'These are 2 files.'],
+    [[zip, createTestFile('b.zip', createAppZip(greetingAppFiles('b')))], 'You dropped 2 files.'],
     [[large], '“large.zip” is larger than 250 MiB.'],
     [[createTestFile('my-folder')], '“my-folder” is a folder, and a browser sends files only.'],
   ] as const) {

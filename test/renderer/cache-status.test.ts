@@ -4,20 +4,17 @@ import { parseCacheStatus, describeCacheMember } from '../../renderer/features/c
 const words = (header: string) => parseCacheStatus(header).map(describeCacheMember)
 
 it.each([
-  ['Homeport; hit; ttl=123', ['Homeport answered from its store; fresh for another 123 s.']],
-  ['Homeport; hit; ttl=-12; detail=revalidating', ['Homeport answered from its store; stale for 12 s (revalidating).']],
-  [
-    'Homeport; fwd=uri-miss; fwd-status=200; stored',
-    ['Homeport had nothing stored under this address; the app answered 200; the answer is stored now.'],
-  ],
+  ['Homeport; hit; ttl=123', ['Homeport served a stored response; fresh for another 123 s.']],
+  ['Homeport; hit; ttl=-12; detail=revalidating', ['Homeport served a stored response; stale for 12 s (revalidating).']],
+  ['Homeport; fwd=uri-miss; fwd-status=200; stored', ['Homeport had nothing stored for this URL; the app returned 200; the response is stored now.']],
   [
     'Homeport;fwd=vary-miss;collapsed',
-    ['Homeport had it stored, but not for request headers like these; it shared the request of somebody who asked at the same time.'],
+    ['Homeport had a stored response, but not for these request headers; the request was collapsed with an identical one.'],
   ],
-  ['Homeport; fwd=something-new', ['Homeport asked further on (something-new).']],
+  ['Homeport; fwd=something-new', ['Homeport forwarded the request (something-new).']],
   [
     '"Inner; cache, one"; hit, Homeport; fwd=stale; key="a;b=\\"c\\", d"',
-    ['Inner; cache, one answered from its store.', 'Homeport had it, but too old to be given without asking.'],
+    ['Inner; cache, one served a stored response.', 'Homeport had a stale response that needed revalidation.'],
   ],
   ['', []],
   [' , ', []],

@@ -48,8 +48,8 @@ describe('a file to import', () => {
   it('is refused with what to do instead', async () => {
     expect(await readSqlFile(text('it’s.dump', 'PGDMP\u0001\u000e'))).toContain(`pg_restore -O -x -f dump.sql 'it’s.dump'`)
     expect(await readSqlFile(text("it's", 'PGDMP'))).toContain(`'it'\\''s'`)
-    expect(await readSqlFile(file('dump.zip', 0x50, 0x4b, 3, 4, 9))).toContain('Unpack it')
-    expect(await readSqlFile(file('photo.bin', 9, 0, 1, 2))).toContain('no file of SQL')
+    expect(await readSqlFile(file('dump.zip', 0x50, 0x4b, 3, 4, 9))).toContain('Extract it')
+    expect(await readSqlFile(file('photo.bin', 9, 0, 1, 2))).toContain('is not an SQL file')
     expect(await readSqlFile(file('nothing.sql'))).toContain('empty')
   })
 })

@@ -36,7 +36,7 @@ describe('what takes which room', () => {
       { name: 'Bundles and archives', bytes: 60 },
       { name: 'Databases', bytes: 50 },
       { name: 'Database dumps', bytes: 40 },
-      { name: 'The rest', bytes: 50 },
+      { name: 'Other', bytes: 50 },
     ])
     expect(largestParts(rows).reduce((sum, part) => sum + part.bytes, 0)).toBe(rows.reduce((sum, { bytes }) => sum + bytes, 0))
   })

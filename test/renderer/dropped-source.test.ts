@@ -13,11 +13,11 @@ describe('what somebody drops', () => {
   })
 
   it.each([
-    ['nothing', [], 'no file'],
+    ['nothing', [], 'No file'],
     ['two files', [file('a.zip', 'PK'), file('b.zip', 'PK')], '2 files'],
     ['an empty file', [file('a.zip', '')], '“a.zip” is empty'],
     ['a text', [file('a.zip', 'hello')], '“a.zip” is neither a .zip nor a .tar.gz'],
-    ['a plain tar', [file('a.tar', bytes(createTar([{ name: 'a', data: 'x' }])))], 'not compressed'],
+    ['a plain tar', [file('a.tar', bytes(createTar([{ name: 'a', data: 'x' }])))], 'uncompressed'],
   ])('is refused in a sentence: %s', async (_, files, words) => {
     const dropped = await inspectFiles(files)
     expect(dropped).toMatchObject({ kind: 'fault', text: expect.stringContaining(words) })

@@ -65,7 +65,7 @@ describe('what comes from an instance', () => {
     expect(sanitizeForDisplay('W'.repeat(5000))).toHaveLength(401)
   })
 
-  it('is called by its host', () => {
+  it('defaults to the host', () => {
     expect(hostLabel('https://deploy.example.com')).toBe('deploy.example.com')
     expect(hostLabel('http://10.0.0.2:4700')).toBe('10.0.0.2:4700')
     expect(hostLabel('nonsense')).toBe('nonsense')

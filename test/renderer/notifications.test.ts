@@ -89,7 +89,7 @@ describe('notices', () => {
   it('tell of an app that crashes, not of one that had', () => {
     const crashed = { event: 'project' as const, id: null, data: { project: { ...project, status: 'crashed' as const } } }
     hear(crashed)
-    expect(told.map(({ title, path }) => [title, path])).toEqual([['Harbour shop has crashed', '/projects/shop/logs']])
+    expect(told.map(({ title, path }) => [title, path])).toEqual([['Harbour shop crashed', '/projects/shop/logs']])
     cache.setQueryData(queryKeys.project('shop'), crashed.data.project)
     hear(crashed)
     expect(told).toHaveLength(1)
@@ -144,9 +144,9 @@ describe('notices', () => {
     expect(told.slice(1).map(({ title, path, is_quiet }) => [title, path, is_quiet])).toEqual([
       ['The disk is full', '/instance/disk', undefined],
       ['A backup failed', '/instance/backups', undefined],
-      ['The server of the databases does not run', '/help/databases', undefined],
+      ['The database server is not running', '/help/databases', undefined],
       ['The disk is nearly full', '/instance/disk', undefined],
-      ['The apps are at another port', '/instance', true],
+      ['Apps use a different port', '/instance', true],
     ])
   })
 

@@ -18,8 +18,8 @@ const billing: BillingStatus = {
 
 describe('a plan', () => {
   it('is told by what it allows', () => {
-    expect(planSummary(plans.starter)).toBe('3 projects, 256 MB each, one build at a time, asleep when nobody visits')
-    expect(planSummary(plans.enterprise)).toContain('Any number of projects')
+    expect(planSummary(plans.starter)).toBe('3 projects, 256 MB each, 1 concurrent build, sleeps when idle')
+    expect(planSummary(plans.enterprise)).toContain('Unlimited projects')
   })
 
   it('has days of trial left, counted up', () => {

@@ -10,7 +10,7 @@ export function CancelSubscriptionDialog({ billing, onClose }: { billing: Billin
   const cache = useQueryClient()
   const cancel = useApiMutation('cancelBilling', {
     hidesErrorToast: true,
-    successMessage: 'The subscription ends with the period that is paid.',
+    successMessage: 'Subscription canceled. It ends with the current billing period.',
     onSuccess() {
       void cache.invalidateQueries({ queryKey: queryKeys.billing })
       onClose()
@@ -20,14 +20,14 @@ export function CancelSubscriptionDialog({ billing, onClose }: { billing: Billin
     <Dialog
       open
       onOpenChange={onClose}
-      title="End the subscription?"
-      description={`${billing.plan} stays until the period that is paid is over; then the account goes to starter. Nothing is deleted, but what starter does not allow ends. Until then a plan can be chosen again.`}
+      title="Cancel subscription?"
+      description={`You keep ${billing.plan} until the current billing period ends, then your account moves to Starter. Nothing is deleted, but features that Starter does not include stop. You can choose a plan again at any time.`}
     >
       {cancel.error && <ProblemView problem={cancel.error} />}
       <footer className="dialog-footer">
         <Button onClick={onClose}>Keep plan</Button>
         <Button kind="danger" busy={cancel.isPending} onClick={() => cancel.mutate({})}>
-          End subscription
+          Cancel subscription
         </Button>
       </footer>
     </Dialog>

@@ -29,20 +29,20 @@ export default function CardPage() {
   return (
     <main className="card-page">
       <a href={accountUrl} className="row card-back">
-        <ArrowLeft size={15} aria-hidden /> Back to your account
+        <ArrowLeft size={15} aria-hidden /> Back to account
       </a>
       <section className="card card-body stack" aria-labelledby="card">
         <header className="row">
           <Logo size={24} />
-          <h1 id="card">Your card</h1>
+          <h1 id="card">Payment card</h1>
         </header>
         {error && !billing && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
         {!billing && !error && <SkeletonRows rows={3} height={44} />}
         {billing &&
           (window.homeport ? (
-            <p className="text-muted">The form of the payment processor opens in a browser alone. Open the dashboard there, and come here again.</p>
+            <p className="text-muted">The payment form works only in a browser. Open the dashboard in a browser and return to this page.</p>
           ) : billing.publishable_key === null ? (
-            <p className="text-muted">No payment processor is set up on this instance, so that there is no card to give.</p>
+            <p className="text-muted">This instance has no payment processor, so you cannot add a card.</p>
           ) : (
             <CardForm publishableKey={billing.publishable_key} plan={plan} interval={interval} />
           ))}
@@ -87,7 +87,8 @@ function CardForm({ publishableKey, plan, interval }: { publishableKey: string; 
               if (isUnmounted) stripeForm.close()
               else setForm(stripeForm)
             },
-            (error: unknown) => !isUnmounted && setFormError(error instanceof Error ? error.message : 'The form did not open. Load the page again.'),
+            (error: unknown) =>
+              !isUnmounted && setFormError(error instanceof Error ? error.message : 'The payment form did not open. Reload the page.'),
           )
         },
       },
@@ -114,7 +115,7 @@ function CardForm({ publishableKey, plan, interval }: { publishableKey: string; 
       <>
         <p className="row" role="status">
           <StatusIcon badge={checkBadges.ok} />
-          The card is saved, and you have {confirmed.plan}, billed {confirmed.interval}.
+          Card saved. You are on {confirmed.plan}, billed {confirmed.interval}.
         </p>
         <a className="button button-primary" href={accountUrl}>
           Done
@@ -125,8 +126,8 @@ function CardForm({ publishableKey, plan, interval }: { publishableKey: string; 
   return (
     <form className="stack" onSubmit={(event) => void submit(event)}>
       <p className="text-muted">
-        For the plan <strong>{plan}</strong>, billed {interval}. The fields below are Stripe’s own: what you type there goes to Stripe and never
-        through this instance.
+        For plan <strong>{plan}</strong>, billed {interval}. The fields below are provided by Stripe: your card details go directly to Stripe and
+        never pass through this instance.
       </p>
       <div ref={container} className="stripe-place" aria-label="Card" role="group" />
       {!form && !formError && !setupError && !hasReturned && <SkeletonRows rows={2} height={44} />}
@@ -139,7 +140,7 @@ function CardForm({ publishableKey, plan, interval }: { publishableKey: string; 
       )}
       <footer className="dialog-footer">
         <Button kind="primary" type="submit" busy={isSaving || isConfirming} disabled={!form}>
-          {confirmError ? 'Try again' : 'Save the card'}
+          {confirmError ? 'Try again' : 'Save card'}
         </Button>
       </footer>
     </form>

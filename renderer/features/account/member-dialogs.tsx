@@ -14,13 +14,13 @@ export function InviteMemberDialog({ onClose, onInvited }: { onClose: () => void
     event.preventDefault()
     invite.mutate({ body: { email: email.trim() } })
   }
-  if (invite.data) return <OneTimeLinkDialog title={`The invitation of ${invite.data.invitation.email}`} link={invite.data} onClose={onClose} />
+  if (invite.data) return <OneTimeLinkDialog title={`Invitation for ${invite.data.invitation.email}`} link={invite.data} onClose={onClose} />
   return (
     <Dialog
       open
       onOpenChange={onClose}
-      title="Invite somebody"
-      description="A member uses all your projects: deploys, reads logs, changes settings. A member deletes none, buys no domains and invites nobody."
+      title="Invite member"
+      description="Members can use all your projects: deploy, read logs and change settings. They cannot delete projects, buy domains or invite people."
     >
       <form className="stack" onSubmit={submit}>
         <TextField
@@ -35,7 +35,7 @@ export function InviteMemberDialog({ onClose, onInvited }: { onClose: () => void
         {invite.error && invite.error.issues.length === 0 && invite.error.code !== 'email_taken' && <ProblemView problem={invite.error} />}
         <footer className="dialog-footer">
           <Button kind="primary" type="submit" busy={invite.isPending}>
-            Make the invitation
+            Create invitation
           </Button>
         </footer>
       </form>
@@ -56,7 +56,7 @@ export function OneTimeLinkDialog({
   return (
     <SecretDialog
       title={title}
-      description={`${made.was_sent ? 'It is on its way by e-mail as well.' : 'No e-mail was sent: give them this link.'} It is good once, until ${formatDate(made.expires_at)}, and shown this once.`}
+      description={`${made.was_sent ? 'It was also sent by email.' : 'No email was sent: share this link yourself.'} It works once, expires on ${formatDate(made.expires_at)}, and is not shown again.`}
       secret={made.url}
       kind="link"
       onClose={onClose}
@@ -68,7 +68,7 @@ export function JoinTeamDialog({ onClose, onJoined }: { onClose: () => void; onJ
   const [link, setLink] = useState('')
   const join = useApiMutation('acceptInvitation', {
     hidesErrorToast: true,
-    successMessage: 'You are in the team.',
+    successMessage: 'You joined the team.',
     onSuccess() {
       onJoined()
       onClose()
@@ -80,10 +80,10 @@ export function JoinTeamDialog({ onClose, onJoined }: { onClose: () => void; onJ
     join.mutate({ body: { code: URL.parse(text)?.searchParams.get('code') ?? text } })
   }
   return (
-    <Dialog open onOpenChange={onClose} title="Join a team" description="With the link of an invitation, as whom you are signed in now.">
+    <Dialog open onOpenChange={onClose} title="Join a team" description="Paste your invitation link. You join with the account you are signed in to.">
       <form className="stack" onSubmit={submit}>
         <TextField
-          label="Link"
+          label="Invitation link"
           required
           mono
           autoComplete="off"
@@ -93,7 +93,7 @@ export function JoinTeamDialog({ onClose, onJoined }: { onClose: () => void; onJ
         />
         <footer className="dialog-footer">
           <Button kind="primary" type="submit" busy={join.isPending}>
-            Join
+            Join team
           </Button>
         </footer>
       </form>

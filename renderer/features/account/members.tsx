@@ -26,7 +26,7 @@ export function Members() {
     setRemoval(null)
     void cache.invalidateQueries({ queryKey: queryKeys.team })
   }
-  const revoke = useApiMutation('revokeInvitation', { successMessage: 'The link no longer works.', onSuccess: refresh })
+  const revoke = useApiMutation('revokeInvitation', { successMessage: 'Invitation revoked.', onSuccess: refresh })
   const remove = useApiMutation('removeMember', { onSuccess: refresh })
   const leave = useApiMutation('leaveTeam', {
     onSuccess() {
@@ -49,18 +49,18 @@ export function Members() {
             Join a team
           </Button>
           <Button icon={UserPlus} onClick={() => setOpen('invite')}>
-            Invite somebody
+            Invite member
           </Button>
         </span>
       </header>
       {session && !session.user.email_verified && (
         <div className="card-body member-note" role="status">
           <p>
-            <strong>Your address is not verified.</strong>{' '}
-            {verify.data?.message ?? 'Until it is you make no projects of your own, and invite nobody.'}
+            <strong>Your email address is not verified.</strong>{' '}
+            {verify.data?.message ?? 'Until you verify it, you cannot create projects or invite people.'}
           </p>
           <Button busy={verify.isPending} onClick={() => verify.mutate({})}>
-            Send me the link
+            Send verification link
           </Button>
         </div>
       )}
@@ -81,7 +81,7 @@ export function Members() {
               {role === 'member' && (
                 <IconButton
                   icon={UserMinus}
-                  label={`Take ${email} out of the team…`}
+                  label={`Remove ${email} from the team…`}
                   onClick={() => setRemoval({ kind: 'member', id: user_id, email })}
                 />
               )}
@@ -92,22 +92,22 @@ export function Members() {
               <p className="truncate" title={email}>
                 {email}
               </p>
-              <p className="text-muted">Invited, until {formatDate(expires_at)}</p>
-              <IconButton icon={Link2Off} label={`Take the invitation of ${email} back`} onClick={() => revoke.mutate({ params: { id } })} />
+              <p className="text-muted">Invited; expires {formatDate(expires_at)}</p>
+              <IconButton icon={Link2Off} label={`Revoke the invitation for ${email}`} onClick={() => revoke.mutate({ params: { id } })} />
             </li>
           ))}
         </ul>
       )}
       {data && data.teams.length > 0 && (
         <>
-          <h3 className="member-others">Teams of others</h3>
-          <ul aria-label="Teams of others">
+          <h3 className="member-others">Teams you belong to</h3>
+          <ul aria-label="Teams you belong to">
             {data.teams.map(({ account_id, owner_email, created_at }) => (
               <li key={account_id} className="card-row member-row">
                 <p className="truncate" title={owner_email}>
                   <strong>{owner_email}</strong>
                 </p>
-                <p className="text-muted">You are a member since {formatDate(created_at)}</p>
+                <p className="text-muted">Member since {formatDate(created_at)}</p>
                 <IconButton
                   icon={LogOut}
                   label={`Leave the team of ${owner_email}…`}
@@ -131,14 +131,14 @@ export function Members() {
       <ConfirmByNameDialog
         open={removal !== null}
         onOpenChange={() => setRemoval(null)}
-        title={removal?.kind === 'team' ? 'Leave this team?' : 'Take this person out of the team?'}
+        title={removal?.kind === 'team' ? 'Leave this team?' : 'Remove this member?'}
         description={
           removal?.kind === 'team'
-            ? 'You no longer see its projects. To come back takes a new invitation.'
-            : 'They no longer see your projects. What they deployed stays.'
+            ? 'You lose access to its projects. You need a new invitation to rejoin.'
+            : 'They lose access to your projects. Their deployments stay.'
         }
         name={removal?.email ?? ''}
-        action={removal?.kind === 'team' ? 'Leave' : 'Take out'}
+        action={removal?.kind === 'team' ? 'Leave team' : 'Remove member'}
         busy={remove.isPending || leave.isPending}
         onConfirm={confirmRemoval}
       />

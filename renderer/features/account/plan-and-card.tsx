@@ -30,7 +30,7 @@ export function PlanAndCard() {
     <section className="card" aria-labelledby="plan">
       <header className="card-header">
         <h2 id="plan">Plan and card</h2>
-        {data && !data.processor_enabled && <span className="text-subtle plan-note">Nothing is charged here</span>}
+        {data && !data.processor_enabled && <span className="text-subtle plan-note">No charges on this instance</span>}
       </header>
       <div className="card-body stack">
         {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
@@ -39,7 +39,7 @@ export function PlanAndCard() {
         {data?.processor_enabled && <PlanActions billing={data} />}
         {isSimulated && <PlanSimulator />}
         {data && !data.processor_enabled && !isSimulated && (
-          <p className="text-muted">No payment processor is set up on this instance. Its owner gives you a plan.</p>
+          <p className="text-muted">This instance has no payment processor. Its owner assigns your plan.</p>
         )}
       </div>
     </section>
@@ -66,9 +66,9 @@ function PlanFacts({ billing }: { billing: BillingStatus }) {
         <div>
           <dt>Trial</dt>
           <dd>
-            {trial > 0 ? `All of pro for ${trial === 1 ? 'one more day' : `${trial} more days`}` : 'Over'}
+            {trial > 0 ? `Pro for ${trial === 1 ? 'one more day' : `${trial} more days`}` : 'Ended'}
             <span className="text-subtle">
-              {trial > 0 ? 'Until' : 'It ended on'} {formatDate(billing.trial_ends_at)}
+              {trial > 0 ? 'Ends on' : 'Ended on'} {formatDate(billing.trial_ends_at)}
             </span>
           </dd>
         </div>
@@ -78,7 +78,7 @@ function PlanFacts({ billing }: { billing: BillingStatus }) {
           <dt>Subscription</dt>
           <dd>
             <StatusText badge={subscription} />
-            {billing.cancel_at !== null && <span className="text-subtle">On {formatDate(billing.cancel_at)} the account goes to starter</span>}
+            {billing.cancel_at !== null && <span className="text-subtle">Moves to Starter on {formatDate(billing.cancel_at)}</span>}
           </dd>
         </div>
       )}
@@ -89,7 +89,7 @@ function PlanFacts({ billing }: { billing: BillingStatus }) {
       {billing.free_domain_credits > 0 && (
         <div>
           <dt>Credits</dt>
-          <dd>{billing.free_domain_credits === 1 ? 'One domain' : `${billing.free_domain_credits} domains`} without charge</dd>
+          <dd>{billing.free_domain_credits === 1 ? 'One domain' : `${billing.free_domain_credits} domains`} free of charge</dd>
         </div>
       )}
     </dl>
@@ -104,18 +104,18 @@ function PlanActions({ billing }: { billing: BillingStatus }) {
     <>
       <div className="plan-actions">
         <Button kind="primary" onClick={() => setOpen('plan')}>
-          {billing.plan === 'starter' ? 'Choose a plan…' : 'Change the plan…'}
+          {billing.plan === 'starter' ? 'Choose plan…' : 'Change plan…'}
         </Button>
-        {remoteCardUrl !== null && <ButtonLink href={remoteCardUrl}>Its own dashboard: card</ButtonLink>}
+        {remoteCardUrl !== null && <ButtonLink href={remoteCardUrl}>Add card on its own dashboard</ButtonLink>}
         {remoteCardUrl === null && billing.has_payment_method && billing.plan !== 'starter' && (
           // A document of its own: see card-page.tsx.
           <a className="button button-plain" href={cardUrl(billing.plan, billing.billing_interval)}>
-            Replace the card…
+            Replace card…
           </a>
         )}
         {canCancel(billing) && (
           <Button kind="danger" onClick={() => setOpen('cancel')}>
-            End the subscription…
+            Cancel subscription…
           </Button>
         )}
       </div>

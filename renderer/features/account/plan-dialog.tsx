@@ -19,7 +19,7 @@ export function PlanDialog({ billing, onClose }: { billing: BillingStatus; onClo
   const [interval, setPeriod] = useState<BillingInterval>(billing.billing_interval)
   const confirm = useApiMutation('confirmBilling', {
     hidesErrorToast: true,
-    successMessage: 'The plan is changed.',
+    successMessage: 'Plan changed.',
     onSuccess() {
       for (const queryKey of [queryKeys.billing, queryKeys.session]) void cache.invalidateQueries({ queryKey })
       onClose()
@@ -41,7 +41,9 @@ export function PlanDialog({ billing, onClose }: { billing: BillingStatus; onClo
       onOpenChange={onClose}
       title="Choose a plan"
       description={
-        billing.has_payment_method ? `${cardLabel(billing.card)} pays; what is paid already counts.` : 'Next comes the card that pays for it.'
+        billing.has_payment_method
+          ? `Charged to ${cardLabel(billing.card)}. Time already paid for is credited.`
+          : 'You add a payment card in the next step.'
       }
     >
       <form className="stack" onSubmit={submit}>
@@ -52,18 +54,18 @@ export function PlanDialog({ billing, onClose }: { billing: BillingStatus; onClo
               <input type="radio" name="plan" value={name} checked={plan === name} onChange={() => setPlan(name)} />
               <span>
                 <strong>{name}</strong>
-                {name === billing.plan && <span className="text-subtle"> — now</span>}
+                {name === billing.plan && <span className="text-subtle"> (current)</span>}
                 <span className="text-subtle plan-line">{planSummary(plans[name])}</span>
               </span>
             </label>
           ))}
         </fieldset>
         <SegmentedControl
-          label="How often it is paid"
+          label="Billing interval"
           value={interval}
           choices={[
-            { value: 'monthly', text: 'By the month' },
-            { value: 'yearly', text: 'By the year' },
+            { value: 'monthly', text: 'Monthly' },
+            { value: 'yearly', text: 'Yearly' },
           ]}
           onChange={setPeriod}
         />
@@ -71,7 +73,7 @@ export function PlanDialog({ billing, onClose }: { billing: BillingStatus; onClo
         <footer className="dialog-footer">
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" busy={confirm.isPending} disabled={isSame}>
-            {billing.has_payment_method ? `Take ${plan}` : 'On to the card'}
+            {billing.has_payment_method ? `Switch to ${plan}` : 'Continue to card'}
           </Button>
         </footer>
       </form>

@@ -9,10 +9,10 @@ export type PaidPlan = (typeof paidPlans)[number]
 /** What a plan allows, in a line. */
 export function planSummary({ projects, memory_mb, always_warm, concurrent_builds }: Plan): string {
   return [
-    projects === null ? 'Any number of projects' : `${projects} projects`,
+    projects === null ? 'Unlimited projects' : `${projects} projects`,
     `${memory_mb} MB each`,
-    concurrent_builds === 1 ? 'one build at a time' : `${concurrent_builds} builds at once`,
-    always_warm ? 'always warm if you like' : 'asleep when nobody visits',
+    concurrent_builds === 1 ? '1 concurrent build' : `${concurrent_builds} concurrent builds`,
+    always_warm ? 'optionally always warm' : 'sleeps when idle',
   ].join(', ')
 }
 

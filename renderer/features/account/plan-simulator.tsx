@@ -10,8 +10,8 @@ const trialOptions = [
   { days: null, text: 'None' },
   { days: 14, text: '14 days left' },
   { days: 3, text: '3 days left' },
-  { days: 1, text: 'Its last day' },
-  { days: 0, text: 'Over' },
+  { days: 1, text: 'Last day' },
+  { days: 0, text: 'Ended' },
 ] as const
 
 /** One's own machine has no paywall; here it is played, so that a client can be tried against every refusal. Each takes effect at once. */
@@ -23,7 +23,7 @@ export function PlanSimulator() {
   return (
     <div className="plan-simulator" role="group" aria-labelledby="play">
       <h3 id="play">Simulate a plan</h3>
-      <p className="text-subtle">Your own machine has no paywall. A smaller plan lets you see every refusal that a client has to live with.</p>
+      <p className="text-subtle">Your own machine has no paywall. Simulate a smaller plan to see every limit and error that a client must handle.</p>
       {error && !data && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
       {!data && !error && <SkeletonRows rows={2} height={40} />}
       {data && (
@@ -40,7 +40,7 @@ export function PlanSimulator() {
             ))}
           </SelectField>
           <SelectField
-            label="Trial of pro"
+            label="Pro trial"
             value={trial ?? ''}
             onChange={({ target }) => change({ trial_days: target.value === '' ? null : Number(target.value) })}
             hint="Applies to Starter only."
@@ -53,7 +53,7 @@ export function PlanSimulator() {
             {trial !== null && !trialOptions.some(({ days }) => days === trial) && <option value={trial}>{trial} days left</option>}
           </SelectField>
           <SwitchField label="Has a card" checked={data.payment_method} onChange={(payment_method) => change({ payment_method })} />
-          <SwitchField label="Email verified" checked={data.email_verified} onChange={(email_verified) => change({ email_verified })} />
+          <SwitchField label="Email is verified" checked={data.email_verified} onChange={(email_verified) => change({ email_verified })} />
         </div>
       )}
       {save.error && <ProblemView problem={save.error} />}

@@ -29,7 +29,7 @@ const scriptUrl = 'https://js.stripe.com/v3/'
 export async function openStripeForm(container: HTMLElement, publishableKey: string, clientSecret: string): Promise<StripeForm> {
   await loadStripeScript()
   const stripe = window.Stripe?.(publishableKey)
-  if (!stripe) throw new Error('The script of the payment processor did not start. Load the page again.')
+  if (!stripe) throw new Error('The payment processor’s script did not start. Reload the page.')
   const isDark = matchMedia('(prefers-color-scheme: dark)').matches
   const theme = document.documentElement.dataset.theme ?? (isDark ? 'dark' : 'light')
   const elements = stripe.elements({ clientSecret, appearance: { theme: theme === 'dark' ? 'night' : 'stripe' } })
@@ -37,14 +37,14 @@ export async function openStripeForm(container: HTMLElement, publishableKey: str
   await new Promise<void>((resolve, reject) => {
     form.on('ready', resolve)
     form.on('loaderror', () =>
-      reject(new Error('The form of the payment processor did not load. Look whether this machine reaches it, and load the page again.')),
+      reject(new Error('The payment form did not load. Check that this machine can reach the payment processor, then reload the page.')),
     )
     form.mount(container)
   })
   return {
     async save(returnUrl) {
       const { error } = await stripe.confirmSetup({ elements, redirect: 'if_required', confirmParams: { return_url: returnUrl } })
-      return error ? (error.message ?? 'The card was refused. Try another one.') : null
+      return error ? (error.message ?? 'The card was declined. Try another card.') : null
     },
     close: () => form.destroy(),
   }
@@ -60,9 +60,7 @@ function loadStripeScript(): Promise<void> {
     element.addEventListener('error', () => {
       element.remove()
       scriptLoading = undefined
-      reject(
-        new Error('The script of the payment processor cannot be fetched. Look whether this machine reaches js.stripe.com, and load the page again.'),
-      )
+      reject(new Error('The payment processor’s script could not be loaded. Check that this machine can reach js.stripe.com, then reload the page.'))
     })
     document.head.append(element)
   })

@@ -30,21 +30,26 @@ export function CreateTokenDialog({ onClose, onCreated }: { onClose: () => void;
     const { token, api_token } = create.data
     return (
       <SecretDialog
-        title={`The token “${api_token.name}”`}
-        description="It is shown this once: copy it now. Anyone with this token has your full access."
+        title={`Token “${api_token.name}”`}
+        description="Copy it now: it is not shown again. Anyone with this token has your full access."
         secret={token}
         kind="token"
         onClose={onClose}
       >
         <p className="text-muted">
-          A program sends it as <code>Authorization: Bearer svc_…</code>; the command line takes it from <code>HOMEPORT_TOKEN</code>.{' '}
+          Send it as <code>Authorization: Bearer svc_…</code>; the command line reads it from <code>HOMEPORT_TOKEN</code>.{' '}
           {api_token.expires_at === null ? 'It does not expire.' : `It expires on ${formatDate(api_token.expires_at)}.`}
         </p>
       </SecretDialog>
     )
   }
   return (
-    <Dialog open onOpenChange={onClose} title="Create token" description="One for each program, so that each can be revoked by itself.">
+    <Dialog
+      open
+      onOpenChange={onClose}
+      title="Create token"
+      description="Create one token per program, so that you can revoke each one individually."
+    >
       <form className="stack" onSubmit={submit}>
         <TextField
           label="Name"
@@ -54,7 +59,7 @@ export function CreateTokenDialog({ onClose, onCreated }: { onClose: () => void;
           value={name}
           onChange={({ target }) => setName(target.value)}
           error={create.error?.issueFor('name')}
-          hint="What it is for. You will know it again by that."
+          hint="Describe what uses this token."
         />
         <SelectField label="Expires in" value={days} onChange={({ target }) => setDays(target.value)}>
           {lifetimes.map(({ value, text }) => (
@@ -67,7 +72,7 @@ export function CreateTokenDialog({ onClose, onCreated }: { onClose: () => void;
         <footer className="dialog-footer">
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" busy={create.isPending} disabled={name.trim() === ''}>
-            Create
+            Create token
           </Button>
         </footer>
       </form>
@@ -78,7 +83,7 @@ export function CreateTokenDialog({ onClose, onCreated }: { onClose: () => void;
 export function RevokeTokenDialog({ token, onClose, onRevoked }: { token: ApiToken; onClose: () => void; onRevoked: () => void }) {
   const revoke = useApiMutation('revokeToken', {
     hidesErrorToast: true,
-    successMessage: 'Revoked.',
+    successMessage: 'Token revoked.',
     onSuccess() {
       onRevoked()
       onClose()
@@ -89,13 +94,13 @@ export function RevokeTokenDialog({ token, onClose, onRevoked }: { token: ApiTok
       open
       onOpenChange={onClose}
       title={`Revoke “${token.name}”?`}
-      description={`Whoever signs in with ${token.prefix}…${token.last4} is refused from the next request on. There is no way back: a new token takes its place.`}
+      description={`Requests with ${token.prefix}…${token.last4} are rejected immediately. This cannot be undone: create a new token to replace it.`}
     >
       {revoke.error && <ProblemView problem={revoke.error} />}
       <footer className="dialog-footer">
         <Button onClick={onClose}>Cancel</Button>
         <Button kind="danger" busy={revoke.isPending} onClick={() => revoke.mutate({ params: { id: token.id } })}>
-          Revoke
+          Revoke token
         </Button>
       </footer>
     </Dialog>

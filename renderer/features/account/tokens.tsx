@@ -52,7 +52,7 @@ export function Tokens() {
       {!tokens && !error && <SkeletonRows rows={3} height={64} />}
       {tokens?.length === 0 && (
         <EmptyState icon={KeyRound} title="No tokens yet" action={create}>
-          A program, such as a build elsewhere or the command line of another machine, signs in with a token. It has your full access.
+          Programs, such as CI or the command line on another machine, sign in with a token. A token has your full access.
         </EmptyState>
       )}
       {tokens !== undefined && tokens.length > 0 && (

@@ -21,14 +21,14 @@ export function parseCacheStatus(header: string): CacheStatusMember[] {
 }
 
 const forwardReasons: Record<string, string> = {
-  bypass: 'was set up not to look for it',
-  method: 'passed it on, as its method is never answered from a store',
-  'uri-miss': 'had nothing stored under this address',
-  'vary-miss': 'had it stored, but not for request headers like these',
-  miss: 'had nothing stored that fits',
-  request: 'was told by the request to ask the app',
-  stale: 'had it, but too old to be given without asking',
-  partial: 'had only a part of it',
+  bypass: 'is configured not to cache this request',
+  method: 'forwarded the request, because responses to this method are never cached',
+  'uri-miss': 'had nothing stored for this URL',
+  'vary-miss': 'had a stored response, but not for these request headers',
+  miss: 'had no matching stored response',
+  request: 'was told by the request to contact the app',
+  stale: 'had a stale response that needed revalidation',
+  partial: 'had only part of the response',
 }
 
 /** What a cache says of itself, in a sentence. */
@@ -36,15 +36,15 @@ export function describeCacheMember({ name, parameters }: CacheStatusMember): st
   const clauses: string[] = []
   const ttl = Number(parameters.get('ttl'))
   if (parameters.has('hit')) {
-    clauses.push('answered from its store')
+    clauses.push('served a stored response')
     if (parameters.has('ttl') && Number.isFinite(ttl)) clauses.push(ttl < 0 ? `stale for ${-ttl} s` : `fresh for another ${ttl} s`)
   } else {
     const forward = parameters.get('fwd')
-    clauses.push(typeof forward === 'string' ? (forwardReasons[forward] ?? `asked further on (${forward})`) : 'did not answer by itself')
+    clauses.push(typeof forward === 'string' ? (forwardReasons[forward] ?? `forwarded the request (${forward})`) : 'forwarded the request')
     const status = parameters.get('fwd-status')
-    if (typeof status === 'string') clauses.push(`the app answered ${status}`)
-    if (parameters.has('collapsed')) clauses.push('it shared the request of somebody who asked at the same time')
-    if (parameters.has('stored')) clauses.push('the answer is stored now')
+    if (typeof status === 'string') clauses.push(`the app returned ${status}`)
+    if (parameters.has('collapsed')) clauses.push('the request was collapsed with an identical one')
+    if (parameters.has('stored')) clauses.push('the response is stored now')
   }
   const detail = parameters.get('detail')
   return `${name} ${clauses.join('; ')}${typeof detail === 'string' ? ` (${detail})` : ''}.`

@@ -9,7 +9,7 @@ import { TextField } from '../../components/field.tsx'
 import { useRefreshAfterPurge } from './use-refresh-after-purge.ts'
 import { Verdict } from './verdict.tsx'
 
-/** “What does the cache do with this address?”: the verdict without a request, or with a real one. */
+/** “Cache inspector”: the verdict without a request, or with a real one. */
 export function Inspector({ slug }: { slug: string }) {
   const [params, setParams] = useSearchParams()
   const urlParameter = params.get('url')
@@ -52,7 +52,7 @@ export function Inspector({ slug }: { slug: string }) {
   return (
     <section className="card" aria-labelledby="inspector">
       <header className="card-header">
-        <h2 id="inspector">What does the cache do with this address?</h2>
+        <h2 id="inspector">Cache inspector</h2>
       </header>
       <form
         className="card-body stack"
@@ -63,24 +63,24 @@ export function Inspector({ slug }: { slug: string }) {
       >
         <div className="inspect-row">
           <TextField
-            label="Path or address"
+            label="Path or URL"
             mono
             required
             value={url}
             onChange={({ target }) => setUrl(target.value)}
             placeholder="/products?page=2"
             error={inspect.error?.issueFor('url')}
-            hint="Inspecting has no side effects. Sending a request is a visit: it wakes the app and may store the response."
+            hint="Inspecting has no side effects. Sending a request counts as a visit: it wakes the app and may store the response."
           />
           <Button kind="primary" icon={Radar} type="submit" busy={inspect.isPending && !isSending}>
-            Look
+            Inspect
           </Button>
           <Button busy={inspect.isPending && isSending} onClick={() => url.trim() !== '' && void inspectUrl(true)}>
             Send a request
           </Button>
         </div>
         <details className="disclosure">
-          <summary>With request headers</summary>
+          <summary>Add request headers</summary>
           <textarea
             className="input mono"
             aria-label="Request headers"
@@ -93,8 +93,8 @@ export function Inspector({ slug }: { slug: string }) {
           />
           <p id={`${id}-headers`} className={invalidLine ? 'field-error' : 'field-hint'} role={invalidLine ? 'alert' : undefined}>
             {invalidLine
-              ? `“${invalidLine}” is not a header. Write one a line, as Name: value.`
-              : 'One a line. They matter where answers vary by them.'}
+              ? `“${invalidLine}” is not a header. Write one per line, as Name: value.`
+              : 'One per line. They matter when responses vary by them.'}
           </p>
         </details>
         {inspect.error && !inspect.error.issueFor('url') && <ProblemView problem={inspect.error} />}

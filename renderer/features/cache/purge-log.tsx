@@ -19,7 +19,7 @@ export function PurgeLog({ slug }: { slug: string }) {
   return (
     <section className="card" aria-labelledby="purge-log">
       <header className="card-header">
-        <h2 id="purge-log">Log</h2>
+        <h2 id="purge-log">Purge log</h2>
       </header>
       {error && (
         <div className="card-body">
@@ -27,9 +27,7 @@ export function PurgeLog({ slug }: { slug: string }) {
         </div>
       )}
       {isPending && <SkeletonRows rows={3} height={52} />}
-      {data && events.length === 0 && (
-        <p className="card-body text-muted">Nothing was purged yet. Every purge, and every new token, is written down here.</p>
-      )}
+      {data && events.length === 0 && <p className="card-body text-muted">No purges yet. Every purge and every new token is listed here.</p>}
       <ul aria-live="polite" aria-relevant="additions">
         {events.map((event) => (
           <li key={event.id} className="events-row">
@@ -46,7 +44,7 @@ export function PurgeLog({ slug }: { slug: string }) {
       {hasNextPage && (
         <footer className="events-foot">
           <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            Older ones
+            Show older
           </Button>
         </footer>
       )}
@@ -55,13 +53,13 @@ export function PurgeLog({ slug }: { slug: string }) {
 }
 
 function EventDescription({ event }: { event: CacheEvent }) {
-  if (event.kind === 'token_rotated') return <span>New token for the webhook</span>
-  const count = `${event.purged.toLocaleString()} stored ${event.purged === 1 ? 'answer' : 'answers'}`
+  if (event.kind === 'token_rotated') return <span>New webhook token</span>
+  const count = `${event.purged.toLocaleString()} stored ${event.purged === 1 ? 'response' : 'responses'}`
   const targets = event.kind === 'purge_tags' ? event.tags : event.urls
   return (
     <>
       <span>
-        {event.kind === 'purge_all' ? 'Everything' : event.kind === 'purge_tags' ? 'By tag' : 'By address'}: {count}
+        {event.kind === 'purge_all' ? 'Everything' : event.kind === 'purge_tags' ? 'By tag' : 'By URL'}: {count}
       </span>
       {targets.length > 0 && (
         <span className="tags">

@@ -51,7 +51,7 @@ export function Purge({ slug }: { slug: string }) {
             value={purgeBy}
             choices={[
               { value: 'tags', text: 'By tag' },
-              { value: 'urls', text: 'By address' },
+              { value: 'urls', text: 'By URL' },
             ]}
             onChange={(next) => {
               reset()
@@ -63,7 +63,7 @@ export function Purge({ slug }: { slug: string }) {
       </header>
       <form className="card-body stack" onSubmit={submit}>
         <div className="field">
-          <label htmlFor={id}>{purgeBy === 'tags' ? 'Tags' : 'Addresses'}</label>
+          <label htmlFor={id}>{purgeBy === 'tags' ? 'Tags' : 'URLs'}</label>
           <textarea
             id={id}
             className="input mono"
@@ -79,16 +79,16 @@ export function Purge({ slug }: { slug: string }) {
           />
           <p id={`${id}-about`} className={isTooMany ? 'field-error' : 'field-hint'}>
             {isTooMany
-              ? `These are ${entries.length}; at most ${maxEntries} go at once.`
+              ? `${entries.length} entries; purge at most ${maxEntries} at once.`
               : purgeBy === 'tags'
-                ? 'Separate with spaces, commas or new lines. The app names tags in Surrogate-Key or Cache-Tag. Only matching entries are purged.'
-                : 'One a line: a path with its query, or a whole address. Every variant of it goes.'}
+                ? 'Separate with spaces, commas or new lines. The app sets tags in Surrogate-Key or Cache-Tag. Only matching entries are purged.'
+                : 'One per line: a path with its query, or a full URL. All variants are purged.'}
           </p>
         </div>
         {problem && <ProblemView problem={problem} />}
         <footer className="dialog-footer">
           <Button type="submit" busy={byTags.isPending || byUrls.isPending} disabled={entries.length === 0 || isTooMany}>
-            {entries.length < 2 ? 'Purge' : `Purge ${entries.length} ${purgeBy === 'tags' ? 'tags' : 'addresses'}`}
+            {entries.length < 2 ? 'Purge' : `Purge ${entries.length} ${purgeBy === 'tags' ? 'tags' : 'URLs'}`}
           </Button>
         </footer>
       </form>
@@ -116,8 +116,8 @@ export function PurgeAllDialog({ project, onOpenChange }: { project: Project; on
     <Dialog
       open
       onOpenChange={onOpenChange}
-      title={`Purge everything of ${project.name}?`}
-      description="All that the edge has stored of it goes, previews included. Nothing is lost: the app is asked again, which is slower for a while."
+      title={`Purge the whole cache of ${project.name}?`}
+      description="Removes everything the edge has stored for this project, including previews. No data is lost, but responses are slower until the cache fills again."
     >
       {purge.error && <ProblemView problem={purge.error} />}
       <footer className="dialog-footer">

@@ -24,11 +24,11 @@ export function Summary({ project, onPurgeAll }: { project: Project; onPurgeAll:
       </div>
       <div>
         <SwitchField
-          label="Keep answers at the edge"
+          label="Cache responses at the edge"
           hint={
             isEnabled
-              ? 'What the app marks as cacheable is answered without it, also while it sleeps.'
-              : 'Every request goes to the app, and nothing is kept. Switch it on to answer from here again.'
+              ? 'Responses that the app marks as cacheable are served by the edge, even while the app sleeps.'
+              : 'Every request goes to the app and nothing is stored. Turn caching on to serve responses from the edge.'
           }
           checked={isEnabled}
           onChange={(caching_enabled) => change.mutate({ params: { slug: project.slug }, body: { caching_enabled } })}
@@ -60,7 +60,7 @@ function HitRatio({ cache }: { cache: CacheCounts }) {
   return (
     <>
       <p className="cache-ratio">
-        <strong>{cache.hit_ratio === null ? 'No figure yet' : formatPercent(cache.hit_ratio)}</strong>
+        <strong>{cache.hit_ratio === null ? 'No data yet' : formatPercent(cache.hit_ratio)}</strong>
         <span className="text-muted">{cache.hit_ratio === null ? 'no requests in the last 24 h' : 'hit rate (last 24 h)'}</span>
       </p>
       <div className="cache-outcomes" aria-hidden>
@@ -80,7 +80,7 @@ function HitRatio({ cache }: { cache: CacheCounts }) {
         ))}
         <li className="cache-stored">
           <span>
-            Stored now: <strong>{cache.objects.toLocaleString()}</strong> {cache.objects === 1 ? 'answer' : 'answers'},{' '}
+            Stored now: <strong>{cache.objects.toLocaleString()}</strong> {cache.objects === 1 ? 'response' : 'responses'},{' '}
             <strong>{formatBytes(cache.bytes)}</strong>
           </span>
         </li>

@@ -13,5 +13,7 @@ export function useRefreshAfterPurge(slug: string): () => void {
 
 /** What a purge did, for a toast. */
 export function purgeSummary(count: number): string {
-  return count === 0 ? 'Done: nothing was stored of it.' : `${count.toLocaleString()} stored ${count === 1 ? 'answer is' : 'answers are'} out.`
+  return count === 0
+    ? 'Nothing to purge: no matching responses were stored.'
+    : `Purged ${count.toLocaleString()} stored ${count === 1 ? 'response' : 'responses'}.`
 }

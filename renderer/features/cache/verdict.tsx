@@ -10,10 +10,10 @@ import { parseCacheStatus, describeCacheMember } from './cache-status.ts'
 import { purgeSummary, useRefreshAfterPurge } from './use-refresh-after-purge.ts'
 
 const verdictBadges: Record<CacheVerdict['verdict'], StatusBadgeData & { meaning: string }> = {
-  HIT: { label: 'Hit', shape: 'disc', tone: 'live', meaning: 'the edge answers by itself' },
-  STALE: { label: 'Stale', shape: 'dots', tone: 'busy', meaning: 'the edge answers with what it has, and asks the app behind it' },
-  MISS: { label: 'Miss', shape: 'ring', tone: 'idle', meaning: 'the app is asked' },
-  BYPASS: { label: 'Bypass', shape: 'dash', tone: 'cold', meaning: 'the app is asked, and its answer is not kept' },
+  HIT: { label: 'Hit', shape: 'disc', tone: 'live', meaning: 'served by the edge' },
+  STALE: { label: 'Stale', shape: 'dots', tone: 'busy', meaning: 'served by the edge while it revalidates with the app' },
+  MISS: { label: 'Miss', shape: 'ring', tone: 'idle', meaning: 'served by the app' },
+  BYPASS: { label: 'Bypass', shape: 'dash', tone: 'cold', meaning: 'served by the app and not stored' },
 }
 
 export function Verdict({ slug, verdict, onAgain }: { slug: string; verdict: CacheVerdict; onAgain: () => void }) {
@@ -44,7 +44,7 @@ export function Verdict({ slug, verdict, onAgain }: { slug: string; verdict: Cac
         </div>
         {stored && (
           <Button icon={Eraser} busy={purge.isPending} onClick={() => purge.mutate({ params: { slug }, body: { urls: [verdict.url] } })}>
-            Purge this address
+            Purge this URL
           </Button>
         )}
       </div>
@@ -52,7 +52,7 @@ export function Verdict({ slug, verdict, onAgain }: { slug: string; verdict: Cac
       {stored && <StoredResponseDetails stored={stored} />}
       <dl className="verdict-facts">
         <div className="verdict-key">
-          <dt>Stored under</dt>
+          <dt>Cache key</dt>
           <dd className="mono">{verdict.key}</dd>
         </div>
       </dl>
@@ -73,7 +73,7 @@ function StoredResponseDetails({ stored }: { stored: StoredResponse }) {
         <Fact name="Stored">
           <time dateTime={stored.stored_at}>{formatDateTime(stored.stored_at)}</time>
         </Fact>
-        <Fact name="Varies by">{stored.vary.length > 0 ? stored.vary.join(', ') : 'Nothing: one answer for all'}</Fact>
+        <Fact name="Varies by">{stored.vary.length > 0 ? stored.vary.join(', ') : 'Nothing: one response for all requests'}</Fact>
         <Fact name="Tags">
           {stored.tags.length === 0 ? (
             'None'
@@ -88,7 +88,7 @@ function StoredResponseDetails({ stored }: { stored: StoredResponse }) {
           )}
         </Fact>
       </dl>
-      <Headers title="Headers of the stored answer" headers={stored.headers} />
+      <Headers title="Stored response headers" headers={stored.headers} />
     </>
   )
 }
@@ -98,7 +98,7 @@ function FreshnessBar({ stored }: { stored: StoredResponse }) {
   const fresh = Math.max(0, stored.age_s + stored.fresh_for_s)
   const phases = [
     { way: 'fresh', word: 'fresh', s: fresh },
-    { way: 'revalidate', word: 'usable while the app is asked', s: stored.stale_while_revalidate_s },
+    { way: 'revalidate', word: 'usable during revalidation', s: stored.stale_while_revalidate_s },
     { way: 'error', word: 'usable when the app fails', s: stored.stale_if_error_s },
   ].filter(({ s }) => s > 0)
   const usable_s = phases.reduce((sum, { s }) => sum + s, 0)
@@ -139,8 +139,8 @@ function formatAge(s: number): string {
 
 function LiveResponse({ answer }: { answer: NonNullable<CacheVerdict['answer']> }) {
   return (
-    <section className="stack" aria-label="The request">
-      <h3>The request that was made</h3>
+    <section className="stack" aria-label="Test request">
+      <h3>Test request</h3>
       <dl className="verdict-facts">
         <Fact name="Answer">
           {answer.status} in {formatLatency(answer.ms)}
@@ -159,7 +159,7 @@ function LiveResponse({ answer }: { answer: NonNullable<CacheVerdict['answer']> 
           </div>
         )}
       </dl>
-      <Headers title="Headers of this answer" headers={answer.headers} />
+      <Headers title="Response headers" headers={answer.headers} />
     </section>
   )
 }

@@ -25,21 +25,21 @@ export function Webhook({ project }: { project: Project }) {
   return (
     <section className="card" aria-labelledby="webhook">
       <header className="card-header">
-        <h2 id="webhook">Purge from elsewhere</h2>
+        <h2 id="webhook">Purge webhook</h2>
         <Button icon={KeyRound} onClick={() => setIsOpen(true)}>
-          {project.has_purge_token ? 'Rotate the token…' : 'Create token'}
+          {project.has_purge_token ? 'Rotate token…' : 'Create token'}
         </Button>
       </header>
       <div className="card-body stack">
         <p className="text-muted">
-          A content system that calls this address when something changes keeps the cache true. An empty body purges everything; tags or addresses in
-          it purge just those.
+          Call this URL from your CMS when content changes, so that the cache stays up to date. An empty body purges everything; tags or URLs in the
+          body purge only matching entries.
         </p>
         <Curl command={curlCommand(url, '$PURGE_TOKEN')} />
         <p className="text-subtle">
           {project.has_purge_token
-            ? 'There is a token. It was shown when it was made; who has lost it rotates it.'
-            : 'There is no token yet, so that nobody can purge by this address.'}
+            ? 'A token exists. It was shown when it was created; rotate it if you have lost it.'
+            : 'No token yet, so this URL is disabled.'}
         </p>
       </div>
       {isOpen && <WebhookTokenDialog project={project} onOpenChange={setIsOpen} />}
@@ -62,15 +62,15 @@ function WebhookTokenDialog({ project, onOpenChange }: { project: Project; onOpe
   if (created) {
     return (
       <SecretDialog
-        title="The token of the webhook"
-        description="It is shown this once: copy it now. Whoever has it may purge, and nothing else."
+        title="Webhook token"
+        description="Copy it now: it is not shown again. Anyone with this token can purge the cache, and nothing else."
         secret={created.token}
         kind="token"
         onClose={() => onOpenChange(false)}
       >
         {(onCopied) => (
           <>
-            <p className="text-muted">The whole call, ready for a terminal. It purges entries with the tag “front-page”:</p>
+            <p className="text-muted">Example command that purges entries with the tag “front-page”:</p>
             <Curl command={curlCommand(created.webhook_url, created.token)} onCopied={onCopied} />
           </>
         )}
@@ -81,18 +81,18 @@ function WebhookTokenDialog({ project, onOpenChange }: { project: Project; onOpe
     <Dialog
       open
       onOpenChange={onOpenChange}
-      title={project.has_purge_token ? 'Rotate the token?' : 'Create token'}
+      title={project.has_purge_token ? 'Rotate token?' : 'Create token'}
       description={
         project.has_purge_token
-          ? 'The token of now stops working at once. Whatever uses it has to learn the new one.'
-          : 'Who shows it to the webhook may purge the cache of this project, and nothing else.'
+          ? 'The current token stops working immediately. Update every client that uses it.'
+          : 'Anyone with the token can purge this project’s cache, and nothing else.'
       }
     >
       {createToken.error && <ProblemView problem={createToken.error} />}
       <footer className="dialog-footer">
-        <Button onClick={() => onOpenChange(false)}>{project.has_purge_token ? 'Keep the one of now' : 'Not now'}</Button>
+        <Button onClick={() => onOpenChange(false)}>{project.has_purge_token ? 'Keep current token' : 'Cancel'}</Button>
         <Button kind="primary" busy={createToken.isPending} onClick={() => createToken.mutate({ params: { slug: project.slug } })}>
-          {project.has_purge_token ? 'Rotate' : 'Create'}
+          {project.has_purge_token ? 'Rotate token' : 'Create token'}
         </Button>
       </footer>
     </Dialog>
@@ -105,7 +105,7 @@ function Curl({ command, onCopied }: { command: string; onCopied?: () => void })
       <pre tabIndex={0} aria-label="Command">
         {command}
       </pre>
-      <CopyButton text={command} label="Copy the command" {...(onCopied && { onCopied })} />
+      <CopyButton text={command} label="Copy command" {...(onCopied && { onCopied })} />
     </div>
   )
 }

@@ -95,7 +95,7 @@ export default function CommandPalette() {
     >
       <Command.Input value={query} onValueChange={setQuery} placeholder="Search projects and commands" className="palette-input" />
       <Command.List className="palette-list">
-        <Command.Empty className="palette-empty text-muted">Nothing fits “{query}”.</Command.Empty>
+        <Command.Empty className="palette-empty text-muted">No results for “{query}”.</Command.Empty>
         {params?.slug && <ProjectCommands slug={params.slug} matchesQuery={matchesQuery} run={run} />}
         <ProjectResults terms={terms} run={run} />
         <GlobalCommands matchesQuery={matchesQuery} run={run} />
@@ -142,13 +142,11 @@ function ProjectCommands({ slug, ...group }: GroupProps & { slug: string }) {
   const commands: PaletteCommand[] = [
     ...(project.is_connected ? [{ text: 'Deploy', icon: <Rocket size={16} aria-hidden />, run: () => deploy.mutate({ params: { slug } }) }] : []),
     {
-      text: 'Deploy an archive: upload a .zip or .tar.gz…',
+      text: 'Deploy: upload a .zip or .tar.gz…',
       icon: <FileArchive size={16} aria-hidden />,
       run: () => navigate(`${projectPath}?do=upload`),
     },
-    ...(address && serving
-      ? [{ text: 'Open in the browser', icon: <ExternalLink size={16} aria-hidden />, run: () => openExternalUrl(address) }]
-      : []),
+    ...(address && serving ? [{ text: 'Open in browser', icon: <ExternalLink size={16} aria-hidden />, run: () => openExternalUrl(address) }] : []),
     ...(secureUrl && serving
       ? [{ text: 'Open over HTTPS', icon: <LockKeyhole size={16} aria-hidden />, run: () => openExternalUrl(secureUrl) }]
       : []),
@@ -167,47 +165,47 @@ function ProjectCommands({ slug, ...group }: GroupProps & { slug: string }) {
       run: () => navigate(`${projectPath}/previews?at=watching`),
     },
     ...(project.is_connected && capabilities.has_instance_api
-      ? [{ text: 'Previews: look at the repository now', icon: <GitBranch size={16} aria-hidden />, run: () => check.mutate({ params: { slug } }) }]
+      ? [{ text: 'Previews: check the repository now', icon: <GitBranch size={16} aria-hidden />, run: () => check.mutate({ params: { slug } }) }]
       : []),
     { text: 'Logs', icon: <ScrollText size={16} aria-hidden />, run: () => navigate(`${projectPath}/logs`) },
     { text: 'Metrics', icon: <ChartColumn size={16} aria-hidden />, run: () => navigate(`${projectPath}/metrics`) },
-    { text: 'Metrics of 7 days', icon: <ChartColumn size={16} aria-hidden />, run: () => navigate(`${projectPath}/metrics?range=7d`) },
-    { text: 'Metrics of 30 days', icon: <ChartColumn size={16} aria-hidden />, run: () => navigate(`${projectPath}/metrics?range=30d`) },
-    { text: 'Cache: what it keeps, and why', icon: <Layers size={16} aria-hidden />, run: () => navigate(`${projectPath}/cache`) },
-    { text: 'Purge everything from the cache…', icon: <Eraser size={16} aria-hidden />, run: () => navigate(`${projectPath}/cache?purge=all`) },
+    { text: 'Metrics: last 7 days', icon: <ChartColumn size={16} aria-hidden />, run: () => navigate(`${projectPath}/metrics?range=7d`) },
+    { text: 'Metrics: last 30 days', icon: <ChartColumn size={16} aria-hidden />, run: () => navigate(`${projectPath}/metrics?range=30d`) },
+    { text: 'Cache: status and inspector', icon: <Layers size={16} aria-hidden />, run: () => navigate(`${projectPath}/cache`) },
+    { text: 'Cache: purge everything…', icon: <Eraser size={16} aria-hidden />, run: () => navigate(`${projectPath}/cache?purge=all`) },
     {
-      text: capabilities.has_instance_api ? 'Purge by tag or address…' : 'Purge by tag…',
+      text: capabilities.has_instance_api ? 'Cache: purge by tag or URL…' : 'Cache: purge by tag…',
       icon: <Eraser size={16} aria-hidden />,
       run: () => navigate(`${projectPath}/cache?at=purge`),
     },
-    { text: 'Purge webhook and its token…', icon: <KeyRound size={16} aria-hidden />, run: () => navigate(`${projectPath}/cache?at=webhook`) },
+    { text: 'Cache: purge webhook and token…', icon: <KeyRound size={16} aria-hidden />, run: () => navigate(`${projectPath}/cache?at=webhook`) },
     {
-      text: project.caching_enabled ? 'Edge cache: switch off' : 'Edge cache: switch on',
+      text: project.caching_enabled ? 'Edge cache: turn off' : 'Edge cache: turn on',
       icon: <Layers size={16} aria-hidden />,
       run: () => change.mutate({ params: { slug }, body: { caching_enabled: !project.caching_enabled } }),
     },
     {
-      text: project.always_warm ? 'Always warm: switch off, let it sleep' : 'Always warm: switch on',
+      text: project.always_warm ? 'Always warm: turn off' : 'Always warm: turn on',
       icon: <Flame size={16} aria-hidden />,
       run: () => change.mutate({ params: { slug }, body: { always_warm: !project.always_warm } }),
     },
     { text: 'Environment: variables', icon: <Braces size={16} aria-hidden />, run: () => navigate(`${projectPath}/environment`) },
-    { text: 'Environment: add a variable…', icon: <Braces size={16} aria-hidden />, run: () => navigate(`${projectPath}/environment?do=add`) },
-    { text: 'Environment: paste a .env file…', icon: <Braces size={16} aria-hidden />, run: () => navigate(`${projectPath}/environment?do=import`) },
-    { text: 'Database: connection, dumps', icon: <Database size={16} aria-hidden />, run: () => navigate(`${projectPath}/database`) },
+    { text: 'Environment: add variable…', icon: <Braces size={16} aria-hidden />, run: () => navigate(`${projectPath}/environment?do=add`) },
+    { text: 'Environment: import a .env file…', icon: <Braces size={16} aria-hidden />, run: () => navigate(`${projectPath}/environment?do=import`) },
+    { text: 'Database: connection and dumps', icon: <Database size={16} aria-hidden />, run: () => navigate(`${projectPath}/database`) },
     ...(capabilities.has_instance_api
       ? [
           {
-            text: 'Database: dump, restore, import a file of SQL…',
+            text: 'Database: dump, restore or import SQL…',
             icon: <Database size={16} aria-hidden />,
             run: () => navigate(`${projectPath}/database?at=dumps`),
           },
         ]
       : []),
     { text: 'Database: drop…', icon: <Database size={16} aria-hidden />, run: () => navigate(`${projectPath}/database?do=drop`) },
-    { text: 'Domains: names of this project', icon: <Globe size={16} aria-hidden />, run: () => navigate(`${projectPath}/domains`) },
-    { text: 'Domains: add one of your own…', icon: <Globe size={16} aria-hidden />, run: () => navigate(`${projectPath}/domains?do=add`) },
-    { text: 'Domains: buy one…', icon: <Globe size={16} aria-hidden />, run: () => navigate(`${projectPath}/domains?do=buy`) },
+    { text: 'Domains of this project', icon: <Globe size={16} aria-hidden />, run: () => navigate(`${projectPath}/domains`) },
+    { text: 'Domains: add your own domain…', icon: <Globe size={16} aria-hidden />, run: () => navigate(`${projectPath}/domains?do=add`) },
+    { text: 'Domains: buy a domain…', icon: <Globe size={16} aria-hidden />, run: () => navigate(`${projectPath}/domains?do=buy`) },
     { text: 'Settings', icon: <Settings2 size={16} aria-hidden />, run: () => navigate(`${projectPath}/settings`) },
     ...(serving
       ? [
@@ -254,7 +252,7 @@ function GlobalCommands(group: GroupProps) {
     { text: 'Account: plan and card', icon: <UserRound size={16} aria-hidden />, run: () => navigate('/account?at=plan') },
     { text: 'All domains', icon: <Globe size={16} aria-hidden />, run: () => navigate('/domains') },
     { text: 'Account: API tokens', icon: <KeyRound size={16} aria-hidden />, run: () => navigate('/account?at=tokens') },
-    { text: 'Account: create an API token…', icon: <KeyRound size={16} aria-hidden />, run: () => navigate('/account?do=token') },
+    { text: 'Account: create API token…', icon: <KeyRound size={16} aria-hidden />, run: () => navigate('/account?do=token') },
     ...(capabilities.has_instance_api
       ? [{ text: 'Instance: runtime, people, settings', icon: <Anchor size={16} aria-hidden />, run: () => navigate('/instance') }]
       : []),
@@ -269,7 +267,7 @@ function GlobalCommands(group: GroupProps) {
       ? [
           { text: 'All instances', icon: <Server size={16} aria-hidden />, run: () => navigate(`~${basePath}/instances`) },
           {
-            text: 'Add an instance: by address and token…',
+            text: 'Add instance…',
             icon: <Server size={16} aria-hidden />,
             run: () => navigate(`~${basePath}/instances?do=add`),
           },
@@ -277,32 +275,32 @@ function GlobalCommands(group: GroupProps) {
       : []),
     ...(isOwner
       ? [
-          { text: 'Network: open it to phones and other machines…', icon: <Wifi size={16} aria-hidden />, run: () => navigate('/instance/network') },
-          { text: 'Network: set the owner’s password…', icon: <Wifi size={16} aria-hidden />, run: () => navigate('/instance/network?at=lan') },
+          { text: 'Network: open to phones and other devices…', icon: <Wifi size={16} aria-hidden />, run: () => navigate('/instance/network') },
+          { text: 'Network: set owner password…', icon: <Wifi size={16} aria-hidden />, run: () => navigate('/instance/network?at=lan') },
           {
             text: 'Network: trust HTTPS on this machine…',
             icon: <ShieldCheck size={16} aria-hidden />,
             run: () => navigate('/instance/network?at=https'),
           },
           {
-            text: 'Network: send plain HTTP on to HTTPS…',
+            text: 'Network: redirect HTTP to HTTPS…',
             icon: <ShieldCheck size={16} aria-hidden />,
             run: () => navigate('/instance/network?at=https'),
           },
-          { text: 'Network: names in the hosts file…', icon: <Wifi size={16} aria-hidden />, run: () => navigate('/instance/network?at=hosts-file') },
-          { text: 'Disk: what takes which room', icon: <HardDrive size={16} aria-hidden />, run: () => navigate('/instance/disk') },
+          { text: 'Network: hosts file…', icon: <Wifi size={16} aria-hidden />, run: () => navigate('/instance/network?at=hosts-file') },
+          { text: 'Disk: usage', icon: <HardDrive size={16} aria-hidden />, run: () => navigate('/instance/disk') },
           { text: 'Disk: clean up…', icon: <Eraser size={16} aria-hidden />, run: () => navigate('/instance/disk?do=clean') },
-          { text: 'Backups: make one, download one', icon: <Archive size={16} aria-hidden />, run: () => navigate('/instance/backups') },
-          { text: 'Backups: bring one back…', icon: <Archive size={16} aria-hidden />, run: () => navigate('/instance/backups?at=bring-back') },
+          { text: 'Backups: create or download', icon: <Archive size={16} aria-hidden />, run: () => navigate('/instance/backups') },
+          { text: 'Backups: restore…', icon: <Archive size={16} aria-hidden />, run: () => navigate('/instance/backups?at=bring-back') },
           {
-            text: 'Backups: dumps of every database',
+            text: 'Backups: all database dumps',
             icon: <Database size={16} aria-hidden />,
             run: () => navigate('/instance/backups?at=every-dump'),
           },
         ]
       : []),
-    { text: 'Help: every page', icon: <CircleHelp size={16} aria-hidden />, run: () => navigate('/help') },
-    { text: 'Keyboard: every shortcut', icon: <Keyboard size={16} aria-hidden />, run: () => setSheetOpen(true) },
+    { text: 'Help: all topics', icon: <CircleHelp size={16} aria-hidden />, run: () => navigate('/help') },
+    { text: 'Keyboard shortcuts', icon: <Keyboard size={16} aria-hidden />, run: () => setSheetOpen(true) },
     { text: 'Theme: light', icon: <Sun size={16} aria-hidden />, run: () => setTheme('light') },
     { text: 'Theme: dark', icon: <Moon size={16} aria-hidden />, run: () => setTheme('dark') },
     { text: 'Theme: system', icon: <Monitor size={16} aria-hidden />, run: () => setTheme('system') },

@@ -18,7 +18,7 @@ export function DatabaseConnection({ database }: { database: Database }) {
       <header className="card-header db-head">
         <h2 id="connection">Connection</h2>
         <span className="text-subtle db-engine">
-          PostgreSQL {database.engine_version} · {formatBytes(database.size_bytes)} · made <RelativeTime at={database.created_at} />
+          PostgreSQL {database.engine_version} · {formatBytes(database.size_bytes)} · created <RelativeTime at={database.created_at} />
         </span>
       </header>
       <div className="card-body stack">
@@ -27,19 +27,15 @@ export function DatabaseConnection({ database }: { database: Database }) {
             <p className="command">
               <code>{isShown ? database.connection_string : maskConnectionString(database)}</code>
               <span className="row db-actions">
-                <IconButton
-                  icon={isShown ? EyeOff : Eye}
-                  label={isShown ? 'Hide the password' : 'Show the password'}
-                  onClick={() => setShown(!isShown)}
-                />
-                <CopyButton text={database.connection_string} label="Copy the connection string" />
+                <IconButton icon={isShown ? EyeOff : Eye} label={isShown ? 'Hide password' : 'Show password'} onClick={() => setShown(!isShown)} />
+                <CopyButton text={database.connection_string} label="Copy connection string" />
               </span>
             </p>
           </ConnectionLine>
           <ConnectionLine label="psql (prompts for the password)">
             <p className="command">
               <code>{psql}</code>
-              <CopyButton text={psql} label="Copy the psql line" />
+              <CopyButton text={psql} label="Copy psql command" />
             </p>
           </ConnectionLine>
         </div>
@@ -54,30 +50,30 @@ export function DatabaseConnection({ database }: { database: Database }) {
               {isShown ? (
                 <code>{database.password}</code>
               ) : (
-                <span className="db-mask" role="img" aria-label="Password, hidden">
+                <span className="db-mask" role="img" aria-label="Hidden password">
                   {passwordMask}
                 </span>
               )}
-              <CopyButton text={database.password} label="Copy the password" />
+              <CopyButton text={database.password} label="Copy password" />
             </dd>
           </div>
         </dl>
         <details className="disclosure">
-          <summary>Without being asked for the password</summary>
+          <summary>Connect without a password prompt</summary>
           <p className="text-muted db-pgpass">
-            Put this line into <code>~/.pgpass</code>, a file that only you may read (<code>chmod 600 ~/.pgpass</code>). Then psql and pg_dump take
-            the password from there, and it stands in no command.
+            Add this line to <code>~/.pgpass</code>, a file that only you can read (<code>chmod 600 ~/.pgpass</code>). psql and pg_dump then read the
+            password from that file.
           </p>
           <p className="command">
             <code>{pgpassEntry(database, isShown ? database.password : passwordMask)}</code>
-            <CopyButton text={pgpassEntry(database, database.password)} label="Copy the line for .pgpass" />
+            <CopyButton text={pgpassEntry(database, database.password)} label="Copy .pgpass line" />
           </p>
         </details>
         <p className="text-subtle">
           {isRemote
-            ? `These work on the machine of the instance: ${database.host} is that machine, not this one.`
-            : 'These work on this machine, for your own tools.'}{' '}
-          The app reaches the same database by an address of its own, in <code>DATABASE_URL</code>.
+            ? `These values work only on the instance’s machine: ${database.host} refers to that machine, not to this one.`
+            : 'Use these values with your own tools on this machine.'}{' '}
+          The app connects to the same database through its own <code>DATABASE_URL</code>.
         </p>
       </div>
     </section>

@@ -19,9 +19,9 @@ export function pgpassEntry({ db_user, host, port, db_name }: Database, password
 }
 
 export const dumpReasonLabels: Record<DatabaseDump['reason'], string> = {
-  manual: 'Made by hand',
-  drop: 'Before the drop',
-  restore: 'Before a restore',
+  manual: 'Manual',
+  drop: 'Before drop',
+  restore: 'Before restore',
 }
 
 /** What a dump is called when it is downloaded: `harbour-shop-2026-11-21-0844.sql.gz`. */
@@ -48,13 +48,13 @@ export async function readSqlFile(file: File): Promise<SqlFile | string> {
       (buffer) => new Uint8Array(buffer),
       () => null,
     )
-  if (head === null) return `“${file.name}” cannot be read. Is it a folder?`
+  if (head === null) return `“${file.name}” cannot be read. Check that it is a file, not a folder.`
   if (head[0] === 0x1f && head[1] === 0x8b) return { file, type: 'application/gzip' }
   const start = String.fromCharCode(...head)
   if (start === 'PGDMP')
-    return `“${file.name}” is a dump in pg_dump’s own format. Make it a file of SQL: pg_restore -O -x -f dump.sql ${shellQuote(file.name)}`
-  if (start.startsWith('PK\u0003\u0004')) return `“${file.name}” is a zip. Unpack it, and import the file of SQL in it.`
-  if (head.includes(0)) return `“${file.name}” is no file of SQL.`
+    return `“${file.name}” is in pg_dump’s custom format. Convert it to SQL first: pg_restore -O -x -f dump.sql ${shellQuote(file.name)}`
+  if (start.startsWith('PK\u0003\u0004')) return `“${file.name}” is a .zip archive. Extract it and import the SQL file inside.`
+  if (head.includes(0)) return `“${file.name}” is not an SQL file.`
   return { file, type: 'application/sql' }
 }
 

@@ -8,7 +8,7 @@ import { formatBytes, formatDateTime } from '../../lib/format.ts'
 export function DeleteDumpDialog({ dump, onOpenChange, onDeleted }: { dump: DatabaseDump; onOpenChange: () => void; onDeleted: () => void }) {
   const remove = useApiMutation('deleteDatabaseDump', {
     hidesErrorToast: true,
-    successMessage: 'The dump is deleted.',
+    successMessage: 'Dump deleted.',
     onSuccess() {
       onDeleted()
       onOpenChange()
@@ -19,13 +19,13 @@ export function DeleteDumpDialog({ dump, onOpenChange, onDeleted }: { dump: Data
       open
       onOpenChange={onOpenChange}
       title="Delete this dump?"
-      description={`The dump of ${dump.project_slug} from ${formatDateTime(dump.created_at)}, ${formatBytes(dump.bytes)}, goes for good.`}
+      description={`The dump of ${dump.project_slug} from ${formatDateTime(dump.created_at)}, ${formatBytes(dump.bytes)}, is permanently deleted.`}
     >
       {remove.error && <ProblemView problem={remove.error} />}
       <footer className="dialog-footer">
         <Button onClick={onOpenChange}>Cancel</Button>
         <Button kind="danger" busy={remove.isPending} onClick={() => remove.mutate({ params: { id: dump.id } })}>
-          Delete
+          Delete dump
         </Button>
       </footer>
     </Dialog>

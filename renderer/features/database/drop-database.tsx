@@ -22,7 +22,7 @@ export function DropDatabase({
   const [isConfirming, setConfirming] = useState(false)
   const drop = useApiMutation('deleteDatabase', {
     hidesErrorToast: true,
-    successMessage: 'The database is dropped. A dump of it was written first.',
+    successMessage: 'Database dropped. A final dump was saved.',
     onSuccess() {
       onClosed()
       onDropped()
@@ -31,15 +31,15 @@ export function DropDatabase({
   return (
     <section className="card" aria-labelledby="drop">
       <header className="card-header">
-        <h2 id="drop">Drop the database</h2>
+        <h2 id="drop">Drop database</h2>
       </header>
       <div className="card-body db-drop">
         <p className="text-muted">
-          The database and its user go, and the app is deployed again without <code>DATABASE_URL</code>. A dump is written first; it stays on this
+          Deletes the database and its user, and redeploys the app without <code>DATABASE_URL</code>. A final dump is saved first and stays on this
           instance, in the list above, until you delete it.
         </p>
         <Button kind="danger" onClick={() => setConfirming(true)}>
-          Drop…
+          Drop database…
         </Button>
       </div>
       <ConfirmByNameDialog
@@ -52,13 +52,13 @@ export function DropDatabase({
           onClosed()
         }}
         title={`Drop the database of ${project.name}?`}
-        description="All its data goes out of service. A dump is written first, and is listed here with the place where it lies."
+        description="All data is deleted. A final dump is saved first and listed on this page with its path."
         name={slug}
-        action="Drop the database"
+        action="Drop database"
         busy={drop.isPending}
         onConfirm={() => drop.mutate({ params: { slug } })}
       >
-        {drop.isPending && <Progress label="Writing the dump, then dropping" />}
+        {drop.isPending && <Progress label="Saving a dump, then dropping the database" />}
         {drop.error && <ProblemView problem={drop.error} />}
       </ConfirmByNameDialog>
     </section>

@@ -49,7 +49,7 @@ export function Dumps({
     setOpen(null)
     onClosed()
   }
-  const dump = useApiMutation('dumpDatabase', { successMessage: 'The dump is written.', onSuccess: refresh })
+  const dump = useApiMutation('dumpDatabase', { successMessage: 'Dump created.', onSuccess: refresh })
   // An instance that never had one has nothing to say here.
   if (!database && data?.length === 0) return null
   return (
@@ -59,10 +59,10 @@ export function Dumps({
         {database && (
           <div className="row">
             <Button icon={FileUp} onClick={() => setOpen({ name: 'import' })}>
-              Import a file…
+              Import SQL…
             </Button>
             <Button icon={HardDriveDownload} busy={dump.isPending} onClick={() => dump.mutate({ params: { slug } })}>
-              Make a dump
+              Create dump
             </Button>
           </div>
         )}
@@ -75,8 +75,8 @@ export function Dumps({
       {isPending && <SkeletonRows rows={2} height={60} />}
       {data?.length === 0 && (
         <p className="card-body text-muted">
-          None yet. A dump is the whole database as SQL in one file: to put back here, or to take elsewhere. One is written by itself before anything
-          here replaces or drops the data.
+          No dumps yet. A dump is the whole database as one SQL file, which you can restore here or use elsewhere. One is created automatically before
+          an import, a restore or a drop.
         </p>
       )}
       <ul aria-live="polite" aria-relevant="additions" aria-label="Dumps">
@@ -90,7 +90,7 @@ export function Dumps({
           />
         ))}
       </ul>
-      {data && data.length > 0 && !database && <p className="card-body text-muted db-foot">To put one back, make a database first.</p>}
+      {data && data.length > 0 && !database && <p className="card-body text-muted db-foot">To restore a dump, create a database first.</p>}
       {openDialog?.name === 'import' && <ImportDatabaseDialog project={project} onOpenChange={close} onImported={refresh} />}
       {openDialog?.name === 'restore' && <RestoreDialog project={project} dump={openDialog.dump} onOpenChange={close} onRestored={refresh} />}
       {openDialog?.name === 'delete' && <DeleteDumpDialog dump={openDialog.dump} onOpenChange={close} onDeleted={refresh} />}
@@ -127,9 +127,9 @@ function DumpRow({
       <span className="row dump-actions">
         <DownloadButton url={client.urlOf('downloadDatabaseDump', { params: { slug: dump.project_slug, id: dump.id } })} name={dumpFilename(dump)} />
         {(onRestore || isOwner) && (
-          <Menu trigger={<IconButton icon={Ellipsis} label={`What to do with the dump of ${dump.created_at}`} />}>
+          <Menu trigger={<IconButton icon={Ellipsis} label={`Actions for the dump of ${dump.created_at}`} />}>
             <MenuItem icon={RotateCcw} disabled={!onRestore} onSelect={() => onRestore?.()}>
-              Put the database back to this…
+              Restore this dump…
             </MenuItem>
             {isOwner && (
               <MenuItem icon={Trash2} danger onSelect={onDelete}>

@@ -24,7 +24,7 @@ export function ImportDatabaseDialog({ project, onOpenChange, onImported }: { pr
   const input = useRef<HTMLInputElement>(null)
   const upload = useUpload('importDatabase', ({ database }) => {
     cache.setQueryData(queryKeys.database(slug), database)
-    showToast({ kind: 'done', text: 'Imported. What the database held before is in a dump of its own.', request_id: null })
+    showToast({ kind: 'done', text: 'Imported. The previous data is saved in a dump.', request_id: null })
     onImported()
     onOpenChange()
   })
@@ -37,7 +37,7 @@ export function ImportDatabaseDialog({ project, onOpenChange, onImported }: { pr
     upload.clearProblem()
     // Until it is looked at none is chosen: a quick press would send the one before.
     setSelection(null)
-    setSelection(others.length > 0 ? 'One file at a time, please.' : await readSqlFile(first))
+    setSelection(others.length > 0 ? 'Choose one file at a time.' : await readSqlFile(first))
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -55,8 +55,8 @@ export function ImportDatabaseDialog({ project, onOpenChange, onImported }: { pr
         // A press beside the dialog ends nothing that runs; Cancel does.
         if (!transfer) onOpenChange()
       }}
-      title="Import a file of SQL"
-      description="All that is in the database now is replaced by the file. What is there now is dumped first, and if anything in the file fails it stays as it is."
+      title="Import SQL file"
+      description="Replaces all data in the database. The current data is dumped first. If any statement fails, the database stays unchanged."
     >
       <form className="stack" onSubmit={submit}>
         <div
@@ -73,7 +73,7 @@ export function ImportDatabaseDialog({ project, onOpenChange, onImported }: { pr
             type="file"
             className="visually-hidden"
             accept=".sql,.gz,.sql.gz,application/sql,application/gzip"
-            aria-label="File of SQL"
+            aria-label="SQL file"
             tabIndex={-1}
             onChange={({ target }) => {
               void selectFile(target.files)
@@ -86,12 +86,12 @@ export function ImportDatabaseDialog({ project, onOpenChange, onImported }: { pr
                 <strong>{file.file.name}</strong> <span className="text-subtle">{formatBytes(file.file.size)}</span>
               </p>
             ) : (
-              <p>Drop a file here, or choose one.</p>
+              <p>Drop a file here or choose one.</p>
             )}
-            <p className="field-hint">A .sql or .sql.gz as pg_dump writes it, of up to 4 GiB.</p>
+            <p className="field-hint">A .sql or .sql.gz file from pg_dump, up to 4 GiB.</p>
           </div>
           <Button disabled={transfer !== null} onClick={() => input.current?.click()}>
-            {file ? 'Another file…' : 'Choose a file…'}
+            {file ? 'Choose another file…' : 'Choose file…'}
           </Button>
         </div>
         {typeof selection === 'string' && (
@@ -108,15 +108,15 @@ export function ImportDatabaseDialog({ project, onOpenChange, onImported }: { pr
         />
         {transfer &&
           (transfer.sent < transfer.total ? (
-            <Progress label={`Sending ${transfer.name}`} value={transfer.sent / transfer.total} text={formatTransfer(transfer)} />
+            <Progress label={`Uploading ${transfer.name}`} value={transfer.sent / transfer.total} text={formatTransfer(transfer)} />
           ) : (
-            <Progress label="Dumping what is there, then running the file" />
+            <Progress label="Saving a dump, then running the file" />
           ))}
         {upload.problem && <ProblemView problem={upload.problem} />}
         <footer className="dialog-footer">
           <Button onClick={() => (transfer ? upload.cancel() : onOpenChange())}>Cancel</Button>
           <Button kind="danger" type="submit" busy={transfer !== null} disabled={!file || typed !== slug}>
-            Replace the database
+            Replace database
           </Button>
         </footer>
       </form>

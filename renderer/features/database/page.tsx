@@ -46,7 +46,7 @@ function DatabaseUnavailable({ message }: { message: string }) {
   return (
     <section className="card card-body stack" aria-label="Database">
       <Progress label={message} />
-      <p className="text-subtle">It is asked for again every few seconds; the page shows it when it is there.</p>
+      <p className="text-subtle">This page checks every few seconds and updates automatically.</p>
     </section>
   )
 }
@@ -105,14 +105,14 @@ function DatabaseDetails({ project, database, progress }: { project: Project; da
 }
 
 const provisionMessages = {
-  running: 'A deployment runs; with it the app has DATABASE_URL.',
-  ready: 'The app runs and has DATABASE_URL.',
-  failed: 'The deployment failed; what ran before still runs, without DATABASE_URL.',
-  canceled: 'The deployment was canceled; what ran before still runs, without DATABASE_URL.',
+  running: 'Redeploying the app with DATABASE_URL.',
+  ready: 'The app is running with DATABASE_URL.',
+  failed: 'The deployment failed. The previous version is still live, without DATABASE_URL.',
+  canceled: 'The deployment was canceled. The previous version is still live, without DATABASE_URL.',
 }
 const dropMessages = {
-  running: 'A deployment runs; with it the app is without DATABASE_URL.',
-  ready: 'The app runs without DATABASE_URL.',
-  failed: 'The deployment without DATABASE_URL failed; what ran before still runs, and misses its database.',
-  canceled: 'The deployment without DATABASE_URL was canceled; what ran before still runs, and misses its database.',
+  running: 'Redeploying the app without DATABASE_URL.',
+  ready: 'The app is running without DATABASE_URL.',
+  failed: 'The deployment without DATABASE_URL failed. The previous version is still live, without its database.',
+  canceled: 'The deployment without DATABASE_URL was canceled. The previous version is still live, without its database.',
 }

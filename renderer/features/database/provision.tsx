@@ -46,12 +46,12 @@ export function Provision({
     <section className="card" aria-label="Database">
       <EmptyState
         icon={DatabaseIcon}
-        title={isDropped ? 'The database is dropped' : 'No database yet'}
+        title={isDropped ? 'Database dropped' : 'No database yet'}
         action={
           <div className="db-provision">
             {since === null ? (
               <Button kind="primary" icon={DatabaseIcon} onClick={() => createDatabase.mutate({ params: { slug } })}>
-                Make a database
+                Create database
               </Button>
             ) : (
               <ProvisionProgress since={since} progress={progress} isDocker={session?.instance.runtime.name === 'docker'} />
@@ -61,8 +61,7 @@ export function Provision({
                 <ProblemView problem={error} />
                 {error.code === 'payment_method_required' && session?.user.is_instance_owner && (
                   <p className="text-muted">
-                    On this machine that is only played: change the plan, or give it a card, in the{' '}
-                    <Link href="/instance">settings of the instance</Link>.
+                    On this machine the plan is simulated: change it or add a card in the <Link href="/instance">instance settings</Link>.
                   </p>
                 )}
               </>
@@ -70,9 +69,9 @@ export function Provision({
           </div>
         }
       >
-        {isDropped && 'Its last dump lies below, until you delete it. '}A PostgreSQL database of this project’s own, which no other project can reach.
-        The app finds its address in <code>DATABASE_URL</code>
-        {serving ? ': it is deployed again, so that it has it.' : ' from its first deployment on.'}
+        {isDropped && 'Its final dump is listed below until you delete it. '}A PostgreSQL database for this project only. Other projects cannot access
+        it. The app gets its connection string in <code>DATABASE_URL</code>
+        {serving ? ' when it is redeployed, right after the database is created.' : ' from its first deployment.'}
       </EmptyState>
     </section>
   )
@@ -86,13 +85,13 @@ function ProvisionProgress({ since, progress, isDocker }: { since: number; progr
   const duration_ms = Math.max(0, now - since)
   return (
     <div className="db-making">
-      <Progress label={progress ?? 'Making the database'} text={duration_ms < slowNotice_ms ? '' : formatDuration(duration_ms)} />
+      <Progress label={progress ?? 'Creating the database'} text={duration_ms < slowNotice_ms ? '' : formatDuration(duration_ms)} />
       {duration_ms >= slowNotice_ms && (
         <p className="text-subtle">
           {isDocker
-            ? 'The first database of an instance starts the server, and may have to fetch its image before: a minute or two.'
-            : 'The first database of an instance sets the server up before it starts it.'}{' '}
-          You may go elsewhere meanwhile.
+            ? 'The first database of an instance pulls the image and starts the server, which takes a minute or two.'
+            : 'The first database of an instance sets up the server, which takes longer.'}{' '}
+          You can leave this page.
         </p>
       )}
     </div>

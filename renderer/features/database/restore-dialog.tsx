@@ -22,7 +22,7 @@ export function RestoreDialog({
   const cache = useQueryClient()
   const restore = useApiMutation('restoreDatabase', {
     hidesErrorToast: true,
-    successMessage: 'The database is back to that dump. What it held before is in a dump of its own.',
+    successMessage: 'Database restored. The previous data is saved in a dump.',
     onSuccess({ database }) {
       cache.setQueryData(queryKeys.database(project.slug), database)
       onRestored()
@@ -35,14 +35,14 @@ export function RestoreDialog({
       onOpenChange={() => {
         if (!restore.isPending) onOpenChange()
       }}
-      title="Put the database back?"
-      description={`All that is in it now is replaced by the dump from ${formatDateTime(dump.created_at)}. What is there now is dumped first, and if anything goes wrong it stays as it is.`}
+      title="Restore this dump?"
+      description={`Replaces all data in the database with the dump from ${formatDateTime(dump.created_at)}. The current data is dumped first. If the restore fails, the database stays unchanged.`}
       name={project.slug}
-      action="Put it back"
+      action="Restore database"
       busy={restore.isPending}
       onConfirm={() => restore.mutate({ params: { slug: project.slug, id: dump.id } })}
     >
-      {restore.isPending && <Progress label="Dumping what is there, then putting it back" />}
+      {restore.isPending && <Progress label="Saving a dump, then restoring" />}
       {restore.error && <ProblemView problem={restore.error} />}
     </ConfirmByNameDialog>
   )

@@ -12,7 +12,7 @@ export function DeploymentActions({ slug, deployment }: { slug: string; deployme
   const [, navigate] = useLocation()
   const input = { params: { slug, id: deployment.id } }
   const openDeployment = { onSuccess: ({ deployment_id }: { deployment_id: string }) => navigate(`/projects/${slug}/deployments/${deployment_id}`) }
-  const cancel = useApiMutation('cancelDeployment', { successMessage: 'Canceled.' })
+  const cancel = useApiMutation('cancelDeployment', { successMessage: 'Deployment canceled.' })
   const retry = useApiMutation('retryDeployment', openDeployment)
   const rollback = useApiMutation('rollbackDeployment', openDeployment)
   const ended = isTerminal(deployment.status)

@@ -18,7 +18,7 @@ export function DeploymentLine({ deployment }: { deployment: Deployment }) {
       <span className="truncate deployment-message">{deploymentTitle(deployment)}</span>
       <span className="deployment-facts">
         {deployment.commit_sha && <code>{shortenSha(deployment.commit_sha)}</code>}
-        {deployment.is_dirty && <span title="The folder had changes that no commit holds.">with open changes</span>}
+        {deployment.is_dirty && <span title="The folder had uncommitted changes.">uncommitted changes</span>}
         {deployment.branch && (
           <span className="deployment-branch truncate">
             <GitBranch size={12} aria-hidden />

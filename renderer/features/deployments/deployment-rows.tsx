@@ -49,7 +49,7 @@ export const DeploymentRow = memo(function DeploymentRow({ slug, deployment, tri
 
 function DeploymentDuration({ deployment }: { deployment: Deployment }) {
   const now = useNow(isTerminal(deployment.status) ? null : 1_000)
-  if (deployment.queue_position !== null) return <span className="text-subtle">{deployment.queue_position}. in line</span>
+  if (deployment.queue_position !== null) return <span className="text-subtle">Position {deployment.queue_position} in queue</span>
   const duration_ms = deploymentDuration_ms(deployment, now)
   return duration_ms === null ? null : formatDuration(duration_ms)
 }

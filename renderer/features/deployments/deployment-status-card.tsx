@@ -28,7 +28,7 @@ export function DeploymentStatusCard({
         <span>{hasEnded ? messages[status] : messages.running}</span>
       </p>
       <span className="row">
-        <Link href={`/projects/${slug}/deployments/${id}`}>See the deployment</Link>
+        <Link href={`/projects/${slug}/deployments/${id}`}>View deployment</Link>
         {/* There from the start: it would make the notice taller, and move what is below it. */}
         <Button kind="bare" onClick={onDismiss}>
           Dismiss

@@ -100,14 +100,14 @@ function DeploymentReport({ slug, deployment }: { slug: string; deployment: Depl
           reveal={reveal}
           empty={
             deployment.queue_position !== null
-              ? 'It waits for its turn. The log begins with the first step.'
+              ? 'Waiting in the queue. The log starts with the first step.'
               : ended && stream.name === 'ended'
-                ? 'This deployment left no log.'
+                ? 'This deployment has no log.'
                 : 'Opening the log…'
           }
           state={
             stream.name === 'waiting'
-              ? 'The stream is cut; trying again'
+              ? 'Connection lost; reconnecting…'
               : stream.name === 'refused'
                 ? stream.problem.message
                 : ended
@@ -135,16 +135,16 @@ function DeploymentTiming({ slug, deployment }: { slug: string; deployment: Depl
   const previousDuration_ms = previous ? deploymentDuration_ms(previous, now) : null
 
   if (deployment.queue_position !== null) {
-    return <p className="text-muted">Number {deployment.queue_position} in the queue. It starts by itself when its turn comes.</p>
+    return <p className="text-muted">Position {deployment.queue_position} in the queue. It starts automatically.</p>
   }
   if (duration_ms === null) return null
   return (
     <div className="report-timing">
-      <DurationBar segments={stepSegments(deployment.steps, now)} label="Time of each step" />
+      <DurationBar segments={stepSegments(deployment.steps, now)} label="Duration of each step" />
       <p className="text-muted nowrap">
         {isRunning ? `${formatDuration(duration_ms)} so far` : `Took ${formatDuration(duration_ms)}`}
-        {isRunning && previousDuration_ms !== null && `; the last one took ${formatDuration(previousDuration_ms)}`}
-        {deployment.queued_ms !== null && deployment.queued_ms > 1_000 && `; waited ${formatDuration(deployment.queued_ms)} before`}
+        {isRunning && previousDuration_ms !== null && `; the previous one took ${formatDuration(previousDuration_ms)}`}
+        {deployment.queued_ms !== null && deployment.queued_ms > 1_000 && `; ${formatDuration(deployment.queued_ms)} in the queue`}
       </p>
     </div>
   )
@@ -174,7 +174,7 @@ function Facts({ deployment }: { deployment: DeploymentDetail }) {
         <dd>{formatDateTime(deployment.created_at)}</dd>
       </div>
       <div>
-        <dt>Id</dt>
+        <dt>ID</dt>
         <dd>
           <CopyText text={deployment.id} label={`…${deployment.id.slice(-8)}`} />
         </dd>

@@ -32,7 +32,7 @@ export function FailureReport({
           <Prose text={errorLine ? (failure.hint.split(' Last output:\n')[0] ?? '') : failure.hint} />
         </p>
         {errorLine && (
-          <figure className="failure-lines" aria-label="Where it went wrong">
+          <figure className="failure-lines" aria-label="Log excerpt">
             {errorLine.context.map((line) => (
               <div key={line.number} className={line === errorLine.line ? 'failure-line' : 'failure-near'}>
                 <span className="failure-number">{line.number}</span>
@@ -51,7 +51,7 @@ export function FailureReport({
           <HelpLink topic={helpTopicForFailure(failure)}>How to fix it</HelpLink>
           {onShow && (
             <Button kind="bare" onClick={onShow}>
-              Show it in the log
+              Show in log
             </Button>
           )}
         </p>

@@ -81,7 +81,7 @@ export default function DeploymentListPage({ slug }: { slug: string }) {
         {deployments.length > 0 && <DeploymentList slug={slug} deployments={deployments} isComplete={!hasNextPage} onEndReached={loadMore} />}
         {data && deployments.length === 0 && (
           <EmptyState icon={ListFilter} title={isFiltered ? 'No deployments match' : 'No deployments yet'}>
-            {isFiltered ? 'Clear a filter to see more.' : 'Press Deploy to make the first one.'}
+            {isFiltered ? 'Clear a filter to see more.' : 'Select Deploy to create the first one.'}
           </EmptyState>
         )}
       </section>
@@ -89,14 +89,14 @@ export default function DeploymentListPage({ slug }: { slug: string }) {
         <div className="list-foot">
           <p className="text-subtle" role="status">
             {isLoadingAll
-              ? `On the way to the oldest; ${deployments.length.toLocaleString()} so far`
+              ? `Loading all deployments; ${deployments.length.toLocaleString()} so far`
               : hasNextPage
-                ? `The newest ${deployments.length.toLocaleString()} deployments; more come as you scroll`
-                : `${deployments.length.toLocaleString()} ${deployments.length === 1 ? 'deployment' : 'deployments'}${isFiltered ? ' that fit' : ''}`}
+                ? `${deployments.length.toLocaleString()} most recent deployments; scroll to load more`
+                : `${deployments.length.toLocaleString()} ${deployments.length === 1 ? 'deployment' : 'deployments'}${isFiltered ? ' that match' : ''}`}
           </p>
           {(hasNextPage || isLoadingAll) && (
             <Button kind="bare" onClick={() => setLoadingAll(!isLoadingAll)}>
-              {isLoadingAll ? 'Stop' : 'To the oldest'}
+              {isLoadingAll ? 'Stop' : 'Load all'}
             </Button>
           )}
         </div>

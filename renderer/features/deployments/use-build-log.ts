@@ -46,7 +46,14 @@ type BuildEvent = StreamEvent<'streamBuildLog'>
 function toLogLines({ event, data }: BuildEvent): Omit<LogLine, 'number'>[] {
   if (event === 'log') return [{ text: data.line, source: data.stream, ts: data.ts, group: data.step }]
   if (event !== 'lagged') return []
-  return [{ text: `${data.dropped} lines came faster than this window could take them and were left out`, source: 'system', ts: null, group: null }]
+  return [
+    {
+      text: `${data.dropped} lines were skipped because they arrived faster than this page could show them`,
+      source: 'system',
+      ts: null,
+      group: null,
+    },
+  ]
 }
 
 function applyChange(detail: DeploymentDetail, { event, data }: BuildEvent): DeploymentDetail {

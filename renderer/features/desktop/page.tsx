@@ -21,8 +21,8 @@ export default function DesktopPage() {
         <DesktopSettings />
       ) : (
         <div className="card">
-          <EmptyState icon={MonitorX} title="These settings are in the desktop app">
-            This page is open in a browser, or shows another instance. Open the Homeport window on the machine itself, and go to Instance, Desktop.
+          <EmptyState icon={MonitorX} title="Only in the desktop app">
+            This page is open in a browser or shows another instance. Open the Homeport app on the machine itself and go to Instance, Desktop.
           </EmptyState>
         </div>
       )}
@@ -46,10 +46,10 @@ function DesktopSettings() {
             label="Open at login"
             hint={
               desktop.opens_at_login === null
-                ? 'This system does not offer it.'
+                ? 'Not supported on this system.'
                 : desktop.keeps_running === null
                   ? 'Homeport opens its window when you sign in to this machine.'
-                  : `Homeport starts in the ${tray} when you sign in to this machine, so that your apps are there.`
+                  : `Homeport starts in the ${tray} when you sign in to this machine, so your apps are available.`
             }
             checked={desktop.opens_at_login ?? false}
             disabled={desktop.opens_at_login === null}
@@ -59,8 +59,8 @@ function DesktopSettings() {
             label="Keep running when the window closes"
             hint={
               desktop.keeps_running === null
-                ? 'This desktop shows no tray, so Homeport could not be found again: it ends with its window. On GNOME the extension AppIndicator brings a tray.'
-                : `Your apps stay reachable, and Homeport stays in the ${tray}. Quit ends it.`
+                ? 'Not available, because this desktop has no tray: Homeport quits when its window closes. On GNOME, install the AppIndicator extension to get a tray.'
+                : `Your apps stay reachable and Homeport stays in the ${tray} until you quit it.`
             }
             checked={desktop.keeps_running ?? false}
             disabled={desktop.keeps_running === null}
@@ -68,7 +68,7 @@ function DesktopSettings() {
           />
           <SwitchField
             label="Notifications"
-            hint="When a deployment ends while you look at something else."
+            hint="When a deployment finishes while you are in another app."
             checked={desktop.notifies}
             onChange={(notifies) => change({ notifies })}
           />
@@ -77,13 +77,13 @@ function DesktopSettings() {
       <section className="card" aria-labelledby="updates">
         <header className="card-header">
           <h2 id="updates">Updates</h2>
-          <span className="text-subtle">This is Homeport {window.homeport?.version}</span>
+          <span className="text-subtle">Homeport {window.homeport?.version}</span>
         </header>
         <div className="card-body stack">
           <UpdateView update={desktop.update} />
           <SwitchField
-            label="Download new versions by itself"
-            hint="Otherwise Homeport asks first. Either way it restarts when you say so."
+            label="Download updates automatically"
+            hint="Otherwise Homeport asks first. It restarts only when you choose to."
             checked={desktop.downloads_updates}
             disabled={desktop.update.name === 'off'}
             onChange={(downloads_updates) => change({ downloads_updates })}
@@ -95,7 +95,7 @@ function DesktopSettings() {
           <h2 id="logs">Logs</h2>
         </header>
         <div className="card-body desktop-row">
-          <p className="text-muted">What the desktop noted, and reports of crashes. They stay on this machine.</p>
+          <p className="text-muted">Desktop logs and crash reports. They stay on this machine.</p>
           <Button icon={FolderOpen} onClick={() => void window.homeport?.showLogs()}>
             Show logs
           </Button>

@@ -12,7 +12,7 @@ export function UpdateView({ update }: { update: UpdateState }) {
     return (
       <div className="desktop-row">
         <p className="text-muted">{update.reason}</p>
-        {update.page !== undefined && <ButtonLink href={update.page}>Look for new versions</ButtonLink>}
+        {update.page !== undefined && <ButtonLink href={update.page}>Check for updates</ButtonLink>}
       </div>
     )
   if (update.name === 'downloading')
@@ -40,14 +40,15 @@ export function UpdateView({ update }: { update: UpdateState }) {
 }
 
 function UpdateMessage({ update }: { update: Exclude<UpdateState, { name: 'off' | 'downloading' }> }) {
-  if (update.name === 'checking') return 'Looking for a new version.'
-  if (update.name === 'available') return `Homeport ${update.version} is there.`
-  if (update.name === 'ready') return `Homeport ${update.version} is downloaded. What runs is ended in order first; containers go on.`
+  if (update.name === 'checking') return 'Checking for updates…'
+  if (update.name === 'available') return `Homeport ${update.version} is available.`
+  if (update.name === 'ready')
+    return `Homeport ${update.version} is ready to install. Processes are stopped gracefully before the restart; containers keep running.`
   if (update.name === 'failed') return update.message
-  if (update.checked_at === null) return 'Homeport looks for new versions once a day.'
+  if (update.checked_at === null) return 'Homeport checks for updates once a day.'
   return (
     <>
-      This is the newest version, as of <RelativeTime at={update.checked_at} />.
+      Up to date. Last checked <RelativeTime at={update.checked_at} />.
     </>
   )
 }

@@ -40,10 +40,10 @@ export function AddDomainDialog({ slug, platformIp, onClose }: { slug: string | 
     )
   }
   return (
-    <Dialog open onOpenChange={onClose} title="Add a domain of your own" description="A name that you have already, at whatever registrar.">
+    <Dialog open onOpenChange={onClose} title="Add domain" description="A domain you already own, at any registrar.">
       <form className="stack" onSubmit={submit} noValidate>
         <TextField
-          label="Name"
+          label="Domain"
           mono
           required
           autoCapitalize="off"
@@ -55,7 +55,7 @@ export function AddDomainDialog({ slug, platformIp, onClose }: { slug: string | 
           }}
           placeholder="blog.example.com"
           error={issue}
-          hint={hostname !== '' && hostname !== text ? `That is ${hostname}.` : 'The domain itself or any name under it.'}
+          hint={hostname !== '' && hostname !== text ? `Added as ${hostname}.` : 'A domain or any of its subdomains.'}
         />
         {slug === null && (
           <DomainProjectField
@@ -70,7 +70,7 @@ export function AddDomainDialog({ slug, platformIp, onClose }: { slug: string | 
         <footer className="dialog-footer">
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" busy={add.isPending} disabled={hostname === '' || projectSlug === ''}>
-            Add it
+            Add domain
           </Button>
         </footer>
       </form>

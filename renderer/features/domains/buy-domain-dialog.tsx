@@ -24,21 +24,21 @@ export function BuyDomainDialog({ slug, onClose }: { slug: string | null; onClos
   }
   if (offer) {
     return (
-      <Dialog open onOpenChange={onClose} title={`Buy ${offer.hostname}`} description="It is registered for you, and leads to the project at once.">
+      <Dialog
+        open
+        onOpenChange={onClose}
+        title={`Buy ${offer.hostname}`}
+        description="It is registered for you and points to the project immediately."
+      >
         <BuyDomainForm slug={slug} offer={offer} onBack={() => setChosenHostname(null)} onPriceChanged={() => void refetch()} onClose={onClose} />
       </Dialog>
     )
   }
   return (
-    <Dialog
-      open
-      onOpenChange={onClose}
-      title="Buy a domain"
-      description="Give a name, or just a word: the same word is looked for under other endings, too."
-    >
+    <Dialog open onOpenChange={onClose} title="Buy a domain" description="Enter a domain or a word. Other endings are searched, too.">
       <form className="domain-search" onSubmit={submit} role="search">
         <TextField
-          label="Name to look for"
+          label="Domain or word"
           mono
           autoCapitalize="off"
           value={text}
@@ -52,7 +52,7 @@ export function BuyDomainDialog({ slug, onClose }: { slug: string | null; onClos
       </form>
       {error && !isFetching && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
       {isFetching && !data && <SkeletonRows rows={4} height={52} />}
-      {data && data.results.length === 0 && <p className="text-muted">Nothing is sold under “{data.query}”. Try another word.</p>}
+      {data && data.results.length === 0 && <p className="text-muted">No domains are for sale for “{data.query}”. Try another word.</p>}
       {data && data.results.length > 0 && (
         <ul className="domain-offers" aria-label="Offers">
           {data.results.map((one) => (
@@ -84,7 +84,7 @@ function OfferRow({ offer, canBuy, onChoose }: { offer: DomainOffer; canBuy: boo
 
 function offerPrice({ price_cents, currency, free_with_credit, period_years }: DomainOffer): string {
   if (free_with_credit) return 'Free with a credit'
-  if (price_cents === null) return 'Price not known'
+  if (price_cents === null) return 'Price unknown'
   if (price_cents === 0) return 'Free'
   return `${formatMoney(price_cents, currency)} for ${period_years === 1 ? 'a year' : `${period_years} years`}`
 }

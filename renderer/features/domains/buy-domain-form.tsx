@@ -78,7 +78,7 @@ export function BuyDomainForm({
     <form className="stack" onSubmit={submit}>
       {slug === null && <DomainProjectField value={projectSlug} onChange={setProjectSlug} />}
       <SelectField
-        label="For how long"
+        label="Registration period"
         value={period}
         onChange={({ target }) => {
           clearError()
@@ -95,15 +95,17 @@ export function BuyDomainForm({
           ))}
       </SelectField>
       <SwitchField
-        label="Renew by itself"
-        hint="Thirty days before it ends, so that nobody else takes it. A credit pays first."
+        label="Renew automatically"
+        hint="Renews 30 days before it expires. Credits are used first."
         checked={autoRenew}
         onChange={setAutoRenew}
       />
       <SwitchField
-        label="Name who it is registered for"
+        label="Add registrant details"
         hint={
-          isPrivateName(offer.hostname) ? 'Not needed for a name of this machine alone.' : 'Without it, it is registered as the registrar has you.'
+          isPrivateName(offer.hostname)
+            ? 'Not needed for a domain that works only on this machine.'
+            : 'Otherwise the registrar uses the details of your registrar account.'
         }
         checked={hasRegistrantFields}
         onChange={(on) => {
@@ -123,13 +125,13 @@ export function BuyDomainForm({
       )}
       {error && error.issueFor('period_years') === undefined && <PaymentProblem problem={error} />}
       <p className="domain-total">
-        <span>Altogether</span>
-        <strong>{price === null ? 'As the registrar bills it' : price === 0 ? 'Free' : formatMoney(price, offer.currency)}</strong>
+        <span>Total</span>
+        <strong>{price === null ? 'Billed by the registrar' : price === 0 ? 'Free' : formatMoney(price, offer.currency)}</strong>
       </p>
       <footer className="dialog-footer">
         <Button onClick={onBack}>Back</Button>
         <Button kind="primary" type="submit" busy={buy.isPending} disabled={projectSlug === ''}>
-          {price === 0 ? 'Take it' : 'Buy it'}
+          {price === 0 ? 'Get domain' : 'Buy domain'}
         </Button>
       </footer>
     </form>
@@ -144,27 +146,27 @@ function PurchaseConfirmation({ domain, onClose }: { domain: Domain; onClose: ()
       <p className="domain-success" role="status">
         <StatusIcon badge={checkBadges.ok} size={14} />
         <span>
-          <strong>{domain.hostname}</strong> is yours{domain.expires_at !== null && ` until ${formatDate(domain.expires_at)}`}, and{' '}
-          {domain.project_name} answers to it.
+          <strong>{domain.hostname}</strong> is yours{domain.expires_at !== null && ` until ${formatDate(domain.expires_at)}`}, and it points to{' '}
+          {domain.project_name}.
         </span>
       </p>
       {isPrivateName(domain.hostname) && (
         <p className="text-muted">
-          The DNS of the world does not know this name; the DNS server of this instance does.{' '}
+          This domain is not in public DNS; only this instance’s DNS server resolves it.{' '}
           {session?.user.is_instance_owner ? (
             <>
               <Link href="/instance" className="domain-link">
-                What ails the instance
+                Instance health
               </Link>{' '}
-              has the line that makes this machine ask it.
+              shows the command that makes this machine use it.
             </>
           ) : (
-            'The owner of the instance can tell how a machine asks it.'
+            'Ask the instance owner how to use it from your machine.'
           )}
         </p>
       )}
       <footer className="dialog-footer">
-        {address && <ButtonLink href={address}>Open it</ButtonLink>}
+        {address && <ButtonLink href={address}>Open domain</ButtonLink>}
         <Button kind="primary" onClick={onClose}>
           Done
         </Button>

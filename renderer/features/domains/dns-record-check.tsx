@@ -42,28 +42,28 @@ export function DnsRecordCheck({ domain, platformIp, onClose }: { domain: Domain
         <p className="domain-success" role="status">
           <StatusIcon badge={checkBadges.ok} size={14} />
           <span>
-            <strong>{domain.hostname}</strong> leads here, and the project answers to it.
+            <strong>{domain.hostname}</strong> points here and serves the project.
           </span>
         </p>
       )}
       {data && <DnsCheckResults checks={data.checks} />}
       {!data && current.last_check_at !== null && (
         <p className="text-muted" role="status">
-          Looked at <RelativeTime at={current.last_check_at} />
+          Last checked <RelativeTime at={current.last_check_at} />
           {current.last_check_error ? ': ' : '.'}
           {current.last_check_error && <Prose text={current.last_check_error} />}
         </p>
       )}
       {isWaiting && (
         <p className="text-subtle">
-          A new record can take minutes, an old one as long as its TTL says. While this is open it is looked at again by itself.
+          A new record can take a few minutes; a changed one takes as long as its previous TTL. This dialog checks again automatically.
         </p>
       )}
       {error && <ProblemView problem={error} />}
       <footer className="dialog-footer">
         {isVerified && address && (
           <ButtonLink href={address} kind="plain">
-            Open it
+            Open domain
           </ButtonLink>
         )}
         <Button onClick={onClose}>{isVerified ? 'Done' : 'Later'}</Button>
@@ -80,8 +80,8 @@ function RequiredDnsRecord({ hostname, address }: { hostname: string; address: s
   const scope = addressScope(address)
   return (
     <div className="stack">
-      <p>Where the DNS of this name is kept, set this record, and take away other A, AAAA and CNAME records of the same name:</p>
-      <dl className="domain-record" aria-label="Record to set">
+      <p>At your DNS provider, create this record and remove other A, AAAA and CNAME records of the same name:</p>
+      <dl className="domain-record" aria-label="DNS record">
         <div>
           <dt>Type</dt>
           <dd>
@@ -92,22 +92,22 @@ function RequiredDnsRecord({ hostname, address }: { hostname: string; address: s
           <dt>Name</dt>
           <dd>
             <code>{hostname}</code>
-            <CopyButton text={hostname} label="Copy the name" />
+            <CopyButton text={hostname} label="Copy name" />
           </dd>
         </div>
         <div>
           <dt>Value</dt>
           <dd>
             <code>{address}</code>
-            <CopyButton text={address} label="Copy the value" />
+            <CopyButton text={address} label="Copy value" />
           </dd>
         </div>
       </dl>
       <p className="text-subtle">
-        Some registrars take only the part before the domain: <code>{hostLabel}</code>
-        {hostLabel === '@' ? ', which stands for the domain itself.' : '.'}
-        {scope === 'machine' && ' The value is this machine’s own address: the name leads here on this machine alone.'}
-        {scope === 'network' && ' The value is an address of your own network: the name leads here within it.'}
+        Some registrars expect only the part before the domain: <code>{hostLabel}</code>
+        {hostLabel === '@' ? ', which means the domain itself.' : '.'}
+        {scope === 'machine' && ' The value is this machine’s loopback address, so the domain works only on this machine.'}
+        {scope === 'network' && ' The value is a private address, so the domain works only within your network.'}
       </p>
     </div>
   )
@@ -115,10 +115,10 @@ function RequiredDnsRecord({ hostname, address }: { hostname: string; address: s
 
 function DnsCheckResults({ checks }: { checks: readonly DnsCheck[] }) {
   return (
-    <ul className="domain-checks" aria-label="What was found">
+    <ul className="domain-checks" aria-label="DNS check results">
       {checks.map((check) => (
         <li key={`${check.type} ${check.name} ${check.expected}`}>
-          <StatusIcon badge={checkBadges[check.ok ? 'ok' : 'failed']} label={check.ok ? 'Right' : 'Not right'} />
+          <StatusIcon badge={checkBadges[check.ok ? 'ok' : 'failed']} label={check.ok ? 'Correct' : 'Incorrect'} />
           <div>
             <p>
               <code>{check.type}</code> <code>{check.name}</code>

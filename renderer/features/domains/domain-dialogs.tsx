@@ -20,7 +20,7 @@ export function DomainDetailsDialog({ domain, onClose }: Props) {
   const { data, error, refetch } = useDomain(domain.id)
   const detail = data?.domain
   return (
-    <Dialog open onOpenChange={onClose} title={domain.hostname} description={`Leads to ${domain.project_name}.`}>
+    <Dialog open onOpenChange={onClose} title={domain.hostname} description={`Points to ${domain.project_name}.`}>
       {error && !data && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
       {!detail && !error && <SkeletonRows rows={4} height={36} />}
       {detail && (
@@ -30,10 +30,10 @@ export function DomainDetailsDialog({ domain, onClose }: Props) {
           {detail.last_check_at && <Fact name="Last looked at" text={formatDateTime(detail.last_check_at)} />}
           {detail.registrar && <Fact name="Registrar" text={`${detail.registrar.name}, ${detail.registrar.reference}`} />}
           {detail.expires_at && <Fact name="Bought until" text={formatDate(detail.expires_at)} />}
-          {detail.auto_renew !== null && <Fact name="Renewal" text={detail.auto_renew ? 'By itself, 30 days before' : 'None: it ends then'} />}
+          {detail.auto_renew !== null && <Fact name="Renewal" text={detail.auto_renew ? 'Automatic, 30 days before expiry' : 'Off'} />}
           {detail.transfer_requested_at && <Fact name="Moves away since" text={formatDateTime(detail.transfer_requested_at)} />}
           {detail.registrant && <Fact name="Registered for" text={formatRegistrant(detail.registrant)} />}
-          {detail.registrar === null && <Fact name="Registrar" text="Your own: it was brought along" />}
+          {detail.registrar === null && <Fact name="Registrar" text="External" />}
         </dl>
       )}
       <footer className="dialog-footer">
@@ -67,15 +67,13 @@ export function TransferDomainDialog({ domain, onClose }: Props) {
     const code = transfer.data.auth_code
     return (
       <SecretDialog
-        title={`The code for ${domain.hostname}`}
-        description="Give it to the registrar that takes the name over. It is hidden again when this is closed; who asks again gets the same one."
+        title={`Transfer code for ${domain.hostname}`}
+        description="Give it to the new registrar. It is hidden when you close this dialog; you can show it again."
         secret={code}
         kind="code"
         onClose={onClose}
       >
-        <p className="text-muted">
-          The name does not lead here any more, and is not renewed. Until the other registrar has it you can still keep it.
-        </p>
+        <p className="text-muted">The domain no longer points here and is not renewed. You can keep it until the transfer completes.</p>
       </SecretDialog>
     )
   }
@@ -83,14 +81,14 @@ export function TransferDomainDialog({ domain, onClose }: Props) {
     <Dialog
       open
       onOpenChange={onClose}
-      title={`Take ${domain.hostname} to another registrar?`}
-      description={`You get the code that the other registrar asks for; whoever has it can take the name. From then on ${domain.project_name} does not answer to it.`}
+      title={`Transfer ${domain.hostname} to another registrar?`}
+      description={`You get a transfer code for the new registrar. Anyone with the code can transfer the domain. It stops pointing to ${domain.project_name} immediately.`}
     >
       {transfer.error && <ProblemView problem={transfer.error} />}
       <footer className="dialog-footer">
-        <Button onClick={onClose}>Keep it here</Button>
+        <Button onClick={onClose}>Cancel</Button>
         <Button kind="danger" busy={transfer.isPending} onClick={() => transfer.mutate({ params: { id: domain.id } })}>
-          Show the code
+          Start transfer
         </Button>
       </footer>
     </Dialog>
@@ -106,18 +104,18 @@ export function KeepDomainDialog({ domain, onClose }: Props) {
     onSuccess(answer) {
       updateCachedDomain(answer.domain.id, answer.domain)
       if (answer.domain.status !== 'verified') return
-      showToast({ kind: 'done', text: `${domain.hostname} stays, and leads here again.`, request_id: null })
+      showToast({ kind: 'done', text: `Transfer canceled. ${domain.hostname} points here again.`, request_id: null })
       onClose()
     },
   })
   const failureReason =
-    keep.data && keep.data.domain.status !== 'verified' ? (keep.data.domain.last_check_error ?? 'The name does not lead here.') : null
+    keep.data && keep.data.domain.status !== 'verified' ? (keep.data.domain.last_check_error ?? 'The domain does not point here.') : null
   return (
     <Dialog
       open
       onOpenChange={onClose}
-      title={`Keep ${domain.hostname}?`}
-      description="When its record names this place, it leads here again and is renewed as before."
+      title={`Cancel the transfer of ${domain.hostname}?`}
+      description="Cancels the transfer. The domain points here again once its record is correct, and is renewed as before."
     >
       {keep.error && <ProblemView problem={keep.error} />}
       {failureReason !== null && (
@@ -126,9 +124,9 @@ export function KeepDomainDialog({ domain, onClose }: Props) {
         </p>
       )}
       <footer className="dialog-footer">
-        <Button onClick={onClose}>Let it move</Button>
+        <Button onClick={onClose}>Keep transferring</Button>
         <Button kind="primary" busy={keep.isPending} onClick={() => keep.mutate({ params: { id: domain.id } })}>
-          Cancel
+          Cancel transfer
         </Button>
       </footer>
     </Dialog>
@@ -139,7 +137,7 @@ export function DeleteDomainDialog({ domain, onClose }: Props) {
   const updateCachedDomain = useUpdateCachedDomain()
   const remove = useApiMutation('deleteDomain', {
     hidesErrorToast: true,
-    successMessage: `${domain.hostname} is taken away.`,
+    successMessage: `${domain.hostname} removed.`,
     onSuccess() {
       onClose()
       updateCachedDomain(domain.id, null)
@@ -150,18 +148,18 @@ export function DeleteDomainDialog({ domain, onClose }: Props) {
     <Dialog
       open
       onOpenChange={onClose}
-      title={`Take ${domain.hostname} away?`}
-      description={`${domain.project_name} answers to it no longer, from this moment on. ${
+      title={`Remove ${domain.hostname}?`}
+      description={`It stops pointing to ${domain.project_name} immediately. ${
         isBought && domain.expires_at !== null
-          ? `The name stays yours until ${formatDate(domain.expires_at)}: add it again, here or to another project.`
-          : 'It can be added again, and is then checked again.'
+          ? `The domain stays yours until ${formatDate(domain.expires_at)}: you can add it again to any project.`
+          : 'You can add it again later; it is then verified again.'
       }`}
     >
       {remove.error && <ProblemView problem={remove.error} />}
       <footer className="dialog-footer">
         <Button onClick={onClose}>Cancel</Button>
         <Button kind="danger" busy={remove.isPending} onClick={() => remove.mutate({ params: { id: domain.id } })}>
-          Take it away
+          Remove domain
         </Button>
       </footer>
     </Dialog>

@@ -71,7 +71,7 @@ function DomainRow({ domain, showsProject, onAction }: { domain: Domain; showsPr
       <div className="row domain-actions">
         {isOpen && (
           <Button icon={Search} onClick={() => onAction('check')}>
-            {domain.last_check_at === null ? 'Set it up…' : 'Check…'}
+            {domain.last_check_at === null ? 'Set up…' : 'Check…'}
           </Button>
         )}
         {address && (
@@ -79,27 +79,27 @@ function DomainRow({ domain, showsProject, onAction }: { domain: Domain; showsPr
             Open
           </ButtonLink>
         )}
-        <Menu trigger={<IconButton icon={Ellipsis} label={`What to do with ${domain.hostname}`} />}>
+        <Menu trigger={<IconButton icon={Ellipsis} label={`Actions for ${domain.hostname}`} />}>
           {!isBought && !isOpen && (
             <MenuItem icon={Search} onSelect={() => onAction('check')}>
-              Check its record…
+              Check DNS record…
             </MenuItem>
           )}
           <MenuItem icon={Info} onSelect={() => onAction('about')}>
-            {isBought ? 'Registration…' : 'About it…'}
+            {isBought ? 'Registration…' : 'Details…'}
           </MenuItem>
           {isBought && (
             <MenuItem icon={Send} onSelect={() => onAction('transfer')}>
-              {domain.status === 'transfer_requested' ? 'Show the transfer code again…' : 'Take it to another registrar…'}
+              {domain.status === 'transfer_requested' ? 'Show transfer code…' : 'Transfer to another registrar…'}
             </MenuItem>
           )}
           {domain.status === 'transfer_requested' && (
             <MenuItem icon={Undo2} onSelect={() => onAction('keep')}>
-              Keep it here…
+              Cancel transfer…
             </MenuItem>
           )}
           <MenuItem icon={Trash2} danger onSelect={() => onAction('delete')}>
-            Take it away…
+            Remove domain…
           </MenuItem>
         </Menu>
       </div>

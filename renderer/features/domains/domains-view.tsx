@@ -33,11 +33,11 @@ export function DomainsView({ slug }: { slug: string | null }) {
     <>
       {canBuy && (
         <Button icon={ShoppingBag} onClick={() => requestAction('buy')}>
-          Buy a domain…
+          Buy domain…
         </Button>
       )}
       <Button kind="primary" icon={Plus} onClick={() => requestAction('add')}>
-        Add a domain
+        Add domain
       </Button>
     </>
   )
@@ -46,15 +46,15 @@ export function DomainsView({ slug }: { slug: string | null }) {
       {domains.length === 0 ? (
         <section className="card" aria-label="Domains">
           <EmptyState icon={Globe} title="No domains yet" action={<div className="row domain-empty">{actions}</div>}>
-            A project answers to its own name on this instance. Add a name that you have, and it answers to that, too
-            {canBuy ? '; or buy one here, and it works at once.' : '.'}
+            A project has its own URL on this instance. Add a domain that you own to serve the project there, too
+            {canBuy ? ', or buy one here.' : '.'}
           </EmptyState>
         </section>
       ) : (
         <>
           <div className="domain-bar">
             <p className="text-muted">
-              {domains.length} {domains.length === 1 ? 'domain' : 'domains'}. Names lead here by an A record to <code>{platformIp}</code>.
+              {domains.length} {domains.length === 1 ? 'domain' : 'domains'}. Point each domain to <code>{platformIp}</code>.
             </p>
             <div className="domain-bar-actions">{actions}</div>
           </div>
@@ -71,7 +71,7 @@ export function DomainsView({ slug }: { slug: string | null }) {
           open
           onOpenChange={close}
           title={open.domain.hostname}
-          description={`Leads to ${open.domain.project_name} once its record names this place.`}
+          description={`Points to ${open.domain.project_name} once its DNS record is correct.`}
         >
           <DnsRecordCheck domain={open.domain} platformIp={platformIp} onClose={close} />
         </Dialog>

@@ -9,7 +9,7 @@ export function PaymentProblem({ problem }: { problem: ApiProblem }) {
       <ProblemView problem={problem} />
       {problem.status === 402 && (
         <p className="text-muted">
-          Plan and card are looked after in{' '}
+          Manage your plan and card in{' '}
           <Link href="/account?at=plan" className="domain-link">
             your account
           </Link>

@@ -10,7 +10,7 @@ const fields: readonly { name: keyof Registrant; label: string; autoComplete: st
   { name: 'address', label: 'Street and number', autoComplete: 'street-address' },
   { name: 'postal_code', label: 'Postal code', autoComplete: 'postal-code' },
   { name: 'city', label: 'City', autoComplete: 'address-level2' },
-  { name: 'country', label: 'Country, as two letters', autoComplete: 'country', placeholder: 'DE' },
+  { name: 'country', label: 'Country code (two letters)', autoComplete: 'country', placeholder: 'DE' },
 ]
 
 /** Whom the registrar writes into its books. Stored encrypted, and sent to the registrar alone. */
@@ -25,7 +25,7 @@ export function RegistrantFields({
 }) {
   return (
     <fieldset className="domain-registrant">
-      <legend>Registered for</legend>
+      <legend>Registrant</legend>
       {fields.map(({ name, label, ...input }) => (
         <TextField
           key={name}

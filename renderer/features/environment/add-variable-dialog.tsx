@@ -38,10 +38,10 @@ export function AddVariableDialog({
   const sent = { key, value, environment, is_sensitive: isSensitive }
   const add = useApiMutation('createEnvVars', { hidesErrorToast: true, onSuccess: (answer) => onAdded(answer, [sent]) })
   const alreadyExists = add.error?.code === 'env_vars_exist' || existing.some((one) => one.key === key && one.environment === environment)
-  const existsMessage = `${key} is there already for ${environmentLabel(environment)}. Change its value in the list.`
+  const existsMessage = `${key} already exists for ${environmentLabel(environment)}. Change its value in the list.`
   const keyError = alreadyExists
     ? existsMessage
-    : (add.error?.issueFor('key') ?? (hasSubmitted && key === '' ? 'Give it a name.' : key === '' ? undefined : validateKey(key)))
+    : (add.error?.issueFor('key') ?? (hasSubmitted && key === '' ? 'Enter a key.' : key === '' ? undefined : validateKey(key)))
   const valueError = add.error?.issueFor('value') ?? validateValue(value)
 
   const submit = (event: FormEvent) => {
@@ -65,7 +65,7 @@ export function AddVariableDialog({
   }
   const clearError = () => add.error && add.reset()
   return (
-    <Dialog open onOpenChange={onOpenChange} title="Add a variable" description="A whole .env file may be pasted into the first field, too.">
+    <Dialog open onOpenChange={onOpenChange} title="Add variable" description="You can also paste a whole .env file into the first field.">
       <form className="stack" onSubmit={submit} noValidate>
         <TextField
           label="Key"
@@ -89,7 +89,7 @@ export function AddVariableDialog({
             setValue(target.value)
           }}
           error={valueError}
-          hint="May have many lines, and may be empty."
+          hint="Can be empty or span several lines."
         />
         <EnvironmentField
           value={name}
@@ -108,7 +108,7 @@ export function AddVariableDialog({
         <footer className="dialog-footer">
           <Button onClick={() => onOpenChange(false)}>Cancel</Button>
           <Button kind="primary" type="submit" busy={add.isPending}>
-            Add
+            Add variable
           </Button>
         </footer>
       </form>

@@ -5,7 +5,7 @@ export async function readEnvFile(file: File): Promise<{ text: string; error: st
   if (file.size > limits.body_bytes) return { text: '', error: `“${file.name}” is too large for a .env file: more than 1 MB.` }
   return file.text().then(
     (text) => ({ text, error: null }),
-    () => ({ text: '', error: `“${file.name}” cannot be read. Is it a folder?` }),
+    () => ({ text: '', error: `“${file.name}” cannot be read. Check that it is a file, not a folder.` }),
   )
 }
 

@@ -4,9 +4,9 @@ export type Environment = EnvVar['environment']
 
 /** In the order of the page. `name` is what a form's field holds. */
 export const environments = [
-  { name: 'both', value: null, title: 'Production and previews', about: 'Every deployment has them.' },
-  { name: 'production', value: 'production', title: 'Production', about: 'They win over those of the same name above.' },
-  { name: 'preview', value: 'preview', title: 'Previews', about: 'They win over those of the same name above.' },
+  { name: 'both', value: null, title: 'Production and previews', about: 'Available in every deployment.' },
+  { name: 'production', value: 'production', title: 'Production', about: 'Override variables of the same name above.' },
+  { name: 'preview', value: 'preview', title: 'Previews', about: 'Override variables of the same name above.' },
 ] as const satisfies { name: string; value: Environment; title: string; about: string }[]
 
 export type EnvironmentName = (typeof environments)[number]['name']

@@ -28,12 +28,12 @@ export function planImport(text: string, environment: Environment, existing: rea
     const existingValue = existingValues.get(key)
     const error = validateKey(key) ?? validateValue(value)
     if (error !== undefined) return { line, key, outcome: 'refuse', reason: error }
-    if (lastLine !== line) return { line, key, outcome: 'skip', reason: `It comes again in line ${lastLine}, which counts.` }
-    if (existingValue === value) return { line, key, outcome: 'skip', reason: 'It is there already, with the same value.' }
+    if (lastLine !== line) return { line, key, outcome: 'skip', reason: `Line ${lastLine} sets the same key and takes precedence.` }
+    if (existingValue === value) return { line, key, outcome: 'skip', reason: 'Already exists with the same value.' }
     if (existingValue !== undefined)
-      return { line, key, outcome: 'skip', reason: 'It is there already with another value, which stays. Change it in the list.' }
+      return { line, key, outcome: 'skip', reason: 'Already exists with another value, which is kept. Change it in the list.' }
     if (vars.length >= limits.env_vars.max)
-      return { line, key, outcome: 'refuse', reason: `At most ${limits.env_vars.max} go at once. Paste it again afterwards.` }
+      return { line, key, outcome: 'refuse', reason: `At most ${limits.env_vars.max} variables can be added at once. Import the rest afterwards.` }
     vars.push({ key, value })
     return { line, key, outcome: 'create', reason: '' }
   })

@@ -61,13 +61,13 @@ export function ImportVariablesDialog({
     void loadFile(event.dataTransfer.files[0])
   }
   return (
-    <Dialog open onOpenChange={onOpenChange} title="Add from a .env file" description="Nothing is saved before you have seen what each line does.">
+    <Dialog open onOpenChange={onOpenChange} title="Import .env file" description="Review the result of each line before anything is saved.">
       <form className="stack" onSubmit={submit} onDrop={drop} onDragOver={(event) => event.preventDefault()}>
         <ValueField
-          label="Content of the file"
+          label="File content"
           rows={5}
           value={text}
-          placeholder={'# Paste it here, or drop the file\nAPI_URL=https://api.example.com'}
+          placeholder={'# Paste or drop a .env file here\nAPI_URL=https://api.example.com'}
           onChange={({ target }) => {
             clearError()
             setText(target.value)
@@ -86,13 +86,13 @@ export function ImportVariablesDialog({
         {add.error && <ProblemView problem={add.error} />}
         <footer className="dialog-footer">
           <Button icon={FileUp} className="dialog-aside" onClick={() => fileInput.current?.click()}>
-            Choose a file…
+            Choose file…
           </Button>
           <input
             ref={fileInput}
             type="file"
             hidden
-            aria-label="The .env file"
+            aria-label=".env file"
             onChange={({ target }) => {
               void loadFile(target.files?.[0])
               target.value = ''
@@ -109,21 +109,21 @@ export function ImportVariablesDialog({
 }
 
 const outcomeBadges: Record<ImportPlanLine['outcome'], StatusBadgeData> = {
-  create: { label: 'Will be added', shape: 'disc', tone: 'live' },
+  create: { label: 'Added', shape: 'disc', tone: 'live' },
   skip: { label: 'Skipped', shape: 'dash', tone: 'idle' },
-  refuse: { label: 'Refused', shape: 'cross', tone: 'fail' },
+  refuse: { label: 'Rejected', shape: 'cross', tone: 'fail' },
 }
 
 function ImportPlanView({ plan, isEmpty }: { plan: ImportPlan; isEmpty: boolean }) {
   const count = (outcome: ImportPlanLine['outcome']) => plan.lines.filter((line) => line.outcome === outcome).length
   return (
-    <section className="env-plan" aria-label="What each line does">
+    <section className="env-plan" aria-label="Import preview">
       <p role="status" className="text-muted">
         {isEmpty
-          ? 'What each line does shows here.'
+          ? 'The preview of your import appears here.'
           : plan.lines.length === 0
-            ? 'There is no KEY=value in this.'
-            : `${count('create')} will be added, ${count('skip')} skipped, ${count('refuse')} refused.`}
+            ? 'No KEY=value lines found.'
+            : `${count('create')} will be added, ${count('skip')} skipped, ${count('refuse')} rejected.`}
       </p>
       {plan.lines.length > 0 && (
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- who has no mouse scrolls it by keys

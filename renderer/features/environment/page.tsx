@@ -59,7 +59,7 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
     upsertEnvVars(cache, slug, answer, sent)
     changed(answer.deployment_id)
     const skipped = answer.skipped.map(({ key }) => key)
-    if (skipped.length > 0) showToast({ kind: 'done', text: `Skipped, because they exist already: ${skipped.join(', ')}.`, request_id: null })
+    if (skipped.length > 0) showToast({ kind: 'done', text: `Skipped because they already exist: ${skipped.join(', ')}.`, request_id: null })
   }
   const deleted = async (variable: EnvVar) => {
     changed(null)
@@ -91,10 +91,10 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
   const actions = (
     <>
       <Button icon={ClipboardPaste} onClick={() => setOpen(emptyImport)}>
-        Paste a .env…
+        Import .env…
       </Button>
       <Button kind="primary" icon={Plus} onClick={() => setOpen({ name: 'add' })}>
-        Add a variable
+        Add variable
       </Button>
     </>
   )
@@ -115,8 +115,8 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
       {omittedKeys.length > 0 && (
         <div className="card deployment-notice" role="status">
           <p>
-            Downloaded without <code>{omittedKeys.join(', ')}</code>: the format cannot hold {omittedKeys.length === 1 ? 'its value' : 'their values'}
-            . A comment stands in {omittedKeys.length === 1 ? 'its' : 'their'} place.
+            Downloaded without <code>{omittedKeys.join(', ')}</code>, because the .env format cannot represent{' '}
+            {omittedKeys.length === 1 ? 'its value' : 'their values'}. The file has a comment in {omittedKeys.length === 1 ? 'its' : 'their'} place.
           </p>
           <Button kind="bare" onClick={() => setOmittedKeys([])}>
             Dismiss
@@ -126,14 +126,14 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
       {data.length === 0 ? (
         <div className="card">
           <EmptyState icon={Braces} title="No variables yet" action={<div className="row env-empty">{actions}</div>}>
-            What the app reads from its environment: addresses, keys, switches. Add one, or paste or drop a whole .env file anywhere here.
+            Configuration that the app reads from its environment. Add a variable, or paste or drop a .env file anywhere on this page.
           </EmptyState>
         </div>
       ) : (
         <>
           <div className="env-bar">
             <p className="text-muted">
-              {data.length} {data.length === 1 ? 'variable' : 'variables'}. A .env file can be pasted or dropped anywhere here.
+              {data.length} {data.length === 1 ? 'variable' : 'variables'}. Paste or drop a .env file anywhere on this page.
             </p>
             <div className="env-bar-actions">
               <Button icon={showsAll ? EyeOff : Eye} aria-pressed={showsAll} onClick={() => setShowsAll(!showsAll)}>
@@ -141,10 +141,10 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
               </Button>
               <Menu trigger={<Button icon={Download}>Download</Button>}>
                 <MenuItem icon={Download} onSelect={() => save('production')}>
-                  What production has, as .env
+                  Production variables (.env)
                 </MenuItem>
                 <MenuItem icon={Download} onSelect={() => save('preview')}>
-                  What previews have, as .env
+                  Preview variables (.env)
                 </MenuItem>
               </Menu>
               {actions}

@@ -54,14 +54,14 @@ export function RedeployNotice({
             ) : (
               `${changed.length} variables were`
             )}{' '}
-            changed since the app was deployed. It has what is new with its next deployment.
+            changed since the last deployment. Redeploy to apply the changes.
           </p>
           <Button
             icon={Rocket}
             busy={deploy.isPending || refresh.isPending}
             onClick={() => (project.is_connected ? deploy.mutate({ params: { slug } }) : refresh.mutate({ params: { slug, id: serving.id } }))}
           >
-            Deploy now
+            Redeploy
           </Button>
         </div>
       )}
@@ -80,9 +80,9 @@ function FollowedDeployment({ slug, id, isStale, onDismiss }: { slug: string; id
       onDismiss={onDismiss}
       messages={{
         running: 'Redeploying with the new variables…',
-        ready: 'The app runs with the variables as they are now.',
-        failed: 'The deployment with the new variables failed; what ran before still runs.',
-        canceled: 'The deployment with the new variables was canceled; what ran before still runs.',
+        ready: 'The app is running with the new variables.',
+        failed: 'The deployment with the new variables failed. The previous version is still live.',
+        canceled: 'The deployment with the new variables was canceled. The previous version is still live.',
       }}
     />
   )

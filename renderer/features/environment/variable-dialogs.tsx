@@ -29,18 +29,18 @@ export function EditVariableDialog({ slug, variable, onOpenChange, onChanged }: 
     change.mutate({ params: { slug, id: variable.id }, body: { value, is_sensitive: isSensitive } })
   }
   return (
-    <Dialog open onOpenChange={onOpenChange} title={`Change ${variable.key}`} description={`For ${environmentLabel(variable.environment)}.`}>
+    <Dialog open onOpenChange={onOpenChange} title={`Edit ${variable.key}`} description={`For ${environmentLabel(variable.environment)}.`}>
       <form className="stack" onSubmit={submit}>
         <ValueField
           label="Value"
           value={isHidden ? '' : value}
-          placeholder={isHidden ? 'Hidden, and kept unless something is typed' : ''}
+          placeholder={isHidden ? 'Hidden; leave empty to keep it' : ''}
           onChange={({ target }) => {
             if (change.error) change.reset()
             setTyped(target.value)
           }}
           error={error}
-          hint="The app has it with its next deployment."
+          hint="Takes effect with the next deployment."
         />
         <SwitchField
           label="Sensitive"
@@ -73,15 +73,15 @@ export function DeleteVariableDialog({ slug, variable, onOpenChange, onDeleted }
       open
       onOpenChange={onOpenChange}
       title={`Delete ${variable.key}?`}
-      description={`It goes from ${environmentLabel(variable.environment)}, and its value is gone for good. ${
-        affectsProduction ? 'What production runs is deployed again without it.' : 'Previews are without it from their next deployment.'
+      description={`Permanently deletes it from ${environmentLabel(variable.environment)}. ${
+        affectsProduction ? 'Production is redeployed without it.' : 'Previews lose it with their next deployment.'
       }`}
     >
       {remove.error && <ProblemView problem={remove.error} />}
       <footer className="dialog-footer">
         <Button onClick={() => onOpenChange(false)}>Cancel</Button>
         <Button kind="danger" busy={remove.isPending} onClick={() => remove.mutate({ params: { slug, id: variable.id } })}>
-          Delete
+          Delete variable
         </Button>
       </footer>
     </Dialog>

@@ -43,13 +43,13 @@ export function VariableRow({
       <span className="row env-actions">
         <IconButton
           icon={isShown ? EyeOff : Eye}
-          label={isShown ? `Hide the value of ${key}` : `Show the value of ${key}`}
+          label={isShown ? `Hide value of ${key}` : `Show value of ${key}`}
           onClick={() => setOverride(!isShown)}
         />
-        <CopyButton text={value} label={`Copy the value of ${key}`} />
-        <Menu trigger={<IconButton icon={Ellipsis} label={`What to do with ${key}`} />}>
+        <CopyButton text={value} label={`Copy value of ${key}`} />
+        <Menu trigger={<IconButton icon={Ellipsis} label={`Actions for ${key}`} />}>
           <MenuItem icon={PencilLine} onSelect={onEdit}>
-            Change the value…
+            Edit value…
           </MenuItem>
           <MenuItem icon={Trash2} danger onSelect={onDelete}>
             Delete…

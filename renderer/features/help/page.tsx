@@ -46,7 +46,7 @@ export default function HelpPage() {
           className="input"
           type="search"
           aria-label="Search help"
-          placeholder="What is wrong, or an error code"
+          placeholder="Describe a problem or enter an error code"
           value={query}
           onChange={({ target }) => setParams(target.value === '' ? {} : { q: target.value }, { replace: true })}
         />
@@ -60,12 +60,12 @@ export default function HelpPage() {
             </section>
           ))
         ) : results.length > 0 ? (
-          <section aria-label="Found">
+          <section aria-label="Results">
             <h2>
-              {results.length === 1 ? '1 page' : `${results.length} pages`} for “{query.trim()}”
+              {results.length === 1 ? '1 topic' : `${results.length} topics`} for “{query.trim()}”
             </h2>
             <p className="visually-hidden" role="status">
-              {results.length === 1 ? '1 page' : `${results.length} pages`}
+              {results.length === 1 ? '1 topic' : `${results.length} topics`}
             </p>
             <Topics topics={results} />
           </section>
@@ -73,16 +73,16 @@ export default function HelpPage() {
           <div className="card">
             <EmptyState
               icon={SearchX}
-              title="No page has these words"
-              action={<Button onClick={() => setParams({}, { replace: true })}>Show all pages</Button>}
+              title="No matching topics"
+              action={<Button onClick={() => setParams({}, { replace: true })}>Show all topics</Button>}
             >
-              Try fewer of them, or run <code>npx homeport doctor</code>, which looks at everything.
+              Try fewer words, or run <code>npx homeport doctor</code> to check everything.
             </EmptyState>
           </div>
         )}
       </div>
       <p className="text-subtle help-foot">
-        <BookOpen size={14} aria-hidden /> The API is described at <a href="/docs">/docs</a>, every command by <code>npx homeport --help</code>.
+        <BookOpen size={14} aria-hidden /> API reference: <a href="/docs">/docs</a>. Command reference: <code>npx homeport --help</code>.
       </p>
     </div>
   )

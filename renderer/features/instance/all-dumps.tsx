@@ -23,16 +23,18 @@ export function AllDumps() {
   return (
     <section className="card" aria-labelledby="every-dump">
       <header className="card-header">
-        <h2 id="every-dump">Dumps of databases</h2>
-        <span className="text-subtle backup-about">They stay when a database or its project goes</span>
+        <h2 id="every-dump">Database dumps</h2>
+        <span className="text-subtle backup-about">Kept when a database or its project is deleted</span>
       </header>
       {error && (
         <div className="card-body">
           <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
         </div>
       )}
-      {data?.length === 0 && <p className="card-body text-muted">None yet. They are made on the Database page of a project, and before a drop.</p>}
-      <ul aria-label="Dumps of databases">
+      {data?.length === 0 && (
+        <p className="card-body text-muted">No dumps yet. Create them on the Database page of a project. One is also created before a drop.</p>
+      )}
+      <ul aria-label="Database dumps">
         {data?.map((dump) => (
           <li key={dump.id} className="card-row backup-row">
             <div>
@@ -53,9 +55,9 @@ export function AllDumps() {
               <DownloadButton
                 url={client.urlOf('downloadDatabaseDump', { params: { slug: dump.project_slug, id: dump.id } })}
                 name={dumpFilename(dump)}
-                label={`Download the dump of ${dump.project_slug}`}
+                label={`Download dump of ${dump.project_slug}`}
               />
-              <IconButton icon={Trash2} label={`Delete the dump of ${dump.project_slug}…`} onClick={() => setDeleting(dump)} />
+              <IconButton icon={Trash2} label={`Delete dump of ${dump.project_slug}…`} onClick={() => setDeleting(dump)} />
             </span>
           </li>
         ))}

@@ -28,7 +28,7 @@ import './backups-page.css'
 export default function BackupsPage() {
   useTitle('Backups')
   return (
-    <OwnerPage deniedMessage="The backups of this instance are its owner’s business.">
+    <OwnerPage deniedMessage="Only the instance owner can see backups.">
       <Backups />
     </OwnerPage>
   )
@@ -56,9 +56,9 @@ function Backups() {
       <section className="card" aria-labelledby="full">
         <header className="card-header">
           <h2 id="full">Backups</h2>
-          <span className="text-subtle backup-about">Everything in one file</span>
+          <span className="text-subtle backup-about">The whole instance in one file</span>
         </header>
-        {backups?.length === 0 && <p className="card-body text-muted">None yet. Make one, and keep it on another machine.</p>}
+        {backups?.length === 0 && <p className="card-body text-muted">No backups yet. Create one and keep it on another machine.</p>}
         <ul aria-live="polite" aria-relevant="additions" aria-label="Backups">
           {backups?.map((one) => (
             <BackupRow key={one.name} backup={one} title={formatDateTime(one.created_at)} onDelete={() => setDeleting(one)} />
@@ -68,11 +68,11 @@ function Backups() {
       <RestoreInstructions newest={backups?.[0]} />
       <section className="card" aria-labelledby="copies">
         <header className="card-header">
-          <h2 id="copies">Safe copies</h2>
-          <span className="text-subtle backup-about">Of the ledger alone: projects, deployments, settings, sealed secrets</span>
+          <h2 id="copies">Automatic copies</h2>
+          <span className="text-subtle backup-about">Platform database only: projects, deployments, settings, encrypted secrets</span>
         </header>
-        {copies?.length === 0 && <p className="card-body text-muted">None yet. One is made every hour; the last seven are kept.</p>}
-        <ul aria-label="Safe copies">
+        {copies?.length === 0 && <p className="card-body text-muted">No copies yet. One is created every hour; the last seven are kept.</p>}
+        <ul aria-label="Automatic copies">
           {copies?.map((one) => (
             <BackupRow
               key={one.name}
@@ -105,7 +105,7 @@ function BackupRow({ backup, title, onDelete }: { backup: Backup; title: string;
           <span className="mono truncate" title={path}>
             {path}
           </span>
-          <CopyButton text={path} label="Copy where it lies" />
+          <CopyButton text={path} label="Copy path" />
         </p>
       </div>
       <span className="backup-bytes">{formatBytes(backup.bytes)}</span>
@@ -121,7 +121,7 @@ function DeleteBackupDialog({ backup, onOpenChange }: { backup: Backup; onOpenCh
   const cache = useQueryClient()
   const remove = useApiMutation('deleteBackup', {
     hidesErrorToast: true,
-    successMessage: 'Deleted.',
+    successMessage: 'Backup deleted.',
     onSuccess() {
       for (const queryKey of [queryKeys.backups, queryKeys.disk]) void cache.invalidateQueries({ queryKey })
       onOpenChange()
@@ -132,7 +132,7 @@ function DeleteBackupDialog({ backup, onOpenChange }: { backup: Backup; onOpenCh
       open
       onOpenChange={onOpenChange}
       title={isFullBackup(backup) ? 'Delete this backup?' : 'Delete this copy?'}
-      description={`${backup.name} of ${formatDateTime(backup.created_at)}, ${formatBytes(backup.bytes)}, goes for good. What was downloaded of it stays.`}
+      description={`${backup.name} of ${formatDateTime(backup.created_at)}, ${formatBytes(backup.bytes)}, is permanently deleted. Copies that you downloaded are not affected.`}
     >
       {remove.error && <ProblemView problem={remove.error} />}
       <footer className="dialog-footer">

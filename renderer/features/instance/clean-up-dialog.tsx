@@ -35,11 +35,11 @@ export function CleanUpDialog({
     <Dialog
       open
       onOpenChange={onOpenChange}
-      title={isAllSafe || !only ? 'Clean up all that is safe?' : `Clean up ${diskKinds[only].name.toLowerCase()}?`}
-      description="What serves, what it can be rolled back to, and what Homeport did not make are left alone. Your data is never touched."
+      title={isAllSafe || !only ? 'Clean up everything that is safe to remove?' : `Clean up ${diskKinds[only].name.toLowerCase()}?`}
+      description="Live deployments, rollback candidates and files that Homeport did not create are kept. Your data is never touched."
     >
       {isNothing ? (
-        <p className="text-muted">There is nothing to free just now.</p>
+        <p className="text-muted">There is nothing to free right now.</p>
       ) : (
         <ul className="clean-list">
           {effective.map(({ kind, bytes: free, is_certain }) => (
@@ -48,7 +48,7 @@ export function CleanUpDialog({
                 <strong>{diskKinds[kind].name}</strong>
                 <p className="text-muted">{cleanUpEffects[kind]}</p>
               </div>
-              <span>{is_certain ? formatBytes(free) : free > 0 ? `${formatBytes(free)} or more` : 'told afterwards'}</span>
+              <span>{is_certain ? formatBytes(free) : free > 0 ? `${formatBytes(free)} or more` : 'unknown until done'}</span>
             </li>
           ))}
         </ul>
@@ -70,11 +70,7 @@ export function CleanUpDialog({
 function CleanUpResult({ answer, onOpenChange }: { answer: ApiResponse<'cleanDisk'>; onOpenChange: () => void }) {
   const freedRows = answer.freed.filter((one) => one.bytes > 0 || one.count > 0 || one.note !== null)
   return (
-    <Dialog
-      open
-      onOpenChange={onOpenChange}
-      title={answer.freed_bytes > 0 ? `${formatBytes(answer.freed_bytes)} freed` : 'There was nothing to free'}
-    >
+    <Dialog open onOpenChange={onOpenChange} title={answer.freed_bytes > 0 ? `${formatBytes(answer.freed_bytes)} freed` : 'Nothing to free'}>
       <div role="status">
         <ul className="clean-list">
           {freedRows.map(({ kind, bytes: freed, count, note }) => (
@@ -85,7 +81,7 @@ function CleanUpResult({ answer, onOpenChange }: { answer: ApiResponse<'cleanDis
               </div>
               <span>
                 {formatBytes(freed)}
-                {count > 0 && <span className="text-subtle"> · {count === 1 ? '1 piece' : `${count.toLocaleString()} pieces`}</span>}
+                {count > 0 && <span className="text-subtle"> · {count === 1 ? '1 item' : `${count.toLocaleString()} items`}</span>}
               </span>
             </li>
           ))}

@@ -21,20 +21,20 @@ export function CreateBackup() {
     hidesErrorToast: true,
     onSuccess(answer) {
       setCreated(answer)
-      showToast({ kind: 'done', text: `The backup is made: ${formatBytes(answer.backup.bytes)}.`, request_id: null })
+      showToast({ kind: 'done', text: `Backup created: ${formatBytes(answer.backup.bytes)}.`, request_id: null })
       for (const queryKey of [queryKeys.backups, queryKeys.disk]) void cache.invalidateQueries({ queryKey })
     },
   })
   return (
-    <section className="card card-body stack" aria-label="Make a backup">
+    <section className="card card-body stack" aria-label="Create backup">
       <div className="backup-make">
         <p className="text-muted">
-          The whole instance in one file, made while everything goes on: projects, deployments, settings, logs, what was uploaded and built, and a
-          dump of every database; Docker images are built again. Variables and passwords in it are sealed; logs, sources and the data of your
-          databases are not: keep it as you keep those, and on another machine.
+          The whole instance in one file, created without downtime: projects, deployments, settings, logs, uploads, builds and a dump of every
+          database. Docker images are rebuilt after a restore. Variables and passwords are encrypted. Logs, sources and database contents are not, so
+          store the file securely, on another machine.
         </p>
         <Button kind="primary" icon={Archive} busy={since !== undefined} onClick={() => createBackup.mutate({})}>
-          Make a backup
+          Create backup
         </Button>
       </div>
       {since !== undefined && <BackupProgress since={since} />}
@@ -57,5 +57,5 @@ export function CreateBackup() {
 
 function BackupProgress({ since }: { since: number }) {
   const now = useNow(1_000)
-  return <Progress label="Making the backup; you may go elsewhere meanwhile" text={formatDuration(Math.max(0, now - since))} />
+  return <Progress label="Creating the backup; you can leave this page" text={formatDuration(Math.max(0, now - since))} />
 }

@@ -2,31 +2,31 @@ import type { CleanableKind, DiskKind, DiskUsage } from '../../../server/contrac
 
 /** What each kind is called, and what it is for. */
 export const diskKinds: Record<DiskKind, { name: string; about: string }> = {
-  images: { name: 'Images', about: 'What containers run from, and can be rolled back to.' },
-  build_cache: { name: 'Build cache', about: 'Lets the next build skip what has not changed.' },
-  volumes: { name: 'Build volumes', about: 'What package managers downloaded, inside the engine.' },
-  logs: { name: 'Logs', about: 'Of builds and of running apps.' },
-  bundles: { name: 'Bundles and archives', about: 'Built apps, static files and uploads, for running and rolling back.' },
-  screenshots: { name: 'Screenshots', about: 'Pictures of what was deployed.' },
-  edge_cache: { name: 'Edge cache', about: 'Answers of apps, kept to be quick.' },
-  metrics: { name: 'Metrics', about: 'Thirty days of figures.' },
-  databases: { name: 'Databases', about: 'PostgreSQL, with the data of your apps.' },
-  dumps: { name: 'Database dumps', about: 'Made by hand, and before a drop or a restore.' },
-  backups: { name: 'Backups', about: 'Of the whole instance, and hourly copies of its ledger.' },
-  ledger: { name: 'Ledger', about: 'What Homeport itself remembers.' },
-  other: { name: 'Other', about: 'Work under way, and what was left by what did not end well.' },
+  images: { name: 'Images', about: 'Images of running containers and of rollback candidates.' },
+  build_cache: { name: 'Build cache', about: 'Lets builds skip unchanged steps.' },
+  volumes: { name: 'Build volumes', about: 'Package manager caches inside the container engine.' },
+  logs: { name: 'Logs', about: 'Build and runtime logs.' },
+  bundles: { name: 'Bundles and archives', about: 'Built apps, static files and uploads of live deployments and rollback candidates.' },
+  screenshots: { name: 'Screenshots', about: 'Screenshots of deployments.' },
+  edge_cache: { name: 'Edge cache', about: 'Cached responses of apps.' },
+  metrics: { name: 'Metrics', about: '30 days of metrics.' },
+  databases: { name: 'Databases', about: 'PostgreSQL data of your apps.' },
+  dumps: { name: 'Database dumps', about: 'Manual dumps, and those created before a drop or a restore.' },
+  backups: { name: 'Backups', about: 'Backups of the whole instance and hourly copies of the platform database.' },
+  ledger: { name: 'Platform database', about: 'Projects, deployments and settings.' },
+  other: { name: 'Other', about: 'Work in progress and leftovers of interrupted work.' },
 }
 
 /** What a clean-up takes, in words for who is about to do it. */
 export const cleanUpEffects: Record<CleanableKind, string> = {
-  images: 'Images that nothing runs from and that are past what is kept for roll-back.',
-  build_cache: 'The next build of each project takes longer, once.',
-  volumes: 'Downloaded packages are fetched again by the next build.',
-  logs: 'Logs of deployments that are gone.',
-  bundles: 'Bundles and archives past what is kept for roll-back.',
-  screenshots: 'Pictures of deployments that no longer serve.',
-  edge_cache: 'Every answer is asked of the apps again, which is slower for a while.',
-  other: 'Leftovers of what did not end well. Never work under way.',
+  images: 'Images that are not in use and not needed for a rollback.',
+  build_cache: 'The next build of each project takes longer.',
+  volumes: 'The next build downloads packages again.',
+  logs: 'Logs of deleted deployments.',
+  bundles: 'Bundles and archives that are not needed for a rollback.',
+  screenshots: 'Screenshots of deployments that are no longer live.',
+  edge_cache: 'Responses are slower until the cache fills again.',
+  other: 'Leftovers of interrupted work. Work in progress is kept.',
 }
 
 /** What is cleaned when nothing is named: all but the edge cache, which visitors would feel. */
@@ -58,7 +58,7 @@ export function largestParts(rows: readonly DiskUsage[]): DiskUsagePart[] {
     .sort(([, a], [, b]) => b - a)
     .map(([kind, bytes]) => ({ name: diskKinds[kind].name, bytes }))
   if (parts.length <= maxParts + 1) return parts
-  return [...parts.slice(0, maxParts), { name: 'The rest', bytes: parts.slice(maxParts).reduce((sum, part) => sum + part.bytes, 0) }]
+  return [...parts.slice(0, maxParts), { name: 'Other', bytes: parts.slice(maxParts).reduce((sum, part) => sum + part.bytes, 0) }]
 }
 
 const freeSpaceThresholds_bytes = { low: 5e9, nearly_none: 1e9 }

@@ -19,7 +19,7 @@ import './disk-page.css'
 export default function DiskPage() {
   useTitle('Disk')
   return (
-    <OwnerPage deniedMessage="What takes which room on this machine is its owner’s business.">
+    <OwnerPage deniedMessage="Only the instance owner can see disk usage.">
       <Disk />
     </OwnerPage>
   )
@@ -55,7 +55,7 @@ function Disk() {
                 <KindRow key={`${row.kind} ${row.place}`} row={row} onClean={(kind) => setCleaning([kind])} />
               ))}
             </ul>
-            {emptyKinds.length > 0 && <p className="disk-nothing text-subtle">Nothing yet: {emptyKinds.join(', ')}.</p>}
+            {emptyKinds.length > 0 && <p className="disk-nothing text-subtle">Empty: {emptyKinds.join(', ')}.</p>}
           </section>
           {cleanUpKinds && <CleanUpDialog rows={data.kinds} chosen={cleanUpKinds} onOpenChange={close} />}
         </>
@@ -66,7 +66,7 @@ function Disk() {
 
 /** Something lies there, or perhaps does: it is not known while the engine is away. */
 const hasContent = ({ bytes: taken, reclaimable_bytes }: DiskUsage) => taken > 0 || reclaimable_bytes !== 0
-const kindLabel = ({ kind, place }: DiskUsage) => `${diskKinds[kind].name.toLowerCase()}${place === 'engine' ? ' inside the engine' : ''}`
+const kindLabel = ({ kind, place }: DiskUsage) => `${diskKinds[kind].name.toLowerCase()}${place === 'engine' ? ' in the container engine' : ''}`
 
 function DiskSummary({ disk, onClean }: { disk: ApiResponse<'getDisk'>; onClean: () => void }) {
   const parts = largestParts(disk.kinds)
@@ -77,7 +77,7 @@ function DiskSummary({ disk, onClean }: { disk: ApiResponse<'getDisk'>; onClean:
       <div className="disk-head">
         <div>
           <h2 id="room" className="disk-sum">
-            {formatBytes(disk.total_bytes)} <span className="disk-sum-label">taken by Homeport</span>
+            {formatBytes(disk.total_bytes)} <span className="disk-sum-label">used by Homeport</span>
           </h2>
           <p className="text-muted">
             {formatBytes(disk.free_bytes)} free on the disk of <span className="mono">{disk.data_dir}</span>
@@ -91,9 +91,9 @@ function DiskSummary({ disk, onClean }: { disk: ApiResponse<'getDisk'>; onClean:
         <p className="disk-warning" role="status">
           <TriangleAlert size={16} aria-hidden />
           <span>
-            <strong>{freeSpace === 'low' ? 'The disk is filling up.' : 'The disk is nearly full.'}</strong> When nothing is left, deployments, uploads
-            and dumps are refused; what runs goes on.{' '}
-            {free.bytes > 0 ? `A clean-up frees about ${formatBytes(free.bytes)}.` : 'Make room on it, or move the data folder to another disk.'}
+            <strong>{freeSpace === 'low' ? 'The disk is filling up.' : 'The disk is nearly full.'}</strong> When it is full, deployments, uploads and
+            dumps are rejected; running apps keep running.{' '}
+            {free.bytes > 0 ? `A cleanup frees about ${formatBytes(free.bytes)}.` : 'Free up space on it, or move the data folder to another disk.'}
           </span>
         </p>
       )}
@@ -130,13 +130,13 @@ function KindRow({ row, onClean }: { row: DiskUsage; onClean: (kind: CleanableKi
     <li className="disk-row">
       <div>
         <p>
-          <strong>{name}</strong> <span className="text-subtle">{place === 'engine' ? 'inside the engine' : 'in the data folder'}</span>
+          <strong>{name}</strong> <span className="text-subtle">{place === 'engine' ? 'in the container engine' : 'in the data folder'}</span>
         </p>
         <p className="text-muted disk-about">{note ?? about}</p>
       </div>
       <p className="disk-bytes">
         <strong>{formatBytes(row.bytes)}</strong>
-        {count !== null && count > 0 && <span className="text-subtle">{count === 1 ? '1 piece' : `${count.toLocaleString()} pieces`}</span>}
+        {count !== null && count > 0 && <span className="text-subtle">{count === 1 ? '1 item' : `${count.toLocaleString()} items`}</span>}
       </p>
       <p className="disk-free">
         {isCleanable(kind) &&

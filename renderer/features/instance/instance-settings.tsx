@@ -14,30 +14,30 @@ interface NumberSetting {
 }
 
 const buildFields: readonly NumberSetting[] = [
-  { name: 'keep_deployments', label: 'Deployments to keep', hint: 'Images and bundles kept per project, to roll back to.' },
-  { name: 'build_timeout_s', label: 'Longest build, in seconds', hint: 'A build that takes longer fails.' },
-  { name: 'build_memory_mb', label: 'Memory of a build, in MB', hint: 'So that a build cannot take the machine down.' },
+  { name: 'keep_deployments', label: 'Deployments to keep', hint: 'Images and bundles kept per project for rollbacks.' },
+  { name: 'build_timeout_s', label: 'Build timeout (seconds)', hint: 'Builds that take longer fail.' },
+  { name: 'build_memory_mb', label: 'Build memory (MB)', hint: 'Keeps a build from exhausting the machine.' },
 ]
 const rateLimitFields: readonly NumberSetting[] = [
-  { name: 'rate_limit_authenticated', label: 'Requests a minute, signed in', hint: 'Per account.' },
-  { name: 'rate_limit_anonymous', label: 'Requests a minute, not signed in', hint: 'Per address.' },
+  { name: 'rate_limit_authenticated', label: 'Requests per minute, signed in', hint: 'Per account.' },
+  { name: 'rate_limit_anonymous', label: 'Requests per minute, anonymous', hint: 'Per IP address.' },
 ]
 const sleepFields: readonly NumberSetting[] = [
-  { name: 'sleep_after_s', label: 'Asleep after, in seconds', hint: 'So long without a request, and an app that is not always warm goes to sleep.' },
+  { name: 'sleep_after_s', label: 'Sleep after (seconds)', hint: 'Idle time after which an app sleeps, unless it is always warm.' },
   {
     name: 'frozen_for_s',
-    label: 'Frozen for, in seconds',
-    hint: 'A sleeping app first keeps its memory and wakes at once; after this it is stopped. 0 stops it right away.',
+    label: 'Freeze for (seconds)',
+    hint: 'A frozen app keeps its memory and wakes instantly; after this time it is stopped. 0 stops it right away.',
   },
   {
     name: 'frozen_budget_mb',
-    label: 'Memory for frozen apps, in MB',
-    hint: 'What they may hold altogether; beyond it the longest asleep is stopped.',
+    label: 'Memory for frozen apps (MB)',
+    hint: 'Total for all frozen apps. Above it, the app that has slept longest is stopped.',
   },
 ]
 const cacheFields: readonly NumberSetting[] = [
-  { name: 'cache_memory_mb', label: 'Cache in memory, in MB', hint: 'The answers asked for most are kept here.' },
-  { name: 'cache_disk_mb', label: 'Cache on disk, in MB', hint: 'The rest, over restarts too. 0 keeps nothing on disk.' },
+  { name: 'cache_memory_mb', label: 'Memory cache (MB)', hint: 'Holds the most requested responses.' },
+  { name: 'cache_disk_mb', label: 'Disk cache (MB)', hint: 'Holds the other responses and survives restarts. 0 turns it off.' },
 ]
 
 interface FormProps {
@@ -80,22 +80,22 @@ function SettingsForm({ settings }: { settings: Settings }) {
     <form className="stack" onSubmit={submit} aria-label="Instance settings">
       <div className="instance-fields">
         <SelectField
-          label="When Homeport ends"
+          label="When Homeport quits"
           value={draft.on_exit}
           onChange={({ target }) => change({ on_exit: target.value === 'stop' || target.value === 'keep' ? target.value : 'default' })}
-          hint="What becomes of the running apps."
+          hint="What happens to running apps."
         >
-          <option value="default">Processes stop, containers stay</option>
-          <option value="stop">All apps stop</option>
-          <option value="keep">All apps go on</option>
+          <option value="default">Stop processes, keep containers</option>
+          <option value="stop">Stop all apps</option>
+          <option value="keep">Keep all apps running</option>
         </SelectField>
         <TextField
-          label="Builds at once"
+          label="Concurrent builds"
           type="number"
           min={1}
           max={64}
           value={draft.build_concurrency ?? ''}
-          placeholder="As the plan allows"
+          placeholder="Plan limit"
           onChange={({ target }) => change({ build_concurrency: target.value === '' ? null : target.valueAsNumber })}
           error={save.error?.issueFor('build_concurrency')}
         />
@@ -106,30 +106,30 @@ function SettingsForm({ settings }: { settings: Settings }) {
       <div className="instance-fields">
         <NumberFields fields={sleepFields} {...form} />
       </div>
-      <h3>Edge cache, metrics and pictures</h3>
+      <h3>Edge cache, metrics and screenshots</h3>
       <div className="instance-fields">
         <NumberFields fields={cacheFields} {...form} />
         <SwitchField
-          label="Count and time requests"
-          hint="Feeds the metrics of every project. It costs next to nothing."
+          label="Collect request metrics"
+          hint="Counts and times requests for the metrics of every project. The overhead is negligible."
           checked={draft.metrics}
           onChange={(metrics) => change({ metrics })}
         />
         <SwitchField
-          label="Take pictures of what was deployed"
-          hint="Behind everything else, by a browser that is found on the machine of the instance. No visit is counted."
+          label="Take screenshots of deployments"
+          hint="Taken at low priority with a browser installed on the instance’s machine. They are not counted as visits."
           checked={draft.screenshots}
           onChange={(screenshots) => change({ screenshots })}
         />
       </div>
       <DnsSettings {...form} />
-      <h3>Your account, to try a client against it</h3>
+      <h3>Simulate account states</h3>
       <div className="instance-fields">
         <SelectField
           label="Plan"
           value={draft.plan}
           onChange={({ target }) => change({ plan: plans.find((plan) => plan === target.value) ?? 'enterprise' })}
-          hint="Your own machine has no paywall; a smaller plan lets you see every refusal."
+          hint="Your own machine has no paywall; a smaller plan lets you test its limits."
         >
           {plans.map((plan) => (
             <option key={plan} value={plan}>
@@ -137,7 +137,7 @@ function SettingsForm({ settings }: { settings: Settings }) {
             </option>
           ))}
         </SelectField>
-        <SwitchField label="Email verified" checked={draft.email_verified} onChange={(email_verified) => change({ email_verified })} />
+        <SwitchField label="Email is verified" checked={draft.email_verified} onChange={(email_verified) => change({ email_verified })} />
         <SwitchField label="Has a card" checked={draft.payment_method} onChange={(payment_method) => change({ payment_method })} />
       </div>
       {save.error && !save.error.issues.some(({ path }) => isShownAtField(path)) && <ProblemView problem={save.error} />}
@@ -160,20 +160,20 @@ function DnsSettings({ draft, change, issue }: FormProps) {
   const [resolvers, setResolvers] = useState(draft.dns_resolvers?.join(', ') ?? '')
   return (
     <>
-      <h3>Names of your own</h3>
+      <h3>Custom domains</h3>
       <div className="instance-fields">
         <TextField
-          label="Address that A records name"
+          label="IP address for A records"
           value={draft.platform_ip ?? ''}
-          placeholder="As the edge is reached"
+          placeholder="Detected automatically"
           onChange={({ target }) => change({ platform_ip: target.value.trim() === '' ? null : target.value.trim() })}
           error={issue('platform_ip')}
         />
         <TextField
           label="DNS resolvers"
           value={resolvers}
-          placeholder="Those of the system"
-          hint="Who is asked where a name leads, such as 9.9.9.9, 1.1.1.1."
+          placeholder="System resolvers"
+          hint="DNS servers that verify domains, such as 9.9.9.9, 1.1.1.1."
           onChange={({ target }) => {
             setResolvers(target.value)
             const addresses = target.value.split(/[\s,]+/).filter(Boolean)
@@ -182,13 +182,13 @@ function DnsSettings({ draft, change, issue }: FormProps) {
           error={draft.dns_resolvers?.map((_, index) => issue(`dns_resolvers.${index}`)).find(Boolean) ?? issue('dns_resolvers')}
         />
         <TextField
-          label="Port of the own DNS server"
+          label="Built-in DNS server port"
           type="number"
           min={0}
           max={65_535}
           value={draft.dns_server ?? ''}
           placeholder="Off"
-          hint="Answers on this machine for names that were bought here, under .test and the like. The doctor has the line that makes the system ask it."
+          hint="Resolves domains bought here, such as those under .test, on this machine. Health shows the command that makes the system use it."
           onChange={({ target }) => change({ dns_server: target.value === '' ? null : target.valueAsNumber })}
           error={issue('dns_server')}
         />

@@ -39,8 +39,8 @@ export default function InstancePage() {
   if (data === null) {
     return (
       <div className="page">
-        <EmptyState isPage icon={Anchor} title="This instance does not tell about itself">
-          It speaks the API, but it is no Homeport that one could look after from here.
+        <EmptyState isPage icon={Anchor} title="No details for this instance">
+          It supports the API, but it cannot be managed from this dashboard.
         </EmptyState>
       </div>
     )
@@ -55,8 +55,8 @@ export default function InstancePage() {
           <h2>Runtime</h2>
           <RuntimeReport />
           <p className="text-subtle">
-            Secrets are encrypted with a master key that lies{' '}
-            {instance.encryption === 'keychain' ? 'in the keychain of this machine' : 'in a file of the data folder'}.
+            Secrets are encrypted with a master key stored{' '}
+            {instance.encryption === 'keychain' ? 'in the keychain of this machine' : 'in a file in the data folder'}.
           </p>
         </div>
         <section className="card" aria-labelledby="addresses">
@@ -81,7 +81,7 @@ export default function InstancePage() {
         <section className="card card-body">
           <h2>Your account</h2>
           <p className="text-muted">
-            {user.email}, plan {account.plan}. Settings and people are the owner’s business.
+            {user.email}, plan {account.plan}. Only the owner can manage settings and people.
           </p>
         </section>
       )}
@@ -95,7 +95,7 @@ function Address({ name, url }: { name: string; url: string }) {
       <dt>{name}</dt>
       <dd>
         <span className="mono truncate">{url}</span>
-        <CopyButton text={url} label={`Copy the address: ${name}`} />
+        <CopyButton text={url} label={`Copy URL: ${name}`} />
       </dd>
     </div>
   )

@@ -39,7 +39,7 @@ export function People() {
       <header className="card-header">
         <h2 id="people">People</h2>
         <Button icon={UserPlus} onClick={() => setAdding(true)}>
-          Add a person
+          Add person
         </Button>
       </header>
       {error && (
@@ -56,19 +56,19 @@ export function People() {
                 <strong>{person.email}</strong>
               </p>
               <p className="text-subtle">
-                {person.is_instance_owner ? 'Owner of this instance' : `Plan ${person.account.plan}`}
+                {person.is_instance_owner ? 'Instance owner' : `Plan ${person.account.plan}`}
                 {!person.email_verified && ', email not verified'}
               </p>
             </div>
-            <Menu trigger={<IconButton icon={Ellipsis} label={`What to do with ${person.email}`} />}>
+            <Menu trigger={<IconButton icon={Ellipsis} label={`Actions for ${person.email}`} />}>
               <MenuItem icon={UserPlus} onSelect={() => setSharing(person)}>
-                Share their projects…
+                Share projects…
               </MenuItem>
               <MenuItem icon={Link2} onSelect={() => link.mutate({ body: { email: person.email } })}>
-                Make a link to come in…
+                Create sign-in link…
               </MenuItem>
               <MenuItem icon={BadgeCheck} disabled={person.email_verified} onSelect={() => verify.mutate({ params: { email: person.email } })}>
-                Count the email as verified
+                Mark email as verified
               </MenuItem>
               <MenuItem icon={Trash2} danger disabled={person.is_instance_owner} onSelect={() => setRemoving(person)}>
                 Remove…
@@ -78,16 +78,16 @@ export function People() {
         ))}
       </ul>
       <SignUpPolicy />
-      {link.data && <OneTimeLinkDialog title={`A link for ${link.data.user.email}`} link={link.data} onClose={link.reset} />}
+      {link.data && <OneTimeLinkDialog title={`Sign-in link for ${link.data.user.email}`} link={link.data} onClose={link.reset} />}
       {adding && <AddPersonDialog onOpenChange={setAdding} onAdded={refresh} />}
       {sharing && <ShareProjectsDialog person={sharing} onOpenChange={() => setSharing(null)} />}
       <ConfirmByNameDialog
         open={removing !== null}
         onOpenChange={() => setRemoving(null)}
         title="Remove this person?"
-        description="The account and all its projects are deleted for good."
+        description="The account and all its projects are permanently deleted."
         name={removing?.email ?? ''}
-        action="Remove"
+        action="Remove person"
         busy={remove.isPending}
         onConfirm={() => removing && remove.mutate({ params: { email: removing.email } })}
       />
@@ -109,11 +109,11 @@ function SignUpPolicy() {
         label="New accounts"
         value={settings.sign_up}
         onChange={({ target }) => choose(target.value)}
-        hint="Everybody new begins on starter, with 14 days of pro. An address is proved by a link: by e-mail, or made here."
+        hint="New accounts start on Starter with a 14-day Pro trial. Email addresses are verified by a link, sent by email or created here."
       >
-        <option value="off">Nobody new but by me</option>
-        <option value="invited">By invitation to a team</option>
-        <option value="open">Whoever proves an address</option>
+        <option value="off">Only people I add</option>
+        <option value="invited">By team invitation</option>
+        <option value="open">Anyone with a verified email</option>
       </SelectField>
     </div>
   )
@@ -130,8 +130,8 @@ function AddPersonDialog({ onOpenChange, onAdded }: { onOpenChange: (open: boole
   if (add.data) {
     return (
       <SecretDialog
-        title={`${add.data.user.email} is added`}
-        description="This token signs them in at the API. It is shown this once: copy it now."
+        title={`${add.data.user.email} added`}
+        description="This is their API token. Copy it now: it is not shown again."
         secret={add.data.token}
         kind="token"
         onClose={() => onOpenChange(false)}
@@ -139,7 +139,7 @@ function AddPersonDialog({ onOpenChange, onAdded }: { onOpenChange: (open: boole
     )
   }
   return (
-    <Dialog open onOpenChange={onOpenChange} title="Add a person" description="They get an account and a token of their own.">
+    <Dialog open onOpenChange={onOpenChange} title="Add person" description="They get their own account and API token.">
       <form className="stack" onSubmit={submit}>
         <TextField
           label="Email"
@@ -150,15 +150,15 @@ function AddPersonDialog({ onOpenChange, onAdded }: { onOpenChange: (open: boole
           error={add.error?.issueFor('email') ?? (add.error?.code === 'email_taken' ? add.error.message : undefined)}
         />
         <SwitchField
-          label="Count the email as verified"
-          hint="Without it they may look, but not create projects."
+          label="Mark email as verified"
+          hint="Without it they can view projects but not create any."
           checked={verified}
           onChange={setVerified}
         />
         {add.error && add.error.issues.length === 0 && add.error.code !== 'email_taken' && <ProblemView problem={add.error} />}
         <footer className="dialog-footer">
           <Button kind="primary" type="submit" busy={add.isPending}>
-            Add
+            Add person
           </Button>
         </footer>
       </form>
@@ -168,13 +168,13 @@ function AddPersonDialog({ onOpenChange, onAdded }: { onOpenChange: (open: boole
 
 function ShareProjectsDialog({ person, onOpenChange }: { person: InstanceUser; onOpenChange: (open: boolean) => void }) {
   const [email, setEmail] = useState('')
-  const share = useApiMutation('addTeamMember', { hidesErrorToast: true, successMessage: 'Shared.', onSuccess: () => onOpenChange(false) })
+  const share = useApiMutation('addTeamMember', { hidesErrorToast: true, successMessage: 'Projects shared.', onSuccess: () => onOpenChange(false) })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     share.mutate({ body: { owner_email: person.email, member_email: email.trim() } })
   }
   return (
-    <Dialog open onOpenChange={onOpenChange} title={`Share the projects of ${person.email}`} description="Whom you name sees and uses all of them.">
+    <Dialog open onOpenChange={onOpenChange} title={`Share projects of ${person.email}`} description="The other person can see and use all of them.">
       <form className="stack" onSubmit={submit}>
         <TextField
           label="Email of the other person"
@@ -186,7 +186,7 @@ function ShareProjectsDialog({ person, onOpenChange }: { person: InstanceUser; o
         />
         <footer className="dialog-footer">
           <Button kind="primary" type="submit" busy={share.isPending}>
-            Share
+            Share projects
           </Button>
         </footer>
       </form>

@@ -19,12 +19,12 @@ export function RecoveryNotice() {
           <Prose text={recovered.message} />
         </p>
         <p className="text-muted">
-          It was found <RelativeTime at={recovered.at} />.
+          Detected <RelativeTime at={recovered.at} />.
         </p>
         {recovered.damaged_file && (
           <p className="recovered-file">
             <span className="mono">{recovered.damaged_file}</span>
-            <CopyButton text={recovered.damaged_file} label="Copy where the damaged file lies" />
+            <CopyButton text={recovered.damaged_file} label="Copy path of the damaged file" />
           </p>
         )}
       </div>

@@ -13,28 +13,28 @@ export function RestoreInstructions({ newest }: { newest: Backup | undefined }) 
   return (
     <div className="backup-pair">
       <section className="card card-body stack" aria-labelledby="bring-back">
-        <h2 id="bring-back">To bring one back</h2>
+        <h2 id="bring-back">Restore a backup</h2>
         <p className="text-muted">
-          Into a new, empty folder, on this machine or on another. No instance has to run for it, and none is changed. Every checksum is proven before
-          it ends; then <code>homeport serve --data NEW-FOLDER</code> starts it.
+          Restores into a new, empty folder on this or another machine. No running instance is needed or changed. All checksums are verified first;
+          then <code>homeport serve --data NEW-FOLDER</code> starts the instance.
         </p>
         <p className="command">
           <code>{command}</code>
-          <CopyButton text={command} label="Copy the command" />
+          <CopyButton text={command} label="Copy command" />
         </p>
       </section>
       <section className="card card-body stack" aria-labelledby="not-in-it">
-        <h2 id="not-in-it">What is not in it</h2>
+        <h2 id="not-in-it">Not included</h2>
         <p className="text-muted">
-          The master key. Without it nobody reads a variable or a password of a backup, you neither.{' '}
+          The master key. Without it, nobody can decrypt the variables and passwords in a backup.{' '}
           {isInKeychain
-            ? 'It lies in this file, which the keychain of this machine alone can open: on another machine a backup comes back without its secrets.'
-            : 'It lies in this file, unless HOMEPORT_MASTER_KEY_FILE names another. Keep a copy of it elsewhere, apart from the backups.'}
+            ? 'It is stored in this file, which only this machine’s keychain can decrypt: on another machine, a backup is restored without its secrets.'
+            : 'It is stored in this file, unless HOMEPORT_MASTER_KEY_FILE names another. Keep a copy elsewhere, separate from the backups.'}
         </p>
         {keyFile && (
           <p className="command">
             <code>{keyFile}</code>
-            <CopyButton text={keyFile} label="Copy where the master key lies" />
+            <CopyButton text={keyFile} label="Copy path of the master key" />
           </p>
         )}
       </section>

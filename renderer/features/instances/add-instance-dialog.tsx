@@ -36,7 +36,7 @@ export function AddInstanceDialog({ onClose }: { onClose: () => void }) {
         ),
     onSuccess(remote) {
       upsertRemote(remote)
-      useUi.getState().showToast({ kind: 'done', text: `${remote.name} is added.`, request_id: null })
+      useUi.getState().showToast({ kind: 'done', text: `${remote.name} added.`, request_id: null })
       onClose()
     },
   })
@@ -52,12 +52,12 @@ export function AddInstanceDialog({ onClose }: { onClose: () => void }) {
     <Dialog
       open
       onOpenChange={onClose}
-      title="Add an instance"
-      description="Another Homeport, or a hosted account that speaks its API. Create a token there, under Account, API tokens."
+      title="Add instance"
+      description="Another Homeport or a hosted account with the same API. Create a token there under Account, API tokens."
     >
       <form className="stack" onSubmit={submit}>
         <TextField
-          label="Address"
+          label="URL"
           mono
           required
           maxLength={300}
@@ -65,7 +65,7 @@ export function AddInstanceDialog({ onClose }: { onClose: () => void }) {
           value={url}
           onChange={({ target }) => setUrl(target.value)}
           placeholder="https://deploy.example.com"
-          hint="http:// only within your own network."
+          hint="http:// is allowed only within your network."
           error={urlError}
         />
         <TokenField value={token} onChange={setToken} error={tokenMessage} />
@@ -75,7 +75,7 @@ export function AddInstanceDialog({ onClose }: { onClose: () => void }) {
           value={name}
           onChange={({ target }) => setName(target.value)}
           placeholder={hostLabel(url.trim()) || 'deploy.example.com'}
-          hint="Left empty, it is called by its host."
+          hint="Defaults to the host."
           error={nameError}
         />
         <HueField value={hue} onChange={setHue} />
@@ -83,7 +83,7 @@ export function AddInstanceDialog({ onClose }: { onClose: () => void }) {
         <footer className="dialog-footer">
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" busy={add.isPending}>
-            Add
+            Add instance
           </Button>
         </footer>
       </form>

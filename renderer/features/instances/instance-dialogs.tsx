@@ -37,7 +37,7 @@ export function EditInstanceDialog({ connection: { id, ...current }, onClose }: 
     change.mutate()
   }
   return (
-    <Dialog open onOpenChange={onClose} title="Name and colour" description={`Of ${hostLabel(current.origin)}, on this dashboard alone.`}>
+    <Dialog open onOpenChange={onClose} title="Name and color" description={`For ${hostLabel(current.origin)}, only in this dashboard.`}>
       <form className="stack" onSubmit={submit}>
         <TextField label="Name" required maxLength={60} value={name} onChange={({ target }) => setName(target.value)} error={nameError} />
         <HueField value={hue} onChange={setHue} />
@@ -56,7 +56,7 @@ export function EditInstanceDialog({ connection: { id, ...current }, onClose }: 
 export function ReplaceTokenDialog({ connection, onClose }: Props) {
   const [token, setToken] = useState('')
   const change = useUpdateToken(connection, () => {
-    useUi.getState().showToast({ kind: 'done', text: `${connection.name} takes the new token.`, request_id: null })
+    useUi.getState().showToast({ kind: 'done', text: `New token saved for ${connection.name}.`, request_id: null })
     onClose()
   })
   const submit = (event: FormEvent) => {
@@ -67,8 +67,8 @@ export function ReplaceTokenDialog({ connection, onClose }: Props) {
     <Dialog
       open
       onOpenChange={onClose}
-      title="A new token"
-      description={`For ${connection.name} at ${hostLabel(connection.origin)}. It is tried there before it takes the place of the old one.`}
+      title="New token"
+      description={`For ${connection.name} at ${hostLabel(connection.origin)}. It is verified before it replaces the current one.`}
     >
       <form className="stack" onSubmit={submit}>
         <TokenField value={token} onChange={setToken} error={change.fieldError} />
@@ -88,7 +88,7 @@ export function RemoveInstanceDialog({ connection: { id, name, origin }, onClose
   const remove = useMutation<void, ApiProblem>({
     mutationFn: () => localConnection.client.call('deleteRemote', { params: { id } }).then(() => removeRemote(id), throwProblem),
     onSuccess() {
-      useUi.getState().showToast({ kind: 'done', text: `${name} is removed from this dashboard.`, request_id: null })
+      useUi.getState().showToast({ kind: 'done', text: `${name} was removed from this dashboard.`, request_id: null })
       onClose()
     },
   })
@@ -97,9 +97,9 @@ export function RemoveInstanceDialog({ connection: { id, name, origin }, onClose
       open
       onOpenChange={onClose}
       title={`Remove ${name}?`}
-      description={`This dashboard forgets the address ${hostLabel(origin)}, its name, its colour and its token. Nothing changes there: its projects run on, and the token works until it is revoked there.`}
+      description={`Removes ${hostLabel(origin)}, its name, color and token from this dashboard. The instance itself does not change: its projects keep running, and the token works until you revoke it there.`}
       name={name}
-      action="Remove it"
+      action="Remove instance"
       busy={remove.isPending}
       onConfirm={() => remove.mutate()}
     >

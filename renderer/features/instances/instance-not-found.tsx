@@ -8,7 +8,7 @@ import { useTitle } from '../layout/use-title.ts'
 
 /** The address names an instance that this window does not have, or not yet. */
 export function InstanceNotFound({ isListed, error, onRetry }: { isListed: boolean; error: Error | null; onRetry: () => void }) {
-  useTitle('No such instance')
+  useTitle('Instance not found')
   const session = useHomeSession()
   const problem = error ?? session.error
   const refresh = () => {
@@ -24,11 +24,11 @@ export function InstanceNotFound({ isListed, error, onRetry }: { isListed: boole
           <EmptyState
             isPage
             icon={Compass}
-            title="There is no such instance here"
+            title="Instance not found"
             action={
               <span className="row">
                 <Link href={`~${basePath}/`} className="button button-primary">
-                  <span>To this machine</span>
+                  <span>Back to this machine</span>
                 </Link>
                 {session.data?.user.is_instance_owner && (
                   <Link href={`~${basePath}/instances`} className="button button-plain">
@@ -39,8 +39,8 @@ export function InstanceNotFound({ isListed, error, onRetry }: { isListed: boole
             }
           >
             {session.data?.user.is_instance_owner === false
-              ? 'Other instances are the owner’s business; you see the one that you are signed in to.'
-              : 'The link may be old, or the instance was removed from this dashboard. Its own data is where it was.'}
+              ? 'Only the owner can open other instances. You can use the one that you are signed in to.'
+              : 'The link may be outdated, or the instance was removed from this dashboard. The instance itself is not affected.'}
           </EmptyState>
         </div>
       )}

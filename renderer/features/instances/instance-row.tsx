@@ -17,11 +17,11 @@ export type InstanceAction = 'edit' | 'token' | 'remove'
 const reachabilityBadges: Record<InstanceState['name'], StatusBadgeData> = {
   answers: { label: 'Online', shape: 'disc', tone: 'live' },
   asks: { label: 'Token required', shape: 'ring', tone: 'busy' },
-  silent: { label: 'Does not answer', shape: 'diamond', tone: 'fail' },
+  silent: { label: 'Unreachable', shape: 'diamond', tone: 'fail' },
 }
 
 const tokenStorageLabels: Record<Remote['keeps_token'], string> = {
-  keychain: 'Token in the keychain',
+  keychain: 'Token in keychain',
   session: 'Token until you sign out',
 }
 
@@ -61,9 +61,9 @@ export function InstanceRow({ connection, position, onAction }: RowProps) {
         {isHome ? (
           <span className="instance-no-actions" />
         ) : (
-          <Menu trigger={<IconButton icon={Ellipsis} label={`What to do with ${name}`} />}>
+          <Menu trigger={<IconButton icon={Ellipsis} label={`Actions for ${name}`} />}>
             <MenuItem icon={Palette} onSelect={() => onAction('edit')}>
-              Name and colour…
+              Name and color…
             </MenuItem>
             <MenuItem icon={KeyRound} onSelect={() => onAction('token')}>
               New token…
@@ -80,7 +80,7 @@ export function InstanceRow({ connection, position, onAction }: RowProps) {
 }
 
 function describeState(state: InstanceState, isHome: boolean): string {
-  if (state.name === 'asks') return 'Give it a new one'
-  if (state.name === 'silent') return isHome ? 'It may be starting' : 'It is asked again by itself'
+  if (state.name === 'asks') return 'Enter a new token'
+  if (state.name === 'silent') return isHome ? 'It may be starting' : 'Retrying automatically'
   return state.version === null ? 'Hosted' : `Homeport ${state.version}`
 }

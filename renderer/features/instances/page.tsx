@@ -36,7 +36,7 @@ export default function InstancesPage() {
         <h1>Instances</h1>
         {isOwner && (
           <Button kind="primary" icon={Plus} onClick={() => setAdding(true)}>
-            Add an instance
+            Add instance
           </Button>
         )}
       </header>
@@ -58,8 +58,8 @@ export default function InstancesPage() {
             <h2>{isOwner ? 'Connect another instance' : 'One instance'}</h2>
             <p className="text-muted">
               {isOwner
-                ? 'A Homeport on a server, or a hosted account: add it by its address and an API token, and its projects are here beside your own, in a frame of another colour. What runs here can be promoted to it, and what runs there can be pulled.'
-                : 'You are signed in to the one that served this page. Its owner alone brings others here.'}
+                ? 'Add a Homeport on a server or a hosted account with its URL and an API token. Its projects appear in this dashboard in a frame of another color. You can promote projects to it and pull projects from it.'
+                : 'You are signed in to the instance that serves this page. Only its owner can connect others.'}
             </p>
           </div>
         )}

@@ -15,7 +15,7 @@ export function TokenField({ value, onChange, error }: { value: string; onChange
       value={value}
       onChange={({ target }) => onChange(target.value)}
       placeholder="svc_…"
-      hint="It goes to the Homeport of this machine, which keeps it; this page forgets it at once."
+      hint="Stored by Homeport on this machine, not in this browser."
       error={error}
     />
   )
@@ -27,10 +27,10 @@ export function HueField({ value, onChange }: { value: number; onChange: (hue: n
   // One that was chosen elsewhere, such as on the command line, stays to be chosen.
   const choices: readonly { hue: number; label: string }[] = hues.some(({ hue }) => hue === value)
     ? hues
-    : [...hues, { hue: value, label: 'As it is' }]
+    : [...hues, { hue: value, label: 'Current' }]
   return (
     <fieldset className="hue-field">
-      <legend>Colour of the frame</legend>
+      <legend>Frame color</legend>
       <div className="hue-choices">
         {choices.map(({ hue, label }) => (
           <label key={hue} className="hue-choice" title={label} style={{ '--hue': hue } as React.CSSProperties}>

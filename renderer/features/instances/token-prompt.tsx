@@ -15,7 +15,7 @@ import './page.css'
 
 /** The instance in front takes no token of ours: asked for in place, so that one goes on where one was. */
 export function TokenPrompt({ connection }: { connection: InstanceConnection }) {
-  useTitle(`A new token for ${connection.name}`)
+  useTitle(`New token for ${connection.name}`)
   const [token, setToken] = useState('')
   const isTokenRejected = useConnection((state) => state.rejected_ids.includes(connection.id))
   const change = useUpdateToken(connection)
@@ -31,27 +31,27 @@ export function TokenPrompt({ connection }: { connection: InstanceConnection }) 
           <InstanceIcon connection={connection} />
           <span className="mono truncate">{hostLabel(connection.origin)}</span>
         </p>
-        <h1 className="name-in-full">A new token for {connection.name}</h1>
+        <h1 className="name-in-full">New token for {connection.name}</h1>
         <p className="text-muted">
           {isTokenRejected
-            ? 'It does not take the token that was held for it: it ended, or was revoked there.'
-            : 'No token is held for it: it was kept until you signed out, or Homeport was started anew.'}{' '}
-          Make one there, under Account, API tokens.
+            ? 'The instance rejected the saved token: it expired or was revoked.'
+            : 'No token is saved for this instance: you signed out or Homeport restarted.'}{' '}
+          Create a token there under Account, API tokens.
         </p>
         <TokenField value={token} onChange={setToken} error={change.fieldError} />
         {change.formError && <ProblemView problem={change.formError} />}
         <div className="row token-actions">
           <Button kind="primary" type="submit" busy={change.isPending}>
-            Go on
+            Continue
           </Button>
           {isTokenRejected && (
             <Button kind="bare" onClick={() => useConnection.getState().clearRejection(connection.id)}>
-              Try the old one again
+              Try the saved token again
             </Button>
           )}
         </div>
         <p className="row">
-          <Link href={`~${basePath}/`}>To this machine</Link>
+          <Link href={`~${basePath}/`}>Back to this machine</Link>
           <span className="text-subtle" aria-hidden>
             ·
           </span>

@@ -12,7 +12,12 @@ const all: Shortcut[] = Object.values(shortcuts)
 export default function ShortcutsDialog() {
   const setSheetOpen = useKeyboard((state) => state.setShortcutsOpen)
   return (
-    <Dialog open onOpenChange={setSheetOpen} title="Keyboard" description="Keys rest while you type in a field and while a dialog is open.">
+    <Dialog
+      open
+      onOpenChange={setSheetOpen}
+      title="Keyboard shortcuts"
+      description="Shortcuts are disabled while you type in a field and while a dialog is open."
+    >
       <ShortcutList heading="h3" />
     </Dialog>
   )
@@ -52,8 +57,8 @@ export function ShortcutList({ heading: Heading }: { heading: 'h2' | 'h3' }) {
         ))}
       </div>
       <SwitchField
-        label="Single keys"
-        hint="Characters alone, such as d or g p. Turn them off when you dictate, or press keys by accident; chords go on working."
+        label="Single-key shortcuts"
+        hint="Shortcuts without a modifier, such as d or g p. Turn them off if you use dictation or press keys by accident."
         checked={has_single_keys}
         onChange={setSingleKeys}
       />

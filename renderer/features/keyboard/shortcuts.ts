@@ -26,9 +26,9 @@ export interface Shortcut {
  * have most chords with Ctrl and ⌘ (C, F, L, N, P, R, T, W, 1 to 9), and single characters are off in fields, menus and dialogs.
  */
 export const shortcuts = {
-  palette: { keys: ['mod+k', '/'], description: 'Find a project, or what to do', group: 'everywhere', isGlobal: true },
+  palette: { keys: ['mod+k', '/'], description: 'Search or run a command', group: 'everywhere', isGlobal: true },
   'new-project': { keys: ['n'], description: 'New project', group: 'everywhere' },
-  sheet: { keys: ['?', 'mod+/'], description: 'This sheet', group: 'everywhere' },
+  sheet: { keys: ['?', 'mod+/'], description: 'Keyboard shortcuts', group: 'everywhere' },
   'go-projects': { keys: ['g p'], description: 'Projects', group: 'go' },
   'go-domains': { keys: ['g d'], description: 'Domains', group: 'go' },
   'go-instance': { keys: ['g i'], description: 'This instance', group: 'go' },
@@ -38,18 +38,18 @@ export const shortcuts = {
   instance: {
     keys: [...digitKeys('g '), ...digitKeys('mod+alt+'), ...digitKeys('mod+shift+')],
     keysLabel: isApple ? '⌘ ⌥ 1 … 9, or g 1 … 9' : 'Ctrl Shift 1 … 9, or g 1 … 9',
-    description: 'Another instance, by its place in the list',
+    description: 'Switch to an instance by its position',
     group: 'go',
     isGlobal: true,
   },
   'go-help': { keys: ['g h'], description: 'Help', group: 'go' },
   deploy: { keys: ['d'], description: 'Deploy', group: 'project' },
-  open: { keys: ['o'], description: 'Open the app in the browser', group: 'project' },
+  open: { keys: ['o'], description: 'Open the app in a browser', group: 'project' },
   overview: { keys: ['v'], description: 'Overview', group: 'project' },
   logs: { keys: ['l'], description: 'Logs', group: 'project' },
   environment: { keys: ['e'], description: 'Environment', group: 'project' },
-  down: { keys: ['j', 'arrowdown'], description: 'Next line; Enter opens it', group: 'list' },
-  up: { keys: ['k', 'arrowup'], description: 'Line before', group: 'list' },
+  down: { keys: ['j', 'arrowdown'], description: 'Next row; Enter opens it', group: 'list' },
+  up: { keys: ['k', 'arrowup'], description: 'Previous row', group: 'list' },
 } as const satisfies Record<string, Shortcut>
 
 function digitKeys(before: string): readonly string[] {

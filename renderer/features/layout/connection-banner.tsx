@@ -31,9 +31,7 @@ export function ConnectionBanner() {
       {isLost && (
         <div className="connection-banner">
           <Unplug size={16} aria-hidden />
-          <span>
-            {connectionMessage(stream, id === localInstanceId ? null : name)} What you see may be old; it heals by itself when the line is back.
-          </span>
+          <span>{connectionMessage(stream, id === localInstanceId ? null : name)} This page may be outdated; it reconnects automatically.</span>
           <Button
             busy={busy}
             onClick={() => {
@@ -42,7 +40,7 @@ export function ConnectionBanner() {
               refetchAll(cache)
             }}
           >
-            Try now
+            Retry now
           </Button>
         </div>
       )}
@@ -54,5 +52,5 @@ export function ConnectionBanner() {
 function connectionMessage(stream: StreamState, remote: string | null): string {
   const isLocalReachable = stream.name === 'waiting' && stream.problem.status !== 0
   if (remote !== null && isLocalReachable) return `${remote} does not answer.`
-  return 'The connection to Homeport is lost.'
+  return 'Connection to Homeport lost.'
 }

@@ -56,7 +56,7 @@ export function InstanceSwitcher() {
       {localSession?.user.is_instance_owner && (
         <>
           <MenuItem icon={Plus} onSelect={() => navigate(`~${basePath}/instances?do=add`)}>
-            Add an instance…
+            Add instance…
           </MenuItem>
           <MenuItem icon={Server} onSelect={() => navigate(`~${basePath}/instances`)}>
             All instances

@@ -6,7 +6,7 @@ import { useTitle } from './use-title.ts'
 function NotFoundLinks() {
   return (
     <p>
-      <Link href="/">To the projects</Link> · <Link href="/help">Help</Link>
+      <Link href="/">Go to projects</Link> · <Link href="/help">Help</Link>
     </p>
   )
 }
@@ -17,8 +17,8 @@ export function NotFound({ isPage = true }: { isPage?: boolean }) {
   return (
     <div className={isPage ? 'page' : undefined}>
       <div className="card">
-        <EmptyState isPage={isPage} icon={Compass} title="There is nothing at this address" action={<NotFoundLinks />}>
-          The link may be old, or what it led to was deleted.
+        <EmptyState isPage={isPage} icon={Compass} title="Page not found" action={<NotFoundLinks />}>
+          The link may be outdated, or the page was deleted.
         </EmptyState>
       </div>
     </div>

@@ -8,14 +8,14 @@ import { InstanceIcon } from '../instances/instance-icon.tsx'
 /** Whose projects these are, over every page of another instance. */
 export function RemoteBanner({ connection }: { connection: InstanceConnection }) {
   return (
-    <div className="remote-banner" role="region" aria-label="Instance in front">
+    <div className="remote-banner" role="region" aria-label="Remote instance">
       <InstanceIcon connection={connection} size={22} />
       <p className="remote-banner-name">
         <strong className="truncate">{connection.name}</strong>
         <span className="mono truncate">{hostLabel(connection.origin)}</span>
       </p>
       <Link href={`~${basePath}/`} className="remote-banner-home">
-        <Undo2 size={14} aria-hidden /> To this machine
+        <Undo2 size={14} aria-hidden /> Back to this machine
       </Link>
     </div>
   )

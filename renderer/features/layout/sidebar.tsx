@@ -143,7 +143,7 @@ function NetworkOpenNote() {
   const isOwner = useInstanceSession().data?.user.is_instance_owner ?? false
   const { data: settings } = useSettings(isOwner)
   return settings?.lan ? (
-    <span className="sidebar-note" title="Dashboard and apps answer to the network around this machine">
+    <span className="sidebar-note" title="The dashboard and apps are reachable from your local network">
       network open
     </span>
   ) : null
@@ -152,7 +152,7 @@ function NetworkOpenNote() {
 function AsleepNote({ since }: { since: string | null }) {
   const now = useNow(60_000)
   return (
-    <span className="sidebar-note" title={since === null ? 'Nobody has asked for it yet' : `Last request ${formatAgo(since, now)}`}>
+    <span className="sidebar-note" title={since === null ? 'No requests yet' : `Last request ${formatAgo(since, now)}`}>
       asleep
     </span>
   )

@@ -66,15 +66,15 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
           <input
             className="input"
             type="search"
-            placeholder="Search the log"
-            aria-label="Search the log"
+            placeholder="Search log"
+            aria-label="Search log"
             value={query}
             onChange={({ target }) => setQuery(target.value)}
           />
         </div>
         <select
           className="input select"
-          aria-label="Lines"
+          aria-label="Log level"
           value={output ?? ''}
           onChange={({ target }) => setOutput(outputOptions.find(({ value }) => value === target.value)?.value ?? null)}
         >
@@ -86,7 +86,7 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
           ))}
         </select>
         {groups.length > 1 && (
-          <select className="input select" aria-label="Part" value={group ?? ''} onChange={({ target }) => setGroup(target.value || null)}>
+          <select className="input select" aria-label="Log section" value={group ?? ''} onChange={({ target }) => setGroup(target.value || null)}>
             <option value="">Everything</option>
             {groups.map(({ value, text }) => (
               <option key={value} value={value}>
@@ -98,7 +98,7 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
         <div className="log-buttons">
           <IconButton
             icon={follow ? Pause : ArrowDownToLine}
-            label={follow ? 'Pause: stay where I am' : 'Follow the newest lines'}
+            label={follow ? 'Stop following' : 'Follow new lines'}
             pressed={follow}
             onClick={() => setFollow(!follow)}
           />
@@ -113,7 +113,7 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
           />
           <IconButton
             icon={Clock}
-            label="Show times"
+            label="Show timestamps"
             pressed={showTime}
             onClick={() => {
               writePreference(timeKey, showTime ? 'no' : 'yes')
@@ -122,21 +122,21 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
           />
           <IconButton
             icon={Copy}
-            label={isFiltered ? 'Copy the lines shown' : 'Copy the log'}
+            label={isFiltered ? 'Copy filtered lines' : 'Copy log'}
             onClick={() => {
               const lines = matchingLines()
               void copyText(formatLines(lines, false)).then((done) =>
                 showToast(
                   done
                     ? { kind: 'done', text: `${lineCountLabel(lines.length)} copied.`, request_id: null }
-                    : { kind: 'failed', text: 'This browser does not let pages copy. Use Download instead.', request_id: null },
+                    : { kind: 'failed', text: 'The browser does not allow copying here. Use Download instead.', request_id: null },
                 ),
               )
             }}
           />
           <IconButton
             icon={Download}
-            label={isFiltered ? 'Download the lines shown' : 'Download the log'}
+            label={isFiltered ? 'Download filtered lines' : 'Download log'}
             onClick={() => downloadText(file, formatLines(matchingLines(), true))}
           />
         </div>

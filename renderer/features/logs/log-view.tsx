@@ -99,7 +99,7 @@ export function LogView({ store, filter, wrap, showTime, follow, onFollowChange,
       {!follow && (
         <button type="button" className="log-latest" onClick={() => onFollowChange(true)}>
           <ArrowDown size={14} aria-hidden />
-          {unseenCount > 0 ? `${unseenCount.toLocaleString()} new ${unseenCount === 1 ? 'line' : 'lines'}` : 'To the newest'}
+          {unseenCount > 0 ? `${unseenCount.toLocaleString()} new ${unseenCount === 1 ? 'line' : 'lines'}` : 'Jump to latest'}
         </button>
       )}
     </div>

@@ -10,9 +10,9 @@ import { useRuntimeLog } from './use-runtime-log.ts'
 const stateLabels: Record<RuntimeState, string> = {
   starting: 'The app is starting',
   running: 'The app is running',
-  cold: 'The app is asleep; reading its log does not wake it',
+  cold: 'The app is asleep; viewing the log does not wake it',
   exited: 'The app has exited',
-  oom: 'The app was stopped: it needed more memory than it may have',
+  oom: 'The app was stopped because it exceeded its memory limit',
   stopped: 'The app is stopped',
 }
 
@@ -32,7 +32,7 @@ export default function LogsPage({ slug }: { slug: string }) {
       {branches.length > 0 && (
         <select
           className="input select log-branch"
-          aria-label="Whose log"
+          aria-label="Log source"
           value={branch ?? ''}
           onChange={({ target }) => setParams(target.value === '' ? {} : { branch: target.value }, { replace: true })}
         >
@@ -46,18 +46,18 @@ export default function LogsPage({ slug }: { slug: string }) {
       )}
       <LogPanel
         store={store}
-        label="Log of the app"
+        label="Runtime log"
         file={branch === null ? `${slug}.log` : `${slug}-${branch.replaceAll('/', '-')}.log`}
         empty={
           stream.name === 'connecting'
             ? 'Opening the log…'
             : isDeployed
-              ? 'Nothing yet. What the app prints appears here as it happens.'
-              : 'Nothing runs yet. Deploy the project, and what the app prints appears here as it happens.'
+              ? 'No output yet. The app’s output appears here live.'
+              : 'Nothing is running yet. Deploy the project to see the app’s output here live.'
         }
         state={
           stream.name === 'waiting'
-            ? 'The stream is cut; trying again'
+            ? 'Connection lost; reconnecting…'
             : stream.name === 'refused'
               ? stream.problem.message
               : state

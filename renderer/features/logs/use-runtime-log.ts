@@ -46,7 +46,7 @@ export function useRuntimeLog(slug: string, branch: string | null) {
               setState((before) => (before && (before.deployment_id ?? '') > (data.deployment_id ?? '') ? before : data))
             } else if (event === 'lagged') {
               lines.push({
-                text: `${data.dropped} lines came faster than this window could take them and were left out`,
+                text: `${data.dropped} lines were skipped because they arrived faster than this page could show them`,
                 source: 'system',
                 ts: null,
                 group: null,
@@ -68,11 +68,11 @@ export function useRuntimeLog(slug: string, branch: string | null) {
 function stateMessage({ state, exit_code, deployment_id }: RuntimeStateEvent, wasAsleep: boolean): string {
   const code = exit_code === null ? '' : ` with code ${exit_code}`
   const message = {
-    starting: wasAsleep ? 'waking: somebody asks for it' : 'starting',
-    running: wasAsleep ? 'awake again' : 'running',
-    cold: 'went to sleep: nobody asked for it; the next request wakes it',
+    starting: wasAsleep ? 'waking up for a request' : 'starting',
+    running: wasAsleep ? 'awake' : 'running',
+    cold: 'asleep after being idle; the next request wakes it',
     exited: `exited${code}`,
-    oom: 'out of memory: stopped',
+    oom: 'stopped: out of memory',
     stopped: 'stopped',
   }[state]
   return deployment_id === null ? message : `${message} (deployment …${deployment_id.slice(-6)})`

@@ -91,7 +91,7 @@ export function Charts({
           <h2 id="chart-cache">Edge cache{cache.hit_ratio !== null && `, ${formatPercent(cache.hit_ratio)}`}</h2>
           <Legend series={chartData.cache.series} totals={chartData.cache.totals.map(count)} />
         </header>
-        <Chart label="What the cache did" kind="bars" {...chartData.cache} formatValue={count} height={150} {...narrow} />
+        <Chart label="Cache results" kind="bars" {...chartData.cache} formatValue={count} height={150} {...narrow} />
       </section>
       <section className="card metrics-chart" aria-labelledby="chart-cold">
         <header>

@@ -9,7 +9,7 @@ import { RelativeTime } from '../../components/time.tsx'
 export function MetricTiles({ metrics, project }: { metrics: Metrics; project: Project | undefined }) {
   const { totals, cache, cold_starts, resources } = metrics
   return (
-    <dl className="card figures" aria-label="Figures">
+    <dl className="card figures" aria-label="Summary">
       <MetricTile name="Requests" value={<span title={totals.requests.toLocaleString()}>{formatCompact(totals.requests)}</span>}>
         {formatBytes(totals.bytes_out)} sent
       </MetricTile>
@@ -19,24 +19,24 @@ export function MetricTiles({ metrics, project }: { metrics: Metrics; project: P
       <MetricTile name="Median answer" value={formatLatency(totals.p50_ms)}>
         <span className="nowrap">p95 {formatLatency(totals.p95_ms)},</span> <span className="nowrap">p99 {formatLatency(totals.p99_ms)}</span>
       </MetricTile>
-      <MetricTile name="From the cache" value={cache.hit_ratio === null ? 'None' : formatPercent(cache.hit_ratio)}>
+      <MetricTile name="Cache hit rate" value={cache.hit_ratio === null ? 'None' : formatPercent(cache.hit_ratio)}>
         {countLabel(cache.hits, 'hit', 'hits')}, {countLabel(cache.misses, 'miss', 'misses')}
       </MetricTile>
       <MetricTile name="Cold starts" value={cold_starts.count.toLocaleString()}>
         {cold_starts.last_at === null ? (
-          'It was never woken'
+          'No cold starts'
         ) : (
           <>
-            {formatLatency(cold_starts.p50_ms)}, the last <RelativeTime at={cold_starts.last_at} />
+            {formatLatency(cold_starts.p50_ms)}, last <RelativeTime at={cold_starts.last_at} />
           </>
         )}
       </MetricTile>
-      <MetricTile name="Right now" value={resources ? `${Math.round(resources.memory_mb)} MB` : 'Nothing runs'}>
+      <MetricTile name="Right now" value={resources ? `${Math.round(resources.memory_mb)} MB` : 'Not running'}>
         {resources
-          ? `of ${resources.memory_limit_mb} MB; ${resources.cpu_percent.toFixed(resources.cpu_percent < 10 ? 1 : 0)} % of a core`
+          ? `of ${resources.memory_limit_mb} MB; ${resources.cpu_percent.toFixed(resources.cpu_percent < 10 ? 1 : 0)} % of one core`
           : project?.is_cold
             ? 'Asleep; the next request wakes it'
-            : 'It is stopped, or its files need no process'}
+            : 'Stopped, or a static site without a process'}
       </MetricTile>
     </dl>
   )

@@ -7,7 +7,7 @@ export function MetricsTable({ metrics }: { metrics: Metrics }) {
   const rows = metrics.buckets.filter(({ requests, cold_starts }) => requests > 0 || cold_starts > 0).toReversed()
   return (
     <details className="card metrics-table">
-      <summary>As a table</summary>
+      <summary>Show as table</summary>
       <div tabIndex={0} role="region" aria-label="Metrics as a table">
         <table>
           <thead>

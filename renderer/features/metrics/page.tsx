@@ -76,8 +76,8 @@ function NoRequests({ project, metrics }: { project: Project; metrics: Metrics }
   if (settings && !settings.metrics) {
     return (
       <div className="card">
-        <EmptyState icon={ChartColumn} title="Counting is off" action={<Link href="/instance">To the settings</Link>}>
-          Requests are not counted on this instance. Switch “Count and time requests” on, and what comes from then on appears here.
+        <EmptyState icon={ChartColumn} title="Metrics are off" action={<Link href="/instance">Open settings</Link>}>
+          This instance does not collect request metrics. Turn on “Collect request metrics” to see new requests here.
         </EmptyState>
       </div>
     )
@@ -88,12 +88,12 @@ function NoRequests({ project, metrics }: { project: Project; metrics: Metrics }
         icon={ChartColumn}
         title={`No requests ${rangeLabels[metrics.range]}`}
         action={
-          isLive && address ? <ButtonLink href={address}>Open the app</ButtonLink> : <Link href={`/projects/${project.slug}`}>To the overview</Link>
+          isLive && address ? <ButtonLink href={address}>Open the app</ButtonLink> : <Link href={`/projects/${project.slug}`}>Go to overview</Link>
         }
       >
         {isLive
-          ? 'Open the app once: the visit shows here within seconds, with how long the answer took.'
-          : 'Nothing serves yet. Deploy the project; every visit to its address is counted here.'}
+          ? 'Open the app once: the request and its response time appear here within seconds.'
+          : 'The project is not live yet. Deploy it to see requests to its URL here.'}
       </EmptyState>
     </div>
   )

@@ -6,9 +6,9 @@ import { SwitchField } from '../../components/field.tsx'
 import { type StatusBadgeData, StatusText } from '../../components/status.tsx'
 import { useUpdateSettings } from '../instance/use-update-settings.ts'
 
-const inSyncBadge: StatusBadgeData = { label: 'In step', shape: 'disc', tone: 'live' }
-const outOfSyncBadge: StatusBadgeData = { label: 'Not in step', shape: 'ring', tone: 'busy' }
-const offBadge: StatusBadgeData = { label: 'Left alone', shape: 'dash', tone: 'idle' }
+const inSyncBadge: StatusBadgeData = { label: 'In sync', shape: 'disc', tone: 'live' }
+const outOfSyncBadge: StatusBadgeData = { label: 'Out of sync', shape: 'ring', tone: 'busy' }
+const offBadge: StatusBadgeData = { label: 'Off', shape: 'dash', tone: 'idle' }
 
 /** Lines in the hosts file, for programs that do not find `*.localhost` by themselves. */
 export function HostsFile() {
@@ -19,7 +19,7 @@ export function HostsFile() {
   return (
     <section className="card" aria-labelledby="hosts-file">
       <header className="card-header">
-        <h2 id="hosts-file">Names for every program</h2>
+        <h2 id="hosts-file">Hosts file</h2>
         {data && <StatusText badge={!isEnabled ? offBadge : data.in_sync ? inSyncBadge : outOfSyncBadge} />}
       </header>
       {error && (
@@ -31,8 +31,8 @@ export function HostsFile() {
       {data && (
         <div className="card-body stack">
           <SwitchField
-            label="Keep the hosts file in step"
-            hint="Chrome, Edge and Firefox find the local names by themselves. Safari and many other programs do not: lines in the hosts file help them. Nothing else in it is touched, and switching this off takes them out again."
+            label="Keep the hosts file in sync"
+            hint="Chrome, Edge and Firefox resolve local names on their own. Safari and many other programs need entries in the hosts file. Other lines are never changed, and turning this off removes the entries."
             checked={isEnabled}
             disabled={!settings}
             onChange={(hosts_file) => change.mutate({ body: { hosts_file } })}
@@ -40,19 +40,19 @@ export function HostsFile() {
           {isEnabled && !data.writable && data.command && !data.in_sync && (
             <div className="stack">
               <p>
-                Homeport may not write <span className="mono">{data.path}</span>. Run this once in a terminal:
+                Homeport is not allowed to write <span className="mono">{data.path}</span>. Run this once in a terminal:
               </p>
               <p className="command">
                 <code>{data.command}</code>
-                <CopyButton text={data.command} label="Copy the command" />
+                <CopyButton text={data.command} label="Copy command" />
               </p>
             </div>
           )}
           <details className="disclosure">
             <summary>
-              The lines for <span className="mono">{data.path}</span>
+              Entries for <span className="mono">{data.path}</span>
             </summary>
-            <pre className="hosts-block" tabIndex={0} aria-label="Lines for the hosts file">
+            <pre className="hosts-block" tabIndex={0} aria-label="Hosts file entries">
               {data.block}
             </pre>
           </details>

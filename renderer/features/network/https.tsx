@@ -20,7 +20,7 @@ import { useUpdateSettings } from '../instance/use-update-settings.ts'
 const trustBadges: Record<HttpsStatus['trust'][number]['status'], StatusBadgeData> = {
   trusted: { label: 'Trusted', shape: 'disc', tone: 'live' },
   not_trusted: { label: 'Not trusted', shape: 'ring', tone: 'busy' },
-  unavailable: { label: 'Not here', shape: 'dash', tone: 'idle' },
+  unavailable: { label: 'Not available', shape: 'dash', tone: 'idle' },
 }
 
 /** HTTPS on every local name, by an authority of this instance's own, trusted where its owner says so. */
@@ -65,8 +65,8 @@ export function Https() {
       {data && (
         <>
           <p className="card-body text-muted">
-            Every app answers over HTTPS as well, with a certificate that an authority of this instance signs. Browsers believe it once this machine
-            trusts that authority. Its key stays here.
+            Every app is also served over HTTPS, with a certificate signed by this instance’s certificate authority. Browsers accept it once this
+            machine trusts the authority. Its private key never leaves this machine.
           </p>
           {messages.length > 0 && (
             <div className="network-row" role="status">
@@ -81,8 +81,8 @@ export function Https() {
             </div>
           )}
           <div className="network-row">
-            <span className="text-subtle">Apps answer at</span>
-            {data.edge_https_url ? <span className="mono">{data.edge_https_url}</span> : <span>Nowhere: the port for HTTPS could not be had</span>}
+            <span className="text-subtle">HTTPS port</span>
+            {data.edge_https_url ? <span className="mono">{data.edge_https_url}</span> : <span>None: the HTTPS port is in use</span>}
           </div>
           <div className="network-row">
             <span className="text-subtle">Authority</span>
@@ -93,11 +93,11 @@ export function Https() {
                   <CopyText text={data.authority.fingerprint_sha256} />
                 </span>
                 <span className="text-subtle">
-                  made {formatDateTime(data.authority.created_at)}, good until {formatDateTime(data.authority.expires_at)}
+                  created {formatDateTime(data.authority.created_at)}, valid until {formatDateTime(data.authority.expires_at)}
                 </span>
               </div>
             ) : (
-              <span>None yet; it is made when it is first needed</span>
+              <span>None yet; it is created when first needed</span>
             )}
           </div>
           {data.trust.map(({ store, status, command }) => (
@@ -108,7 +108,7 @@ export function Https() {
                 {command && status !== 'trusted' && (
                   <span className="command">
                     <code>{command}</code>
-                    <CopyButton text={command} label={`Copy the command for ${store}`} />
+                    <CopyButton text={command} label={`Copy command for ${store}`} />
                   </span>
                 )}
               </div>
@@ -116,8 +116,8 @@ export function Https() {
           ))}
           <div className="card-body network-switch">
             <SwitchField
-              label="Send plain HTTP on to HTTPS"
-              hint={isTrusted ? 'For every app of this instance.' : 'Trust the authority first: browsers would warn on every page.'}
+              label="Redirect HTTP to HTTPS"
+              hint={isTrusted ? 'For every app of this instance.' : 'Trust the authority first, otherwise browsers warn on every page.'}
               checked={redirects}
               disabled={!settings || data.edge_https_url === null}
               onChange={(https_redirect) => change.mutate({ body: { https_redirect } })}
@@ -128,13 +128,13 @@ export function Https() {
       <Dialog
         open={removing}
         onOpenChange={setRemoving}
-        title="Remove the authority?"
-        description="It is taken out of every trust store of this machine, and its key is destroyed. Browsers then warn of HTTPS until you trust a new one."
+        title="Remove certificate authority?"
+        description="Removes it from every trust store of this machine and destroys its key. Browsers warn about HTTPS until you trust a new authority."
       >
         <footer className="dialog-footer">
           <Button onClick={() => setRemoving(false)}>Cancel</Button>
           <Button kind="danger" busy={remove.isPending} onClick={() => remove.mutate({})}>
-            Remove the authority
+            Remove authority
           </Button>
         </footer>
       </Dialog>

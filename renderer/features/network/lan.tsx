@@ -26,10 +26,10 @@ export function Lan() {
   return (
     <section className="card" aria-labelledby="lan">
       <header className="card-header">
-        <h2 id="lan">Phones and other machines</h2>
+        <h2 id="lan">Local network</h2>
         {data && (
           <Button icon={KeyRound} onClick={() => setDialog('password')}>
-            {data.has_owner_password ? 'Change the password…' : 'Set the password…'}
+            {data.has_owner_password ? 'Change password…' : 'Set password…'}
           </Button>
         )}
       </header>
@@ -42,11 +42,11 @@ export function Lan() {
       {data && (
         <div className="card-body stack">
           <SwitchField
-            label="Open to the network around this machine"
+            label="Allow access from the local network"
             hint={
               isOpen
-                ? 'Dashboard and live apps answer on the private addresses of this machine. Public ones stay closed.'
-                : 'Closed: nothing answers but to this machine itself. Opening it takes your password, for signing in from elsewhere.'
+                ? 'The dashboard and live apps are reachable at this machine’s private IP addresses. Public addresses stay closed.'
+                : 'Only this machine can reach the dashboard and apps. Allowing access requires a password for signing in from other devices.'
             }
             checked={isOpen}
             disabled={!settings || change.isPending}
@@ -80,7 +80,7 @@ function Addresses({ lan }: { lan: NonNullable<ReturnType<typeof useLan>['data']
   if (lan.dashboard_urls.length === 0) {
     return (
       <p className="text-muted row">
-        <Globe size={16} aria-hidden /> This machine has no private network address right now. It is looked for again by itself.
+        <Globe size={16} aria-hidden /> This machine has no private IP address right now. Homeport keeps checking.
       </p>
     )
   }
@@ -101,12 +101,12 @@ function QrCard({ name, urls }: { name: string; urls: readonly string[] }) {
   if (first === undefined) return null
   return (
     <div className="code-card">
-      <QrCode text={first} label={`Code that opens ${name}: ${first}`} />
+      <QrCode text={first} label={`QR code for ${name}: ${first}`} />
       <strong className="truncate">{name}</strong>
       {urls.map((url) => (
         <span key={url} className="code-address">
           <span className="mono truncate">{displayUrl(url)}</span>
-          <CopyButton text={url} label={`Copy the address of ${name}`} />
+          <CopyButton text={url} label={`Copy URL of ${name}`} />
         </span>
       ))}
     </div>

@@ -34,7 +34,7 @@ export default function NetworkPage() {
           <HostsFile />
         </>
       ) : (
-        data !== undefined && <p className="text-muted">How this instance is reached is its owner’s business.</p>
+        data !== undefined && <p className="text-muted">Only the instance owner can see network settings.</p>
       )}
     </div>
   )

@@ -28,7 +28,7 @@ export function PasswordDialog({
   const [isShown, setShown] = useState(false)
   const save = useApiMutation('setOwnerPassword', {
     hidesErrorToast: true,
-    successMessage: isFirst ? 'The password is set.' : 'The password is changed. Other sessions of yours have ended.',
+    successMessage: isFirst ? 'Password set.' : 'Password changed. Your other sessions were signed out.',
     onSuccess() {
       onOpenChange(false)
       onSet()
@@ -47,7 +47,7 @@ export function PasswordDialog({
       open
       onOpenChange={onOpenChange}
       title={isFirst ? 'Set your password' : 'Change your password'}
-      description={`It signs ${session?.user.email ?? 'the owner'} in from other devices.${isFirst ? '' : ' Every other session of yours ends.'}`}
+      description={`Signs in ${session?.user.email ?? 'the owner'} from other devices.${isFirst ? '' : ' Your other sessions are signed out.'}`}
     >
       <form className="stack" onSubmit={submit}>
         {/* A password manager keeps it under this name. */}
@@ -68,17 +68,17 @@ export function PasswordDialog({
           minLength={minPasswordLength}
           value={password}
           onChange={({ target }) => setPassword(target.value)}
-          hint={`At least ${minPasswordLength} characters. A few words are easier to keep than signs.`}
+          hint={`At least ${minPasswordLength} characters. A few words are easier to remember than symbols.`}
           error={save.error?.issueFor('password')}
         />
         <TextField
-          label="The same again"
+          label="Confirm password"
           type={isShown ? 'text' : 'password'}
           autoComplete="new-password"
           required
           value={repeated}
           onChange={({ target }) => setRepeated(target.value)}
-          error={differs ? 'The two are not the same.' : undefined}
+          error={differs ? 'The passwords do not match.' : undefined}
         />
         {needsCode && (
           <TextField
@@ -87,17 +87,17 @@ export function PasswordDialog({
             required
             value={code}
             onChange={({ target }) => setCode(target.value)}
-            hint="Run “npx homeport password --code” on the machine of the instance; it shows one that works once."
+            hint="Run “npx homeport password --code” on the instance’s machine to get a one-time code."
           />
         )}
         {save.error && save.error.issues.length === 0 && <ProblemView problem={save.error} />}
         <footer className="dialog-footer">
           <Button kind="bare" className="dialog-aside" onClick={() => setShown(!isShown)} aria-pressed={isShown}>
-            {isShown ? 'Hide it' : 'Show it'}
+            {isShown ? 'Hide password' : 'Show password'}
           </Button>
           <Button onClick={() => onOpenChange(false)}>Cancel</Button>
           <Button kind="primary" type="submit" busy={save.isPending} disabled={!isReady}>
-            {opensNetwork ? 'Save and open' : 'Save'}
+            {opensNetwork ? 'Save and allow access' : 'Save password'}
           </Button>
         </footer>
       </form>

@@ -72,12 +72,12 @@ interface NotificationText {
 function describeCheck({ name, status }: DoctorCheckWithHelp): NotificationText | undefined {
   if (status === 'ok') return undefined
   if (name === 'disk') return { title: status === 'failed' ? 'The disk is full' : 'The disk is nearly full', path: '/instance/disk' }
-  if (name === 'backups') return { title: status === 'failed' ? 'A backup failed' : 'The data was put back from a copy', path: '/instance/backups' }
-  if (name === 'sandbox') return { title: 'Builds and apps are not confined', path: '/instance', is_quiet: true }
+  if (name === 'backups') return { title: status === 'failed' ? 'A backup failed' : 'The data was restored from a copy', path: '/instance/backups' }
+  if (name === 'sandbox') return { title: 'Builds and apps are not sandboxed', path: '/instance', is_quiet: true }
   if (name === 'apps') return { title: 'Apps are open to your network', path: '/instance' }
-  if (name.startsWith('databases')) return { title: 'The server of the databases does not run' }
-  if (name === 'port edge') return { title: 'The apps are at another port', is_quiet: true }
-  if (name.startsWith('port')) return { title: 'The dashboard is at another port', is_quiet: true }
-  if (name === 'encryption') return { title: 'Secrets are sealed with a key in a file', is_quiet: true }
+  if (name.startsWith('databases')) return { title: 'The database server is not running' }
+  if (name === 'port edge') return { title: 'Apps use a different port', is_quiet: true }
+  if (name.startsWith('port')) return { title: 'The dashboard uses a different port', is_quiet: true }
+  if (name === 'encryption') return { title: 'The encryption key is stored in a file', is_quiet: true }
   return undefined
 }

@@ -25,7 +25,7 @@ export function NotificationBell({ align }: { align: 'start' | 'end' }) {
     <DropdownMenu.Root modal={false} open={isOpen} onOpenChange={onOpenChange}>
       <span className="bell">
         <DropdownMenu.Trigger asChild>
-          <IconButton icon={Bell} label={unread > 0 ? `Notices: ${unread} new` : 'Notices'} />
+          <IconButton icon={Bell} label={unread > 0 ? `Notifications: ${unread} new` : 'Notifications'} />
         </DropdownMenu.Trigger>
         {unread > 0 && (
           <span className="bell-count" aria-hidden>
@@ -34,11 +34,10 @@ export function NotificationBell({ align }: { align: 'start' | 'end' }) {
         )}
       </span>
       <DropdownMenu.Portal container={getPortalContainer()}>
-        <DropdownMenu.Content className="menu notifications" align={align} sideOffset={6} collisionPadding={8} aria-label="Notices">
+        <DropdownMenu.Content className="menu notifications" align={align} sideOffset={6} collisionPadding={8} aria-label="Notifications">
           {notices.length === 0 && (
             <DropdownMenu.Item disabled className="notifications-empty text-muted">
-              Nothing to tell. Deployments, crashes, domains and previews report here when you look elsewhere, and so does this instance when it needs
-              you.
+              No notifications. Updates about deployments, crashes, domains, previews and this instance’s health appear you.
             </DropdownMenu.Item>
           )}
           {notices.map((notice, index) => (

@@ -60,8 +60,8 @@ export function createNotificationListener({
     notify({
       id: `${project.id} crashed ${project.updated_at}`,
       kind: 'failed',
-      title: `${project.name} has crashed`,
-      text: 'It ended again and again and is no longer started. Its log has the reason.',
+      title: `${project.name} crashed`,
+      text: 'It keeps exiting and is no longer restarted. Check its log for the cause.',
       path,
       at: project.updated_at,
     })
@@ -80,7 +80,7 @@ export function createNotificationListener({
         id: `${id} ${status}`,
         kind: status === 'verified' ? 'done' : 'failed',
         title: status === 'verified' ? `${hostname} is verified` : `${hostname} could not be verified`,
-        text: status === 'verified' ? `It leads to ${project_name} now.` : (last_check_error ?? 'Its records do not lead here.'),
+        text: status === 'verified' ? `It now points to ${project_name}.` : (last_check_error ?? 'Its DNS records do not point here.'),
         path,
         at: verified_at ?? new Date(now()).toISOString(),
       })
@@ -100,7 +100,7 @@ export function createNotificationListener({
         id: `${deployment_id} closed`,
         kind: 'done',
         title: `Preview of ${branch} was closed`,
-        text: `${name} · Its branch is gone, or somebody closed it. Push the branch again to have it back.`,
+        text: `${name} · The branch was deleted or the preview was closed. Push the branch again to reopen it.`,
         path,
         at: new Date(now()).toISOString(),
       })

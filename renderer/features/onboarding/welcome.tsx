@@ -17,14 +17,13 @@ export function Welcome() {
   const [initialKind, setInitialKind] = useState<'sample'>()
   const { isPending } = useInstanceSession()
   return (
-    <DropZone label="Drop it to deploy" onDropped={setDropped}>
+    <DropZone label="Drop to deploy" onDropped={setDropped}>
       <div className="welcome">
         <Contours />
         <header>
           <h1>Deploy your first app</h1>
           <p className="text-muted">
-            Point at a folder or a git address, or drop a .zip. Homeport finds out what it is, builds it, checks that it answers, and gives it an
-            address.
+            Choose a folder, enter a Git URL or drop a .zip. Homeport detects the framework, builds the app, checks its health and gives it a URL.
           </p>
         </header>
         <RuntimeReport />

@@ -50,27 +50,23 @@ export default function PreviewsPage({ slug }: { slug: string }) {
 function NoPreviews({ project, watching }: { project: Project; watching: Watching | null }) {
   if (!project.is_connected)
     return (
-      <EmptyState
-        icon={GitBranch}
-        title="No repository, no branches"
-        action={<Link href={`/projects/${project.slug}/settings`}>To the settings</Link>}
-      >
-        Previews come of branches. Give the project the git address of its repository, and each branch that is pushed gets an address of its own.
+      <EmptyState icon={GitBranch} title="Previews need a repository" action={<Link href={`/projects/${project.slug}/settings`}>Open settings</Link>}>
+        Each branch you push gets a preview at its own URL. Add the Git URL of the repository in the project settings.
       </EmptyState>
     )
   if (watching?.previews === false)
     return (
-      <EmptyState icon={GitBranch} title="Previews are switched off">
-        Switch them on below: each branch that is pushed from then on gets an address of its own.
+      <EmptyState icon={GitBranch} title="Previews are off">
+        Turn them on below: each branch you push from then on gets its own URL.
       </EmptyState>
     )
   const isFolder = project.repo_url?.startsWith('file:') ?? false
   return (
     <EmptyState icon={GitBranch} title="No open previews" action={<CopyText text={isFolder ? 'git switch -c my-idea' : 'git push -u origin HEAD'} />}>
       {isFolder
-        ? `Commit on another branch than ${project.repo_branch}: it is deployed beside production, at an address of its own, until it is deleted.`
-        : `Push another branch than ${project.repo_branch}: it is deployed beside production, at an address of its own, until it is deleted.`}{' '}
-      Branches that were there before get theirs with their next commit.
+        ? `Commit to a branch other than ${project.repo_branch}: it is deployed at its own URL until you delete the branch.`
+        : `Push a branch other than ${project.repo_branch}: it is deployed at its own URL until you delete the branch.`}{' '}
+      Existing branches get one with their next commit.
     </EmptyState>
   )
 }

@@ -41,7 +41,7 @@ export function PreviewRows({ slug, previews }: { slug: string; previews: Previe
                   <a className="mono truncate" href={safeWebUrl(preview.url)} target="_blank" rel="noreferrer noopener">
                     {displayUrl(preview.url)}
                   </a>
-                  <CopyButton text={preview.url} label={`Copy the address of ${preview.branch}`} />
+                  <CopyButton text={preview.url} label={`Copy URL of ${preview.branch}`} />
                   <Link
                     href={`/projects/${slug}/logs?branch=${encodeURIComponent(preview.branch)}`}
                     className="icon-button"
@@ -63,7 +63,7 @@ export function PreviewRows({ slug, previews }: { slug: string; previews: Previe
               <StatusBadge badge={badge} />
               <span className="text-subtle">
                 {preview.url !== null && preview.status === 'failed'
-                  ? 'the version before serves'
+                  ? 'the previous version is live'
                   : preview.is_cold &&
                     preview.last_request_at && (
                       <>

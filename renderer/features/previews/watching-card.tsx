@@ -11,7 +11,7 @@ import { RelativeTime } from '../../components/time.tsx'
 const watchingBadges: Record<Watching['state'], StatusBadgeData> = {
   off: { label: 'Not watched', shape: 'dash', tone: 'idle' },
   watching: { label: 'Watched', shape: 'disc', tone: 'live' },
-  failing: { label: 'Cannot look', shape: 'diamond', tone: 'fail' },
+  failing: { label: 'Cannot check', shape: 'diamond', tone: 'fail' },
 }
 
 /** What a push does, and whether Homeport can see one. */
@@ -37,7 +37,7 @@ export function WatchingCard({ project, watching }: { project: Project; watching
             {watching.checked_at && (
               <span className="text-subtle">
                 {' '}
-                Looked <RelativeTime at={watching.checked_at} />.
+                Checked <RelativeTime at={watching.checked_at} />.
               </span>
             )}
           </span>
@@ -50,13 +50,13 @@ export function WatchingCard({ project, watching }: { project: Project; watching
         />
         <SwitchField
           label="Previews of other branches"
-          hint={current.previews ? 'Switched off, the open ones are closed.' : 'Branches that are pushed from then on get an address of their own.'}
+          hint={current.previews ? 'Turning this off closes open previews.' : 'Each branch pushed from now on gets its own URL.'}
           checked={current.previews}
           onChange={(previews) => set({ previews })}
         />
         <SwitchField
           label="A database for each preview"
-          hint="Copied from the project’s when the preview is made, and dropped with it. Without it previews have none."
+          hint="A copy of the project’s database, created and deleted with the preview. Otherwise previews have no database."
           checked={current.preview_databases}
           onChange={(preview_databases) => set({ preview_databases })}
         />

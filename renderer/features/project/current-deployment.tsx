@@ -52,7 +52,7 @@ export function CurrentDeployment({
           {deployment.framework && <span>{frameworkName(deployment.framework)}</span>}
           <span>{deployment.runtime === 'docker' ? 'in Docker' : 'as a process'}</span>
           {deployment.image_bytes !== null && <span>{formatBytes(deployment.image_bytes)}</span>}
-          {deployment.is_dirty && <span>with changes that no commit holds</span>}
+          {deployment.is_dirty && <span>with uncommitted changes</span>}
         </p>
         {promotionTargets.hasOthers && (
           <p>
@@ -64,7 +64,7 @@ export function CurrentDeployment({
         )}
         {phases.length > 0 && (
           <div className="current-deployment-time">
-            <DurationBar segments={phases} label="Time it took" />
+            <DurationBar segments={phases} label="Time by phase" />
             <p className="text-subtle">
               {phases.map((phase) => (
                 <span key={phase.name}>

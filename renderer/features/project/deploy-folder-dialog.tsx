@@ -48,7 +48,7 @@ export function DeployFolderDialog({
       open
       onOpenChange={onOpenChange}
       title={`Deploy ${project.name}`}
-      description="This project has no repository: it is deployed from a folder."
+      description="This project has no repository, so it is deployed from a folder."
     >
       <form className="stack" onSubmit={submit}>
         <div className="source-line">
@@ -67,11 +67,11 @@ export function DeployFolderDialog({
         {deployFolder.error && deployFolder.error.issues.length === 0 && <ProblemView problem={deployFolder.error} />}
         <footer className="dialog-footer">
           <Button icon={FileArchive} className="dialog-aside" onClick={onUpload}>
-            Upload an archive…
+            Upload archive…
           </Button>
           {latest && (
             <Button busy={retry.isPending} onClick={() => retry.mutate({ params: { slug: project.slug, id: latest.id } })}>
-              Build the last source again
+              Redeploy last source
             </Button>
           )}
           <Button kind="primary" type="submit" busy={deployFolder.isPending}>

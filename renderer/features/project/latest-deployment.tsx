@@ -15,7 +15,7 @@ export function LatestDeployment({ slug, deployment, hasServing }: { slug: strin
   const duration_ms = deploymentDuration_ms(deployment, now)
   const badge = deploymentBadge(deployment.status)
   return (
-    <section className={`card status-notice tone-${badge.tone}`} aria-label="Newest deployment">
+    <section className={`card status-notice tone-${badge.tone}`} aria-label="Latest deployment">
       <StatusIcon badge={badge} />
       <div>
         <h2>
@@ -24,8 +24,8 @@ export function LatestDeployment({ slug, deployment, hasServing }: { slug: strin
         {isRunning ? (
           <p className="text-muted">
             {deployment.queue_position !== null
-              ? `Number ${deployment.queue_position} in the queue.`
-              : duration_ms !== null && `Under way for ${formatDuration(duration_ms)}.`}
+              ? `Position ${deployment.queue_position} in the queue.`
+              : duration_ms !== null && `Running for ${formatDuration(duration_ms)}.`}
             {hasServing && ' No downtime: the current version stays live until this one is healthy.'}
           </p>
         ) : (
@@ -43,7 +43,7 @@ export function LatestDeployment({ slug, deployment, hasServing }: { slug: strin
         )}
       </div>
       <Link href={`/projects/${slug}/deployments/${deployment.id}`} className="button button-plain">
-        <span>{isRunning ? 'Watch' : 'See what happened'}</span>
+        <span>{isRunning ? 'View progress' : 'View details'}</span>
         <ArrowRight size={15} aria-hidden />
       </Link>
     </section>

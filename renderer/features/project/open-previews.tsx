@@ -12,7 +12,7 @@ export function OpenPreviews({ slug }: { slug: string }) {
     <section className="card" aria-labelledby="open-previews">
       <header className="card-header">
         <h2 id="open-previews">Previews</h2>
-        <Link href={`/projects/${slug}/previews`}>{previews.length > maxPreviews ? `All ${previews.length} previews` : 'All about previews'}</Link>
+        <Link href={`/projects/${slug}/previews`}>{previews.length > maxPreviews ? `All ${previews.length} previews` : 'All previews'}</Link>
       </header>
       <PreviewRows slug={slug} previews={previews.slice(0, maxPreviews)} />
     </section>

@@ -42,8 +42,8 @@ export function Overview({ slug }: { slug: string }) {
       <div className="card">
         <EmptyState icon={Ship} title="Not deployed yet">
           {project?.is_connected
-            ? 'Press Deploy: Homeport fetches the branch, builds it and gives it its address.'
-            : 'Press Deploy and point at the folder of the app, or drop a .zip or .tar.gz of it here.'}
+            ? 'Select Deploy: Homeport fetches the branch, builds it and gives it a URL.'
+            : 'Select Deploy and choose the app’s folder, or drop a .zip or .tar.gz here.'}
         </EmptyState>
       </div>
     )
@@ -96,19 +96,19 @@ function StateNotice({ project }: { project: Project }) {
       {project.status === 'inactive' ? (
         <div>
           <h2>Stopped</h2>
-          <p className="text-muted">Nothing runs, and its address says so to whoever asks. Deploy brings it back.</p>
+          <p className="text-muted">The app is not running; visitors see a notice. Deploy to start it again.</p>
         </div>
       ) : (
         <div>
           <h2>The app keeps exiting</h2>
           <p className="text-muted">
-            It was started again several times and did not stay up. Its log says what it printed last; a deployment starts it anew.
+            It was restarted several times and kept exiting. Check its log for the cause; a new deployment starts it again.
           </p>
         </div>
       )}
       {project.status === 'crashed' && (
         <Link href={`/projects/${project.slug}/logs`} className="button button-plain">
-          <span>Read the log</span>
+          <span>View log</span>
         </Link>
       )}
     </section>
@@ -117,11 +117,11 @@ function StateNotice({ project }: { project: Project }) {
 
 function Facts({ project, isServing }: { project: Project; isServing: boolean }) {
   return (
-    <aside className="card facts" aria-label="Facts">
+    <aside className="card facts" aria-label="Details">
       <dl>
         <Fact name="State">{projectBadge(project, isServing).label}</Fact>
         <Fact name="Repository">
-          {project.repo_url ? <span className="mono">{project.repo_url}</span> : 'None; deployed from a folder or an archive'}
+          {project.repo_url ? <span className="mono">{project.repo_url}</span> : 'None (deployed from a folder or archive)'}
         </Fact>
         {project.is_connected && (
           <Fact name="Branch">

@@ -44,13 +44,13 @@ export function ProjectActions({ project }: { project: Project }) {
   })
   const stop = useApiMutation('stopProject', {
     hidesErrorToast: true,
-    successMessage: `${project.name} is stopped. Deploy it to start it again.`,
+    successMessage: `${project.name} stopped. Deploy to start it again.`,
     onSuccess: () => close(),
   })
   const restart = useRestart(project.slug)
   const remove = useApiMutation('deleteProject', {
     hidesErrorToast: true,
-    successMessage: `${project.name} is deleted.`,
+    successMessage: `${project.name} deleted.`,
     onSuccess: () => navigate('/'),
   })
   const isLive = Boolean(serving)
@@ -78,7 +78,7 @@ export function ProjectActions({ project }: { project: Project }) {
       </Button>
       <Menu trigger={<IconButton icon={Ellipsis} label="More actions" />}>
         <MenuItem icon={FileArchive} disabled={upload?.state === 'sending'} onSelect={() => setDialog('upload')}>
-          Upload an archive…
+          Upload archive…
         </MenuItem>
         <MenuItem icon={History} disabled={!latest} onSelect={() => setDialog('rollback')}>
           {actionLabels.rollback}…
@@ -123,7 +123,7 @@ export function ProjectActions({ project }: { project: Project }) {
           open
           onOpenChange={close}
           title={`Stop ${project.name}?`}
-          description="Visitors see a page that says that it is stopped. Its deployments, variables and data stay; deploy it to start it again."
+          description="Visitors see a page that says the app is stopped. Deployments, variables and data are kept; deploy to start it again."
         >
           {stop.error && <ProblemView problem={stop.error} />}
           <footer className="dialog-footer">
@@ -141,9 +141,9 @@ export function ProjectActions({ project }: { project: Project }) {
           setDialog(null)
         }}
         title={`Delete ${project.name}?`}
-        description="Its app stops at once. Its deployments, builds and logs are deleted for good; the source stays where it is."
+        description="The app stops immediately. Deployments, builds and logs are permanently deleted; your source is not affected."
         name={project.slug}
-        action="Delete the project"
+        action="Delete project"
         busy={remove.isPending}
         onConfirm={() => remove.mutate(input)}
       >

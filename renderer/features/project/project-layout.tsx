@@ -44,8 +44,8 @@ export function ProjectLayout({ slug }: { slug: string }) {
     return (
       <div className="page">
         <div className="card">
-          <EmptyState isPage icon={Compass} title={`There is no project “${slug}”`} action={<Link href="/">To the projects</Link>}>
-            It may have been deleted, or it belongs to somebody who has not shared it with you.
+          <EmptyState isPage icon={Compass} title={`Project “${slug}” not found`} action={<Link href="/">Go to projects</Link>}>
+            It may have been deleted, or it is not shared with you.
           </EmptyState>
         </div>
       </div>
@@ -53,7 +53,7 @@ export function ProjectLayout({ slug }: { slug: string }) {
   }
   return (
     <DropZone
-      label={`Drop it to deploy ${project?.name ?? slug}`}
+      label={`Drop to deploy ${project?.name ?? slug}`}
       isEnabled={project !== undefined && acceptsArchives(location, projectPath)}
       onDropped={uploadDropped}
     >
@@ -80,7 +80,7 @@ export function ProjectLayout({ slug }: { slug: string }) {
                 <a className="mono truncate" href={safeWebUrl(address)} target="_blank" rel="noreferrer noopener">
                   {displayUrl(address)}
                 </a>
-                <CopyButton text={address} label="Copy the address" />
+                <CopyButton text={address} label="Copy URL" />
                 {secureUrl && (
                   <a className="project-secure" href={safeWebUrl(secureUrl)} target="_blank" rel="noreferrer noopener" title={secureUrl}>
                     <LockKeyhole size={13} aria-hidden /> HTTPS

@@ -29,7 +29,7 @@ export function RollbackDialog({ slug, onOpenChange }: { slug: string; onOpenCha
     >
       {isPending && <SkeletonRows rows={3} height={56} />}
       {error && <ProblemView problem={toProblem(error)} />}
-      {candidates?.length === 0 && <p className="text-muted">There is no earlier deployment that can serve again.</p>}
+      {candidates?.length === 0 && <p className="text-muted">There is no earlier deployment to roll back to.</p>}
       {candidates && candidates.length > 0 && (
         <ul className="actions-dialog-list">
           {candidates.map((deployment) => (
@@ -48,7 +48,7 @@ export function RollbackDialog({ slug, onOpenChange }: { slug: string; onOpenCha
       )}
       {hasNextPage && (
         <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Older ones
+          Show older
         </Button>
       )}
     </Dialog>

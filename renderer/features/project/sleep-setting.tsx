@@ -18,26 +18,26 @@ export function SleepSetting({ project }: { project: Project }) {
   const frozenFor_s = settings?.frozen_for_s ?? 0
   // Files need no process: nothing of it runs that could sleep.
   if (project.status === 'live' && project.port === null && !project.is_cold)
-    return <Fact name="When idle">Its files are served as they are; nothing sleeps</Fact>
+    return <Fact name="When idle">Never sleeps: a static site without a process</Fact>
   const isRefused = change.error?.code === 'paid_plan_required'
   return (
     <Fact name="When idle">
       {isAlwaysWarm ? (
-        'Stays awake, so that the first visit after a night is as quick as the next.'
+        'Stays awake, so the first request is never slow.'
       ) : project.is_cold ? (
         <>
           Asleep
           {project.last_request_at && (
             <>
-              ; last asked <RelativeTime at={project.last_request_at} />
+              ; last request <RelativeTime at={project.last_request_at} />
             </>
           )}
           . The next request wakes it.{' '}
           {frozenFor_s > 0 &&
-            `For ${formatSeconds(frozenFor_s)} it is frozen, with its memory kept, and wakes at once; after that it is stopped, and a request starts it.`}
+            `It stays frozen in memory for ${formatSeconds(frozenFor_s)} and wakes instantly; after that it is stopped and starts on request.`}
         </>
       ) : (
-        `Goes to sleep after ${sleepDelay} without a request, and wakes with the next one.`
+        `Sleeps after ${sleepDelay} without a request and wakes with the next one.`
       )}
       <div className="fact-switch">
         <SwitchField
@@ -48,7 +48,7 @@ export function SleepSetting({ project }: { project: Project }) {
         />
         {isRefused && instance?.user.is_instance_owner && (
           <p className="field-hint">
-            This instance plays the plan {instance.account.plan}. <Link href="/instance">Its settings</Link> change that.
+            Simulating plan {instance.account.plan}. Change it in the <Link href="/instance">instance settings</Link>.
           </p>
         )}
       </div>

@@ -11,9 +11,9 @@ export function Traffic({ slug }: { slug: string }) {
   const figures = [
     ['Requests', data && formatCompact(data.totals.requests)],
     ['Errors', data && formatPercent(data.totals.error_rate)],
-    ['Median answer', data && formatLatency(data.totals.p50_ms)],
-    ['From the cache', data && (data.cache.hit_ratio === null ? 'None' : formatPercent(data.cache.hit_ratio))],
-    ['Memory now', data && (data.resources ? `${Math.round(data.resources.memory_mb)} MB` : 'None')],
+    ['Median response', data && formatLatency(data.totals.p50_ms)],
+    ['Cache hit rate', data && (data.cache.hit_ratio === null ? 'None' : formatPercent(data.cache.hit_ratio))],
+    ['Memory', data && (data.resources ? `${Math.round(data.resources.memory_mb)} MB` : 'None')],
   ] as const
   return (
     <section className="card" aria-labelledby="traffic">

@@ -6,7 +6,7 @@ import { useApiMutation } from '../../api/use-api-mutation.ts'
 export function useRestart(slug: string) {
   const [, navigate] = useLocation()
   const { mutate, isPending } = useApiMutation('rollbackDeployment', {
-    successMessage: 'Restarting. The running copy serves until the new one is healthy.',
+    successMessage: 'Restarting. The current version stays live until the new one is healthy.',
     onSuccess: ({ deployment_id }) => navigate(`/projects/${slug}/deployments/${deployment_id}`),
   })
   return { isPending, mutate: ({ id }: Deployment) => mutate({ params: { slug, id } }) }

@@ -19,11 +19,11 @@ export default function NewProject() {
   const canPull = useConnection(({ connections, current }) => current.id === localInstanceId && connections.length > 1)
   useEffect(() => () => useDroppedSource.getState().setSource(null), [])
   return (
-    <Dialog open onOpenChange={setOpen} title="New project" description="From a folder, a git address or an archive to a live address.">
+    <Dialog open onOpenChange={setOpen} title="New project" description="Deploy from a folder, a Git URL or an archive.">
       {isPulling ? (
         <PullFromInstance onBack={() => setPulling(false)} onDone={() => setOpen(false)} />
       ) : (
-        <DropZone label="Drop it here" onDropped={setDropped}>
+        <DropZone label="Drop here" onDropped={setDropped}>
           <SourceForm dropped={dropped} onDone={() => setOpen(false)} />
           {canPull && (
             <p className="source-elsewhere">

@@ -29,7 +29,7 @@ export function ProjectsPage() {
   if (data && all.length === 0) return <Welcome />
   return (
     <DropZone
-      label="Drop it to make a project of it"
+      label="Drop to create a project"
       onDropped={(dropped) => {
         setDroppedSource(dropped)
         setNewProjectOpen(true)
@@ -70,10 +70,10 @@ export function ProjectsPage() {
           {data && matches.length === 0 && !search.is_searching && (
             <EmptyState
               icon={Ship}
-              title="No project fits"
+              title="No projects match"
               action={<Button onClick={() => setParams({}, { replace: true })}>Show all projects</Button>}
             >
-              Nothing here has “{query}” in its name, slug or repository.
+              No name, slug or repository contains “{query}”.
             </EmptyState>
           )}
         </div>
@@ -90,12 +90,12 @@ function resultsSummary(search: ReturnType<typeof useProjectSearch>): string {
   if (search.is_searching) return `Searching; ${formatCount(search.matches.length)} so far`
   if (search.is_search) {
     const all = `${formatCount(search.count)} of ${formatCount(search.total)} projects`
-    return search.matches.length < search.count ? `${all}; the newest ${formatCount(search.matches.length)} are here, one more word finds fewer` : all
+    return search.matches.length < search.count
+      ? `${all}; showing the newest ${formatCount(search.matches.length)}. Add a word to narrow the search`
+      : all
   }
   const all = search.all.length
-  return search.hasNextPage
-    ? `The newest ${formatCount(all)} projects; more come as you scroll`
-    : `${formatCount(all)} ${all === 1 ? 'project' : 'projects'}`
+  return search.hasNextPage ? `${formatCount(all)} newest projects; scroll to load more` : `${formatCount(all)} ${all === 1 ? 'project' : 'projects'}`
 }
 
 function formatCount(value: number): string {

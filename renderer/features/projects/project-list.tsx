@@ -121,12 +121,12 @@ function ProjectRowDetails({ project, requests, settled }: Omit<RowProps, 'addre
               <RelativeTime at={shown.created_at} />
               {shown.branch && <span className="truncate">on {shown.branch}</span>}
               {latest && latest.id !== shown.id && latest.target === 'production' && latest.status === 'failed' && (
-                <span className="project-failed">then one failed</span>
+                <span className="project-failed">latest failed</span>
               )}
             </span>
           </>
         )}
-        {shown === null && <span className="text-subtle">No deployment yet</span>}
+        {shown === null && <span className="text-subtle">Not deployed yet</span>}
       </div>
       <Sparkline requests={requests} />
       <div className="project-framework text-muted truncate">{shown?.framework && frameworkName(shown.framework)}</div>

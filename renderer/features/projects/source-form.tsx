@@ -88,7 +88,7 @@ export function SourceForm({
       return
     }
     if (kind === 'archive') {
-      if (!archiveFile) return setArchive({ kind: 'fault', text: 'Choose the archive first.' })
+      if (!archiveFile) return setArchive({ kind: 'fault', text: 'Choose an archive first.' })
       const created = await create.mutateAsync({ body: { name, slug } }).catch(() => null)
       if (!created) return
       void uploadArchive(connection, base, { slug, file: archiveFile.file, type: archiveFile.type, is_new: true })
@@ -116,12 +116,12 @@ export function SourceForm({
   return (
     <form className="source-form" onSubmit={submit}>
       <SegmentedControl
-        label="Where the source is"
+        label="Source"
         value={kind}
         onChange={setKind}
         choices={[
           ...(capabilities.can_deploy_folders ? [{ value: 'folder', text: 'Local folder', icon: FolderOpen } as const] : []),
-          { value: 'git', text: 'Git address', icon: GitBranch },
+          { value: 'git', text: 'Git URL', icon: GitBranch },
           { value: 'archive', text: 'Archive', icon: FileArchive },
           { value: 'sample', text: 'Sample', icon: LifeBuoy },
         ]}
@@ -138,7 +138,7 @@ export function SourceForm({
               <strong className="truncate">{archiveFile.file.name}</strong>
               <span className="text-subtle">{formatBytes(archiveFile.file.size)}</span>
             </div>
-            <IconButton icon={X} label="Take another archive" onClick={() => setArchive(null)} />
+            <IconButton icon={X} label="Remove archive" onClick={() => setArchive(null)} />
           </div>
         ) : (
           <ArchiveDropArea error={archive?.kind === 'fault' ? archive.text : null} onChosen={acceptSource} />
@@ -147,13 +147,13 @@ export function SourceForm({
         <div className="source-line">
           <TextField
             key={kind}
-            label={kind === 'folder' ? 'Folder' : 'Git address'}
+            label={kind === 'folder' ? 'Folder' : 'Git URL'}
             mono
             required
             value={source}
             onChange={({ target }) => setSource(target.value)}
             placeholder={kind === 'folder' ? '/home/me/my-app' : 'https://example.com/me/my-app.git'}
-            hint={kind === 'folder' ? 'Deploys the folder as is, including uncommitted changes.' : 'https, ssh, git or file.'}
+            hint={kind === 'folder' ? 'Deploys the folder as is, including uncommitted changes.' : 'https, ssh, git or file URL.'}
             error={problem?.issueFor(kind === 'folder' ? 'path' : 'repo_url')}
           />
           {kind === 'folder' && pickFolder && <Button onClick={() => void pickFolder().then((path) => path && setSource(path))}>Choose…</Button>}
@@ -193,7 +193,7 @@ export function SourceForm({
         <p className="text-subtle truncate">
           {slug && address ? (
             <>
-              Will be at <span className="mono">{displayUrl(address)}</span>
+              URL: <span className="mono">{displayUrl(address)}</span>
             </>
           ) : (
             'Choose a name to get a URL.'

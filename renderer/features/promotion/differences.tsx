@@ -27,7 +27,7 @@ export function SettingDifferences({
     <section className="promote-part" aria-labelledby="promote-settings">
       <h3 id="promote-settings">Settings</h3>
       {different.length === 0 ? (
-        <p className="text-muted">{isNew ? 'A new project begins with the same.' : 'All of them are the same there.'}</p>
+        <p className="text-muted">{isNew ? 'The new project gets the same settings.' : 'No differences.'}</p>
       ) : (
         <>
           <label className="promote-check">
@@ -39,7 +39,7 @@ export function SettingDifferences({
               }}
               onChange={({ target }) => onChoose(new Set(target.checked ? different.map(({ setting }) => setting) : []))}
             />
-            Take these settings along
+            Copy these settings
           </label>
           <ComparisonTable caption="Settings that differ" names={isNew ? { ...names, to: `${names.to} (a new project)` } : names}>
             {different.map((row) => (
@@ -78,15 +78,15 @@ export function VariableDifferences({
   const missing = different.filter(({ difference }) => difference === 'only_here').map(({ key }) => key)
   return (
     <section className="promote-part" aria-labelledby="promote-variables">
-      <h3 id="promote-variables">Variables, by name</h3>
-      {rows.length === 0 && <p className="text-muted">Neither side has any.</p>}
-      {rows.length > 0 && different.length === 0 && <p className="text-muted">Both have the same names. Their values are not compared.</p>}
+      <h3 id="promote-variables">Variables</h3>
+      {rows.length === 0 && <p className="text-muted">Neither project has variables.</p>}
+      {rows.length > 0 && different.length === 0 && <p className="text-muted">Both projects have the same variables. Values are not compared.</p>}
       {different.length > 0 && (
         <>
           <p className="text-muted">
             {missing.length > 0
-              ? `Only those that you choose go along: their values are then sent from ${names.from} to ${names.to}. What is there keeps its value, and nothing is deleted.`
-              : 'What is there keeps its value, and nothing is deleted.'}
+              ? `Only the variables you select are copied: their values are sent from ${names.from} to ${names.to}. Existing values are kept and nothing is deleted.`
+              : 'Existing values are kept and nothing is deleted.'}
           </p>
           <ComparisonTable caption="Variables that differ" names={names}>
             {different.map(({ key, source, target, difference }) => (
@@ -108,8 +108,8 @@ export function VariableDifferences({
           </ComparisonTable>
           {missing.length > 1 && (
             <div className="row">
-              <Button onClick={() => onChoose(new Set(missing))}>Choose all {missing.length} missing ones</Button>
-              {chosen.size > 0 && <Button onClick={() => onChoose(new Set())}>None</Button>}
+              <Button onClick={() => onChoose(new Set(missing))}>Select all {missing.length} missing</Button>
+              {chosen.size > 0 && <Button onClick={() => onChoose(new Set())}>Clear selection</Button>}
             </div>
           )}
           <UnchangedCount count={rows.length - different.length} what="name" />
@@ -123,7 +123,7 @@ export function PromotionWarnings({ warnings }: { warnings: string[] }) {
   if (warnings.length === 0) return null
   return (
     <section className="promote-part" aria-labelledby="promote-warnings">
-      <h3 id="promote-warnings">Worth knowing</h3>
+      <h3 id="promote-warnings">Before you continue</h3>
       <ul className="promote-warnings">
         {warnings.map((text) => (
           <li key={text}>
@@ -143,7 +143,7 @@ function ComparisonTable({ caption, names, children }: { caption: string; names:
       <thead>
         <tr>
           <th scope="col">
-            <span className="visually-hidden">What</span>
+            <span className="visually-hidden">Name</span>
           </th>
           <th scope="col">{names.from}</th>
           <th scope="col">{names.to}</th>

@@ -37,7 +37,7 @@ export interface TargetProject extends PromotionSide {
 
 export async function loadSourceProject(client: ApiClient, slug: string, deploymentId: string | null, signal: AbortSignal): Promise<SourceProject> {
   const [side, deployment] = await Promise.all([loadSide(client, slug, signal), findDeployment(client, slug, deploymentId, signal)])
-  if (!side.project) throw toProblem(new Error('The project is gone.'))
+  if (!side.project) throw toProblem(new Error('The project no longer exists.'))
   return { ...side, project: side.project, deployment }
 }
 

@@ -47,8 +47,8 @@ export default function PromoteDialog({ slug, name, kind, deploymentId, onOpenCh
       title={kind === 'pull' ? `Pull ${name} to this machine` : `Promote ${name}`}
       description={
         kind === 'pull'
-          ? `What ${from.name} runs is built and run here. You see what differs before anything is done.`
-          : 'What runs here is built and run on another instance. You see what differs before anything is done.'
+          ? `Builds and deploys the current version from ${from.name} on this machine. Review the differences first.`
+          : 'Builds and deploys the current version on another instance. Review the differences first.'
       }
     >
       {targets.length === 0 ? (
@@ -57,14 +57,14 @@ export default function PromoteDialog({ slug, name, kind, deploymentId, onOpenCh
           title="No other instance yet"
           action={
             <Link href="/instances" className="button button-primary">
-              Add an instance
+              Add instance
             </Link>
           }
         >
-          Connect another Homeport, or your hosted account, by its address and a token. Then this app can go there.
+          Connect another Homeport or your hosted account with its URL and a token to promote this app.
         </EmptyState>
       ) : isRunning ? (
-        <p className="text-muted">Something is on its way from this project already. It stands at the top of the page, with the way to end it.</p>
+        <p className="text-muted">A promotion of this project is already in progress. See the top of the page to follow or cancel it.</p>
       ) : (
         <PromoteForm from={from} targets={targets} kind={kind} slug={slug} deploymentId={deploymentId} onDone={() => onOpenChange(false)} />
       )}
@@ -128,7 +128,7 @@ function PromoteForm({ from, targets, kind, slug, deploymentId, onDone }: FormPr
   return (
     <form className="stack promote" onSubmit={submit}>
       <TargetInstanceField legend="Instance" targets={targets} to={to} onTo={setChosenId} />
-      <TargetProjectField connection={to} label="Project there" slug={typed} onSlug={setTyped} hint={targetHint(targetProject?.project)} />
+      <TargetProjectField connection={to} label="Target project" slug={typed} onSlug={setTyped} hint={targetHint(targetProject?.project)} />
       {source.error && <ProblemView problem={toProblem(source.error)} onRetry={() => void source.refetch()} />}
       {target.error && isSettled && <ProblemView problem={toProblem(target.error)} onRetry={() => void target.refetch()} />}
       {sourceProject && <SourceSummary sourceProject={sourceProject} kind={kind} />}
@@ -163,13 +163,13 @@ function SourceSummary({ sourceProject, kind }: { sourceProject: SourceProject; 
       <h3 id="promote-source">{kind === 'pull' ? 'What is pulled' : 'What is promoted'}</h3>
       {!is_instance && project.repo_url !== null ? (
         <p>
-          The head of <code>{project.repo_branch}</code> of <code>{project.repo_url}</code>: this instance gives away no sources, so the project is
-          made from its repository. What a private repository asks for does not come along.
+          The latest commit of <code>{project.repo_branch}</code> of <code>{project.repo_url}</code>: this instance does not provide sources, so the
+          project is created from its repository. Credentials of a private repository are not copied.
         </p>
       ) : deployment ? (
         <DeploymentLine deployment={deployment} />
       ) : (
-        <p className="text-muted">Nothing yet.</p>
+        <p className="text-muted">No deployment yet.</p>
       )}
     </section>
   )
@@ -203,9 +203,9 @@ function blockingReason(sourceProject: SourceProject, targetProject: TargetProje
   const source = toPromotionSource(sourceProject, null)
   if (!source)
     return sourceProject.is_instance
-      ? 'Nothing of this project was ever ready: deploy it first, then it can go elsewhere.'
-      : `${fromName} gives away no sources, and this project has no git address: it cannot be had from there. Deploy it from where its source is.`
+      ? 'This project has no ready deployment. Deploy it first.'
+      : `${fromName} does not provide sources and this project has no Git URL, so it cannot be copied from there. Deploy it from its source instead.`
   if (source.kind === 'git' && targetProject.project && targetProject.project.repo_url !== source.repo_url)
-    return `The project ${targetProject.project.slug} is not connected to that repository. Take another slug, and a new project is made from it.`
+    return `The project ${targetProject.project.slug} is not connected to that repository. Choose another slug to create a new project.`
   return null
 }

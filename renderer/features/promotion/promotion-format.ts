@@ -19,12 +19,12 @@ export const settingLabels: Record<SettingName, string> = {
 export function formatSetting({ setting }: SettingComparison, value: SettingComparison['source']): string {
   if (typeof value === 'boolean') return value ? 'on' : 'off'
   if (setting === 'memory_limit_mb') return `${value} MB`
-  if (value === 'auto') return 'found in the source'
+  if (value === 'auto') return 'detected'
   return value === '' ? 'none' : String(value)
 }
 
 export function formatEnvironments(has: EnvVar['environment'][]): string {
-  if (has.length === 0) return 'not there'
+  if (has.length === 0) return 'not set'
   // A variable of both is one thing, one of each is another.
   return has.map(environmentLabel).join('; ')
 }
@@ -35,22 +35,22 @@ export function promotionWarnings(source: SourceProject, target: TargetProject, 
   const plan = plans[target.plan]
   const warnings: string[] = []
   if (!project && target.is_full)
-    warnings.push(`The plan ${target.plan} on ${names.to} holds ${plan.projects} projects, and it is full: a new one may be refused.`)
+    warnings.push(`The ${target.plan} plan on ${names.to} allows ${plan.projects} projects and the limit is reached: creating another may fail.`)
   if (project && target.follows_pushes)
     warnings.push(
-      `${project.name} on ${names.to} follows the branch ${project.repo_branch} of ${project.repo_url ?? 'a repository'}: the next push deploys over this.`,
+      `${project.name} on ${names.to} follows the branch ${project.repo_branch} of ${project.repo_url ?? 'a repository'}: the next push replaces this deployment.`,
     )
   if (source.project.always_warm && !plan.always_warm)
-    warnings.push(`The plan ${target.plan} on ${names.to} keeps no app always warm: there it may sleep.`)
+    warnings.push(`The ${target.plan} plan on ${names.to} does not include always warm: the app may sleep there.`)
   if (source.project.memory_limit_mb > plan.memory_mb)
-    warnings.push(`The plan ${target.plan} on ${names.to} gives at most ${plan.memory_mb} MB of memory; that is what it gets.`)
+    warnings.push(`The ${target.plan} plan on ${names.to} allows at most ${plan.memory_mb} MB of memory, so the app gets that.`)
   if (source.has_database)
     warnings.push(
       target.has_database
-        ? `Each has a database of its own: nothing of the one on ${names.from} goes along.`
-        : `The database on ${names.from} does not go along, and there is none on ${names.to}: make one there before the app asks for it.`,
+        ? `Each project has its own database: no data is copied from ${names.from}.`
+        : `The database on ${names.from} is not copied and there is none on ${names.to}: create one there before the app needs it.`,
     )
-  if (source.domains.length > 0) warnings.push(`Its domains stay where they are: ${formatList(source.domains)}.`)
+  if (source.domains.length > 0) warnings.push(`Domains are not moved: ${formatList(source.domains)}.`)
   if (source.runtime !== null && target.runtime !== null && source.runtime !== target.runtime)
     warnings.push(
       `It runs ${runtimeLabels[source.runtime]} on ${names.from} and ${runtimeLabels[target.runtime]} on ${names.to}: Node and system packages may differ.`,

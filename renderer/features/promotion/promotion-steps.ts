@@ -72,7 +72,7 @@ export const promotionSteps: Record<PromotionStepName, PromotionStepHandler> = {
     const onBytes = (bytes: number) => onProgress(bytes, null)
     done.archive = await fetchFile(url, { signal, max_bytes: limits.upload.packed_bytes, onProgress: onBytes }).catch((error: unknown) => {
       if (!(error instanceof ApiProblem) || error.code !== 'route_not_found') throw error
-      throw new ApiProblem('source_not_found', 'That instance is of a version that gives no sources away. Update it, then try again.', error)
+      throw new ApiProblem('source_not_found', 'The version of that instance does not provide sources. Update it, then try again.', error)
     })
     return { note: '' }
   },
@@ -96,7 +96,7 @@ export const promotionSteps: Record<PromotionStepName, PromotionStepHandler> = {
       if (requested_mb !== undefined && project.memory_limit_mb < requested_mb)
         return { note: `the plan there allows ${project.memory_limit_mb} MB`, project }
     }
-    const note = new_name === null ? (done.is_changed ? 'settings changed' : 'left as it is') : 'made'
+    const note = new_name === null ? (done.is_changed ? 'settings changed' : 'unchanged') : 'created'
     return project ? { note, project } : { note }
   },
 

@@ -44,11 +44,11 @@ function PromotionCard({ promotion }: { promotion: Promotion }) {
           {(state === 'failed' || state === 'cut') && (
             <>
               <Button icon={RotateCw} kind="primary" onClick={promotion.retry}>
-                {state === 'failed' ? 'Try again' : promotion.is_given_up ? 'Take it back' : 'Go on'}
+                {state === 'failed' ? 'Try again' : promotion.is_given_up ? 'Undo' : 'Resume'}
               </Button>
               {!promotion.is_given_up && (
                 <Button icon={X} onClick={promotion.cancel}>
-                  Give up
+                  Undo changes
                 </Button>
               )}
             </>
@@ -62,7 +62,7 @@ function PromotionCard({ promotion }: { promotion: Promotion }) {
                   navigate(`~${instanceBasePath(to.id)}/projects/${to.slug}/deployments/${encodeURIComponent(deployment_id ?? '')}`)
                 }}
               >
-                See it being built
+                View build
               </Button>
               <Button icon={X} onClick={() => remove(promotion.key)}>
                 Dismiss
@@ -80,7 +80,7 @@ function PromotionCard({ promotion }: { promotion: Promotion }) {
           </li>
         ))}
       </ol>
-      {state === 'undoing' && <Progress label={`Taking back what was done on ${to.name}`} />}
+      {state === 'undoing' && <Progress label={`Undoing changes on ${to.name}`} />}
       {running && state === 'running' && (
         <Progress
           label={runningStepLabel(running.name, to.name)}
@@ -91,17 +91,17 @@ function PromotionCard({ promotion }: { promotion: Promotion }) {
       {state === 'cut' && (
         <p role="status">
           {promotion.is_given_up
-            ? `The page was closed while what was done on ${to.name} was being taken back.`
-            : `The page was closed while this was under way. ${completedSummary(done)}Go on from here, or give up: that takes back what was done on ${to.name}.`}
+            ? `The page was closed while changes on ${to.name} were being undone.`
+            : `The page was closed while this was in progress. ${completedSummary(done)}Resume, or undo the changes on ${to.name}.`}
         </p>
       )}
-      {state === 'done' && <p role="status">{`It has arrived; ${to.slug} is being built on ${to.name}.`}</p>}
+      {state === 'done' && <p role="status">{`Done. ${to.slug} is being built on ${to.name}.`}</p>}
       {problem && (
         <>
           <p>
-            {failed ? `${promotionStepLabels[failed.name]}: this did not work. ` : `What was done on ${to.name} could not be taken back. `}
+            {failed ? `${promotionStepLabels[failed.name]}: failed. ` : `Could not undo the changes on ${to.name}. `}
             {completedSummary(done)}
-            {failed && 'Another try goes on from here; giving up takes back what was done.'}
+            {failed && 'Try again to continue from here, or undo the changes.'}
           </p>
           <ProblemView problem={problem} />
         </>
@@ -136,10 +136,10 @@ function runningStepLabel(name: PromotionStepName, to: string): string {
 }
 
 function completedSummary(done: Promotion['steps']): string {
-  return done.length === 0 ? '' : `Done already: ${done.map(({ name, note }) => completedStepLabel(name, note)).join(', ')}. `
+  return done.length === 0 ? '' : `Completed: ${done.map(({ name, note }) => completedStepLabel(name, note)).join(', ')}. `
 }
 
 function completedStepLabel(name: PromotionStepName, note: string): string {
-  if (name === 'source') return 'the source is fetched'
+  if (name === 'source') return 'source fetched'
   return note === '' ? promotionStepLabels[name].toLowerCase() : `${promotionStepLabels[name].toLowerCase()} (${note})`
 }

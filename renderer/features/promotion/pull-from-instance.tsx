@@ -24,10 +24,10 @@ export function PullFromInstance({ onBack, onDone }: { onBack: () => void; onDon
       <TargetInstanceField legend="Instance" targets={connections} to={from} onTo={setChosenId} />
       <TargetProjectField
         connection={from}
-        label="Project there"
+        label="Source project"
         slug={slug}
         onSlug={setSlug}
-        hint="By its slug. What differs there is shown before anything is done."
+        hint="Its slug. You can review the differences first."
       />
       <footer className="dialog-footer">
         <Button onClick={onBack}>Back</Button>

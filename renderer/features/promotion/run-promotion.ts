@@ -16,7 +16,7 @@ export function startPromotion(from: InstanceConnection, to: InstanceConnection,
   void acquirePromotionLock(key, { ifAvailable: true }).then((release) => {
     if (release) createPromotion({ from, to, request, release }).retry()
     else {
-      const text = `Another window of the dashboard brings ${request.from.slug} elsewhere already.`
+      const text = `Another dashboard window is already promoting ${request.from.slug}.`
       useUi.getState().showToast({ kind: 'failed', text, request_id: null, of: from.id })
     }
   })
@@ -155,7 +155,7 @@ function createPromotion({
       if (done.is_made) removeProject(to.cache, request.to.slug)
       finish()
       remove(key)
-      useUi.getState().showToast({ kind: 'done', text: `Canceled. ${to.name} is as it was before.`, request_id: null, of: from.id })
+      useUi.getState().showToast({ kind: 'done', text: `Canceled. ${to.name} was not changed.`, request_id: null, of: from.id })
     } catch (error) {
       update({ state: 'failed', problem: toProblem(error) })
     }

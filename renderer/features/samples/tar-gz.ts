@@ -18,7 +18,7 @@ function createTarHeader(path: string, size: number): Uint8Array<ArrayBuffer> {
   const buffer = new Uint8Array(blockSize)
   const writeText = (at: number, text: string) => buffer.set(new TextEncoder().encode(text), at)
   const octal = (value: number, digits: number) => `${value.toString(8).padStart(digits, '0')}\0`
-  if (new TextEncoder().encode(path).length > 100) throw new Error(`${path} is too long a name for this kind of archive.`)
+  if (new TextEncoder().encode(path).length > 100) throw new Error(`The path ${path} is too long for a tar archive.`)
   writeText(0, path)
   writeText(100, octal(0o644, 7))
   writeText(108, octal(0, 7))

@@ -32,7 +32,7 @@ export function DeviceFrames({ slug, deployment, address }: { slug: string; depl
       ) : (
         <div className="device-stage">{frames}</div>
       )}
-      {desktop === null && mobile === null && <figcaption className="text-subtle">No picture of it yet</figcaption>}
+      {desktop === null && mobile === null && <figcaption className="text-subtle">No screenshot yet</figcaption>}
     </figure>
   )
 }

@@ -32,7 +32,7 @@ export function SignIn() {
     } catch (error) {
       const problem = toProblem(error)
       setMessage(
-        problem.status === 401 ? 'Not yet: this browser has no session. Open the link that the command printed, in this browser.' : problem.message,
+        problem.status === 401 ? 'This browser is not signed in yet. Open the link that the command printed in this browser.' : problem.message,
       )
     }
     setBusy(false)
@@ -46,17 +46,19 @@ export function SignIn() {
         <h1>Sign in to Homeport</h1>
         <PasswordForm onSignedIn={enterDashboard} />
         <p className="text-subtle">
-          Forgotten? <a href="/forgot">Choose another password</a>
+          Forgot your password? <a href="/forgot">Reset it</a>
         </p>
-        {isUnencrypted() && <p className="text-subtle">This connection is not encrypted: sign in over networks that you trust.</p>}
-        <h2>Or by a link</h2>
-        <p className="text-muted">No password set, or on the machine itself? A link signs you in. Ask for one where this instance runs:</p>
+        {isUnencrypted() && <p className="text-subtle">This connection is not encrypted: sign in only over networks that you trust.</p>}
+        <h2>Sign in with a link</h2>
+        <p className="text-muted">
+          No password yet, or on the machine itself? Run this command on the machine of this instance to get a sign-in link:
+        </p>
         <p className="command">
           <code>{command}</code>
-          <CopyButton text={command} label="Copy the command" />
+          <CopyButton text={command} label="Copy command" />
         </p>
         <p className="text-subtle">
-          It opens the dashboard, or prints a link that works once. On somebody else’s instance, ask its owner for a link.
+          It opens the dashboard or prints a link that works once. If the instance is not yours, ask its owner for a link.
         </p>
         <Button busy={busy} onClick={() => void checkSession()}>
           I have opened the link

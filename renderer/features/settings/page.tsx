@@ -38,7 +38,7 @@ function ProjectSettingsForm({ project }: { project: Project }) {
     onSuccess({ project: updated }) {
       const requested_mb = changes.memory_limit_mb
       if (requested_mb !== undefined && updated.memory_limit_mb < requested_mb) {
-        showToast({ kind: 'failed', text: `The plan allows ${updated.memory_limit_mb} MB; that is what was set.`, request_id: null })
+        showToast({ kind: 'failed', text: `Memory was set to ${updated.memory_limit_mb} MB, the limit of your plan.`, request_id: null })
       } else showToast({ kind: 'done', text: 'Settings saved.', request_id: null })
       setSaved(Object.keys(changes).some((name) => !immediateSettings.includes(name)))
       setChanges({})
@@ -62,7 +62,7 @@ function ProjectSettingsForm({ project }: { project: Project }) {
     value: draft[name] === autoDetect ? '' : draft[name],
     onChange: ({ target }: { target: HTMLInputElement }) => change({ [name]: target.value === '' ? autoDetect : target.value }),
     error: save.error?.issueFor(name),
-    placeholder: latest?.framework ? `Found in the source (${frameworkName(latest.framework)})` : 'Found in the source',
+    placeholder: latest?.framework ? `Detected (${frameworkName(latest.framework)})` : 'Detected',
     mono: true,
   })
   const submit = (event: FormEvent) => {
@@ -76,7 +76,7 @@ function ProjectSettingsForm({ project }: { project: Project }) {
         {saved && !dirty && <RedeployNotice project={project} />}
         <Section title="Project">
           <TextField label="Name" required {...textField('name')} />
-          <TextField label="Slug" mono value={project.slug} disabled readOnly hint="It is part of the address and stays as it is." />
+          <TextField label="Slug" mono value={project.slug} disabled readOnly hint="Part of the URL; cannot be changed." />
         </Section>
         <Section title="Source">
           <TextField
@@ -86,25 +86,25 @@ function ProjectSettingsForm({ project }: { project: Project }) {
             onChange={({ target }) => change({ repo_url: target.value.trim() === '' ? null : target.value.trim() })}
             error={save.error?.issueFor('repo_url')}
             placeholder="None"
-            hint="Empty: the project is deployed from folders."
+            hint="Leave empty to deploy from folders."
           />
-          <TextField label="Branch" mono required {...textField('repo_branch')} hint="What production is built from." />
+          <TextField label="Branch" mono required {...textField('repo_branch')} hint="Production is built from this branch." />
           <TextField
             label="Root directory"
             mono
             required
             {...textField('root_directory')}
-            hint="Where the app lies in the repository; . is its top."
+            hint="The app’s folder in the repository; . is the root."
           />
         </Section>
-        <Section title="Build" about="Left empty, each is found in the source; the build log says what was found and why.">
+        <Section title="Build" about="Leave empty to detect from the source. The build log shows what was detected and why.">
           <TextField label="Node version" {...detectedField('node_version')} />
           <TextField label="Install command" {...detectedField('install_command')} />
           <TextField label="Build command" {...detectedField('build_command')} />
         </Section>
-        <Section title="Run time">
+        <Section title="Runtime">
           <TextField
-            label="Memory, in MB"
+            label="Memory (MB)"
             type="number"
             min={limits.memory_mb.min}
             max={limits.memory_mb.max}
@@ -112,25 +112,25 @@ function ProjectSettingsForm({ project }: { project: Project }) {
             value={Number.isNaN(draft.memory_limit_mb) ? '' : draft.memory_limit_mb}
             onChange={({ target }) => change({ memory_limit_mb: target.valueAsNumber })}
             error={save.error?.issueFor('memory_limit_mb')}
-            hint={`${limits.memory_mb.min} to ${limits.memory_mb.max}. An app that needs more is stopped and says so.`}
+            hint={`${limits.memory_mb.min} to ${limits.memory_mb.max}. An app that exceeds it is stopped.`}
           />
           <SwitchField
             label="Always warm"
-            hint="Does not sleep when nobody asks for it. Left off, it sleeps after a while without a request and wakes with the next one."
+            hint="Never sleeps. When off, the app sleeps when idle and wakes with the next request."
             error={save.error?.code === 'paid_plan_required' ? save.error.message : undefined}
             checked={draft.always_warm}
             onChange={(always_warm) => change({ always_warm })}
           />
           <SwitchField
             label="Edge cache"
-            hint="Keeps what the app marks as cacheable at the edge."
+            hint="Caches responses that the app marks as cacheable."
             checked={draft.caching_enabled}
             onChange={(caching_enabled) => change({ caching_enabled })}
           />
         </Section>
         {save.error && save.error.issues.length === 0 && save.error.code !== 'paid_plan_required' && <ProblemView problem={save.error} />}
         <div className={`save-bar ${dirty ? 'save-bar-on' : ''}`} aria-live="polite">
-          <span className="text-muted">{dirty ? 'There are changes that are not saved.' : 'Everything is saved.'}</span>
+          <span className="text-muted">{dirty ? 'Unsaved changes' : 'All changes saved'}</span>
           <Button
             disabled={!dirty}
             onClick={() => {
@@ -171,9 +171,9 @@ function RedeployNotice({ project }: { project: Project }) {
   if (!project.is_connected || project.status === 'created') return null
   return (
     <div className="card redeploy" role="status">
-      <p>Saved. Changes of source, build and run time take effect with the next deployment.</p>
+      <p>Saved. Changes to source, build and runtime take effect with the next deployment.</p>
       <Button busy={deploy.isPending} onClick={() => deploy.mutate({ params: { slug: project.slug } })}>
-        Deploy now
+        Redeploy
       </Button>
     </div>
   )
@@ -184,17 +184,17 @@ function DeleteProjectSection({ project }: { project: Project }) {
   const [, navigate] = useLocation()
   const remove = useApiMutation('deleteProject', {
     hidesErrorToast: true,
-    successMessage: `${project.name} is deleted.`,
+    successMessage: `${project.name} deleted.`,
     onSuccess: () => navigate('/'),
   })
   return (
     <section className="card danger" aria-labelledby="danger">
       <div>
-        <h2 id="danger">Delete this project</h2>
-        <p className="text-muted">Its app stops at once; deployments, builds and logs are gone for good. The source stays where it is.</p>
+        <h2 id="danger">Delete project</h2>
+        <p className="text-muted">The app stops immediately. Deployments, builds and logs are permanently deleted; your source is not affected.</p>
       </div>
       <Button kind="danger" onClick={() => setConfirming(true)}>
-        Delete…
+        Delete project…
       </Button>
       <ConfirmByNameDialog
         open={isConfirming}
@@ -203,9 +203,9 @@ function DeleteProjectSection({ project }: { project: Project }) {
           setConfirming(open)
         }}
         title={`Delete ${project.name}?`}
-        description="There is no way back."
+        description="This cannot be undone."
         name={project.slug}
-        action="Delete the project"
+        action="Delete project"
         busy={remove.isPending}
         onConfirm={() => remove.mutate({ params: { slug: project.slug } })}
       >

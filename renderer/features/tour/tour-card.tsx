@@ -38,7 +38,7 @@ export default function TourCard({ slug }: { slug: string }) {
         <span className="tour-count">
           {completed.length} of {steps.length}
         </span>
-        <IconButton icon={X} label="Close the first steps" onClick={close} />
+        <IconButton icon={X} label="Close first steps" onClick={close} />
       </header>
       <ol className="tour-steps">
         {steps.map((step) => (
@@ -59,11 +59,11 @@ export default function TourCard({ slug }: { slug: string }) {
       <p className="tour-foot text-muted">
         {isComplete ? (
           <>
-            That was all of them. <Button onClick={close}>Close the list</Button>
+            All done. <Button onClick={close}>Close</Button>
           </>
         ) : (
           <>
-            Each ticks itself when it has happened. What else there is: <Link href="/help">Help</Link>
+            Steps complete automatically. Learn more in <Link href="/help">Help</Link>
           </>
         )}
       </p>

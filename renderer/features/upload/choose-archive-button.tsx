@@ -16,7 +16,7 @@ export function ChooseArchiveButton({ children, onChosen }: { children: string; 
         type="file"
         hidden
         accept={acceptedFiles}
-        aria-label="The archive"
+        aria-label="Archive"
         onChange={({ target }) => {
           const files = [...(target.files ?? [])]
           target.value = ''

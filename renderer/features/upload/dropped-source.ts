@@ -13,11 +13,11 @@ const packHint = 'Pack the project as a .zip or .tar.gz.'
 /** One archive, by its first bytes and its size; or in one sentence why it cannot be taken. */
 export async function inspectFiles(files: readonly File[]): Promise<DroppedSource> {
   const [file] = files
-  if (!file) return rejected('There was no file in that.')
-  if (files.length > 1) return rejected(`These are ${files.length} files. Pack them into one .zip or .tar.gz, and drop that.`)
+  if (!file) return rejected('No file was dropped.')
+  if (files.length > 1) return rejected(`You dropped ${files.length} files. Pack them into one .zip or .tar.gz first.`)
   const name = `“${file.name}”`
   if (file.size > limits.upload.packed_bytes)
-    return rejected(`${name} is larger than ${limits.upload.packed_bytes / 2 ** 20} MiB. Leave out what a build makes again, such as node_modules.`)
+    return rejected(`${name} is larger than ${limits.upload.packed_bytes / 2 ** 20} MiB. Leave out generated folders, such as node_modules.`)
   if (file.size === 0) return rejected(`${name} is empty.`)
   const head = await file
     .slice(0, 262)
@@ -29,7 +29,7 @@ export async function inspectFiles(files: readonly File[]): Promise<DroppedSourc
   if (!head) return rejected(`${name} cannot be read. If it is a folder, pack it as a .zip first.`)
   if (head[0] === 0x50 && head[1] === 0x4b) return { kind: 'archive', file, type: 'application/zip' }
   if (head[0] === 0x1f && head[1] === 0x8b) return { kind: 'archive', file, type: 'application/gzip' }
-  if (String.fromCharCode(...head.slice(257)) === 'ustar') return rejected(`${name} is a .tar that is not compressed. Compress it with gzip.`)
+  if (String.fromCharCode(...head.slice(257)) === 'ustar') return rejected(`${name} is an uncompressed .tar. Compress it with gzip.`)
   return rejected(`${name} is neither a .zip nor a .tar.gz. ${packHint}`)
 }
 
@@ -39,14 +39,14 @@ export function inspectDrop({ items, files }: DataTransfer, getPathForFile: ((fi
   const all = [...files]
   const folder = [...items].map((item) => item.webkitGetAsEntry()).find((entry) => entry?.isDirectory)
   if (!folder) return inspectFiles(all)
-  if (all.length > 1) return Promise.resolve(rejected('Drop one folder, or one archive.'))
+  if (all.length > 1) return Promise.resolve(rejected('Drop one folder or one archive.'))
   const path = getPathForFile && all[0] ? getPathForFile(all[0]) : null
   if (path !== null) return Promise.resolve({ kind: 'folder', path })
   return Promise.resolve(
     rejected(
       getPathForFile
-        ? `The place of “${folder.name}” cannot be told. Choose the folder by its button instead.`
-        : `“${folder.name}” is a folder, and a browser sends files only. Pack it as a .zip and drop that, or run \`npx homeport deploy\` in it.`,
+        ? `The path of “${folder.name}” is not available. Use the Choose button to select the folder.`
+        : `“${folder.name}” is a folder, and browsers can upload only files. Pack it as a .zip first, or run \`npx homeport deploy\` in it.`,
     ),
   )
 }

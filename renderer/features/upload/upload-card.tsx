@@ -27,7 +27,7 @@ export function UploadCard({
     return (
       <section className="card upload-card" aria-label="Upload">
         {isSent ? (
-          <Progress label={`Checking ${transfer.name}`} text={`${formatTransfer(transfer)}. It is checked before anything is built.`} />
+          <Progress label={`Checking ${transfer.name}`} text={`${formatTransfer(transfer)}. Verifying before the build…`} />
         ) : (
           <Progress label={`Uploading ${transfer.name}`} value={transfer.sent / transfer.total} text={formatTransfer(transfer)} />
         )}
@@ -46,7 +46,7 @@ export function UploadCard({
       <CircleAlert size={18} aria-hidden />
       <div>
         <p className="problem-text">
-          {name && `${name} was not taken. `}
+          {name && `${name} was rejected. `}
           <Prose text={problem.message} />
         </p>
         {problem instanceof ApiProblem && (
@@ -73,7 +73,7 @@ export function UploadCard({
 
 /** For those who listen: a word now and then, not at every percent. */
 function announcement({ name, sent, total }: Transfer): string {
-  if (sent >= total) return `${name} is sent, and is being checked.`
+  if (sent >= total) return `${name} is uploaded and is being checked.`
   const quarter = Math.floor((sent / total) * 4)
-  return quarter === 0 ? `Uploading ${name}.` : `${quarter * 25} percent of ${name} is sent.`
+  return quarter === 0 ? `Uploading ${name}.` : `${quarter * 25} percent of ${name} uploaded.`
 }

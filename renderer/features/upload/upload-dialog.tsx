@@ -25,8 +25,13 @@ export function UploadArchiveDialog({
     onOpenChange(false)
   }
   return (
-    <Dialog open onOpenChange={onOpenChange} title={`Upload to ${name}`} description="What serves now goes on serving until the new version answers.">
-      <DropZone label="Drop it here" onDropped={acceptSource}>
+    <Dialog
+      open
+      onOpenChange={onOpenChange}
+      title={`Upload to ${name}`}
+      description="No downtime: the current version stays live until the new one is healthy."
+    >
+      <DropZone label="Drop here" onDropped={acceptSource}>
         <ArchiveDropArea error={error} onChosen={acceptSource} />
       </DropZone>
     </Dialog>
@@ -41,8 +46,8 @@ export function ArchiveDropArea({ error, onChosen }: { error: string | null; onC
       <p>
         <strong>Drop a .zip or .tar.gz here</strong>
       </p>
-      <p className="text-subtle">Up to {limits.upload.packed_bytes / 2 ** 20} MiB. Folders that tools make, such as node_modules, are left out.</p>
-      <ChooseArchiveButton onChosen={onChosen}>Choose a file…</ChooseArchiveButton>
+      <p className="text-subtle">Up to {limits.upload.packed_bytes / 2 ** 20} MiB. Generated folders, such as node_modules, are ignored.</p>
+      <ChooseArchiveButton onChosen={onChosen}>Choose file…</ChooseArchiveButton>
       {error !== null && (
         <p className="field-error" role="alert">
           <Prose text={error} />

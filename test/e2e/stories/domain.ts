@@ -13,9 +13,9 @@ export async function buyDomain(story: StoryContext): Promise<void> {
   const addresses = recordRequestUrls(dashboard)
   await goTo(story, 'projects/pier')
   await inputDriver.openTab('Domains', 'domains names of this project')
-  await inputDriver.press(dashboard.getByRole('button', { name: 'Buy a domain…' }))
+  await inputDriver.press(dashboard.getByRole('button', { name: 'Buy domain…' }))
   const searching = dashboard.getByRole('dialog', { name: 'Buy a domain' })
-  await inputDriver.fill(searching.getByLabel('Name to look for'), name)
+  await inputDriver.fill(searching.getByLabel('Domain or word'), name)
   await inputDriver.press(searching.getByRole('button', { name: 'Search' }))
   const offers = searching.getByRole('list', { name: 'Offers' }).getByRole('listitem')
   await expect(offers.first()).toContainText(name)
@@ -24,10 +24,10 @@ export async function buyDomain(story: StoryContext): Promise<void> {
   await inputDriver.press(offers.first().getByRole('button', { name: `Choose ${name}` }))
 
   const buying = dashboard.getByRole('dialog', { name: `Buy ${name}` })
-  await inputDriver.choose(buying.getByLabel('For how long'), '2 years')
-  await inputDriver.press(buying.getByRole('switch', { name: 'Renew by itself' }))
-  await inputDriver.press(buying.getByRole('switch', { name: 'Name who it is registered for' }))
-  const registrant = buying.getByRole('group', { name: 'Registered for' })
+  await inputDriver.choose(buying.getByLabel('Registration period'), '2 years')
+  await inputDriver.press(buying.getByRole('switch', { name: 'Renew automatically' }))
+  await inputDriver.press(buying.getByRole('switch', { name: 'Add registrant details' }))
+  const registrant = buying.getByRole('group', { name: 'Registrant' })
   for (const [label, text] of [
     ['Full name', 'Ada Harbour'],
     ['Email', 'ada@example.com'],
@@ -35,30 +35,30 @@ export async function buyDomain(story: StoryContext): Promise<void> {
     ['Street and number', 'Am Kai 1'],
     ['Postal code', '10115'],
     ['City', 'Berlin'],
-    ['Country, as two letters', 'DE'],
+    ['Country code (two letters)', 'DE'],
   ] as const)
     await inputDriver.fill(registrant.getByLabel(label), text)
-  await inputDriver.press(buying.getByRole('button', { name: 'Take it' }))
+  await inputDriver.press(buying.getByRole('button', { name: 'Get domain' }))
   await expect(buying.getByText(`${name} is yours until`)).toBeVisible()
   expect((await platform.fetchEdge(name)).body).toContain('The pier')
   await inputDriver.press(buying.getByRole('button', { name: 'Done' }))
   await inputDriver.expectClosed(buying)
   const row = dashboard.getByRole('list', { name: 'Domains' }).getByRole('listitem')
-  await expect(row).toContainText('Leads here')
+  await expect(row).toContainText('Verified')
   await expect(row).toContainText('Ends')
   const [bought] = (await platform.api<{ domains: Domain[] }>('GET', '/v1/projects/pier/domains')).body.domains
   expect(bought).toMatchObject({ hostname: name, status: 'verified', auto_renew: false })
 
   // Bought, it is nobody’s to buy any more.
-  await inputDriver.press(dashboard.getByRole('button', { name: 'Buy a domain…' }))
-  await inputDriver.fill(searching.getByLabel('Name to look for'), name)
+  await inputDriver.press(dashboard.getByRole('button', { name: 'Buy domain…' }))
+  await inputDriver.fill(searching.getByLabel('Domain or word'), name)
   await dashboard.keyboard.press('Enter')
   await expect(offers.first()).toContainText('Taken')
   await dashboard.keyboard.press('Escape')
   await inputDriver.expectClosed(searching)
   await expect(dashboard).toHaveURL(/\/domains$/)
 
-  const menu = row.getByRole('button', { name: `What to do with ${name}` })
+  const menu = row.getByRole('button', { name: `Actions for ${name}` })
   await inputDriver.pick(menu, 'Registration…')
   const about = dashboard.getByRole('dialog', { name, exact: true })
   await expect(about).toContainText('local')
@@ -66,27 +66,27 @@ export async function buyDomain(story: StoryContext): Promise<void> {
   await inputDriver.press(about.getByRole('button', { name: 'Close' }).first())
   await inputDriver.expectClosed(about)
 
-  await inputDriver.pick(menu, 'Take it to another registrar…')
+  await inputDriver.pick(menu, 'Transfer to another registrar…')
   await inputDriver.press(
-    dashboard.getByRole('dialog', { name: `Take ${name} to another registrar?` }).getByRole('button', { name: 'Show the code' }),
+    dashboard.getByRole('dialog', { name: `Transfer ${name} to another registrar?` }).getByRole('button', { name: 'Start transfer' }),
   )
-  const code = dashboard.getByRole('dialog', { name: `The code for ${name}` })
+  const code = dashboard.getByRole('dialog', { name: `Transfer code for ${name}` })
   await inputDriver.press(code.getByRole('button', { name: 'Copy the code' }))
   await expect.poll(() => readClipboard(dashboard)).toMatch(/^\S{8,}$/)
   const secret = await readClipboard(dashboard)
   await expect(code).toContainText(secret)
   await inputDriver.press(code.getByRole('button', { name: 'Done' }))
   await inputDriver.expectClosed(code)
-  await expect(row).toContainText('Moves away')
+  await expect(row).toContainText('Transferring out')
   expect(await dashboard.content()).not.toContain(secret)
   expect((await platform.fetchEdge(name)).status).toBe(404)
 
   // Who thinks again keeps it.
-  await inputDriver.pick(menu, 'Keep it here…')
-  const keeping = dashboard.getByRole('dialog', { name: `Keep ${name}?` })
+  await inputDriver.pick(menu, 'Cancel transfer…')
+  const keeping = dashboard.getByRole('dialog', { name: `Cancel the transfer of ${name}?` })
   await inputDriver.press(keeping.getByRole('button', { name: 'Cancel' }))
   await inputDriver.expectClosed(keeping)
-  await expect(row).toContainText('Leads here')
+  await expect(row).toContainText('Verified')
   expect((await platform.fetchEdge(name)).body).toContain('The pier')
   for (const private_ of [secret, 'Ada', 'ada@example.com']) {
     expect(addresses.filter((address) => address.includes(private_))).toEqual([])

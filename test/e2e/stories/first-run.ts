@@ -20,12 +20,12 @@ export async function completeFirstRun(story: StoryContext): Promise<void> {
     await expect(folder).toHaveValue(repository.folder)
   } else {
     await expect(dashboard.getByRole('button', { name: 'Choose…', exact: true })).toHaveCount(0)
-    await inputDriver.press(dashboard.getByRole('radio', { name: 'Git address' }))
-    await inputDriver.fill(dashboard.getByRole('textbox', { name: 'Git address' }), repository.url)
+    await inputDriver.press(dashboard.getByRole('radio', { name: 'Git URL' }))
+    await inputDriver.fill(dashboard.getByRole('textbox', { name: 'Git URL' }), repository.url)
   }
   await inputDriver.fill(dashboard.getByRole('textbox', { name: 'Name', exact: true }), 'My Grand Café')
   await expect(dashboard.getByLabel('Slug')).toHaveValue('my-grand-cafe')
-  await expect(dashboard.getByText(/Will be at my-grand-cafe\.localhost:\d+/)).toBeVisible()
+  await expect(dashboard.getByText(/URL:  my-grand-cafe\.localhost:\d+/)).toBeVisible()
   await inputDriver.press(dashboard.getByRole('button', { name: 'Deploy', exact: true }))
 
   await expect(dashboard).toHaveURL(/\/projects\/my-grand-cafe\/deployments\/dpl_/)

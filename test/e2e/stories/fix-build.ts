@@ -18,14 +18,14 @@ export async function fixBrokenBuild(story: StoryContext): Promise<void> {
   await expect(failure.locator('.failure-line')).toContainText('cannot find ./prices.ts')
   await expect(failure).toContainText('build_failed')
   await expect(dashboard.locator('.timeline-step-failed')).toContainText('Build')
-  await inputDriver.press(failure.getByRole('button', { name: 'Show it in the log' }))
+  await inputDriver.press(failure.getByRole('button', { name: 'Show in log' }))
   await expect(dashboard.locator('.log-marked')).toContainText('cannot find ./prices.ts')
   await expect(dashboard.locator('.log-marked')).toBeInViewport()
   const broken = dashboard.url()
 
   // What served before goes on serving, and the overview says both.
   await inputDriver.openTab('Overview')
-  await expect(dashboard.getByRole('region', { name: 'Newest deployment' })).toContainText('The current version stays live')
+  await expect(dashboard.getByRole('region', { name: 'Latest deployment' })).toContainText('The current version stays live')
   await expect(dashboard.locator('.project-title')).toContainText('Live')
 
   if (bridge) {

@@ -26,7 +26,7 @@ export async function openPreview(story: StoryContext): Promise<void> {
 
   // Its log is its own.
   await inputDriver.press(row.getByRole('link', { name: 'Log of feature/new-crane' }))
-  const whose = dashboard.getByLabel('Whose log')
+  const whose = dashboard.getByLabel('Log source')
   await expect(whose).toHaveValue('feature/new-crane')
   await expect(dashboard.locator('.log-text', { hasText: 'a new crane listens' })).toBeVisible()
   await inputDriver.choose(whose, 'Production')

@@ -14,12 +14,12 @@ export async function promoteAndPull(story: StoryContext): Promise<void> {
   const { token } = (await remote.api<{ token: string }>('POST', '/v1/tokens', { name: 'Of the quay' })).body
 
   await inputDriver.openInstances()
-  await inputDriver.press(dashboard.getByRole('button', { name: 'Add an instance' }))
-  const adding = dashboard.getByRole('dialog', { name: 'Add an instance' })
-  await inputDriver.fill(adding.getByLabel('Address'), remote.handle.api_url)
+  await inputDriver.press(dashboard.getByRole('button', { name: 'Add instance' }))
+  const adding = dashboard.getByRole('dialog', { name: 'Add instance' })
+  await inputDriver.fill(adding.getByLabel('URL'), remote.handle.api_url)
   await inputDriver.fill(adding.getByLabel('API token'), token)
   await inputDriver.fill(adding.getByLabel('Name'), 'Lagoon')
-  await inputDriver.press(adding.getByRole('button', { name: 'Add', exact: true }))
+  await inputDriver.press(adding.getByRole('button', { name: 'Add instance' }))
   await inputDriver.expectClosed(adding)
   await expect(dashboard.getByRole('list', { name: 'Instances' }).getByRole('listitem').filter({ hasText: 'Lagoon' })).toContainText('Online')
   const addresses = recordRequestUrls(dashboard)
@@ -27,7 +27,7 @@ export async function promoteAndPull(story: StoryContext): Promise<void> {
   await goTo(story, 'projects/voyager')
   const dialog = dashboard.getByRole('dialog')
   // On a phone it stands in the bar at the top.
-  const front = dashboard.getByRole('region', { name: 'Instance in front' }).or(dashboard.getByRole('link', { name: /^Lagoon.*, projects$/ }))
+  const front = dashboard.getByRole('region', { name: 'Remote instance' }).or(dashboard.getByRole('link', { name: /^Lagoon.*, projects$/ }))
   await inputDriver.pick(dashboard.getByRole('button', { name: 'More actions' }), 'Promote…')
   await expect(dialog.getByText('No project has this slug. A new project is created.')).toBeVisible()
   await inputDriver.press(dialog.getByRole('checkbox', { name: 'TIDES' }))
