@@ -12,10 +12,10 @@ export function helpTopicForError(code: ApiProblem['code']): HelpTopic | null {
 /** What the sentence of a failure says beyond its code. */
 const failurePatterns: [RegExp, HelpTopic][] = [
   [/variable is missing/, 'environment'],
-  [/registry|certificate of a server|host on the network|connection over the network|fetch a font|package is not the one/, 'offline'],
+  [/registry|certificate of a server|hostname could not be resolved|network connection failed|download a font|does not match its checksum/, 'offline'],
   [/disk is full/, 'disk'],
-  [/ran out of memory|used more memory/, 'memory'],
-  [/listens on the fixed port|may not listen on port/, 'health-check'],
+  [/ran out of memory|memory limit/, 'memory'],
+  [/listens on the fixed port|not allowed to listen on port/, 'health-check'],
 ]
 
 export function helpTopicForFailure({ code, message }: Pick<DeploymentFailure, 'code' | 'message'>): HelpTopic | null {
