@@ -23,6 +23,7 @@ const drivers = {
 const allowedImports: Record<string, { folders: string[]; packages: string[]; has_node?: boolean }> = {
   'server/contract': { folders: [], packages: ['zod'], has_node: false },
   'server/lib': { folders: [], packages: ['ignore'] },
+  'server/client': { folders: ['server/contract'], packages: ['eventsource-parser'], has_node: false },
   'server/api': { folders: [...shared, 'type:server/features'], packages: ['h3', 'zod', 'mrmime', '@fastify/busboy'] },
   'server/features': {
     folders: [
@@ -73,7 +74,7 @@ const allowedImports: Record<string, { folders: string[]; packages: string[]; ha
     packages: ['zod'],
   },
   'server/bootstrap': { folders: ['server'], packages: [] },
-  'server/remotes': { folders: shared, packages: ['zod'] },
+  'server/remotes': { folders: [...shared, 'server/client'], packages: ['zod'] },
   'server/network': { folders: shared, packages: [] },
   'server/email': { folders: shared, packages: ['nodemailer'] },
   'server/keys': { folders: shared, packages: [] },
@@ -82,9 +83,9 @@ const allowedImports: Record<string, { folders: string[]; packages: string[]; ha
   'server/tls': { folders: shared, packages: [] },
   'server/screenshots': { folders: shared, packages: [] },
   'server/help': { folders: ['server/contract'], packages: [], has_node: false },
-  'server/cli': { folders: [...shared, 'server/options.ts', 'server/help'], packages: ['uqr', 'tar-stream'] },
+  'server/cli': { folders: [...shared, 'server/client', 'server/options.ts', 'server/help'], packages: ['uqr', 'tar-stream'] },
   renderer: {
-    folders: ['server/contract', 'server/help', 'type:preload/bridge.ts', 'resources/samples/samples.json'],
+    folders: ['server/contract', 'server/client', 'server/help', 'type:preload/bridge.ts', 'resources/samples/samples.json'],
     packages: ['*'],
     has_node: false,
   },

@@ -1,4 +1,4 @@
-import { createEventParser } from './event-parser.ts'
+import { createEventStreamParser } from '../../server/client/event-stream.ts'
 import { type ApiProblem, readProblem, unreachableProblem } from '../lib/api-problem.ts'
 import { sessionHeaders } from './session.ts'
 
@@ -90,7 +90,7 @@ async function* readEvents<Event>(
   body: ReadableStream<Uint8Array>,
   attempt: AbortController,
 ): AsyncGenerator<{ name: string; id: string | null; event: Event }[]> {
-  const parse = createEventParser()
+  const parse = createEventStreamParser()
   const decoder = new TextDecoder()
   const reader = body.getReader()
   let heartbeatTimer: ReturnType<typeof setTimeout> | undefined
@@ -102,7 +102,11 @@ async function* readEvents<Event>(
       if (done) return
       const events = parse(decoder.decode(value, { stream: true }))
       if (events.length > 0)
-        yield events.map(({ event: name, id, data }) => ({ name, id, event: { event: name, id, data: JSON.parse(data) } as Event }))
+        yield events.map(({ event: name = 'message', id = null, data }) => ({
+          name,
+          id,
+          event: { event: name, id, data: JSON.parse(data) } as Event,
+        }))
     }
   } finally {
     clearTimeout(heartbeatTimer)

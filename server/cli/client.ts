@@ -1,7 +1,7 @@
 import type { ErrorEnvelope } from '../contract/errors.ts'
 import { allOperations, type OperationId, type Operations } from '../contract/index.ts'
 import type { OperationClientInput, OperationSpec, HandlerOutput } from '../contract/operation.ts'
-import { readEventStream, type ReceivedEvent } from './event-stream-reader.ts'
+import { readEventStream, type ServerSentEvent } from '../client/event-stream.ts'
 import { sendHttpRequest } from './http-request.ts'
 
 /** The instance said no. `code` and `request_id` as in the envelope of the contract. */
@@ -47,7 +47,7 @@ export interface ApiClient {
   /** A file as it comes in. It takes as long as it takes; one that is cut off throws while it is read. */
   download<Id extends OperationId>(id: Id, input: OperationInput<Id>, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
   /** The events of a stream; after a cut it goes on where it was, `end` or `signal` ends it. `onOpen`: it has begun, again after a cut. */
-  stream<Id extends OperationId>(id: Id, input: OperationInput<Id>, signal?: AbortSignal, onOpen?: () => void): AsyncGenerator<ReceivedEvent>
+  stream<Id extends OperationId>(id: Id, input: OperationInput<Id>, signal?: AbortSignal, onOpen?: () => void): AsyncGenerator<ServerSentEvent>
 }
 
 const defaultTimeout_ms = 30_000
@@ -125,7 +125,8 @@ export function createApiClient(options: { url: string; token: string | undefine
             signal,
           })
           onOpen?.()
-          for await (const event of readEventStream(response)) {
+          if (!response.body) return
+          for await (const event of readEventStream(response.body)) {
             reconnects = 0
             if (event.id !== undefined) lastId = event.id
             yield event

@@ -67,7 +67,7 @@ describe('a stream', () => {
     expect(JSON.stringify(events)).not.toContain(token)
     expect(JSON.stringify(events)).not.toContain('surplus')
     expect(events).toContainEqual({ id: '2', event: undefined, data: 'one\ntwo' })
-    expect(events).toContainEqual({ id: '2', event: undefined, data: 'event: status\ndata: {"status":"live"}' })
+    expect(events).toContainEqual({ id: undefined, event: undefined, data: 'event: status\ndata: {"status":"live"}' })
   })
 
   test('with a line without end is left', async () => {

@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { readEventStream as readEvents } from '../../server/client/event-stream.ts'
 import type { RuntimeLogLine, RuntimeStateEvent } from '../../server/contract/deployments.ts'
 import type { StreamEvent } from '../../server/contract/operation.ts'
 
@@ -25,17 +26,7 @@ export async function* readEventStream(
     }
     const response = await fetch(url, { headers, signal })
     if (response.status !== 200 || !response.body) throw new Error(`${url} answered ${response.status}: ${await response.text()}`)
-    const decoder = new TextDecoder()
-    let text = ''
-    for await (const piece of response.body) {
-      text += decoder.decode(piece, { stream: true })
-      const frames = text.split('\n\n')
-      text = frames.pop() ?? ''
-      for (const frame of frames) {
-        const event = parseFrame(frame)
-        if (event) yield event
-      }
-    }
+    for await (const { id, event, data } of readEvents(response.body)) yield { id, event, data }
   } finally {
     controller.abort()
   }
@@ -60,18 +51,6 @@ export function followRuntimeLog(
   // It ends with the platform, or by `close`.
   read().catch(() => {})
   return { states, lines, close: () => closing.abort() }
-}
-
-function parseFrame(frame: string): ServerEvent | undefined {
-  let id: string | undefined
-  let event: string | undefined
-  const data: string[] = []
-  for (const line of frame.split('\n')) {
-    if (line.startsWith('data: ')) data.push(line.slice(6))
-    else if (line.startsWith('id: ')) id = line.slice(4)
-    else if (line.startsWith('event: ')) event = line.slice(7)
-  }
-  return data.length === 0 ? undefined : { id, event, data: data.join('\n') }
 }
 
 /** A reader that asks for a stream and then takes nothing: its socket is full for as long as it lives. */
