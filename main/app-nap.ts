@@ -1,12 +1,12 @@
 import { powerSaveBlocker } from 'electron'
 import type { Clock, Timer } from '../server/lib/clock.ts'
 
-/** Visits are told once a second while there are any. */
+/** Requests are reported once per second while there are any. */
 const activityTimeout_ms = 5_000
 
 /**
- * Keeps macOS from throttling the process (App Nap) while builds or requests run and no window is visible. A package says so in its
- * Info.plist; a checkout runs in Electron's own bundle, which does not. The Mac does not fall asleep meanwhile either.
+ * Keeps macOS from throttling the process (App Nap) while builds or requests are active and no window is visible. A package declares this in its
+ * Info.plist, but a checkout runs in Electron's own bundle, which does not. The Mac does not go to sleep meanwhile either.
  */
 export function createAppNapBlocker(clock: Clock) {
   let blocker: number | undefined

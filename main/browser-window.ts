@@ -7,9 +7,9 @@ import { readWindowState, minimumSize, writeWindowState } from './window-state.t
 export interface DashboardWindowOptions extends PlatformOrigins {
   version: string
   preload: string
-  /** Of the window, where the system does not take it from the app itself. */
+  /** The window icon, on systems that do not take it from the app itself. */
   icon: string | undefined
-  /** File that remembers where the window was. */
+  /** The file that stores the window's position. */
   state_file: string
   clock: Clock
 }
@@ -18,8 +18,8 @@ export interface DashboardWindowOptions extends PlatformOrigins {
 const maxHidden_ms = 2_000
 
 /**
- * The one window. It shows the dashboard as any browser would, over HTTP from the platform's own origin and with a session
- * in the storage of that origin; no token ever is in the page. `reveal` shows it unless it was shown before.
+ * Creates the main window. It shows the dashboard as a browser would, over HTTP from the platform's own origin and with a session in the storage of
+ * that origin; the page never has a token. `reveal` shows the window if it was not shown yet.
  */
 export function createDashboardWindow(options: DashboardWindowOptions): { window: BrowserWindow; reveal: () => void } {
   const { is_maximized, zoom, ...bounds } = readWindowState(options.state_file)
@@ -40,7 +40,7 @@ export function createDashboardWindow(options: DashboardWindowOptions): { window
     },
   })
   const reveal = showOnce(window, { is_maximized, clock: options.clock })
-  // Chromium keeps the zoom with the session, which is gone with the process.
+  // Chromium stores the zoom level in the session, which ends with the process.
   window.webContents.on('did-finish-load', () => window.webContents.setZoomLevel(zoom))
   window.on('close', () =>
     writeWindowState(options.state_file, {
@@ -53,8 +53,8 @@ export function createDashboardWindow(options: DashboardWindowOptions): { window
 }
 
 /**
- * Shows a hidden window once, on whatever comes first: its first frame, its first page, 2 s, or the caller. On Wayland `ready-to-show`
- * is late or missing (electron#48859, electron#54025).
+ * Shows a hidden window once, at its first frame, its first page, after 2 s or when `reveal` is called, whichever comes first. On Wayland
+ * `ready-to-show` is late or missing (electron#48859, electron#54025).
  */
 function showOnce(window: BrowserWindow, { is_maximized, clock }: { is_maximized: boolean; clock: Clock }): () => void {
   const shown = new AbortController()

@@ -1,7 +1,7 @@
 /**
- * Whether Chromium's sandbox can start on Linux. Ubuntu 23.10 and later forbid unprivileged user namespaces by AppArmor, some Debian
- * kernels by a setting; then only a helper that is setuid root works, and Electron aborts without one (electron#41066, electron#42510).
- * Plain JavaScript, because main/start.mjs asks before Electron runs.
+ * Detects whether Chromium's sandbox can start on Linux. Ubuntu 23.10 and later restrict unprivileged user namespaces with AppArmor, some Debian
+ * kernels with a setting. Only a setuid-root helper works then, and Electron aborts without one (electron#41066, electron#42510). Plain JavaScript,
+ * because main/start.mjs uses it before Electron runs.
  */
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -13,7 +13,7 @@ const thisSystem = {
   stat: (path) => statSync(path, { throwIfNoEntry: false }),
 }
 
-/** The commands that make the sandbox work for an Electron binary; undefined where it works already. */
+/** The commands that enable the sandbox for an Electron binary; undefined if it already works. */
 export function sandboxFix(binary, system = thisSystem) {
   if (system.platform !== 'linux') return undefined
   const isRestricted =
@@ -28,8 +28,8 @@ export function sandboxFix(binary, system = thisSystem) {
 }
 
 /**
- * How a start goes about the sandbox: the arguments for Electron, or why it must not be started. `--no-sandbox` is remembered in a file
- * until `--sandbox` takes it back. Chromium refuses its sandbox to root, who goes without: the window shows our own pages only.
+ * Decides how to start Electron: its arguments, or why it must not be started. `--no-sandbox` is remembered in a file until `--sandbox` is passed.
+ * Chromium does not run its sandbox as root, so root runs without it. This is acceptable because the window shows only pages of Homeport.
  */
 export function chooseSandbox({ args, binary, choice_file }, system = thisSystem) {
   if (args.includes('--no-sandbox')) writeFileSync(choice_file, '')
@@ -38,18 +38,18 @@ export function chooseSandbox({ args, binary, choice_file }, system = thisSystem
   if ((system.platform === 'linux' && system.uid === 0) || existsSync(choice_file)) return { flags: ['--no-sandbox'], args: others }
   const fix = binary === undefined ? undefined : sandboxFix(binary, system)
   if (fix === undefined) return { flags: [], args: others }
-  const reason = `This system does not let Chromium’s sandbox start. Allow it with\n  ${fix}\nor open the window without it, once and from then on, with\n  npm start -- --no-sandbox`
+  const reason = `Chromium’s sandbox is blocked on this system. Enable it with\n  ${fix}\nor always open the window without the sandbox with\n  npm start -- --no-sandbox`
   return { flags: [], args: others, reason }
 }
 
-/** What the doctor says of a window without the sandbox. */
+/** The doctor's note about a window without the sandbox. */
 export function sandboxNote(binary, system = thisSystem) {
   const fix = sandboxFix(binary, system)
   const mend =
     system.uid === 0
-      ? 'Run Homeport as an ordinary user: Chromium refuses its sandbox to root.'
-      : `${fix === undefined ? 'Start' : `Allow it with ${fix}, then start`} Homeport with npm start -- --sandbox. A package: install the .deb instead of the AppImage.`
-  return { message: 'The window runs without Chromium’s sandbox. It shows pages of Homeport only.', mend }
+      ? 'Run Homeport as a regular user, because Chromium cannot use its sandbox as root.'
+      : `${fix === undefined ? 'Start' : `Enable it with ${fix}, then start`} Homeport with npm start -- --sandbox. For a package, install the .deb instead of the AppImage.`
+  return { message: 'The window runs without Chromium’s sandbox. It only shows pages of Homeport.', mend }
 }
 
 function readOr(path) {

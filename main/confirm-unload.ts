@@ -1,8 +1,8 @@
 import { type BrowserWindow, dialog } from 'electron'
 
 /**
- * Asks before a page in the middle of an upload or a promotion is closed or reloaded. Electron shows nothing of its own for
- * `beforeunload`: the window would just stay. The question is not modal to the process, in which the platform runs too.
+ * Asks for confirmation before a page with an active upload or promotion is closed or reloaded. Electron shows no dialog for `beforeunload`, so the
+ * window would just stay open. The dialog does not block the process, because the platform runs in it.
  */
 export function confirmBeforeUnload(window: BrowserWindow, isShuttingDown: () => boolean): void {
   const { webContents } = window
@@ -27,7 +27,7 @@ export function confirmBeforeUnload(window: BrowserWindow, isShuttingDown: () =>
         defaultId: 1,
         cancelId: 1,
         message: 'Stop the upload or promotion?',
-        detail: 'It is still running in this window, and stops when the page goes away. What was deployed before stays as it is.',
+        detail: 'It is still running in this window and stops when the page closes. Existing deployments are not affected.',
       })
       .finally(() => (isConfirming = false))
     if (response !== 0 || window.isDestroyed()) return

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DesktopLog } from './log-file.ts'
 
-/** Reports of crashes stay on this machine, beside the log. To be called before Electron is ready. */
+/** Keeps crash reports on this machine, next to the log. Must be called before Electron is ready. */
 export function startCrashReporter(log: DesktopLog): void {
   const folder = join(log.folder, 'crashes')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -12,8 +12,8 @@ export function startCrashReporter(log: DesktopLog): void {
 }
 
 /**
- * Writes down what nobody caught. A rejection is a mistake in one place, and Homeport goes on; after an exception nothing is
- * certain any more, so it is said and Homeport ends in order. Returns what ends the watch.
+ * Logs uncaught errors. After an unhandled rejection Homeport continues. After an uncaught exception the process state is unreliable, so Homeport
+ * shows the error and quits. Returns a function that removes the handlers.
  */
 export function installCrashHandlers(log: DesktopLog, quit: () => void): () => void {
   let isQuitting = false
@@ -23,15 +23,12 @@ export function installCrashHandlers(log: DesktopLog, quit: () => void): () => v
     if (isQuitting) return
     isQuitting = true
     if (app.isReady())
-      dialog.showErrorBox(
-        'Homeport has to end',
-        `${error.message}\n\nYour projects and their data are kept. What happened is written in ${log.folder}`,
-      )
+      dialog.showErrorBox('Homeport must quit', `${error.message}\n\nYour projects and their data are safe. Details are in the log: ${log.folder}`)
     quit()
   }
   process.on('unhandledRejection', onRejection)
   process.on('uncaughtException', onException)
-  // Without a console behind it a write to it may fail, which is no error of ours.
+  // Without a console, writes to stdout and stderr may fail, which is not an error.
   const ignoreError = () => {}
   process.stderr.on('error', ignoreError)
   process.stdout.on('error', ignoreError)

@@ -4,7 +4,7 @@ import type { DesktopLog } from './log-file.ts'
 import type { LoginItemOptions } from './login-item.ts'
 import type { UpdateServiceOptions } from './updates.ts'
 
-/** The platform as the desktop sees it. */
+/** The part of the platform that the desktop uses. */
 export type PlatformHandle = Pick<
   Platform,
   'api_url' | 'edge_url' | 'dashboard_url' | 'version' | 'desktopFeed' | 'signInUrl' | 'resync' | 'stop'
@@ -17,18 +17,18 @@ export interface DesktopOptions {
   preload: string
   /** The folder of icons. */
   resources: string
-  /** Arguments of this start. */
+  /** The arguments of this start. */
   argv: readonly string[]
   login: LoginItemOptions
   updates: Pick<UpdateServiceOptions, 'disabled_reason' | 'download_page' | 'public_key' | 'installs_on_quit' | 'loadUpdater'>
   hasTrayHost(): Promise<boolean>
   platform: NodeJS.Platform
-  /** What the person should know of how Homeport was started; null: nothing. */
+  /** A warning about how Homeport was started; null if there is none. */
   startup_warning: { message: string; detail: string } | null
-  /** This process: its signals, and IPC messages of the program that started it. */
+  /** This process: its signals, and the IPC messages of its parent. */
   parentProcess: NodeJS.EventEmitter
   clock: Clock
   startPlatform(log: DesktopLog): Promise<PlatformHandle>
-  /** Where the log is written beside its file. */
+  /** Receives every log line in addition to the log file. */
   echo?: (line: string) => void
 }

@@ -12,28 +12,28 @@ import { createDesktopShell } from './shell.ts'
 import { confirmBeforeUnload } from './confirm-unload.ts'
 import type { PlatformHandle, DesktopOptions } from './desktop-options.ts'
 
-/** An orderly end takes no longer than this; then the process ends all the same. */
+/** The maximum duration of a shutdown; then the process exits anyway. */
 const stopTimeout_ms = 10_000
 
 /**
- * The life of the desktop: one instance per data folder, the platform, its window and tray, an orderly end.
- * Resolves once the window is on its way, or when another instance has been asked to show itself.
+ * Runs the desktop app: one instance per data folder, the platform, its window and tray, and shutdown. Resolves once the window is opening, or when
+ * another instance was asked to show its window.
  */
 export async function runDesktop(options: DesktopOptions): Promise<void> {
   const folder = join(options.data_dir, 'desktop')
   app.setName('Homeport')
-  // Windows shows notifications of programs in the Start menu: a package by its name there, a checkout by its program.
+  // Windows identifies notifications by the Start menu entry: a package by its id, a checkout by its program.
   app.setAppUserModelId(app.isPackaged ? 'dev.homeport.desktop' : process.execPath)
-  // Electron's lock is per folder of user data: so it is one instance per data folder, before anything of it is opened.
-  // Electron takes no path of a folder that is not there.
+  // Electron's lock is per user data folder, so there is one instance per data folder before anything in it is opened. The folder must exist before
+  // Electron accepts its path.
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   app.setPath('userData', folder)
   if (!app.requestSingleInstanceLock()) {
-    options.echo?.('Homeport already runs on this data folder; its window comes to the front.\n')
+    options.echo?.('Homeport is already running on this data folder. Its window is now in front.\n')
     app.exit(0)
     return
   }
-  // It would undo --no-sandbox, which root, an AppImage and some kernels need (README, "When something goes wrong").
+  // enableSandbox would override --no-sandbox, which root, an AppImage and some kernels need (README, "When something goes wrong").
   if (!app.commandLine.hasSwitch('no-sandbox')) app.enableSandbox()
   const log = createDesktopLog(join(folder, 'logs'), options.echo ? { echo: options.echo } : {})
   startCrashReporter(log)
@@ -42,7 +42,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   let mainWindow: MainWindow | undefined
   let shutdown: Promise<void> | undefined
   let hasShutDown = false
-  /** The page that was asked for before the window existed. */
+  /** The page that was requested before the window existed. */
   let pendingLocation: DashboardLocation | 'anywhere' | undefined
 
   const showWindow = (to?: DashboardLocation): void => {
@@ -58,25 +58,25 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     openDeepLink(url)
   })
   app.on('activate', () => showWindow())
-  // Without a listener Electron would quit: also when the last picture was taken before the dashboard is up.
+  // Without a listener Electron would quit, for example when a screenshot window closes before the dashboard is open.
   app.on('window-all-closed', () => {})
   app.on('web-contents-created', (_event, contents) => {
     if (platformHandle && !isScreenshotContents(contents))
       hardenWebContents(contents, { origin: new URL(platformHandle.api_url).origin, edge_url: platformHandle.edge_url })
   })
   app.on('browser-window-created', (_event, window) => {
-    // Windows alone; nothing can hold up the end of the session any more.
+    // Windows only. The end of the session can no longer be delayed.
     window.on('session-end', () => app.quit())
     if (!isScreenshotContents(window.webContents)) confirmBeforeUnload(window, () => shutdown !== undefined)
   })
   app.on('before-quit', (event) => {
     if (hasShutDown) return
     event.preventDefault()
-    // Who ended it without quitting, an update, does that itself.
+    // An update that ends the app without quitting restarts it by itself.
     if (!shutdown) void shutDown().then(() => app.quit())
   })
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => app.quit())
-  // On Windows `npm start` passes Ctrl-C on like this, and its terminal may be closed.
+  // On Windows `npm start` forwards Ctrl-C as this message, and its terminal may be closed.
   options.parentProcess.on('message', (message: unknown) => {
     if (message === 'quit') app.quit()
   })
@@ -96,7 +96,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
     app.exit(1)
     return
   }
-  // Somebody ended it while it was on its way up.
+  // The user quit during the start.
   if (shutdown) return platformHandle.stop()
   log.redact(platformHandle.instance.token)
   if (options.startup_warning !== null)

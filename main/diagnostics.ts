@@ -4,7 +4,7 @@ import type { UpdateState } from '../preload/bridge.ts'
 import type { PlatformHandle } from './desktop-options.ts'
 import type { DesktopLog } from './log-file.ts'
 
-/** What helps to find a fault, for somebody to read and to send: no name, no path of a project, no secret. */
+/** Collects information for a problem report, without user names, project paths or secrets. */
 export function collectDiagnostics({
   platformHandle,
   log,
@@ -21,7 +21,7 @@ export function collectDiagnostics({
     `Electron ${electron ?? 'none'}, Chromium ${chrome ?? 'none'}, Node ${node}`,
     ...(platformHandle
       ? [`Runtime: ${platformHandle.instance.runtime.name} ${platformHandle.instance.runtime.version ?? ''}`.trim()]
-      : ['The platform is not up.']),
+      : ['The platform is not running.']),
     `Update: ${update.name}`,
     '',
     'The last lines of the log:',
@@ -30,7 +30,7 @@ export function collectDiagnostics({
   ].join('\n')
 }
 
-/** Puts it where a person can paste it from; nothing is sent. */
+/** Copies the report to the clipboard. Nothing is sent. */
 export async function copyDiagnostics(text: string, showLogs: () => void): Promise<void> {
   await clipboard.writeText(text)
   const { response } = await dialog.showMessageBox({
@@ -38,9 +38,9 @@ export async function copyDiagnostics(text: string, showLogs: () => void): Promi
     buttons: ['OK', 'Show Logs'],
     defaultId: 0,
     cancelId: 0,
-    message: 'What helps to find a fault is in the clipboard.',
+    message: 'The problem report was copied to the clipboard.',
     detail:
-      'Versions, the runtime and the last lines of the log; tokens and passwords are taken out. Read it, add what you did and what you saw, and send it to whoever looks after your Homeport.',
+      'It contains versions, the runtime and the last lines of the log, without tokens and passwords. Review it, add what you did and what happened, and send it to your Homeport administrator.',
   })
   if (response === 1) showLogs()
 }

@@ -1,11 +1,11 @@
-/** Electron's binary in a folder of its package; undefined where it is not, or not wholly. */
+/** Electron's binary in the folder of its package; undefined if it is missing or incomplete. */
 export function electronBinary(folder: string, env?: NodeJS.ProcessEnv): string | undefined
 
-/** The binary, fetched where it is not here wholly; or the reason why there can be no window. */
+/** Electron's binary, downloaded if necessary, or the reason why there is no window. */
 export function findElectron(options: {
   /** Electron's package. */
   folder: string
-  /** The Node that runs its script. */
+  /** The Node that runs Electron's install script. */
   node: string
   say(sentence: string): void
   env?: NodeJS.ProcessEnv

@@ -1,14 +1,14 @@
-/** Electron's binary, as `npm start` finds and fetches it. Plain JavaScript, because it runs before anything is built. */
+/** Finds and downloads Electron's binary for `npm start`. Plain JavaScript, because it runs before anything is built. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What the release host may take to answer: a first connection from afar, by a proxy, takes seconds. */
+/** How long the release host may take to respond. A first connection through a proxy takes seconds. */
 const patience_ms = 10_000
 
 /**
- * Electron's binary in a folder of its package; undefined where it is not, or not wholly. An installation is told from a download that
- * was cut off as electron/install.js tells them: by `dist/version`, and by `path.txt`, which it writes last.
+ * Electron's binary in the folder of its package; undefined if it is missing or incomplete. A complete installation is recognized as in
+ * electron/install.js, by `dist/version` and by `path.txt`, which is written last.
  */
 export function electronBinary(folder, env = process.env) {
   const names = ['electron', 'electron.exe', 'Electron.app/Contents/MacOS/Electron']
@@ -26,7 +26,7 @@ export function electronBinary(folder, env = process.env) {
   }
 }
 
-/** The binary, fetched by Electron's own script where it is not here wholly; or the reason why there can be no window. */
+/** Electron's binary, downloaded by Electron's own script if necessary, or the reason why there is no window. */
 export async function findElectron({ folder, node, say, env = process.env, platform = process.platform }) {
   if (platform === 'linux' && !env.DISPLAY && !env.WAYLAND_DISPLAY) return { reason: 'this machine has no display.' }
   const here = electronBinary(folder, env)
@@ -41,14 +41,14 @@ export async function findElectron({ folder, node, say, env = process.env, platf
     (answer) => answer.status < 400,
     () => false,
   )
-  if (!reachable) return { reason: `Electron’s binary is not here and ${new URL(host).host} does not answer.` }
+  if (!reachable) return { reason: `Electron’s binary is missing and ${new URL(host).host} does not respond.` }
 
-  say('Fetching Electron’s binary (about 120 MB, once); a slow download shows its progress after 30 s.')
+  say('Downloading Electron (about 120 MB, only once). A slow download shows its progress after 30 s.')
   const fetchOnce = () => spawnSync(node, [join(folder, 'install.js')], { cwd: folder, env, stdio: ['ignore', 2, 2], timeout: 30 * 60_000 })
   if (fetchOnce().status !== 0 && fetchOnce().status !== 0)
-    return { reason: 'Electron’s binary could not be fetched (see above). The next start tries again.' }
+    return { reason: 'Electron could not be downloaded (see above). The next start tries again.' }
   const binary = electronBinary(folder, env)
-  return binary ? { binary } : { reason: 'Electron’s binary was fetched, but is not complete. Run npx install-electron.' }
+  return binary ? { binary } : { reason: 'Electron was downloaded, but is incomplete. Run npx install-electron.' }
 }
 
 const versionOf = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).version

@@ -1,6 +1,6 @@
 import { dialog, shell } from 'electron'
 
-/** Whether an address may leave for the person's browser at all: http or https, without credentials in it. */
+/** Whether a URL may be opened in the user's browser: http or https, without credentials. */
 export function isWebUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, username, password } = new URL(text)
@@ -8,8 +8,8 @@ export function isWebUrl(text: string): boolean {
 }
 
 /**
- * Opens an address outside. One of the person's own apps opens at once; for any other they are asked, because it may
- * have come from a commit message or a remote instance.
+ * Opens a URL in the user's browser. A local app opens immediately; for any other URL the user is asked, because it may come from a commit message or
+ * a remote instance.
  */
 export async function openExternalLink(text: string, edgeUrl: string): Promise<boolean> {
   if (!isWebUrl(text)) return false

@@ -12,10 +12,10 @@ import { hasTrayHost } from './tray-host.ts'
 import { readPackageMetadata } from './package-metadata.ts'
 import { translocationWarning, updatesDisabledReason } from './updates.ts'
 
-// A checkout has no archive; without this, packages of npm too would take files that end in .asar for folders.
+// A checkout has no archive. Without this setting, npm packages would treat files that end in .asar as folders.
 if (!app.isPackaged) process.noAsar = true
 
-/** The desktop: Electron's main process. It takes the options of `homeport serve`, Chromium's own pass by. */
+/** The entry of Electron's main process. It accepts the options of `homeport serve` and ignores Chromium's own. */
 const flag = { type: 'string' } as const
 const { values } = parseArgs({
   args: process.argv.slice(1),
@@ -35,7 +35,7 @@ function readOptionsOrExit(): PlatformOptions {
       runtime: stringFlag('runtime'),
     })
   } catch (error) {
-    // Thrown on, Electron would show it as a crash in a dialog.
+    // If the error were rethrown, Electron would show a crash dialog.
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
     return process.exit(2)
   }
@@ -50,7 +50,7 @@ const packageTypeFile = join(process.resourcesPath, 'package-type')
 const package_type = existsSync(packageTypeFile) ? readFileSync(packageTypeFile, 'utf8').trim() : null
 const { download_page, public_key } = app.isPackaged ? readPackageMetadata(app.getAppPath()) : { download_page: null, public_key: null }
 
-// Not awaited: Electron gets ready only after this module has run to its end.
+// Not awaited, because Electron becomes ready only after this module has finished.
 runDesktop({
   data_dir: options.data_dir,
   preload: join(import.meta.dirname, '../preload/index.cjs'),
@@ -68,11 +68,11 @@ runDesktop({
       has_key: public_key !== null,
     }),
     download_page,
-    // macOS and Windows check a signature of their own.
+    // macOS and Windows verify their own signatures.
     public_key: process.platform === 'linux' ? public_key : null,
-    // A .deb asks for a password, and not when somebody is on the way out.
+    // Installing a .deb asks for a password, which must not happen while quitting.
     installs_on_quit: package_type !== 'deb',
-    // It looks for its feed as soon as it is loaded.
+    // Loaded lazily, because electron-updater searches for its feed as soon as it is loaded.
     loadUpdater: async () => (await import('electron-updater')).default.autoUpdater,
   },
   hasTrayHost,

@@ -12,14 +12,14 @@ export interface BridgeHandlers extends PlatformOrigins {
   showLogs(): void
 }
 
-/** Answers the channels of the bridge: to the dashboard in the top frame of our window, and to nobody else. */
+/** Handles the channels of the bridge, only for the dashboard in the top frame of the main window. */
 export function registerBridgeHandlers(options: BridgeHandlers): void {
   const handleChannel = (channel: string, handle: (argument: unknown, window: BrowserWindow | null) => unknown) =>
     ipcMain.handle(channel, (event: IpcMainInvokeEvent, argument: unknown) => {
       const frame = event.senderFrame
       const isDashboardFrame =
         frame !== null && frame.parent === null && event.sender.session === getDashboardSession() && isDashboardUrl(frame.url, options.origin)
-      if (!isDashboardFrame) throw new Error('This page may not speak to the desktop.')
+      if (!isDashboardFrame) throw new Error('This page is not allowed to use the desktop bridge.')
       return handle(argument, BrowserWindow.fromWebContents(event.sender))
     })
 
@@ -33,11 +33,11 @@ export function registerBridgeHandlers(options: BridgeHandlers): void {
   handleChannel(channels.setProgress, (value) => options.setProgress(typeof value === 'number' && value >= 0 && value <= 1 ? value : null))
   handleChannel(channels.readDesktop, () => options.readDesktop())
   handleChannel(channels.changeDesktop, (value) => {
-    if (!isDesktopChange(value)) throw new Error('That is no setting of the desktop.')
+    if (!isDesktopChange(value)) throw new Error('Unknown desktop setting.')
     return options.changeDesktop(value)
   })
   handleChannel(channels.updateDesktop, (value) => {
-    if (value !== 'check' && value !== 'download' && value !== 'restart') throw new Error('That is no step of an update.')
+    if (value !== 'check' && value !== 'download' && value !== 'restart') throw new Error('Unknown update action.')
     return options.updateDesktop(value)
   })
   handleChannel(channels.showLogs, () => options.showLogs())
@@ -55,6 +55,6 @@ function isDesktopChange(value: unknown): value is DesktopChange {
   return (
     typeof value === 'object' &&
     value !== null &&
-    Object.entries(value).every(([key, one]) => changeableSettings.has(key) && typeof one === 'boolean')
+    Object.entries(value).every(([key, setting]) => changeableSettings.has(key) && typeof setting === 'boolean')
   )
 }

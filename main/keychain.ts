@@ -11,8 +11,8 @@ export interface KeychainOptions {
 }
 
 /**
- * The master key, sealed by the system's keychain in a file of the data folder. undefined where the keychain would only pretend: Linux
- * without a keyring seals with a key that is in Chromium's source code. The platform then keeps a key file and says so.
+ * The master key, encrypted by the system's keychain in a file of the data folder. undefined if the keychain is not secure: Linux without a keyring
+ * encrypts with a key from Chromium's source code. The platform then uses a key file and reports that.
  */
 export async function createKeychain(path: string, options: KeychainOptions = {}): Promise<MasterKey | undefined> {
   if (!(await isKeychainSecure(options))) {
@@ -23,25 +23,27 @@ export async function createKeychain(path: string, options: KeychainOptions = {}
 }
 
 const unavailableMessage = (path: string) =>
-  `The key of this data folder is locked in the system’s keychain, which is not available now. Unlock it, or start Homeport in the session that it was made in; ${path} stays as it is.`
+  `The key of this data folder is in the system’s keychain, which is currently not available. Unlock the keychain, or start Homeport in the session that created the key. ${path} was not changed.`
 
-/** Asked by a sample: the name of the backend says what Electron chose, not whether the keyring opened. */
+/** Tested with a sample, because the backend name says what Electron chose and not whether the keyring opened. */
 async function isKeychainSecure({ platform = process.platform }: KeychainOptions): Promise<boolean> {
   if (!(await safeStorage.isAsyncEncryptionAvailable())) return false
   return platform !== 'linux' || !isSealedWithFallbackKey(await safeStorage.encryptStringAsync('sample'))
 }
 
-/** Linux alone: `v10` marks Chromium's fallback key (components/os_crypt), `v11` and later a key of the keyring. macOS uses `v10` for its own. */
+/**
+ * On Linux, `v10` marks Chromium's fallback key (components/os_crypt), and `v11` and later a key of the keyring. macOS uses `v10` for its own key.
+ */
 const isSealedWithFallbackKey = (sealed: Buffer): boolean => sealed.toString('latin1', 0, 3) === 'v10'
 
 async function readKey(path: string, options: KeychainOptions): Promise<Uint8Array> {
   if (!existsSync(path)) {
     const key = randomBytes(32)
     await sealKey(path, key, options)
-    // What was written is what counts: a keychain that cannot give it back shall fail now, not after data was sealed with it.
+    // Reads the key back, so that a keychain that cannot decrypt it fails now and not after data was encrypted with it.
     const { key: written } = await unsealKey(path, options)
     if (!key.equals(written))
-      throw new Error('The system’s keychain does not give back what it was given; Homeport does not trust it with the key of your data.')
+      throw new Error('The system’s keychain returned a different key than the one that was stored, so Homeport cannot use it for your data.')
     return key
   }
   const { key, needsReseal } = await unsealKey(path, options)
@@ -49,7 +51,7 @@ async function readKey(path: string, options: KeychainOptions): Promise<Uint8Arr
   return key
 }
 
-/** A keychain that is just being unlocked says that it is temporarily unavailable. */
+/** A keychain that is being unlocked reports that it is temporarily unavailable. */
 const retryDelays_ms = [500, 1_000, 2_000, 4_000]
 const isTemporary = (error: unknown) => error instanceof Error && error.message.includes('temporarily unavailable')
 
@@ -66,7 +68,7 @@ async function unsealKey(
       if (isTemporary(cause) && delay_ms === undefined) throw new Error(unavailableMessage(path), { cause })
       if (!isTemporary(cause) || delay_ms === undefined)
         throw new Error(
-          `The system’s keychain no longer opens ${path}. Without it the secrets of this data folder cannot be read; nothing was changed. Sign in as the user who made it, or put back the keychain.`,
+          `The system’s keychain can no longer decrypt ${path}, so the secrets of this data folder cannot be read. Nothing was changed. Sign in as the user who created it, or restore the keychain.`,
           { cause },
         )
       await sleep(clock, delay_ms)
@@ -76,11 +78,11 @@ async function unsealKey(
   const { result: text, shouldReEncrypt } = await decryptWithRetries(retryDelays_ms)
   const needsReseal = shouldReEncrypt || (platform === 'linux' && isSealedWithFallbackKey(sealed))
   const key = Buffer.from(text, 'hex')
-  if (key.length !== 32) throw new Error(`${path} does not hold a master key; nothing was changed.`)
+  if (key.length !== 32) throw new Error(`${path} does not contain a master key. Nothing was changed.`)
   return { key, needsReseal }
 }
 
-/** The old file stays whole until the new one is there. */
+/** Written atomically, so that the old file remains until the new one is complete. */
 async function sealKey(path: string, key: Buffer, { platform = process.platform }: KeychainOptions): Promise<void> {
   const sealed = await safeStorage.encryptStringAsync(key.toString('hex'))
   if (platform === 'linux' && isSealedWithFallbackKey(sealed)) throw new Error(unavailableMessage(path))

@@ -2,10 +2,10 @@ import { createSecretMask } from '../server/deployments/secret-mask.ts'
 import { createLogFile, maskSecrets } from '../server/lib/log-file.ts'
 import { createLog, type Log } from '../server/lib/log.ts'
 
-/** The log of the desktop, in a folder that a person can find. */
+/** The log of the desktop, in a folder that the user can open. */
 export interface DesktopLog extends Log {
   folder: string
-  /** Hides a value from now on, however it is written. */
+  /** Masks a value from now on, in every encoding. */
   redact(secret: string): void
   /** The last lines, oldest first. */
   tail(lines: number): string[]

@@ -2,37 +2,37 @@ import { app } from 'electron'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The argument of a start that nobody is looking at. */
+/** The argument of a start without a window. */
 const hiddenFlag = '--hidden'
 
 export interface LoginItemOptions {
-  /** Arguments that this very Homeport has to be started with, such as its data folder. */
+  /** Arguments that this Homeport must be started with, such as its data folder. */
   args: string[]
-  /** `$XDG_CONFIG_HOME`, or where it is by custom; Linux only. */
+  /** `$XDG_CONFIG_HOME` or its default; Linux only. */
   config_dir: string
-  /** The file of an AppImage, which is what has to be started, and not what it unpacked; null: none. */
+  /** The AppImage file, which must be started instead of its unpacked content; null if there is none. */
   app_image: string | null
 }
 
-/** Whether Homeport is started when its user signs in to the machine. */
+/** Whether Homeport starts when the user signs in to the machine. */
 export interface LoginItem {
-  /** null: it cannot be chosen here. */
+  /** null if it cannot be changed here. */
   isEnabled(): boolean | null
   setEnabled(isEnabled: boolean): void
-  /** Whether the system started this run by itself. */
+  /** Whether this run was started at login. */
   wasStartedAtLogin(argv: readonly string[]): boolean
 }
 
 export function createLoginItem(options: LoginItemOptions, platform: NodeJS.Platform): LoginItem {
   if (platform === 'linux') return createAutostartEntry(options)
-  // macOS starts a bundle without arguments: from a checkout that would be Electron with nothing to run.
+  // macOS starts a bundle without arguments, which in a checkout would be Electron without an app.
   if (platform === 'darwin' && !app.isPackaged)
     return { isEnabled: () => null, setEnabled() {}, wasStartedAtLogin: (argv) => argv.includes(hiddenFlag) }
   return createSystemLoginItem(options, platform)
 }
 
 function createSystemLoginItem({ args }: LoginItemOptions, platform: NodeJS.Platform): LoginItem {
-  // Electron quotes each of them (electron#50016).
+  // Electron quotes each argument (electron#50016).
   const item = platform === 'win32' ? { args: [...appPathArgs(), ...args, hiddenFlag] } : {}
   return {
     isEnabled: () => app.getLoginItemSettings(item).openAtLogin,
@@ -41,13 +41,13 @@ function createSystemLoginItem({ args }: LoginItemOptions, platform: NodeJS.Plat
   }
 }
 
-/** Linux has a folder for it (freedesktop.org, Desktop Application Autostart). */
+/** Linux uses an autostart folder (freedesktop.org, Desktop Application Autostart). */
 function createAutostartEntry({ args, config_dir, app_image }: LoginItemOptions): LoginItem {
   const folder = join(config_dir, 'autostart')
   const path = join(folder, 'homeport.desktop')
   const command = app_image === null ? [process.execPath, ...appPathArgs()] : [app_image]
   return {
-    // Desktops put a line in to turn it off.
+    // Desktop environments disable an entry by adding one of these lines.
     isEnabled: () => existsSync(path) && !/^(Hidden\s*=\s*true|X-GNOME-Autostart-enabled\s*=\s*false)\s*$/m.test(readFileSync(path, 'utf8')),
     setEnabled(isEnabled) {
       if (!isEnabled) return rmSync(path, { force: true })
@@ -58,7 +58,7 @@ function createAutostartEntry({ args, config_dir, app_image }: LoginItemOptions)
   }
 }
 
-/** From a checkout Electron has to be told what to run. */
+/** In a checkout, Electron needs the path of the app. */
 const appPathArgs = () => (app.isPackaged ? [] : [app.getAppPath()])
 
 export function formatDesktopEntry(command: string[]): string {
@@ -75,10 +75,10 @@ export function formatDesktopEntry(command: string[]): string {
   ].join('\n')
 }
 
-/** By the Desktop Entry Specification: quoted as an argument, then escaped as a value, and `%` is no field code. */
+/** Quoting of the Desktop Entry Specification: quoted as an argument, then escaped as a value, with `%` doubled. */
 export function quoteForExec(argument: string): string {
   // oxlint-disable-next-line no-control-regex -- a value is one line
-  if (/[\u0000-\u001f]/.test(argument)) throw new Error('Homeport cannot be opened at login from a folder with control characters in its name.')
+  if (/[\u0000-\u001f]/.test(argument)) throw new Error('Homeport cannot open at login, because its folder name contains control characters.')
   return `"${argument
     .replace(/["`$\\]/g, '\\$&')
     .replaceAll('\\', '\\\\')

@@ -18,14 +18,14 @@ export interface MainWindowOptions {
   onClosed(): void
 }
 
-/** The one window: there, or made when it is wanted. */
+/** The main window, created when it is first needed. */
 export interface MainWindow {
   show(): Promise<void>
   navigate(place: DashboardLocation): Promise<void>
-  /** Whether somebody is looking at it. */
+  /** Whether the window has the focus. */
   isFocused(): boolean
   send(channel: string, ...words: unknown[]): void
-  /** Of an upload of the page (0 to 1), or how many builds run; the bar shows the first that there is. */
+  /** The progress of an upload (0 to 1) or the number of active builds. An upload takes precedence in the progress bar. */
   setProgress(change: Partial<Progress>): void
 }
 
@@ -34,13 +34,13 @@ interface Progress {
   builds: number
 }
 
-/** A page that ends more often than this within a minute is not loaded a third time. */
+/** A page that crashes more often than this within a minute is replaced by the crash page. */
 const maxCrashes = 1
 const crashWindow_ms = 60_000
 
 export function createMainWindow({ platformHandle, preload, resources, state_file, log, clock, platform, onClosed }: MainWindowOptions): MainWindow {
   const { origin } = new URL(platformHandle.api_url)
-  // Elsewhere the system takes it from the app itself.
+  // Other systems take the icon from the app itself.
   const icon = platform === 'linux' ? join(resources, 'icon.png') : undefined
   let window: BrowserWindow | undefined
   let loading: Promise<void> | undefined
@@ -54,7 +54,7 @@ export function createMainWindow({ platformHandle, preload, resources, state_fil
       window.show()
       window.focus()
       await loading
-      // The first page failed: another try instead of a window that stays empty.
+      // If the first page failed to load, tries again instead of showing an empty window.
       if (window && !isLoaded) loading = load(window)
       return loading
     }
@@ -89,8 +89,8 @@ export function createMainWindow({ platformHandle, preload, resources, state_fil
     } catch (error) {
       log.error('dashboard_not_opened', { error })
       dialog.showErrorBox(
-        'The dashboard did not open',
-        `${error instanceof Error ? error.message : String(error)}\nHomeport itself runs on; its window can be opened again, or the dashboard in a browser with: homeport open`,
+        'The dashboard could not be opened',
+        `${error instanceof Error ? error.message : String(error)}\nHomeport is still running. Open the window again, or open the dashboard in a browser with: homeport open`,
       )
     }
   }
@@ -107,7 +107,7 @@ export function createMainWindow({ platformHandle, preload, resources, state_fil
   }
 
   function updateProgressBar(): void {
-    // Below 0 takes the bar away, over 1 shows one that moves without an end.
+    // A value below 0 removes the bar; a value over 1 shows an indeterminate one.
     window?.setProgressBar(progress.upload ?? (progress.builds > 0 ? 2 : -1))
   }
 
@@ -115,7 +115,7 @@ export function createMainWindow({ platformHandle, preload, resources, state_fil
     show,
     async navigate({ path, message }) {
       await show()
-      // The preload keeps it until the page listens.
+      // The preload keeps the path until the page listens.
       window?.webContents.send(rendererChannels.navigate, path, message)
     },
     isFocused: () => window?.isFocused() ?? false,
@@ -127,15 +127,15 @@ export function createMainWindow({ platformHandle, preload, resources, state_fil
   }
 }
 
-/** Where nothing else shows any more. It runs no script and speaks to nobody. */
+/** The page that is shown after repeated crashes. It runs no script and makes no requests. */
 function createCrashPageUrl({ dashboard_url, folder }: { dashboard_url: string; folder: string }): string {
   const escaped = (text: string) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
   const html = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>Homeport</title><body style="font: 16px/1.6 system-ui, sans-serif; max-width: 34em; margin: 15vh auto; padding: 0 1.5em">
-<h1>The dashboard ended twice</h1>
-<p>Homeport and your apps run on. <a href="${escaped(dashboard_url)}">Open the dashboard again</a>. If it ends again, quit Homeport from its menu and start it anew,
-or use the dashboard in a browser: File, Open in Browser.</p>
-<p>What happened is written in <code>${escaped(folder)}</code> (Help, Show Logs).</p>`
+<h1>The dashboard crashed twice</h1>
+<p>Homeport and your apps are still running. <a href="${escaped(dashboard_url)}">Open the dashboard again</a>. If it crashes again, quit Homeport from its menu and start it again,
+or use the dashboard in a browser (File, Open in Browser).</p>
+<p>Details are in the log: <code>${escaped(folder)}</code> (Help, Show Logs).</p>`
   return `data:text/html;charset=utf-8,${encodeURIComponent(html)}`
 }

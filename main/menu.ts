@@ -9,7 +9,7 @@ export interface MenuActions {
   checkForUpdates(): void
 }
 
-/** The custom of the system, and a way to each of the dashboard's main places. */
+/** The application menu: the standard items of the system, and links to the main pages of the dashboard. */
 export function createApplicationMenu(actions: MenuActions, platform: NodeJS.Platform): Menu {
   const isMac = platform === 'darwin'
   const navigationItem = (label: string, path: string, accelerator?: string): MenuItemConstructorOptions => ({

@@ -5,13 +5,16 @@ import type { DashboardLocation } from './deep-links.ts'
 export interface DesktopNotification {
   title: string
   body: string
-  /** Where a click leads. */
+  /** The page that a click opens. */
   location: DashboardLocation
 }
 
 const maxSeparateNotifications = 3
 
-/** What is shown by the system, bounded and kept until it was clicked or is gone: a notification that nobody holds forgets its click. */
+/**
+ * Shows system notifications. A limited number is kept referenced until clicked or closed, because a garbage-collected notification loses its click
+ * handler.
+ */
 export function createNotifications(options: { navigate(location: DashboardLocation): void }) {
   const openNotifications = new Set<Notification>()
   const show = ({ title, body, location }: DesktopNotification): void => {
@@ -30,14 +33,14 @@ export function createNotifications(options: { navigate(location: DashboardLocat
   }
   return {
     show,
-    /** One word each, or one for all when many ended at once. */
+    /** One notification per deployment, or one for all if many ended at once. */
     showDeploymentResults(deployments: DesktopDeploymentResult[]): void {
       if (deployments.length <= maxSeparateNotifications) for (const deployment of deployments) show(deploymentNotification(deployment))
       else {
         const failed = deployments.filter(({ status }) => status === 'failed').length
         show({
-          title: `${deployments.length} deployments ended`,
-          body: failed === 0 ? 'All of them are ready.' : `${failed} of them failed.`,
+          title: `${deployments.length} deployments finished`,
+          body: failed === 0 ? 'All are ready.' : `${failed} failed.`,
           location: { path: '/projects', message: null },
         })
       }

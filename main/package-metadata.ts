@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What whoever built a package said of its updates (resources/package/electron-builder.ts). */
+/** The update settings that were built into the package (resources/package/electron-builder.ts). */
 export function readPackageMetadata(folder: string): { download_page: string | null; public_key: string | null } {
   const { homepage, update_key } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { homepage?: unknown; update_key?: unknown }
   const url = typeof homepage === 'string' && URL.canParse(homepage) ? new URL(homepage) : undefined

@@ -9,8 +9,8 @@ import { resolveShellEnvironment } from './shell-environment.ts'
 import { createScreenshotter } from './screenshotter.ts'
 
 /**
- * Starts the platform in this very process, with what only a desktop has. A folder that headless Homeport has used keeps its
- * key file, so that both can go on with it; a new one gets its key into the keychain.
+ * Starts the platform in this process, with the features of the desktop. A folder that headless Homeport has used keeps its key file, so that both
+ * can use it; a new folder stores its key in the keychain.
  */
 export async function startEmbeddedPlatform(options: PlatformOptions, log: Log): Promise<Platform> {
   const hasFile = options.master_key_file !== null || existsSync(join(options.data_dir, masterKeyFiles.open))
@@ -24,7 +24,7 @@ export async function startEmbeddedPlatform(options: PlatformOptions, log: Log):
     {
       ...(masterKey ? { masterKey } : {}),
       ...screenshotter,
-      // What went well is no news.
+      // Info-level entries are dropped.
       log: { ...log, info: () => {} },
     },
   )

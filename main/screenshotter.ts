@@ -5,16 +5,16 @@ import type { DevTools, DevToolsParams } from '../server/screenshots/devtools.ts
 import { enforceOrigin, capturePage } from '../server/screenshots/capture-page.ts'
 import { defaultScreenshotLimits, type Screenshotter, type ScreenshotRequest, viewports } from '../server/screenshots/screenshotter.ts'
 
-/** The session of the pictures: apart from the dashboard's, in memory alone, and emptied after each. */
+/** The session for screenshots: separate from the dashboard's, in memory only, and cleared after each screenshot. */
 export const screenshotPartition = 'homeport-screenshots'
 
-/** Whether a page is one that stands before the camera: it goes nowhere, and must not be taken for a page of the dashboard. */
+/** Whether the contents are a page being captured. Such a page cannot navigate and is not treated as a page of the dashboard. */
 export const isScreenshotContents = (contents: WebContents): boolean => contents.session === session.fromPartition(screenshotPartition)
 
-/** Takes pictures in a window that nobody sees. */
+/** Takes screenshots in a hidden window. */
 export function createScreenshotter(clock: Clock = systemClock): Screenshotter {
   return {
-    name: () => 'A window of the desktop that nobody sees.',
+    name: () => 'A hidden window of the desktop app.',
 
     async *take(shot) {
       shot.signal.throwIfAborted()
@@ -48,9 +48,9 @@ async function captureInWindow(shot: ScreenshotRequest, variant: ScreenshotReque
   const { webContents } = window
   const ended = Promise.withResolvers<never>()
   const fail = (reason: string) => ended.reject(new Error(reason))
-  const cancel = () => fail('It was called off.')
+  const cancel = () => fail('The screenshot was canceled.')
   const timeout = clock.setTimeout(
-    () => fail(`The page was not there after ${defaultScreenshotLimits.picture_ms / 1000} s.`),
+    () => fail(`The page did not load within ${defaultScreenshotLimits.picture_ms / 1000} s.`),
     defaultScreenshotLimits.picture_ms,
   )
   shot.signal.addEventListener('abort', cancel)
@@ -59,19 +59,19 @@ async function captureInWindow(shot: ScreenshotRequest, variant: ScreenshotReque
     webContents.setWebRTCIPHandlingPolicy('disable_non_proxied_udp')
     webContents.setWindowOpenHandler(() => ({ action: 'deny' }))
     webContents.on('will-attach-webview', (event) => event.preventDefault())
-    webContents.on('render-process-gone', (_event, { reason }) => fail(`The page ended: ${reason}.`))
+    webContents.on('render-process-gone', (_event, { reason }) => fail(`The page crashed: ${reason}.`))
     const devtools = attachDevTools(webContents.debugger)
     enforceOrigin(devtools, shot)
     return await Promise.race([capturePage(devtools, { url: shot.url, variant, session: undefined, limits: defaultScreenshotLimits }), ended.promise])
   } finally {
     shot.signal.removeEventListener('abort', cancel)
     timeout.cancel()
-    // Closing asks the page, which may not answer.
+    // Destroyed, because closing would ask the page, which may not respond.
     window.destroy()
   }
 }
 
-/** The DevTools protocol of one page, without a port. */
+/** The DevTools protocol of one page, without a network port. */
 function attachDevTools(inspector: Debugger): DevTools {
   inspector.attach('1.3')
   return {
@@ -84,11 +84,11 @@ function attachDevTools(inspector: Debugger): DevTools {
   }
 }
 
-/** Nothing but the app's own origin, from the network's side: for what the inspector of a page does not see. */
+/** Limits the session's network access to the app's own origin, which also covers requests that the page's DevTools do not see. */
 async function hardenScreenshotSession(screenshotSession: Session, { url, headers }: ScreenshotRequest): Promise<void> {
   const { host, hostname } = new URL(url)
   const isAllowedUrl = (address: string) => URL.canParse(address) && (/^(data|blob|devtools):/.test(address) || isSameHost(new URL(address), host))
-  // Every other name is asked of a proxy that is not there.
+  // Requests to other hosts go to a proxy that does not exist.
   await screenshotSession.setProxy({ mode: 'fixed_servers', proxyRules: 'http://127.0.0.1:9', proxyBypassRules: `<-loopback>;${hostname}` })
   screenshotSession.webRequest.onBeforeRequest((details, callback) => callback({ cancel: !isAllowedUrl(details.url) }))
   screenshotSession.webRequest.onBeforeSendHeaders((details, callback) => callback({ requestHeaders: { ...details.requestHeaders, ...headers } }))

@@ -2,7 +2,7 @@ import { app, type DownloadItem, type Session, session, type WebContents } from 
 import { basename, extname, join } from 'node:path'
 import { openExternalLink } from './external-links.ts'
 
-/** What no page in a window of ours may do, whoever wrote it. */
+/** Restrictions for every page in a window of Homeport. */
 export const hardenedWebPreferences = {
   sandbox: true,
   contextIsolation: true,
@@ -17,18 +17,18 @@ export const hardenedWebPreferences = {
   spellcheck: false,
 } as const
 
-/** The window's storage: apart from every other, gone with the process, so that the session of the dashboard never lies on disk. */
+/** The window's storage: separate from all others and in memory only, so that the dashboard session is never written to disk. */
 export const dashboardPartition = 'homeport'
 
 export const getDashboardSession = (): Session => session.fromPartition(dashboardPartition)
 
 export interface PlatformOrigins {
-  /** Origin of the platform, the only one that the window ever shows: `http://127.0.0.1:4600`. */
+  /** The origin of the platform, the only one that the window shows: `http://127.0.0.1:4600`. */
   origin: string
   edge_url: string
 }
 
-/** Whether an address is one of the platform's own. */
+/** Whether a URL belongs to the platform's origin. */
 function isSameOrigin(address: string, origin: string): boolean {
   if (!URL.canParse(address)) return false
   const url = new URL(address)
@@ -36,19 +36,19 @@ function isSameOrigin(address: string, origin: string): boolean {
 }
 
 /**
- * Whether the window may show an address: the dashboard, and the way in. What lies beside it at the same origin is data (the API,
- * what a remote instance answered), and no page.
+ * Whether the window may show a URL: the dashboard and the sign-in pages. Other paths of the same origin are data (the API, responses of remote
+ * instances) and not pages.
  */
 export function isAllowedPage(address: string, origin: string): boolean {
   return isSameOrigin(address, origin) && /^\/(app(\/.*)?|sign-in|sign-up|forgot|verify|join)?$/.test(new URL(address).pathname)
 }
 
-/** Whether it is the dashboard itself, which alone may speak to the desktop. */
+/** Whether a URL is the dashboard, which is the only page that may use the bridge. */
 export function isDashboardUrl(address: string, origin: string): boolean {
   return isSameOrigin(address, origin) && new URL(address).pathname.startsWith('/app/')
 }
 
-/** Keeps any web contents of the process where it belongs; put on each as it is made. */
+/** Restricts navigation and new windows of any web contents of the process. Applied when the contents are created. */
 export function hardenWebContents(contents: WebContents, { origin, edge_url }: PlatformOrigins): void {
   const blockForeignNavigation = (details: { url: string; preventDefault(): void }) => {
     if (isAllowedPage(details.url, origin)) return
@@ -68,8 +68,8 @@ export function hardenWebContents(contents: WebContents, { origin, edge_url }: P
 }
 
 /**
- * The second wall, from the network's side: nothing but our own origin is asked for anything, whatever a page tries. Of the machine a
- * page gets the clipboard, for writing, and nothing else. What it hands out as a file goes where the person says.
+ * Restricts the dashboard session on the network level: only requests to the platform's origin are allowed, whatever a page attempts. The only
+ * permission is writing to the clipboard. Downloads are saved where the user chooses.
  */
 export function hardenDashboardSession(origin: string): void {
   const dashboardSession = getDashboardSession()
@@ -98,10 +98,10 @@ function promptForSavePath(item: DownloadItem): void {
 
 const maxFilenameLength = 150
 
-/** A name of a file and of nothing else: no folder, no control or reading-order character, none that a system keeps for itself. */
+/** Reduces a name to a plain file name: without folders, control or bidirectional characters, and reserved names. */
 export function sanitizeFilename(name: string): string {
   const cleaned = basename(name.replaceAll('\\', '/'))
-    // oxlint-disable-next-line no-control-regex -- those are what has to go
+    // oxlint-disable-next-line no-control-regex -- these are removed
     .replace(/[\u0000-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069<>:"/\\|?*]/g, '')
     .replace(/^[.\s]+|[.\s]+$/g, '')
   const isReserved = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(cleaned)

@@ -1,13 +1,13 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** What a person chose for the desktop alone; what holds for the platform is the platform's. */
+/** Settings of the desktop app only. Settings of the platform are stored by the platform. */
 export interface DesktopSettings {
-  /** Homeport goes on when its window is closed, where there is a tray to find it again. */
+  /** Homeport keeps running when its window is closed, if there is a tray. */
   keeps_running: boolean
   notifies: boolean
   downloads_updates: boolean
-  /** Somebody was told once that it goes on in the tray. */
+  /** Whether the user was notified once that Homeport keeps running in the tray. */
   was_told: boolean
 }
 
@@ -18,7 +18,7 @@ export interface SettingsFile {
 
 const defaultSettings: DesktopSettings = { keeps_running: true, notifies: true, downloads_updates: false, was_told: false }
 
-/** A file that is missing, torn or of another time counts as far as it can be read. */
+/** A missing, damaged or outdated file is used as far as it is readable. */
 export function openSettingsFile(path: string): SettingsFile {
   let settings = { ...defaultSettings, ...pickKnownSettings(readJsonFile(path)) }
   return {
@@ -35,7 +35,7 @@ export function openSettingsFile(path: string): SettingsFile {
 
 function pickKnownSettings(value: unknown): Partial<DesktopSettings> {
   if (typeof value !== 'object' || value === null) return {}
-  return Object.fromEntries(Object.entries(value).filter(([key, one]) => key in defaultSettings && typeof one === 'boolean'))
+  return Object.fromEntries(Object.entries(value).filter(([key, setting]) => key in defaultSettings && typeof setting === 'boolean'))
 }
 
 function readJsonFile(path: string): unknown {

@@ -6,7 +6,7 @@ import type { PlatformOptions } from '../server/options.ts'
 
 type Environment = PlatformOptions['environment']
 
-/** What macOS gives to an app that is opened from Finder, the dock or at login. */
+/** The PATH that macOS gives to an app that is opened from Finder, from the dock or at login. */
 const systemPathFolders = new Set(['/usr/bin', '/bin', '/usr/sbin', '/sbin'])
 const homebrewFolders = ['/opt/homebrew/bin', '/opt/homebrew/sbin', '/usr/local/bin']
 const shellTimeout_ms = 3_000
@@ -20,8 +20,8 @@ export interface ShellEnvironmentOptions {
 }
 
 /**
- * The environment with the PATH that the user has in a terminal. An app opened from Finder on macOS gets four folders of the system, and
- * would find neither the user's git nor Docker's helpers. The login shell is asked once; Homebrew's folders are added in any case.
+ * The environment with the PATH of the user's terminal. An app opened from Finder on macOS gets four system folders, and would find neither the
+ * user's git nor Docker's helpers. The login shell is queried once; Homebrew's folders are added in any case.
  */
 export async function resolveShellEnvironment({
   environment,
@@ -40,11 +40,11 @@ const splitPath = (path: string) => path.split(':').filter((folder) => folder.st
 
 const outputMarker = '__homeport__'
 
-/** The PATH in a login shell of the user; empty when it does not say. What its start files print is around the marks. */
+/** The PATH in the user's login shell; empty if it fails. The markers separate it from the output of startup files. */
 function readPathFromShell(shell: string, environment: Environment, signal: AbortSignal): Promise<string> {
-  // csh takes -l only alone.
+  // csh accepts -l only alone.
   const flags = /^t?csh$/.test(basename(shell)) ? ['-ic'] : ['-i', '-l', '-c']
-  // Frameworks of zsh would ask whether to update, or open tmux.
+  // Prevents zsh frameworks from asking about updates or opening tmux.
   const env = { ...environment, DISABLE_AUTO_UPDATE: 'true', ZSH_TMUX_AUTOSTART: 'false' }
   return new Promise((resolve) => {
     const command = `echo ${outputMarker}; /usr/bin/printenv PATH; echo ${outputMarker}`

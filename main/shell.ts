@@ -19,7 +19,7 @@ import { createUpdateService } from './updates.ts'
 
 interface DesktopShellOptions {
   platformHandle: PlatformHandle
-  /** Where the desktop keeps what is its own. */
+  /** The folder for the desktop's own files. */
   folder: string
   log: DesktopLog
   options: Pick<DesktopOptions, 'preload' | 'resources' | 'argv' | 'login' | 'updates' | 'hasTrayHost' | 'clock' | 'platform'>
@@ -28,7 +28,7 @@ interface DesktopShellOptions {
   shutDown(): Promise<void>
 }
 
-/** Puts around a platform that is up what makes a desktop of it: window, tray, menu, notifications, updates, the bridge. */
+/** Adds the desktop features to a running platform: window, tray, menu, notifications, updates and the bridge. */
 export async function createDesktopShell({
   platformHandle,
   folder,
@@ -93,10 +93,10 @@ export async function createDesktopShell({
     ),
   )
   app.setAboutPanelOptions({ applicationName: 'Homeport', applicationVersion: platformHandle.version })
-  // The first listener of all; on Linux Electron holds a shutdown up only for a later one (lib/browser/api/power-monitor.ts).
+  // Must be the first listener: on Linux, Electron delays a shutdown only for listeners that are added later (lib/browser/api/power-monitor.ts).
   powerMonitor.on('resume', () => platformHandle.resync())
   powerMonitor.on('shutdown', (...args: unknown[]) => {
-    // Linux and macOS wait for the end of an app that prevents the default; Electron's types do not know the event.
+    // Linux and macOS wait for an app that prevents the default. Electron's types do not include this event.
     if (isPreventable(args[0])) args[0].preventDefault()
     app.quit()
   })
@@ -146,19 +146,19 @@ export async function createDesktopShell({
     action.catch((error: unknown) => {
       log.warn('tray_act_failed', { what: description, error })
       const body = error instanceof Error ? error.message : String(error)
-      notifications.show({ title: `${description} did not work`, body, location: { path: `/projects/${slug}`, message: null } })
+      notifications.show({ title: `${description} failed`, body, location: { path: `/projects/${slug}`, message: null } })
     })
   }
 
-  /** Without the tray only macOS, with its dock, can find an app again that has no window. */
+  /** Without a tray, only macOS, with its dock, can reopen an app that has no window. */
   function handleWindowClosed(): void {
     if (isShuttingDown()) return
     const { keeps_running, was_told } = settings.current()
     if (!keeps_running || (!tray && options.platform !== 'darwin')) return app.quit()
     if (was_told || !tray) return
     notifications.show({
-      title: 'Homeport runs on',
-      body: 'Your apps stay reachable. It is in the tray; Quit Homeport there ends it.',
+      title: 'Homeport is still running',
+      body: 'Your apps stay online. To quit, choose Quit Homeport in the tray menu.',
       location: { path: '/instance/desktop', message: null },
     })
     settings.change({ was_told: true })
@@ -187,8 +187,8 @@ export async function createDesktopShell({
     mainWindow.send(rendererChannels.desktopState, readDesktop())
     if (update.name === 'available' && shouldNotify())
       notifications.show({
-        title: `Homeport ${update.version} is there`,
-        body: 'Have a look, and get it when it suits you.',
+        title: `Homeport ${update.version} is available`,
+        body: 'Open Homeport to download the update.',
         location: { path: '/instance/desktop', message: null },
       })
   }

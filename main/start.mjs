@@ -1,6 +1,6 @@
 /**
- * `npm start`: installs what is missing, builds what changed, and opens Homeport: the desktop window where Electron's binary and a
- * display can be had, else the same platform headless, with one sentence that says why. Arguments are those of `homeport serve`.
+ * `npm start`: installs missing dependencies, builds what changed, and opens Homeport: the desktop window if Electron's binary and a display are
+ * available, otherwise the same platform headless, with a message that says why. Accepts the arguments of `homeport serve`.
  */
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -8,24 +8,24 @@ import { become, buildChanged, endWithNpm, installMissing, nodeFlags, nodePath, 
 import { chooseSandbox } from './chromium-sandbox.mjs'
 import { findElectron } from './electron-binary.mjs'
 
-/** That the window may open without Chromium's sandbox. Lost with node_modules, as the mode of the sandbox's helper is. */
+/** Marks that the window may open without Chromium's sandbox. Removed with node_modules, like the mode of the sandbox helper. */
 const choice_file = join(root, 'node_modules', '.homeport-no-sandbox')
 
 try {
   endWithNpm()
   await installMissing()
   await buildChanged()
-  // Found by its manifest: importing the package itself would begin a download.
+  // Located by its manifest, because importing the package would start a download.
   const folder = dirname(createRequire(import.meta.url).resolve('electron/package.json'))
   const { binary, reason } = await findElectron({ folder, node: nodePath(), say })
   const sandbox = chooseSandbox({ args: process.argv.slice(2), binary, choice_file })
   const runHeadless = (why) => {
     say(`Homeport runs without a window: ${why}`)
-    // For the doctor.
+    // The doctor reports this variable.
     process.env.HOMEPORT_NO_WINDOW = why.replaceAll(/\s+/g, ' ')
     become(nodePath(), [...nodeFlags, join(root, 'server', 'cli', 'homeport.mjs'), 'serve', ...sandbox.args])
   }
-  // Electron is no Node, and the package `node` may not be there.
+  // Electron is not Node, and the package `node` may be missing.
   process.env.HOMEPORT_NODE = nodePath()
   if (!binary) runHeadless(reason)
   else if (sandbox.reason) runHeadless(sandbox.reason)
@@ -33,7 +33,7 @@ try {
     become(
       binary,
       [...sandbox.flags, root, ...sandbox.args],
-      (why) => runHeadless(`Electron ended at once (${why}; what it said is above).`),
+      (why) => runHeadless(`Electron exited immediately (${why}; see its output above).`),
       process.platform === 'win32',
     )
 } catch (error) {

@@ -4,7 +4,7 @@ const watcherName = 'org.kde.StatusNotifierWatcher'
 const busName = 'org.freedesktop.DBus'
 const busPath = '/org/freedesktop/DBus'
 
-/** Ways to ask the session bus of Linux whether anything shows tray icons, one of which is on any desktop. */
+/** Commands that ask the Linux session bus whether tray icons are shown. Every desktop has at least one of them. */
 const busQueries: [string, string[]][] = [
   ['gdbus', ['call', '--session', '--timeout', '2', '--dest', busName, '--object-path', busPath, '--method', `${busName}.NameHasOwner`, watcherName]],
   ['busctl', ['--user', '--timeout=2', 'call', busName, busPath, busName, 'NameHasOwner', 's', watcherName]],
@@ -17,8 +17,8 @@ const busQueries: [string, string[]][] = [
 export type RunCommand = (program: string, args: string[]) => Promise<string>
 
 /**
- * Whether this desktop shows tray icons. Electron makes one without a word where nothing shows it, and an app whose window is closed
- * could then never be found again: what cannot be asked counts as no.
+ * Whether this desktop shows tray icons. Electron reports no error if nothing shows them, and an app without a window could then not be reopened, so
+ * an unknown result counts as no.
  */
 export async function hasTrayHost(execute: RunCommand = runCommand, platform: NodeJS.Platform = process.platform): Promise<boolean> {
   if (platform !== 'linux') return true

@@ -6,7 +6,7 @@ import type { DashboardLocation } from './deep-links.ts'
 export interface TrayActions {
   show(): void
   navigate(place: DashboardLocation): void
-  /** Opens an address of an app in the person's browser. */
+  /** Opens the URL of an app in the user's browser. */
   open(url: string): void
   deploy(slug: string): void
   stop(slug: string): void
@@ -20,20 +20,20 @@ export interface TrayIcon {
 
 const maxProjects = 15
 
-/** The icon beside the clock, with what runs here. */
+/** The tray icon with a menu of the projects. */
 export function createTray(options: { resources: string; edge_url: string; platform: NodeJS.Platform; actions: TrayActions }): TrayIcon {
   const tray = new Tray(loadTrayImage(options))
   let lastShown = ''
   const update = (state: DesktopUpdate) => {
     const next = JSON.stringify([state.projects, state.project_count])
     tray.setToolTip(formatSummary(state))
-    // A menu that is put anew closes under the hand of whoever has it open.
+    // Replacing the menu would close it while the user has it open.
     if (next === lastShown) return
     lastShown = next
     tray.setContextMenu(Menu.buildFromTemplate(buildTrayTemplate(state, options.edge_url, options.actions)))
   }
   update({ projects: [], project_count: 0, active_deployments: 0, finished_deployments: [] })
-  // macOS opens the menu by itself.
+  // macOS opens the menu itself.
   if (options.platform !== 'darwin') tray.on('click', () => options.actions.show())
   return { update, close: () => tray.destroy() }
 }
@@ -88,7 +88,7 @@ function buildProjectItem({ slug, status, can_deploy }: DesktopProject, address:
   }
 }
 
-/** Every name that ends in localhost leads to this machine. */
+/** Every name that ends in localhost resolves to this machine. */
 function projectUrl(slug: string, edgeUrl: string): string {
   const { protocol, hostname, port } = new URL(edgeUrl)
   const host = /^(127\.|\[::1\]|localhost$)/.test(hostname) ? 'localhost' : hostname
@@ -102,7 +102,7 @@ function formatSummary({ projects, active_deployments: builds }: DesktopUpdate):
   const parts = [
     [count('live'), 'live'],
     [builds, 'building'],
-    [count('failed', 'crashed'), 'in trouble'],
+    [count('failed', 'crashed'), 'failing'],
   ].flatMap(([amount, label]) => (amount === 0 ? [] : [`${amount} ${label}`]))
   return ['Homeport', ...parts].join(parts.length === 0 ? '' : ', ').replace('Homeport,', 'Homeport:')
 }

@@ -1,20 +1,20 @@
 import { createPublicKey, verify } from 'node:crypto'
 
-/** Of an entry of the update feed, what decides which bytes are put in place. */
+/** The part of an update feed entry that determines which files are installed. */
 interface UpdateFeedEntry {
   version: string
   files: readonly { url: string; sha512: string }[]
 }
 
-/** The text that a releaser signs: the version too, so that an old file is not given out as a new one. */
+/** The signed text. It includes the version, so that an old file cannot be offered as a new one. */
 export function signedPayload({ version, files }: UpdateFeedEntry): string {
   return JSON.stringify(['homeport update 1', version, files.map(({ url, sha512 }) => [url, sha512])])
 }
 
-/** Where the signature stands in the feed, beside the fields of electron-builder. */
+/** The feed field of the signature, next to the fields of electron-builder. */
 export const signatureField = 'homeport_signature'
 
-/** Whether whoever has the private half of `key` (Ed25519, SPKI in base64) announced exactly these files. Whatever is odd is not. */
+/** Whether the owner of the private key of `key` (Ed25519, SPKI in base64) announced exactly these files. Anything unexpected counts as invalid. */
 export function verifyUpdateSignature(entry: unknown, key: string): boolean {
   try {
     if (!isUpdateFeedEntry(entry)) return false
@@ -26,14 +26,14 @@ export function verifyUpdateSignature(entry: unknown, key: string): boolean {
   }
 }
 
-/** Throws for what is no public key of Ed25519. */
+/** Throws if the key is not an Ed25519 public key. */
 export function parsePublicKey(base64: string) {
   const key = createPublicKey({ key: Buffer.from(base64, 'base64'), format: 'der', type: 'spki' })
-  if (key.asymmetricKeyType !== 'ed25519') throw new Error('This is no public key of Ed25519.')
+  if (key.asymmetricKeyType !== 'ed25519') throw new Error('This is not an Ed25519 public key.')
   return key
 }
 
-/** Each file by its own sum: electron-updater would also take a weaker one, or one for all of them. */
+/** Requires a SHA-512 per file, because electron-updater would also accept a weaker hash, or one for all files. */
 export function isUpdateFeedEntry(entry: unknown): entry is UpdateFeedEntry {
   if (typeof entry !== 'object' || entry === null) return false
   const { version, files } = entry as Partial<Record<keyof UpdateFeedEntry, unknown>>

@@ -4,7 +4,7 @@ import { type Clock, isoTime } from '../server/lib/clock.ts'
 import type { DesktopLog } from './log-file.ts'
 import { verifyUpdateSignature } from './update-signature.ts'
 
-/** What is used of electron-updater. */
+/** The part of electron-updater that is used. */
 export type Updater = Pick<
   AppUpdater,
   | 'autoDownload'
@@ -19,20 +19,20 @@ export type Updater = Pick<
 > & { on: AppUpdater['on'] }
 
 export interface UpdateServiceOptions {
-  /** Why this copy is not updated by itself; null: it is. */
+  /** Why this copy does not update itself; null if it does. */
   disabled_reason: string | null
-  /** Where the new version is to be had by hand; null: nobody said. */
+  /** Where the new version can be downloaded manually; null if unknown. */
   download_page: string | null
-  /** With which the feed has to be signed; null: the system checks the signature of what is put in place. */
+  /** The key that must have signed the feed; null if the system checks the signature of the installed app. */
   public_key: string | null
   loadUpdater(): Promise<Updater>
-  /** What was fetched may be put in place when Homeport ends: not where the system asks for a password then. */
+  /** Whether a downloaded update may be installed on quit. Not possible where the system asks for a password. */
   installs_on_quit: boolean
-  /** Whether new versions are fetched without asking. */
+  /** Whether new versions are downloaded automatically. */
   shouldAutoDownload(): boolean
-  /** Ends everything but the process. */
+  /** Stops everything except the process. */
   shutDown(): Promise<void>
-  /** Ends the process, when the installer did not: nothing is left that it could go on with. */
+  /** Ends the process if the installer did not, because everything else has been stopped. */
   exit(): void
   onChange(state: UpdateState): void
   log: DesktopLog
@@ -42,19 +42,19 @@ export interface UpdateServiceOptions {
 export interface UpdateService {
   state(): UpdateState
   runAction(runAction: UpdateAction): Promise<void>
-  /** The person changed what is done without asking. */
+  /** Called when the update settings were changed. */
   applySettings(): void
   close(): void
 }
 
-/** Not at once: a start has better things to do. */
+/** Delayed, so that the check does not slow down the start. */
 const firstCheckDelay_ms = 30_000
 const checkInterval_ms = 24 * 3600_000
 
 /**
- * New versions, by electron-updater: looked for at the start and each day, fetched when somebody says so, put in place when everything
- * has ended. The checks of signatures and sums are its own, and nothing of them is turned off here. Where it has none, on Linux, the
- * feed has to be signed with a key of ours before a single byte is fetched; the sums in it hold the rest.
+ * Updates by electron-updater: checked at start and daily, downloaded on request, and installed when Homeport has stopped. Signature and checksum
+ * verification is electron-updater's own and is fully enabled. On Linux, where it verifies no signature, the feed must be signed with Homeport's key
+ * before anything is downloaded, and the checksums in the feed cover the files.
  */
 export function createUpdateService({
   disabled_reason,
@@ -97,7 +97,7 @@ export function createUpdateService({
       if (public_key === null)
         return setState(autoUpdater.autoDownload ? { name: 'downloading', version, percent: 0 } : { name: 'available', version })
       if (!verifyUpdateSignature(feedEntry, public_key))
-        return fail(Object.assign(new Error(`The feed of ${version} is not signed with our key.`), { code: invalidSignatureCode }))
+        return fail(Object.assign(new Error(`The feed of ${version} is not signed with the expected key.`), { code: invalidSignatureCode }))
       setState({ name: 'available', version })
       if (shouldAutoDownload()) void download()
     })
@@ -111,21 +111,21 @@ export function createUpdateService({
   const getUpdater = () => (updater ??= openUpdater())
 
   function configureUpdater(autoUpdater: Updater): void {
-    // It would begin before the signature of the feed is looked at.
+    // Automatic download would start before the feed's signature is verified.
     autoUpdater.autoDownload = public_key === null && shouldAutoDownload()
     autoUpdater.autoInstallOnAppQuit = installs_on_quit && shouldAutoDownload()
   }
 
   async function check(): Promise<void> {
-    // What was found stays found; a look in between would lose it.
+    // A check would lose an update that was already found.
     if (!isInState('idle') && !isInState('failed')) return
     setState({ name: 'checking' })
     try {
       const checkResult = await (await getUpdater()).checkForUpdates()
       if (checkResult === null && isInState('checking'))
-        setState(disabledState('This copy cannot replace itself. Get the new version the way this one came.'))
+        setState(disabledState('This copy cannot update itself. Install the new version the same way as this one.'))
     } catch (error) {
-      // It may have said so already by its event.
+      // The error event may have reported it already.
       if (isInState('checking')) fail(error)
     }
   }
@@ -173,20 +173,20 @@ export function createUpdateService({
   }
 }
 
-/** Whether macOS runs a copy of an app that was downloaded and not moved since (Gatekeeper's path randomization). */
+/** Whether macOS runs the app from a randomized path, because it was not moved after the download (Gatekeeper). */
 const isTranslocated = (exec_path: string): boolean => exec_path.includes('/AppTranslocation/')
 
-/** What a person should know of the place that this copy runs from; null: nothing. */
+/** A warning about the location that this copy runs from; null if there is none. */
 export function translocationWarning(exec_path: string): { message: string; detail: string } | null {
   if (!isTranslocated(exec_path)) return null
   return {
-    message: 'Homeport runs from a temporary copy.',
+    message: 'Homeport is running from a temporary copy.',
     detail:
-      'macOS made it because Homeport was not moved since it was downloaded. Updates, links and opening at login do not work from there. Quit Homeport, move it to Applications, and open it again.',
+      'macOS created the copy because Homeport was not moved after it was downloaded. Updates, links and opening at login do not work there. Quit Homeport, move it to Applications, and open it again.',
   }
 }
 
-/** Why a copy of Homeport is not updated by itself, or null. */
+/** Why a copy of Homeport does not update itself, or null. */
 export function updatesDisabledReason(facts: {
   is_packaged: boolean
   has_feed: boolean
@@ -194,17 +194,16 @@ export function updatesDisabledReason(facts: {
   exec_path: string
   app_image: string | null
   package_type: string | null
-  /** The package knows a key for the signature of its feed. */
+  /** Whether the package contains a key for the signature of its feed. */
   has_key: boolean
 }): string | null {
-  if (!facts.is_packaged) return 'This is a checkout: git brings its new versions.'
-  if (isTranslocated(facts.exec_path))
-    return 'macOS runs this copy from a temporary place. Quit Homeport, move it to Applications, and open it again.'
-  if (!facts.has_feed) return 'This copy was built without an address for updates. Get the new version the way this one came.'
+  if (!facts.is_packaged) return 'This is a checkout. Update it with git.'
+  if (isTranslocated(facts.exec_path)) return 'macOS is running a temporary copy. Quit Homeport, move it to Applications, and open it again.'
+  if (!facts.has_feed) return 'This copy was built without an update server. Install the new version the same way as this one.'
   if (facts.platform === 'linux' && facts.app_image === null && facts.package_type !== 'deb')
-    return 'Only the AppImage and the .deb package replace themselves. Get the new version the way this one came.'
+    return 'Only the AppImage and the .deb package update themselves. Install the new version the same way as this one.'
   if (facts.platform === 'linux' && !facts.has_key)
-    return 'This copy was built without a key that would prove a new version, so it fetches none. Get the new version the way this one came.'
+    return 'This copy was built without a key to verify updates, so it does not download any. Install the new version the same way as this one.'
   return null
 }
 
@@ -213,24 +212,25 @@ const invalidSignatureCode = 'ERR_UPDATER_INVALID_SIGNATURE'
 const errorMessages: [RegExp, string][] = [
   [
     /ERR_UPDATER_INVALID_SIGNATURE|not signed by|code signature|signature/i,
-    'The new version is not signed as this one is, and was thrown away. Nothing was changed.',
+    'The new version does not have the same signature as this one and was discarded. Nothing was changed.',
   ],
-  [/ERR_CHECKSUM_MISMATCH|checksum/i, 'What was downloaded is not what was announced, and was thrown away. Try again later.'],
+  [/ERR_CHECKSUM_MISMATCH|checksum/i, 'The download does not match its checksum and was discarded. Try again later.'],
   [
     /ERR_UPDATER_(CHANNEL_FILE_NOT_FOUND|LATEST_VERSION_NOT_FOUND|NO_PUBLISHED_VERSIONS|ASSET_NOT_FOUND|ZIP_FILE_NOT_FOUND)|\b404\b/,
     'The update server has no version for this system.',
   ],
   [
     /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|net::ERR_/,
-    'The update server does not answer. Homeport looks again tomorrow.',
+    'The update server does not respond. Homeport checks again tomorrow.',
   ],
-  [/ENOSPC/, 'There is no room on the disk for the new version. Make room, and try again.'],
-  [/EACCES|EPERM|EROFS/, 'Homeport may not replace itself where it is installed. Install the new version by hand.'],
+  [/ENOSPC/, 'There is not enough disk space for the new version. Free some space and try again.'],
+  [/EACCES|EPERM|EROFS/, 'Homeport has no permission to update itself where it is installed. Install the new version manually.'],
 ]
 
 function explainUpdateError(error: unknown): string {
   const text = error instanceof Error ? `${'code' in error ? String(error.code) : ''} ${error.message}` : String(error)
   return (
-    errorMessages.find(([pattern]) => pattern.test(text))?.[1] ?? 'The update did not work; the log says why (Help, Show Logs). This version runs on.'
+    errorMessages.find(([pattern]) => pattern.test(text))?.[1] ??
+    'The update failed. See the log for the cause (Help, Show Logs). This version keeps running.'
   )
 }

@@ -6,14 +6,14 @@ export interface WindowState extends Partial<Rectangle> {
   width: number
   height: number
   is_maximized: boolean
-  /** Chromium's levels: 0 is 100 %, each step a fifth more or less. */
+  /** Chromium's zoom levels: 0 is 100 %, and each step is 20 % more or less. */
   zoom: number
 }
 
 export const defaultWindowState: WindowState = { width: 1280, height: 820, is_maximized: false, zoom: 0 }
 export const minimumSize = { width: 380, height: 480 }
 
-/** Where the window was, if that is still on a screen; else the size alone, else the first place. */
+/** The window's last position if it is still on a screen; else only its size, else the default. */
 export function readWindowState(path: string): WindowState {
   let stored: unknown
   try {
@@ -32,7 +32,7 @@ export function readWindowState(path: string): WindowState {
     y >= workArea.y &&
     y + 40 < workArea.y + workArea.height
   const display = screen.getAllDisplays().find(isOnDisplay)
-  // A window that was on a large screen shall not hang over the edges of a small one.
+  // The size is limited, so that a window from a large screen fits a small one.
   const { width, height } = (display ?? screen.getPrimaryDisplay()).workArea
   const size = { width: clamp(stored.width, minimumSize.width, width), height: clamp(stored.height, minimumSize.height, height), is_maximized, zoom }
   return display ? { ...size, x, y } : size
@@ -40,7 +40,7 @@ export function readWindowState(path: string): WindowState {
 
 const clamp = (value: number, minimum: number, maximum: number) => Math.max(minimum, Math.min(value, maximum))
 
-/** A place that cannot be kept is no reason to fail: the window then opens at the first one. */
+/** A position that cannot be saved is not an error; the window then opens at its default position. */
 export function writeWindowState(path: string, state: WindowState): void {
   try {
     mkdirSync(dirname(path), { recursive: true })

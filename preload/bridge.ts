@@ -1,38 +1,38 @@
 /**
- * The whole talk between the dashboard and the desktop, on one screen. In a browser `window.homeport` is not there, and the
- * dashboard does without. The page never gets a token, a path that nobody chose, or a channel name.
+ * The complete interface between the dashboard and the desktop. In a browser `window.homeport` is undefined, and the dashboard works without it. The
+ * page never receives a token, a path that the user did not choose, or a channel name.
  */
 export interface Bridge {
   readonly platform: 'darwin' | 'win32' | 'linux' | 'other'
   readonly version: string
-  /** The system's folder dialog; null when it was closed without a choice. */
+  /** Opens the system's folder dialog; null if it was closed without a choice. */
   chooseFolder(): Promise<string | null>
-  /** Where a file or folder lies that somebody dropped on the page; null when the system does not say. */
+  /** The path of a file or folder dropped on the page; null if the system does not provide it. */
   getPathForFile(file: File): string | null
-  /** Opens an http(s) address in the person's own browser; asks first when it is not one of their apps. False: not opened. */
+  /** Opens an http(s) URL in the user's browser, after asking if it is not one of the user's apps. False: not opened. */
   openExternal(url: string): Promise<boolean>
-  /** Shows a notification unless the window is in front. A click brings the window up at `path`: below `/app`, such as `/projects/shop`. */
+  /** Shows a notification unless the window has the focus. A click opens the window at `path` below `/app`, such as `/projects/shop`. */
   notify(notification: { title: string; body: string; path: string }): Promise<void>
-  /** Progress in the dock or taskbar, 0 to 1; null takes it away. */
+  /** Progress in the dock or taskbar, 0 to 1; null removes it. */
   setProgress(value: number | null): Promise<void>
   readDesktop(): Promise<DesktopState>
   changeDesktop(change: DesktopChange): Promise<DesktopState>
-  /** `restart` ends Homeport in order and comes back as the version that was downloaded. */
+  /** `restart` quits Homeport and starts the downloaded version. */
   updateDesktop(action: UpdateAction): Promise<void>
-  /** Shows the folder of the desktop's log and crash reports. */
+  /** Opens the folder with the desktop's log and crash reports. */
   showLogs(): Promise<void>
   onDesktopState(listener: (state: DesktopState) => void): () => void
-  /** The desktop asks the dashboard to go to a path below `/app` (menu, notification, link), with a word to say if not null. */
+  /** The desktop asks the dashboard to open a path below `/app` (menu, notification, link), with an optional message. */
   onNavigate(listener: (path: string, message: string | null) => void): () => void
 }
 
 export interface DesktopState {
-  /** null: this system has no such thing. */
+  /** null: not supported on this system. */
   opens_at_login: boolean | null
-  /** Homeport goes on, in the tray, when its window is closed; null where no tray is to be had. */
+  /** Homeport keeps running in the tray when its window is closed; null if there is no tray. */
   keeps_running: boolean | null
   notifies: boolean
-  /** New versions are fetched without asking; they are installed when somebody says so, or when Homeport ends. */
+  /** New versions are downloaded automatically, and installed on request or when Homeport quits. */
   downloads_updates: boolean
   update: UpdateState
 }
@@ -40,9 +40,9 @@ export interface DesktopState {
 export type DesktopChange = Partial<Record<'opens_at_login' | 'keeps_running' | 'notifies' | 'downloads_updates', boolean>>
 export type UpdateAction = 'check' | 'download' | 'restart'
 
-/** off → never leaves; idle ⇄ checking → available → downloading → ready; failed from any of them, and back by a check. */
+/** `off` is final; idle ⇄ checking → available → downloading → ready; any state may change to failed, from which a check recovers. */
 export type UpdateState =
-  /** `page`: where new versions are to be had by hand. */
+  /** `page`: where new versions can be downloaded manually. */
   | { name: 'off'; reason: string; page?: string }
   | { name: 'idle'; checked_at: string | null }
   | { name: 'checking' }
@@ -51,7 +51,7 @@ export type UpdateState =
   | { name: 'ready'; version: string }
   | { name: 'failed'; message: string }
 
-/** One channel per verb that the page calls; `main/ipc.ts` answers exactly these, to our own page alone. */
+/** One channel per method that the page calls. `main/ipc.ts` answers these only to the dashboard. */
 export const channels = {
   chooseFolder: 'homeport:choose-folder',
   openExternal: 'homeport:open-external',
@@ -63,15 +63,15 @@ export const channels = {
   showLogs: 'homeport:show-logs',
 } as const satisfies Partial<Record<keyof Bridge, string>>
 
-/** What the desktop tells the page. */
+/** Messages from the desktop to the page. */
 export const rendererChannels = { navigate: 'homeport:navigate', desktopState: 'homeport:desktop' } as const
 
-/** The version comes as an argument of the process, because a sandboxed preload can read no file. */
+/** The version is passed as a process argument, because a sandboxed preload cannot read files. */
 export const versionArgument = '--homeport-version='
 
 declare global {
   interface Window {
-    /** There in the desktop window alone. */
+    /** Only defined in the desktop window. */
     homeport?: Bridge
   }
 }

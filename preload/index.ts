@@ -3,11 +3,11 @@ import { type Bridge, channels, type DesktopState, rendererChannels, versionArgu
 
 const knownPlatforms = ['darwin', 'win32', 'linux'] as const
 
-/** Where the desktop sent the page before the page was there to listen: the last word counts. */
+/** The last navigation that was requested before the page was listening. */
 let pendingNavigation: { path: string; message: string | null } | undefined
 let navigateListener: ((path: string, word: string | null) => void) | undefined
 
-// The event object stays here: it would hand the page the sender.
+// The event object is not passed on, because it would give the page access to the sender.
 ipcRenderer.on(rendererChannels.navigate, (_event, path: unknown, word: unknown) => {
   if (typeof path !== 'string') return
   const message = typeof word === 'string' ? word : null

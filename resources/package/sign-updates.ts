@@ -15,7 +15,7 @@ const [first, second] = process.argv.slice(2)
 try {
   if (first === 'new-key' && second !== undefined) generateKey(second)
   else if (first !== undefined && first !== 'new-key') await signFeeds(first, second ?? 'dist')
-  else throw new Error('Say new-key FILE, or FILE [FOLDER].')
+  else throw new Error('Usage: sign-updates.ts new-key FILE, or sign-updates.ts FILE [FOLDER]')
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1
@@ -23,7 +23,7 @@ try {
 
 function generateKey(file: string): void {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
-  // Never over another one: without that one nobody who has it would get an update again.
+  // Never overwrites an existing key: without it, existing installations would get no more updates.
   writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600, flag: 'wx' })
   console.log(publicKey.export({ type: 'spki', format: 'der' }).toString('base64'))
 }
@@ -32,17 +32,17 @@ async function signFeeds(keyFile: string, folder: string): Promise<void> {
   const key = createPrivateKey(readFileSync(keyFile))
   const publicHalf = createPublicKey(key).export({ type: 'spki', format: 'der' }).toString('base64')
   const feeds = readdirSync(folder).filter((name) => /^latest-linux.*\.yml$/.test(name))
-  if (feeds.length === 0) throw new Error(`There is no latest-linux.yml in ${folder}: build with HOMEPORT_UPDATE_URL.`)
+  if (feeds.length === 0) throw new Error(`${folder} contains no latest-linux.yml. Build with HOMEPORT_UPDATE_URL first.`)
   for (const name of feeds) {
     const path = join(folder, name)
     const text = readFileSync(path, 'utf8').replaceAll(new RegExp(`^${signatureField}:.*\\n?`, 'gm'), '')
     const entry: unknown = parse(text)
-    if (!isUpdateFeedEntry(entry)) throw new Error(`${name} does not name its files with their sha512.`)
+    if (!isUpdateFeedEntry(entry)) throw new Error(`${name} does not list its files with their sha512.`)
     for (const { url, sha512 } of entry.files)
       if ((await hashFile(join(folder, basename(url)))) !== sha512)
-        throw new Error(`${url} is not the file that ${name} announces. Nothing was signed.`)
+        throw new Error(`${url} does not match its sha512 in ${name}. Nothing was signed.`)
     const signed = `${text.trimEnd()}\n${signatureField}: ${sign(null, Buffer.from(signedPayload(entry)), key).toString('base64')}\n`
-    if (!verifyUpdateSignature(parse(signed), publicHalf)) throw new Error(`The signature of ${name} does not hold.`)
+    if (!verifyUpdateSignature(parse(signed), publicHalf)) throw new Error(`The signature of ${name} could not be verified.`)
     writeFileSync(path, signed)
     console.log(`${name}: ${entry.version}, ${entry.files.length} files`)
   }

@@ -3,8 +3,8 @@ import { chmod, link, open, readFile, rm } from 'node:fs/promises'
 import type { MasterKey } from './master-key.ts'
 
 /**
- * A file of mode 0600 with 64 hexadecimal digits. It is made once, whole or not at all, and never changed. Others may not read the one
- * in our own folder (`is_ours`), also after it was copied; who may read one that an operator named is the operator's to say.
+ * The master key in a file of mode 0600 with 64 hexadecimal digits. The file is created once, atomically, and never changed. With `is_ours` the file
+ * is in the data folder and its permissions are enforced, even if it was copied there. The operator controls the permissions of any other file.
  */
 export function createFileMasterKey(path: string, { is_ours = false }: { is_ours?: boolean } = {}): MasterKey {
   return {
@@ -27,7 +27,7 @@ export function createFileMasterKey(path: string, { is_ours = false }: { is_ours
       } finally {
         await file.close()
       }
-      // A link fails where the file exists by now, so two first starts end with one key.
+      // A hard link fails if the file exists, so two concurrent first starts use the same key.
       await link(temporary, path).catch(() => {})
       await rm(temporary)
       return parseKey(await readFile(path, 'utf8'), path)
@@ -38,6 +38,6 @@ export function createFileMasterKey(path: string, { is_ours = false }: { is_ours
 function parseKey(text: string, path: string): Uint8Array {
   const digits = text.trim()
   if (!/^[0-9a-f]{64}$/i.test(digits))
-    throw new Error(`${path} is no master key: it must hold 64 hexadecimal digits. Put the right file back; nothing was changed.`)
+    throw new Error(`${path} is not a master key: it must contain 64 hexadecimal digits. Nothing was changed. Restore the correct file.`)
   return Buffer.from(digits, 'hex')
 }

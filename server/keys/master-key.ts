@@ -1,6 +1,6 @@
-/** Where the master key comes from. The desktop brings the keychain; without one it is a file. */
+/** The source of the master key: the keychain in the desktop app, otherwise a file. */
 export interface MasterKey {
   kind: 'keychain' | 'file_key'
-  /** 32 bytes; made at the first call. */
+  /** 32 bytes; created on the first call. */
   read(): Promise<Uint8Array>
 }

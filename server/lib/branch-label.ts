@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 
-/** The longest label of a name in DNS. */
+/** The maximum length of a DNS label. */
 const maxLabel_chars = 63
 
 /**
- * Labels for the preview of a branch, the one to be liked best first: `{branch}--{slug}`, then with ever more of a hash of the
- * branch for when another has that one. A name that had to be cut, or would be read as another script's, has the hash at once.
+ * Host labels for the preview of a branch, the preferred one first: `{branch}--{slug}`, then with longer and longer parts of a hash of the branch in
+ * case the label is taken. A label that had to be truncated, or that could be read as punycode, has the hash from the start.
  */
 export function createHostLabels(branch: string, slug: string): string[] {
   const label = branch

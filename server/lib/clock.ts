@@ -1,4 +1,4 @@
-/** Time and timers, passed in so that tests can move them. `monotonic` is for durations, leases and limits: it never jumps. */
+/** Time and timers, injected so that tests can control them. `monotonic` is for durations, leases and limits, because it never jumps. */
 export interface Clock {
   /** Milliseconds since 1970, by the wall clock. */
   now(): number
@@ -59,12 +59,12 @@ export function timeoutSignal(clock: Clock, ms: number): AbortSignal {
   return controller.signal
 }
 
-/** What a job resolves to, or undefined when it takes longer than `ms` milliseconds. The job itself goes on. */
+/** The result of a job, or undefined if it takes longer than `ms` milliseconds. The job is not canceled. */
 export async function withTimeout<T>(clock: Clock, ms: number, job: Promise<T>): Promise<T | undefined> {
   const timeout = Promise.withResolvers<undefined>()
   const timer = clock.setTimeout(() => timeout.resolve(undefined), ms).unref()
   return Promise.race([job, timeout.promise]).finally(() => timer.cancel())
 }
 
-/** `2026-01-31T12:00:00.000Z`, as the contract writes every time. */
+/** `2026-01-31T12:00:00.000Z`, the format of every time in the contract. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString()

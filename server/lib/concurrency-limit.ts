@@ -1,4 +1,4 @@
-/** Lets a few in at once; the others wait for their turn. */
+/** Limits how many jobs run at once; the others wait in order. */
 export function createConcurrencyLimit(limit: number) {
   let running = 0
   const waiting: (() => void)[] = []

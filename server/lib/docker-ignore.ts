@@ -1,6 +1,6 @@
 /**
- * Reads a .dockerignore: the answer says whether a path (relative to the context, with slashes) is part of the build.
- * Patterns are those of Docker, not of git: they begin at the root of the context, and the last that matches decides.
+ * Parses a .dockerignore file into a predicate that says whether a path (relative to the context, with slashes) is part of the build. Patterns follow
+ * Docker's rules, not git's: they are anchored at the context root, and the last match decides.
  */
 export function createDockerIgnore(text: string): (path: string, isFolder: boolean) => boolean {
   const rules = text
@@ -23,9 +23,9 @@ export function createDockerIgnore(text: string): (path: string, isFolder: boole
     const paths = parts.map((_, n) => parts.slice(0, n + 1).join('/'))
     let ignored = false
     for (const { negated, expression } of rules) {
-      if (negated === ignored && paths.some((one) => expression!.test(one))) ignored = !negated
+      if (negated === ignored && paths.some((parent) => expression!.test(parent))) ignored = !negated
     }
-    // Something below an ignored folder may be wanted back.
+    // A later rule may include files below an ignored folder.
     return !ignored || (isFolder && hasExceptions)
   }
 }

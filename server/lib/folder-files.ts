@@ -2,14 +2,14 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
 
-/** What no source holds: made by tools, never by people. */
+/** Folders and files that are never part of the source, because tools create them. */
 const excludedNames = new Set(['node_modules', '.git', '.hg', '.svn', '.DS_Store'])
 const localEnvFile = /^\.env(\..*)?$/
 const sharedEnvFile = /^\.env\.(example|sample|template|dist|defaults)$/
 
 /**
- * All files below a folder that git does not know, by name relative to it, with slashes and in a steady order, as the
- * .gitignore files on the way allow. Files with variables of this machine (.env) are left out, which `note` is told.
+ * All source files below a folder, by relative path with slashes and in a stable order, as its .gitignore files allow. Local .env files are left out
+ * and reported to `note`.
  */
 export async function* listFolderFiles(root: string, note: (line: string) => void): AsyncGenerator<string> {
   yield* walkFolder(root, '', [], note)
@@ -33,12 +33,12 @@ async function* walkFolder(root: string, base: string, inheritedRules: IgnoreRul
     if (isIgnored(entry.isDirectory() ? `${name}/` : name, rules)) continue
     if (entry.isDirectory()) yield* walkFolder(root, `${name}/`, rules, note)
     else if (localEnvFile.test(entry.name) && !sharedEnvFile.test(entry.name))
-      note(`Left out ${name}: put its variables into the project’s settings (homeport env import).`)
+      note(`Skipped ${name}. Add its variables to the project’s environment (homeport env import).`)
     else yield name
   }
 }
 
-/** The deepest .gitignore that has an opinion decides, as git does it. */
+/** The deepest .gitignore with a matching rule decides, as in git. */
 function isIgnored(name: string, rules: IgnoreRules[]): boolean {
   for (const { base, rules: ownRules } of rules.toReversed()) {
     const result = ownRules.test(name.slice(base.length))

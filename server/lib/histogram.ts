@@ -1,29 +1,29 @@
 /**
- * How long things took, so that quantiles come out within 1 %: log-linear counts, 64 to each doubling, from 2^-10 to 2^22
- * (of milliseconds: 1 us to 70 minutes; what is beyond counts as the end). Histograms merge without any loss.
+ * A histogram of durations whose quantiles are accurate to 1 %: log-linear buckets, 64 per doubling, from 2^-10 to 2^22 (in milliseconds: 1 us to 70
+ * minutes; values outside are clamped). Histograms merge without loss.
  */
 export interface Histogram {
-  /** How many values were added. */
+  /** The number of values. */
   readonly count: number
-  /** Costs a few increments and allocates next to nothing. */
+  /** Costs a few increments and almost never allocates. */
   add(value: number): void
-  /** Adds what another one has. */
+  /** Adds the values of another histogram. */
   merge(other: Histogram): void
-  /** Adds what another one had when it was encoded. */
+  /** Adds the values of an encoded histogram. */
   mergeEncoded(bytes: Uint8Array): void
-  /** The value that the fraction `q` of all is not above; null when there is none. */
+  /** The smallest value that at least the fraction `q` of all values does not exceed; null without values. */
   quantile(q: number): number | null
-  /** Pairs of (how far to the next place that counts, how many), each as a varint: a hundred bytes or so for what one app does. */
+  /** Pairs of (distance to the next non-empty bucket, count), each as a varint: about a hundred bytes for a typical app. */
   encode(): Uint8Array
-  /** Forgets all, to be used again. */
+  /** Resets the histogram for reuse. */
   clear(): void
-  /** Calls with each place that counts, in order. */
+  /** Calls back with each non-empty bucket, in order. */
   forEach(callback: (bucket: number, count: number) => void): void
 }
 
 const bucketsPerOctave = 64
 const octaves = 32
-/** Of a 32-bit float: the 8 bits of its exponent and the first 6 of its fraction are the place, less those of 2^-10. */
+/** A bucket is the 8 exponent bits and the first 6 fraction bits of a 32-bit float, minus those of 2^-10. */
 const droppedBits = 23 - 6
 const lowestBucket = (127 - 10) << 6
 
@@ -33,7 +33,7 @@ const bits = new Uint32Array(float.buffer)
 function bucketOf(value: number): number {
   float[0] = value
   const bucket = ((bits[0] ?? 0) >>> droppedBits) - lowestBucket
-  // Not a number, or below zero, counts as nothing at all: the least there is.
+  // NaN and values of 0 or less count in the lowest bucket.
   if (!(value > 0) || bucket < 0) return 0
   return Math.min(bucket, bucketsPerOctave * octaves - 1)
 }
@@ -49,10 +49,10 @@ export function createHistogram(encoded?: Uint8Array): Histogram {
   return histogram
 }
 
-/** A class, as there may be ten thousand of them; a page of counts comes with the first value within its doubling. */
+/** A class, because there may be ten thousand instances. The counts of one doubling are allocated with its first value. */
 class LogLinearHistogram implements Histogram {
   count = 0
-  /** By doubling; most are never there. */
+  /** Counts by doubling, allocated on demand. */
   readonly #pages: (Float64Array | undefined)[] = []
 
   add(value: number): void {
@@ -77,7 +77,7 @@ class LogLinearHistogram implements Histogram {
     for (let bucket = -1; at < bytes.length;) {
       bucket += next() + 1
       const count = next()
-      // A row that was damaged must not break the reading of all others.
+      // A damaged row must not prevent reading the others.
       if (bucket >= bucketsPerOctave * octaves) return
       this.#raise(bucket, count)
     }

@@ -4,8 +4,8 @@ import { access, chmod, chown, open, readFile, realpath, rename, rm, stat, write
 import { dirname, join } from 'node:path'
 
 /**
- * A block of lines in the hosts file, between marks that name their instance. All else in the file stays as it is, byte for
- * byte: it is read and written as bytes (latin1), and taking the block out gives back what was there before.
+ * A block of lines in the hosts file, between marks that name the instance. The rest of the file stays unchanged, byte for byte: the file is read and
+ * written as bytes (latin1), and removing the block restores the previous content.
  */
 export interface HostsBlock {
   begin: string
@@ -18,19 +18,19 @@ export function createHostsBlock(instance: string, names: readonly string[]): Ho
   return { begin: `# homeport begin ${instance}`, end: '# homeport end', lines }
 }
 
-/** What `blockText` wrote; throws at anything else, as an administrator may be about to write it. */
+/** Parses the output of `formatHostsBlock`. Throws on anything else, because an administrator may be about to write it. */
 export function parseHostsBlock(text: string): HostsBlock {
   const [first = '', ...rest] = text.trimEnd().split('\n')
   const instance = /^# homeport begin ([a-z0-9]+)$/.exec(first)?.[1]
   const names = rest.slice(0, -1).map((line) => /^127\.0\.0\.1 (\S+)$/.exec(line)?.[1] ?? '')
   const block = createHostsBlock(instance ?? '', names)
-  if (instance === undefined || formatHostsBlock(block) !== text) throw new Error('These are no lines for a hosts file.')
+  if (instance === undefined || formatHostsBlock(block) !== text) throw new Error('The input is not a valid block for the hosts file.')
   return block
 }
 
 export const formatHostsBlock = (block: HostsBlock): string => `${[block.begin, ...block.lines, block.end].join('\n')}\n`
 
-/** The file's text with the block in it, in place of an older one; without lines: without the block. */
+/** The file's text with the block added or replaced. A block without lines is removed. */
 export function applyHostsBlock(text: string, block: HostsBlock): string {
   const position = findBlock(text, block)
   const eol = text.includes('\r\n') ? '\r\n' : '\n'
@@ -39,7 +39,7 @@ export function applyHostsBlock(text: string, block: HostsBlock): string {
     const before = text.slice(0, position.start)
     const after = text.slice(position.end)
     if (block.lines.length > 0) return before + lines + (position.closed ? eol : '') + after
-    // The file had no line end at its own end: the one before the block is ours.
+    // The file had no line end at its end, so the line end before the block was added with it.
     return (position.closed ? before : before.replace(/\r?\n$/, '')) + after
   }
   if (block.lines.length === 0) return text
@@ -47,7 +47,7 @@ export function applyHostsBlock(text: string, block: HostsBlock): string {
   return text + eol + lines
 }
 
-/** Where the block is; `closed`: with a line end behind it. Lines that are not ours end it, also where its end mark is missing. */
+/** The position of the block. `closed`: a line end follows it. A line that is not part of the block ends it, even if the end mark is missing. */
 function findBlock(text: string, block: HostsBlock): { start: number; end: number; closed: boolean } | undefined {
   const lines = text.split('\n')
   let at = 0
@@ -88,7 +88,7 @@ export async function isHostsFileInSync(path: string, block: HostsBlock): Promis
   return applyHostsBlock(text, block) === text
 }
 
-/** Writes the block, or takes it out when it has no lines. False: nothing had to be changed. */
+/** Writes the block, or removes it if it has no lines. False: nothing had to be changed. */
 export async function writeHostsBlock(path: string, block: HostsBlock): Promise<boolean> {
   const text = await readHostsFile(path)
   const updated = applyHostsBlock(text, block)
@@ -97,7 +97,7 @@ export async function writeHostsBlock(path: string, block: HostsBlock): Promise<
   return true
 }
 
-/** In one step where the folder lets us: nobody ever reads half of it. */
+/** Atomic if the folder allows it, so that no reader sees a partial file. */
 async function replaceFile(path: string, text: string): Promise<void> {
   const target = await realpath(path).catch(() => path)
   const temporary = join(dirname(target), `.homeport-hosts-${randomBytes(6).toString('hex')}`)
@@ -115,7 +115,7 @@ async function replaceFile(path: string, text: string): Promise<void> {
     await rename(temporary, target)
   } catch (error) {
     await rm(temporary, { force: true })
-    // A folder that is not ours, or a file that is mounted into a container by itself: it can only be written over.
+    // If the folder is not writable, or the file is bind-mounted into a container, the file can only be overwritten.
     const code = error instanceof Error && 'code' in error ? error.code : ''
     if (code !== 'EACCES' && code !== 'EPERM' && code !== 'EBUSY' && code !== 'EXDEV') throw error
     await writeFile(target, text, 'latin1')

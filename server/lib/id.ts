@@ -6,7 +6,7 @@ let lastRandom = 0n
 
 export type IdPrefix = 'prj' | 'dpl' | 'env' | 'dom' | 'tok' | 'evt' | 'dmp' | 'acc' | 'usr' | 'req' | 'ses' | 'own' | 'inv' | 'rem'
 
-/** `prj_` and a ULID in lower case: 48 bits of milliseconds, 80 random bits, rising within one millisecond. */
+/** `prj_` and a ULID in lower case: 48 bits of milliseconds and 80 random bits, increasing within one millisecond. */
 export function newId<P extends IdPrefix>(prefix: P): `${P}_${string}` {
   const now = Date.now()
   if (now > lastTime) {

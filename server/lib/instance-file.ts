@@ -1,16 +1,16 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** `DIR/instance.json`: there from the moment the platform is ready until its orderly exit. */
+/** `DIR/instance.json`, which exists from the moment the platform is ready until its orderly exit. */
 export interface InstanceFile {
   version: string
   pid: number
   api_url: string
   edge_url: string
-  /** null as long as the edge has no TLS listener. */
+  /** null while the edge has no TLS listener. */
   edge_https_url: string | null
   dashboard_url: string
-  /** Works once, for a short time; `homeport open` makes a new one. */
+  /** Works once, for a limited time; `homeport open` creates a new one. */
   sign_in_url: string
   /** The owner's bearer token for this run. */
   token: string
@@ -20,7 +20,7 @@ export interface InstanceFile {
 
 const pathOf = (dataDir: string) => join(dataDir, 'instance.json')
 
-/** Appears whole or not at all, readable by its owner alone. */
+/** Written atomically, readable only by its owner. */
 export function writeInstanceFile(dataDir: string, instance: InstanceFile): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const temporary = join(dataDir, `.instance.${instance.pid}.json`)
@@ -29,7 +29,7 @@ export function writeInstanceFile(dataDir: string, instance: InstanceFile): void
   renameSync(temporary, pathOf(dataDir))
 }
 
-/** What the file says, true or stale; undefined when there is none or it is not ours. */
+/** The content of the file, which may be stale; undefined if it is missing or invalid. */
 export function readInstanceFile(dataDir: string): InstanceFile | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(pathOf(dataDir), 'utf8'))
@@ -39,18 +39,18 @@ export function readInstanceFile(dataDir: string): InstanceFile | undefined {
   }
 }
 
-/** Removes the file if it is still the one of this process. */
+/** Removes the file if it belongs to this process. */
 export function removeInstanceFile(dataDir: string, pid: number): void {
   if (readInstanceFile(dataDir)?.pid === pid) rmSync(pathOf(dataDir), { force: true })
 }
 
-/** Whether a process with this id exists. It may be another one that got the id later. */
+/** Whether a process with this id exists. It may be another process that received the id later. */
 export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // It is there, and belongs to somebody else.
+    // EPERM: the process exists and belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }

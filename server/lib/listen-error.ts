@@ -1,8 +1,8 @@
-/** Why listening on a port failed, as a part of a sentence; undefined where another port would not help. */
+/** Why listening on a port failed, as a part of a sentence; undefined if another port would not help. */
 export function describeListenError(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'EADDRINUSE') return 'taken'
-  // As Windows does for Hyper-V and WSL 2, and Unix for ports under 1024.
+  // Windows reserves ports for Hyper-V and WSL 2, and Unix reserves ports below 1024.
   if (code === 'EACCES') return 'reserved by the system'
   return undefined
 }

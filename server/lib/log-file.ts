@@ -1,9 +1,9 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Lines in files of a folder that only its owner reads, at most so much of them. */
+/** Rotating log files in a folder that only its owner can read, limited in size. */
 export interface LogFile {
-  /** The newest one. */
+  /** The current file. */
   path: string
   write(line: string): void
   /** The last lines, oldest first. */
@@ -28,13 +28,13 @@ export function createLogFile(folder: string, name: string, { file_bytes = 2 ** 
     write(line) {
       const text = `${line.slice(0, maxLine_chars)}\n`
       try {
-        // Not before there is something to write: a folder that is refused stays as it is.
+        // The folder is created with the first line, so that a data folder that is refused stays unchanged.
         if (bytes === 0) mkdirSync(folder, { recursive: true, mode: 0o700 })
         if (bytes > 0 && bytes + text.length > file_bytes) rotate()
         appendFileSync(pathOf(0), text, { mode: 0o600 })
         bytes += Buffer.byteLength(text)
       } catch {
-        // A full disk is no reason to end.
+        // A full disk must not stop the process.
       }
     },
     tail(lines) {
@@ -44,7 +44,7 @@ export function createLogFile(folder: string, name: string, { file_bytes = 2 ** 
   }
 }
 
-/** What looks like a secret, whosever it is: tokens, codes of sign-in links, credentials in addresses and headers. */
+/** Masks everything that looks like a secret: tokens, codes of sign-in links, credentials in URLs and headers. */
 export function maskSecrets(text: string): string {
   return text
     .replace(/\b(svc|hpp)_[A-Za-z0-9_-]+/g, '$1_••••••')

@@ -1,4 +1,4 @@
-/** The platform's own log: one line of JSON per event on the given sink. Never a secret, never a body. */
+/** The platform's own log: one line of JSON per event. Never contains a secret or a body. */
 export interface Log {
   info(event: string, fields?: Record<string, unknown>): void
   warn(event: string, fields?: Record<string, unknown>): void

@@ -9,15 +9,15 @@ export interface PasswordCost {
   p: number
 }
 
-/** 64 MB and about a fifth of a second for each guess (N · r · 128 bytes). */
+/** 64 MB and about 0.2 s per attempt (N · r · 128 bytes). */
 const defaultCost: PasswordCost = { N: 65_536, r: 8, p: 1 }
 const maxmem = 160 * 1024 * 1024
 const key_bytes = 32
 
-/** So many passwords are being looked at that another would wait for seconds. */
+/** Too many passwords are being checked, so that another would wait for seconds. */
 export class PasswordQueueFullError extends Error {}
 
-/** Looks wait for one another: side by side they would take the memory of the machine and every thread of the pool. */
+/** Runs password checks one after the other, because parallel ones would use up the machine's memory and every thread of the pool. */
 function createPasswordQueue() {
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
@@ -31,10 +31,10 @@ function createPasswordQueue() {
 }
 
 const maxWaiting = 16
-/** Who sits at this machine does not stand behind the network. */
+/** Separate queues, so that sign-ins on this machine do not wait for those from the network. */
 const queuesByOrigin = { near: createPasswordQueue(), far: createPasswordQueue() }
 
-/** What is stored of a password: `scrypt$N$r$p$salt$key`. */
+/** The stored form of a password: `scrypt$N$r$p$salt$key`. */
 export async function hashPassword(password: string, cost = defaultCost): Promise<string> {
   const salt = randomBytes(16)
   const key = await queuesByOrigin.near(() => deriveKey(normalizePassword(password), salt, key_bytes, { ...cost, maxmem }))
@@ -44,7 +44,7 @@ export async function hashPassword(password: string, cost = defaultCost): Promis
 const dummySalt = randomBytes(16)
 const dummyKey = randomBytes(key_bytes)
 
-/** Takes as long when there is nothing to compare with, so that the time does not tell who has a password. */
+/** Takes equally long without a stored password, so that the duration does not reveal who has one. */
 export async function verifyPassword(
   password: string,
   stored: string | undefined,
@@ -60,5 +60,5 @@ export async function verifyPassword(
   return timingSafeEqual(derived, parsed?.key ?? dummyKey) && parsed !== undefined
 }
 
-/** The same signs typed on another keyboard may come as other code points. */
+/** The same characters may be entered as different code points on different keyboards. */
 const normalizePassword = (password: string) => password.normalize('NFKC')

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * The text of a file of /proc, such as `${pid}/stat`; empty when it is gone or not ours to read. Read at once, as it is never waited for:
- * `readFile` takes 64 kB for each file that does not tell its size, and a look at all processes of a machine took tens of megabytes.
+ * The text of a file in /proc, such as `${pid}/stat`; empty if the file is gone or not readable. Read synchronously, because /proc never blocks, and
+ * `readFile` allocates 64 kB for each file of unknown size, which takes tens of megabytes for all processes of a machine.
  */
 export function readProcFile(path: string): string {
   try {

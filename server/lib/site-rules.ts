@@ -1,21 +1,21 @@
 /**
- * `_redirects` and `_headers` of a static site, in the format of Netlify and Cloudflare Pages. Where the two differ, Netlify's
- * meaning is taken: a file that is there comes before a redirect without `!`, and 301 is the default.
+ * `_redirects` and `_headers` of a static site, in the format of Netlify and Cloudflare Pages. Where the two differ, Netlify's meaning applies: an
+ * existing file takes precedence over a redirect without `!`, and 301 is the default status.
  */
 export interface SiteRules {
   redirects: RedirectRule[]
   headers: HeaderRule[]
-  /** Lines without effect, and why; for the build log. */
+  /** Lines without effect and the reasons, for the build log. */
   ignored: string[]
 }
 
 export interface RedirectRule {
   from: PathPattern
-  /** Parameters that the query must have; a value `:name` takes what is there. */
+  /** Required query parameters; a value `:name` captures the parameter. */
   query: [name: string, value: string][]
   to: string
   status: number
-  /** Comes before a file of that name. */
+  /** Takes precedence over an existing file. */
   is_forced: boolean
 }
 
@@ -34,7 +34,7 @@ export const maxRuleFile_bytes = 256 * 1024
 const maxRules = 2_000
 const maxIgnored = 20
 const statuses = new Set([200, 301, 302, 303, 307, 308, 404])
-/** Headers that the edge alone can know. */
+/** Headers that only the edge can set. */
 const reservedHeaders =
   /^(accept-ranges|age|allow|alt-svc|connection|content-(encoding|length|range)|date|etag|keep-alive|last-modified|location|server|set-cookie|te|trailer|transfer-encoding|upgrade|vary|x-cache|x-request-id)$/i
 
@@ -51,15 +51,15 @@ export function parseSiteRules(redirects: string, headers: string): SiteRules {
     const header = /^\s+([^\s:]+)\s*:\s*(.*)$/.exec(line)
     if (header) {
       const [, name = '', value = ''] = header
-      if (!current) addIgnored(rules, '_headers', number, 'there is no path above it')
-      else if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[^\t\x20-\x7e]/.test(value)) addIgnored(rules, '_headers', number, 'it is no valid header')
+      if (!current) addIgnored(rules, '_headers', number, 'no path precedes it')
+      else if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[^\t\x20-\x7e]/.test(value)) addIgnored(rules, '_headers', number, 'it is not a valid header')
       else if (reservedHeaders.test(name)) addIgnored(rules, '_headers', number, `${name} is set by Homeport`)
       else current.headers.push([name, value.trim()])
       continue
     }
     const path = parsePattern(line.trim())
     current = undefined
-    if (path === undefined) addIgnored(rules, '_headers', number, 'a path begins with / and has at most one *')
+    if (path === undefined) addIgnored(rules, '_headers', number, 'a path must begin with / and contain at most one *')
     else if (rules.headers.length >= maxRules) addIgnored(rules, '_headers', number, `there are more than ${maxRules} rules`)
     else rules.headers.push((current = { path, headers: [] }))
   }
@@ -83,7 +83,7 @@ function parseRedirect(line: string): RedirectRule | string {
     .trim()
     .split(/\s+/)
   const from = parsePattern(fields.shift() ?? '')
-  if (from === undefined) return 'a path begins with / and has at most one *'
+  if (from === undefined) return 'a path must begin with / and contain at most one *'
   const query: [string, string][] = []
   while (fields[0] !== undefined && /^[^/=]+=/.test(fields[0]) && !/^https?:/.test(fields[0])) {
     const [name = '', ...value] = (fields.shift() ?? '').split('=')
@@ -91,15 +91,15 @@ function parseRedirect(line: string): RedirectRule | string {
   }
   const to = fields.shift()
   if (fields.some((word) => /^[A-Za-z]+=/.test(word))) return 'conditions such as Country and Language are not supported'
-  if (to === undefined || !/^(\/(?!\/)|https?:\/\/)/.test(to)) return 'it leads to no path and no http address'
+  if (to === undefined || !/^(\/(?!\/)|https?:\/\/)/.test(to)) return 'its target is neither a path nor an http URL'
   const status = /^(\d{3})(!?)$/.exec(fields[0] ?? '301')
-  if (!status || !statuses.has(Number(status[1]))) return 'its status is none of 200, 301, 302, 303, 307, 308 and 404'
-  if (fields.length > 1) return 'there is more on it than two addresses and a status'
+  if (!status || !statuses.has(Number(status[1]))) return 'its status must be 200, 301, 302, 303, 307, 308 or 404'
+  if (fields.length > 1) return 'it contains more than two paths and a status'
   if ((status[1] === '200' || status[1] === '404') && !to.startsWith('/')) return 'proxying to other servers is not supported'
   return { from, query, to, status: Number(status[1]), is_forced: status[2] === '!' }
 }
 
-/** `/a/:name/*`: a placeholder is a whole segment; what `*` stands for is called `splat`. */
+/** `/a/:name/*`: a placeholder is a whole segment; the match of `*` is called `splat`. */
 function parsePattern(path: string): PathPattern | undefined {
   if (!path.startsWith('/') || path.split('*').length > 2 || path.length > 1_000) return undefined
   const names: string[] = []
@@ -130,7 +130,7 @@ function matchPattern(pattern: PathPattern, path: string): Map<string, string> |
 
 export type RuleResult = { location: string; status: number } | { path: string; status: 200 | 404; cacheable: boolean }
 
-/** What the first rule that fits makes of a request. `path` is decoded, `query` as sent, without its question mark. */
+/** The result of the first rule that matches a request. `path` is decoded, `query` as sent, without its question mark. */
 export function applyRedirects(rules: SiteRules, path: string, query: string, isForced: boolean): RuleResult | undefined {
   for (const rule of rules.redirects) {
     if (rule.is_forced !== isForced) continue
@@ -164,7 +164,7 @@ function appendQuery(location: string, query: string): string {
   return `${address}?${query}${fragment === undefined ? '' : `#${fragment}`}`
 }
 
-/** Headers of all rules that fit a path; a name that comes twice has both values. */
+/** The headers of all rules that match a path. A header set twice has both values. */
 export function collectHeaders(rules: SiteRules, path: string): Map<string, { name: string; value: string }> {
   const headers = new Map<string, { name: string; value: string }>()
   for (const rule of rules.headers) {

@@ -1,4 +1,4 @@
-/** A slug made of any name: `My App (2)` becomes `my-app-2`. */
+/** Creates a slug from a name: `My App (2)` becomes `my-app-2`. */
 export function slugify(name: string): string {
   const slug = name
     .normalize('NFKD')

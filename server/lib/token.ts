@@ -6,24 +6,24 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /** `svc_` for the API, `hpp_` for the purge webhook of one project. */
 type TokenPrefix = 'svc' | 'hpp'
 
-/** The prefix, 43 random characters (256 bits) and a checksum of 6, so that a scanner can tell a real token from a lookalike. */
+/** The prefix, 43 random characters (256 bits) and a checksum of 6, so that secret scanners can recognize real tokens. */
 export function newToken(prefix: TokenPrefix = 'svc'): string {
   const body = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), 43)
   return `${prefix}_${body}${checksum(body)}`
 }
 
-/** Whether a text has the form of a token, checksum included; says nothing about whether it is known. */
+/** Whether a text has the format of a token, checksum included. Does not say whether the token is known. */
 export function isToken(text: string, prefix: TokenPrefix = 'svc'): boolean {
   return text.startsWith(`${prefix}_`) && /^[a-z]{3}_[0-9A-Za-z]{49}$/.test(text) && checksum(text.slice(4, 47)) === text.slice(47)
 }
 
-/** A secret for links and cookies: 256 bits, safe in a URL. */
+/** A random secret for links and cookies: 256 bits, URL-safe. */
 export const newSecret = (): string => randomBytes(32).toString('base64url')
 
-/** What is stored of a token or a secret. */
+/** The stored form of a token or secret. */
 export const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex')
 
-/** Compares in constant time, whatever the lengths. */
+/** Compares in constant time, regardless of length. */
 export function isSameSecret(a: string, b: string): boolean {
   return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest())
 }

@@ -1,16 +1,16 @@
 import { networkInterfaces } from 'node:os'
 
-/** Networks of this machine's own making, where no phone is: bridges of containers and virtual machines, and tunnels to elsewhere. */
+/** Virtual interfaces that other devices cannot reach: container and virtual-machine bridges, and tunnels. */
 const virtualInterfaces =
   /^(docker|br-|veth|virbr|vmnet|vboxnet|cni|flannel|podman|lxc|lxd|bridge1\d\d|utun|tun|tap|wg|ppp|tailscale|zt|vEthernet \((Default Switch|WSL|nat)|VMware|VirtualBox)/i
 
-/** The addresses by which others on the network around this machine reach it. Public ones are not among them: that is no local network. */
+/** The addresses of this machine on its local network. Public addresses are excluded. */
 export function readLanAddresses(interfaces = networkInterfaces()): string[] {
   const externalInterfaces = Object.entries(interfaces).flatMap(([name, list]) =>
-    virtualInterfaces.test(name) ? [] : (list ?? []).filter((one) => !one.internal),
+    virtualInterfaces.test(name) ? [] : (list ?? []).filter((entry) => !entry.internal),
   )
-  const addresses = externalInterfaces.map((one) => one.address).filter(isLanAddress)
-  // IPv4 first: that is what a person can type.
+  const addresses = externalInterfaces.map((entry) => entry.address).filter(isLanAddress)
+  // IPv4 first, because it is easier to type.
   return [...new Set(addresses)].toSorted((a, b) => Number(a.includes(':')) - Number(b.includes(':')))
 }
 

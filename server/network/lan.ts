@@ -3,24 +3,24 @@ import type { Clock, Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { readLanAddresses } from './lan-addresses.ts'
 
-/** A listener on an address of the network. Closing it cuts its connections. */
+/** A listener on a network address. Closing it cuts its connections. */
 export interface LanListener {
   close(): Promise<void>
 }
 
 export interface LanOptions {
-  /** Whether the network shall be let in; asked at every look. */
+  /** Whether access from the local network is enabled; checked at every update. */
   isEnabled(): Promise<boolean>
-  /** Those of the machine's interfaces when absent. */
+  /** Default: the addresses of the machine's interfaces. */
   addresses?: (() => string[]) | undefined
-  /** What the machine calls itself, by the system when absent: it is `{machine}.local` where names are found without a server (mDNS). */
+  /** The machine's name, by default the hostname: devices with mDNS find it as `{machine}.local`. */
   machine?: string
-  /** What the main listeners stand at. An address that they cover already needs no listener of ours. */
+  /** The main listeners. An address that they already cover needs no additional listener. */
   api: { host: string; port: number; open(at: { address: string; port: number }): Promise<LanListener> }
   edge: { host: string; port: number; open(at: { address: string; port: number; as?: string }): Promise<LanListener> }
-  /** Projects that are live, the most recently used first, with the name that the edge knows them by. */
+  /** Live projects, the most recently used first, with their host names at the edge. */
   projects(): Promise<LanProject[]>
-  /** Ports of projects by their id, as they were given before; kept, so that an address on a phone goes on working. */
+  /** Ports by project id. They are kept, so that a URL on a phone stays valid. */
   ports: { read(): Promise<Record<string, number>>; write(ports: Record<string, number>): Promise<void> }
   clock: Clock
   log: Log
@@ -42,34 +42,34 @@ export interface LanState {
 
 export interface LanAccess {
   status(): LanState
-  /** `address:port` of the API on the network, as a Host header has it. */
+  /** `address:port` of the API on the network, as in a Host header. */
   hosts(): readonly string[]
-  /** Something changed that it may have to follow: looks a moment later, if it is open. */
+  /** Schedules an update shortly after a change, if access is enabled. */
   scheduleUpdate(): void
-  /** Looks at setting, interfaces and projects, and opens and closes what they ask for. Resolves when it is done. */
+  /** Checks the setting, interfaces and projects, and opens and closes listeners accordingly. Resolves when it is done. */
   update(): Promise<void>
   close(): Promise<void>
 }
 
 const maxProjects = 100
-/** How often the interfaces of the machine are looked at. */
+/** How often the machine's interfaces are checked. */
 const pollInterval_ms = 10_000
 /** Changes of projects come in bursts. */
 const debounce_ms = 100
-/** Ports from here on after the edge's own are the projects'. */
+/** Project ports begin at this offset from the edge's port. */
 const projectPortOffset = 100
 const projectPortCount = 200
 
 /**
- * Edge and dashboard on the network around this machine, by an own listener for each of its addresses: never the wildcard,
- * which would open the public ones too. A phone does not resolve `slug.localhost`, so each live project gets a port.
+ * Makes edge and dashboard available on the local network, with one listener for each of the machine's local addresses and never on the wildcard,
+ * which would include public addresses. Each live project gets its own port, because a phone cannot resolve `slug.localhost`.
  */
 export function createLanAccess(options: LanOptions): LanAccess {
   const { api, edge, clock, log, addresses: readAddresses = readLanAddresses, machine = hostname() } = options
   const listeners = new Map<string, LanListener>()
-  /** Addresses at which a listener could not be opened, with what is missing there. */
+  /** Addresses and projects for which no listener could be opened. */
   let failures: string[] = []
-  /** Said once, and not at every look. */
+  /** Failures that were already logged. */
   const warnedKeys = new Set<string>()
   let state: LanState = createClosedState(options)
   let hosts: string[] = []
@@ -133,14 +133,14 @@ export function createLanAccess(options: LanOptions): LanAccess {
       if (port === undefined) failures.push(slug)
       else openedProjects.push({ slug, name, urls: addresses.map((address) => `http://${formatHost(address)}:${port}/`) })
     }
-    // Ports of projects that are gone or asleep for long are kept as long as there is room.
-    if (ports.size > 2 * maxProjects) for (const id of ports.keys()) if (!projects.some((one) => one.id === id)) ports.delete(id)
+    // Ports of deleted and sleeping projects are kept while there is room.
+    if (ports.size > 2 * maxProjects) for (const id of ports.keys()) if (!projects.some((project) => project.id === id)) ports.delete(id)
     const now = Object.fromEntries(ports)
     if (JSON.stringify(now) !== JSON.stringify(known)) await options.ports.write(now)
     return openedProjects
   }
 
-  /** The port that it had, else the next that is free on every address. */
+  /** Opens the project's previous port, else the next one that is free on every address. */
   async function openProject(
     project: { id: string; host: string },
     addresses: string[],
@@ -177,7 +177,7 @@ export function createLanAccess(options: LanOptions): LanAccess {
   }
 
   function update(): Promise<void> {
-    // One after another: two at once would open the same address twice.
+    // Updates run one after the other, because two at once would open the same address twice.
     updating = updating.then(updateNow).catch((error: unknown) => log.error('lan_look_failed', { error }))
     return updating
   }
@@ -202,7 +202,7 @@ export function createLanAccess(options: LanOptions): LanAccess {
   }
 }
 
-/** Whether a main listener at `host` takes connections to `address` as well. */
+/** Whether a main listener at `host` also accepts connections to `address`. */
 function coversAddress(host: string, address: string): boolean {
   return host === address || host === '::' || (host === '0.0.0.0' && !address.includes(':'))
 }
@@ -217,18 +217,21 @@ function listCandidatePorts(edgePort: number): number[] {
   return Array.from({ length: projectPortCount }, (_, i) => first + i)
 }
 
-/** Started by hand on an open address, the instance is open without the setting; its dashboard is not, for want of a name. */
+/**
+ * An instance that was started with --host on a network address is open regardless of the setting. Its dashboard is not, because it has no host name
+ * there.
+ */
 function createClosedState({ api, edge }: LanOptions): LanState {
   const isOpen = !isLoopback(api.host) || !isLoopback(edge.host)
-  const warning = `It was started with --host ${api.host}, so who has a token reaches it from the network whatever this setting says; browsers are let in by the setting. ${unencryptedWarning}`
+  const warning = `This instance was started with --host ${api.host}, so anyone with a token can reach it from the network regardless of this setting. The setting controls access by browsers. ${unencryptedWarning}`
   return { open: isOpen, warning: isOpen ? warning : null, dashboard_urls: [], projects: [] }
 }
 
 const unencryptedWarning =
-  'The connection is not encrypted: whoever shares this network can read passwords, tokens and pages on their way. Apps share one host name there, so they see each other’s cookies.'
+  'The connection is not encrypted: anyone on this network can read passwords, tokens and pages. Apps share one host name there, so they see each other’s cookies.'
 
 function formatWarning(addresses: string[], failures: string[]): string {
-  if (addresses.length === 0) return 'This machine has no address on a local network now. Connect it to one; it is looked for every ten seconds.'
+  if (addresses.length === 0) return 'This machine has no local network address. Connect it to a network; Homeport checks every ten seconds.'
   if (failures.length === 0) return unencryptedWarning
-  return `${unencryptedWarning} Not opened, because another program has the port: ${failures.join(', ')}.`
+  return `${unencryptedWarning} Not available, because another program uses the port: ${failures.join(', ')}.`
 }

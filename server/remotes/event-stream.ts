@@ -4,11 +4,11 @@ import { readEventStream, type ServerSentEvent } from '../client/event-stream.ts
 import type { StreamEvent } from '../contract/operation.ts'
 import { sanitizeResponse, maskToken } from './sanitize.ts'
 
-/** A line of a log has at most 16 kB, six times as much as JSON. */
+/** A log line has at most 16 kB, or six times that as JSON. A larger event is not from Homeport. */
 const maxEvent_chars = 2 ** 20
 const maxId_chars = 200
 
-/** The events of another instance that the contract knows, one by one; `raw` lets unnamed ones through as the text that they are. */
+/** Yields the events of another instance that the contract defines. With `raw`, unnamed events are passed on as plain text. */
 export async function* readRemoteEvents(
   response: IncomingMessage,
   { events, raw = false, token }: { events: Record<string, z.ZodType>; raw?: boolean | undefined; token: string },
@@ -37,7 +37,7 @@ function parseJson(data: string): unknown {
   }
 }
 
-/** Ends when the connection breaks or an event is too large. The reader of the stream connects again and says where it was. */
+/** Ends when the connection breaks or an event is too large. Clients then reconnect with their last event id. */
 async function* readUntilCut(response: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent> {
   try {
     yield* readEventStream(response, { max_chars: maxEvent_chars })

@@ -2,33 +2,31 @@ import { isIP } from 'node:net'
 import { Problem } from '../contract/errors.ts'
 
 /**
- * Where an instance is, from what a person typed: scheme, host and port and nothing else. Over http:// the token would cross the
- * network in the clear, so that goes to this machine and the network around it alone; what a name leads to is looked at when it is
- * connected to.
+ * Parses a user's input into the origin of an instance: scheme, host and port. http:// would send the token unencrypted, so it is only allowed for
+ * this machine and its local network. The addresses of a name are checked when connecting.
  */
 export function parseOrigin(text: string, isOwn: (url: URL) => boolean): string {
   const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:') || url.hostname === '')
-    throw createUrlProblem('This is no address of an instance. Write it like https://deploy.example.com.')
+    throw createUrlProblem('This is not a valid instance address. Use the format https://deploy.example.com.')
   if (url.username !== '' || url.password !== '')
-    throw createUrlProblem('Leave the name and password out of the address; the token goes into its own field.')
-  if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
-    throw createUrlProblem(`Leave out what follows the host: ${url.origin} is the address.`)
+    throw createUrlProblem('Remove the user name and password from the address. Enter the token in its own field.')
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '') throw createUrlProblem(`Remove everything after the host: use ${url.origin}.`)
   if (url.protocol === 'http:' && isIP(stripBrackets(url.hostname)) !== 0 && !isPrivateAddress(stripBrackets(url.hostname)))
     throw createUrlProblem(formatInsecureOrigin(url.host))
-  if (isOwn(url)) throw createUrlProblem('That is this instance. It is in the dashboard already.')
+  if (isOwn(url)) throw createUrlProblem('This is the address of this instance, which is already in the dashboard.')
   return url.origin
 }
 
 export const formatInsecureOrigin = (host: string) =>
-  `${host} is not on this machine or its own network, so over http:// the token would cross the internet in the clear. Use https://.`
+  `${host} is not on this machine or its local network, so http:// would send the token over the internet unencrypted. Use https://.`
 
 const createUrlProblem = (message: string) => new Problem('invalid_input', message, { issues: [{ path: 'url', message }] })
 
-/** A host as sockets want it: an IPv6 address without its brackets. */
+/** A host in the form that sockets need: an IPv6 address without brackets. */
 export const stripBrackets = (hostname: string) => hostname.replace(/^\[|\]$/g, '')
 
-/** An address of this machine, or of the network around it: loopback, private, link-local, and the range of carriers and overlay networks. */
+/** Whether an address belongs to this machine or its local network: loopback, private, link-local, or the range of carriers and overlay networks. */
 export function isPrivateAddress(address: string): boolean {
   if (isIP(address) === 6) {
     const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]

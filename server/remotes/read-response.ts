@@ -5,22 +5,22 @@ import { Problem } from '../contract/errors.ts'
 import { sanitizeResponse, maskToken } from './sanitize.ts'
 import { explainConnectionError } from './explain-connection-error.ts'
 
-/** Of an answer in JSON, and of a picture. */
+/** The maximum size of a JSON response or an image. */
 const maxBody_bytes = 16 * 2 ** 20
 const maxErrorBody_bytes = 64 * 1024
-/** A whole answer that is read before it is passed on. */
+/** The timeout for a response that is read completely before it is forwarded. */
 const bodyTimeout_ms = 120_000
 
-/** Without a cause: what an error quotes of an answer may be anything, and it would be logged. */
+/** Created without a cause, because errors may quote arbitrary parts of a response and causes are logged. */
 export const createUnreachableProblem = (message: string) => new Problem('remote_unreachable', message)
 
-/** A piece of what the other side said, fit to stand in a sentence of ours. */
+/** An excerpt of a remote response that is safe to quote in a message. */
 // oxlint-disable-next-line no-control-regex -- control characters are what has to go
 export const quoteExcerpt = (text: string, length = 80) => `“${text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').slice(0, length)}”`
 
 export const readContentType = (response: IncomingMessage) => (response.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
 
-/** Throws for what is no answer of an API: sent elsewhere, packed, asked for more. */
+/** Throws for a response that cannot be from the API: a redirect, an encoding, an unexpected status. */
 export function validateHead(response: IncomingMessage, origin: string): void {
   const { host } = new URL(origin)
   const status = response.statusCode ?? 0
@@ -28,26 +28,24 @@ export function validateHead(response: IncomingMessage, origin: string): void {
   if (status >= 300 && status < 400) {
     const { location = '' } = response.headers
     const to = URL.canParse(location, origin) ? new URL(location, origin).origin : ''
-    const where = to === '' || to === 'null' ? '' : to === origin ? ' to another page of its own' : ` to ${quoteExcerpt(to, 120)}`
-    throw createUnreachableProblem(
-      `${host} sends on${where} and does not answer itself. Nothing was sent there; give the address of the instance itself.`,
-    )
+    const where = to === '' || to === 'null' ? '' : to === origin ? ' to another of its pages' : ` to ${quoteExcerpt(to, 120)}`
+    throw createUnreachableProblem(`${host} redirects${where}. The redirect was not followed. Use the address of the instance itself.`)
   }
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw createUnreachableProblem(
-      `${host} answers packed (${quoteExcerpt(encoding, 20)}), though it was asked not to. Something in between changes its answers.`,
+      `${host} answered with the encoding ${quoteExcerpt(encoding, 20)}, which was not requested. A proxy in between may be changing its responses.`,
     )
   if (status < 200 || status === 407 || status > 599)
-    throw createUnreachableProblem(`${host} answers with the status ${status}, which no Homeport does.`)
+    throw createUnreachableProblem(`${host} answered with status ${status}, so it is not a Homeport instance.`)
 }
 
-/** The bytes of an answer, at most so many; destroys it past that. */
+/** Reads a response body of at most `limit` bytes. A larger one destroys the response. */
 export async function readBody(response: IncomingMessage, origin: string, limit = maxBody_bytes): Promise<Buffer> {
   const { host } = new URL(origin)
   const tooLarge = () =>
-    createUnreachableProblem(`${host} answers with more than ${Math.ceil(limit / 2 ** 20)} MiB, which no answer of Homeport has.`)
+    createUnreachableProblem(`${host} answered with more than ${Math.ceil(limit / 2 ** 20)} MiB, so it is not a Homeport instance.`)
   const timer = systemClock.setTimeout(
-    () => response.destroy(createUnreachableProblem(`${host} did not come to the end of its answer.`)),
+    () => response.destroy(createUnreachableProblem(`${host} did not complete its response in time.`)),
     bodyTimeout_ms,
   )
   const chunks: Buffer[] = []
@@ -70,31 +68,29 @@ export async function readBody(response: IncomingMessage, origin: string, limit 
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** What an answer says, by the schema of the contract: what that does not know is left out, what does not fit is refused. */
+/** Parses a JSON response with the contract's schema. Unknown fields are dropped; a response that does not match is rejected. */
 export async function readJson(response: IncomingMessage, origin: string, schema: z.ZodType, token: string): Promise<unknown> {
   const { host } = new URL(origin)
   const type = readContentType(response)
   if (type !== 'application/json') {
     response.destroy()
-    const what = type === 'text/html' ? 'a web page' : type === '' ? 'something without a type' : quoteExcerpt(type)
-    throw createUnreachableProblem(
-      `${host} answers with ${what} and not with the API of Homeport. Check the address: it is the one that the API has.`,
-    )
+    const what = type === 'text/html' ? 'a web page' : type === '' ? 'no content type' : quoteExcerpt(type)
+    throw createUnreachableProblem(`${host} answered with ${what} instead of the Homeport API. Check that this is the address of the API.`)
   }
   const bytes = await readBody(response, origin)
   try {
     const parsed = parseLeniently(schema, JSON.parse(utf8.decode(bytes)))
     if (!parsed.success)
       throw createUnreachableProblem(
-        `${host} answers otherwise than the API describes it: ${describeIssue(parsed.error)} It may be of another version.`,
+        `${host} answered with a response that does not match the API: ${describeIssue(parsed.error)} It may run another version.`,
       )
     return sanitizeResponse(parsed.data, token)
   } catch (error) {
-    throw error instanceof Problem ? error : createUnreachableProblem(`${host} answers with something that is no JSON. Check the address.`)
+    throw error instanceof Problem ? error : createUnreachableProblem(`${host} answered with invalid JSON. Check the address.`)
   }
 }
 
-/** Some forms of the contract let nothing else through; a newer instance may know more all the same. */
+/** Removes unknown keys from strict schemas, because a newer instance may return additional fields. */
 function parseLeniently(schema: z.ZodType, value: unknown) {
   for (let attempts = 0; ; attempts++) {
     const result = schema.safeParse(value)
@@ -112,14 +108,14 @@ const isRecord = (value: unknown): value is Record<string, unknown> => typeof va
 
 function describeIssue(error: z.ZodError): string {
   const first = error.issues[0]
-  return first ? `${quoteExcerpt(first.path.map(String).join('.') || 'the whole')}: ${first.message.slice(0, 200)}.` : 'it does not fit.'
+  return first ? `${quoteExcerpt(first.path.map(String).join('.') || 'response')}: ${first.message.slice(0, 200)}.` : 'it does not match.'
 }
 
 const issueSchema = z.object({ path: z.string().transform(truncateTo(200)), message: z.string().transform(truncateTo(500)) })
 const skippedSchema = z.array(
   z.object({ key: z.string(), environment: z.string().nullable(), id: z.string().optional(), reason: z.string().optional() }),
 )
-/** The one envelope of a refusal, with what the contract adds to one of the codes. */
+/** The error envelope, with the fields that the contract adds for one of the codes. */
 const errorSchema = z.object({
   error: z.string().regex(/^[a-z][a-z0-9_]{1,63}$/),
   message: z.string().transform(truncateTo(2000)),
@@ -133,7 +129,7 @@ function truncateTo(length: number) {
   return (text: string) => text.slice(0, length)
 }
 
-/** A refusal of the other side; undefined when it is none of an API. */
+/** The error of a remote response; undefined if it is not an API error. */
 export async function readErrorBody(response: IncomingMessage, origin: string, token: string): Promise<z.output<typeof errorSchema> | undefined> {
   if (readContentType(response) !== 'application/json') {
     response.destroy()

@@ -9,25 +9,25 @@ import { readRemoteEvents } from './event-stream.ts'
 import { parseOrigin } from './origin.ts'
 import { validateHead, quoteExcerpt, readBody, readJson, readErrorBody, readContentType, createUnreachableProblem } from './read-response.ts'
 
-/** Another instance and the token that it is asked with. */
+/** Another instance and the API token for it. */
 interface RemoteTarget {
   id: string
   origin: string
   token: string
 }
 
-/** A call of an operation that is to be made there. Parameters and query are values, never a path. */
+/** A call of an operation on another instance. Parameters and query are values, never a path. */
 export interface RemoteCall {
   operation: OperationId
   params: Record<string, string>
   query: URLSearchParams
-  /** What the caller's own headers say, as far as the other side is told. */
+  /** The caller's headers that are forwarded. */
   headers: { type?: string | undefined; length?: string | undefined; last_event_id?: string | undefined; idempotency_key?: string | undefined }
   body: Uint8Array | AsyncIterable<Uint8Array> | undefined
   signal: AbortSignal
 }
 
-/** What comes back: parsed and judged, ready to be told on. */
+/** A validated response, ready to be forwarded. */
 export interface RemoteResponse {
   status: number
   headers: Record<string, string>
@@ -40,16 +40,16 @@ export interface RemoteResponse {
 }
 
 export interface RemoteClient {
-  /** Where an instance is, from what a person typed; throws `invalid_input`. */
+  /** Parses the origin of an instance from user input; throws `invalid_input`. */
   parseOrigin(text: string): string
-  /** Throws unless there is an API of ours, and it takes the token. */
+  /** Throws unless there is a Homeport API that accepts the token. */
   probe(target: Omit<RemoteTarget, 'id'>): Promise<void>
   forward(target: RemoteTarget, remoteCall: RemoteCall): Promise<RemoteResponse>
-  /** Ends what goes to and fro: the instance is no longer one of ours. */
+  /** Aborts all active calls to an instance that was removed. */
   abortAll(id: string): void
 }
 
-/** How long the other side may think, and be silent in the middle of what it says; of a stream comes a comment every 15 s. */
+/** How long the remote may take to answer, and how long it may be silent during a response. Event streams send a comment every 15 s. */
 export interface RemoteTimeouts {
   probe_ms: number
   read_ms: number
@@ -83,10 +83,10 @@ export function createRemoteClient(options: {
         idle_timeout_ms: timeouts.probe_ms,
         signal,
       }).catch((error: unknown) => {
-        throw error instanceof Problem ? error : createUnreachableProblem(`${new URL(target.origin).host} did not answer in time.`)
+        throw error instanceof Problem ? error : createUnreachableProblem(`${new URL(target.origin).host} did not respond in time.`)
       })
       const { body } = await readResponse(response, target, 'listProjects')
-      if (body.kind !== 'json') throw createUnreachableProblem(`${new URL(target.origin).host} answers otherwise than the API describes it.`)
+      if (body.kind !== 'json') throw createUnreachableProblem(`${new URL(target.origin).host} answered with a response that does not match the API.`)
     },
 
     async forward(target, remoteCall) {
@@ -124,7 +124,7 @@ export function createRemoteClient(options: {
   }
 }
 
-/** All that the other side is told in headers: nothing of the caller's own but what stands here. */
+/** The headers of a remote request. Of the caller's own headers, only those listed here are forwarded. */
 function buildRequestHeaders(operation: OperationId, token: string, callerHeaders: RemoteCall['headers']): OutgoingHttpHeaders {
   const { success }: OperationSpec = allOperations[operation]
   const headers: OutgoingHttpHeaders = {
@@ -145,15 +145,13 @@ async function readResponse(response: IncomingMessage, { origin, token }: Omit<R
   const status = response.statusCode ?? 0
   const headers = pickResponseHeaders(response)
   const wrongType = () =>
-    createUnreachableProblem(
-      `${host} answers with ${quoteExcerpt(readContentType(response) || 'something without a type')} where the API has something else.`,
-    )
+    createUnreachableProblem(`${host} answered with the wrong content type (${quoteExcerpt(readContentType(response) || 'none')}).`)
   try {
     validateHead(response, origin)
     if (status >= 400) return { ...(await readErrorResponse(response, { origin, token })), headers }
     if (status === 204 || !('json' in success || 'events' in success || 'content_type' in success)) {
       if ('json' in success || 'events' in success || 'content_type' in success)
-        throw createUnreachableProblem(`${host} answers with nothing where the API has something.`)
+        throw createUnreachableProblem(`${host} answered without the expected content.`)
       response.destroy()
       return { status: 204, headers, body: { kind: 'none' } }
     }
@@ -169,16 +167,16 @@ async function readResponse(response: IncomingMessage, { origin, token }: Omit<R
     }
     const bytes = new Uint8Array(await readBody(response, origin))
     if (success.content_type === 'image/png' && pngSignature.compare(bytes, 0, pngSignature.length) !== 0)
-      throw createUnreachableProblem(`${host} sent a picture that is none.`)
+      throw createUnreachableProblem(`${host} sent an invalid image.`)
     return { status: 200, headers, body: { kind: 'picture', type: success.content_type, bytes } }
   } catch (error) {
     response.destroy()
-    // What it says is quoted in some of our sentences.
+    // Some messages quote the response, which could contain the token.
     throw error instanceof Problem ? new Problem(error.code, maskToken(error.message, token)) : error
   }
 }
 
-/** A 401 of the other side is none of ours: the caller is signed in here all the same. */
+/** A 401 of the remote concerns its token. The caller is still signed in to this instance. */
 async function readErrorResponse(
   response: IncomingMessage,
   { origin, token }: Omit<RemoteTarget, 'id'>,
@@ -189,16 +187,14 @@ async function readErrorResponse(
   if (status === 401)
     throw new Problem(
       'remote_token_refused',
-      `${host} does not take the token: it was revoked there, or it has run out. Make a new one there and give it here.`,
+      `${host} rejected the token because it was revoked or has expired. Create a new token there and enter it here.`,
     )
   if (errorBody) return { status, body: { kind: 'json', value: errorBody } }
-  if (status === 404 || status === 405) throw new Problem('route_not_found', `${host} does not offer this.`)
-  throw createUnreachableProblem(
-    `${host} answers with the status ${status} and no explanation. Something in front of it may be out of order; try again.`,
-  )
+  if (status === 404 || status === 405) throw new Problem('route_not_found', `${host} does not support this operation.`)
+  throw createUnreachableProblem(`${host} answered with status ${status} and no error message. A proxy in front of it may be failing. Try again.`)
 }
 
-/** What is told on of the headers; the rest is made here. */
+/** The response headers that are forwarded; the others are created here. */
 function pickResponseHeaders(response: IncomingMessage): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const [name, pattern] of passedHeaders) {

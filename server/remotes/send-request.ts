@@ -15,23 +15,23 @@ interface RemoteRequest {
   path: string
   headers: OutgoingHttpHeaders
   body?: Uint8Array | AsyncIterable<Uint8Array> | undefined
-  /** How long it may think about its answer once it has the whole question. */
+  /** How long the remote may take to answer once it has the whole request. */
   head_timeout_ms: number
-  /** How long it may be silent in the middle of an answer. */
+  /** How long it may be silent during a response. */
   idle_timeout_ms: number
   signal: AbortSignal
 }
 
-/** Connection, name and TLS together. */
+/** Resolution, connection and TLS together. */
 const connectTimeout_ms = 10_000
 
-/** Kept for reading alone: a change that goes out on a connection which is just being closed may have been made or not. */
+/** Used only for reads, because a change sent on a connection that is being closed may or may not have been applied. */
 const keepAliveAgents = {
   http: new HttpAgent({ keepAlive: true, keepAliveMsecs: 30_000, maxFreeSockets: 4 }),
   https: new HttpsAgent({ keepAlive: true, keepAliveMsecs: 30_000, maxFreeSockets: 4 }),
 }
 
-/** How names are looked up; that of the system but for tests. */
+/** Resolves host names; the system's resolver except in tests. */
 export type LookupAddresses = (
   hostname: string,
   options: LookupAllOptions,
@@ -41,8 +41,8 @@ export type LookupAddresses = (
 export type SendRemoteRequest = (origin: string, remoteRequest: RemoteRequest) => Promise<IncomingMessage>
 
 /**
- * Asks an origin and resolves with the head of its answer; the body is to be read or destroyed. Never goes anywhere else: a redirect
- * is an answer like any other. Rejects with `remote_unreachable`, or with the reason of the signal.
+ * Sends a request to an origin and resolves with the head of its response. The caller must read or destroy the body. Redirects are not followed.
+ * Rejects with `remote_unreachable`, or with the signal's reason.
  */
 export function createRequestSender(clock: Clock, resolve: LookupAddresses = lookup): SendRemoteRequest {
   return async (origin, remoteRequest) => {
@@ -51,7 +51,7 @@ export function createRequestSender(clock: Clock, resolve: LookupAddresses = loo
         return await sendOnce(origin, remoteRequest, clock, resolve)
       } catch (error) {
         if (remoteRequest.signal.aborted) throw remoteRequest.signal.reason
-        // A kept connection may have been closed by the other side this very moment.
+        // The remote may have closed the kept connection at this moment.
         if (error instanceof StaleConnectionError && attempt < 3) continue
         if (error instanceof Problem) throw error
         throw new Problem(
@@ -73,7 +73,7 @@ function sendOnce(origin: string, remoteRequest: RemoteRequest, clock: Clock, re
   const url = new URL(origin)
   const isSecure = url.protocol === 'https:'
   const { promise, resolve: resolveResponse, reject } = Promise.withResolvers<IncomingMessage>()
-  // Asked to keep the connection, the other side lets what is left of a refused file come, so that its answer is not lost.
+  // With keep-alive, the remote reads the rest of a rejected upload, so that its response is not lost.
   const ownAgent = remoteRequest.method === 'GET' ? undefined : new (isSecure ? HttpsAgent : HttpAgent)({ keepAlive: true })
   const agent = ownAgent ?? (isSecure ? keepAliveAgents.https : keepAliveAgents.http)
   const request: ClientRequest = (isSecure ? requestHttps : requestHttp)({
@@ -87,7 +87,7 @@ function sendOnce(origin: string, remoteRequest: RemoteRequest, clock: Clock, re
     insecureHTTPParser: false,
     maxHeaderSize: 16 * 1024,
     signal: remoteRequest.signal,
-    // Whatever the environment says.
+    // Set explicitly, so that the environment cannot disable verification.
     ...(isSecure ? { rejectUnauthorized: true, secureContext: getTrustedContext() } : {}),
   })
   let timer = clock.setTimeout(() => request.destroy(new RequestTimeoutError('no connection')), connectTimeout_ms)
@@ -107,9 +107,9 @@ function sendOnce(origin: string, remoteRequest: RemoteRequest, clock: Clock, re
     timer.cancel()
     idleTimer?.cancel()
     idleTimer = startIdleTimer(clock, response.socket, remoteRequest.idle_timeout_ms, () => response.destroy(new RequestTimeoutError('silence')))
-    // Who reads it is told by the stream; nobody else has to care.
+    // The reader of the stream receives the error. This listener prevents an uncaught exception.
     response.on('error', () => {})
-    // It may answer before it has the whole body: the rest is not wanted then.
+    // The remote may respond before it has the whole body. The rest of the body is then not sent.
     response.once('end', () => request.writableFinished || request.destroy())
     resolveResponse(response)
   })
@@ -117,7 +117,7 @@ function sendOnce(origin: string, remoteRequest: RemoteRequest, clock: Clock, re
     timer.cancel()
     idleTimer?.cancel()
     ownAgent?.destroy()
-    // Such as after a 101, which is neither an answer nor an error.
+    // For example after a 101, which causes neither a response nor an error.
     reject(new Error('The connection ended without an answer.'))
   })
   request.on('error', (error) => {
@@ -129,20 +129,19 @@ function sendOnce(origin: string, remoteRequest: RemoteRequest, clock: Clock, re
   if (body === undefined || body instanceof Uint8Array) request.end(body)
   else
     pipeline(body, request).catch((error: unknown) => {
-      // A refusal of our own (too large, too slow) counts for more than what became of the connection.
+      // An error of this instance (too large, too slow) takes precedence over the connection error.
       if (error instanceof Problem) reject(error)
       request.destroy()
     })
   return promise
 }
 
-/** Looks at a connection so often in the time for which it may be silent. */
+/** How often the connection is checked within the idle timeout. */
 const idleChecks = 4
 
 /**
- * Calls `tell` once nothing went over a connection for `ms` milliseconds, in either direction: a body that does not get on is as silent
- * as an answer that does not come. The checks are counted, because timers run before data is read: after this process was held up, one
- * check falls due and not all of them.
+ * Calls `onIdle` once no byte was transferred in either direction for `ms` milliseconds. Consecutive checks are counted, because timers run before
+ * data is read: after the event loop was blocked, one check is due and not all of them.
  */
 function startIdleTimer(clock: Clock, socket: Socket, ms: number, onIdle: () => void): Timer {
   const countTransferredBytes = () => socket.bytesRead + socket.bytesWritten
@@ -163,15 +162,15 @@ function startIdleTimer(clock: Clock, socket: Socket, ms: number, onIdle: () => 
 }
 
 /**
- * http:// only ever connects to an address that was looked at here, whatever the name says the next time it is asked for. Names below
- * localhost are this machine, which no resolver has to know.
+ * http:// connects only to addresses that were checked here, regardless of what the name resolves to later. Names below localhost are this machine,
+ * even if the resolver does not know them.
  */
 const createLookup =
   (resolve: LookupAddresses, isSecure: boolean): LookupFunction =>
   (hostname, options, callback) =>
     resolve(hostname.endsWith('.localhost') ? 'localhost' : hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, '')
-      const allowed = isSecure ? addresses : addresses.filter((one) => isPrivateAddress(one.address))
+      const allowed = isSecure ? addresses : addresses.filter((entry) => isPrivateAddress(entry.address))
       const first = allowed[0]
       if (!first) return callback(new Problem('remote_unreachable', formatInsecureOrigin(hostname)), '')
       if (options.all) callback(null, allowed)

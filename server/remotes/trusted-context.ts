@@ -3,8 +3,8 @@ import { createSecureContext, getCACertificates, rootCertificates, type SecureCo
 let context: SecureContext | undefined
 
 /**
- * Whom an HTTPS connection to another instance is believed: the public authorities, those of NODE_EXTRA_CA_CERTS, and those that this
- * system trusts, as its browsers do. Made once, at the first such connection.
+ * The authorities trusted for HTTPS connections to other instances: the public ones, those of NODE_EXTRA_CA_CERTS, and those of the system, as in its
+ * browsers. Created with the first such connection.
  */
 export const getTrustedContext = (): SecureContext =>
   (context ??= createSecureContext({ ca: [...new Set([...readCertificates('default'), ...readCertificates('system')])] }))
@@ -13,7 +13,7 @@ function readCertificates(kind: 'default' | 'system'): readonly string[] {
   try {
     return getCACertificates(kind)
   } catch {
-    // A Node inside a desktop shell may know no store of the system.
+    // Node inside Electron may not have access to the system's store.
     return kind === 'default' ? rootCertificates : []
   }
 }

@@ -2,7 +2,7 @@ import { createSecureContext, type SecureContext } from 'node:tls'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import { type CertificateInfo, leafLifetime_ms, createAuthorityCertificate, createLeafCertificate, readCertificate } from './certificate.ts'
 
-/** Where the authority is kept; its key lies there sealed. */
+/** Stores the certificate authority, with its key encrypted. */
 export interface AuthorityStore {
   read(): Promise<AuthorityRecord | undefined>
   write(record: AuthorityRecord): Promise<void>
@@ -22,14 +22,14 @@ export interface CertificateAuthorityInfo extends CertificateInfo {
   created_at: string
 }
 
-/** The certificate authority of an instance, made when it is first needed, and the certificates that it signs. */
+/** The certificate authority of an instance, created on first use, and the certificates that it signs. */
 export interface CertificateAuthority {
-  /** undefined: none was needed yet. */
+  /** undefined if it was not needed yet. */
   current(): Promise<CertificateAuthorityInfo | undefined>
   ensure(): Promise<CertificateAuthorityInfo>
-  /** What a handshake for a name or an address shows. However many ask for it at once, it is made once. */
+  /** The TLS identity of a host name or address. Concurrent calls create it once. */
   identityFor(host: string): Promise<TlsIdentity>
-  /** Destroys the key, and forgets what it has signed. */
+  /** Destroys the key and forgets the signed certificates. */
   remove(): Promise<void>
 }
 
@@ -44,12 +44,12 @@ const maxIdentities = 1000
 export function createCertificateAuthority(options: { store: AuthorityStore; clock: Clock; machine: string }): CertificateAuthority {
   const { store, clock } = options
   let loaded: Promise<AuthorityRecord | undefined> | undefined
-  /** By host, the one used last at the end. */
+  /** By host, the most recently used last. */
   const identities = new Map<string, { identity: TlsIdentity; until: number }>()
 
   const read = (): Promise<AuthorityRecord | undefined> => loaded ?? remember(store.read())
 
-  /** What failed is tried anew by the next that asks. */
+  /** A failed read is retried by the next caller. */
   const remember = (loading: Promise<AuthorityRecord | undefined>): Promise<AuthorityRecord | undefined> => {
     loaded = loading
     loading.catch(() => loaded === loading && (loaded = undefined))
@@ -59,9 +59,9 @@ export function createCertificateAuthority(options: { store: AuthorityStore; clo
   const ensure = async (): Promise<AuthorityRecord> => {
     const reading = read()
     const record = await reading
-    // It has ten years; one that is near its end is followed by another, which has to be trusted anew.
+    // The authority is valid for ten years. Before it expires, it is replaced by a new one, which must be trusted again.
     if (record && readCertificate(record.certificate).expires_at - leafLifetime_ms > clock.now()) return record
-    // Of many at once the first makes it.
+    // Of several concurrent callers, the first creates it.
     if (loaded === reading) void remember(issueAuthority())
     return ensure()
   }
@@ -88,7 +88,7 @@ export function createCertificateAuthority(options: { store: AuthorityStore; clo
         identities.set(host, cached)
         return cached.identity
       }
-      // From here on nothing waits: of many at once the first makes it.
+      // Synchronous from here on, so that concurrent callers create the certificate once.
       const { certificate, key } = createLeafCertificate(record, { host, now })
       const chain = certificate + record.certificate
       const identity = { certificate: chain, key, context: createSecureContext({ cert: chain, key, minVersion: 'TLSv1.2' }) }

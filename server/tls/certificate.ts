@@ -9,18 +9,18 @@ export interface CertificateWithKey {
 }
 
 const day_ms = 24 * 3600_000
-/** Clocks of other devices may be behind ours. */
+/** Clocks of other devices may be slow. */
 const clockSkew_ms = 3600_000
 const authorityLifetime_ms = 3653 * day_ms
-/** Apple's devices take no more than 825 days, and browsers will take less and less: ours are made anew at every start anyway. */
+/** Apple devices accept at most 825 days, and browsers will accept less and less. Certificates are created anew at every start anyway. */
 export const leafLifetime_ms = 60 * day_ms
 
 const ecdsaWithSha256 = der.sequence(der.objectIdentifier('1.2.840.10045.4.3.2'))
 
-/** A certificate authority on P-256 that may sign for hosts and for no further authority. */
+/** Creates a certificate authority on P-256 that may sign for hosts but not for other authorities. */
 export function createAuthorityCertificate(options: { machine: string; now: number }): CertificateWithKey {
   const { key, spki } = generateKey()
-  // Signs that names of certificates escape are left out: the name is read back from its printed form.
+  // Characters that certificate names escape are removed, because the name is read back from its printed form.
   const machine = options.machine.replace(/[^A-Za-z0-9._ -]/g, '').slice(0, 36)
   const name = encodeName(`Homeport local authority (${machine})`)
   const keyId = toKeyIdentifier(spki)
@@ -31,7 +31,7 @@ export function createAuthorityCertificate(options: { machine: string; now: numb
     from: options.now - clockSkew_ms,
     to: options.now + authorityLifetime_ms,
     extensions: [
-      // pathlen 0: a host's certificate can never sign for others.
+      // pathlen 0: a host's certificate cannot sign others.
       encodeExtension('2.5.29.19', true, der.sequence(der.boolean(true), der.integer(0))),
       // keyCertSign and cRLSign
       encodeExtension('2.5.29.15', true, der.bitString(Uint8Array.of(0x06), 1)),
@@ -41,14 +41,14 @@ export function createAuthorityCertificate(options: { machine: string; now: numb
   return { certificate, key: toPem(key) }
 }
 
-/** The certificate of one host, by name or address. */
+/** Creates the certificate of one host, by name or address. */
 export function createLeafCertificate(authority: CertificateWithKey, options: { host: string; now: number }): CertificateWithKey {
   const parent = new X509Certificate(authority.certificate)
   const parentKey = createPublicKey(authority.certificate).export({ type: 'spki', format: 'der' })
   const { key, spki } = generateKey()
   const certificate = signCertificate(createPrivateKey(authority.key), {
     issuer: encodeName(readCommonName(parent)),
-    // A common name has 64 characters at most; the name that counts is the alternative one.
+    // A common name has at most 64 characters; the alternative name is the one that counts.
     subject: encodeName(options.host.length <= 64 ? options.host : 'Homeport'),
     spki,
     from: Math.max(options.now - clockSkew_ms, Date.parse(parent.validFrom)),
@@ -69,9 +69,9 @@ export function createLeafCertificate(authority: CertificateWithKey, options: { 
 
 export interface CertificateInfo {
   subject: string
-  /** Upper-case hex, with colons, as other programs print it. */
+  /** Upper-case hex with colons, as other programs print it. */
   fingerprint_sha256: string
-  /** Upper-case hex, as `security` and `certutil` want it. */
+  /** Upper-case hex, as `security` and `certutil` require it. */
   fingerprint_sha1: string
   expires_at: number
 }
@@ -98,7 +98,7 @@ interface CertificateContent {
 function signCertificate(key: KeyObject, content: CertificateContent): string {
   const body = der.sequence(
     der.explicit(0, der.integer(2)), // version 3
-    // 127 random bits, never nought.
+    // 127 random bits, never zero.
     der.integer(Buffer.concat([Uint8Array.of(0x40 | (randomBytes(1).readUInt8() & 0x3f)), randomBytes(15)])),
     ecdsaWithSha256,
     content.issuer,
@@ -118,7 +118,7 @@ function generateKey(): { key: KeyObject; spki: Buffer } {
 }
 
 const toPem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString()
-/** Which key it is: a name for chains to follow, no secret and no proof. */
+/** Identifies a key within a chain; neither secret nor a proof. */
 const toKeyIdentifier = (spki: Uint8Array): Buffer => createHash('sha256').update(spki).digest().subarray(0, 20)
 
 const encodeName = (commonName: string): Buffer =>
@@ -139,7 +139,7 @@ function encodeAlternativeName(host: string): Buffer {
 
 function encodeAddress(address: string): Buffer {
   if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number))
-  // `new URL` writes an address of version 6 in its one short form, versions 4 within it as two groups.
+  // `new URL` normalizes an IPv6 address, including an embedded IPv4 address, which becomes two groups.
   const [head = '', tail = ''] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
   const groups = (part: string) => (part === '' ? [] : part.split(':'))
   const middle = Array.from({ length: 8 - groups(head).length - groups(tail).length }, () => '0')

@@ -1,4 +1,4 @@
-/** DER, as much of it as a certificate takes. Every value is whole: tag, length, content. */
+/** The part of DER encoding that certificates need. Every value is complete: tag, length, content. */
 
 const encodeTlv = (tag: number, ...parts: Uint8Array[]): Buffer => {
   const content = Buffer.concat(parts)
@@ -17,15 +17,15 @@ export const set = (...parts: Uint8Array[]): Buffer => encodeTlv(0x31, ...parts)
 export const boolean = (value: boolean): Buffer => encodeTlv(0x01, Buffer.from([value ? 0xff : 0]))
 export const octetString = (content: Uint8Array): Buffer => encodeTlv(0x04, content)
 export const utf8String = (value: string): Buffer => encodeTlv(0x0c, Buffer.from(value, 'utf8'))
-/** `[n]` around whole values. */
+/** An explicit tag `[n]` around complete values. */
 export const explicit = (n: number, ...parts: Uint8Array[]): Buffer => encodeTlv(0xa0 | n, ...parts)
-/** `[n]` in place of the tag of a primitive value. */
+/** An implicit tag `[n]` in place of a primitive value's tag. */
 export const implicit = (n: number, content: Uint8Array): Buffer => encodeTlv(0x80 | n, content)
 
-/** Bits, of which the last `unused` of the last byte do not count. */
+/** A bit string; the last `unused` bits of the last byte do not count. */
 export const bitString = (content: Uint8Array, unused = 0): Buffer => encodeTlv(0x03, Buffer.from([unused]), content)
 
-/** An unsigned number: as short as can be, and never negative. */
+/** An unsigned integer in its shortest form. */
 export function integer(value: number | Uint8Array): Buffer {
   const bytes = typeof value === 'number' ? Uint8Array.of(value) : value
   let at = 0
@@ -45,7 +45,7 @@ export function objectIdentifier(dotted: string): Buffer {
   return encodeTlv(0x06, Buffer.from(bytes))
 }
 
-/** UTC, to the second; the form that X.509 wants before 2050 and after. */
+/** UTC time with seconds, in the format that X.509 requires before 2050 and after. */
 export function time(at_ms: number): Buffer {
   const digits = new Date(at_ms).toISOString().replace(/[-:T]|\.\d+/g, '')
   const year = Number(digits.slice(0, 4))

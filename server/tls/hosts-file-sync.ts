@@ -11,12 +11,12 @@ import {
   writeHostsBlock,
 } from '../lib/hosts-file.ts'
 
-/** The lines of this instance in the hosts file of the machine. */
+/** Keeps the lines of this instance in the machine's hosts file up to date. */
 export interface HostsFileSync {
   status(): Promise<HostsFileStatus>
-  /** Brings the file in step; what cannot be done is left to the doctor. */
+  /** Updates the file. The doctor reports what could not be done. */
   sync(): Promise<void>
-  /** Names may have changed: the same, shortly after. */
+  /** Schedules an update shortly after names have changed. */
   scheduleSync(): void
   close(): Promise<void>
 }
@@ -24,7 +24,7 @@ export interface HostsFileSync {
 export interface HostsFileSyncOptions {
   path: string
   instance: string
-  /** Data folder, for a command that another user runs. */
+  /** The data folder, for a command that an administrator runs. */
   data_dir: string
   names(): Promise<string[]>
   isEnabled(): boolean
@@ -32,7 +32,7 @@ export interface HostsFileSyncOptions {
   log: Log
 }
 
-/** Many projects may change at once, and a name that is a moment late harms nobody. */
+/** Many projects may change at once, and a short delay does no harm. */
 const debounce_ms = 300
 
 export function createHostsFileSync(options: HostsFileSyncOptions): HostsFileSync {
@@ -50,7 +50,7 @@ export function createHostsFileSync(options: HostsFileSyncOptions): HostsFileSyn
       const text = await readHostsFile(path)
       if (applyHostsBlock(text, isEnabled ? desiredBlock : { ...desiredBlock, lines: [] }) === text) return
       if (!(await isWritable(path))) {
-        // The doctor says what to do; a file that is not ours is left alone.
+        // The doctor says what to do. A file without write permission stays unchanged.
         if (!hasWarned) log.warn('hosts_file.not_writable', { path })
         hasWarned = true
         return
@@ -87,5 +87,5 @@ export function createHostsFileSync(options: HostsFileSyncOptions): HostsFileSyn
   }
 }
 
-/** For a person's shell. */
+/** Quotes a word for the user's shell. */
 export const quoteShellWord = (word: string): string => (/^[\w./:@=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)

@@ -17,21 +17,21 @@ export interface LocalHttpsOptions {
   store: AuthorityStore
   clock: Clock
   log: Log
-  /** What people call this machine. */
+  /** The machine's name, as people know it. */
   machine: string
   instance: string
-  /** `root`: where the system's folders begin, when that is not `/`. */
+  /** `root`: the root of the system's folders, if it is not `/`. */
   system: { data_dir: string; home: string; hosts_path: string; environment: Environment; root?: string }
-  /** Every name of this instance that has to be found, in a steady order. */
+  /** Every local hostname of this instance, in a stable order. */
   names(): Promise<string[]>
   isHostsFileEnabled(): boolean
   https(): { url: string | null; fell_back: boolean }
 }
 
 export interface LocalHttpsService extends LocalHttps {
-  /** What a TLS handshake shows. */
+  /** The identity for a TLS handshake. */
   identityFor: CertificateAuthority['identityFor']
-  /** Names or settings may have changed. */
+  /** Called when hostnames or settings may have changed. */
   scheduleHostsFileSync(): void
   close(): Promise<void>
 }
@@ -87,7 +87,7 @@ export function createLocalHttps(options: LocalHttpsOptions): LocalHttpsService 
         hosts_file: await hostsFileSync.status(),
         is_hosts_file_enabled: options.isHostsFileEnabled(),
         names: await options.names(),
-        own_addresses: Object.values(networkInterfaces()).flatMap((list) => list?.map((one) => one.address) ?? []),
+        own_addresses: Object.values(networkInterfaces()).flatMap((list) => list?.map((entry) => entry.address) ?? []),
         platform,
       }
       return checkNames(facts, resolveBySystem, options.clock)

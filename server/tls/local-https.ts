@@ -1,16 +1,16 @@
 import type { DoctorCheck } from '../contract/instance.ts'
 import type { HostsFileStatus, HttpsStatus } from '../contract/network.ts'
 
-/** HTTPS on local names, and what this machine makes of the names themselves. */
+/** HTTPS on local names, and how this machine resolves these names. */
 export interface LocalHttps {
   getHttpsStatus(): Promise<HttpsStatus>
-  /** Puts the authority into every trust store that lets us; resolves with a sentence for each. */
+  /** Adds the authority to every writable trust store. Resolves with a message for each. */
   trustAuthority(): Promise<string[]>
-  /** Takes it out of all of them and destroys its key; the next handshake makes another. */
+  /** Removes the authority from all stores and destroys its key. The next handshake creates a new authority. */
   removeAuthority(): Promise<string[]>
   getHostsFileStatus(): Promise<HostsFileStatus>
-  /** The setting `hosts_file` has changed: what it says is done when this resolves. */
+  /** Applies the setting `hosts_file` and resolves when this is done. */
   applyHostsFileSetting(): Promise<void>
-  /** What the doctor says of names and certificates. */
+  /** The doctor's checks of names and certificates. */
   runChecks(): Promise<DoctorCheck[]>
 }

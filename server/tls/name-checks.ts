@@ -4,13 +4,13 @@ import type { DoctorCheck } from '../contract/instance.ts'
 import type { HostsFileStatus, HttpsStatus } from '../contract/network.ts'
 import type { Clock } from '../lib/clock.ts'
 
-/** What a name leads to, by the system's resolver; empty: it does not know it. */
+/** Resolves a name with the system's resolver; empty if it is unknown. */
 export type ResolveHostname = (name: string) => Promise<string[]>
 
-export const resolveBySystem: ResolveHostname = async (name) => (await lookup(name, { all: true })).map((one) => one.address)
+export const resolveBySystem: ResolveHostname = async (name) => (await lookup(name, { all: true })).map((entry) => entry.address)
 
 const lookupTimeout_ms = 3_000
-/** Names that are tried out: some of each kind tell enough. */
+/** How many names of each kind are checked. */
 const sampleSize = 3
 
 export interface NameCheckFacts {
@@ -20,15 +20,15 @@ export interface NameCheckFacts {
   is_hosts_file_enabled: boolean
   /** Every local name of the instance. */
   names: string[]
-  /** Addresses of this machine beside the loopback ones. */
+  /** Addresses of this machine other than loopback. */
   own_addresses: string[]
   platform: NodeJS.Platform
 }
 
-/** Explains what names lead to and who believes our certificates, with the mend for each. */
+/** Checks what local names resolve to and who trusts the certificates, with a fix for each problem. */
 export async function checkNames(facts: NameCheckFacts, resolve: ResolveHostname, clock: Clock): Promise<DoctorCheck[]> {
   return [...(await checkSampledNames(facts, resolve, clock)), checkHostsFile(facts), checkHttpsPort(facts), ...checkTrust(facts)].filter(
-    (one) => one !== undefined,
+    (check) => check !== undefined,
   )
 }
 
@@ -48,49 +48,49 @@ async function checkName(name: string, facts: NameCheckFacts, resolve: ResolveHo
   timer.cancel()
   const isHere = (address: string): boolean => isLoopback(address) || facts.own_addresses.includes(address)
   if (addresses.length > 0 && addresses.every(isHere))
-    return { name: `name ${name}`, status: 'ok', message: `Leads to this machine (${addresses.join(', ')}).`, mend: null }
+    return { name: `name ${name}`, status: 'ok', message: `Resolves to this machine (${addresses.join(', ')}).`, mend: null }
   const isLocal = name.endsWith('.localhost')
   const affected = isLocal
     ? facts.platform === 'darwin'
-      ? 'Chrome, Edge and Firefox open it all the same; Safari and other programs of macOS do not.'
-      : 'Chrome, Edge and Firefox open it all the same; curl, Node and other programs may not.'
-    : 'No program finds it here.'
+      ? 'Chrome, Edge and Firefox open it anyway; Safari and other macOS programs do not.'
+      : 'Chrome, Edge and Firefox open it anyway; curl, Node and other programs may not.'
+    : 'No program on this machine can resolve it.'
   return {
     name: `name ${name}`,
     status: 'warning',
     message:
       addresses.length === 0
-        ? `The system’s resolver does not know it. ${affected}`
-        : `It leads to ${addresses.join(', ')}, which is not this machine.`,
+        ? `The system’s resolver does not know this name. ${affected}`
+        : `Resolves to ${addresses.join(', ')}, which is not this machine.`,
     mend: hostsFileFix(facts, isLocal),
   }
 }
 
 function hostsFileFix({ hosts_file, platform }: NameCheckFacts, isLocal: boolean): string {
-  const first = isLocal && platform === 'linux' ? 'Install libnss-myhostname, or put' : 'Put'
+  const first = isLocal && platform === 'linux' ? 'Install libnss-myhostname, or add' : 'Add'
   return hosts_file.command === null
-    ? `${first} the names into the hosts file: npx homeport settings set hosts_file true`
-    : `${first} the names into the hosts file: ${hosts_file.command}`
+    ? `${first} the names to the hosts file: npx homeport settings set hosts_file true`
+    : `${first} the names to the hosts file: ${hosts_file.command}`
 }
 
 function checkHostsFile({ hosts_file, is_hosts_file_enabled }: NameCheckFacts): DoctorCheck | undefined {
   if (!is_hosts_file_enabled) return undefined
   const name = 'hosts file'
-  if (hosts_file.in_sync) return { name, status: 'ok', message: `${hosts_file.path} has every name.`, mend: null }
-  if (hosts_file.writable) return { name, status: 'ok', message: `${hosts_file.path} will have every name in a moment.`, mend: null }
-  return { name, status: 'warning', message: `${hosts_file.path} lacks some names, and Homeport may not write it.`, mend: hosts_file.command }
+  if (hosts_file.in_sync) return { name, status: 'ok', message: `${hosts_file.path} contains every name.`, mend: null }
+  if (hosts_file.writable) return { name, status: 'ok', message: `${hosts_file.path} will contain every name shortly.`, mend: null }
+  return { name, status: 'warning', message: `${hosts_file.path} is missing some names, and Homeport cannot write to it.`, mend: hosts_file.command }
 }
 
 function checkHttpsPort({ https, https_fell_back }: NameCheckFacts): DoctorCheck {
   const name = 'port https'
   if (https.edge_https_url === null)
-    return { name, status: 'failed', message: 'HTTPS has no port.', mend: 'Start Homeport again with --edge-https-port 0, which takes a free one.' }
+    return { name, status: 'failed', message: 'HTTPS has no port.', mend: 'Restart Homeport with --edge-https-port 0 to use any free port.' }
   if (!https_fell_back) return { name, status: 'ok', message: https.edge_https_url, mend: null }
   return {
     name,
     status: 'warning',
-    message: `Its usual port is taken, so it is at ${https.edge_https_url} for this run.`,
-    mend: 'Stop what holds the usual port and start Homeport again, or choose a port with --edge-https-port.',
+    message: `The default port is in use, so HTTPS is at ${https.edge_https_url} for this run.`,
+    mend: 'Stop the program that uses the default port and restart Homeport, or choose a port with --edge-https-port.',
   }
 }
 
@@ -100,7 +100,7 @@ function checkTrust({ https }: NameCheckFacts): DoctorCheck[] {
       {
         name: 'certificates',
         status: 'ok',
-        message: 'None was needed yet. npx homeport trust has browsers take them without a warning.',
+        message: 'No certificate has been needed yet. To avoid browser warnings, run: npx homeport trust',
         mend: null,
       },
     ]
@@ -110,8 +110,8 @@ function checkTrust({ https }: NameCheckFacts): DoctorCheck[] {
     const mend = status === 'unavailable' ? command : `npx homeport trust${command === null ? '' : ` (or: ${command})`}`
     const message =
       status === 'unavailable'
-        ? 'Could not be asked: the program for it is not here.'
-        : 'Does not trust this instance: it warns of its HTTPS addresses.'
+        ? 'Could not be checked, because the required program is not installed.'
+        : 'Does not trust this instance, so it warns about its HTTPS addresses.'
     return { name, status: 'warning', message, mend }
   })
 }

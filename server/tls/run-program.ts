@@ -2,19 +2,19 @@ import { execFile } from 'node:child_process'
 import { type Environment, pickVariables } from '../lib/environment.ts'
 
 export interface ProgramResult {
-  /** -1: there is no such program. */
+  /** -1: the program does not exist. */
   code: number
   out: string
-  /** Its last words, for a person. */
+  /** The last line of its output, for display. */
   message: string
 }
 
 export type RunProgram = (program: string, args: readonly string[]) => Promise<ProgramResult>
 
-/** A person may have to answer a dialog. */
+/** Long, because the user may have to answer a dialog. */
 const programTimeout_ms = 120_000
 
-/** Runs programs of the system, never by a shell, with no more of our environment than they need. */
+/** Runs system programs, never through a shell, with only the environment variables that they need. */
 export function createProgramRunner(environment: Environment, platform?: NodeJS.Platform): RunProgram {
   const env = pickVariables(environment, ['PATH', 'HOME', 'USERPROFILE', 'SystemRoot', 'DISPLAY', 'XDG_RUNTIME_DIR'], platform)
   return (program, args) =>

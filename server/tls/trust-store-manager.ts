@@ -5,7 +5,7 @@ import type { TrustStore, AuthorityFile } from './trust-stores.ts'
 
 type TrustStatus = HttpsStatus['trust']
 
-/** Has this machine believe the authority of the instance, and takes that back. */
+/** Adds the instance's authority to the machine's trust stores, and removes it again. */
 export interface TrustStoreManager {
   listStatuses(): Promise<TrustStatus>
   add(): Promise<string[]>
@@ -19,7 +19,7 @@ export function createTrustStoreManager(options: {
   platform: NodeJS.Platform
 }): TrustStoreManager {
   const { certificateAuthority, file } = options
-  /** One after the other: two runs of `certutil` on one database get in each other's way. */
+  /** Runs one at a time, because two runs of `certutil` on one database conflict. */
   let last: Promise<unknown> = Promise.resolve()
   const runSequentially = <T>(work: () => Promise<T>): Promise<T> => {
     const result = last.then(work, work)
@@ -54,26 +54,26 @@ export function createTrustStoreManager(options: {
         const messages: string[] = []
         for (const store of await options.stores()) {
           const status = await store.readStatus(authorityFile)
-          if (status === 'trusted') messages.push(`${store.name}: trusted already.`)
+          if (status === 'trusted') messages.push(`${store.name}: already trusted.`)
           else if (status === 'unavailable')
-            messages.push(`${store.name}: cannot be reached. ${formatManualCommand(suggestCommand(status, authorityFile, store))}`.trim())
+            messages.push(`${store.name}: not available. ${formatManualCommand(suggestCommand(status, authorityFile, store))}`.trim())
           else {
             const failed = await store.add(authorityFile)
             const done =
               failed === undefined
-                ? `${store.name}: trusted now.`
+                ? `${store.name}: now trusted.`
                 : `${store.name}: not changed. ${failed} ${formatManualCommand(store.manualCommands(authorityFile).add)}`
             messages.push(done)
           }
         }
-        messages.push(`Programs with a list of their own take the file: ${file} (for Node: NODE_EXTRA_CA_CERTS).`)
+        messages.push(`For programs with their own list of authorities, use this file: ${file} (for Node: NODE_EXTRA_CA_CERTS).`)
         return messages
       }),
 
     remove: () =>
       runSequentially(async () => {
         const authority = await certificateAuthority.current()
-        if (!authority) return ['There is no authority.']
+        if (!authority) return ['This instance has no certificate authority.']
         const authorityFile = await writeAuthorityFile(authority)
         const messages: string[] = []
         for (const store of await options.stores()) {
@@ -81,13 +81,13 @@ export function createTrustStoreManager(options: {
           const failed = await store.remove(authorityFile)
           messages.push(
             failed === undefined
-              ? `${store.name}: taken out.`
-              : `${store.name}: still in it. ${failed} ${formatManualCommand(store.manualCommands(authorityFile).remove)}`,
+              ? `${store.name}: removed.`
+              : `${store.name}: not removed. ${failed} ${formatManualCommand(store.manualCommands(authorityFile).remove)}`,
           )
         }
         await certificateAuthority.remove()
         await rm(file, { force: true })
-        messages.push('Its key is destroyed: nothing can be signed with it any more.')
+        messages.push('The authority’s key was destroyed. It can no longer sign certificates.')
         return messages
       }),
   }

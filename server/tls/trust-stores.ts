@@ -6,33 +6,33 @@ import { readCertificate } from './certificate.ts'
 import { quoteShellWord } from './hosts-file-sync.ts'
 import type { RunProgram } from './run-program.ts'
 
-/** An authority and the file that its certificate lies in; public, both. */
+/** An authority and the file with its certificate; both are public. */
 export interface AuthorityFile {
   authority: CertificateAuthorityInfo
   file: string
 }
 
-/** One place where this machine keeps the authorities that it believes. */
+/** A trust store of this machine. */
 export interface TrustStore {
   name: string
   readStatus(authorityFile: AuthorityFile): Promise<'trusted' | 'not_trusted' | 'unavailable'>
-  /** Resolves with what went wrong, if anything did. */
+  /** Resolves with the error, if any. */
   add(authorityFile: AuthorityFile): Promise<string | undefined>
-  /** Takes out this authority and no other. */
+  /** Removes this authority and no other. */
   remove(authorityFile: AuthorityFile): Promise<string | undefined>
-  /** What a person may run in our place. */
+  /** Commands that a user can run instead. */
   manualCommands(authorityFile: AuthorityFile): { add: string; remove: string }
 }
 
 export interface TrustStoreEnvironment {
   platform: NodeJS.Platform
   home: string
-  /** Where the system's own folders begin: `/`, but for tests. */
+  /** The root of the system's folders: `/` except in tests. */
   root: string
   run: RunProgram
 }
 
-/** The stores of this machine that browsers and programs look into. */
+/** The trust stores that browsers and programs on this machine use. */
 export async function findTrustStores(environment: TrustStoreEnvironment): Promise<TrustStore[]> {
   if (environment.platform === 'darwin') return [createKeychainStore(environment)]
   if (environment.platform === 'win32') return [createWindowsStore(environment)]
@@ -40,13 +40,13 @@ export async function findTrustStores(environment: TrustStoreEnvironment): Promi
 }
 
 const failureOf = (result: { code: number; message: string }): string | undefined =>
-  result.code === 0 ? undefined : result.message || 'It failed without a word.'
+  result.code === 0 ? undefined : result.message || 'It failed without an error message.'
 
-/** Chrome, Safari, and Firefox too, which reads the keychain by itself. The person is asked by the system. */
+/** Used by Chrome, Safari and Firefox. The system asks the user for confirmation. */
 function createKeychainStore({ home, run }: TrustStoreEnvironment): TrustStore {
   const chain = join(home, 'Library', 'Keychains', 'login.keychain-db')
   const addArgs = (file: string) => ['add-trusted-cert', '-r', 'trustRoot', '-p', 'ssl', '-k', chain, file]
-  // `-t` takes out the trust with it; by its digest it is ours alone.
+  // `-t` removes the trust settings too. The digest identifies this authority.
   const removeArgs = (authorityFile: AuthorityFile) => ['delete-certificate', '-Z', authorityFile.authority.fingerprint_sha1, '-t', chain]
   return {
     name: 'macOS login keychain',
@@ -63,7 +63,7 @@ function createKeychainStore({ home, run }: TrustStoreEnvironment): TrustStore {
   }
 }
 
-/** Edge, Chrome, and Firefox too. Windows asks the person. */
+/** Used by Edge, Chrome and Firefox. Windows asks the user for confirmation. */
 function createWindowsStore({ run }: TrustStoreEnvironment): TrustStore {
   const addArgs = (file: string) => ['-user', '-addstore', 'Root', file]
   const certutilArgs = (verb: string, { authority }: AuthorityFile) => ['-user', verb, 'Root', authority.fingerprint_sha1]
@@ -82,11 +82,11 @@ function createWindowsStore({ run }: TrustStoreEnvironment): TrustStore {
   }
 }
 
-/** Chromium and Firefox on Linux have databases of their own, which `certutil` of NSS writes. */
+/** Chromium and Firefox on Linux have their own databases, which the `certutil` of NSS writes. */
 async function findNssStores(environment: TrustStoreEnvironment): Promise<TrustStore[]> {
   const { home } = environment
   const stores: TrustStore[] = []
-  // The newer place counts for Chromium as long as the older one is not there: it must not come to be by us.
+  // Chromium uses the newer folder only if the older one does not exist, so Homeport must not create the older one in that case.
   const [older, newer] = [join(home, '.pki', 'nssdb'), join(home, '.local', 'share', 'pki', 'nssdb')]
   const shared = !(await exists(older)) && (await exists(join(newer, 'cert9.db'))) ? newer : older
   stores.push(createNssStore(environment, 'Chromium', shared))
@@ -109,7 +109,7 @@ async function findNssStores(environment: TrustStoreEnvironment): Promise<TrustS
 
 function createNssStore({ run }: TrustStoreEnvironment, name: string, folder: string): TrustStore {
   const database = ['-d', `sql:${folder}`]
-  // The digest in its name keeps the authorities of two instances apart.
+  // The digest in the nickname separates the authorities of several instances.
   const nickname = ({ authority }: AuthorityFile): string => `Homeport ${authority.id.slice(0, 16)}`
   const addArgs = (authorityFile: AuthorityFile) => ['-A', ...database, '-t', 'C,,', '-n', nickname(authorityFile), '-i', authorityFile.file]
   const removeArgs = (authorityFile: AuthorityFile) => ['-D', ...database, '-n', nickname(authorityFile)]
@@ -136,7 +136,7 @@ function createNssStore({ run }: TrustStoreEnvironment, name: string, folder: st
   }
 }
 
-/** What a distribution does to have curl, git and the like trust an authority. */
+/** How each distribution lets curl, git and other programs trust an authority. */
 const caAnchorFolders = [
   { folder: 'usr/local/share/ca-certificates', update: ['update-ca-certificates'] },
   { folder: 'etc/pki/ca-trust/source/anchors', update: ['update-ca-trust', 'extract'] },
@@ -155,7 +155,7 @@ async function findSystemStores({ root, run }: TrustStoreEnvironment): Promise<T
 function createSystemStore(folder: string, update: readonly [string, ...string[]], run: RunProgram): TrustStore {
   const certificatePath = ({ authority }: AuthorityFile): string => join(folder, `homeport-${authority.id.slice(0, 16)}.crt`)
   const [program, ...args] = update
-  const denied = 'Only an administrator may change it.'
+  const denied = 'Only an administrator can change it.'
   return {
     name: 'system',
     readStatus: async (authorityFile) =>

@@ -88,7 +88,7 @@ describe('npm start', () => {
     child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
     const [code] = (await once(child, 'close')) as [number]
     expect(err).toContain('shared libraries')
-    expect(err).toContain('Homeport runs without a window: Electron ended at once (exit code 127')
+    expect(err).toContain('Homeport runs without a window: Electron exited immediately (exit code 127')
     expect(code).toBe(2)
   })
 

@@ -43,11 +43,11 @@ test('an update, from the look to the restart, each step said and none taken by 
   await updates.getByRole('button', { name: 'Restart to update' }).click()
   await expect.poll(() => bridge.argumentsOf('updateDesktop')).toEqual([['check'], ['download'], ['restart']])
   await bridge.changeDesktopState(dashboard, {
-    update: { name: 'failed', message: 'The update server does not answer. Homeport looks again tomorrow.' },
+    update: { name: 'failed', message: 'The update server does not respond. Homeport checks again tomorrow.' },
   })
   await expect(updates.getByRole('alert')).toContainText('does not answer')
   await expectAccessible(dashboard, 'an update that failed')
-  await bridge.changeDesktopState(dashboard, { update: { name: 'off', reason: 'This is a checkout: git brings its new versions.' } })
+  await bridge.changeDesktopState(dashboard, { update: { name: 'off', reason: 'This is a checkout. Update it with git.' } })
   await expect(updates).toContainText('This is a checkout')
   await expect(updates.getByRole('switch')).toBeDisabled()
 })
@@ -86,8 +86,8 @@ test('the menu leads to places, and to what is done there', async ({ dashboard, 
 
   await bridge.navigate(dashboard, '/instance/disk')
   await expect(dashboard).toHaveURL(/\/app\/instance\/disk$/)
-  await bridge.navigate(dashboard, '/projects', 'That link leads to no place that Homeport knows. Here are your projects.')
-  await expect(dashboard.getByText('That link leads to no place that Homeport knows.')).toBeVisible()
+  await bridge.navigate(dashboard, '/projects', 'This link does not match any page in Homeport. Showing your projects instead.')
+  await expect(dashboard.getByText('This link does not match any page in Homeport.')).toBeVisible()
 })
 
 test('of this machine’s deployments the desktop tells by itself: the page does not say it again', async ({

@@ -119,7 +119,7 @@ test('lines without effect are named', () => {
   expect(parseSiteRules(files._redirects ?? '', files._headers ?? '').ignored).toEqual([
     '_redirects, line 13 has no effect: conditions such as Country and Language are not supported.',
     '_redirects, line 14 has no effect: proxying to other servers is not supported.',
-    '_redirects, line 15 has no effect: it leads to no path and no http address.',
+    '_redirects, line 15 has no effect: its target is neither a path nor an http URL.',
     '_headers, line 7 has no effect: Set-Cookie is set by Homeport.',
   ])
 })

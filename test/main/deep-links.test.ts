@@ -8,7 +8,7 @@ import { forEachSeed } from '../support/seeds.ts'
 
 const corpus = new URL('corpus/seeds.json', import.meta.url)
 
-const lost = { path: '/projects', message: 'That link leads to no place that Homeport knows. Here are your projects.' }
+const lost = { path: '/projects', message: 'This link does not match any page in Homeport. Showing your projects instead.' }
 const slugs = fc.stringMatching(/^[a-z0-9][a-z0-9-]{1,48}[a-z0-9]$/)
 const tabs = ['deployments', 'previews', 'logs', 'metrics', 'cache', 'environment', 'database', 'domains', 'settings']
 

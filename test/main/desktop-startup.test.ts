@@ -83,5 +83,5 @@ test('a checkout is not updated by itself, and says so', async () => {
     { senderFrame: { url: `${instance().api_url}/app/`, parent: null }, sender: window?.webContents } as never,
     undefined,
   )
-  expect(state).toMatchObject({ opens_at_login: false, update: { name: 'off', reason: 'This is a checkout: git brings its new versions.' } })
+  expect(state).toMatchObject({ opens_at_login: false, update: { name: 'off', reason: 'This is a checkout. Update it with git.' } })
 })

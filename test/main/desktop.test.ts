@@ -24,7 +24,7 @@ describe('one instance per data folder', () => {
     fakeElectron.has_single_instance_lock = false
     const said: string[] = []
     await start({ echo: (line) => said.push(line) })
-    expect(said).toEqual(['Homeport already runs on this data folder; its window comes to the front.\n'])
+    expect(said).toEqual(['Homeport is already running on this data folder. Its window is now in front.\n'])
     expect(testDesktop.counts.opened).toBe(0)
     expect(fakeElectron.windows).toHaveLength(0)
     expect(fakeElectron.exits).toEqual([0])
@@ -230,7 +230,7 @@ test('a page before the camera is none of the dashboard’s: where it goes is it
 
 describe('a link of ours', () => {
   const sent = () => onlyWindow().webContents.sent
-  const unknown = 'That link leads to no place that Homeport knows. Here are your projects.'
+  const unknown = 'This link does not match any page in Homeport. Showing your projects instead.'
 
   test('that began it leads there once the window is up', async () => {
     await start({ argv: ['--data', '/x', '--', 'homeport://projects/shop/logs'] })
@@ -312,7 +312,7 @@ describe('a page that ends', () => {
 test('a dashboard that does not load is said, and Homeport runs on', async () => {
   testDesktop.platform.signInUrl = async () => Promise.reject(new Error('The database is busy.'))
   await start()
-  expect(fakeElectron.errors[0]).toContain('The dashboard did not open: The database is busy.')
+  expect(fakeElectron.errors[0]).toContain('The dashboard could not be opened: The database is busy.')
   expect(testDesktop.counts.stopped).toBe(0)
 })
 

@@ -62,19 +62,19 @@ describe.each([
   ['a frame that is gone', null],
 ])('%s', (_name, frame) => {
   test.each(everyChannel)('is refused at %s', async (channel, argument) => {
-    await expect(call(channel, argument, frame)).rejects.toThrow('may not speak')
+    await expect(call(channel, argument, frame)).rejects.toThrow('not allowed to use')
     expectNothing()
   })
 })
 
 test.each(everyChannel)('a page before the camera is refused at %s, whatever its address', async (channel, argument) => {
   const camera = new BrowserWindow({ webPreferences: { partition: screenshotPartition } })
-  await expect(call(channel, argument, own, camera)).rejects.toThrow('may not speak')
+  await expect(call(channel, argument, own, camera)).rejects.toThrow('not allowed to use')
   expectNothing()
 })
 
 test.each(everyChannel)('a window of another session is refused at %s', async (channel, argument) => {
-  await expect(call(channel, argument, own, new FakeWindow())).rejects.toThrow('may not speak')
+  await expect(call(channel, argument, own, new FakeWindow())).rejects.toThrow('not allowed to use')
   expectNothing()
 })
 
@@ -168,13 +168,13 @@ test('settings are read, changed and kept', async () => {
 test.each([null, 'text', 7, { notifies: 'yes' }, { was_told: true }, { __proto__: null, data_dir: true }, [true]])(
   'a change must be one: %j',
   async (value) => {
-    await expect(call(channels.changeDesktop, value)).rejects.toThrow('no setting')
+    await expect(call(channels.changeDesktop, value)).rejects.toThrow('Unknown desktop setting')
     expect(await call(channels.readDesktop)).toMatchObject({ notifies: true, keeps_running: true })
   },
 )
 
 test.each([null, 'install', 'toString', '__proto__', 1, {}])('a step of an update must be one: %j', async (value) => {
-  await expect(call(channels.updateDesktop, value)).rejects.toThrow('no step')
+  await expect(call(channels.updateDesktop, value)).rejects.toThrow('Unknown update action')
 })
 
 test('the folder of the log is shown, and no other', async () => {

@@ -46,12 +46,12 @@ test('on Linux nothing is left sealed with the key that everybody knows', async 
   fakeElectron.keychain.version_prefix = 'v10'
   const key = await (await createKeychain(path, { platform: 'darwin' }))!.read()
   const before = readFileSync(path)
-  await expect(createKeychain(path, linux)).rejects.toThrow('not available now')
+  await expect(createKeychain(path, linux)).rejects.toThrow('currently not available')
   fakeElectron.keychain.version_prefix = 'v11'
   const keychain = await createKeychain(path, linux)
   // The keyring is closed while Homeport starts.
   fakeElectron.keychain.version_prefix = 'v10'
-  await expect(keychain!.read()).rejects.toThrow('not available now')
+  await expect(keychain!.read()).rejects.toThrow('currently not available')
   expect(readFileSync(path)).toEqual(before)
   fakeElectron.keychain.version_prefix = 'v11'
   expect(await keychain!.read()).toEqual(key)
@@ -68,7 +68,7 @@ test('a keychain that is away for a moment is asked again; one that stays away i
   await clock.advance(8_000)
   expect(await read).toEqual(key)
   fakeElectron.keychain.unavailable_attempts = 5
-  const refused = expect(keychain!.read()).rejects.toThrow('not available now')
+  const refused = expect(keychain!.read()).rejects.toThrow('currently not available')
   await flushPromises()
   await clock.advance(8_000)
   await refused
@@ -78,7 +78,7 @@ test('a keychain that is locked is not taken for a missing one', async () => {
   await (await createKeychain(path))!.read()
   const before = readFileSync(path)
   fakeElectron.keychain.is_available = false
-  await expect(createKeychain(path)).rejects.toThrow('not available now')
+  await expect(createKeychain(path)).rejects.toThrow('currently not available')
   expect(readFileSync(path)).toEqual(before)
 })
 
@@ -87,7 +87,7 @@ test('another keychain cannot open it: a clear end, and nothing is changed', asy
   const before = readFileSync(path)
   fakeElectron.keychain.secret = 'k2'
   const keychain = await createKeychain(path)
-  await expect(keychain!.read()).rejects.toThrow('no longer opens')
+  await expect(keychain!.read()).rejects.toThrow('can no longer decrypt')
   expect(readFileSync(path)).toEqual(before)
 })
 

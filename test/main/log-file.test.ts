@@ -116,9 +116,7 @@ describe('what nobody caught', () => {
     raise('uncaughtException', new Error('It broke.'))
     raise('uncaughtException', new Error('And while it ended.'))
     expect(ends).toBe(1)
-    expect(fakeElectron.errors).toEqual([
-      `Homeport has to end: It broke.\n\nYour projects and their data are kept. What happened is written in ${folder}`,
-    ])
+    expect(fakeElectron.errors).toEqual([`Homeport must quit: It broke.\n\nYour projects and their data are safe. Details are in the log: ${folder}`])
     expect(written()).toContain('And while it ended.')
   })
 

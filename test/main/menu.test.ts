@@ -84,7 +84,7 @@ test('a report is put into the clipboard, without a secret, and nothing is sent'
   expect(fakeElectron.clipboard).toContain('Runtime: docker 29.1')
   expect(fakeElectron.clipboard).toContain('deploy_failed')
   expect(fakeElectron.clipboard).not.toMatch(/hunter2|svc_of_this_run/)
-  expect(fakeElectron.message_boxes).toEqual(['What helps to find a fault is in the clipboard.'])
+  expect(fakeElectron.message_boxes).toEqual(['The problem report was copied to the clipboard.'])
   expect([fakeElectron.opened_urls, fakeElectron.opened_paths]).toEqual([[], [`${testDesktop.folder}/desktop/logs`]])
 })
 
@@ -98,7 +98,7 @@ test('a new version is told of while nobody looks, and the page hears every step
     { senderFrame: { url: 'http://127.0.0.1:4600/app/', parent: null }, sender: testDesktop.window().webContents } as never,
     'check',
   )
-  expect(fakeElectron.notifications.map(({ options }) => options.title)).toEqual(['Homeport 10.0.0 is there'])
+  expect(fakeElectron.notifications.map(({ options }) => options.title)).toEqual(['Homeport 10.0.0 is available'])
   const states = testDesktop.window().webContents.sent.map(([channel, state]) => [channel, (state as { update: object }).update])
   expect(states).toEqual([
     ['homeport:desktop', { name: 'checking' }],

@@ -106,14 +106,14 @@ describe('the window of the pictures', () => {
 
   test('goes when it is called off, and what it knew with it', async () => {
     controller.abort()
-    expect(String(await ending)).toContain('called off')
+    expect(String(await ending)).toContain('canceled')
     expect(windows[0]?.is_destroyed).toBe(true)
     expect(own().is_cleared).toBe(true)
   })
 
   test('goes when its page ends', async () => {
     windows[0]?.webContents.emit('render-process-gone', {}, { reason: 'oom' })
-    expect(String(await ending)).toContain('The page ended: oom.')
+    expect(String(await ending)).toContain('The page crashed: oom.')
     expect(windows[0]?.is_destroyed).toBe(true)
   })
 })
@@ -121,7 +121,7 @@ describe('the window of the pictures', () => {
 test('a page that never comes is given up', async () => {
   fakeDevtools.answer = silent
   const clock = fixedClock('2026-01-31T12:00:00.000Z')
-  const failed = expect(collect(createScreenshotter(clock).take(shot()))).rejects.toThrow('not there after 15 s')
+  const failed = expect(collect(createScreenshotter(clock).take(shot()))).rejects.toThrow('did not load within 15 s')
   await until(() => windows[0], { what: 'the window' })
   await clock.advance(15_000)
   await failed

@@ -109,6 +109,6 @@ test('a checkout on Windows is known by its program, which notifications need; a
 })
 
 test('what a person should know of how Homeport was started is said, and holds nothing up', async () => {
-  await start({ startup_warning: { message: 'Homeport runs from a temporary copy.', detail: 'Move it to Applications.' } })
-  expect([fakeElectron.message_boxes, onlyWindow().is_visible]).toEqual([['Homeport runs from a temporary copy.'], true])
+  await start({ startup_warning: { message: 'Homeport is running from a temporary copy.', detail: 'Move it to Applications.' } })
+  expect([fakeElectron.message_boxes, onlyWindow().is_visible]).toEqual([['Homeport is running from a temporary copy.'], true])
 })

@@ -50,7 +50,7 @@ describe('what it shows', () => {
       'old: stopped',
       'new: not deployed yet',
     ])
-    expect(tray().tooltip).toBe('Homeport: 1 live, 1 building, 2 in trouble')
+    expect(tray().tooltip).toBe('Homeport: 1 live, 1 building, 2 failing')
   })
 
   test('fifteen at most, then the way to all of them', async () => {
@@ -134,7 +134,7 @@ describe('what it does', () => {
     click(item('Deploy Again', partsOf('broken')))
     await flushPromises()
     expect(fakeElectron.notifications.map(({ options }) => options)).toEqual([
-      { title: 'Deploying broken did not work', body: 'Nothing of it was ever ready.' },
+      { title: 'Deploying broken failed', body: 'Nothing of it was ever ready.' },
     ])
     expect(readFileSync(join(testDesktop.folder, 'desktop', 'logs', 'main.log'), 'utf8')).toContain('tray_act_failed')
   })
@@ -159,7 +159,7 @@ describe('when the window closes', () => {
     testDesktop.window().close()
     await flushPromises()
     expect([testDesktop.counts.stopped, fakeElectron.quits]).toEqual([0, 0])
-    expect(fakeElectron.notifications.map(({ options }) => options.title)).toEqual(['Homeport runs on'])
+    expect(fakeElectron.notifications.map(({ options }) => options.title)).toEqual(['Homeport is still running'])
     click(item('Show Homeport'))
     await flushPromises()
     testDesktop.window().close()
@@ -257,7 +257,7 @@ describe('when a deployment ends', () => {
     testDesktop.window().is_focused = false
     testDesktop.feed.emitUpdate({ finished_deployments: [end('a'), end('b'), end('c', 'failed'), end('d')] })
     testDesktop.feed.emitUpdate({ finished_deployments: ['e', 'f', 'g', 'h'].map((id) => end(id)) })
-    expect(told()).toEqual(['4 deployments ended | 1 of them failed.', '4 deployments ended | All of them are ready.'])
+    expect(told()).toEqual(['4 deployments finished | 1 failed.', '4 deployments finished | All are ready.'])
     for (const event of ['close', 'failed']) fakeElectron.notifications[0]?.emit(event)
   })
 })

@@ -49,7 +49,7 @@ describe('signing', () => {
     expect(tool('new-key', 'release.pem')).toMatchObject({ status: 1, stdout: '' })
     expect(readUpdateKey({ HOMEPORT_UPDATE_KEY: key })).toBe(key)
     expect(readUpdateKey({})).toBeUndefined()
-    expect(() => readUpdateKey({ HOMEPORT_UPDATE_KEY: key.slice(4) })).toThrow('HOMEPORT_UPDATE_KEY is the public key')
+    expect(() => readUpdateKey({ HOMEPORT_UPDATE_KEY: key.slice(4) })).toThrow('HOMEPORT_UPDATE_KEY must be the public key')
   })
 
   test('a feed is signed, and signed again, with its files as they are', () => {
@@ -63,7 +63,7 @@ describe('signing', () => {
     const before = readFileSync(feed)
     writeFileSync(join(folder, file), 'another')
     const { status, stderr } = tool('release.pem', '.')
-    expect([status, stderr.trim()]).toEqual([1, `${file} is not the file that latest-linux.yml announces. Nothing was signed.`])
+    expect([status, stderr.trim()]).toEqual([1, `${file} does not match its sha512 in latest-linux.yml. Nothing was signed.`])
     expect(readFileSync(feed)).toEqual(before)
   })
 })
@@ -151,7 +151,7 @@ describe('a desktop that demands a signature', () => {
     await flushPromises()
     expect(updater.acts).toEqual(['check'])
     expect(updater.autoDownload).toBe(false)
-    expect(updates.state()).toEqual({ name: 'failed', message: expect.stringContaining('not signed as this one is') as string })
+    expect(updates.state()).toEqual({ name: 'failed', message: expect.stringContaining('does not have the same signature') as string })
   })
 })
 

@@ -145,16 +145,16 @@ describe('what goes wrong is said plainly', () => {
   test.each([
     [
       Object.assign(new Error('New version 2.0.0 is not signed by the application owner'), { code: 'ERR_UPDATER_INVALID_SIGNATURE' }),
-      /not signed as this one/,
+      /does not have the same signature/,
     ],
-    [Object.assign(new Error('sha512 checksum mismatch'), { code: 'ERR_CHECKSUM_MISMATCH' }), /not what was announced/],
+    [Object.assign(new Error('sha512 checksum mismatch'), { code: 'ERR_CHECKSUM_MISMATCH' }), /does not match its checksum/],
     [Object.assign(new Error('Cannot find channel "latest.yml"'), { code: 'ERR_UPDATER_CHANNEL_FILE_NOT_FOUND' }), /no version for this system/],
-    [new Error('net::ERR_INTERNET_DISCONNECTED'), /does not answer/],
-    [Object.assign(new Error('getaddrinfo ENOTFOUND updates.example'), { code: 'ENOTFOUND' }), /does not answer/],
-    [Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }), /no room/],
-    [Object.assign(new Error('permission denied'), { code: 'EACCES' }), /may not replace itself/],
-    [new Error('Unexpected token < in YAML of https://me:secret@updates.example/latest.yml'), /the log says why/],
-    ['a text', /the log says why/],
+    [new Error('net::ERR_INTERNET_DISCONNECTED'), /does not respond/],
+    [Object.assign(new Error('getaddrinfo ENOTFOUND updates.example'), { code: 'ENOTFOUND' }), /does not respond/],
+    [Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }), /not enough disk space/],
+    [Object.assign(new Error('permission denied'), { code: 'EACCES' }), /no permission to update itself/],
+    [new Error('Unexpected token < in YAML of https://me:secret@updates.example/latest.yml'), /See the log/],
+    ['a text', /See the log/],
   ])('%s', async (error, sentence) => {
     updater.onCheck = async () => {
       throw error
@@ -214,8 +214,8 @@ describe('what goes wrong is said plainly', () => {
 
 test.each([
   [{ is_packaged: false }, /checkout/],
-  [{ has_feed: false }, /without an address/],
-  [{ exec_path: '/private/var/folders/x/T/AppTranslocation/1A/d/Homeport.app/Contents/MacOS/Homeport' }, /temporary place/],
+  [{ has_feed: false }, /without an update server/],
+  [{ exec_path: '/private/var/folders/x/T/AppTranslocation/1A/d/Homeport.app/Contents/MacOS/Homeport' }, /temporary copy/],
   [{ platform: 'linux' as const, app_image: null }, /Only the AppImage/],
   [{ platform: 'linux' as const, app_image: null, package_type: 'rpm' }, /Only the AppImage/],
   [{ platform: 'linux' as const, app_image: null, package_type: 'deb' }, null],

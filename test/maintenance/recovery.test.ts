@@ -97,7 +97,7 @@ describe('the ledger', () => {
     flip(path(), 20)
     flip(join(copies(), `hourly-${times[0]}.db`), 20)
     const before = readFileSync(path())
-    await expect(rowsNow()).rejects.toThrow(/is damaged, and no copy .* is good\. Nothing was changed\. Restore a backup/)
+    await expect(rowsNow()).rejects.toThrow(/is damaged, and no copy .* is intact\. Nothing was changed\. Restore a backup/)
     expect(readFileSync(path()).equals(before)).toBe(true)
     expect(readdirSync(folder).sort()).toEqual(expect.arrayContaining(['backups', 'homeport.db']))
     // Gone beside copies that are no good is not a new beginning either.

@@ -265,7 +265,7 @@ describe('the key', () => {
     writeFileSync(other, 'ab'.repeat(32))
     await expect(restore(good, fresh(), { key_file: other })).rejects.toThrow(/not the one of the backup/)
     writeFileSync(other, 'no key')
-    await expect(restore(good, fresh(), { key_file: other })).rejects.toThrow(/is no master key/)
+    await expect(restore(good, fresh(), { key_file: other })).rejects.toThrow(/is not a master key/)
     await expect(restore(good, fresh(), { key_file: join(folder, 'none') })).rejects.toThrow(/There is no key file/)
     expect(readdirSync(watched)).toEqual([])
   })

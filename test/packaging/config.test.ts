@@ -117,11 +117,13 @@ describe('updates', () => {
     }
     expect(published({})).toEqual([null, false])
     expect(published({ HOMEPORT_UPDATE_URL: 'https://updates.example/' })).toEqual([{ provider: 'generic', url: 'https://updates.example/' }, true])
-    expect(published({ HOMEPORT_UPDATE_URL: 'http://updates.example/' })).toMatch(/HOMEPORT_UPDATE_URL is an https address/)
+    expect(published({ HOMEPORT_UPDATE_URL: 'http://updates.example/' })).toMatch(/HOMEPORT_UPDATE_URL must be an https address/)
   })
 
   test.each(['http://updates.example/', 'https://me:secret@updates.example/', 'file:///tmp/feed'])('%s is no feed', (url) => {
-    expect(() => readUpdateFeed({ HOMEPORT_UPDATE_URL: url })).toThrow('HOMEPORT_UPDATE_URL is an https address without a name or password in it.')
+    expect(() => readUpdateFeed({ HOMEPORT_UPDATE_URL: url })).toThrow(
+      'HOMEPORT_UPDATE_URL must be an https address without a user name or password.',
+    )
   })
 
   test('one on this machine, for trying it out', () => {
@@ -174,8 +176,8 @@ describe('programs of another machine', () => {
       packager: { projectDir: root },
     })
     await expect(beforePack(target(process.platform, process.arch))).resolves.toBeUndefined()
-    await expect(beforePack(target(process.platform, process.arch === 'x64' ? 'arm64' : 'x64'))).rejects.toThrow('Build on such a machine')
-    await expect(beforePack(target('aix', 'x64'))).rejects.toThrow(`is for ${process.platform}-${process.arch}, the package for aix-x64`)
+    await expect(beforePack(target(process.platform, process.arch === 'x64' ? 'arm64' : 'x64'))).rejects.toThrow('Build on a machine of that kind')
+    await expect(beforePack(target('aix', 'x64'))).rejects.toThrow(`is for ${process.platform}-${process.arch}, but the package is for aix-x64`)
   })
 })
 

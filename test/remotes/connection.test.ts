@@ -46,7 +46,7 @@ describe('a name', () => {
     const before = remote.connections()
     expect(await problemOf(resolverTo('93.184.216.34'), named('public.example.com'))).toEqual({
       code: 'remote_unreachable',
-      message: expect.stringMatching(/^public\.example\.com is not on this machine .* in the clear\. Use https:\/\/\.$/),
+      message: expect.stringMatching(/^public\.example\.com is not on this machine .* unencrypted\. Use https:\/\/\.$/),
     })
     expect(remote.connections()).toBe(before)
   })
@@ -59,7 +59,7 @@ describe('a name', () => {
       jsonResponder({ projects: [], next_cursor: null })(res)
     })
     expect(await problemOf(remotes, named('rebinding.example.com'))).toBeUndefined()
-    expect(await problemOf(remotes, named('rebinding.example.com'))).toMatchObject({ message: expect.stringContaining('in the clear') })
+    expect(await problemOf(remotes, named('rebinding.example.com'))).toMatchObject({ message: expect.stringContaining('unencrypted') })
   })
 
   test('below localhost is this machine, whatever the resolver knows', async () => {
@@ -69,7 +69,7 @@ describe('a name', () => {
 
   // Not by this machine's own name server, which may take longer than anybody's patience.
   test.each([
-    ['ENOTFOUND', /^nowhere\.invalid:1 .*leads nowhere/],
+    ['ENOTFOUND', /^nowhere\.invalid:1 .*could not be found/],
     ['EAI_AGAIN', /^nowhere\.invalid:1 .*name server/],
   ])('that leads nowhere says so: %s', async (code, message) => {
     const remotes = createRemoteClient({
@@ -125,7 +125,7 @@ describe('a certificate', () => {
 
   test('is asked of who speaks HTTP alone, and the other way round', async () => {
     expect(await problemOf(remotes, remote.url.replace('http:', 'https:'))).toMatchObject({
-      message: expect.stringContaining('does not speak HTTPS'),
+      message: expect.stringContaining('did not answer with valid HTTPS'),
     })
     expect(await problemOf(remotes, signed.url.replace('https:', 'http:'))).toMatchObject({ code: 'remote_unreachable' })
   })

@@ -134,7 +134,7 @@ describe('a picture or a file', () => {
     send('text/html', '<script>1</script>')
     expectUnreachable(await get(picture), /text\/html/)
     send('image/png', '<script>1</script>')
-    expectUnreachable(await get(picture), /picture that is none/)
+    expectUnreachable(await get(picture), /invalid image/)
   })
 
   test('is kept and never shown', async () => {

@@ -32,28 +32,28 @@ describe('an address', () => {
   ])('%s is taken', (text, origin) => expect(parseOrigin(text, isOwn)).toBe(origin))
 
   test.each([
-    ['', /no address/],
+    ['', /not a valid instance address/],
     ['deploy.example.com', /https:\/\/deploy\.example\.com/],
-    ['ftp://deploy.example.com', /no address/],
-    ['file:///etc/passwd', /no address/],
-    ['javascript:alert(1)', /no address/],
-    ['unix:///var/run/docker.sock', /no address/],
-    ['https://', /no address/],
-    ['https://user@deploy.example.com', /name and password/],
-    ['https://user:secret@deploy.example.com', /name and password/],
-    ['https://deploy.example.com/app/', /https:\/\/deploy\.example\.com is the address/],
-    ['https://deploy.example.com/?token=x', /Leave out/],
-    ['https://deploy.example.com/#x', /Leave out/],
-    ['http://93.184.216.34', /in the clear/],
-    ['http://2130706433.example:x', /no address/],
-    ['http://[2606:2800:220:1::1]', /in the clear/],
-    ['http://[::ffff:5db8:d822]', /in the clear/],
+    ['ftp://deploy.example.com', /not a valid instance address/],
+    ['file:///etc/passwd', /not a valid instance address/],
+    ['javascript:alert(1)', /not a valid instance address/],
+    ['unix:///var/run/docker.sock', /not a valid instance address/],
+    ['https://', /not a valid instance address/],
+    ['https://user@deploy.example.com', /user name and password/],
+    ['https://user:secret@deploy.example.com', /user name and password/],
+    ['https://deploy.example.com/app/', /use https:\/\/deploy\.example\.com/],
+    ['https://deploy.example.com/?token=x', /Remove everything after the host/],
+    ['https://deploy.example.com/#x', /Remove everything after the host/],
+    ['http://93.184.216.34', /unencrypted/],
+    ['http://2130706433.example:x', /not a valid instance address/],
+    ['http://[2606:2800:220:1::1]', /unencrypted/],
+    ['http://[::ffff:5db8:d822]', /unencrypted/],
     ['http://localhost:4400', /this instance/],
   ])('%s is not', (text, says) => expect(refused(text)).toMatch(says))
 
   test('that hides another in its digits is the other', () => {
     expect(parseOrigin('http://0x7f.1:4401', isOwn)).toBe('http://127.0.0.1:4401')
-    expect(refused('http://0x5db8d822')).toMatch(/in the clear/)
+    expect(refused('http://0x5db8d822')).toMatch(/unencrypted/)
   })
 })
 

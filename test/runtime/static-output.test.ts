@@ -53,7 +53,7 @@ describe('a site whose / would be a 404', () => {
 
 test('lines of _redirects without effect are in the log', async () => {
   expect(await check({ 'index.html': '', _redirects: '/a' })).toEqual([
-    'Warning: _redirects, line 1 has no effect: it leads to no path and no http address.',
+    'Warning: _redirects, line 1 has no effect: its target is neither a path nor an http URL.',
   ])
 })
 

@@ -66,12 +66,12 @@ describe.skipIf(!requires('chromium').ok || !requires('nss').ok)('a browser and 
     await expect(visit()).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID')
 
     const trusted = await platform.api<{ https: Https; messages: string[] }>('POST', '/instance/https/trust')
-    expect(trusted.body.messages[0]).toBe('Chromium: trusted now.')
+    expect(trusted.body.messages[0]).toBe('Chromium: now trusted.')
     expect(trusted.body.https.trust).toMatchObject([{ store: 'Chromium', status: 'trusted' }])
     expect(await visit()).toBe('kept safe by h2, true')
 
     const removed = await platform.api<{ https: Https; messages: string[] }>('DELETE', '/instance/https/trust')
-    expect(removed.body.messages).toEqual(['Chromium: taken out.', 'Its key is destroyed: nothing can be signed with it any more.'])
+    expect(removed.body.messages).toEqual(['Chromium: removed.', 'The authority’s key was destroyed. It can no longer sign certificates.'])
     expect(removed.body.https.authority).toBeNull()
     await expect(visit()).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID')
   })

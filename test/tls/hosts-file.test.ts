@@ -60,7 +60,7 @@ describe('the text', () => {
       `${formatHostsBlock(good)}evil\n`,
       formatHostsBlock(good).replace('abc123', '../x'),
     ])
-      expect(() => parseHostsBlock(bad)).toThrow('no lines for a hosts file')
+      expect(() => parseHostsBlock(bad)).toThrow('not a valid block for the hosts file')
   })
 
   test('in and out again leaves every file as it was', () => {

@@ -27,22 +27,22 @@ describe('the doctor on names', () => {
   test('all is well', async () => {
     const checks = await find({}, { 'shop.localhost': ['127.0.0.1', '::1'], 'www.example.com': ['192.168.1.5'] })
     expect(Object.values(checks).map((check) => check.status)).toEqual(['ok', 'ok', 'ok', 'ok'])
-    expect(checks['name shop.localhost']?.message).toBe('Leads to this machine (127.0.0.1, ::1).')
+    expect(checks['name shop.localhost']?.message).toBe('Resolves to this machine (127.0.0.1, ::1).')
   })
 
   test('a local name that macOS does not know: who opens it all the same, and the mend', async () => {
     const check = (await find({}, {}))['name shop.localhost']
-    expect(check).toMatchObject({ status: 'warning', mend: 'Put the names into the hosts file: sudo npx homeport hosts --write --data /data' })
-    expect(check?.message).toContain('Safari and other programs of macOS do not')
+    expect(check).toMatchObject({ status: 'warning', mend: 'Add the names to the hosts file: sudo npx homeport hosts --write --data /data' })
+    expect(check?.message).toContain('Safari and other macOS programs do not')
     const linux = (await find({ platform: 'linux' }, {}))['name shop.localhost']
-    expect(linux?.mend).toMatch(/^Install libnss-myhostname, or put/)
+    expect(linux?.mend).toMatch(/^Install libnss-myhostname, or add/)
     const own = (await find({ hosts_file: { ...facts.hosts_file, writable: true, command: null } }, {}))['name shop.localhost']
-    expect(own?.mend).toBe('Put the names into the hosts file: npx homeport settings set hosts_file true')
+    expect(own?.mend).toBe('Add the names to the hosts file: npx homeport settings set hosts_file true')
   })
 
   test('a name that leads elsewhere is told with where', async () => {
     const check = (await find({}, { 'www.example.com': ['93.184.216.34'] }))['name www.example.com']
-    expect(check).toMatchObject({ status: 'warning', message: 'It leads to 93.184.216.34, which is not this machine.' })
+    expect(check).toMatchObject({ status: 'warning', message: 'Resolves to 93.184.216.34, which is not this machine.' })
   })
 
   test('a resolver that does not answer holds nothing up for long', async () => {

@@ -68,9 +68,9 @@ describe('macOS', () => {
     expect(await trust.listStatuses()).toMatchObject([
       { status: 'not_trusted', command: `security add-trusted-cert -r trustRoot -p ssl -k ${chain} ${trust.file}` },
     ])
-    expect((await trust.add())[0]).toBe('macOS login keychain: trusted now.')
+    expect((await trust.add())[0]).toBe('macOS login keychain: now trusted.')
     expect((await trust.listStatuses())[0]).toEqual({ store: 'macOS login keychain', status: 'trusted', command: null })
-    expect(await trust.remove()).toEqual(['macOS login keychain: taken out.', 'Its key is destroyed: nothing can be signed with it any more.'])
+    expect(await trust.remove()).toEqual(['macOS login keychain: removed.', 'The authority’s key was destroyed. It can no longer sign certificates.'])
     const look = `security|verify-cert|-c|${trust.file}|-l|-L|-p|ssl|-q`
     expect(calls()).toEqual([
       look,
@@ -98,10 +98,10 @@ test('Windows: the store of the user, by digest', async () => {
   stub('certutil', 'case "$2" in -store) exit 1;; esac')
   const trust = openTrustStores('win32')
   const { fingerprint_sha1 } = await trust.desk.ensure()
-  expect((await trust.add())[0]).toBe('Windows user store: trusted now.')
+  expect((await trust.add())[0]).toBe('Windows user store: now trusted.')
   expect(calls()).toEqual([`certutil|-user|-store|Root|${fingerprint_sha1}`, `certutil|-user|-addstore|Root|${trust.file}`])
   stub('certutil')
-  expect((await trust.remove())[0]).toBe('Windows user store: taken out.')
+  expect((await trust.remove())[0]).toBe('Windows user store: removed.')
   expect(calls().at(-1)).toBe(`certutil|-user|-delstore|Root|${fingerprint_sha1}`)
 })
 
@@ -119,12 +119,12 @@ describe('Linux, the system', () => {
     writeFileSync(join(anchors, 'somebody-elses.crt'), 'theirs')
     const trust = openTrustStores('linux')
     const { certificate } = await trust.desk.ensure()
-    expect((await trust.add()).at(-2)).toBe('system: trusted now.')
+    expect((await trust.add()).at(-2)).toBe('system: now trusted.')
     const ours = readdirSync(anchors).find((name) => name.startsWith('homeport-')) ?? ''
     expect(readFileSync(join(anchors, ours), 'utf8')).toBe(certificate)
     expect(calls().filter((line) => !line.startsWith('certutil'))).toEqual([`${program}${more}`])
     expect((await trust.listStatuses()).at(-1)).toEqual({ store: 'system', status: 'trusted', command: null })
-    expect(await trust.remove()).toContain('system: taken out.')
+    expect(await trust.remove()).toContain('system: removed.')
     expect(readdirSync(anchors)).toEqual(['somebody-elses.crt'])
   })
 
@@ -145,7 +145,7 @@ describe('Linux, browsers', () => {
     const trust = openTrustStores('linux', join(folder, 'bin'))
     await trust.desk.ensure()
     expect(await trust.listStatuses()).toEqual([{ store: 'Chromium', status: 'unavailable', command: 'sudo apt-get install libnss3-tools' }])
-    expect((await trust.add())[0]).toBe('Chromium: cannot be reached. Run: sudo apt-get install libnss3-tools')
+    expect((await trust.add())[0]).toBe('Chromium: not available. Run: sudo apt-get install libnss3-tools')
   })
 
   test.skipIf(!requires('nss').ok)('real databases of Chromium and of every profile of Firefox; another instance’s authority stays', async () => {
@@ -165,12 +165,12 @@ describe('Linux, browsers', () => {
     await other.add()
     expect(await trust.listStatuses()).toMatchObject(Array.from({ length: 3 }, () => ({ status: 'not_trusted' })))
     expect((await trust.add()).slice(0, 3)).toEqual([
-      'Chromium: trusted now.',
-      'Firefox (abc.default): trusted now.',
-      'Firefox (def.work space): trusted now.',
+      'Chromium: now trusted.',
+      'Firefox (abc.default): now trusted.',
+      'Firefox (def.work space): now trusted.',
     ])
     expect((await trust.listStatuses()).map((one) => one.status)).toEqual(['trusted', 'trusted', 'trusted'])
-    expect((await trust.add())[0]).toBe('Chromium: trusted already.')
+    expect((await trust.add())[0]).toBe('Chromium: already trusted.')
     const listed = await run('certutil', ['-L', '-d', `sql:${join(trust.home, '.pki/nssdb')}`])
     expect(listed.out.match(/Homeport [0-9a-f]{16}\s+C,,/g)?.length).toBe(2)
     await trust.remove()

@@ -143,7 +143,7 @@ export const instanceTopics: HelpArticle[] = [
       {
         list: [
           'Homeport does not respond: it is stopped or still starting. `npx homeport serve` starts it, or says why it cannot start.',
-          '“Homeport runs on … already”: another process uses this data folder. Use that instance, or choose another folder with `--data`.',
+          '“Homeport is already running on …”: another process uses this data folder. Use that instance, or choose another folder with `--data`.',
           '`internal_error`: the message has a request ID. The cause is under the same ID in the log of the platform, in the terminal where it runs.',
           '`interrupted`: Homeport stopped while a deployment was running. Press Redeploy.',
           '`decryption_failed`: the master key is not the one that encrypted this value. Provide the right one in `HOMEPORT_MASTER_KEY_FILE`, or set the variable again.',
