@@ -99,7 +99,7 @@ describe('npm start', () => {
     let err = ''
     child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
     const [code] = (await once(child, 'close')) as [number]
-    expect(err).toContain('127.0.0.1:9 does not answer')
+    expect(err).toContain('127.0.0.1:9 does not respond')
     // The flag that `serve` refuses shows that it was asked.
     expect(code).toBe(2)
   })
@@ -196,7 +196,7 @@ writeFileSync('path.txt', 'electron')`,
     await until(() => held[0], { what: 'the question for the release' })
     expect(limit.mock.calls).toEqual([[10_000]])
     patience.abort()
-    expect(await found).toEqual({ reason: expect.stringContaining('does not answer') })
+    expect(await found).toEqual({ reason: expect.stringContaining('does not respond') })
   })
 
   test('what its script says of the progress is shown', async () => {

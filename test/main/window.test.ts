@@ -114,7 +114,7 @@ describe('Chromium’s sandbox on Linux', () => {
       chooseSandbox({ args, binary: "/opt/it's/electron", choice_file: join(testDesktop.folder, 'choice') }, system)
 
     test('Electron is not started, and the sentence has the commands, until a person chooses otherwise; the choice is remembered', () => {
-      const refused = { flags: [], args: ['--port', '0'], reason: expect.stringContaining(`${fix}\nor open the window without it`) }
+      const refused = { flags: [], args: ['--port', '0'], reason: expect.stringContaining(`${fix}\nor always open the window without the sandbox`) }
       expect(choose(['--port', '0'])).toEqual(refused)
       const chosen = { flags: ['--no-sandbox'], args: ['--port', '0'] }
       expect(choose(['--no-sandbox', '--port', '0'])).toEqual(chosen)
