@@ -1,11 +1,11 @@
 import type { EntryKind } from './archive-tree.ts'
 import type { FileHandle } from 'node:fs/promises'
 
-/** One entry of an archive, as it says of itself; nothing of it is checked yet. */
+/** One entry of an archive, as declared by the archive; not checked yet. */
 export interface ArchiveEntry {
   name: string
   kind: EntryKind
-  /** Of a link, else null. */
+  /** Target of a link, else null. */
   target: string | null
   is_executable: boolean
   bytes: AsyncIterable<Buffer>
@@ -14,9 +14,9 @@ export interface ArchiveEntry {
 export interface ArchiveReadOptions {
   handle: FileHandle
   size: number
-  /** The bytes of the file from one place to before another, or to its end. */
+  /** The bytes of the file from `from` up to but not including `to`, or to the end of the file. */
   openRange(from: number, to?: number): AsyncGenerator<Buffer>
-  /** To be told of all bytes that come out; throws ArchiveFault when they are too many. */
+  /** Must be called for all unpacked bytes; throws ArchiveError when the limit is exceeded. */
   countBytes(bytes: number, entry: string | null): void
   signal: AbortSignal
 }

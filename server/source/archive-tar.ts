@@ -4,31 +4,31 @@ import { extract, type Header } from 'tar-stream'
 import { ArchiveError, type EntryKind } from './archive-tree.ts'
 import type { ArchiveEntry, ArchiveReadOptions } from './archive-entry.ts'
 
-/** What may stand between two entries: long names and the like. tar-stream holds it in memory, and again for each entry. */
+/** The largest allowed header data between two entries, such as long names. tar-stream buffers this data and copies it for each entry. */
 const maxHeaderBytes = 64 * 1024
 const block_bytes = 512
 const chunkBytes = 64 * 1024
 const zeroChunk = Buffer.alloc(chunkBytes)
 
-/** As it comes: more than its types say. */
+/** The header at run time, which has more fields than the types of tar-stream declare. */
 interface TarHeader extends Pick<Header, 'name' | 'size' | 'mode'> {
   type: string | null
   linkname: string | null
-  /** Where the content begins, in the unpacked stream. */
+  /** Position of the content in the unpacked stream. */
   byteOffset?: number
-  /** Records of the header before it. */
+  /** PAX records from the preceding extended header. */
   pax?: unknown
 }
 
-/** The entries of a .tar.gz, in order. Each has to be read, or left, before the next is asked for. */
+/** The entries of a .tar.gz, in order. The caller must read or skip each entry before it requests the next one. */
 export async function* readTar({ openRange, countBytes, signal }: ArchiveReadOptions): AsyncGenerator<ArchiveEntry> {
   const compressed = Readable.from(openRange(0), { objectMode: false })
   const gunzip = createGunzip({ chunkSize: chunkBytes })
   const tar = extract()
-  /** Where the last entry that is known ends, in the unpacked stream. */
+  /** End of the last known entry in the unpacked stream. */
   let contentEnd = 0
   let lastName: string | null = null
-  /** The unpacked stream from `end` on. */
+  /** The bytes of the unpacked stream from `end` on. */
   const recent = new RecentBytes()
 
   const pump = async (): Promise<void> => {
@@ -41,7 +41,7 @@ export async function* readTar({ openRange, countBytes, signal }: ArchiveReadOpt
       recent.add(unpackedBytes, chunk)
       unpackedBytes += chunk.length
       if (unpackedBytes <= contentEnd || !isZero(chunk)) headerBytes = Math.max(0, unpackedBytes - contentEnd)
-      // Two chunks may be on their way to the reader.
+      // Up to two chunks may be on their way to the reader.
       if (headerBytes > maxHeaderBytes + 2 * chunkBytes) throw new ArchiveError(null, 'The archive has headers that are too large.')
       if (!tar.write(chunk)) await waitForDrain(tar)
     }
@@ -58,7 +58,7 @@ export async function* readTar({ openRange, countBytes, signal }: ArchiveReadOpt
       verifyHeaderSizes(recent, contentEnd, byteOffset, lastName)
       verifyPaxRecords(header)
       const kind = readEntryKind(header)
-      if (kind !== 'file' && size > 0) throw new ArchiveError(header.name, 'is no file and has content.')
+      if (kind !== 'file' && size > 0) throw new ArchiveError(header.name, 'has content but is not a file.')
       contentEnd = byteOffset + Math.ceil(size / block_bytes) * block_bytes
       recent.dropBefore(contentEnd)
       yield {
@@ -81,7 +81,7 @@ export async function* readTar({ openRange, countBytes, signal }: ArchiveReadOpt
   }
 }
 
-/** Whoever reads an entry hears of a broken archive in our words too. */
+/** Translates errors of a damaged archive that occur while an entry is read. */
 async function* translateErrors(bytes: AsyncIterable<Buffer>, name: string): AsyncGenerator<Buffer> {
   try {
     yield* bytes
@@ -90,7 +90,7 @@ async function* translateErrors(bytes: AsyncIterable<Buffer>, name: string): Asy
   }
 }
 
-/** The last bytes of a stream, by their position in it. */
+/** The last bytes of a stream, addressed by their position in it. */
 class RecentBytes {
   #chunks: { from: number; bytes: Buffer }[] = []
   #start = 0
@@ -113,8 +113,8 @@ class RecentBytes {
 const extendedHeaderTypes: ReadonlySet<string> = new Set(['x', 'g', 'L', 'K', 'N'])
 
 /**
- * Reads the size in each header from the end of one entry to the content of the next. tar-stream takes a header of records or names
- * with a negative size for an empty one, and -1 in base 256 for 0.
+ * Checks the size in each header between the end of one entry and the content of the next. tar-stream treats a header of PAX records or long names
+ * with a negative size as empty, and reads -1 in base 256 as 0.
  */
 function verifyHeaderSizes(recent: RecentBytes, from: number, content: number, name: string): void {
   let at = from
@@ -124,10 +124,10 @@ function verifyHeaderSizes(recent: RecentBytes, from: number, content: number, n
     at += block_bytes
     if (isZero(header)) continue
     const size = parseSize(header)
-    if (size === undefined) throw new ArchiveError(name, 'is damaged: the size in a header of it is no number from 0 on.')
+    if (size === undefined) throw new ArchiveError(name, 'is damaged: a size in its headers is not a valid number.')
     if (extendedHeaderTypes.has(String.fromCharCode(header[156] ?? 0))) at += Math.ceil(size / block_bytes) * block_bytes
   }
-  if (at !== content) throw new ArchiveError(name, 'is damaged: its headers do not follow one another.')
+  if (at !== content) throw new ArchiveError(name, 'is damaged: its headers are not contiguous.')
 }
 
 /** Octal digits, or a positive number in base 256. */
@@ -138,11 +138,12 @@ function parseSize(header: Buffer): number | undefined {
   return digits === undefined ? undefined : Number.parseInt(digits || '0', 8)
 }
 
-/** What would make the entry another to another reader. */
+/** Rejects records that make different readers see different entries. */
 function verifyPaxRecords({ name, pax }: TarHeader): void {
   if (typeof pax !== 'object' || pax === null) return
-  if ('size' in pax && !/^\d{1,15}$/.test(String(pax.size))) throw new ArchiveError(name, 'is damaged: its size is no number.')
-  if (Object.keys(pax).some((key) => key.startsWith('GNU.sparse.'))) throw new ArchiveError(name, 'is a file with holes. Pack it without “--sparse”.')
+  if ('size' in pax && !/^\d{1,15}$/.test(String(pax.size))) throw new ArchiveError(name, 'is damaged: its size is not a valid number.')
+  if (Object.keys(pax).some((key) => key.startsWith('GNU.sparse.')))
+    throw new ArchiveError(name, 'is a sparse file. Create the archive without “--sparse”.')
 }
 
 function readEntryKind({ name, type }: TarHeader): EntryKind {
@@ -155,7 +156,7 @@ function readEntryKind({ name, type }: TarHeader): EntryKind {
     'block-device': 'a device',
     fifo: 'a pipe',
   }
-  throw new ArchiveError(name, `is ${kindLabels[type ?? ''] ?? 'of an unknown kind'}. Only files, folders and symbolic links are taken.`)
+  throw new ArchiveError(name, `is ${kindLabels[type ?? ''] ?? 'of an unknown type'}. Archives may only contain files, folders and symbolic links.`)
 }
 
 const isZero = (chunk: Buffer): boolean => chunk.length <= zeroChunk.length && chunk.equals(zeroChunk.subarray(0, chunk.length))
@@ -174,16 +175,16 @@ const waitForDrain = (tar: ReturnType<typeof extract>): Promise<void> =>
     else tar.on('drain', onDrain).on('close', onClose)
   })
 
-/** What the tools say of a broken archive, in our words; what is no fault of the archive stays as it is. */
+/** Translates errors about a damaged archive into an ArchiveError. Other errors are returned unchanged. */
 function toArchiveError(error: unknown, lastName: string | null): Error {
   if (error instanceof ArchiveError) return error
   const { code: errorCode, message } = toError(error)
-  // That of an abort is a number.
+  // The code of an abort error is a number.
   const code = typeof errorCode === 'string' ? errorCode : ''
   const after = lastName === null ? '' : ` after “${lastName.slice(0, 200)}”`
-  if (code.startsWith('Z_') || code === 'ERR_BUFFER_TOO_LARGE') return new ArchiveError(null, `The archive is damaged or cut off${after}.`, error)
+  if (code.startsWith('Z_') || code === 'ERR_BUFFER_TOO_LARGE') return new ArchiveError(null, `The archive is damaged or truncated${after}.`, error)
   if (/tar header|Invalid header|Unexpected end of data|Header exceeds|Invalid pax/i.test(message))
-    return new ArchiveError(null, `This is no tar archive in order: it is damaged or cut off${after}.`, error)
+    return new ArchiveError(null, `This is not a valid tar archive: it is damaged or truncated${after}.`, error)
   return toError(error)
 }
 

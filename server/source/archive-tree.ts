@@ -1,7 +1,7 @@
 import { Problem } from '../contract/errors.ts'
 import { limits } from '../contract/limits.ts'
 
-/** An archive that is not taken: the entry (null: the archive as a whole) and why. */
+/** An archive that is rejected: the entry at fault (null: the archive as a whole) and the reason. */
 export class ArchiveError extends Problem {
   constructor(entry: string | null, why: string, cause?: unknown) {
     super('invalid_archive', entry === null ? why : `“${sanitizeName(entry)}” ${why}`, { cause })
@@ -11,20 +11,20 @@ export class ArchiveError extends Problem {
 
 export type EntryKind = 'file' | 'folder' | 'link'
 
-/** The entries of an archive as a tree, so that what they make together can be judged before any of it is used. */
+/** The entries of an archive as a tree, so that the archive can be checked as a whole before any of it is used. */
 export interface ArchiveTree {
-  /** Takes an entry in. Returns its path below the root, with slashes; null for what is left out of every source. Throws ArchiveFault. */
+  /** Adds an entry. Returns its path below the root, with slashes; null for entries that are excluded from every source. Throws ArchiveError. */
   add(name: string, kind: EntryKind, target: string | null): string | null
-  /** To be called after the last entry. Throws ArchiveFault for what only the whole shows, such as links that lead out. */
+  /** Must be called after the last entry. Throws ArchiveError for faults that only the complete archive shows, such as links that leave it. */
   finish(): { links: { path: string; target: string }[]; files: number; left_out: number }
 }
 
-/** What no source holds: made by tools, never by people. */
+/** Names that are excluded from every source: tools generate these files and folders. */
 export const excludedNames = new Set(['node_modules', '.git', '.hg', '.svn', '.ds_store', '__macosx'])
-/** Folders that are only named by what is in them count too: memory is held for each. */
+/** The limit includes parent folders without an entry of their own, because each takes memory. */
 const maxNodes = 2 * limits.upload.entries
 const maxNameBytes = 32 * 2 ** 20
-/** Links are followed as a system does it; an archive may not make that endless work. */
+/** Limits the hops of a link, so that an archive cannot make following links endless. */
 const maxLinkHops = 40
 const maxLinkSteps = 500_000
 
@@ -32,12 +32,12 @@ interface TreeNode {
   path: string
   kind: EntryKind
   target: string | null
-  /** An entry of its own, not only named by what is in it. */
+  /** False for a folder that only appears in the paths of other entries. */
   is_entry: boolean
 }
 
 export function createArchiveTree(): ArchiveTree {
-  /** By folded path: on half of all systems names that differ in case or in Unicode form alone are one file. */
+  /** Keyed by folded path: on many systems, names that differ only in case or Unicode form are the same file. */
   const nodes = new Map<string, TreeNode>()
   const topLevelNames = new Set<string>()
   const links: { path: string; target: string }[] = []
@@ -46,7 +46,7 @@ export function createArchiveTree(): ArchiveTree {
   let nameBytes = 0
   let excludedCount = 0
 
-  /** The folders above an entry, made on the way. */
+  /** Creates the parent folders of an entry. */
   const addParentFolders = (name: string, parts: readonly string[]): void => {
     let path = ''
     for (const part of parts.slice(0, -1)) {
@@ -65,16 +65,13 @@ export function createArchiveTree(): ArchiveTree {
       return
     }
     if (existing.path !== node.path)
-      throw new ArchiveError(
-        name,
-        `and “${sanitizeName(existing.path)}” differ in upper and lower case, in Unicode form or in a last dot alone. Rename one.`,
-      )
+      throw new ArchiveError(name, `and “${sanitizeName(existing.path)}” differ only in case, Unicode form or a trailing dot. Rename one of them.`)
     if (existing.kind !== 'folder' || node.kind !== 'folder')
-      throw new ArchiveError(name, existing.is_entry && node.is_entry ? 'is there twice.' : 'is a folder and something else at once.')
+      throw new ArchiveError(name, existing.is_entry && node.is_entry ? 'is in the archive twice.' : 'is both a folder and another kind of entry.')
     existing.is_entry ||= node.is_entry
   }
 
-  /** Where a link leads, over other links of the archive; below `root` all the way. */
+  /** Follows a link, through other links of the archive, to its target; the path must stay below `root` at every step. */
   const followLink = ({ path, target }: { path: string; target: string }, root: number, countStep: () => void): void => {
     const stack = path.split('/').slice(0, -1)
     const pending = target.split('/').toReversed()
@@ -83,7 +80,7 @@ export function createArchiveTree(): ArchiveTree {
       const part = pending.pop() ?? ''
       if (part === '' || part === '.') continue
       if (part === '..') {
-        if (stack.length <= root) throw new ArchiveError(path, `is a link that leaves the archive (to “${sanitizeName(target)}”).`)
+        if (stack.length <= root) throw new ArchiveError(path, `is a link that points outside of the archive (to “${sanitizeName(target)}”).`)
         stack.pop()
         continue
       }
@@ -91,7 +88,7 @@ export function createArchiveTree(): ArchiveTree {
       if (stack.length > limits.upload.depth) throw new ArchiveError(path, `is a link to a path deeper than ${limits.upload.depth} folders.`)
       const node = nodes.get(foldPath(stack.join('/')))
       if (node?.kind !== 'link') continue
-      if (++hops > maxLinkHops) throw new ArchiveError(path, 'is a link that goes round in a circle.')
+      if (++hops > maxLinkHops) throw new ArchiveError(path, 'is a circular link.')
       stack.pop()
       pending.push(...(node.target ?? '').split('/').toReversed())
     }
@@ -120,16 +117,16 @@ export function createArchiveTree(): ArchiveTree {
     },
 
     finish() {
-      if (files === 0) throw new ArchiveError(null, 'There are no files in the archive.')
+      if (files === 0) throw new ArchiveError(null, 'The archive contains no files.')
       const [top = ''] = topLevelNames
-      // The top folder that is stripped is the root of what is built.
+      // The single top folder that is stripped is the root of the build.
       const root = topLevelNames.size === 1 && nodes.get(foldPath(top))?.kind === 'folder' ? 1 : 0
       let steps = 0
       const countStep = () => {
-        if (++steps > maxLinkSteps) throw new ArchiveError(null, 'The links of the archive lead over too many other links.')
+        if (++steps > maxLinkSteps) throw new ArchiveError(null, 'The archive has too many chained links.')
       }
       for (const link of links) {
-        if (link.path.split('/').length <= root) throw new ArchiveError(link.path, 'is a link in place of the top folder.')
+        if (link.path.split('/').length <= root) throw new ArchiveError(link.path, 'is a link instead of the top folder.')
         followLink(link, root, countStep)
       }
       return { links, files, left_out: excludedCount }
@@ -137,18 +134,18 @@ export function createArchiveTree(): ArchiveTree {
   }
 }
 
-/** A name as the folders on its way; throws for every name that could lead elsewhere on any system. */
+/** Splits a name into path segments; throws for every name that could leave the archive on any system. */
 function splitEntryPath(name: string, kind: EntryKind): string[] {
   validateText(name, name)
   if (Buffer.byteLength(name) > limits.upload.path_bytes) throw new ArchiveError(name, `has a path longer than ${limits.upload.path_bytes} bytes.`)
   if (name.startsWith('/')) throw new ArchiveError(name, 'is an absolute path.')
   if (/^[A-Za-z]:/.test(name)) throw new ArchiveError(name, 'begins with a drive letter.')
-  if (name.endsWith('/') && kind !== 'folder') throw new ArchiveError(name, 'is named like a folder and is none.')
+  if (name.endsWith('/') && kind !== 'folder') throw new ArchiveError(name, 'has the name of a folder but is not one.')
   const parts = name.split('/').filter((part) => part !== '' && part !== '.')
-  if (parts.includes('..')) throw new ArchiveError(name, 'leads out of the archive (“..”).')
+  if (parts.includes('..')) throw new ArchiveError(name, 'points outside of the archive (“..”).')
   if (parts.some((part) => /^[. ]+$/.test(part)))
-    throw new ArchiveError(name, 'has a name of dots and blanks alone, which leads out on some systems.')
-  if (parts.length > limits.upload.depth) throw new ArchiveError(name, `lies deeper than ${limits.upload.depth} folders.`)
+    throw new ArchiveError(name, 'has a name of only dots and spaces, which leaves the archive on some systems.')
+  if (parts.length > limits.upload.depth) throw new ArchiveError(name, `is nested deeper than ${limits.upload.depth} folders.`)
   for (const part of parts) {
     if (Buffer.byteLength(part) > limits.upload.name_bytes) throw new ArchiveError(name, `has a name longer than ${limits.upload.name_bytes} bytes.`)
     if (process.platform === 'win32' && /[<>:"|?*]|[. ]$|^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i.test(part))
@@ -159,10 +156,10 @@ function splitEntryPath(name: string, kind: EntryKind): string[] {
 
 function validateLinkTarget(name: string, target: string): void {
   if (target === '' || Buffer.byteLength(target) > limits.upload.path_bytes)
-    throw new ArchiveError(name, 'is a link to nowhere, or to too long a path.')
+    throw new ArchiveError(name, 'is a link with an empty target or a target path that is too long.')
   validateText(name, target)
   if (target.startsWith('/') || /^[A-Za-z]:/.test(target))
-    throw new ArchiveError(name, `is a link that leaves the archive (to “${sanitizeName(target)}”).`)
+    throw new ArchiveError(name, `is a link that points outside of the archive (to “${sanitizeName(target)}”).`)
 }
 
 function validateText(name: string, text: string): void {
@@ -172,11 +169,11 @@ function validateText(name: string, text: string): void {
   if (text.includes('\\')) throw new ArchiveError(name, 'has a backslash in its name.')
 }
 
-/** What systems do not tell apart: letters that are one in another case (“ß” and “SS”) or form (“ﬁ” and “fi”), dots at the end. */
+/** Maps names that a file system may treat as equal to one key: letter case (“ß” and “SS”), Unicode form (“ﬁ” and “fi”) and trailing dots. */
 const foldPath = (path: string): string => path.normalize('NFKD').toLowerCase().toUpperCase().replace(trailingDots, '')
 const trailingDots = /[. ]+(?=\/|$)/g
 
-/** A name as it may stand in an answer and in a log. */
+/** A name that is safe to show in a response and in a log. */
 function sanitizeName(name: string): string {
   // oxlint-disable-next-line no-control-regex -- that is what is taken out
   const plain = name.slice(0, 200).replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, '�')

@@ -1,12 +1,12 @@
 import type { Entry } from 'yauzl'
 import { ArchiveError } from './archive-tree.ts'
 
-/** Where an entry lies: its header, its content, and what follows behind it. */
+/** The byte range of an entry: its header, its content and its data descriptor. */
 export interface ZipEntryRange {
   from: number
-  /** Where the content begins. */
+  /** Start of the content. */
   start: number
-  /** After the content and its data descriptor. */
+  /** End of the content and its data descriptor. */
   to: number
 }
 
@@ -28,13 +28,13 @@ const dataDescriptorFlag = 0x8
 const zip64Marker = 0xffffffff
 
 /**
- * Finds an entry's content. The header before it and the record behind it have to tell what the directory tells: two readers
- * of one archive, one from the front and one by the directory, must not see two.
+ * Finds an entry's content. The local header and the data descriptor must match the central directory. Otherwise a reader that starts at the front
+ * and a reader that uses the directory would see different files.
  */
 export async function locateEntry(entry: Entry, name: string, data: ZipBytes): Promise<ZipEntryRange> {
   const from = entry.relativeOffsetOfLocalHeader
   const header = await data.readAt(from, 30)
-  if (header.readUInt32LE(0) !== localHeaderSignature) throw new ArchiveError(name, 'is not where the directory of the archive says.')
+  if (header.readUInt32LE(0) !== localHeaderSignature) throw new ArchiveError(name, 'is not at the position in the archive’s directory.')
   const nameEnd = from + 30 + header.readUInt16LE(26)
   const start = nameEnd + header.readUInt16LE(28)
   const flags = header.readUInt16LE(6)
@@ -42,10 +42,10 @@ export async function locateEntry(entry: Entry, name: string, data: ZipBytes): P
   const short = { crc: header.readUInt32LE(14), packed: header.readUInt32LE(18), unpacked: header.readUInt32LE(22) }
   const local = await data.readAt(from + 30, nameEnd - from - 30)
   if (!local.equals(entry.fileNameRaw)) throw new ArchiveError(name, 'has two names in the archive.')
-  if (method !== entry.compressionMethod) throw new ArchiveError(name, 'is said to be packed in two ways.')
+  if (method !== entry.compressionMethod) throw new ArchiveError(name, 'has two compression methods in the archive.')
   if ((flags & encryptedFlags) !== 0) throw new ArchiveError(name, 'is encrypted.')
   const end = start + entry.compressedSize
-  if (end > data.size) throw new ArchiveError(name, 'is cut off: its content is said to go past the end of the archive.')
+  if (end > data.size) throw new ArchiveError(name, 'is truncated: its content extends past the end of the archive.')
 
   const expected: DeclaredSizes = { crc: entry.crc32, packed: entry.compressedSize, unpacked: entry.uncompressedSize }
   const declared = readZip64Sizes(short, await data.readAt(nameEnd, start - nameEnd))
@@ -60,7 +60,7 @@ export async function locateEntry(entry: Entry, name: string, data: ZipBytes): P
 const sizeKeys = ['crc', 'packed', 'unpacked'] as const
 const hasSameSizes = (a: DeclaredSizes, b: DeclaredSizes): boolean => sizeKeys.every((key) => a[key] === b[key])
 
-/** Sizes past 4 GiB stand in an extra field; some writers put small ones there too. */
+/** Sizes above 4 GiB are in an extra field; some writers also put smaller sizes there. */
 function readZip64Sizes(short: DeclaredSizes, extra: Buffer): DeclaredSizes {
   for (let at = 0; at + 4 <= extra.length;) {
     const length = extra.readUInt16LE(at + 2)
@@ -80,7 +80,10 @@ function readZip64Sizes(short: DeclaredSizes, extra: Buffer): DeclaredSizes {
   return short
 }
 
-/** Of the record behind an entry that says what `truth` says, with its mark or without, in either width; 0: there is none. */
+/**
+ * Length of the data descriptor after an entry, with or without its signature and with 32-bit or 64-bit sizes; 0 when no descriptor matches the
+ * directory.
+ */
 async function readDescriptorLength(data: ZipBytes, at: number, { crc, packed, unpacked }: DeclaredSizes): Promise<number> {
   const bytes = await data.readAt(at, Math.min(24, data.size - at))
   for (const mark of [4, 0]) {

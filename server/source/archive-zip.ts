@@ -10,13 +10,13 @@ import type { ArchiveEntry, ArchiveReadOptions } from './archive-entry.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Up to here an entry is unpacked in one go and on the spot: a tenth of a stream's cost, for the many small files of a project. */
+/** Entries up to this size are unpacked synchronously, which takes a tenth of the time of a stream. Projects have many small files. */
 const inlineLimits = { packed: 32 * 1024, unpacked: 128 * 1024 }
-/** After so much work on the spot everybody else has a turn. */
+/** After this much synchronous work, the event loop gets a turn. */
 const yieldInterval_ms = 10
 const windowBytes = 64 * 1024
 const fileTypes = { mask: 0o170000, file: 0o100000, folder: 0o040000, link: 0o120000 }
-/** Who may set Unix modes: Unix and macOS, by the high byte of “version made by”. */
+/** Hosts that set Unix modes: Unix and macOS, by the high byte of “version made by”. */
 const unixHosts: ReadonlySet<number> = new Set([3, 19])
 const unicodePathFieldId = 0x7075
 const centralDirectorySignature = 0x02014b50
@@ -27,7 +27,7 @@ const digitalSignatureSignature = 0x05054b50
 const endOfDirectoryBytes = Buffer.from('PK\u0005\u0006', 'latin1')
 const endRecordBytes = 22
 const locatorBytes = 20
-/** What one archive alone has once, after its entries. */
+/** Records that appear once per archive, after the entries. */
 const trailerSignatures: ReadonlySet<number> = new Set([
   centralDirectorySignature,
   endOfDirectorySignature,
@@ -36,7 +36,7 @@ const trailerSignatures: ReadonlySet<number> = new Set([
   digitalSignatureSignature,
 ])
 
-/** The entries of a .zip, by its central directory, which also says what does not fit together. */
+/** The entries of a .zip, by its central directory. Throws ArchiveError for contradictions in the archive. */
 export async function* readZip({ handle, size, openRange, countBytes, signal }: ArchiveReadOptions): AsyncGenerator<ArchiveEntry> {
   const reader = new WindowedReader(handle, size)
   const data = new WindowedReader(handle, size)
@@ -56,11 +56,12 @@ export async function* readZip({ handle, size, openRange, countBytes, signal }: 
       const kind = readEntryKind(entry, name)
       if (entry.generalPurposeBitFlag & encryptedFlags) throw new ArchiveError(name, 'is encrypted.')
       if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8)
-        throw new ArchiveError(name, `is packed by a method that is not read here (${entry.compressionMethod}). Use “deflate”.`)
+        throw new ArchiveError(name, `uses an unsupported compression method (${entry.compressionMethod}). Use “deflate”.`)
       const range = await locateEntry(entry, name, data)
       ranges.push(range)
-      if (kind === 'folder' && (entry.uncompressedSize > 0 || entry.compressedSize > 2)) throw new ArchiveError(name, 'is a folder and has content.')
-      if (kind === 'link' && entry.uncompressedSize > limits.upload.path_bytes) throw new ArchiveError(name, 'is a link to too long a path.')
+      if (kind === 'folder' && (entry.uncompressedSize > 0 || entry.compressedSize > 2)) throw new ArchiveError(name, 'is a folder with content.')
+      if (kind === 'link' && entry.uncompressedSize > limits.upload.path_bytes)
+        throw new ArchiveError(name, 'is a link with a target path that is too long.')
       const contentOptions = { entry, name, start: range.start, data, openRange, countBytes }
       const bytes = kind === 'folder' ? emptyStream() : readContent(contentOptions)
       yield {
@@ -79,7 +80,7 @@ export async function* readZip({ handle, size, openRange, countBytes, signal }: 
   }
 }
 
-/** What zlib gives with `info`; its types know nothing of it. */
+/** The result of zlib with `info`, which its types do not declare. */
 interface InflateResult {
   buffer: Buffer
   engine: { bytesWritten: number }
@@ -94,22 +95,22 @@ interface ZipContentOptions {
   countBytes: ArchiveReadOptions['countBytes']
 }
 
-/** What an entry holds: its size and its checksum are what it says, or it is refused. */
+/** The content of an entry. Throws unless size and checksum match the directory. */
 async function* readContent({ entry, name, start, data, openRange, countBytes }: ZipContentOptions): AsyncGenerator<Buffer> {
   let checksum = 0
   let bytes = 0
   for await (const chunk of decompress()) {
     bytes += chunk.length
     countBytes(chunk.length, name)
-    if (bytes > entry.uncompressedSize) throw new ArchiveError(name, 'unpacks to more than it says.')
+    if (bytes > entry.uncompressedSize) throw new ArchiveError(name, 'is larger than its declared size.')
     checksum = crc32(chunk, checksum)
     yield chunk
   }
-  if (bytes !== entry.uncompressedSize) throw new ArchiveError(name, 'unpacks to less than it says.')
-  if (checksum !== entry.crc32) throw new ArchiveError(name, 'is damaged: its checksum is another.')
+  if (bytes !== entry.uncompressedSize) throw new ArchiveError(name, 'is smaller than its declared size.')
+  if (checksum !== entry.crc32) throw new ArchiveError(name, 'is damaged: its checksum does not match.')
 
   function requireFullyRead(read: number): void {
-    if (read !== entry.compressedSize) throw new ArchiveError(name, 'holds more than its content.')
+    if (read !== entry.compressedSize) throw new ArchiveError(name, 'contains data after its content.')
   }
 
   async function* decompress(): AsyncGenerator<Buffer> {
@@ -118,7 +119,7 @@ async function* readContent({ entry, name, start, data, openRange, countBytes }:
       if (entry.compressedSize <= inlineLimits.packed && entry.uncompressedSize <= inlineLimits.unpacked) {
         const packed = await data.readAt(start, entry.compressedSize)
         if (entry.compressionMethod === 0) return yield packed
-        // One byte more than announced is enough to see that there is more.
+        // One byte more than the declared size is enough to detect an entry that is too large.
         const inflated: unknown = inflateRawSync(packed, { maxOutputLength: entry.uncompressedSize + 1, info: true })
         const { buffer, engine } = inflated as InflateResult
         requireFullyRead(engine.bytesWritten)
@@ -138,19 +139,22 @@ async function* readContent({ entry, name, start, data, openRange, countBytes }:
       }
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException
-      if (code === 'ERR_BUFFER_TOO_LARGE') throw new ArchiveError(name, 'unpacks to more than it says.', error)
+      if (code === 'ERR_BUFFER_TOO_LARGE') throw new ArchiveError(name, 'is larger than its declared size.', error)
       if (code.startsWith('Z_')) throw new ArchiveError(name, 'is damaged and cannot be unpacked.', error)
       throw error
     }
   }
 }
 
-/** The end record follows the directory and ends with the file, so that no second archive stands behind it or in its comment. */
+/**
+ * Verifies that the end record follows the directory and ends at the end of the file, so that no second archive can hide behind it or in its
+ * comment.
+ */
 async function verifyTrailer(directoryEnd: number, data: WindowedReader): Promise<void> {
   const readSignatureAt = async (position: number) => (await data.readAt(position, 4)).readUInt32LE(0)
   let at = directoryEnd
   if (!trailerSignatures.has(await readSignatureAt(at)) || (await readSignatureAt(at)) === centralDirectorySignature)
-    throw new ArchiveError(null, 'The archive’s directory goes on past the entries that are counted in it.')
+    throw new ArchiveError(null, 'The archive’s directory contains more entries than it declares.')
   if ((await readSignatureAt(at)) === digitalSignatureSignature) at += 6 + (await data.readAt(at + 4, 2)).readUInt16LE(0)
   if ((await readSignatureAt(at)) === zip64EndSignature) at += 12 + Number((await data.readAt(at + 4, 8)).readBigUInt64LE(0))
   if ((await readSignatureAt(at)) === zip64LocatorSignature) at += locatorBytes
@@ -161,29 +165,32 @@ async function verifyTrailer(directoryEnd: number, data: WindowedReader): Promis
     at + endRecordBytes + comment !== data.size ||
     (await data.readAt(at + endRecordBytes, comment)).includes(endOfDirectoryBytes)
   )
-    throw new ArchiveError(null, 'The file does not end with the archive: several archives stand one after another. Pack the files into one.')
+    throw new ArchiveError(null, 'The file contains several archives. Pack all files into a single archive.')
 }
 
-/** Bytes are one entry's alone, and none stand between that a reader from the front would take for a further entry. */
+/** Verifies that entries do not overlap and that no bytes between them look like another entry to a reader that starts at the front. */
 async function verifyNoOverlaps(ranges: ZipEntryRange[], data: WindowedReader): Promise<void> {
   ranges.sort((a, b) => a.from - b.from)
-  if (ranges[0]!.from !== 0) throw new ArchiveError(null, 'The archive begins with something that its directory does not name.')
+  if (ranges[0]!.from !== 0) throw new ArchiveError(null, 'The archive starts with data that its directory does not list.')
   for (let at = 1; at < ranges.length; at++) {
     const { from } = ranges[at]!
     const { to } = ranges[at - 1]!
-    if (from < to) throw new ArchiveError(null, 'Entries of the archive share the same bytes.')
+    if (from < to) throw new ArchiveError(null, 'Entries of the archive overlap.')
     const mark = from - to >= 4 ? (await data.readAt(to, 4)).readUInt32LE(0) : 0
-    if (mark === localHeaderSignature) throw new ArchiveError(null, 'The archive has entries that its directory does not name.')
-    if (trailerSignatures.has(mark)) throw new ArchiveError(null, 'Several archives stand one after another. Pack the files into one.')
+    if (mark === localHeaderSignature) throw new ArchiveError(null, 'The archive has entries that its directory does not list.')
+    if (trailerSignatures.has(mark)) throw new ArchiveError(null, 'The file contains several archives. Pack all files into a single archive.')
   }
 }
 
-/** In UTF-8 whenever it is that, as most tools write without saying so; else as the format says. */
+/**
+ * Decodes the name as UTF-8 when it is valid UTF-8, because most tools write UTF-8 without setting the flag; otherwise by the encoding of the
+ * format.
+ */
 function readEntryName(entry: Entry): string {
   const raw = entry.fileNameRaw
   const plain = decodeUtf8(raw) ?? getFileNameLowLevel(entry.generalPurposeBitFlag & ~0x800, raw, [], true)
   const field = entry.extraFields.find(({ id, data }) => id === unicodePathFieldId && data.length > 5 && data[0] === 1)?.data
-  // A field that belongs to another name was left over when the entry was renamed.
+  // A Unicode name field with another checksum was left over when the entry was renamed.
   if (field === undefined || field.readUInt32LE(1) !== crc32(raw)) return plain
   const name = decodeUtf8(field.subarray(5))
   if (name === null || (name !== plain && isAscii(raw))) throw new ArchiveError(plain, 'has two names in the archive.')
@@ -206,7 +213,7 @@ function readEntryKind(entry: Entry, name: string): EntryKind {
   const type = readUnixMode(entry) & fileTypes.mask
   if (type === fileTypes.link) return 'link'
   if (type !== 0 && type !== fileTypes.file && type !== fileTypes.folder)
-    throw new ArchiveError(name, 'is a device or a pipe. Only files, folders and symbolic links are taken.')
+    throw new ArchiveError(name, 'is a device or a pipe. Archives may only contain files, folders and symbolic links.')
   return type === fileTypes.folder || name.endsWith('/') ? 'folder' : 'file'
 }
 
@@ -214,14 +221,14 @@ async function readLinkTarget(bytes: AsyncIterable<Buffer>, name: string): Promi
   const chunks: Buffer[] = []
   for await (const chunk of bytes) chunks.push(chunk)
   const text = decodeUtf8(Buffer.concat(chunks))
-  if (text === null) throw new ArchiveError(name, 'is a link to a name that is no text.')
+  if (text === null) throw new ArchiveError(name, 'is a link whose target is not text.')
   return text
 }
 
 // oxlint-disable-next-line require-yield -- a stream without a byte
 async function* emptyStream(): AsyncGenerator<Buffer> {}
 
-/** Reads a file through a window, so that the many small headers of an archive cost few calls to the system. */
+/** Reads a file through a buffer, so that the many small headers of an archive need few system calls. */
 class WindowedReader extends RandomAccessReader {
   readonly #handle: FileHandle
   readonly size: number
@@ -235,11 +242,12 @@ class WindowedReader extends RandomAccessReader {
   }
 
   async readAt(position: number, length: number): Promise<Buffer> {
-    if (position < 0 || position + length > this.size) throw new ArchiveError(null, 'The archive is damaged or cut off: it names bytes past its end.')
+    if (position < 0 || position + length > this.size)
+      throw new ArchiveError(null, 'The archive is damaged or truncated: it refers to data past its end.')
     if (position < this.#from || position + length > this.#from + this.#window.length) {
       const window = Buffer.alloc(Math.min(Math.max(length, windowBytes), this.size - position))
       const { bytesRead } = await this.#handle.read(window, 0, window.length, position)
-      if (bytesRead < length) throw new ArchiveError(null, 'The archive is cut off.')
+      if (bytesRead < length) throw new ArchiveError(null, 'The archive is truncated.')
       this.#from = position
       this.#window = window.subarray(0, bytesRead)
     }
@@ -267,6 +275,6 @@ function toArchiveError(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error))
   const { code } = error as NodeJS.ErrnoException
   if (code !== undefined || error.name === 'AbortError') return error
-  // What yauzl says of the archive carries no code; what the system says of the file does.
-  return new ArchiveError(null, 'This is no zip archive in order: it is damaged, cut off, or in several parts.', error)
+  // Errors of yauzl about the archive have no code; file system errors have one.
+  return new ArchiveError(null, 'This is not a valid zip archive: it is damaged, truncated, or split into several parts.', error)
 }

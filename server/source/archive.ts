@@ -10,30 +10,30 @@ import type { ArchiveEntry, ArchiveReadOptions } from './archive-entry.ts'
 
 export { ArchiveError } from './archive-tree.ts'
 
-/** An archive that came in whole and was found in order. */
+/** An archive that was received completely and passed all checks. */
 export interface ReceivedArchive {
-  /** Where it lies until it is moved away. */
+  /** Path of the archive until it is moved. */
   file: string
   bytes: number
   files: number
-  /** Removes it, unless it was moved away. */
+  /** Removes the archive unless it was moved. */
   discard(): Promise<void>
 }
 
 export interface ArchiveQuarantine {
-  /** Streams an archive to the quarantine and checks it. Throws ArchiveFault, or what `chunks` throws; then nothing stays behind. */
+  /** Streams an archive to the quarantine and checks it. Throws ArchiveError, or the error of `chunks`; then no file remains. */
   receive(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<ReceivedArchive>
 }
 
-/** Checked at once: one alone keeps a core busy. */
+/** Checks at the same time: one check keeps a core busy. */
 const maxConcurrentChecks = 2
-/** A file up to this size is written while the next ones are read; so many at once. */
+/** A file up to this size is written while the next ones are read, several at a time. */
 const smallFile_bytes = 64 * 1024
 const maxConcurrentWrites = 16
-/** Under this size what is unpacked is small whatever the ratio is: a page of blanks is no bomb. */
+/** The compression ratio is not checked below this unpacked size, because a small archive cannot be a zip bomb. */
 const ratioCheckMin_bytes = 2 ** 20
 
-/** `folder`: the quarantine, on the volume where archives are kept. What the last run left in it goes first. */
+/** `folder`: the quarantine, on the volume where archives are stored. Files left by the previous run are removed. */
 export async function createArchiveQuarantine(folder: string): Promise<ArchiveQuarantine> {
   await rm(folder, { recursive: true, force: true, maxRetries: 3 })
   await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -54,7 +54,7 @@ export async function createArchiveQuarantine(folder: string): Promise<ArchiveQu
   }
 }
 
-/** Unpacks an archive into an empty folder and says where the source begins: below the one top folder, if there is one. */
+/** Unpacks an archive into an empty folder and returns the folder of the source: below the single top folder, if there is one. */
 export async function unpackArchive(
   file: string,
   into: string,
@@ -75,7 +75,7 @@ async function writeChunks(chunks: AsyncIterable<Uint8Array>, file: string): Pro
     for await (const chunk of chunks) {
       if (head.length < 4) {
         head = Buffer.concat([head, chunk.subarray(0, 4)])
-        // What is no archive is refused before the rest of it is sent.
+        // A file that is not an archive is rejected before the rest is received.
         if (head.length >= 4) detectFormat(head)
       }
       for (let from = 0; from < chunk.length;) from += (await handle.write(chunk, from)).bytesWritten
@@ -90,14 +90,14 @@ async function writeChunks(chunks: AsyncIterable<Uint8Array>, file: string): Pro
 }
 
 function detectFormat(head: Buffer): 'zip' | 'tar' {
-  if (head.length === 0) throw new ArchiveError(null, 'The body is empty. Send a .zip or a .tar.gz.')
+  if (head.length === 0) throw new ArchiveError(null, 'The request body is empty. Send a .zip or .tar.gz archive.')
   if (head[0] === 0x1f && head[1] === 0x8b) return 'tar'
   if (head.length >= 4 && head.readUInt32LE(0) === 0x04034b50) return 'zip'
-  if (head.length >= 4 && head.readUInt32LE(0) === 0x06054b50) throw new ArchiveError(null, 'There are no files in the archive.')
-  throw new ArchiveError(null, 'This is neither a .zip nor a .tar.gz, by its first bytes.')
+  if (head.length >= 4 && head.readUInt32LE(0) === 0x06054b50) throw new ArchiveError(null, 'The archive contains no files.')
+  throw new ArchiveError(null, 'The file is neither a .zip nor a .tar.gz archive.')
 }
 
-/** Goes over every byte of an archive; with `into` it writes what it finds, links last, so that none is ever written through. */
+/** Reads every byte of an archive. With `into`, writes the entries; links are written last, so that no file is written through a link. */
 async function readArchive(options: {
   file: string
   into: string | null
@@ -121,9 +121,9 @@ async function readArchive(options: {
       countBytes(more, entry) {
         bytes += more
         if (bytes > limits.upload.unpacked_bytes)
-          throw new ArchiveError(entry, `is where the archive passes ${limits.upload.unpacked_bytes} bytes unpacked.`)
+          throw new ArchiveError(entry, `makes the archive larger than ${limits.upload.unpacked_bytes} bytes unpacked.`)
         if (bytes > ratioCheckMin_bytes && bytes > size * limits.upload.ratio)
-          throw new ArchiveError(entry, `is where the archive passes ${limits.upload.ratio} times its packed size.`)
+          throw new ArchiveError(entry, `makes the archive larger than ${limits.upload.ratio} times its packed size.`)
       },
     }
     const ensureFolder = async (path: string): Promise<void> => {
@@ -160,8 +160,8 @@ async function readArchive(options: {
 }
 
 /**
- * Writes files: new ones and no other, no mode but “may be run”, nothing followed, nothing replaced. Small ones a few at once,
- * while the next entries are read.
+ * Writes new files only: the executable bit is the only mode that is kept, links are not followed and existing files are not replaced. Small files
+ * are written several at a time, while the next entries are read.
  */
 function createFileWriter() {
   const pendingWrites = new Set<Promise<void>>()
@@ -199,7 +199,7 @@ function createFileWriter() {
       if (failure) throw failure.error
       trackWrite(writeFile(destination, Buffer.concat(buffered), { flag: 'wx', mode }))
     },
-    /** Nobody writes any more when this resolves. */
+    /** Resolves once all writes have ended. */
     async end(): Promise<void> {
       await Promise.all(pendingWrites)
     },
@@ -218,7 +218,7 @@ async function* readRange(handle: FileHandle, from: number, to: number, signal: 
     signal.throwIfAborted()
     const chunk = Buffer.allocUnsafeSlow(Math.min(64 * 1024, to - at))
     const { bytesRead } = await handle.read(chunk, 0, chunk.length, at)
-    if (bytesRead === 0) throw new ArchiveError(null, 'The archive is cut off.')
+    if (bytesRead === 0) throw new ArchiveError(null, 'The archive is truncated.')
     yield chunk.subarray(0, bytesRead)
     at += bytesRead
   }

@@ -10,8 +10,8 @@ import { SourceError, type SourceRequest } from './source.ts'
 export type ListBranchesRequest = Pick<Extract<SourceRequest, { kind: 'git' }>, 'url' | 'credentials' | 'allow_local'>
 
 /**
- * The branches of a repository, each with its commit. An answer is believed only when git ended well: a repository that has
- * lost all its branches answers with none, one that cannot be reached throws.
+ * The branches of a repository, each with its commit. A result is returned only when git succeeded: a repository without branches returns an empty
+ * map, an unreachable repository throws.
  */
 export async function listBranches(request: ListBranchesRequest, host: GitHost, signal: AbortSignal): Promise<Map<string, string>> {
   const parsed = parseRepositoryAddress(request.url)
@@ -34,11 +34,11 @@ export async function listBranches(request: ListBranchesRequest, host: GitHost, 
   }
   if (branches.size === 0 && address.scheme.startsWith('http') && !usedGitProtocol(await listHeads({ GIT_TRACE_PACKET: '1' })))
     throw new SourceError(
-      `${address.host} answers, but not as a host of git repositories does.`,
-      'Check the address, and whether this machine is online: some networks answer in place of others until one has signed in.',
+      `${address.host} responded, but not with the git protocol.`,
+      'Check the address and that this machine is online. On some networks you have to sign in first.',
     )
   return branches
 }
 
-/** Of any page that a web server may send git makes a repository without branches: only its own protocol is believed. */
+/** git treats any page of a web server as a repository without branches, so the result counts only if the server used the git protocol. */
 const usedGitProtocol = (run: GitResult): boolean => run.code === 0 && /packet: +\S+< (version 2|# service=git-upload-pack)/.test(run.stderr)

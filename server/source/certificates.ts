@@ -4,8 +4,8 @@ import { rootCertificates } from 'node:tls'
 import { type Environment, pickVariables } from '../lib/environment.ts'
 
 /**
- * Certificates that the host trusts beside the public ones (`NODE_EXTRA_CA_CERTS`, `SSL_CERT_FILE`) reach git too, which knows
- * neither name: it gets one file with all of them. A `GIT_SSL_CAINFO` of the host's own is left as it is.
+ * Makes git trust the certificates that the host trusts in addition to the public ones (`NODE_EXTRA_CA_CERTS`, `SSL_CERT_FILE`). git reads neither
+ * variable, so it gets one file with all certificates. A `GIT_SSL_CAINFO` of the host is kept.
  */
 export async function trustHostCertificates(environment: Environment, folder: string): Promise<Environment> {
   const { GIT_SSL_CAINFO, SSL_CERT_FILE, NODE_EXTRA_CA_CERTS } = pickVariables(environment, [
@@ -16,7 +16,7 @@ export async function trustHostCertificates(environment: Environment, folder: st
   if (GIT_SSL_CAINFO !== undefined) return environment
   if (NODE_EXTRA_CA_CERTS === undefined) return SSL_CERT_FILE === undefined ? environment : { ...environment, GIT_SSL_CAINFO: SSL_CERT_FILE }
   const extra = await readFile(NODE_EXTRA_CA_CERTS, 'utf8').catch(() => undefined)
-  // Node itself only warns of a file that is not there; so do the builds.
+  // A missing file is ignored, as Node and the builds ignore it.
   if (extra === undefined) return environment
   const path = join(folder, 'certificates.pem')
   await mkdir(folder, { recursive: true, mode: 0o700 })

@@ -9,8 +9,8 @@ import { SourceError, type SourceFetchOptions, type FetchedSource } from './sour
 
 const maxConcurrentCopies = 16
 /**
- * Copies the working tree of a folder into `into/source`: what git would show of it, else all that no .gitignore names.
- * Files with variables of this machine (.env) are left out unless git keeps them: their place is in the project's variables.
+ * Copies the working tree of a folder into `into/source`: the files that git lists, or without git all files that no .gitignore excludes. Files with
+ * variables of this machine (.env) are left out unless git tracks them, because variables belong in the project settings.
  */
 export async function fetchFolder(path: string, options: SourceFetchOptions, host: GitHost): Promise<FetchedSource> {
   const { into, log, signal } = options
@@ -20,7 +20,7 @@ export async function fetchFolder(path: string, options: SourceFetchOptions, hos
   await mkdir(target, { recursive: true })
   const description = await describeFolder(from, host, signal)
   const listed = description.is_git ? await listGitFiles(from, host, signal) : null
-  note(`Copying the folder ${path}${listed ? ', without what git ignores' : ', without node_modules and what .gitignore names'}.`)
+  note(`Copying the folder ${path}${listed ? ', without files that git ignores' : ', without node_modules and files in .gitignore'}.`)
   const copied = await copyAll(
     listed ? listWithSubmodules(listed, from, note, (path) => listGitFiles(path, host, signal)) : listFolderFiles(from, note),
     {
@@ -31,13 +31,16 @@ export async function fetchFolder(path: string, options: SourceFetchOptions, hos
     },
   )
   note(
-    `${copied} files copied${description.commit_sha ? `; commit ${description.commit_sha.slice(0, 12)}${description.is_dirty ? ' with changes that no commit holds' : ''}` : ''}.`,
+    `${copied} files copied${description.commit_sha ? `; commit ${description.commit_sha.slice(0, 12)}${description.is_dirty ? ' with uncommitted changes' : ''}` : ''}.`,
   )
   const { branch, commit_sha, commit_message, commit_author, is_dirty } = description
   return { folder: target, branch, commit_sha, commit_message, commit_author, is_dirty }
 }
 
-/** Files of submodules as they are in the folder. git names only their own folders; with a slash at the end it is a repository that git does not know. */
+/**
+ * Files of submodules as they are in the folder. git lists only the folder of a submodule; a listed folder with a trailing slash is a repository
+ * that git does not track.
+ */
 async function* listWithSubmodules(
   names: Iterable<string>,
   from: string,
@@ -67,10 +70,10 @@ async function* listWithSubmodules(
 }
 
 async function resolveFolder(path: string): Promise<string> {
-  const hint = 'Check the path; the platform must be able to read it.'
-  if (!isAbsolute(path)) throw new SourceError('The path of the folder is not absolute.', 'Give the whole path, such as /home/me/app.')
+  const hint = 'Check the path and that Homeport can read it.'
+  if (!isAbsolute(path)) throw new SourceError('The path of the folder is not absolute.', 'Use an absolute path, such as /home/me/app.')
   const real = await realpath(path).catch((cause: unknown) => {
-    throw new SourceError(`The folder ${path} is not there, or may not be read.`, hint, 'clone_failed', cause)
+    throw new SourceError(`The folder ${path} does not exist or cannot be read.`, hint, 'clone_failed', cause)
   })
   if (!(await stat(real)).isDirectory()) throw new SourceError(`${path} is not a folder.`, hint)
   return real
@@ -83,7 +86,7 @@ interface CopyOptions {
   signal: AbortSignal
 }
 
-/** Copies files by relative name, a few at once, each in the thread pool: the event loop only hands out names. */
+/** Copies files by relative name, several at a time in the thread pool. */
 async function copyAll(names: AsyncIterable<string> | Iterable<string>, copy: CopyOptions): Promise<number> {
   const source = Symbol.asyncIterator in names ? names[Symbol.asyncIterator]() : names[Symbol.iterator]()
   const createdFolders = new Map<string, Promise<unknown>>()
@@ -96,7 +99,7 @@ async function copyAll(names: AsyncIterable<string> | Iterable<string>, copy: Co
       if (await copyOne(next.value, copy, createdFolders)) count++
     }
   }
-  // Every worker has ended before this returns: nobody writes into a folder that is being emptied.
+  // Every worker has ended before this function returns, because the caller may then empty the folder.
   const results = await Promise.allSettled(Array.from({ length: maxConcurrentCopies }, worker))
   const failed = results.find((end) => end.status === 'rejected')
   if (failed) throw failed.reason
@@ -106,9 +109,9 @@ async function copyAll(names: AsyncIterable<string> | Iterable<string>, copy: Co
 async function copyOne(name: string, copy: CopyOptions, createdFolders: Map<string, Promise<unknown>>): Promise<boolean> {
   const path = join(copy.from, name)
   const info = await lstat(path).catch(() => null)
-  if (!info) return false // deleted, but not yet for git
+  if (!info) return false // deleted, but still in git's index
   if (info.isDirectory()) {
-    copy.note(`Left out ${name.replace(/\/$/, '')}: a repository of its own.`)
+    copy.note(`Left out ${name.replace(/\/$/, '')}: it is a separate git repository.`)
     return false
   }
   const destination = join(copy.target, name)
@@ -121,11 +124,11 @@ async function copyOne(name: string, copy: CopyOptions, createdFolders: Map<stri
   return true
 }
 
-/** A link is copied when it stays inside; one that names the folder by its whole path is made relative. */
+/** Copies a link that stays inside the folder; a link with an absolute path into the folder is made relative. */
 async function copyLink(name: string, path: string, destination: string, copy: CopyOptions): Promise<boolean> {
   const target = await readlink(path)
   if (!(await isLinkInside(copy.from, path, target))) {
-    copy.note(`Left out the link ${name}: it leads out of the folder.`)
+    copy.note(`Left out the link ${name}: it points outside of the folder.`)
     return false
   }
   await symlink(isAbsolute(target) ? relative(dirname(path), target) || '.' : target, destination)

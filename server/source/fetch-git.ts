@@ -13,14 +13,14 @@ import { fetchSubmodules } from './fetch-submodules.ts'
 type GitSourceRequest = Extract<SourceRequest, { kind: 'git' }>
 
 /**
- * Fetches one commit of one branch into `into/source`, without history, and leaves no `.git` behind. Nothing of the repository runs:
- * no hook, no filter but that of Git LFS, which is started by us; links that lead out of it are left out.
+ * Fetches one commit of one branch into `into/source`, without history, and removes `.git`. No code of the repository runs: no hooks and no filters
+ * except that of Git LFS, which this module starts. Links that leave the repository are removed.
  */
 export async function fetchGit(request: GitSourceRequest, options: SourceFetchOptions, host: GitHost): Promise<FetchedSource> {
   const { into, log, signal } = options
   const note = (line: string) => log.note('clone', line)
   if (!isBranchName(request.branch))
-    throw new SourceError(`“${request.branch}” is not a name that git allows for a branch.`, 'Check the branch in the project’s settings.')
+    throw new SourceError(`“${request.branch}” is not a valid branch name.`, 'Check the branch in the project settings.')
   if (request.commit_sha !== null && !/^[0-9a-f]{40}([0-9a-f]{24})?$/.test(request.commit_sha)) {
     throw new SourceError('The commit of this deployment is not a full commit id.', 'Deploy the branch instead.')
   }
@@ -50,7 +50,7 @@ export async function fetchGit(request: GitSourceRequest, options: SourceFetchOp
   return { folder, branch: request.branch, commit_sha, commit_message, commit_author, is_dirty: false }
 }
 
-/** What the instance's owner may see of a folder: whether git knows it, its commit, and changes that no commit holds. */
+/** What the instance's owner may see of a folder: whether it is a git repository, its commit, and whether it has uncommitted changes. */
 export interface FolderDescription {
   is_git: boolean
   branch: string | null
@@ -93,7 +93,7 @@ export async function describeFolder(path: string, { environment: host, clock }:
   }
 }
 
-/** The files that git would show of a folder: known ones and new ones, without what is ignored; null when git does not know it. */
+/** The tracked and untracked files of a folder, without ignored files; null when the folder is not a git repository. */
 export async function listGitFiles(path: string, { environment: host, clock }: GitHost, signal: AbortSignal): Promise<string[] | null> {
   const run = await runGit([...safeGitSettings, 'ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate'], {
     cwd: path,

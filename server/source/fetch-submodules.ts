@@ -14,11 +14,11 @@ import { removeEscapingLinks } from './links.ts'
 import { SourceError } from './source.ts'
 
 interface SubmoduleOptions {
-  /** The repository of the project: its host, its credentials and what it may reach are the measure for all that it contains. */
+  /** The repository of the project. Its host, credentials and network access define the access of its submodules. */
   main: GitRepositoryConnection
   credentials: GitCredentials
   allow_local: boolean
-  /** The real folder that holds everything. */
+  /** The resolved path of the folder with the whole source. */
   root: string
 }
 
@@ -26,8 +26,8 @@ const maxSubmodules = 100
 const maxDepth = 5
 
 /**
- * Fetches the submodules of a working tree, and theirs. `git submodule` is not used, because it does what .gitmodules says: here only
- * the address is taken from it, and the place and the commit from the index. One that cannot be fetched stays empty, with a warning.
+ * Fetches the submodules of a working tree, recursively. `git submodule` is not used, because it follows all settings in .gitmodules: this function
+ * reads only the address from that file, and the path and commit from the index. A submodule that cannot be fetched stays empty, with a warning.
  */
 export async function fetchSubmodules(
   submoduleOptions: SubmoduleOptions,
@@ -49,8 +49,9 @@ export async function fetchSubmodules(
     const label = posix.join(parent.folder.slice(submoduleOptions.root.length + 1).replaceAll(sep, '/'), path)
     const url = addresses.get(path)
     try {
-      if (url === undefined) throw new SourceError('.gitmodules does not name its address.', 'Add it to .gitmodules.')
-      if (depth >= maxDepth || budget.left-- <= 0) throw new SourceError('There are too many submodules.', 'Include what the app needs.')
+      if (url === undefined) throw new SourceError('It has no address in .gitmodules.', 'Add its address to .gitmodules.')
+      if (depth >= maxDepth || budget.left-- <= 0)
+        throw new SourceError('The repository has too many submodules.', 'Add the files that the app needs to the repository itself.')
       const address = await resolveSubmoduleAddress(submoduleOptions, parent, url, options.signal)
       await requireEmptyFolder(submoduleOptions.root, folder)
       note(`Fetching the submodule ${label} from ${submoduleOptions.main.mask(address.url)}, commit ${sha.slice(0, 12)}.`)
@@ -66,12 +67,12 @@ export async function fetchSubmodules(
       options.signal.throwIfAborted()
       if (!(error instanceof SourceError)) throw error
       for (const name of await readdir(folder).catch((): string[] => [])) await rm(join(folder, name), { recursive: true, force: true })
-      note(`Warning: the submodule ${label} is not fetched, its folder stays empty. ${error.message} ${error.hint}`)
+      note(`Warning: the submodule ${label} was not fetched, so its folder is empty. ${error.message} ${error.hint}`)
     }
   }
 }
 
-/** Addresses by path. The file is read out of the commit: no link and no included file has a say. */
+/** Addresses by path. .gitmodules is read from the commit, so links and included files have no effect. */
 async function readSubmoduleUrls({ git }: GitRepositoryConnection): Promise<Map<string, string>> {
   const { stdout } = await git(['config', '--blob', 'HEAD:.gitmodules', '--no-includes', '--null', '--list'])
   const modules = new Map<string, { path?: string; url?: string }>()
@@ -83,8 +84,8 @@ async function readSubmoduleUrls({ git }: GitRepositoryConnection): Promise<Map<
 }
 
 /**
- * What the main repository may reach on its own host, a submodule may as well; any other host must be a public one, reached without
- * the keys of this machine. Folders of this machine are never read, whoever asks.
+ * A submodule may use the access of the main repository on the same host. Any other host must be public and is contacted without the keys of this
+ * machine. Folders of this machine are never read.
  */
 async function resolveSubmoduleAddress(
   { main, allow_local }: SubmoduleOptions,
@@ -100,8 +101,8 @@ async function resolveSubmoduleAddress(
       ? `ssh://${scp[1] ?? 'git'}@${scp[2]}/${scp[3]}`
       : url
   let address = parseRepositoryAddress(absolute)
-  if (address.scheme === 'file') throw new SourceError('Its address is a folder of this machine.', 'Give an https:// address in .gitmodules.')
-  // By ssh only for those who have keys: the same host hands it out by the way of the main repository.
+  if (address.scheme === 'file') throw new SourceError('Its address is a folder on this machine.', 'Use an https:// address in .gitmodules.')
+  // An ssh address on the main repository's host is fetched over the main repository's http address, because ssh needs a key.
   if (address.scheme === 'ssh' && main.address.scheme.startsWith('http') && address.host === main.address.host) {
     const path = new URL(address.url).pathname
     address = parseRepositoryAddress(new URL(path, main.address.url).href)
@@ -112,10 +113,11 @@ async function resolveSubmoduleAddress(
 const isSameHost = (one: RepositoryAddress, other: RepositoryAddress): boolean =>
   one.scheme === other.scheme && one.host === other.host && one.port === other.port
 
-/** The folder that git made for a submodule; a link on the way to it, on a file system that folds case, would lead elsewhere. */
+/** Checks the folder that git created for a submodule. On a case-insensitive file system, a link in its path could point outside of the source. */
 async function requireEmptyFolder(root: string, folder: string): Promise<void> {
   const real = await realpath(folder).catch(() => null)
   const isPlain =
     real !== null && real.startsWith(root + sep) && real === join(await realpath(dirname(folder)), folder.slice(dirname(folder).length + 1))
-  if (!isPlain || (await readdir(folder)).length > 0) throw new SourceError('Its folder is not an empty one of the repository.', 'Check its path.')
+  if (!isPlain || (await readdir(folder)).length > 0)
+    throw new SourceError('Its folder is not an empty folder inside the repository.', 'Check its path in .gitmodules.')
 }

@@ -1,7 +1,7 @@
 import { type Environment, pickVariables } from '../lib/environment.ts'
 import type { RepositoryAddress } from './repository-address.ts'
 
-/** What of the host's environment git may see; everything else stays outside. */
+/** Variables of the host's environment that are passed to git; all others are removed. */
 const passedVariables = [
   'PATH',
   'TMPDIR',
@@ -16,7 +16,7 @@ const passedVariables = [
 ]
 const proxyVariables = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'no_proxy', 'all_proxy']
 
-/** The environment of every git that we start: nobody's configuration, no prompt, plain English. */
+/** The environment of every git process: no user configuration, no prompts, English output. */
 export function gitEnvironment(host: Environment, home: string, platform: NodeJS.Platform = process.platform): Record<string, string> {
   return {
     ...pickVariables(host, passedVariables, platform),
@@ -31,7 +31,7 @@ export function gitEnvironment(host: Environment, home: string, platform: NodeJS
   }
 }
 
-/** What a fetch from an address adds to it: allowed protocols, credentials, ssh, the pinned address. */
+/** The variables that a fetch from an address adds: allowed protocols, credentials, ssh, the pinned address. */
 export function gitFetchEnvironment(
   host: Environment,
   home: string,
@@ -44,20 +44,20 @@ export function gitFetchEnvironment(
   if (address.pinned_ip !== null && address.scheme === 'git') Object.assign(environment, { GIT_OVERRIDE_VIRTUAL_HOST: address.host })
   if (credentials) Object.assign(environment, { HOMEPORT_GIT_USERNAME: credentials.username, HOMEPORT_GIT_PASSWORD: credentials.password })
   if (address.scheme === 'ssh') {
-    // The keys and known hosts of the owner: ssh finds them by the user's real home folder.
+    // Uses the owner's keys and known hosts: ssh finds them in the user's real home folder.
     const ssh = 'ssh -o BatchMode=yes -o ConnectTimeout=20 -o StrictHostKeyChecking=accept-new -o ForwardAgent=no -o ClearAllForwardings=yes'
     Object.assign(environment, pickVariables(host, ['SSH_AUTH_SOCK', 'HOME'], platform), { GIT_SSH_COMMAND: ssh, GIT_SSH_VARIANT: 'ssh' })
   }
   return environment
 }
 
-/** Settings that hold for every git that we start, whatever a repository says. */
+/** Settings of every git process; they override the settings of a repository. */
 export const safeGitSettings: string[] = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
   'core.pager=cat',
   'core.quotePath=false',
-  // On file systems that fold case a link and a folder can change places under git's hands.
+  // On a case-insensitive file system, a repository could replace a folder with a link during checkout.
   `core.symlinks=${process.platform === 'linux'}`,
   'core.protectHFS=true',
   'core.protectNTFS=true',
@@ -70,7 +70,7 @@ export const safeGitSettings: string[] = [
   'advice.detachedHead=false',
 ].flatMap((setting) => ['-c', setting])
 
-/** Settings of one fetch. Credentials are handed over by a helper that reads them from the environment: no argument has them. */
+/** Settings of one fetch. A helper reads the credentials from the environment, so that they are not in the arguments. */
 export function fetchGitSettings(address: RepositoryAddress, withCredentials: boolean): string[] {
   const settings = ['credential.helper=', 'http.lowSpeedLimit=1', 'http.lowSpeedTime=60']
   if (withCredentials) {
@@ -87,7 +87,7 @@ export function fetchGitSettings(address: RepositoryAddress, withCredentials: bo
   return settings.flatMap((setting) => ['-c', setting])
 }
 
-/** What git is given to connect to: the address, for git:// with the pinned address in the host's place. */
+/** The address that git connects to; for git:// the pinned IP address replaces the host. */
 export function connectUrl(address: RepositoryAddress): string {
   if (address.scheme !== 'git' || address.pinned_ip === null) return address.url
   const url = new URL(address.url)

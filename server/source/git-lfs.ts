@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import type { GitRepositoryConnection } from './git-repository.ts'
 
 const pointerPrefix = 'version https://git-lfs.github.com/spec/v1\n'
-/** Of a pointer: three lines, and room for the extensions that the format allows. */
+/** Size of a pointer file: three lines, plus the extensions that the format allows. */
 const pointerBytes = { least: 100, most: 1_024 }
 const maxListedNames = 5
 
-/** Files of a source that Git LFS left a pointer for, by name relative to it. */
+/** Files of a source that are Git LFS pointers, by name relative to it. */
 export async function findLfsPointers(folder: string): Promise<string[]> {
   const pointers: string[] = []
   const visit = async (base: string): Promise<void> => {
@@ -33,17 +33,17 @@ async function isLfsPointer(path: string): Promise<boolean> {
   }
 }
 
-/** The warning for pointers that are left; undefined when there are none. */
+/** The warning for remaining pointers; undefined when there are none. */
 export async function formatLfsWarning(folder: string, advice: string): Promise<string | undefined> {
   const names = await findLfsPointers(folder)
   if (names.length === 0) return undefined
   const shown = names.slice(0, maxListedNames).join(', ') + (names.length > maxListedNames ? ` and ${names.length - maxListedNames} more` : '')
-  return `Warning: ${names.length === 1 ? 'one file is a Git LFS pointer' : `${names.length} files are Git LFS pointers`} instead of the content: ${shown}. ${advice}`
+  return `Warning: ${names.length === 1 ? 'one file is a Git LFS pointer' : `${names.length} files are Git LFS pointers`} instead of file content: ${shown}. ${advice}`
 }
 
 /**
- * Has git-lfs replace the pointers of a working tree, where it is installed. Its server is that of the repository, whatever .lfsconfig
- * says. It connects where that server sends it: so only for who may reach private addresses anyway.
+ * Runs git-lfs, where it is installed, to replace the pointers of a working tree. The LFS server is that of the repository; .lfsconfig is ignored.
+ * The LFS server can redirect downloads to any address, so only users who may reach private addresses can use this function.
  */
 export async function fetchLfsFiles({ git, folder, address }: GitRepositoryConnection, note: (line: string) => void): Promise<void> {
   if (address.pinned_ip !== null || (await findLfsPointers(folder)).length === 0) return
@@ -51,13 +51,13 @@ export async function fetchLfsFiles({ git, folder, address }: GitRepositoryConne
   const server = address.scheme.startsWith('http')
     ? [`-c`, `lfs.url=${address.url.replace(/\/?(\.git)?\/?$/, '')}.git/info/lfs`]
     : ['-c', `lfs.url=${address.url}`]
-  // As git lfs install would set them: without them it replaces nothing.
+  // The filters that `git lfs install` sets; git-lfs replaces no pointers without them.
   const filters = ['clean=git-lfs clean -- %f', 'smudge=git-lfs smudge -- %f', 'process=git-lfs filter-process'].flatMap((one) => [
     '-c',
     `filter.lfs.${one}`,
   ])
-  note('Fetching large files by Git LFS.')
+  note('Fetching large files with Git LFS.')
   await git(['remote', 'add', 'origin', address.url])
   const run = await git([...server, ...filters, 'lfs', 'pull'], true)
-  if (run.code !== 0) note('Git LFS could not fetch all of them; its own words are above.')
+  if (run.code !== 0) note('Git LFS could not fetch all files. Its output is above.')
 }

@@ -8,21 +8,21 @@ import { classifyGitFailure, maskCredentials } from './git-failure.ts'
 import { runGit, type GitResult } from './run-git.ts'
 import { SourceError, type SourceFetchOptions } from './source.ts'
 
-/** Where git runs. */
+/** The machine's side of running git. */
 export interface GitHost {
   environment: Environment
-  /** Measures for how long git prints nothing. */
+  /** Measures how long git prints no output. */
   clock: Clock
 }
 
-/** One repository that is fetched into a folder. */
+/** A repository that is fetched into a folder. */
 export interface GitRepositoryConnection {
   git(args: string[], isLogged?: boolean): Promise<GitResult>
-  /** Its working tree, which becomes a repository by `init`. */
+  /** The working tree; `init` makes it a repository. */
   folder: string
   address: RepositoryAddress
   url: string
-  /** null: the one that its host names. */
+  /** null: the default branch of the host. */
   branch: string | null
   mask(text: string): string
 }
@@ -58,7 +58,7 @@ export function connectRepository(
   }
 }
 
-/** Makes the working tree of a commit, or of the head of the branch when it is null; its name for git. */
+/** Checks out a commit, or the head of the branch when `sha` is null. Returns the commit. */
 export async function checkOutCommit(connection: GitRepositoryConnection, sha: string | null): Promise<string> {
   await requireSuccess(await connection.git(['init', '--quiet', '--template=', '--initial-branch=homeport']))
   const commit = sha === null ? await fetchBranch(connection) : await fetchCommit(connection, sha)
@@ -66,23 +66,23 @@ export async function checkOutCommit(connection: GitRepositoryConnection, sha: s
   return commit
 }
 
-/** The head of a branch. */
+/** Fetches the head of a branch. */
 async function fetchBranch(connection: GitRepositoryConnection): Promise<string> {
   const run = await fetchRef(connection, branchRef(connection))
   if (run.code === 0) return 'FETCH_HEAD'
   if (!/couldn't find remote ref|Remote branch .* not found/i.test(run.stderr)) throw await classifyFetchFailure(run, connection.address)
   const heads = await connection.git(['ls-remote', '--heads', '--', connection.url])
   const names = heads.stdout.split('\n').flatMap((line) => line.match(/\trefs\/heads\/(.+)$/)?.[1] ?? [])
-  if (names.length === 0) throw new SourceError('The repository is empty: it has no branch yet.', 'Push a first commit, then deploy again.')
+  if (names.length === 0) throw new SourceError('The repository is empty.', 'Push a commit, then deploy again.')
   const shown = names.slice(0, 10).join(', ')
   const more = names.length > 10 ? ` and ${names.length - 10} more` : ''
   throw new SourceError(
     `The repository has no branch “${connection.branch}”.`,
-    `It has: ${shown}${more}. Set the project’s branch to one of them, or push this one.`,
+    `Available branches: ${shown}${more}. Change the branch in the project settings, or push this branch.`,
   )
 }
 
-/** An exact commit: by itself where the server allows it, else out of the branch, ever deeper. */
+/** Fetches an exact commit: directly where the server allows it, else through the branch with increasing depth. */
 async function fetchCommit(connection: GitRepositoryConnection, sha: string): Promise<string> {
   const has = async () => (await connection.git(['cat-file', '-e', `${sha}^{commit}`])).code === 0
   const run = await fetchRef(connection, sha)
@@ -97,14 +97,14 @@ async function fetchCommit(connection: GitRepositoryConnection, sha: string): Pr
     if (branch.code !== 0) break
   }
   throw new SourceError(
-    `Commit ${sha.slice(0, 12)} is not in the repository any more.`,
-    'The branch was probably rewritten (a forced push) or deleted. Deploy the head of the branch instead.',
+    `Commit ${sha.slice(0, 12)} no longer exists in the repository.`,
+    'The branch was probably force-pushed or deleted. Deploy the head of the branch instead.',
   )
 }
 
 const branchRef = ({ branch }: GitRepositoryConnection): string => (branch === null ? 'HEAD' : `refs/heads/${branch}`)
 
-/** `depth` null: the whole history. A server without shallow fetches (plain files over http) gives the whole history as well. */
+/** `depth` null: the whole history. A server without shallow fetches (plain files over http) also sends the whole history. */
 async function fetchRef(connection: GitRepositoryConnection, ref: string, depth: number | null = 1): Promise<GitResult> {
   const args = (shallow: string[]) => [
     'fetch',
@@ -123,14 +123,14 @@ async function fetchRef(connection: GitRepositoryConnection, ref: string, depth:
   return run
 }
 
-/** A file:// address that leads nowhere is told apart from one that is no repository. */
+/** Distinguishes a file:// address without a folder from a folder that is not a repository. */
 export async function classifyFetchFailure(run: GitResult, address: RepositoryAddress): Promise<SourceError> {
   if (address.scheme !== 'file') return classifyGitFailure(run, address.host)
   const exists = await lstat(fileURLToPath(address.url)).then(
     () => true,
     () => false,
   )
-  if (!exists) return new SourceError('The folder of the repository is not on this machine.', 'Check the file:// address.')
+  if (!exists) return new SourceError('The folder of the repository does not exist on this machine.', 'Check the file:// address.')
   return classifyGitFailure(run, address.host)
 }
 
@@ -142,7 +142,7 @@ export async function requireSuccess(run: GitResult): Promise<GitResult> {
 export function validateCredentials(credentials: { username: string; password: string } | null): typeof credentials {
   // oxlint-disable-next-line no-control-regex -- a line break would forge a field of git's credential protocol
   if (credentials && /[\u0000-\u001f]/.test(credentials.username + credentials.password)) {
-    throw new SourceError('The credentials of the repository hold a line break.', 'Enter them again.')
+    throw new SourceError('The credentials of the repository contain a line break.', 'Enter the credentials again.')
   }
   return credentials
 }
@@ -156,7 +156,7 @@ export function throwMissingGit(error: unknown): never {
 export const isMissingExecutable = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT' && 'syscall' in error && String(error.syscall).startsWith('spawn')
 
-/** Lines out of git's progress: of a count that overwrites itself only each quarter and the end are kept. */
+/** Extracts lines from git's progress output. Of a counter that overwrites itself, only each quarter and the end are kept. */
 function createProgressFilter(onLine: (line: string) => void): (text: string) => void {
   let rest = ''
   let last = ''

@@ -18,19 +18,19 @@ export { watchRepository, type RepositoryWatcher } from './watch-repository.ts'
 export type { FolderDescription } from './fetch-git.ts'
 
 export interface SourceFetcher {
-  /** Fills `into` with the source and says what it is. On failure (SourceFailure) and abort `into` is empty again. */
+  /** Fills `into` with the source and describes it. On failure (SourceError) and on abort, `into` is left empty. */
   fetchSource(options: SourceFetchOptions): Promise<FetchedSource>
-  /** The branches of a repository, each with its commit. On failure SourceFailure: then nothing is known of them. */
+  /** The branches of a repository, each with its commit. Throws SourceError when the branches cannot be read. */
   listBranches(request: ListBranchesRequest, signal: AbortSignal): Promise<Map<string, string>>
-  /** What git knows of a folder of this machine; `is_git` false when it knows nothing. */
+  /** The git status of a folder of this machine; `is_git` is false when the folder is not a repository. */
   describeFolder(path: string, signal?: AbortSignal): Promise<FolderDescription>
-  /** `git version 2.47.0`, or undefined when there is no git. */
+  /** For example `git version 2.47.0`; undefined when git is not installed. */
   gitVersion(): Promise<string | undefined>
 }
 
 /**
- * `environment` is the host's: PATH, certificates, proxies and ssh's agent are taken from it, nothing else. `clock` measures for how
- * long git prints nothing: real time by default, because git is an outside program whatever the platform's clock shows.
+ * `environment` is the host's: only PATH, certificates, proxies and the ssh agent are read. `clock` measures how long git prints no output; the
+ * default is real time, because git runs outside of the platform's clock.
  */
 export function createSourceFetcher({ environment, clock = systemClock }: { environment: Environment; clock?: Clock }): SourceFetcher {
   const host: GitHost = { environment, clock }
@@ -72,9 +72,9 @@ function fetchByKind(options: SourceFetchOptions, host: GitHost): Promise<Fetche
 }
 
 const lfsAdvice = {
-  git: 'Install git-lfs on the machine of this instance, then deploy again; where repositories of other people are deployed, it is not used.',
+  git: 'Install git-lfs on this instance’s machine, then deploy again. Git LFS is only available for repositories of the instance owner.',
   folder: 'Run git lfs pull in the folder, then deploy again.',
-  archive: 'Run git lfs pull before you pack the archive.',
+  archive: 'Run git lfs pull before you create the archive.',
 }
 
 async function fetchArchive(file: string, { into, log, signal }: SourceFetchOptions): Promise<FetchedSource> {
@@ -84,20 +84,20 @@ async function fetchArchive(file: string, { into, log, signal }: SourceFetchOpti
     if (await readFile(join(folder, '.gitmodules'), 'utf8').catch(() => ''))
       log.note(
         'clone',
-        'Warning: the archive comes from a repository with submodules. Archives that hosts make leave them out: their folders may be empty.',
+        'Warning: the archive comes from a repository with submodules. Archives created by a git host do not include submodules, so their folders may be empty.',
       )
-    if (left_out > 0) log.note('clone', `Left out ${left_out} entries that tools make (node_modules, .git and the like).`)
+    if (left_out > 0) log.note('clone', `Left out ${left_out} generated entries (such as node_modules and .git).`)
     return { folder, branch: null, commit_sha: null, commit_message: null, commit_author: null, is_dirty: false }
   } catch (error) {
     if (error instanceof ArchiveError)
       throw new SourceError(`The archive cannot be used. ${error.message}`, 'Upload it again.', 'clone_failed', error)
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
-      throw new SourceError('The archive is no longer kept.', 'Upload it again.', 'clone_failed', error)
+      throw new SourceError('The archive is no longer stored.', 'Upload it again.', 'clone_failed', error)
     throw error
   }
 }
 
 async function emptyFolder(folder: string): Promise<void> {
-  // A helper of git that dies this moment may still hold or make a file: hence the retries.
+  // A git helper process that is exiting may still create a file, so the removal is retried.
   for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true, maxRetries: 3, retryDelay: 50 })
 }

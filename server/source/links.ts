@@ -1,14 +1,14 @@
 import { readlink, realpath, rm } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
 
-/** Whether a link's target, followed to its end, stays below `root` (a real path). A link to nothing is judged by its words. */
+/** Whether the resolved target of a link is below `root` (a real path). The target of a dangling link is checked as text. */
 export async function isLinkInside(root: string, link: string, target: string): Promise<boolean> {
   const resolvedTarget = resolve(dirname(link), target)
   const real = await realpath(resolvedTarget).catch(() => resolvedTarget)
   return real === root || real.startsWith(root + sep)
 }
 
-/** Removes the links of a working tree, as git lists it, that lead out of `root`. */
+/** Removes the links of a working tree, as listed by git, that leave `root`. */
 export async function removeEscapingLinks(root: string, folder: string, listing: string, note: (line: string) => void): Promise<void> {
   for (const entry of listing.split('\0')) {
     const [meta = '', name = ''] = entry.split('\t')
@@ -17,6 +17,6 @@ export async function removeEscapingLinks(root: string, folder: string, listing:
     const target = await readlink(path).catch(() => null)
     if (target === null || (await isLinkInside(root, path, target))) continue
     await rm(path)
-    note(`Left out the link ${name}: it leads out of the repository.`)
+    note(`Left out the link ${name}: it points outside of the repository.`)
   }
 }

@@ -3,8 +3,8 @@ import { access, constants } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 
 /**
- * Whether `git` would only open a dialog: on macOS `/usr/bin/git` is a stub that asks to install Apple's developer tools until they are
- * there. `xcode-select -p` tells of them without asking.
+ * Whether `git` would only open a dialog: on macOS, `/usr/bin/git` is a stub that offers to install Apple's developer tools until they are
+ * installed. `xcode-select -p` detects them without a dialog.
  */
 export async function isMacosGitStub(
   path: string,

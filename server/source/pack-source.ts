@@ -7,8 +7,8 @@ import { pack } from 'tar-stream'
 import { excludedNames } from './archive-tree.ts'
 
 /**
- * The source in a folder as a .tar.gz, made as it is read. All of it lies below one top folder, which is what an upload strips: a
- * source that has but one folder of its own would lose that one. The same source gives the same bytes.
+ * The source in a folder as a .tar.gz stream. All entries are below one top folder, because an upload strips a single top folder and would otherwise
+ * strip a source's only folder. The same source produces the same bytes.
  */
 export async function* packSource(
   folder: string,
@@ -47,7 +47,7 @@ export async function* packSource(
   }
 }
 
-/** Everything below a folder but what tools make, in a steady order, a folder before what is in it. */
+/** All entries below a folder except generated ones, in a stable order, each folder before its content. */
 async function* listEntries(folder: string, base: string): AsyncGenerator<{ name: string; path: string }> {
   const entries = (await readdir(join(folder, base), { withFileTypes: true })).toSorted((a, b) => (a.name < b.name ? -1 : 1))
   for (const entry of entries) {

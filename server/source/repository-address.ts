@@ -3,62 +3,61 @@ import { BlockList, isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { SourceError } from './source.ts'
 
-/** Where a repository lies, taken apart and checked; `url` holds no credentials. */
+/** A parsed and validated repository address; `url` contains no credentials. */
 export interface RepositoryAddress {
   scheme: 'https' | 'http' | 'ssh' | 'git' | 'file'
   url: string
   host: string
   port: number | null
-  /** Credentials that were in the address all the same; never shown. */
+  /** Credentials from the address; never shown. */
   credentials: { username: string; password: string } | null
-  /** The address to connect to, when it was looked up and must not change between check and use. */
+  /** The resolved IP address, pinned so that it cannot change between check and use. */
   pinned_ip: string | null
 }
 
 const schemes = ['https', 'http', 'ssh', 'git', 'file'] as const
 const defaultPorts = { https: 443, http: 80, ssh: 22, git: 9418, file: null } as const
 
-/** Reads an address. Throws SourceFailure for what is no address of a repository; never shows a password. */
+/** Parses an address. Throws SourceError for an invalid address; the error never contains a password. */
 export function parseRepositoryAddress(text: string): RepositoryAddress {
   const url = URL.canParse(text) ? new URL(text) : null
   const scheme = schemes.find((name) => `${name}:` === url?.protocol)
   // oxlint-disable-next-line no-control-regex -- a line break in an address could forge a credential or a header
   if (!url || !scheme || /[\u0000-\u0020\u007f]/.test(text)) {
-    throw new SourceError('The repository has no address that git understands.', 'Give one that starts with https://, ssh://, git:// or file://.')
+    throw new SourceError('The repository address is not valid.', 'Use an address that starts with https://, ssh://, git:// or file://.')
   }
   if (scheme === 'file') {
-    if (url.hostname)
-      throw new SourceError('A file:// address may not name another machine.', 'Write it with three slashes, such as file:///home/me/app.')
+    if (url.hostname) throw new SourceError('A file:// address must not contain a host.', 'Use three slashes, such as file:///home/me/app.')
     return { scheme, url: url.href, host: '', port: null, credentials: null, pinned_ip: null }
   }
-  // ssh: and git: are opaque to the URL parser: the host may still hold percent signs and other tricks.
+  // The URL parser does not validate the host of ssh: and git: addresses, which may contain percent signs.
   if (!/^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9.])?|\[[0-9a-f:.]+\])$/i.test(url.hostname)) {
-    throw new SourceError('The host in the repository’s address is no host name.', 'Check the address for a typing error.')
+    throw new SourceError('The host in the repository address is not valid.', 'Check the address for typos.')
   }
   const username = decodeURIComponent(url.username)
   const password = decodeURIComponent(url.password)
   const credentials = password || (username && scheme !== 'ssh') ? { username, password } : null
   url.password = ''
   if (scheme !== 'ssh') url.username = ''
-  else if (username.startsWith('-')) throw new SourceError('The user name in the repository’s address starts with a hyphen.', 'Check the address.')
+  else if (username.startsWith('-')) throw new SourceError('The username in the repository address starts with a hyphen.', 'Check the address.')
   const port = url.port ? Number(url.port) : defaultPorts[scheme]
   return { scheme, url: url.href, host: url.hostname.replace(/^\[|\]$/g, ''), port, credentials, pinned_ip: null }
 }
 
 /**
- * Refuses what only the owner of this machine may reach: files, private networks, this machine itself. The host is looked
- * up once and the answer pinned, so that a second look-up cannot lead elsewhere.
+ * Rejects addresses that only the owner of this machine may use: files, private networks, this machine itself. The host is resolved once and the
+ * result pinned, so that a second lookup cannot return another address.
  */
 export async function requirePublicAddress(address: RepositoryAddress, signal: AbortSignal): Promise<RepositoryAddress> {
   if (address.scheme === 'file' || address.scheme === 'ssh') {
-    const what = address.scheme === 'file' ? 'Folders of this machine' : 'ssh addresses, which use this machine’s keys,'
-    throw new SourceError(`${what} are for the owner of this instance alone.`, 'Give an https:// address, with a token if the repository is private.')
+    const what = address.scheme === 'file' ? 'Folders on this machine' : 'ssh addresses, which use this machine’s keys,'
+    throw new SourceError(`${what} are only available to the instance owner.`, 'Use an https:// address, with a token if the repository is private.')
   }
   const addresses = isIP(address.host) ? [address.host] : await resolveHost(address.host, signal)
   if (addresses.some((ip) => !isPublicAddress(ip))) {
     throw new SourceError(
-      'The repository’s address leads into a private network, which this instance does not allow.',
-      'Give a public address, or ask the owner of the instance to deploy it.',
+      'The repository address points to a private network, which this instance does not allow.',
+      'Use a public address, or ask the instance owner to deploy it.',
     )
   }
   return { ...address, pinned_ip: addresses[0] ?? null }
@@ -74,7 +73,7 @@ async function resolveHost(host: string, signal: AbortSignal): Promise<string[]>
     return results.map(({ address }) => address)
   } catch (error) {
     signal.throwIfAborted()
-    throw new SourceError(`The host ${host} is not known.`, 'Check the address, and whether this machine is online.', 'clone_failed', error)
+    throw new SourceError(`The host ${host} could not be resolved.`, 'Check the address and that this machine is online.', 'clone_failed', error)
   } finally {
     signal.removeEventListener('abort', onAbort)
   }
@@ -102,7 +101,7 @@ for (const range of [
   const [net, bits] = range.split('/')
   nonPublicRanges.addSubnet(net ?? '', Number(bits), 'ipv4')
 }
-// Of IPv6 only 2000::/3 is public, less what tunnels to IPv4 or is set aside.
+// The public range of IPv6 is 2000::/3, without tunnels to IPv4 and reserved ranges.
 for (const range of ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']) {
   const [net, bits] = range.split('/')
   nonPublicRanges.addSubnet(net ?? '', Number(bits), 'ipv6')
@@ -110,7 +109,7 @@ for (const range of ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']) {
 const globalUnicastV6 = new BlockList()
 globalUnicastV6.addSubnet('2000::', 3, 'ipv6')
 
-/** Whether an IP address is one that anybody on the internet could mean; own addresses of this machine are not. */
+/** Whether an IP address is public; addresses of this machine are not. */
 export function isPublicAddress(ip: string): boolean {
   const family = isIP(ip)
   if (family === 0 || isInterfaceAddress(ip)) return false

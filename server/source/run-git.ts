@@ -3,12 +3,12 @@ import type { Clock } from '../lib/clock.ts'
 import { isMacosGitStub } from './macos-git-stub.ts'
 
 export interface GitResult {
-  /** Exit code; null when it was killed. */
+  /** Exit code; null when the process was killed. */
   code: number | null
   stdout: string
-  /** The last lines of standard error, for the classification of failures. */
+  /** The last lines of standard error, used to classify failures. */
   stderr: string
-  /** Killed because it printed nothing for too long. */
+  /** Killed because git printed no output for too long. */
   timed_out: boolean
 }
 
@@ -16,23 +16,23 @@ export interface GitRunOptions {
   cwd?: string
   environment: Record<string, string>
   signal: AbortSignal
-  /** Measures how long git prints nothing. */
+  /** Measures how long git prints no output. */
   clock: Clock
-  /** Called with each piece of standard error; progress overwrites itself with carriage returns. */
+  /** Called with each chunk of standard error; progress output overwrites itself with carriage returns. */
   onStderr?: (text: string) => void
-  /** Given on standard input. */
+  /** Text for standard input. */
   input?: string
   platform?: NodeJS.Platform
 }
 
-/** A git that prints nothing for this long is killed. */
+/** git is killed after this time without output. */
 const silenceTimeout_ms = 60_000
 const maxStderr_chars = 64 * 1024
 const maxStdout_bytes = 64 * 1024 * 1024
 
 /**
- * Runs git as the leader of its own process group, so that its helpers die with it. Rejects with the abort's reason once
- * the group is gone; a failed git is no rejection.
+ * Runs git as the leader of its own process group, so that its helpers are killed with it. Rejects with the abort's reason once the group has ended;
+ * a failed git resolves with its exit code.
  */
 export async function runGit(args: string[], options: GitRunOptions): Promise<GitResult> {
   if (await isMacosGitStub(options.environment.PATH ?? '', options.platform))
@@ -58,7 +58,7 @@ export async function runGit(args: string[], options: GitRunOptions): Promise<Gi
         if (process.platform === 'win32') child.kill('SIGKILL')
         else process.kill(-child.pid, 'SIGKILL')
       } catch {
-        // The group is gone already.
+        // The group has ended already.
       }
     }
     const startIdleTimer = () =>
@@ -89,7 +89,7 @@ export async function runGit(args: string[], options: GitRunOptions): Promise<Gi
       stderr = (stderr + text).slice(-maxStderr_chars)
       options.onStderr?.(text)
     })
-    child.stdin.on('error', () => {}) // git may end before it read all
+    child.stdin.on('error', () => {}) // git may exit before it has read all input
     child.stdin.end(options.input ?? '')
     child.on('error', (error) => {
       cleanUp()

@@ -1,7 +1,7 @@
 import type { BuildLog } from '../contract/build-log.ts'
 import type { FailureCode } from '../contract/deployments.ts'
 
-/** What to fetch. */
+/** The source to fetch. */
 export type SourceRequest =
   | {
       kind: 'git'
@@ -9,24 +9,24 @@ export type SourceRequest =
       url: string
       credentials: { username: string; password: string } | null
       branch: string
-      /** An exact commit (retry, rollback), else the head of the branch. */
+      /** An exact commit (retry, rollback); null: the head of the branch. */
       commit_sha: string | null
-      /** `file://` and private addresses are for the instance's owner alone. */
+      /** Whether `file://` and private addresses are allowed; only for the instance's owner. */
       allow_local: boolean
     }
   | { kind: 'folder'; path: string }
-  /** A checked .zip or .tar.gz; its own path is never shown. */
+  /** A checked .zip or .tar.gz; its path is never shown. */
   | { kind: 'archive'; file: string }
 
-/** A folder with the source in it, and what it is. */
+/** A folder with the fetched source, and its description. */
 export interface FetchedSource {
-  /** Absolute; below the `into` that the caller gave; belongs to this deployment alone. */
+  /** Absolute path below the caller's `into`; belongs to this deployment alone. */
   folder: string
   branch: string | null
   commit_sha: string | null
   commit_message: string | null
   commit_author: string | null
-  /** A working tree with changes that no commit holds. */
+  /** A working tree with uncommitted changes. */
   is_dirty: boolean
 }
 
@@ -38,7 +38,7 @@ export interface SourceFetchOptions {
   signal: AbortSignal
 }
 
-/** The source could not be had. `message` says what, `hint` says what to do; neither has a secret or a response body. */
+/** The source could not be fetched. `message` says why, `hint` says how to fix it; neither contains a secret or a response body. */
 export class SourceError extends Error {
   readonly code: FailureCode
   readonly hint: string

@@ -3,19 +3,19 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Listens for what git changes in a repository of this machine. */
+/** Watches a repository of this machine for changes by git. */
 export interface RepositoryWatcher {
-  /** Looks whether what is listened to is still what is there: a repository may be made anew, or come later. */
+  /** Updates the watches, because a repository may be recreated or created later. */
   refresh(): Promise<void>
   close(): void
 }
 
-/** Of a repository with more folders of branches the rest is found by the slow look alone. */
+/** In a repository with more branch folders, polling finds changes in the rest. */
 const maxWatchedFolders = 500
 
 /**
- * Calls `changed` when branches of the repository at a file:// address may have moved. It promises nothing: where the system
- * gives no events, or no more of them, whoever asks has to look by himself now and then.
+ * Calls `onChange` when branches of the repository at a file:// address may have moved. Delivery is not guaranteed: where the system gives no or
+ * incomplete events, the caller must poll.
  */
 export function watchRepository(url: string, onChange: () => void): RepositoryWatcher {
   const folder = fileURLToPath(url)
@@ -26,13 +26,13 @@ export function watchRepository(url: string, onChange: () => void): RepositoryWa
   const watchFolder = (path: string, onEvent: (name: string) => void): void => {
     if (isClosed || watchers.has(path) || watchers.size >= maxWatchedFolders) return
     try {
-      // Without a name it is the folder itself.
+      // An event without a name is about the folder itself.
       const watcher = watch(path, { persistent: false }, (_, name) => onEvent(name ?? basename(path)))
-      // The folder is gone, or cannot be listened to any longer.
+      // The folder was removed or can no longer be watched.
       watcher.on('error', () => unwatch(path))
       watchers.set(path, watcher)
     } catch {
-      // Not there, or the system has no more of them: the slow look remains.
+      // The folder does not exist, or the system has no more watches; polling continues.
     }
   }
 
@@ -41,7 +41,7 @@ export function watchRepository(url: string, onChange: () => void): RepositoryWa
     watchers.delete(path)
   }
 
-  /** `feature/x` is a file in a folder: folders come and go with their branches, and a name may be another folder by now. */
+  /** The branch `feature/x` is a file in a folder, so folders are created and removed with branches, and a name may refer to a new folder. */
   const watchTree = async (path: string): Promise<void> => {
     watchFolder(path, (name) => {
       if (isLockFile(name)) return
@@ -87,7 +87,7 @@ export function watchRepository(url: string, onChange: () => void): RepositoryWa
 
 const isLockFile = (name: string): boolean => name.endsWith('.lock')
 
-/** Where the branches lie: in `.git`, in the folder itself when it is bare, or with the repository that a worktree belongs to. */
+/** The folder with the branches: `.git`, the folder itself for a bare repository, or the repository of a worktree. */
 async function findGitFolder(folder: string): Promise<string | undefined> {
   const inside = join(folder, '.git')
   const found = await stat(inside).catch(() => undefined)

@@ -126,7 +126,7 @@ describe('watching', () => {
     expect(status).toBe(200)
     expect(body.watching).toMatchObject({
       state: 'failing',
-      message: 'The folder of the repository is not on this machine. Check the file:// address.',
+      message: 'The folder of the repository does not exist on this machine. Check the file:// address.',
     })
     await context.request('instance_owner', 'PATCH', '/v1/projects/unlinked', { repo_url: repository.url })
     expect((await context.request('owner', 'POST', '/instance/projects/unlinked/watching/check')).body.watching).toMatchObject({

@@ -100,7 +100,7 @@ describe('GET source', () => {
     repository.remove()
     const response = await context.request('owner', 'GET', pathOf('from-git', id))
     expectError(response, 404, 'source_not_found')
-    expect(response.body.message).toContain('no git repository')
+    expect(response.body.message).toContain('repository does not exist')
   })
 
   test('of an upload: the kept archive, whatever it was packed as; a lone folder stays one', async () => {

@@ -113,7 +113,7 @@ describe('POST upload', () => {
     await fresh('refused')
     const response = await send('refused', new Uint8Array(createTarGz([{ name: '../../evil', data: 'x' }])))
     expectError(response, 400, 'invalid_archive')
-    expect(response.body.message).toMatch(/“\.\.\/\.\.\/evil” leads out of the archive/)
+    expect(response.body.message).toMatch(/“\.\.\/\.\.\/evil” points outside of the archive/)
     expectError(await send('refused', 'hello'), 400, 'invalid_archive')
     expectError(await send('refused', ''), 400, 'invalid_archive')
     expect(quarantine()).toEqual([])
@@ -260,7 +260,7 @@ describe('the kept archive', () => {
     await context.request('instance_owner', 'PATCH', '/instance/settings', { keep_deployments: 10 })
     const lost = await context.request('owner', 'POST', `/v1/projects/retained/deployments/${ids[0]}/retry`)
     const ended = await context.platform.waitForEnd('retained', String(lost.body.deployment_id))
-    expect(ended.error).toMatchObject({ code: 'clone_failed', message: 'The archive is no longer kept.' })
+    expect(ended.error).toMatchObject({ code: 'clone_failed', message: 'The archive is no longer stored.' })
   })
 
   test('is what was sent, byte by byte', async () => {

@@ -148,7 +148,7 @@ export const liveCases: readonly TestCase[] = [
       // What Git LFS commits in the place of a file; its content is on no server.
       'film.bin': `version https://git-lfs.github.com/spec/v1\noid sha256:${'ab'.repeat(32)}\nsize 12345\n`,
     },
-    logs: 'Warning: one file is a Git LFS pointer instead of the content: film.bin.',
+    logs: 'Warning: one file is a Git LFS pointer instead of file content: film.bin.',
     answers: [{ path: '/about/', contains: 'About this site' }],
   },
   {

@@ -46,7 +46,7 @@ test('check looks at the repository, and says what is wrong', async () => {
   await run('previews', 'pushes', 'shop', 'on')
   expect((await run('previews', 'check', 'shop')).out).toMatch(/looked at +\d+ s ago/)
   repository.remove()
-  expect((await run('previews', 'check', 'shop')).out).toContain('cannot be looked at: The folder of the repository is not on this machine.')
+  expect((await run('previews', 'check', 'shop')).out).toContain('cannot be looked at: The folder of the repository does not exist on this machine.')
 })
 
 test('usage: what is no verb, no state, no project', async () => {

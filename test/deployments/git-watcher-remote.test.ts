@@ -52,7 +52,7 @@ test('a minute later the pushed branch has its preview', async () => {
 
 test.each([
   ['refuses', refuse(401), 'credentials'],
-  ['says that it is gone', refuse(404), 'no git repository'],
+  ['says that it is gone', refuse(404), 'repository does not exist'],
   ['hangs up', (request: IncomingMessage) => request.socket.destroy() !== undefined, ''],
   ['answers nonsense', refuse(200), 'not as a host of git'],
   ['has a page for everything', (_: IncomingMessage, response: ServerResponse) => response.end('<html>\n<body>\nSign in\n') !== undefined, ''],

@@ -32,7 +32,7 @@ export async function startPromotion(page: Page, outcome: 'waits' | 'gone'): Pro
           status: 404,
           json: {
             error: 'source_not_found',
-            message: 'The archive is no longer kept. Upload it again.',
+            message: 'The archive is no longer stored. Upload it again.',
             request_id: 'req_01m7z1ryy09z0mdyqssj23172a',
           },
         }),

@@ -333,13 +333,13 @@ test('a failure on the way says where it is, and the next try goes on from there
   await dashboard.route('**/source', (route) =>
     route.fulfill({
       status: 404,
-      json: { error: 'source_not_found', message: 'The archive is no longer kept. Upload it again.', request_id: 'req_1' },
+      json: { error: 'source_not_found', message: 'The archive is no longer stored. Upload it again.', request_id: 'req_1' },
     }),
   )
   await dashboard.goto(`${platform.handle.dashboard_url}projects/cargo?do=promote`)
   await dialog(dashboard).getByLabel('Target project').fill('cargo-two')
   await dialog(dashboard).getByRole('button', { name: 'Promote to Berth' }).click()
-  await expect(promotionCard(dashboard).getByRole('alert')).toContainText('The archive is no longer kept.')
+  await expect(promotionCard(dashboard).getByRole('alert')).toContainText('The archive is no longer stored.')
   expect((await target.api('GET', '/v1/projects/cargo-two')).status).toBe(404)
   await promotionCard(dashboard).getByRole('button', { name: 'Undo changes' }).click()
 })

@@ -41,7 +41,7 @@ describe.skipIf(!requires('git').ok)('the branches of a repository', () => {
     expect(await listRemoteBranches(url, { credentials })).toEqual(listBranches(repository.folder))
     await expect(listRemoteBranches(url)).rejects.toMatchObject({
       name: 'SourceFailure',
-      message: '127.0.0.1 asks for credentials, or refuses those that it was given.',
+      message: '127.0.0.1 requires credentials or rejected the ones it received.',
     })
     expect(host.requested_paths.join()).not.toContain('p@ss')
     await host.close()
@@ -53,7 +53,7 @@ describe.skipIf(!requires('git').ok)('the branches of a repository', () => {
     rmSync(join(folder, 'HEAD'))
     await expect(listRemoteBranches(pathToFileURL(folder).href)).rejects.toMatchObject({ name: 'SourceFailure' })
     await expect(listRemoteBranches('file:///nowhere/at/all')).rejects.toMatchObject({
-      message: 'The folder of the repository is not on this machine.',
+      message: 'The folder of the repository does not exist on this machine.',
     })
   })
 

@@ -48,7 +48,7 @@ test('without it the host is not trusted', async () => expect(await fetchFrom(pa
 test.for(['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'])('%s reaches git', async (name) => {
   const environment = await trustHostCertificates({ ...path, [name]: certificate }, folder)
   // Trusted, and then not found: the server has no repository.
-  expect(await fetchFrom(environment)).toMatch(/no git repository/i)
+  expect(await fetchFrom(environment)).toMatch(/repository does not exist/i)
 })
 
 test('a file that is not there changes nothing; a setting of git’s own stays', async () => {

@@ -82,8 +82,8 @@ describe.skipIf(!requires('git').ok)('a repository', () => {
     await expect(source.fetch(gitRequest(repository.url, { commit_sha: 'a'.repeat(40) }))).rejects.toMatchObject({
       name: 'SourceFailure',
       code: 'clone_failed',
-      message: 'Commit aaaaaaaaaaaa is not in the repository any more.',
-      hint: expect.stringContaining('forced push') as string,
+      message: 'Commit aaaaaaaaaaaa no longer exists in the repository.',
+      hint: expect.stringContaining('force-pushed') as string,
     })
     expect(readdirSync(source.into)).toEqual([])
   })
@@ -95,7 +95,7 @@ describe.skipIf(!requires('git').ok)('a repository', () => {
     const failure = source.fetch(gitRequest(own.url, { branch: 'nope' }))
     await expect(failure).rejects.toMatchObject({
       message: 'The repository has no branch “nope”.',
-      hint: expect.stringMatching(/It has: main, topic-10, .* and 3 more\./) as string,
+      hint: expect.stringMatching(/Available branches: main, topic-10, .* and 3 more\./) as string,
     })
   })
 
@@ -108,10 +108,10 @@ describe.skipIf(!requires('git').ok)('a repository', () => {
 
   test('a folder that is not there, and one that is no repository, are told apart', async () => {
     await expect(source.fetch(gitRequest('file:///no/such/folder'))).rejects.toMatchObject({
-      message: 'The folder of the repository is not on this machine.',
+      message: 'The folder of the repository does not exist on this machine.',
     })
     await expect(source.fetch(gitRequest(`file://${source.into}`))).rejects.toMatchObject({
-      message: expect.stringContaining('no git repository') as string,
+      message: expect.stringContaining('repository does not exist') as string,
     })
   })
 })
@@ -171,9 +171,9 @@ describe.skipIf(!requires('git').ok)('over http', () => {
   })
 
   test.for([
-    ['not found', (url: string) => url.replace('/.git', '-nothing/.git'), /no git repository/],
-    ['a refused connection', () => 'http://127.0.0.1:1/x.git', /No connection/],
-    ['an unknown host', () => 'http://no-such-host.invalid/x.git', /could not be found/],
+    ['not found', (url: string) => url.replace('/.git', '-nothing/.git'), /repository does not exist/],
+    ['a refused connection', () => 'http://127.0.0.1:1/x.git', /Could not connect/],
+    ['an unknown host', () => 'http://no-such-host.invalid/x.git', /could not be resolved/],
   ] as const)('%s is named', async ([, change, message]) => {
     await expect(source.fetch(gitRequest(change(await serve())))).rejects.toMatchObject({ message: expect.stringMatching(message) as string })
     expect(readdirSync(source.into)).toEqual([])
@@ -230,7 +230,7 @@ describe.skipIf(!requires('git').ok)('nothing of a repository runs or leaves', (
         .sort(),
     ).toEqual(['fine', 'index.html'])
     expect(existsSync(join(found.folder, 'chained'))).toBe(false)
-    expect(source.log.lines).toContain('Left out the link absolute: it leads out of the repository.')
+    expect(source.log.lines).toContain('Left out the link absolute: it points outside of the repository.')
   })
 
   test('neither a hook nor a filter runs', async () => {

@@ -79,7 +79,7 @@ describe.skipIf(!requires('git').ok)('what a repository refers to', () => {
     const { folder } = await source.fetch(gitRequest(url))
     for (const [index] of urls.entries()) {
       expect(readdirSync(join(folder, `m${index}`))).toEqual([])
-      expect(source.log.lines.join('\n')).toContain(`Warning: the submodule m${index} is not fetched`)
+      expect(source.log.lines.join('\n')).toContain(`Warning: the submodule m${index} was not fetched`)
     }
     expect(stranger.asked).toEqual([])
     expect(existsSync('/tmp/homeport-pwn')).toBe(false)
@@ -91,7 +91,7 @@ describe.skipIf(!requires('git').ok)('what a repository refers to', () => {
     const path = mkdtempSync(join(tmpdir(), 'homeport-path-'))
     const without = createTestSource({ environment: { PATH: `${path}:/usr/bin:/bin` } })
     await without.fetch(gitRequest(own.url))
-    expect(without.log.lines.join('\n')).toMatch(/Warning: one file is a Git LFS pointer instead of the content: video\.bin\. Install git-lfs/)
+    expect(without.log.lines.join('\n')).toMatch(/Warning: one file is a Git LFS pointer instead of file content: video\.bin\. Install git-lfs/)
     without.remove()
     // A stand-in: what is asked of git-lfs, and where it is sent.
     writeFileSync(join(path, 'git-lfs'), `#!/bin/sh\n[ "$1" = pull ] && git config lfs.url > "$HOME/../url" && echo content > video.bin\nexit 0\n`, {

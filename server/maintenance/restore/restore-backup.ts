@@ -132,14 +132,14 @@ async function unpackAndVerify(staging: string, options: RestoreOptions): Promis
       total += bytes
       const part = missing.get(name)
       if (!part) return
-      if (part.sha256 !== sha256 || part.bytes !== bytes) throw new RestoreError(`${name} in the backup is damaged: its checksum is another.`)
+      if (part.sha256 !== sha256 || part.bytes !== bytes) throw new RestoreError(`${name} in the backup is damaged: its checksum does not match.`)
       missing.delete(name)
     },
   })
   if (!manifest || missing.size > 0 || storeFiles.some((name) => !existsSync(join(staging, name)))) throw new RestoreError('The backup is not whole.')
   const trailer = trailerSchema.safeParse(parseJson(end))
   if (!trailer.success || trailer.data.digest !== digest || trailer.data.entries !== entries)
-    throw new RestoreError('The backup is damaged: its checksum is another.')
+    throw new RestoreError('The backup is damaged: its checksum does not match.')
   if (key && tryUnseal(key, sealColumn(manifest.created_at), trailer.data.seal) !== digest)
     throw new RestoreError('The backup was changed after it was made: its seal does not fit.')
 
