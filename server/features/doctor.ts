@@ -76,7 +76,7 @@ async function checkRuntime(runtime: DoctorOptions['runtimes'][number], default_
     message: reason,
     mend:
       runtime.name === 'docker'
-        ? 'Install or start a Docker engine (Docker Desktop, OrbStack, Colima, Podman), then start Homeport again.'
+        ? 'Install or start a Docker engine (Docker Desktop, OrbStack, Colima, Podman), then restart Homeport.'
         : 'Start Homeport again.',
   }
 }

@@ -1,6 +1,6 @@
 import { BuildFailure, CommandFailure } from './runtime.ts'
 
-/** The sentence for a command that ended badly; the same in both drivers. */
+/** The failure of a command; both runtimes use the same sentences. */
 export function createStepFailure(
   step: 'install' | 'build',
   command: string,
@@ -8,38 +8,38 @@ export function createStepFailure(
   memory_mb: number,
   max_processes: number,
 ): BuildFailure {
-  // Between words, so that a secret in it stays whole for the one who hides it.
+  // Cut between words, so that a secret stays whole and can still be masked.
   const shortCommand = command.length > 120 ? `${command.slice(0, 120).replace(/\S*$/, '')}…` : command
   if (exit.out_of_memory) {
     return new BuildFailure(
       'out_of_memory',
-      `\`${shortCommand}\` used more than the ${memory_mb} MB of memory that a build may use.`,
-      'Make the build need less memory, or give builds more of it.',
+      `\`${shortCommand}\` exceeded the build memory limit of ${memory_mb} MB.`,
+      'Reduce the memory use of the build, or raise the build memory limit.',
     )
   }
   if (exit.too_many_processes) {
     return new BuildFailure(
       `${step}_failed`,
-      `\`${shortCommand}\` began more than ${max_processes} processes and was ended.`,
-      'Look for a script that starts itself again.',
+      `\`${shortCommand}\` was stopped because it started more than ${max_processes} processes.`,
+      'Check for a script that starts itself recursively.',
     )
   }
-  const outcome = exit.code === null ? `was ended by ${exit.signal ?? 'a signal'}` : `ended with exit code ${exit.code}`
+  const outcome = exit.code === null ? `was killed by ${exit.signal ?? 'a signal'}` : `ended with exit code ${exit.code}`
   if (exit.code === 137) {
     return new CommandFailure(
       'out_of_memory',
-      `\`${shortCommand}\` was killed (exit code 137), most likely because it used more memory than it may.`,
-      'Make the build need less memory, or give builds more of it.',
+      `\`${shortCommand}\` was killed (exit code 137), most likely because it ran out of memory.`,
+      'Reduce the memory use of the build, or raise the build memory limit.',
     )
   }
   const hint =
     exit.code === 127
-      ? 'A program was not found. Is it among the dependencies?'
-      : 'Run the same command on your machine in a fresh checkout to see it fail.'
+      ? 'A program was not found. Check that it is in the dependencies.'
+      : 'Run the same command in a fresh checkout on your machine to reproduce the error.'
   return new CommandFailure(`${step}_failed`, `\`${shortCommand}\` ${outcome} after ${formatDuration(exit.duration_ms)}.`, hint)
 }
 
-/** `3.2 s`, `2 min 5 s`. */
+/** For example `3.2 s` or `2 min 5 s`. */
 export function formatDuration(ms: number): string {
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`
   const seconds = Math.round(ms / 1_000)

@@ -2,7 +2,7 @@ import type { RuntimeName } from '../contract/deployments.ts'
 import type { RuntimeStatus } from '../contract/instance.ts'
 import type { Runtime } from './runtime.ts'
 
-/** The runtime of new deployments: the one that was asked for, or Docker where an engine answers, else processes. */
+/** The runtime of new deployments: the requested one; without a request Docker if an engine is available, else processes. */
 export async function chooseRuntime(
   runtimes: Record<RuntimeName, Runtime>,
   requested: RuntimeName | 'auto',
@@ -17,12 +17,12 @@ export async function chooseRuntime(
   return {
     name: 'process',
     version: processes.version,
-    reason: `${docker.reason} Apps run as processes of this machine, which does not isolate them.`,
+    reason: `${docker.reason} Apps run as processes on this machine, without isolation.`,
     is_forced: false,
   }
 }
 
-/** What the setting `on_exit` means for each runtime. */
+/** The runtimes whose replicas stop on exit, by the setting `on_exit`. */
 export function getRuntimesToStop(on_exit: 'default' | 'stop' | 'keep'): RuntimeName[] {
   if (on_exit === 'keep') return []
   return on_exit === 'stop' ? ['docker', 'process'] : ['process']

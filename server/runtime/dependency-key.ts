@@ -8,10 +8,9 @@ export type NodePlan = ServerPlan | StaticPlan
 const lifecycleScripts = ['preinstall', 'install', 'postinstall', 'prepare', 'prepublish']
 
 /**
- * The key under which installed dependencies may be used again, or null when they may not: a project whose install runs
- * scripts of its own, or takes packages from folders, may depend on any file of the source.
- * Variables count too, as they may steer an install: all of them where packages run scripts of their own, else those that npm
- * itself may read. A project's cache is for that project alone.
+ * The cache key of installed dependencies, or null when they cannot be cached: a project with its own install scripts, or with packages from
+ * folders, may depend on any file of the source. Variables are part of the key because they can affect an install: all variables where packages have
+ * install scripts, else those that npm reads. A cache belongs to one project.
  */
 export async function createDependencyKey(
   folder: string,
@@ -33,7 +32,7 @@ export async function createDependencyKey(
   return hash.digest('hex').slice(0, 40)
 }
 
-/** Told by npm's lock file alone, and only of npm's own command. */
+/** Known only for npm's own lock file and npm's own install command. */
 async function hasNoInstallScripts(folder: string, plan: NodePlan): Promise<boolean> {
   const lock = plan.install_inputs.find((input) => basename(input) === 'package-lock.json')
   if (lock === undefined || !/^npm (ci|install)( --[a-z=-]+)*$/.test(plan.install_command ?? '')) return false
@@ -41,7 +40,7 @@ async function hasNoInstallScripts(folder: string, plan: NodePlan): Promise<bool
   return packages !== undefined && Object.values(packages).every((one) => one.hasInstallScript !== true && !String(one.resolved).startsWith('git'))
 }
 
-/** Its settings, what Node and the network read, and what an .npmrc names. */
+/** Selects npm settings, variables that Node and the network use, and variables in .npmrc. */
 async function createNpmVariableFilter(folder: string, plan: NodePlan): Promise<(name: string) => boolean> {
   const files = [...new Set(plan.install_inputs.map((input) => join(folder, dirname(input), '.npmrc')))]
   const text = (await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')))).join('\n')

@@ -4,19 +4,19 @@ import { constants, platform, setPriority } from 'node:os'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Artifact } from './runtime.ts'
 
-/** Joins a path of a plan to its root; throws when it would leave it. */
+/** Joins a path of a plan to its root; throws for a path outside of the root. */
 export function resolveInside(root: string, path: string): string {
   const full = resolve(root, path)
   if (!isWithin(full, root)) throw new Error(`The path ${path} leaves its folder.`)
   return full
 }
 
-/** Whether a path is a folder or lies in it. */
+/** Whether a path is a folder or is inside of it. */
 export const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(folder + sep)
 
-/** An id as one harmless part of a path. */
+/** An id as a safe path segment. */
 export function toPathSegment(id: string): string {
-  if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/.test(id)) throw new Error(`Not an id: ${id.slice(0, 50)}`)
+  if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/.test(id)) throw new Error(`Invalid id: ${id.slice(0, 50)}`)
   return id
 }
 
@@ -32,7 +32,7 @@ export async function moveFolder(from: string, to: string, signal?: AbortSignal)
   }
 }
 
-/** Frees what a deployment built into `bundles/`. A roll-back's artifact lies in the folder of the deployment that built it. */
+/** Removes the files that a deployment built into `bundles/`. The artifact of a rollback is in the folder of the deployment that built it. */
 export async function removeBundles(dataDir: string, deploymentId: string, artifact: Artifact | null): Promise<void> {
   const root = join(dataDir, 'bundles')
   const builtFolder = artifact === null || artifact.kind === 'image' ? undefined : relative(root, artifact.directory).split(sep)[0]
@@ -42,11 +42,11 @@ export async function removeBundles(dataDir: string, deploymentId: string, artif
 
 interface CopyOptions {
   signal?: AbortSignal | undefined
-  /** False for what nobody waits for: it gives way to everything else. */
+  /** False for background copies, which run with low priority. */
   isUrgent?: boolean
 }
 
-/** Copies a folder with links and modes, outside of our event loop and sharing blocks where the file system can. */
+/** Copies a folder with links and modes in another process, and shares blocks where the file system supports it. */
 export async function copyFolder(from: string, to: string, { signal, isUrgent = true }: CopyOptions = {}): Promise<void> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 })
   if (platform() === 'win32') return cp(from, to, { recursive: true, verbatimSymlinks: true })
@@ -64,11 +64,11 @@ function lowerPriority(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
   } catch {
-    // It is over already, or the system does not let us.
+    // The process has ended, or the system denies the change.
   }
 }
 
-/** Size of a folder in bytes. Links are not followed. With `removeLinksOut`, links that leave it are removed. */
+/** Size of a folder in bytes. Links are not followed. With `removeOutsideLinks`, links that leave the folder are removed. */
 export async function measureFolder(folder: string, removeOutsideLinks = false): Promise<number> {
   const root = await realpath(folder)
   let bytes = 0

@@ -1,6 +1,6 @@
 import { limits } from '../contract/limits.ts'
 
-/** Turns bytes into lines. `write` may be called with any cut of the stream; `end` gives out a last line without its end. */
+/** Splits bytes into lines. `write` accepts chunks of any size; `end` emits a last line without a line end. */
 export interface LineSplitter {
   write(chunk: Buffer): void
   end(): void
@@ -9,8 +9,8 @@ export interface LineSplitter {
 const newline = 0x0a
 
 /**
- * Lines keep their `\r` and ANSI codes. A line longer than `cap` bytes comes in pieces of at most that size, so that memory stays
- * flat whatever a program prints; cut between words where there are any, so that a secret in it stays whole for whoever hides it.
+ * Lines keep their `\r` and ANSI codes. A line longer than `max_bytes` is emitted in pieces of at most that size, so that memory stays bounded. It
+ * is cut between words where possible, so that a secret stays whole and can be masked.
  */
 export function createLineSplitter(onLine: (line: string) => void, max_bytes: number = limits.log_line_bytes): LineSplitter {
   let parts: Buffer[] = []
@@ -41,7 +41,7 @@ export function createLineSplitter(onLine: (line: string) => void, max_bytes: nu
         flush()
         from = at + 1
       }
-      // A copy: what is held must not keep a large read buffer alive.
+      // A copy, so that held bytes do not keep a large read buffer in memory.
       if (from < chunk.length) add(Buffer.from(chunk.subarray(from)))
     },
     end() {
@@ -53,13 +53,13 @@ export function createLineSplitter(onLine: (line: string) => void, max_bytes: nu
 const wordSeparators = new Set(Buffer.from(' \t"\',;&<>()[]{}'))
 const maxWord_bytes = 2048
 
-/** The end of the last word up to `at`, unless that is one of a single long word. */
+/** The end of the last word up to `at`; undefined within a single long word. */
 function findWordEnd(bytes: Buffer, at: number): number | undefined {
   for (let end = at; end > Math.max(0, at - Math.min(maxWord_bytes, at / 2)); end--) if (wordSeparators.has(bytes[end - 1]!)) return end
   return undefined
 }
 
-/** The last position up to `at` where a UTF-8 character begins; `at` itself when the bytes are no UTF-8. */
+/** The last position up to `at` where a UTF-8 character starts; `at` itself when the bytes are not UTF-8. */
 function findCharacterStart(bytes: Buffer, at: number): number {
   for (let back = 0; back < 4; back++) {
     if ((bytes[at - back]! & 0xc0) !== 0x80) return at - back

@@ -4,7 +4,7 @@ import { resolveInside } from './files.ts'
 import { BuildFailure } from './runtime.ts'
 import type { NodePlan } from './dependency-key.ts'
 
-/** Refuses a plan with a path, or a link on the way to it, that leaves the source. What does not exist yet is a matter of the build. */
+/** Rejects a plan with a path, or a link on it, that leaves the source. Paths that do not exist yet are left to the build. */
 export async function checkPlanPaths(source: string, plan: NodePlan): Promise<void> {
   const cacheFolders = plan.cache_directories.map((folder) => join(plan.app_directory, folder))
   const output = plan.kind === 'static' ? [plan.output_directory] : []
@@ -17,7 +17,7 @@ export async function checkPlanPaths(source: string, plan: NodePlan): Promise<vo
       throw new BuildFailure(
         'build_failed',
         `${path} leaves the source folder.`,
-        'Use a folder within the project; a link must not lead out of it.',
+        'Use a folder inside the project. Links must not point outside of it.',
         error,
       )
     }

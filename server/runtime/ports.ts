@@ -2,7 +2,7 @@ import { readdir, readFile, readlink } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { platform } from 'node:os'
 
-/** Hands out ports of this machine that nobody listens on, each to one instance at a time. */
+/** Allocates free ports of this machine, each to one replica at a time. */
 export interface PortAllocator {
   allocate(): Promise<number>
   release(port: number): void
@@ -16,11 +16,11 @@ export function createPortAllocator(): PortAllocator {
         const port = await probePort('127.0.0.1', 0)
         if (port === undefined || allocated.has(port)) continue
         allocated.add(port)
-        // Apps may listen on every address all the same: the port must be free on all of them.
+        // Apps may listen on all addresses, so the port must be free on all of them.
         if ((await probePort('0.0.0.0', port)) === port) return port
         allocated.delete(port)
       }
-      throw new Error('No free port was found on this machine.')
+      throw new Error('No free port is available on this machine.')
     },
     release: (port) => void allocated.delete(port),
   }
@@ -40,16 +40,16 @@ function probePort(host: string, port: number): Promise<number | undefined> {
 export interface ListeningSocket {
   port: number
   loopback_only: boolean
-  /** Addresses of its own machine by which it alone is reached. */
+  /** Addresses on which the socket can be reached from its own machine; empty for other addresses. */
   hosts: string[]
 }
 
-/** What a container's or a process's network shows as listening, from the text of /proc/net/tcp and tcp6. `sockets`: only those inodes. */
+/** The listening sockets of a container or process, from the text of /proc/net/tcp and tcp6. `sockets`: only these inodes. */
 export function parseListeningSockets(text: string, sockets?: Set<string>): ListeningSocket[] {
   const rows = text.split('\n').flatMap((line) => {
     const fields = line.trim().split(/\s+/)
     const [address = '', port = ''] = (fields[1] ?? '').split(':')
-    // State 0A is LISTEN. Docker's own resolver listens at 127.0.0.11 in every container of a network.
+    // State 0A is LISTEN. Docker's resolver listens on 127.0.0.11 in every container of a network.
     if (fields[3] !== '0A' || address === '0B00007F') return []
     // Field 9 is the inode of the socket.
     return [{ address, port: Number.parseInt(port, 16), isOwn: !sockets || sockets.has(fields[9] ?? '') }]
@@ -66,7 +66,7 @@ export function parseListeningSockets(text: string, sockets?: Set<string>): List
   return [...ports.values()]
 }
 
-/** `::` takes IPv4 too, unless it was told not to: then the IPv4 port may be another program's. */
+/** A socket on `::` also accepts IPv4 unless IPV6_V6ONLY is set; then the IPv4 port may belong to another program. */
 function getReachableHosts(address: string, isTakenOnIPv4: boolean): string[] {
   if (address === '0'.repeat(32)) return isTakenOnIPv4 ? ['::1'] : ['127.0.0.1', '::1']
   if (address === `${'0'.repeat(24)}01000000`) return ['::1']
@@ -76,7 +76,7 @@ function getReachableHosts(address: string, isTakenOnIPv4: boolean): string[] {
   return [host === '0.0.0.0' ? '127.0.0.1' : host]
 }
 
-/** What some processes of this machine listen on. Empty where /proc is not there or not ours to read. */
+/** The listening sockets of some processes of this machine. Empty where /proc does not exist or cannot be read. */
 export async function findListeningSockets(pids: number[]): Promise<ListeningSocket[]> {
   if (platform() !== 'linux' || pids.length === 0) return []
   const sockets = new Set<string>()
@@ -90,7 +90,7 @@ export async function findListeningSockets(pids: number[]): Promise<ListeningSoc
   return parseListeningSockets(await readNetworkTables(pids[0]!), sockets)
 }
 
-/** The tables of listening sockets in the network of a process. */
+/** The tables of listening sockets in the network namespace of a process. */
 export async function readNetworkTables(pid: number): Promise<string> {
   const texts = await Promise.all(['tcp', 'tcp6'].map((name) => readFile(`/proc/${pid}/net/${name}`, 'utf8').catch(() => '')))
   return texts.join('\n').trim()

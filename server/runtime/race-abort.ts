@@ -1,4 +1,4 @@
-/** Waits for a job no longer than until the abort; the job itself goes on. */
+/** Waits for a promise until the abort; the work behind the promise continues. */
 export function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
   return new Promise((resolve, reject) => {

@@ -6,75 +6,73 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 
 /**
- * What builds and runs apps. Two drivers stand behind it, `docker` and `process`; both pass the suite in
- * `test/runtime`. A driver knows nothing of projects' rows, routes or the API: it is told what to do, and
- * says what came of it. Everything it makes is labelled with ids, so that after a crash `list` tells what is there.
+ * Builds and runs apps. There are two runtimes, `docker` and `process`; both pass the suite in `test/runtime`. A runtime does not know project rows,
+ * routes or the API. All its resources are labelled with ids, so that `list` finds them after a crash.
  */
 export interface Runtime {
   readonly name: RuntimeName
-  /** Whether it keeps builds and apps from this machine and from each other. Accounts other than the instance owner's use no other. */
+  /** Whether builds and apps are isolated from this machine and from each other. Only the instance owner may use a runtime without isolation. */
   readonly isolates: boolean
 
-  /** Whether it can work now. Never throws; quick (under 2 s). */
+  /** Whether the runtime can be used now. Never throws; takes less than 2 s. */
   probe(): Promise<{ available: boolean; version: string | null; reason: string }>
 
-  /** What the doctor is to know besides that. */
+  /** An additional check for the doctor. */
   check?(): Promise<DoctorCheck>
 
   /**
-   * Makes a runnable artifact of a source folder. Throws `BuildFailure` when the source is at fault, and an abort error
-   * within 1 s once `signal` is aborted, with nothing left behind.
+   * Builds an artifact from a source folder. Throws `BuildFailure` when the source is at fault, and an abort error within 1 s of the abort of
+   * `signal`. In both cases nothing is left behind.
    */
   build(request: BuildRequest): Promise<Artifact>
 
   /**
-   * Starts one instance of an artifact and resolves once the process or container runs (not: once it answers).
-   * Throws `StartFailure`. Its output goes to `onLine`, its end to `onExit`, exactly once.
+   * Starts one replica of an artifact and resolves once the process or container runs, before it accepts requests. Throws `StartFailure`. The output
+   * goes to `onLine`; the exit goes to `onExit`, exactly once.
    */
   start(request: StartRequest): Promise<Replica>
 
   /**
-   * What of ours runs or is left over, for recovery after a crash. `docker` finds running containers and can `adopt`
-   * them; `process` finds orphans of a dead platform, which it can only stop.
+   * Existing and leftover replicas, for recovery after a crash. `docker` returns running containers, which `adopt` accepts; `process` returns
+   * orphans of a dead platform, which can only be stopped.
    */
   list(): Promise<ExistingReplica[]>
 
   /**
-   * Takes over an instance that survived the platform: output after `found.last_line_at` (all of it when null), and its end,
-   * are reported as for `start`. `undefined` when it is gone by now; an instance that ended meanwhile reports its end. One that
-   * is frozen stays so.
+   * Takes over a replica that survived the platform: output after `existing.last_line_at` (all output when null) and the exit are reported as for
+   * `start`. Returns `undefined` when the replica no longer exists; a replica that has ended reports its exit. A frozen replica stays frozen.
    */
   adopt(existing: ExistingReplica, observer: ReplicaObserver): Promise<Replica | undefined>
 
-  /** Stops and removes an instance by id (SIGTERM, then SIGKILL after `grace_ms`); no error if it is gone already. */
+  /** Stops and removes a replica by id (SIGTERM, then SIGKILL after `grace_ms`); no error if it no longer exists. */
   stop(replicaId: string, grace_ms: number): Promise<void>
 
-  /** Freezes an instance: memory is kept, no processor time is used. No error if it is frozen already; throws where it cannot be done. */
+  /** Freezes a replica: it keeps its memory and uses no CPU time. No error if it is frozen already; throws where freezing is not supported. */
   freeze(replicaId: string): Promise<void>
 
-  /** Lets a frozen instance go on. Resolves once it runs; throws `StartFailure` when it is gone. */
+  /** Resumes a frozen replica. Resolves once it runs; throws `StartFailure` when it no longer exists. */
   thaw(replicaId: string): Promise<void>
 
-  /** What an instance uses now; `cpu_percent` of one core since the last call. null when it is gone or not known. */
+  /** Current resource use of a replica; `cpu_percent` of one core since the last call. null when the replica does not exist or its use is unknown. */
   usage(replicaId: string): Promise<{ cpu_percent: number; memory_mb: number } | null>
 
-  /** Frees what is kept for a project between its deployments (caches of dependencies and frameworks). */
+  /** Removes a project's caches of dependencies and frameworks. */
   removeProjectCaches(projectId: string): Promise<void>
 
-  /** Frees an artifact (image, bundle) and what else the deployment left; no error if it is gone already. */
+  /** Removes an artifact (image, bundle) and other resources of the deployment; no error if they no longer exist. */
   discard(deploymentId: string, artifact: Artifact | null): Promise<void>
 
-  /** Ends what the driver itself opened (sockets, readers). Running instances stay as they are. */
+  /** Closes the runtime's own sockets and readers. Running replicas continue. */
   close(): Promise<void>
 }
 
 export interface BuildRequest {
   project_id: string
   deployment_id: string
-  /** The source: a folder that belongs to this deployment alone. It may be changed or moved away; the caller removes what is left of it. */
+  /** The source: a folder that belongs to this deployment alone. The runtime may change or move it; the caller removes the rest. */
   folder: string
   plan: BuildPlan
-  /** Variables of the target's environment, decrypted. Never in an image layer, an argument or a log. */
+  /** Decrypted variables of the target environment. Must never be in an image layer, an argument or a log. */
   variables: Record<string, string>
   memory_mb: number
   cpus: number
@@ -82,13 +80,13 @@ export interface BuildRequest {
   signal: AbortSignal
 }
 
-/** What a build left, as stored in the deployment's row (JSON). */
+/** The result of a build, stored in the deployment's row as JSON. */
 export type Artifact =
-  /** A static site: a folder of files that the edge serves itself. */
+  /** A static site: a folder of files that the edge serves. */
   | { kind: 'static'; directory: string; spa_fallback: boolean; bytes: number }
   /** `docker`: an image by id. */
   | { kind: 'image'; image: string; port: number | null; bytes: number }
-  /** `process`: a folder with everything in it and the command that starts it. `variables` are the framework's own; the project's win. */
+  /** `process`: a folder with all files and the start command. `variables` are set by the framework; variables of the project override them. */
   | {
       kind: 'bundle'
       directory: string
@@ -103,18 +101,18 @@ export interface StartRequest extends ReplicaObserver {
   project_id: string
   deployment_id: string
   artifact: Extract<Artifact, { kind: 'image' | 'bundle' }>
-  /** The complete environment of the app but for PORT and HOST, which the driver sets. */
+  /** The complete environment of the app, without PORT and HOST, which the runtime sets. */
   variables: Record<string, string>
   memory_mb: number
-  /** The port that the app was last found on, when that is not PORT. */
+  /** The port on which the app was found before, if it is not PORT. */
   listen_port: number | null
   signal: AbortSignal
 }
 
 export interface ReplicaObserver {
-  /** A line of output without its line end. Called in order; never throws. */
+  /** A line of output without its line end. Called in order; must not throw. */
   onLine(stream: 'stdout' | 'stderr', line: string): void
-  /** The end, after the last line was delivered. */
+  /** The exit, after the last line was delivered. */
   onExit(exit: ReplicaExit): void
 }
 
@@ -125,19 +123,19 @@ export interface ReplicaExit {
 }
 
 export interface Replica {
-  /** Container id, or the driver's own id of a process. */
+  /** Container id, or the process runtime's own id. */
   id: string
   deployment_id: string
-  /** What started it, for messages. */
+  /** The start command, for messages. */
   command: string
-  /** Where the edge and the health check reach the port that the app was told. */
+  /** Address at which the edge and the health check reach the assigned port. */
   host: string
   port: number
   /** The value of PORT. */
   assigned_port: number
-  /** It is in the network of this machine itself, so that what it listens on decides who reaches it. */
+  /** The replica uses the network of this machine, so the address on which it listens determines who can reach it. */
   is_on_host?: true
-  /** Ports that it listens on by now; empty when not known. */
+  /** Ports on which the replica listens now; empty when unknown. */
   getListeningPorts(): Promise<ListeningPort[]>
   /** Runs the image's own HEALTHCHECK once; absent when it has none. */
   runHealthcheck?(): Promise<HealthcheckResult>
@@ -153,13 +151,13 @@ export interface ListeningPort {
   loopback_only: boolean
   /** EXPOSE in the Dockerfile names it. */
   is_exposed: boolean
-  /** Where the edge may reach it, in the order in which to try. Empty: loopback of a container, or a port that the engine would have to publish. */
+  /** Endpoints for the edge, in the order to try. Empty for a container's loopback address, or for a port that Docker would have to publish. */
   endpoints: Endpoint[]
 }
 
 export interface HealthcheckResult {
   passed: boolean
-  /** The last line that it printed. */
+  /** The last line of the output. */
   output: string
 }
 
@@ -168,39 +166,39 @@ export interface ExistingReplica {
   project_id: string
   deployment_id: string
   running: boolean
-  /** Of a running one. */
+  /** Whether a running replica is frozen. */
   frozen: boolean
   exit: ReplicaExit | null
   adoptable: boolean
-  /** Set by the caller before `adopt`: the time (ms since 1970) of the last line that it has stored; null: it has none. */
+  /** Set by the caller before `adopt`: the time (ms since 1970) of the last stored line; null when there is none. */
   last_line_at: number | null
-  /** Set by the caller before `adopt`: the port that it was last found on, when that is not PORT. */
+  /** Set by the caller before `adopt`: the port on which the app was found before, if it is not PORT. */
   listen_port: number | null
 }
 
-/** What the drivers are made of. The composition root fills it in; nothing here is read from the environment. */
+/** Configuration of the runtimes. The composition root provides it; nothing is read from the environment. */
 export interface RuntimeOptions {
-  /** Names and labels what is ours on this machine. */
+  /** Names and labels the resources of this instance on this machine. */
   instance_id: string
-  /** Absolute. Bundles, caches and toolchains live below it. */
+  /** Absolute. Bundles, caches and toolchains are below it. */
   data_dir: string
   log: Log
   clock?: Clock
-  /** Certificates (PEM) that builds trust besides the public ones. */
+  /** Certificates (PEM) that builds trust in addition to the public ones. */
   ca_file?: string
   /** Registry settings for installs. */
   npmrc_file?: string
-  /** Our own Node binary. */
+  /** The platform's own Node binary. */
   node_path: string
   /** npm's `bin/npm-cli.js`. */
   npm_cli_path: string
-  /** `off`: builds and apps of the process runtime are not confined, whatever the system offers. */
+  /** `off`: builds and apps of the process runtime run without a sandbox. */
   sandbox?: 'auto' | 'off'
-  /** Folders and files that no build and no app may see: the data folder, the home folder, keys. */
+  /** Folders and files hidden from builds and apps: the data folder, the home folder, keys. */
   hidden_paths?: string[]
-  /** PATH for programs that builds may need besides Node (git, python); a sober default when not given. */
+  /** PATH for programs that builds may need besides Node (git, python); has a default. */
   path?: string
-  /** The folder of Windows, for apps. */
+  /** The Windows folder, for apps. */
   system_root?: string
   docker?: DockerOptions
 }
@@ -208,15 +206,15 @@ export interface RuntimeOptions {
 export interface DockerOptions {
   /** DOCKER_HOST. */
   host?: string
-  /** Folder of the docker command's settings; default `{home}/.docker`. */
+  /** The configuration folder of the docker command; default `{home}/.docker`. */
   config_dir?: string
-  /** Home folder of the user; where the sockets of the desktop engines are looked for. */
+  /** The user's home folder, which contains the sockets of desktop engines. */
   home?: string
   /** Replaces the search: addresses such as `unix:///var/run/docker.sock`. */
   candidates?: string[]
 }
 
-/** A build that failed by the source's fault. `line` is the line of the log that says so, when one is known. */
+/** A build that failed because of the source. `line` is the log line that shows the cause, when known. */
 export class BuildFailure extends Error {
   readonly code: FailureCode
   readonly hint: string
@@ -228,7 +226,7 @@ export class BuildFailure extends Error {
   }
 }
 
-/** A command of the project, or its app, ended badly: what it printed may say why. */
+/** A command of the project, or its app, failed; its output may show the cause. */
 export class CommandFailure extends BuildFailure {}
 
 export class StartFailure extends BuildFailure {}

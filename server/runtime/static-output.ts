@@ -6,25 +6,25 @@ import { BuildFailure } from './runtime.ts'
 
 type PathCheck = (path: string) => Promise<boolean>
 
-/** It exports `fetch`, as TanStack Start builds it without Nitro; srvx, which comes with it, listens and serves the files beside it. */
+/** This file exports `fetch`: TanStack Start builds it without Nitro. srvx, a dependency of TanStack Start, listens and serves the static files. */
 const handlerEntry = 'dist/server/server.js'
 
-/** What the build left decides: a server entry is started with node, and the files beside it are its own to serve. */
+/** Chooses by the build output: a server entry is started with node and serves the static files itself. */
 export async function planFromOutput(plan: NodePlan, pathExists: PathCheck, onNote: (line: string) => void): Promise<NodePlan> {
   if (plan.kind !== 'static') return plan
   for (const entry of plan.server_entries) {
     if (!(await pathExists(posix.join(plan.app_directory, entry)))) continue
     const isHandler = entry === handlerEntry
     if (isHandler && !(await pathExists(posix.join(plan.app_directory, 'node_modules/.bin/srvx')))) {
-      // All pages may have been rendered at build time.
+      // All pages may have been prerendered.
       if (await pathExists(posix.join(plan.output_directory, 'index.html'))) continue
       throw new BuildFailure(
         'build_failed',
-        `The build left ${entry}, a handler for requests, and no program that listens.`,
+        `The build output ${entry} is a request handler, but no server that listens on a port.`,
         'Add Nitro to vite.config, or srvx to the dependencies of package.json (npm install srvx), then deploy again.',
       )
     }
-    onNote(`The build left a server: ${entry} is started with ${isHandler ? 'srvx' : 'node'}.`)
+    onNote(`The build output contains a server: ${entry} is started with ${isHandler ? 'srvx' : 'node'}.`)
     const { output_directory: _output, spa_fallback: _fallback, server_entries: _entries, ...common } = plan
     return {
       ...common,
@@ -43,14 +43,14 @@ export async function createMissingOutputFailure(plan: Extract<NodePlan, { kind:
   const found = (await Promise.all(candidates.map(async (path) => ((await pathExists(path)) ? [path] : [])))).flat()
   return new BuildFailure(
     'build_failed',
-    `The build left no folder ${plan.output_directory}, which was to be served.`,
-    `${found.length > 0 ? `These folders are there: ${found.join(', ')}. ` : ''}Check the build command, and where the framework writes its output.`,
+    `The output folder ${plan.output_directory} does not exist after the build.`,
+    `${found.length > 0 ? `Folders found: ${found.join(', ')}. ` : ''}Check the build command and the output folder of the framework.`,
   )
 }
 
 const maxListedFiles = 12
 
-/** Refuses a site whose `/` would be a 404. `directory` holds its files. */
+/** Rejects a site whose `/` would return 404. `directory` contains its files. */
 export async function checkStaticSite(directory: string, plan: Extract<NodePlan, { kind: 'static' }>, onNote: (line: string) => void): Promise<void> {
   const read = async (name: string) => ((await isFileWithin(directory, name)) ? readFile(join(directory, name), 'utf8') : '')
   const rules = parseSiteRules(await read('_redirects'), await read('_headers'))
@@ -65,11 +65,11 @@ export async function checkStaticSite(directory: string, plan: Extract<NodePlan,
   }
   const files = await listFiles(directory, maxListedFiles + 1)
   const fileList = files.slice(0, maxListedFiles).join(', ')
-  const found = files.length === 0 ? 'The folder is empty.' : `Found there: ${fileList}${files.length > maxListedFiles ? ' …' : '.'}`
+  const found = files.length === 0 ? 'The folder is empty.' : `Files found: ${fileList}${files.length > maxListedFiles ? ' …' : '.'}`
   throw new BuildFailure(
     'build_failed',
-    `${plan.output_directory === '.' ? 'The source' : `The folder ${plan.output_directory}`} has no index.html, so the site would answer / with 404. ${found}`,
-    'Check the build command and where it writes its output. An app with a server of its own needs a start script in package.json.',
+    `${plan.output_directory === '.' ? 'The source' : `The folder ${plan.output_directory}`} has no index.html, so / would return 404. ${found}`,
+    'Check the build command and its output folder. An app with its own server needs a start script in package.json.',
   )
 }
 
@@ -78,7 +78,7 @@ async function isFileWithin(directory: string, name: string): Promise<boolean> {
   return real !== undefined && real.startsWith(root + sep) && (await stat(real)).isFile()
 }
 
-/** Paths of the first files of a folder, those at its top before those below it. */
+/** Paths of the first files of a folder, files at the top before files in subfolders. */
 async function listFiles(directory: string, limit: number): Promise<string[]> {
   const files: string[] = []
   const folders = [directory]

@@ -4,7 +4,7 @@ import { BuildFailure } from './runtime.ts'
 
 type FetchErrorCause = 'name' | 'network' | 'certificate' | 'registry'
 
-/** As npm and the engines of Docker say it; the first that fits is taken. */
+/** Error messages of npm and Docker; the first match is used. */
 const causePatterns: [FetchErrorCause, RegExp][] = [
   ['certificate', /x509|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|CERT_\w+|certificate/],
   [
@@ -15,10 +15,10 @@ const causePatterns: [FetchErrorCause, RegExp][] = [
   ['name', /ETARGET|E404|No matching version|manifest unknown|pull access denied|does not exist|not found/],
 ]
 
-/** Why something could not be fetched, by the words of the tool that tried. */
+/** Classifies why a fetch failed, by the error message of the tool. */
 export function classifyFetchError(error: unknown): { cause: FetchErrorCause; words: string } | undefined {
   const text = error instanceof Error ? error.message : String(error)
-  // An image that is not there and one that may not be seen look alike.
+  // A missing image and an image without access have the same error.
   const isUnknownImage = /pull access denied|repository does not exist|insufficient_scope/.test(text)
   for (const [cause, pattern] of causePatterns) {
     const words = pattern.exec(text)?.[0]
@@ -27,7 +27,7 @@ export function classifyFetchError(error: unknown): { cause: FetchErrorCause; wo
   return undefined
 }
 
-/** The version that is closest to the one that was asked for; of two that are as close, the newer. */
+/** The version closest to the requested one; of two equally close versions, the newer. */
 export function findNearestVersion(requested: string, available: string[]): string | undefined {
   const target = coerce(requested)
   if (!target) return undefined
@@ -44,8 +44,8 @@ export function findNearestVersion(requested: string, available: string[]): stri
 }
 
 /**
- * The failure of what could not be fetched, with its cause. `what` is a name with its version, `registry` where it was asked for,
- * `remedy` what follows from the cause: the nearest version that there is, or that is on this machine.
+ * The failure of a fetch, with its cause. `what` is a name with its version, `registry` the registry that was used, `remedy` a hint for this cause:
+ * the nearest version that exists or that is on this machine.
  */
 export function createUnavailableFailure(
   code: FailureCode,
@@ -53,18 +53,18 @@ export function createUnavailableFailure(
 ): BuildFailure {
   const found = classifyFetchError(error)
   const [message, hint] = {
-    name: [`${subject} does not exist in ${registry}, or may not be seen without signing in.`, 'Check the name and the version.'],
+    name: [`${subject} does not exist in ${registry}, or requires signing in.`, 'Check the name and the version.'],
     network: [
       `${subject} is not on this machine, and ${registry} could not be reached (${found?.words}).`,
       'Check the network and the proxy, then deploy again.',
     ],
     certificate: [
       `${subject} is not on this machine, and the certificate of ${registry} is not trusted (${found?.words}).`,
-      'If your network has an authority of its own, start Homeport, and Docker, with its certificate.',
+      'If your network uses its own certificate authority, configure Homeport and Docker with its certificate.',
     ],
     registry: [
-      `${subject} is not on this machine, and ${registry} refused to hand it out (${found?.words}).`,
-      'Sign in to it, or try again later if it limits the rate.',
+      `${subject} is not on this machine, and ${registry} denied access (${found?.words}).`,
+      'Sign in to the registry, or try again later if you reached a rate limit.',
     ],
     unknown: [`${subject} could not be fetched from ${registry}.`, 'Check that this version exists and that the registry can be reached.'],
   }[found?.cause ?? 'unknown'] as [string, string]

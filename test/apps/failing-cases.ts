@@ -7,7 +7,7 @@ export const failingCases: readonly TestCase[] = [
     name: 'unrecognised-failure',
     base: 'koa',
     files: { 'package.json': koaPackage({ scripts: { build: 'echo step 1 ok && echo step 2 ok && exit 3' } }) },
-    fails: { message: '`npm run build` ended with exit code 3 after N s.', hint: 'Run the same command on your machine in a fresh checkout to see it fail. Last output:\n> homeport-test-koa@1.0.0 build\n> echo step 1 ok && echo step 2 ok && exit 3\nstep 1 ok\nstep 2 ok' },
+    fails: { message: '`npm run build` ended with exit code 3 after N s.', hint: 'Run the same command in a fresh checkout on your machine to reproduce the error. Last output:\n> homeport-test-koa@1.0.0 build\n> echo step 1 ok && echo step 2 ok && exit 3\nstep 1 ok\nstep 2 ok' },
   },
   {
     name: 'ends-at-start',
@@ -22,9 +22,9 @@ export const failingCases: readonly TestCase[] = [
       'vite.config.ts':
         "import { defineConfig } from 'vite'\nexport default defineConfig({ build: { lib: { entry: 'src/App.tsx', formats: ['es'], fileName: 'library' } } })\n",
     },
-    fails: { message: 'The folder dist has no index.html, so the site would answer / with 404. Found there: library.js.', hint: 'Check the build command and where it writes its output. An app with a server of its own needs a start script in package.json.' },
+    fails: { message: 'The folder dist has no index.html, so / would return 404. Files found: library.js.', hint: 'Check the build command and its output folder. An app with its own server needs a start script in package.json.' },
   },
-  { name: 'unknown-node-version', base: 'koa', runtimes: ['process'], files: { '.nvmrc': '22.11.99\n' }, fails: { message: 'Node 22.11.99 does not exist in the npm registry, or may not be seen without signing in.', hint: 'Check the name and the version. The nearest version available is 22.11.0.' } },
+  { name: 'unknown-node-version', base: 'koa', runtimes: ['process'], files: { '.nvmrc': '22.11.99\n' }, fails: { message: 'Node 22.11.99 does not exist in the npm registry, or requires signing in.', hint: 'Check the name and the version. The nearest version available is 22.11.0.' } },
   { name: 'unknown-node-image', base: 'koa', runtimes: ['docker'], files: { '.nvmrc': '99\n' }, fails: {
       docker: [
         {
@@ -32,7 +32,7 @@ export const failingCases: readonly TestCase[] = [
           hint: 'Check the network and the proxy, then deploy again. The nearest version on this machine is 24: set the Node version to it.',
         },
         {
-          message: 'The base image node:99-bookworm-slim for Node 99 does not exist in the Docker registry, or may not be seen without signing in.',
+          message: 'The base image node:99-bookworm-slim for Node 99 does not exist in the Docker registry, or requires signing in.',
           hint: 'Check the name and the version. The nearest version on this machine is 24: set the Node version to it.',
         },
       ],
@@ -49,7 +49,7 @@ export const failingCases: readonly TestCase[] = [
           hint: 'Check the network and the proxy, then deploy again. This machine has node:24-bookworm-slim.',
         },
         {
-          message: 'Dockerfile, line 2: the base image node:99-bookworm-slim does not exist in its registry, or may not be seen without signing in.',
+          message: 'Dockerfile, line 2: the base image node:99-bookworm-slim does not exist in its registry, or requires signing in.',
           hint: 'Check the name and the version. This machine has node:24-bookworm-slim.',
         },
       ],
@@ -60,23 +60,23 @@ export const failingCases: readonly TestCase[] = [
     base: 'koa',
     runtimes: ['docker'],
     files: { Dockerfile: 'FROM node:24-bookworm-slim\nWORKDIR /app\nCOPY . .\n\nRUN echo building && \\\n    exit 6\nCMD ["node", "index.js"]\n' },
-    fails: { message: 'Dockerfile, line 5: the step ended with exit code 6.', hint: 'Correct that step. Last output:\nbuilding' },
+    fails: { message: 'Dockerfile, line 5: the step ended with exit code 6.', hint: 'Fix that step. Last output:\nbuilding' },
   },
   {
     name: 'dockerfile-unknown-instruction',
     base: 'koa',
     runtimes: ['docker'],
     files: { Dockerfile: 'FROM node:24-bookworm-slim\nWORKDIR /app\nCOPPY . .\nCMD ["node", "index.js"]\n' },
-    fails: { message: 'Dockerfile, line 3: unknown instruction: COPPY.', hint: 'Correct the Dockerfile; `docker build` on your machine says the same.' },
+    fails: { message: 'Dockerfile, line 3: unknown instruction: COPPY.', hint: 'Fix the Dockerfile. Run `docker build` on your machine to reproduce the error.' },
   },
   {
     name: 'dockerfile-missing-file',
     base: 'koa',
     runtimes: ['docker'],
     files: { Dockerfile: 'FROM node:24-bookworm-slim\nWORKDIR /app\nCOPY package.json yarn.lock ./\nCMD ["node", "index.js"]\n' },
-    fails: { message: 'Dockerfile, line 3: yarn.lock is not in the source, or .dockerignore excludes it.', hint: 'Correct the path, or commit the file.' },
+    fails: { message: 'Dockerfile, line 3: yarn.lock is not in the source, or .dockerignore excludes it.', hint: 'Fix the path, or commit the file.' },
   },
-  { name: 'dockerfile-without-docker', base: 'dockerfile', runtimes: ['process'], fails: { message: 'This project builds from a Dockerfile, and no Docker engine answers.', hint: 'Install Docker and start it, then deploy again; or remove the Dockerfile to have the framework detected.' } },
+  { name: 'dockerfile-without-docker', base: 'dockerfile', runtimes: ['process'], fails: { message: 'This project builds from a Dockerfile, but Docker is not available.', hint: 'Install and start Docker, then deploy again. To use framework detection instead, remove the Dockerfile.' } },
   {
     name: 'bun-missing',
     base: 'koa',

@@ -176,7 +176,7 @@ export const liveCases: readonly TestCase[] = [
     base: 'koa',
     runtimes: ['docker'],
     files: { '.nvmrc': '22.11.99\n', 'index.js': koaServer('process.version') },
-    logs: 'node:22.11.99-bookworm-slim could not be fetched; node:22-bookworm-slim, which is here, is used instead.',
+    logs: 'node:22.11.99-bookworm-slim could not be pulled; using node:22-bookworm-slim from this machine instead.',
     answers: [{ path: '/', contains: 'v22.' }],
   },
 ]

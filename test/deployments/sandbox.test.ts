@@ -90,7 +90,10 @@ describe.skipIf(!requires('bubblewrap').ok)('with bubblewrap', () => {
 
   test('the doctor says what confines them', async () => {
     const { checks } = (await platform.api<{ checks: { name: string }[] }>('GET', '/instance/doctor?quick=true')).body
-    expect(checks.find(({ name }) => name === 'sandbox')).toMatchObject({ status: 'ok', message: expect.stringContaining('confined by bubblewrap') })
+    expect(checks.find(({ name }) => name === 'sandbox')).toMatchObject({
+      status: 'ok',
+      message: expect.stringContaining('sandboxed with bubblewrap'),
+    })
   })
 })
 

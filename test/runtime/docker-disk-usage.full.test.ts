@@ -210,6 +210,6 @@ describe.skipIf(!requires('docker').ok)('what an engine holds of ours', () => {
 
   test('without an engine there is an error, and no answer that nothing is there', async () => {
     const options = { ...engine.options, docker: { candidates: ['unix:///nowhere/docker.sock'] } }
-    await expect(createDockerDisk(createDockerEngine(options), { now: Date.now }).measure(needs)).rejects.toThrow('No Docker engine answers')
+    await expect(createDockerDisk(createDockerEngine(options), { now: Date.now }).measure(needs)).rejects.toThrow('Docker is not available')
   })
 })

@@ -186,12 +186,12 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       await expect(build('# mine\nFROM node:4711-bookworm-slim\n')).rejects.toMatchObject({
         code: 'build_failed',
         message: expect.stringMatching(
-          /^Dockerfile, line 2: the base image node:4711-bookworm-slim .*(?:does not exist|could not be reached|refused)/,
+          /^Dockerfile, line 2: the base image node:4711-bookworm-slim .*(?:does not exist|could not be reached|denied access)/,
         ),
         hint: expect.stringMatching(/This machine has node:24-bookworm-slim\.$/),
       })
       await expect(suite.build({ files: { a: 'b' }, plan: serverPlan({ node_version: '4711' }) })).rejects.toMatchObject({
-        message: expect.stringMatching(/for Node 4711 .*(?:does not exist|could not be reached|refused)/),
+        message: expect.stringMatching(/for Node 4711 .*(?:does not exist|could not be reached|denied access)/),
         hint: expect.stringContaining('The nearest version on this machine is 24'),
       })
     })

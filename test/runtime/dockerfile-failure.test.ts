@@ -48,7 +48,7 @@ test.each([
     'could not be reached (no such host)',
   ],
   ['failed to do request: Head "https://registry.example/v2/node": dial tcp: connect: connection refused', 'node:99', 'could not be reached'],
-  ['toomanyrequests: You have reached your pull rate limit', 'node:99', 'refused to hand it out'],
+  ['toomanyrequests: You have reached your pull rate limit', 'node:99', 'denied access'],
 ])('a base image that cannot be had: %s', (message, image, words) => {
   const from = `# a comment\nFROM --platform=linux/amd64 ${image} AS build\nRUN true\nFROM build\n`
   const failure = explainDockerfileFailure({ name: 'Dockerfile', text: from, built: from }, message, 512)

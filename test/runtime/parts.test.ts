@@ -246,7 +246,7 @@ describe('what the engine says of a build', () => {
       answer.write(event({ stream: step }))
       await until(() => lines.includes(step.trim()) || undefined, { what: 'the line of the step' })
     }
-    const failed = expect(reading).rejects.toThrow('The builder went silent.')
+    const failed = expect(reading).rejects.toThrow('The builder stopped sending output.')
     await clock.advance(30 * 60_000)
     await failed
   })
@@ -288,7 +288,7 @@ describe('where an engine is looked for', () => {
       const given_up = connectToDocker([address], clock)
       await waits(4)
       await clock.advance(5_000)
-      expect(await given_up).toEqual({ tried: [{ address, reason: 'No answer within 5000 ms.' }] })
+      expect(await given_up).toEqual({ tried: [{ address, reason: 'No response within 5000 ms.' }] })
     } finally {
       engine.close()
       engine.closeAllConnections()

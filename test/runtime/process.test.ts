@@ -118,7 +118,7 @@ describe('process runtime', () => {
       expect(log.lines.filter((line) => line.endsWith(':1'))).toHaveLength(2)
     }
     expect(registry.downloads).toEqual(['pnpm'])
-    const unknown = { code: 'install_failed', message: 'Node 4711 does not exist in the npm registry, or may not be seen without signing in.' }
+    const unknown = { code: 'install_failed', message: 'Node 4711 does not exist in the npm registry, or requires signing in.' }
     await expect(build({ node_version: '4711' })).rejects.toMatchObject(unknown)
     await expect(build({ package_manager: { name: 'pnpm', version: '8.1.0' } })).rejects.toMatchObject({
       hint: expect.stringMatching(/ is 9\.9\.9\.$/),

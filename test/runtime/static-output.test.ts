@@ -36,17 +36,17 @@ describe('a site whose / answers', () => {
 describe('a site whose / would be a 404', () => {
   test.each([
     [{}, 'The folder is empty.'],
-    [{ 'client/app.js': '', 'a.html': '' }, 'Found there: a.html, client/app.js.'],
-    [{ '404.html': '', _redirects: '/* /404.html 404' }, 'Found there: 404.html, _redirects.'],
-    [{ _redirects: '/* /nothing 200' }, 'Found there: _redirects.'],
+    [{ 'client/app.js': '', 'a.html': '' }, 'Files found: a.html, client/app.js.'],
+    [{ '404.html': '', _redirects: '/* /404.html 404' }, 'Files found: 404.html, _redirects.'],
+    [{ _redirects: '/* /nothing 200' }, 'Files found: _redirects.'],
     [
       Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`${n + 10}.js`, ''])),
-      'Found there: 10.js, 11.js, 12.js, 13.js, 14.js, 15.js, 16.js, 17.js, 18.js, 19.js, 20.js, 21.js …',
+      'Files found: 10.js, 11.js, 12.js, 13.js, 14.js, 15.js, 16.js, 17.js, 18.js, 19.js, 20.js, 21.js …',
     ],
   ])('%j', async (files: Record<string, string>, found) => {
     await expect(check(files)).rejects.toMatchObject({
       code: 'build_failed',
-      message: expect.stringContaining(`dist has no index.html, so the site would answer / with 404. ${found}`),
+      message: expect.stringContaining(`dist has no index.html, so / would return 404. ${found}`),
     })
   })
 })

@@ -44,7 +44,7 @@ export function buildTests(suite: SuiteContext): void {
     })
     const builds = await Promise.all([1, 2].map(() => build({ files, plan, project_id })))
     expect(builds.filter(({ log }) => log.lines.includes('really installed'))).toHaveLength(1)
-    expect(builds.filter(({ log }) => /from the cache/.test(log.lines.join('\n')))).toHaveLength(1)
+    expect(builds.filter(({ log }) => /Using cached dependencies/.test(log.lines.join('\n')))).toHaveLength(1)
     for (const built of builds) {
       expect(built.log.steps).toEqual(['install', 'build'])
       expect(await printed(built)).toEqual(['from lib, built from lib'])
@@ -122,7 +122,7 @@ export function buildTests(suite: SuiteContext): void {
         name: 'no index.html',
         plan: staticPlan({ build_command: 'mkdir -p dist/client && echo 1 > dist/client/app.js', output_directory: 'dist' }),
         code: 'build_failed',
-        words: /dist has no index\.html.*Found there: client\/app\.js\./,
+        words: /dist has no index\.html.*Files found: client\/app\.js\./,
       },
       { name: 'no output', plan: staticPlan({ build_command: 'true', output_directory: 'dist' }), code: 'build_failed', words: /dist/ },
     ] as const)('$name', async ({ plan, code, words }) => {

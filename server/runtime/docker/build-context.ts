@@ -8,27 +8,27 @@ import { BuildFailure } from '../runtime.ts'
 
 export interface BuildContextOptions {
   folder: string
-  /** Where the files lie in the archive, such as `app`. */
+  /** Folder of the files in the archive, such as `app`. */
   prefix: string
-  /** Paths relative to `folder`, with slashes; a folder that is refused is not entered. */
+  /** Paths are relative to `folder`, with slashes; a rejected folder is not entered. */
   accepts(path: string, isFolder: boolean): boolean
-  /** Only these files instead of all. */
+  /** Only these files instead of all files. */
   only_files?: string[]
-  /** An empty folder elsewhere that belongs to the owner, such as `opt/homeport`. */
+  /** An additional empty folder that belongs to the owner, such as `opt/homeport`. */
   extra_folder?: string
-  /** Files that are not in the folder: path and text. */
+  /** Additional files: path and text. */
   extra_files?: Record<string, string>
-  /** Owner of everything in the archive. */
+  /** Owner of all entries in the archive. */
   owner: number
   signal: AbortSignal
 }
 
-/** Files up to this size are read at once; more would only cost calls. */
+/** Files up to this size are read with a single call. */
 const smallFile_bytes = 64 * 1024
 
 /**
- * A source folder as a tar stream, never held in memory as a whole. Links that would leave the folder are refused; devices
- * and sockets are left out. Modes keep their x bit and lose set-uid.
+ * A source folder as a tar stream, never buffered as a whole. Links that leave the folder are rejected; devices and sockets are omitted. Modes keep
+ * the executable bit and lose set-uid.
  */
 export function packFolder(options: BuildContextOptions): Readable {
   const pack = createPack()
@@ -82,7 +82,7 @@ async function writeEntries(pack: Pack, options: BuildContextOptions): Promise<v
   await visit('')
 }
 
-/** Times are left out: an unchanged file then is an unchanged entry, whenever it was fetched. */
+/** Times are omitted, so that an unchanged file is an unchanged entry. */
 const epoch = new Date(0)
 
 async function addEntry(pack: Pack, options: BuildContextOptions, path: string): Promise<void> {
@@ -102,18 +102,18 @@ async function addEntry(pack: Pack, options: BuildContextOptions, path: string):
       throw new BuildFailure(
         'build_failed',
         `The link ${path} leaves the source folder.`,
-        'Replace it by a copy, or by a relative link within the project.',
+        'Replace it with a copy, or with a relative link inside the project.',
       )
     pack.entry({ ...entry, type: 'symlink', linkname: target })
   } else if (stats.isFile() && stats.size <= smallFile_bytes) {
     const data = await readFile(absolute)
-    // Waits until the reader has taken it, else a large tree would pile up in memory.
+    // Waits until the reader has consumed the entry, so that a large tree is not buffered in memory.
     await new Promise<void>((done, fail) => {
       pack.entry({ ...entry, type: 'file', size: data.length }, data, (error) => (error ? fail(error) : done()))
     })
   } else if (stats.isFile()) {
     const file = pack.entry({ ...entry, type: 'file', size: stats.size })
-    // A file that grows while it is read must not break the archive.
+    // The read ends at the recorded size, because a file that grows would break the archive.
     await pipeline(createReadStream(absolute, { end: stats.size - 1 }), file, { signal: options.signal })
   }
 }

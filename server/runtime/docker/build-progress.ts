@@ -5,7 +5,7 @@ import { decodeBuildKitStatus } from './buildkit-status.ts'
 import { explainDockerfileFailure, type PreparedDockerfile } from './dockerfile-failure.ts'
 import { createLineSplitter, type LineSplitter } from '../line-splitter.ts'
 
-/** One line of the answer to a build. */
+/** One line of the response to a build. */
 interface BuildEvent {
   stream?: string
   error?: string
@@ -14,10 +14,13 @@ interface BuildEvent {
   aux?: unknown
 }
 
-/** A build that says nothing and does not end for so long is taken for lost. The deployment's own time limit is shorter as a rule. */
+/** A build without output for this time is treated as lost. The time limit of the deployment is usually shorter. */
 const maxSilence_ms = 30 * 60_000
 
-/** Writes a build's answer into the log until it ends; throws `BuildFailure` when the build failed (which comes as an event, not as a status). */
+/**
+ * Writes the response of a build to the log until it ends; throws `BuildFailure` when the build failed, which Docker reports as an event, not as a
+ * status.
+ */
 export async function streamBuildOutput(
   response: Readable,
   log: BuildLog,
@@ -29,7 +32,7 @@ export async function streamBuildOutput(
   let failure: string | undefined
   const classicOutput = createLineSplitter((line) => log.line('build', 'stdout', line))
   const buildKitLog = createBuildKitLog(log)
-  // One event may hold a long piece of output in base64.
+  // One event may contain a long piece of output in base64.
   const events = createLineSplitter(
     (line) => {
       const event = parseEvent(line)
@@ -42,7 +45,7 @@ export async function streamBuildOutput(
     16 * 1024 * 1024,
   )
   await new Promise<void>((resolve, reject) => {
-    const startSilenceTimer = () => clock.setTimeout(() => response.destroy(new Error('The builder went silent.')), maxSilence_ms)
+    const startSilenceTimer = () => clock.setTimeout(() => response.destroy(new Error('The builder stopped sending output.')), maxSilence_ms)
     let silenceTimer = startSilenceTimer()
     const abort = () => void response.destroy()
     signal.addEventListener('abort', abort, { once: true })
@@ -62,12 +65,12 @@ export async function streamBuildOutput(
   events.end()
   classicOutput.end()
   buildKitLog.end()
-  // The end of a step is in its own lines; what the engine itself says is told nowhere else.
+  // The output of the step shows its failure; other errors of Docker are only in this event.
   if (failure && !/exit code:|non-zero code:/.test(failure)) log.line('build', 'stderr', stripMounts(failure))
   if (failure) throw explainDockerfileFailure(file, stripMounts(failure), memory_mb)
 }
 
-/** BuildKit runs steps side by side: each has its own lines. */
+/** BuildKit runs steps in parallel; lines are collected per step. */
 function createBuildKitLog(log: BuildLog) {
   const seen = new Set<string>()
   const splitters = new Map<string, LineSplitter>()
@@ -94,7 +97,7 @@ function createBuildKitLog(log: BuildLog) {
   }
 }
 
-/** The log shows the user's instruction, not what we put into it. */
+/** The log shows the user's instruction without the mounts that Homeport adds. */
 const stripMounts = (name: string): string => name.replace(/ --mount=type=bind,from=homeport-\S+target=\/dev\/shm\/homeport\/\S+/g, '')
 
 function parseEvent(line: string): BuildEvent | undefined {

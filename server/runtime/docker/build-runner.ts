@@ -9,23 +9,23 @@ export const imageUserId = 1000
 export const appRoot = '/app'
 /** On the project's cache volume. */
 export const cacheFolder = '/home/node/.homeport-kept'
-/** Package managers that the base image lacks; part of the image, as apps may be started by them. */
+/** Package managers that the base image does not have. They are part of the image because apps may be started with them. */
 export const toolsFolder = '/opt/homeport'
-/** In memory in every container, whatever the engine; so that not even an empty folder is left in a layer. */
+/** A memory file system in every container, so that not even an empty folder is left in a layer. */
 const secretFolder = '/dev/shm/homeport'
 
-/** What a build container is told on its standard input, as one line of JSON. */
+/** The instructions for a build container: one line of JSON on its standard input. */
 export interface BuildInstructions {
-  /** Written to a folder that lives in memory and never becomes a layer. */
+  /** Written to a folder in memory; never part of a layer. */
   files: Record<string, string>
-  /** Folders that outlive a build: copied in before and kept after; `from` lies on the project's cache volume. */
+  /** Folders that outlive a build: copied in before and saved after; `from` is on the project's cache volume. */
   kept: { from: string; to: string }[]
   steps: { file: string; args: string[]; cwd: string; env: Record<string, string> }[]
 }
 
 /**
- * The program that carries it out. Variables reach the steps over standard input alone: nothing of them is in the
- * container's settings, in an argument, in a file of a layer or in a history. CommonJS for old versions of Node.
+ * The program that runs the instructions. Variables reach the steps only through standard input, so they are not in the container's settings,
+ * arguments, layers or history. CommonJS for old versions of Node.
  */
 export const buildRunnerScript = `
 const { spawn, spawnSync } = require('child_process')
@@ -82,7 +82,7 @@ export const createShellStep = (command: string, cwd: string, env: Record<string
   env,
 })
 
-/** Installs the package manager, when it is not the image's own npm. */
+/** Installs the package manager, unless it is the npm of the image. */
 export function createPackageManagerSteps(plan: NodePlan): Omit<BuildStep, 'env'>[] {
   const manager = plan.package_manager
   if (!manager || (manager.name === 'npm' && manager.version === null)) return []
@@ -93,7 +93,7 @@ export function createPackageManagerSteps(plan: NodePlan): Omit<BuildStep, 'env'
   return [{ file: 'npm', args, cwd: appRoot }]
 }
 
-/** Where programs are found, in builds and in the image that results. */
+/** The PATH of builds and of the resulting image. */
 export const createSearchPath = (plan: NodePlan): string =>
   [
     posix.join(appRoot, plan.app_directory, 'node_modules/.bin'),
@@ -121,7 +121,7 @@ export function createBuildEnvironment(
     ...(ca_file ? { NODE_EXTRA_CA_CERTS: `${secretFolder}/ca.crt` } : {}),
     ...(npmrc_file ? { npm_config_userconfig: `${secretFolder}/npmrc` } : {}),
     ...request.variables,
-    // Build tools are among the development dependencies, which NODE_ENV=production would leave out of an install.
+    // Build tools are development dependencies, which an install with NODE_ENV=production would omit.
     NODE_ENV: step === 'install' ? 'development' : (request.variables.NODE_ENV ?? 'production'),
     PATH: createSearchPath(plan),
   }

@@ -1,12 +1,12 @@
-/** One message of a BuildKit build (`moby.buildkit.v1.StatusResponse`), as far as a log needs it. */
+/** The fields of a BuildKit status message (`moby.buildkit.v1.StatusResponse`) that a log needs. */
 export interface BuildKitStatus {
   steps: { digest: string; name: string; cached: boolean; started: boolean; completed: boolean; error: string }[]
   logs: { step: string; stream: 'stdout' | 'stderr'; data: Buffer }[]
 }
 
 /**
- * The engine sends these as protobuf in base64, which dockerode leaves as they are. Fields: StatusResponse 1 vertexes,
- * 3 logs; Vertex 1 digest, 3 name, 4 cached, 5 started, 6 completed, 7 error; VertexLog 1 vertex, 3 stream, 4 msg.
+ * Decodes the messages, which Docker sends as protobuf in base64 and dockerode does not decode. Fields: StatusResponse 1 vertexes, 3 logs; Vertex 1
+ * digest, 3 name, 4 cached, 5 started, 6 completed, 7 error; VertexLog 1 vertex, 3 stream, 4 msg.
  */
 export function decodeBuildKitStatus(base64: string): BuildKitStatus {
   const status: BuildKitStatus = { steps: [], logs: [] }
@@ -37,9 +37,9 @@ export function decodeBuildKitStatus(base64: string): BuildKitStatus {
 
 interface ProtobufField {
   number: number
-  /** Of a number field. */
+  /** Value of a number field. */
   value: number
-  /** Of a field with a length. */
+  /** Content of a length-delimited field. */
   bytes: Buffer
 }
 
@@ -51,7 +51,7 @@ function* decodeFields(data: Buffer): Generator<ProtobufField> {
     let value = 0
     for (let shift = 0; at < data.length; shift += 7) {
       const byte = data[at++]!
-      // Beyond 32 bits only times are sent, of which we only see that they are there.
+      // Only times exceed 32 bits, and only their presence is used.
       value += (byte & 0x7f) * 2 ** shift
       if (byte < 0x80) break
     }

@@ -9,18 +9,18 @@ import type { DockerOptions } from '../runtime.ts'
 
 export interface DockerConnection {
   docker: Docker
-  /** For people: without a password. */
+  /** For display: without a password. */
   address: string
-  /** As it was tried. */
+  /** The address as it was tried. */
   candidate: string
   version: string
-  /** `2` when the engine itself prefers BuildKit. */
+  /** `2` when the engine prefers BuildKit. */
   builder: '1' | '2'
-  /** Containers' own addresses can be reached from here: a Linux engine on this very machine, not rootless, not in a virtual machine. */
+  /** Whether container addresses can be reached from here: a Linux engine on this machine, not rootless and not in a virtual machine. */
   hasDirectNetwork: boolean
 }
 
-/** Addresses to try, in order: what the user said, what the docker command uses, then where the known engines listen. */
+/** Addresses to try, in order: the user's setting, the docker command's context, then the default sockets of known engines. */
 export async function findDockerAddresses(options: DockerOptions = {}): Promise<string[]> {
   if (options.candidates) return options.candidates
   const home = options.home ?? homedir()
@@ -45,7 +45,7 @@ export async function findDockerAddresses(options: DockerOptions = {}): Promise<
   return [...new Set([options.host, context, ...usualAddresses].filter((address): address is string => Boolean(address)))]
 }
 
-/** The endpoint of the docker command's current context; undefined when it is the default one. */
+/** The endpoint of the docker command's current context; undefined for the default context. */
 async function readCurrentContext(configDirectory: string): Promise<string | undefined> {
   try {
     const { currentContext: name } = JSON.parse(await readFile(join(configDirectory, 'config.json'), 'utf8')) as { currentContext?: string }
@@ -60,15 +60,15 @@ async function readCurrentContext(configDirectory: string): Promise<string | und
   }
 }
 
-/** An engine on a busy machine is slow to answer, and no reason to run apps without it. */
+/** On a busy machine Docker responds slowly; a slow response is no reason to use the process runtime. */
 const connectTimeout_ms = 5_000
 
-/** The first engine that answers a ping, or the reasons why none does. */
+/** Connects to the first engine that responds to a ping; otherwise returns the reasons. */
 export async function connectToDocker(
   candidates: string[],
   clock: Clock = systemClock,
 ): Promise<DockerConnection | { tried: { address: string; reason: string }[] }> {
-  // Loaded when first needed: it takes a tenth of a second and 13 MB.
+  // Loaded at first use, because loading takes 100 ms and 13 MB.
   const Dockerode = await loadDockerode()
   const attempts = []
   for (const address of candidates) {
@@ -113,10 +113,10 @@ function parseAddress(address: string): Docker.DockerOptions {
 
 const redactPassword = (address: string): string => address.replace(/\/\/[^/@]*@/, '//')
 
-/** Rejects when there is no result after `ms` milliseconds: of real time by default, because the engine is an outside program. */
+/** Rejects when there is no result after `ms` milliseconds of real time, because the engine is an external program. */
 export function rejectAfter<T>(ms: number, promise: Promise<T>, clock: Clock = systemClock): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = clock.setTimeout(() => reject(new Error(`No answer within ${ms} ms.`)), ms)
+    const timer = clock.setTimeout(() => reject(new Error(`No response within ${ms} ms.`)), ms)
     promise.then(resolve, reject).finally(() => timer.cancel())
   })
 }

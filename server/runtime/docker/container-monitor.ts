@@ -9,26 +9,26 @@ import { createLineSplitter } from '../line-splitter.ts'
 import type { ReplicaExit, ReplicaObserver } from '../runtime.ts'
 
 export interface ContainerMonitor {
-  /** Call it once the container runs: from then on its end is waited for. */
+  /** Must be called once the container runs; from then on the monitor waits for its end. */
   notifyStarted(): void
-  /** Settles when the end was reported. */
+  /** Resolves once the end was reported. */
   ended: Promise<void>
-  /** Stops following; the container lives on. */
+  /** Stops monitoring; the container continues. */
   close(): void
 }
 
 interface ContainerObserver extends ReplicaObserver {
-  /** Whether it is meant to be paused; one that somebody else paused goes on. */
+  /** Whether the container should be paused; a container that another program paused is resumed. */
   shouldBePaused(): boolean
 }
 
-/** How long an end may go unnoticed when the engine forgets to tell it. */
+/** The longest time an end goes unnoticed when Docker sends no event. */
 const checkInterval_ms = 10_000
 
 /**
- * Follows the output of a container to its very end and reports that once. From its start: attached before it runs, and read
- * in full after its end, as either alone loses lines now and then. After a crash of ours (`since_ms`): from the engine's log.
- * When the engine goes away the end is looked for again, with back-off, until it answers.
+ * Follows the output of a container to its end and reports the end once. A new container is attached before its start and its log is read in full
+ * after its end, because each of the two sometimes loses lines. After a crash of the platform (`since_ms`), the log is read from there. When Docker
+ * is not available, the monitor retries with back-off.
  */
 export async function monitorContainer(
   engine: DockerEngine,
@@ -42,13 +42,13 @@ export async function monitorContainer(
   const getContainer = async () => (await engine.connection()).docker.getContainer(id)
   let live: Readable | undefined
 
-  /** Hands a stream on and resolves when it ends, breaks or is closed. */
+  /** Forwards a stream and resolves when it ends, breaks or is closed. */
   const read = (stream: Readable, write: (chunk: Buffer) => void): Promise<void> => {
     live = stream
     stream.on('data', write)
     return waitForStreamEnd(stream).then(() => streamEnded.resolve())
   }
-  /** Resolved when a reading ends: then it is worth a look whether the container has. */
+  /** Resolves when a stream ends, which may mean that the container has ended. */
   let streamEnded = Promise.withResolvers<void>()
 
   const attached =
@@ -56,20 +56,20 @@ export async function monitorContainer(
       ? read(toReadable(await (await getContainer()).attach({ stream: true, stdout: true, stderr: true })), output.createLiveReader().write)
       : undefined
 
-  /** The output from the engine's log: what is there and what comes, to the end of the container. */
+  /** Reads existing and new output from the log until the container ends. */
   const readLog = async () => {
     const container = await getContainer()
     await read(toReadable(await container.logs({ follow: true, stdout: true, stderr: true })), output.createFullReader().write)
   }
 
-  /** For one that is adopted: the log with its times, as far as it is newer than `after`. The answer is the time of the last line. */
+  /** For an adopted container: reads log lines with timestamps newer than `after`. Returns the time of the last line. */
   const readSince = async (after: string): Promise<string> => {
     const container = await getContainer()
     const options = { follow: true as const, stdout: true, stderr: true, timestamps: true, since: Date.parse(after) / 1_000 }
     let newest = after
     const createTimestampStripper = (name: 'stdout' | 'stderr') =>
       createLineSplitter((line) => {
-        // RFC 3339 with nine digits: their order is that of the text.
+        // RFC 3339 with nine digits, which sorts as text.
         const time = line.slice(0, line.indexOf(' '))
         if (time <= after) return
         if (time > newest) newest = time
@@ -87,7 +87,7 @@ export async function monitorContainer(
   const exited = Promise.withResolvers<void>()
   let hasExited = false
 
-  /** All output, up to a full reading that began after the end: one that breaks off looks the same as one that is complete. */
+  /** Reads all output, ending with a full read that started after the end, because a truncated read looks like a complete one. */
   const readAll = async () => {
     let after = typeof since_ms === 'number' ? new Date(since_ms).toISOString() : ''
     await attached
@@ -112,7 +112,7 @@ export async function monitorContainer(
       try {
         const { docker } = await engine.connection()
         const container = docker.getContainer(id)
-        // A wait that was answered with a head and then cut off never settles; so it is not relied upon.
+        // A wait whose response is cut off after its head never settles, so there is also a periodic check.
         const waiting = container.wait({ abortSignal: AbortSignal.any([closing.signal, attempt.signal]) })
         await Promise.race([waiting, streamEnded.promise, pause(checkInterval_ms)])
         streamEnded = Promise.withResolvers()
@@ -122,7 +122,7 @@ export async function monitorContainer(
         if (State.Paused && !observer.shouldBePaused()) await container.unpause().catch(() => {})
         pause_ms = 125
       } catch (error) {
-        // Removed behind our back: that is an end too.
+        // The container was removed by another program, which counts as an end.
         if (getStatusCode(error) === 404) return createReplicaExit(null, 'SIGKILL', false)
         if (closing.signal.aborted) break
         if (isConnectionError(error)) engine.forgetConnection()
@@ -140,11 +140,11 @@ export async function monitorContainer(
     hasExited = true
     exited.resolve()
     if (exit) {
-      // Its own log ends by itself; a stream that was lost on the way must not keep the end from being told. Reading takes real time.
+      // The log ends by itself; a lost stream must not delay the report of the end. Reading takes real time.
       await Promise.race([reading, pause(10_000, systemClock)])
       live?.destroy()
       output.end()
-      // An ended container is never started again: a restart makes a new one.
+      // An ended container is never started again, because a restart creates a new one.
       await getContainer()
         .then((container) => (closing.signal.aborted ? undefined : removeContainer(container)))
         .catch(() => {})

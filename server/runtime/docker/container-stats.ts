@@ -7,12 +7,12 @@ interface StatsSample {
   cpu_percent: number
 }
 
-/** Too short a time to divide by: the answer is that of before. */
+/** Below this interval the previous result is returned. */
 const minimumInterval_ms = 100
 
 /**
- * What a container uses. One look at its counters: an engine that has to compare two of its own takes a second or two (old
- * ones take one all the same). Compared with our last look, or with its start, when it had used nothing.
+ * Resource use of a container from a single sample of its counters, because Docker takes one to two seconds to compare two samples itself. The
+ * sample is compared with the previous one, or with zero at the container's start.
  */
 export function createContainerStats(engine: DockerEngine): {
   read(replicaId: string): Promise<{ cpu_percent: number; memory_mb: number } | null>
@@ -32,7 +32,7 @@ export function createContainerStats(engine: DockerEngine): {
       const before = samples.get(replicaId) ?? (await createStartSample(container))
       const now = createSample(stats, before)
       samples.set(replicaId, now)
-      // What the kernel can take back at once is no need of the app.
+      // Memory that the kernel can reclaim is not counted.
       const cache = stats.memory_stats.stats?.total_inactive_file ?? stats.memory_stats.stats?.inactive_file ?? 0
       return { cpu_percent: Math.round(now.cpu_percent * 10) / 10, memory_mb: Math.round((stats.memory_stats.usage - cache) / 1024 / 1024) }
     },

@@ -5,14 +5,14 @@ import { rejectAfter } from './connection.ts'
 import { type DockerEngine, getStatusCode } from './engine.ts'
 import { createLayerReader, type ImageLayer } from './image-layers.ts'
 
-/** What is needed by now; all else that we made inside the engine may go. Asked anew right before anything is removed. */
+/** Resources in use; all other resources of this instance in Docker may be removed. Requested again right before a removal. */
 export interface DockerResourcesInUse {
   projects: ReadonlySet<string>
-  /** Projects something of which is being built. */
+  /** Projects with a running build. */
   busy: ReadonlySet<string>
   /** Deployments that are being built. */
   open: ReadonlySet<string>
-  /** Deployments that serve or sleep. */
+  /** Deployments that are live or asleep. */
   serving: ReadonlySet<string>
   images: ReadonlySet<string>
 }
@@ -27,17 +27,17 @@ export interface DockerDiskUse {
   reclaimable_bytes: number | null
 }
 
-/** What of this instance lies inside a Docker engine. Found by our labels and by nothing else; what others made of it stays theirs. */
+/** The resources of this instance in Docker, found only by labels; resources that others derived from them are not touched. */
 export interface DockerDisk {
-  /** `shared_build_cache_bytes`: what BuildKit keeps for all who build on this engine. Throws when none answers. */
+  /** `shared_build_cache_bytes`: BuildKit's cache for all users of this engine. Throws when Docker is not available. */
   measure(inUse: DockerResourcesInUse): Promise<{ kinds: DockerDiskUse[]; shared_build_cache_bytes: number }>
-  /** Frees of a kind what is not needed, and says what that was. */
+  /** Removes unused resources of one kind and returns what was removed. */
   clean(kind: DockerCleanKind, inUse: () => Promise<DockerResourcesInUse>): Promise<{ bytes: number; count: number }>
 }
 
 interface OwnImage {
   id: string
-  /** By what it is removed; empty: others have tagged it, and it is theirs now. */
+  /** The names to remove; empty when others have tagged the image, because it is theirs then. */
   names: string[]
   kind: 'images' | 'build_cache'
   layers: ImageLayer[]
@@ -56,16 +56,16 @@ interface OwnResource {
   remove: () => Promise<unknown>
 }
 
-/** An engine counts its volumes by walking through them. */
+/** Docker measures its volumes by reading them. */
 const countTimeout_ms = 8_000
-/** What was made so lately may be of something that has no row yet. */
+/** Resources newer than this may belong to a deployment without a row yet. */
 const minimumAge_ms = 10 * 60_000
 
 export function createDockerDisk(engine: DockerEngine, clock: Pick<Clock, 'now'>): DockerDisk {
   const readLayers = createLayerReader()
   const filters = () => JSON.stringify(engine.createOwnFilters())
 
-  /** Images of ours with the layers that are in no image of others. */
+  /** Images of this instance, with the layers that no other image uses. */
   const listOwnImages = async (docker: Docker): Promise<OwnImage[]> => {
     const all = await docker.listImages()
     const isOwn = (image: Docker.ImageInfo) =>
@@ -91,7 +91,7 @@ export function createDockerDisk(engine: DockerEngine, clock: Pick<Clock, 'now'>
     return found
   }
 
-  /** A build is needed while a row names it; a set of dependencies while something of its project is being built. */
+  /** A build is needed while a row refers to it; a set of dependencies while its project has a running build. */
   const createRemovableCheck =
     (labels: Record<string, string>, names: string[]) =>
     (inUse: DockerResourcesInUse): boolean => {
@@ -100,7 +100,7 @@ export function createDockerDisk(engine: DockerEngine, clock: Pick<Clock, 'now'>
       return !inUse.open.has(deployment) && !names.some((name) => inUse.images.has(name))
     }
 
-  /** Containers, networks and volumes. */
+  /** Containers, networks and volumes of this instance. */
   const listOwnResources = async (docker: Docker, totals: EngineDiskTotals | undefined): Promise<OwnResource[]> => {
     const containers = (await docker.listContainers({ all: true, size: true, filters: filters() })).filter((one) => engine.isOwnContainer(one.Labels))
     const networks = await docker.listNetworks({ filters: filters() })
@@ -116,7 +116,7 @@ export function createDockerDisk(engine: DockerEngine, clock: Pick<Clock, 'now'>
           remove: () => docker.getContainer(one.Id).remove({ force: true, v: true }),
         }
       }),
-      // Ours that all apps share bears no project. One that is in use is refused by the engine.
+      // Networks shared by all apps have no project. Docker refuses to remove a network in use.
       ...networks
         .filter((one) => one.Labels?.['homeport.project'] !== undefined)
         .map((one): OwnResource => {
@@ -136,7 +136,7 @@ export function createDockerDisk(engine: DockerEngine, clock: Pick<Clock, 'now'>
     ]
   }
 
-  /** What the engine alone can count. It does so once at a time, for whoever asks first; undefined: not now. */
+  /** Totals that only Docker can measure. Docker runs one measurement at a time; undefined: not available now. */
   const readTotals = async (docker: Docker): Promise<EngineDiskTotals | undefined> => {
     const deadline = performance.now() + countTimeout_ms
     for (;;) {
@@ -154,7 +154,7 @@ export function createDockerDisk(engine: DockerEngine, clock: Pick<Clock, 'now'>
     let count = 0
     for (const image of before) {
       if (image.kind !== kind || !image.isRemovable(await inUse())) continue
-      // Not by force: what something still stands on, or runs, is refused.
+      // Without force, so that Docker refuses to remove resources in use.
       const removals = await Promise.all(
         image.names.map((name) =>
           docker
@@ -180,7 +180,7 @@ export function createDockerDisk(engine: DockerEngine, clock: Pick<Clock, 'now'>
       const cacheLayers = distinct(ownImages.filter(({ kind }) => kind === 'build_cache').flatMap(({ layers }) => layers)).filter(
         ({ id }) => !buildLayerIds.has(id),
       )
-      /** Layers that nothing but what may go stands on. */
+      /** Layers used only by removable images. */
       const sumReclaimable = (kind: OwnImage['kind'], layers: ImageLayer[]) => {
         const neededIds = new Set(
           ownImages.filter((one) => one.kind !== kind || !one.isRemovable(inUse)).flatMap((one) => one.layers.map(({ id }) => id)),
@@ -224,7 +224,7 @@ const sum = (resources: readonly { bytes: number }[]): number => resources.reduc
 const distinct = (layers: ImageLayer[]): ImageLayer[] => [...new Map(layers.map((layer) => [layer.id, layer])).values()]
 const getContainerSize = (container: object): number => ('SizeRw' in container && typeof container.SizeRw === 'number' ? container.SizeRw : 0)
 
-/** 404: gone already. 409 and 403: in use after all. */
+/** 404: already removed. 409 and 403: in use. */
 function ignoreMissingOrInUse(error: unknown): false {
   const status = getStatusCode(error)
   if (status === 404 || status === 409 || status === 403) return false

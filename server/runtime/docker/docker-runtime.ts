@@ -6,19 +6,19 @@ import { buildNodeProject } from './node-build.ts'
 import { removeBundles } from '../files.ts'
 import { BuildFailure, type Runtime, type RuntimeOptions } from '../runtime.ts'
 
-/** Builds and runs apps in containers of a Docker engine (or one that speaks its API). Touches only what bears our label. */
+/** Builds and runs apps in containers of a Docker engine (or a compatible one). Only touches resources with this instance's labels. */
 export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngine = createDockerEngine(options)): Runtime {
   const replicas = createDockerReplicas(engine)
 
-  /** Says in plain words that the engine is full, or went away; and looks for it anew the next time. */
+  /** Translates errors for a full disk and a lost connection; a lost connection is forgotten, so that the next call reconnects. */
   const toPlainFailure = (error: unknown): unknown => {
     if (!(error instanceof BuildFailure) && /no space left on device/i.test(String(error))) return createEngineFullFailure(error)
     if (!isConnectionError(error)) return error
     engine.forgetConnection()
-    return new BuildFailure('runtime_unavailable', 'The Docker engine stopped answering.', 'Start Docker again, then deploy again.', error)
+    return new BuildFailure('runtime_unavailable', 'Docker stopped responding.', 'Restart Docker, then deploy again.', error)
   }
 
-  /** An image that a container of ours still runs goes later; one that somebody else's runs is let go of. */
+  /** An image in use by a container of this instance is removed later; an image in use by another container is released. */
   const ignoreUnlessOwn = async (error: unknown, docker: Docker, image: string): Promise<void> => {
     ignoreMissingOrInUse(error)
     const users = getStatusCode(error) === 409 ? await docker.listContainers({ filters: JSON.stringify({ ancestor: [image] }) }) : []
@@ -33,10 +33,10 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
       try {
         const { version, address, docker } = await engine.connection()
         await docker.ping()
-        return { available: true, version, reason: `Docker ${version} answers at ${address}.` }
+        return { available: true, version, reason: `Docker ${version} is running at ${address}.` }
       } catch (error) {
         engine.forgetConnection()
-        const reason = error instanceof BuildFailure ? `${error.message} ${error.hint}` : 'The Docker engine stopped answering.'
+        const reason = error instanceof BuildFailure ? `${error.message} ${error.hint}` : 'Docker stopped responding.'
         return { available: false, version: null, reason }
       }
     },
@@ -93,10 +93,10 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
       const filters = JSON.stringify(engine.createOwnFilters({ 'homeport.deployment': deploymentId }))
       for (const container of await docker.listContainers({ all: true, filters }))
         if (engine.isOwnContainer(container.Labels)) await removeContainer(docker.getContainer(container.Id))
-      // An attempt that begins again takes the name from what the one before left.
+      // A new attempt takes the tag from the image of the previous attempt.
       const found = (await docker.listImages({ filters })).filter((image) => artifact === null || !engine.isPossiblyDerived(image))
       const images = found.flatMap((image) => engine.getOwnImageNames(image))
-      // That of a roll-back bears the name of the deployment that built it.
+      // The image of a rollback has the tag of the deployment that built it.
       if (artifact?.kind === 'image' && engine.isOwnTag(artifact.image)) images.push(artifact.image)
       for (const name of images)
         await docker
@@ -115,12 +115,12 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
 const createEngineFullFailure = (cause: unknown): BuildFailure =>
   new BuildFailure(
     'storage_full',
-    'The Docker engine has no space left.',
-    'Free some space (homeport disk clean, docker system df shows the rest) and deploy again.',
+    'Docker has no disk space left.',
+    'Free up space with homeport disk clean (docker system df shows the rest), then deploy again.',
     cause,
   )
 
-/** 404: gone already. 409: something else still stands on it, and takes it along later. */
+/** 404: already removed. 409: another image depends on it and removes it later. */
 function ignoreMissingOrInUse(error: unknown): void {
   const status = getStatusCode(error)
   if (status !== 404 && status !== 409) throw error

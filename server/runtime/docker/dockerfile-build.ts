@@ -19,10 +19,9 @@ import { BuildFailure, type Artifact, type BuildRequest } from '../runtime.ts'
 import { findNearestVersion } from '../unavailable-failure.ts'
 
 /**
- * Builds a user's own Dockerfile by the engine's builder. Its classic builder holds the limits of memory and
- * processor; BuildKit, which newer engines use for everything, and which alone can show the host's certificates to a step
- * without leaving them in a layer, holds those of the whole engine only. Variables are for run time: a Dockerfile that
- * needs one while it builds would keep it in its layers.
+ * Builds a user's own Dockerfile with Docker's builder. The classic builder enforces limits of memory and CPU. BuildKit enforces only the limits of
+ * the whole engine; newer engines always use it, and only BuildKit can give a step the host's certificates without leaving them in a layer.
+ * Variables are set at run time only, because a Dockerfile that uses one at build time would keep it in its layers.
  */
 export async function buildDockerfile(engine: DockerEngine, request: BuildRequest, plan: DockerfilePlan): Promise<Artifact> {
   const { docker, builder } = await engine.connection()
@@ -30,7 +29,7 @@ export async function buildDockerfile(engine: DockerEngine, request: BuildReques
   log.skip('install')
   log.step('build')
   const text = await readFile(resolveInside(request.folder, plan.dockerfile), 'utf8').catch((error: unknown) => {
-    throw new BuildFailure('build_failed', `There is no ${plan.dockerfile} in the source.`, 'Check the root directory of the project.', error)
+    throw new BuildFailure('build_failed', `The source has no ${plan.dockerfile}.`, 'Check the root directory in the project settings.', error)
   })
   const files = await readSecretFiles(engine)
   const useBuildKit = builder === '2' || Object.keys(files).length > 0 || needsBuildKit(text)
@@ -79,7 +78,7 @@ export async function buildDockerfile(engine: DockerEngine, request: BuildReques
   }
 }
 
-/** Names what this machine has of the repository instead. */
+/** Adds the nearest tag of the repository on this machine to the hint. */
 async function suggestLocalTag(docker: Docker, failure: BaseImageFailure): Promise<BuildFailure> {
   const [, repository, wanted = ''] = /^([^@]+?)(?::([\w.-]+))?(?:@.*)?$/.exec(failure.image ?? '') ?? []
   if (!repository) return failure
@@ -90,10 +89,10 @@ async function suggestLocalTag(docker: Docker, failure: BaseImageFailure): Promi
     : failure
 }
 
-/** Certificates and registry settings as an image of their own, for steps to look into; it goes when the build ends. */
+/** Imports certificates and registry settings as an image that steps can mount; it is removed when the build ends. */
 async function importHostFiles(engine: DockerEngine, docker: Docker, files: Record<string, string>, request: BuildRequest): Promise<HostMounts> {
   const archive = pack()
-  // For whichever user a step runs as.
+  // Readable for every user that a step may run as.
   for (const [name, text] of Object.entries(files)) archive.entry({ name, mode: 0o644, mtime: new Date(0) }, text)
   archive.finalize()
   const [repo, tag] = [engine.createName('host-files'), randomBytes(8).toString('hex')]
@@ -113,7 +112,7 @@ async function createBuildContext(
 ): Promise<{ archive: Readable; dockerfile: string }> {
   const folder = resolveInside(request.folder, plan.context_directory)
   const relative = posix.relative(posix.normalize(plan.context_directory), posix.normalize(plan.dockerfile))
-  // One that lies outside of its context comes in under a name of ours.
+  // A Dockerfile outside of its context is added under a reserved name.
   const path = relative.startsWith('../') ? '.homeport.Dockerfile' : relative
   const read = (file: string) => readFile(file, 'utf8').catch(() => undefined)
   const ignore =

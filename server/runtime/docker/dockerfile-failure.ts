@@ -5,29 +5,29 @@ import { createUnavailableFailure } from '../unavailable-failure.ts'
 export interface PreparedDockerfile {
   /** Path in the source. */
   name: string
-  /** As the user wrote it, and as it is built. */
+  /** The user's text, and the text that is built. */
   text: string
   built: string
 }
 
-/** What the engine says of a Dockerfile that did not build, with the line of the user's file where it can be told. */
+/** Explains why a Dockerfile did not build, with the line of the user's file where it is known. */
 export function explainDockerfileFailure(file: PreparedDockerfile, message: string, memory_mb: number): BuildFailure {
   const exit = /(?:exit code:|non-zero code:) (\d+)/.exec(message)?.[1]
   if (exit === '137')
     return new BuildFailure(
       'out_of_memory',
-      `A step of the Dockerfile was killed, most likely for using more than the ${memory_mb} MB of memory that a build may use.`,
-      'Make the build need less memory, or give builds more of it.',
+      `A step of the Dockerfile was killed, most likely because it exceeded the build memory limit of ${memory_mb} MB.`,
+      'Reduce the memory use of the build, or raise the build memory limit.',
     )
   if (/no space left on device/.test(message))
     return new BuildFailure(
       'storage_full',
-      'The Docker engine has no space left.',
-      'Free space for Docker (`docker system df` shows what takes it), then deploy again.',
+      'Docker has no disk space left.',
+      'Free up space for Docker (`docker system df` shows what uses it), then deploy again.',
     )
   const line = findFailedLine(file, message)
   const where = line === undefined ? file.name : `${file.name}, line ${line}`
-  if (exit !== undefined) return new CommandFailure('build_failed', `${where}: the step ended with exit code ${exit}.`, 'Correct that step.')
+  if (exit !== undefined) return new CommandFailure('build_failed', `${where}: the step ended with exit code ${exit}.`, 'Fix that step.')
   const image = parseFailedImage(message)
   if (image !== undefined) {
     const from = findFromInstruction(file.text, image)
@@ -46,7 +46,7 @@ export function explainDockerfileFailure(file: PreparedDockerfile, message: stri
     return new BuildFailure(
       'build_failed',
       `${where}: ${missingPath} is not in the source, or .dockerignore excludes it.`,
-      'Correct the path, or commit the file.',
+      'Fix the path, or commit the file.',
     )
   const plain = message
     .replace(/^.*dockerfile parse error(?: on)? line \d+: /, '')
@@ -55,11 +55,11 @@ export function explainDockerfileFailure(file: PreparedDockerfile, message: stri
   return new BuildFailure(
     'build_failed',
     `${where}: ${plain.slice(0, 500)}.`,
-    'Correct the Dockerfile; `docker build` on your machine says the same.',
+    'Fix the Dockerfile. Run `docker build` on your machine to reproduce the error.',
   )
 }
 
-/** A base image that cannot be had. `image` is undefined when the engine does not name it. */
+/** A base image that is not available. `image` is undefined when the error does not name it. */
 export class BaseImageFailure extends BuildFailure {
   readonly image: string | undefined
   constructor(image: string | undefined, { code, message, hint, cause }: BuildFailure) {
@@ -68,7 +68,7 @@ export class BaseImageFailure extends BuildFailure {
   }
 }
 
-/** The base image that an engine could not fetch; null when it says so without a name, undefined when it speaks of something else. */
+/** The base image in an error message; null when the message names none, undefined when it is about another problem. */
 function parseFailedImage(message: string): string | null | undefined {
   const named =
     /(?:manifest for|access denied for|metadata for|failed to solve:) (?:docker\.io\/(?:library\/)?)?([\w./-]+(?::[\w.-]+)?(?:@\S+)?)(?:: | not found|, |$)/.exec(
@@ -78,7 +78,7 @@ function parseFailedImage(message: string): string | null | undefined {
   return /^Get "?https?:|dial tcp|toomanyrequests|failed to (?:authorize|do request)|registry/.test(message) ? null : undefined
 }
 
-/** The FROM that names an image, or the only one that names any. */
+/** The FROM instruction with this image, or the only FROM with an image. */
 function findFromInstruction(text: string, image: string | null): { line: number; image: string } | undefined {
   const stages = new Set<string>()
   const found: { line: number; image: string }[] = []
@@ -107,16 +107,16 @@ function findFailedLine({ text, built }: PreparedDockerfile, message: string): n
   return found?.line
 }
 
-/** What COPY or ADD did not find, relative to the build context. */
+/** The path that COPY or ADD did not find, relative to the build context. */
 function parseMissingFile(message: string): string | undefined {
   const path = /"\/?([^"]+)": not found|"\/?([^"]+)" not found|stat \/?(\S+): (?:file does not exist|no such file)/.exec(message)
   return path?.[1] ?? path?.[2] ?? path?.[3]
 }
 
-/** Without what engines change when they quote a command. */
+/** Removes characters that Docker changes when it quotes a command. */
 const stripQuoting = (command: string): string => command.replace(/[\s\\"'`]/g, '')
 
-/** Instructions with the line on which each begins; those over several lines joined. */
+/** Instructions with their first line; instructions over several lines are joined. */
 function parseInstructions(text: string): { name: string; rest: string; line: number }[] {
   const found: { name: string; rest: string; line: number }[] = []
   let isContinued = false

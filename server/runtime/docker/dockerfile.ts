@@ -1,31 +1,30 @@
-/** Files of the host that RUN steps of a user's Dockerfile see, from an image made for this build alone. */
+/** Host files that RUN steps of a user's Dockerfile can read, from an image that exists only for this build. */
 export interface HostMounts {
   image: string
   ca: boolean
   npmrc: boolean
 }
 
-/** Memory in every step, so that no stub of a mount is left in a layer. */
+/** A memory file system in every step, so that no mount point is left in a layer. */
 const mountFolder = '/dev/shm/homeport'
 
 const headerLine = '# Built by Homeport.'
 
 /**
- * A user's Dockerfile as it is built. Two things are changed, each only where it must be: a `# syntax=` line, which would
- * let the source choose the program that reads it, has no effect; and with `mounts` every RUN step is shown the host's
- * certificates and registry settings for the time that it runs. Needs BuildKit when `mounts` are given.
+ * Prepares a user's Dockerfile for the build. A `# syntax=` line is removed, because it would let the source choose the frontend. With `mounts`,
+ * every RUN step can read the host's certificates and registry settings while it runs; this needs BuildKit.
  */
 export function prepareDockerfile(text: string, mounts: HostMounts | null): string {
   const lines = text.replace(/^\uFEFF/, '').split('\n')
   const escape = parseEscape(lines)
-  // Directives end at the first line that is none. `escape` is kept; whatever else follows is but a comment.
+  // Directives end at the first other line. `escape` is kept; other directives become comments.
   const head = [...(escape === '\\' ? [] : ['# escape=`']), headerLine]
   return [...head, ...(mounts ? addMounts(lines, escape, mounts) : lines)].join('\n')
 }
 
 const addedArgument = new RegExp(`^ARG (NODE_EXTRA_CA_CERTS|npm_config_userconfig)=${mountFolder}/`)
 
-/** The line of the user's file for one of the file that is built. */
+/** The line of the user's file for a line of the built file. */
 export function toUserLine(built: string, line: number): number {
   const before = built.split('\n').slice(0, line)
   const head = before.indexOf(headerLine) + 1
@@ -48,7 +47,7 @@ function parseEscape(lines: string[]): string {
 function addMounts(lines: string[], escape: string, mounts: HostMounts): string[] {
   const files = [...(mounts.ca ? ['ca.crt'] : []), ...(mounts.npmrc ? ['npmrc'] : [])]
   const flags = files.map((name) => `--mount=type=bind,from=${mounts.image},source=/${name},target=${mountFolder}/${name}`).join(' ')
-  // An argument of a stage is there for its RUN steps and in no image.
+  // An ARG of a stage is visible to its RUN steps and is not part of the image.
   const settings = [
     ...(mounts.ca ? [`ARG NODE_EXTRA_CA_CERTS=${mountFolder}/ca.crt`] : []),
     ...(mounts.npmrc ? [`ARG npm_config_userconfig=${mountFolder}/npmrc`] : []),

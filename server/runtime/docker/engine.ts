@@ -4,33 +4,33 @@ import { sleep, systemClock } from '../../lib/clock.ts'
 import { connectToDocker, findDockerAddresses, type DockerConnection } from './connection.ts'
 import { BuildFailure, type RuntimeOptions } from '../runtime.ts'
 
-/** Our view of the engine: the connection, found when first needed and again when lost, and the names of what is ours. */
+/** Access to Docker: the connection, opened at first use and reopened after a loss, and the names of this instance's resources. */
 export interface DockerEngine {
   connection(): Promise<DockerConnection>
-  /** Forgets the connection, so that the next call searches again. */
+  /** Closes the connection, so that the next call searches again. */
   forgetConnection(): void
-  /** Our network; containers on it reach the internet and are reached from the host, but not one another. */
+  /** The network of this instance; its containers reach the internet and are reached from the host, but not each other. */
   ensureNetwork(): Promise<string>
-  /** Starts a container; makes our network anew when someone has pruned it since. */
+  /** Starts a container; recreates the network if it was pruned. */
   startContainer(container: Docker.Container): Promise<void>
-  /** Work that nobody waits for, but the end of the driver and the discarding of a deployment. */
+  /** Background work; only closing the runtime and discarding a deployment wait for it. */
   runInBackground(job: Promise<void>): void
   waitForBackground(): Promise<void>
-  /** The network on which the containers of a project reach its database; there is one only if there is a database. */
+  /** The network between the containers of a project and its database; exists only with a database. */
   getDatabaseNetworkName(projectId: string): string
   /** Connects a container that has not started yet to the database of its project, if there is one. */
   connectToDatabase(container: Docker.Container, projectId: string): Promise<void>
   createLabels(role: DockerRole, extra?: { project_id?: string; deployment_id?: string; [label: string]: string | undefined }): Record<string, string>
-  /** Filters that name only what is ours. */
+  /** Filters that match only resources of this instance. */
   createOwnFilters(extra?: Record<string, string>): { label: string[] }
   getImageName(projectId: string, deploymentId: string): string
-  /** Whether a tag is one that we gave. */
+  /** Whether this instance created the tag. */
   isOwnTag(tag: string): boolean
-  /** By what an image with our labels is to be removed: our own tags, or its id where it has none at all. What others tagged stays. */
+  /** The names by which to remove an image with this instance's labels: its own tags, or its id when it has no tags. Tags of others are kept. */
   getOwnImageNames(image: { Id: string; RepoTags?: string[] | null }): string[]
-  /** Without a tag it may as well be what somebody built from an image of ours: it inherits all labels. */
+  /** An image without a tag may have been built by others from an image of this instance, because it inherits all labels. */
   isPossiblyDerived(image: { RepoTags?: string[] | null; Labels?: Record<string, string> | null }): boolean
-  /** What others run from an image of ours inherits its labels, but for the role. */
+  /** A container that others run from an image of this instance inherits its labels except the role. */
   isOwnContainer(createLabels: Record<string, string>): boolean
   createName(...parts: string[]): string
   options: RuntimeOptions
@@ -47,7 +47,7 @@ export function createDockerEngine(options: RuntimeOptions): DockerEngine {
   let connecting: Promise<DockerConnection> | undefined
   let network: Promise<string> | undefined
   const backgroundJobs = new Set<Promise<void>>()
-  /** The engine of this run. Our containers are there: one that goes away is waited for, and never replaced by another. */
+  /** The engine of this run. Its containers are there, so a lost engine is waited for and never replaced by another one. */
   let chosenAddress: string | undefined
 
   const findEngine = async (): Promise<DockerConnection> => {
@@ -59,8 +59,8 @@ export function createDockerEngine(options: RuntimeOptions): DockerEngine {
     options.log.info('docker_not_found', { tried: found.tried })
     throw new BuildFailure(
       'runtime_unavailable',
-      'No Docker engine answers.',
-      'Install Docker and start it; `homeport doctor` shows where it was looked for.',
+      'Docker is not available.',
+      'Install and start Docker. Run `homeport doctor` to see the addresses that were tried.',
     )
   }
   const connection = () =>
@@ -81,7 +81,7 @@ export function createDockerEngine(options: RuntimeOptions): DockerEngine {
         Labels: engine.createLabels('network'),
       })
     } catch (error) {
-      // 409: it is there already.
+      // 409: the network exists already.
       if (getStatusCode(error) !== 409) throw error
     }
     return name
@@ -122,7 +122,7 @@ export function createDockerEngine(options: RuntimeOptions): DockerEngine {
     async connectToDatabase(container, projectId) {
       const { docker } = await connection()
       const network = docker.getNetwork(engine.getDatabaseNetworkName(projectId))
-      // Asked first: a container that does not run is connected to a network that is not there, and then cannot start.
+      // Checked first, because a stopped container can be connected to a missing network and then cannot start.
       const exists = await network.inspect().then(
         () => true,
         (error: unknown) => (getStatusCode(error) === 404 ? false : Promise.reject(error)),
@@ -156,26 +156,26 @@ export function createDockerEngine(options: RuntimeOptions): DockerEngine {
   return engine
 }
 
-/** Ids as the engine allows them in names. */
+/** Converts an id to the characters that Docker allows in names. */
 const sanitizeName = (id: string): string => id.toLowerCase().replace(/[^a-z0-9._-]/g, '-')
 
-/** dockerode tells streams by loose types; what comes is a socket or an answer of Node's own. */
+/** dockerode types streams loosely; the value is a socket or a Node response. */
 export function toReadable(stream: unknown): Readable {
   if (stream instanceof Readable) return stream
-  throw new Error('The engine answered without a stream.')
+  throw new Error('Docker returned no stream.')
 }
 
 export function getStatusCode(error: unknown): number | undefined {
   return typeof error === 'object' && error !== null && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : undefined
 }
 
-/** Whether an error says that the engine can't be reached, rather than that it refuses. */
+/** Whether an error means that Docker cannot be reached, as opposed to a refused request. */
 export const isConnectionError = (error: unknown): boolean =>
   getStatusCode(error) === undefined &&
   error instanceof Error &&
   /ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|socket hang up|No answer within/.test(`${(error as NodeJS.ErrnoException).code ?? ''} ${error.message}`)
 
-/** Removes a container at once, with the volumes that have no name and were made for it alone; none of that name is no error. */
+/** Removes a container and its anonymous volumes; no error if it does not exist. */
 export async function removeContainer(container: Docker.Container): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -184,7 +184,7 @@ export async function removeContainer(container: Docker.Container): Promise<void
     } catch (error) {
       const status = getStatusCode(error)
       if (status === 404) return
-      // 409: another removal is under way; it is gone when that is done.
+      // 409: another removal is in progress; the container is gone when that ends.
       if (status !== 409 || attempt >= 20) throw error
       await sleep(systemClock, 100)
     }

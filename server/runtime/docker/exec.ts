@@ -5,7 +5,7 @@ import { toReadable, getStatusCode } from './engine.ts'
 
 const maxOutput_bytes = 65_536
 
-/** Runs a command in a container that runs. `code` is null where the engine could not run it, or the container is gone. */
+/** Runs a command in a running container. `code` is null when Docker could not run it or the container no longer exists. */
 export async function execInContainer(
   container: Docker.Container,
   command: string[],
@@ -36,7 +36,7 @@ export async function execInContainer(
     const { ExitCode } = await exec.inspect()
     return { code: ExitCode, output: output.toString('utf8') }
   } catch (error) {
-    // 404, 409: the container has ended, or is gone. 400: the engine cannot run the command.
+    // 404, 409: the container has ended or was removed. 400: Docker cannot run the command.
     const status = getStatusCode(error)
     if (status === 404 || status === 409) return { code: null, output: '' }
     if (status === 400 && error instanceof Error) return { code: null, output: error.message }

@@ -5,7 +5,7 @@ import type { HealthcheckResult } from '../runtime.ts'
 
 const defaultTimeout_ms = 30_000
 
-/** HEALTHCHECK of an image as it is in its container's settings. */
+/** HEALTHCHECK of an image, as in the container's settings. */
 interface Healthcheck {
   Test?: string[]
   /** Nanoseconds. */
@@ -20,11 +20,10 @@ export function parseHealthcheckCommand({ Test: [kind, ...args] = [] }: Healthch
 }
 
 /**
- * Runs the image's HEALTHCHECK in its container once. The engine's own runs come at its interval, 30 s by default, which a
- * deployment should not wait for.
+ * Runs the image's HEALTHCHECK once in its container. Docker's own runs start after its interval, 30 s by default, which would delay the deployment.
  */
 export async function runHealthcheck(container: Docker.Container, command: string[], check: Healthcheck, clock: Clock): Promise<HealthcheckResult> {
   const { code, output } = await execInContainer(container, command, check.Timeout ? check.Timeout / 1e6 : defaultTimeout_ms, clock)
-  if (code === 'late') return { passed: false, output: 'It took longer than its timeout.' }
+  if (code === 'late') return { passed: false, output: 'The check exceeded its timeout.' }
   return { passed: code === 0, output: output.trim().split('\n').at(-1)?.slice(0, 200) ?? '' }
 }

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import type Docker from 'dockerode'
 
 export interface ImageLayer {
-  /** The same for every image that stands on it. */
+  /** Identical for every image that shares the layer. */
   id: string
   bytes: number
 }
 
-/** The layers of images with their sizes, lowest first. An image never changes, so each is looked at once; one that is gone has none. */
+/** The layers of images with their sizes, lowest first. Results are cached, because an image never changes; a removed image has no layers. */
 export function createLayerReader(): (docker: Docker, imageId: string) => Promise<ImageLayer[]> {
   const cache = new Map<string, ImageLayer[]>()
   const nameLayers = createLayerNamer()
@@ -32,9 +32,9 @@ interface HistoryEntry {
 }
 
 /**
- * An engine tells how large each step of an image's history was, and which layers the image has, but not which step made which
- * (a step may leave none, or an empty one). So a step is known by itself and all before it. Two builds of one second and one size
- * look the same that way; they are told apart by the uppermost of as many layers.
+ * Docker reports the size of each step in an image's history and the layers of the image, but not which step created which layer; a step may create
+ * no layer or an empty one. So a step is identified by itself and all steps before it. Two builds with equal times and sizes look identical; they
+ * are distinguished by the uppermost of the same number of layers.
  */
 function createLayerNamer(): (history: readonly HistoryEntry[], digests: readonly string[]) => ImageLayer[] {
   const topDigests = new Map<string, string>()

@@ -6,12 +6,12 @@ import { appRoot, createSearchPath } from './build-runner.ts'
 import type { Artifact, BuildRequest } from '../runtime.ts'
 import { classifyFetchError, findNearestVersion, createUnavailableFailure } from '../unavailable-failure.ts'
 
-/** The image that a version of Node runs on, fetched when it is not there. */
+/** Returns the base image for a Node version, and pulls it when it is missing. */
 export async function ensureBaseImage(docker: Docker, version: string, note: (line: string) => void, signal: AbortSignal): Promise<string> {
   const requested = version === 'auto' ? '24' : version.replace(/^v/, '')
   const image = `node:${requested}-bookworm-slim`
   if (await findImageId(docker, image)) return image
-  note(`Fetching the base image ${image}.`)
+  note(`Pulling the base image ${image}.`)
   try {
     await pullImage(docker, image, signal)
     return image
@@ -19,7 +19,7 @@ export async function ensureBaseImage(docker: Docker, version: string, note: (li
     signal.throwIfAborted()
     const major = `node:${requested.split('.')[0]}-bookworm-slim`
     if (major !== image && (await findImageId(docker, major))) {
-      note(`${image} could not be fetched; ${major}, which is here, is used instead.`)
+      note(`${image} could not be pulled; using ${major} from this machine instead.`)
       return major
     }
     const localTags = await listLocalTags(docker, 'node')
@@ -39,7 +39,7 @@ export async function ensureBaseImage(docker: Docker, version: string, note: (li
   }
 }
 
-/** Tags of a repository that are on this machine. */
+/** Tags of a repository on this machine. */
 export async function listLocalTags(docker: Docker, repository: string): Promise<string[]> {
   const images = await docker.listImages({ filters: JSON.stringify({ reference: [repository] }) })
   return images.flatMap(({ RepoTags }) =>
@@ -78,7 +78,7 @@ export const findImageId = (docker: Docker, name: string): Promise<string | unde
       (error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)),
     )
 
-/** Makes an image of a container; the answer is its name, or its id when it has none. */
+/** Commits a container as an image; returns its name, or its id when it has no name. */
 export async function commitContainer(container: Docker.Container, name: string | null, config: Record<string, unknown>): Promise<string> {
   const [repo, tag] = name?.split(':') ?? []
   const committed: { Id: string } = await container.commit({
@@ -117,7 +117,7 @@ export async function commitServerImage(
   return { kind: 'image', image, port: null, bytes: Size }
 }
 
-/** Sets of dependencies that are kept for one project; the oldest goes. */
+/** Sets of dependencies to keep per project; the oldest is removed. */
 const maxDependencyImages = 3
 
 export async function removeOldDependencyImages(engine: DockerEngine, docker: Docker, projectId: string, current: string): Promise<void> {
@@ -126,7 +126,7 @@ export async function removeOldDependencyImages(engine: DockerEngine, docker: Do
     image.RepoTags?.some((tag) => tag.includes(':dependencies-')),
   )
   for (const image of images.toSorted((a, b) => b.Created - a.Created).slice(maxDependencyImages)) {
-    // Images built from it keep its layers; only its name goes.
+    // Removing the name keeps the layers that other images use.
     for (const tag of image.RepoTags ?? [])
       if (tag !== current)
         await docker

@@ -2,8 +2,8 @@ import Module, { createRequire } from 'node:module'
 import type Docker from 'dockerode'
 
 /**
- * dockerode, without what it loads on its first lines and needs only for a build by BuildKit (gRPC) or for an engine behind ssh://.
- * That is two thirds of it, with a cipher in 16 MB of its own; it is loaded by the first call that goes there.
+ * Loads dockerode without modules that are needed only for builds with BuildKit (gRPC) or for an engine at ssh://. These modules are two thirds of
+ * the package and include 16 MB of encryption code; the first call that needs them loads them.
  */
 export async function loadDockerode(): Promise<typeof Docker> {
   const library = createRequire(createRequire(import.meta.url).resolve('dockerode'))
@@ -14,7 +14,7 @@ export async function loadDockerode(): Promise<typeof Docker> {
   return (await import('dockerode')).default
 }
 
-/** In place of a CommonJS module: an object that loads it when it is first read from, or called. */
+/** Replaces a CommonJS module with an object that loads the module at its first use. */
 function loadLazily(require: NodeJS.Require, name: string): void {
   const path = require.resolve(name)
   if (require.cache[path]) return

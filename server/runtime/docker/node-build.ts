@@ -30,9 +30,9 @@ import { planFromOutput } from '../static-output.ts'
 const maxProcesses = 512
 
 /**
- * Builds Node and static plans in containers with limits for memory, processor and processes, and commits what came of it.
- * First a container with only what dependencies depend on, committed under the key of the dependencies; then one from that
- * with the source. Variables, certificates and registry settings come over standard input into memory: no layer has them.
+ * Builds Node and static plans in containers with limits for memory, CPU and processes, and commits the result. The first container contains only
+ * the files that dependencies depend on and is committed under the dependency key; the second one is created from it and contains the source.
+ * Variables, certificates and registry settings are sent over standard input to memory, so that no layer contains them.
  */
 export async function buildNodeProject(engine: DockerEngine, request: BuildRequest, plan: NodePlan): Promise<Artifact> {
   const { docker } = await engine.connection()
@@ -56,7 +56,7 @@ export async function buildNodeProject(engine: DockerEngine, request: BuildReque
     else log.step('build')
     return await withBuildContainer(engine, docker, request, from, (container) => buildInContainer(container))
   } finally {
-    // Dependencies that may not be shared belong to this image alone; as its parent they stay as long as it does.
+    // Dependencies that cannot be shared belong to this image alone; as its parent they are kept as long as the image.
     if (hasSource)
       await docker
         .getImage(from)
@@ -90,7 +90,7 @@ export async function buildNodeProject(engine: DockerEngine, request: BuildReque
   }
 }
 
-/** Makes a container, hands it to `work`, and removes it: at once when the work failed or was aborted, else behind the answer's back. */
+/** Creates a container, passes it to `work` and removes it: immediately after a failure or abort, otherwise in the background. */
 async function withBuildContainer<T>(
   engine: DockerEngine,
   docker: Docker,
@@ -119,7 +119,7 @@ async function withBuildContainer<T>(
 
 const runningInstalls = new Map<string, Promise<string>>()
 
-/** The image with the dependencies; parallel builds with one key wait for the first. */
+/** Returns the image with the dependencies; parallel builds with the same key wait for the first. */
 async function ensureDependencyImage(
   engine: DockerEngine,
   docker: Docker,
@@ -134,7 +134,7 @@ async function ensureDependencyImage(
   for (;;) {
     const otherInstall = runningInstalls.get(name)
     if (otherInstall) {
-      request.log.note('install', 'Another build installs the same dependencies; waiting for it.')
+      request.log.note('install', 'Waiting for another build that installs the same dependencies.')
       await raceAbort(
         otherInstall.catch(() => {}),
         request.signal,
@@ -149,7 +149,7 @@ async function ensureDependencyImage(
         (error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)),
       )
     if (found) {
-      request.log.note('install', 'Dependencies come from the cache: what they depend on has not changed.')
+      request.log.note('install', 'Using cached dependencies.')
       return { image: name, isShared: true }
     }
     if (runningInstalls.has(name)) continue
@@ -181,7 +181,7 @@ async function installDependencies(
         createShellStep(command, posix.join(appRoot, plan.install_directory), env),
       ],
     })
-    // The container's labels come along: those of a shared set must not name the deployment that happened to make it.
+    // The image keeps the container's labels; a shared set must not have the label of the deployment that created it.
     const labels = engine.createLabels('dependencies', { project_id: request.project_id, deployment_id: name === null ? request.deployment_id : '' })
     return commitContainer(container, name, { Labels: labels })
   })
@@ -213,7 +213,7 @@ async function createBuildContainer(engine: DockerEngine, docker: Docker, reques
       SecurityOpt: ['no-new-privileges'],
       Init: true,
       NetworkMode: await engine.ensureNetwork(),
-      // Named by us. Docker fills a new volume from the image's folder, so that it belongs to the user node.
+      // The volume has a name. Docker initializes a new volume from the image's folder, so that it belongs to the user node.
       Mounts: [
         {
           Type: 'volume',
@@ -246,7 +246,7 @@ async function uploadSource(container: Docker.Container, request: BuildRequest, 
   await Promise.race([container.putArchive(archive, { path: '/' }), archiveFailed])
 }
 
-/** Runs the steps and throws `BuildFailure` when one fails. */
+/** Runs the steps; throws `BuildFailure` when a step fails. */
 async function runBuildSteps(
   engine: DockerEngine,
   container: Docker.Container,
@@ -273,7 +273,7 @@ async function runBuildSteps(
   try {
     await engine.startContainer(container)
     stream.write(`${JSON.stringify(instructions)}\n`)
-    // The engine closes the stream when the container has ended; a stream that is cut off ends it as well.
+    // Docker closes the stream when the container has ended; a lost connection also closes it.
     await drained
     output.end()
     signal.throwIfAborted()
@@ -295,10 +295,10 @@ async function runBuildSteps(
   }
 }
 
-/** The state of a container whose output has ended. One that runs on all the same was lost sight of, and so is the build. */
+/** The state of a container whose output has ended. If it still runs, the connection to the build was lost. */
 async function waitForExitState(container: Docker.Container): Promise<Docker.ContainerInspectInfo['State']> {
   for (let attempts = 0; attempts < 20; attempts++) {
-    // A busy machine may take many seconds to answer, and the build is done by then.
+    // A busy machine may take many seconds to respond.
     const { State } = await rejectAfter(60_000, container.inspect())
     if (!State.Running) return State
     await sleep(systemClock, 50)

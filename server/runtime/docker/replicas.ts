@@ -25,10 +25,10 @@ export interface DockerReplicas {
 const defaultPort = 8080
 const maxProcesses = 256
 
-/** Containers of apps: how they are shut in, started, followed and stopped. */
+/** Containers of apps: isolation, start, monitoring and stop. */
 export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
   const monitors = new Map<string, ContainerMonitor>()
-  /** Those that we paused. */
+  /** Containers that this process paused. */
   const frozen = new Set<string>()
   const stats = createContainerStats(engine)
 
@@ -63,7 +63,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
         HostConfig: {
           Memory: bytes,
           MemorySwap: bytes,
-          // One core, so that no app takes the whole machine.
+          // One core, so that one app cannot use the whole machine.
           NanoCpus: 1e9,
           PidsLimit: maxProcesses,
           CapDrop: ['ALL'],
@@ -78,7 +78,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
       })
     } catch (error) {
       if (getStatusCode(error) === 404)
-        throw new StartFailure('start_failed', 'The image of this version is gone.', 'Deploy the project again.', error)
+        throw new StartFailure('start_failed', 'The image of this version no longer exists.', 'Deploy the project again.', error)
       throw error
     }
   }
@@ -86,7 +86,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
   const describeReplica = async (docker: Docker, id: string, deploymentId: string, listenPort: number | null = null): Promise<Replica> => {
     const { hasDirectNetwork } = await engine.connection()
     const found = await docker.getContainer(id).inspect()
-    // The init process in the container says by these that it found no program, or none that can be run.
+    // The container's init process returns these codes when the program was not found or cannot be run.
     if (!found.State.Running && (found.State.ExitCode === 127 || found.State.ExitCode === 126))
       throw toStartFailure(new Error('executable file not found'), formatCommand(found.Config))
     const port = Number(found.Config.Labels['homeport.port'] ?? defaultPort)
@@ -106,7 +106,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
       ...((listenPort === null ? undefined : getEndpoint(listenPort)) ?? getEndpoint(port) ?? { host: address, port }),
       assigned_port: port,
       async getListeningPorts() {
-        // An engine elsewhere has its processes elsewhere: then the container's own tools tell, if it has any.
+        // The processes of a remote engine are on another machine, so the container's own tools are used if it has any.
         const table = (hasDirectNetwork && pid > 0 ? await readNetworkTables(pid) : '') || (await readContainerNetwork(docker.getContainer(id)))
         return parseListeningSockets(table).map((one) => {
           const endpoint = one.loopback_only ? undefined : getEndpoint(one.port)
@@ -120,7 +120,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
 
   const readContainerNetwork = async (container: Docker.Container): Promise<string> => {
     const { code, output } = await execInContainer(container, ['cat', '/proc/net/tcp', '/proc/net/tcp6'], 5_000, engine.options.clock ?? systemClock)
-    // cat fails with 1 where there is no IPv6, after it has printed the first table.
+    // cat exits with 1 where IPv6 is not available, after it has printed the first table.
     return code === 0 || code === 1 ? output : ''
   }
 
@@ -147,7 +147,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
           throw toStartFailure(error, formatCommand(found?.Config ?? {}))
         })
         const replica = await describeReplica(docker, container.id, request.deployment_id)
-        // Only now can its end be told: an app that could not be started has none.
+        // The end is reported only from here on, because an app that could not be started has none.
         monitor.notifyStarted()
         return replica
       } catch (error) {
@@ -203,7 +203,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
       if (!found || found.Config.Labels['homeport.instance'] !== engine.options.instance_id) return
       if (found.State.Paused) await container.unpause().catch(() => {})
       if (found.State.Running) {
-        // 304: it has ended meanwhile.
+        // 304: the container has ended already.
         await container.stop({ t: Math.ceil(grace_ms / 1_000) }).catch((error: unknown) => {
           if (getStatusCode(error) !== 304 && getStatusCode(error) !== 404) throw error
         })
@@ -216,7 +216,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
     async freeze(replicaId) {
       const { docker } = await engine.connection()
       frozen.add(replicaId)
-      // 409: it is frozen already, or does not run.
+      // 409: the container is paused already or does not run.
       await docker
         .getContainer(replicaId)
         .pause()
@@ -229,11 +229,11 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
       frozen.delete(replicaId)
       const { docker } = await engine.connection()
       const container = docker.getContainer(replicaId)
-      const createGoneFailure = (error: unknown) => new StartFailure('start_failed', 'The app is gone.', 'Start it again.', error)
+      const createGoneFailure = (error: unknown) => new StartFailure('start_failed', 'The app is no longer running.', 'Start it again.', error)
       await container.unpause().catch(async (error: unknown) => {
         if (getStatusCode(error) === 404) throw createGoneFailure(error)
         if (getStatusCode(error) !== 409 && !/not paused/.test(String(error))) throw error
-        // Not frozen: it runs, or it has ended.
+        // Not paused: the container runs or has ended.
         const { State } = await container
           .inspect()
           .catch((cause: unknown) => Promise.reject(getStatusCode(cause) === 404 ? createGoneFailure(cause) : cause))
@@ -250,7 +250,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
   }
 }
 
-/** A command of the shell form comes as `/bin/sh -c` and the text of the Dockerfile. */
+/** A command in shell form is `/bin/sh -c` and the text of the Dockerfile. */
 function formatCommand({ Cmd, Entrypoint }: { Cmd?: string[] | null; Entrypoint?: string | string[] | null }): string {
   const args = Cmd?.length ? Cmd : [Entrypoint ?? []].flat()
   return args.join(' ').replace(/^\/bin\/(?:sh|bash) -c /, '')
@@ -261,16 +261,16 @@ function toStartFailure(error: unknown, command: string): unknown {
   if (/executable file not found|no such file or directory/.test(text)) {
     return new StartFailure(
       'start_failed',
-      `The app did not start: the program of its command, \`${command}\`, was not found in the image.`,
-      'Check the start script of package.json, or the CMD of the Dockerfile.',
+      `The app did not start: the program of its start command, \`${command}\`, was not found in the image.`,
+      'Check the start script in package.json or the CMD in the Dockerfile.',
       error,
     )
   }
   if (getStatusCode(error) === 400)
     return new StartFailure(
       'start_failed',
-      `The app did not start: the engine refused its start command, \`${command}\`.`,
-      'Check the start script or the CMD of the Dockerfile.',
+      `The app did not start: Docker rejected its start command, \`${command}\`.`,
+      'Check the start script in package.json or the CMD in the Dockerfile.',
       error,
     )
   return error

@@ -12,7 +12,7 @@ import { resolveInside, toPathSegment } from '../files.ts'
 import type { Artifact, BuildRequest } from '../runtime.ts'
 import { checkStaticSite, createMissingOutputFailure } from '../static-output.ts'
 
-/** Takes the output of a static build out of its container, to be served by the edge. */
+/** Copies the output of a static build out of its container, for the edge to serve. */
 export async function extractStaticSite(
   engine: DockerEngine,
   container: Docker.Container,
@@ -40,14 +40,14 @@ export async function extractStaticSite(
   }
 }
 
-/** Whether the source folder of a container has a file or folder. */
+/** Whether a file or folder exists in the source folder of a container. */
 export const existsInContainer = (container: Docker.Container, path: string): Promise<boolean> =>
   container.infoArchive({ path: posix.join(appRoot, posix.normalize(path)) }).then(
     () => true,
     (error: unknown) => (getStatusCode(error) === 404 || getStatusCode(error) === 400 ? false : Promise.reject(error)),
   )
 
-/** Files, folders and links that stay inside; all else is passed over. Bytes are counted, not believed. */
+/** Unpacks files, folders and links that stay inside; other entries are skipped. Limits use the actual number of bytes. */
 async function unpackArchive(archive: NodeJS.ReadableStream, directory: string, signal: AbortSignal): Promise<number> {
   const tar = extract()
   const links: { path: string; target: string }[] = []
@@ -72,7 +72,7 @@ async function unpackArchive(archive: NodeJS.ReadableStream, directory: string, 
     }
   })()
   await Promise.all([writing, reading])
-  // Last, so that no file is ever written through a link.
+  // Last, so that no file is written through a link.
   for (const link of links) await symlink(link.target, link.path).catch(() => {})
   return bytes
 }

@@ -1,6 +1,6 @@
 import { createLineSplitter } from '../line-splitter.ts'
 
-/** Takes the engine's framed output apart: 8 bytes of head (stream, three zeros, length), then so many bytes. */
+/** Splits Docker's framed output: a header of 8 bytes (stream, three zeros, length), then the content. */
 export interface StreamDemuxer {
   write(chunk: Buffer): void
 }
@@ -36,11 +36,11 @@ export function createStreamDemuxer(onData: (stream: 'stdout' | 'stderr', data: 
   }
 }
 
-/** The output of one container as lines, from readings that may break off and begin anew. */
+/** The output of one container as lines, from reads that may break off and restart. */
 export interface ContainerOutput {
-  /** Reads on from where the live stream goes. */
+  /** Continues at the end of the live stream. */
   createLiveReader(): StreamDemuxer
-  /** Reads the whole output from its first byte, and passes over what was delivered by any reading before. */
+  /** Reads the whole output from the first byte and skips bytes that an earlier read delivered. */
   createFullReader(): StreamDemuxer
   end(): void
 }

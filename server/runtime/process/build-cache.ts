@@ -5,25 +5,25 @@ import type { NodePlan } from '../dependency-key.ts'
 
 /** Dependencies and framework folders that outlive a build, per project. */
 export interface BuildCache {
-  /** Puts installed dependencies of this key into a source; false when there are none. */
+  /** Moves or copies installed dependencies with this key into a source; false when there are none. */
   restoreDependencies(projectId: string, key: string, source: string, signal: AbortSignal): Promise<boolean>
-  /** Keeps what an install made. Another build may have kept the same by now. */
+  /** Saves the result of an install. Another build may have saved the same set already. */
   saveDependencies(projectId: string, key: string, source: string, plan: NodePlan, signal: AbortSignal): Promise<void>
   restoreFramework(projectId: string, app: string, folders: string[]): Promise<void>
   saveFramework(projectId: string, app: string, folders: string[], signal: AbortSignal): Promise<void>
-  /** Copies the set of a key once more while nobody waits, so that the next build moves it in. Resolves when that is over. */
+  /** Prepares another copy of a set in the background, so that the next build can move it. Resolves when the copy is done. */
   prepareSpareCopy(projectId: string, key: string): Promise<void>
   removeProject(projectId: string): Promise<void>
-  /** Resolves when nothing is being laid aside. */
+  /** Resolves when no copy is in progress. */
   waitForSpareCopies(): Promise<void>
 }
 
-/** Sets of dependencies that are kept for one project; the least recently used goes. */
+/** Sets of dependencies to keep per project; the least recently used one is removed. */
 const maxDependencySets = 3
-/** A copy of a set that no build has had, beside the sets; of each project one at most. */
+/** A copy of a set for the next build, in the folder of the sets; at most one per project. */
 const sparePrefix = '.spare-'
 
-/** `closing`: what is made for later is let go. */
+/** `closing` aborts copies in progress. */
 export function createBuildCache(root: string, closing: AbortSignal): BuildCache {
   const spareCopies = new Map<string, { done: Promise<void>; stop: AbortController }>()
   const getDependencyFolder = (projectId: string) => join(root, 'dependencies', toPathSegment(projectId))
@@ -37,7 +37,7 @@ export function createBuildCache(root: string, closing: AbortSignal): BuildCache
       await utimes(set, now, now).catch(() => {})
       const temporary = await mkdtemp(join(getDependencyFolder(projectId), '.half-'))
       try {
-        // Of two builds at once one gets it, and the other copies.
+        // Of two concurrent builds, one moves the copy and the other copies the set.
         await rename(join(getDependencyFolder(projectId), sparePrefix + key), join(temporary, 'set')).catch(() => {})
         for (const name of await readdir(set)) {
           const target = join(source, decodeURIComponent(name))
@@ -67,7 +67,7 @@ export function createBuildCache(root: string, closing: AbortSignal): BuildCache
           await rm(partial, { recursive: true, force: true })
         }
       }
-      // Without it the next build copies.
+      // Without a spare copy the next build copies the set.
       const done = copy()
         .catch(() => {})
         .finally(() => spareCopies.delete(projectId))
@@ -79,7 +79,7 @@ export function createBuildCache(root: string, closing: AbortSignal): BuildCache
       const folder = getDependencyFolder(projectId)
       const set = join(folder, toPathSegment(key))
       if (await isFolder(set)) return
-      // Yarn's plug'n'play leaves no node_modules to keep.
+      // Yarn Plug'n'Play creates no node_modules to save.
       if (await stat(join(source, plan.install_directory, '.pnp.cjs')).catch(() => undefined)) return
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const partial = await mkdtemp(join(folder, '.half-'))
@@ -99,7 +99,7 @@ export function createBuildCache(root: string, closing: AbortSignal): BuildCache
       for (const folder of folders) {
         const cached = join(getFrameworkFolder(projectId), encodeURIComponent(folder))
         const target = join(app, folder)
-        // Moved, not copied: of two builds at once one goes without, and nothing is ever half there.
+        // Moved, not copied: of two concurrent builds one does without, and no folder is incomplete.
         if ((await isFolder(cached)) && !(await isFolder(target))) await moveFolder(cached, target).catch(() => {})
       }
     },
@@ -112,7 +112,7 @@ export function createBuildCache(root: string, closing: AbortSignal): BuildCache
         const partial = await mkdtemp(join(dirname(cached), '.half-'))
         try {
           await copyFolder(join(app, folder), join(partial, 'new'), { signal })
-          // Another build may do the same at this moment: the one that comes second has kept nothing, and has lost nothing.
+          // Another build may do the same at this moment; the second rename fails harmlessly.
           await rename(cached, join(partial, 'old')).catch(() => {})
           await rename(join(partial, 'new'), cached).catch(async (error: unknown) => {
             if (!(await isFolder(cached))) throw error
@@ -137,7 +137,7 @@ export function createBuildCache(root: string, closing: AbortSignal): BuildCache
   }
 }
 
-/** `node_modules` of the install folder and of every workspace, relative to the source; folders within them come along. */
+/** `node_modules` of the install folder and of every workspace, relative to the source; nested folders are included. */
 async function findModuleFolders(source: string, plan: NodePlan): Promise<string[]> {
   const folders = new Set([plan.install_directory, plan.app_directory, ...plan.install_inputs.map((input) => dirname(input))])
   const existing = []

@@ -23,28 +23,28 @@ export interface ProcessBuildTools {
   cache: BuildCache
   sandboxProvider: SandboxProvider
   records: ProcessRecords
-  /** Installs under way, by project and key of their dependencies. */
+  /** Installs in progress, by project and dependency key. */
   installing: Map<string, Promise<void>>
 }
 
-/** Those of one build. */
+/** The tools of one build. */
 interface BuildStepTools extends ProcessBuildTools {
   folders: SandboxFolders
 }
 
 const maxProcesses = 512
 
-/** Of package managers, shared by all projects. */
+/** Caches of package managers, shared by all projects. */
 const sharedCaches = ['npm', 'yarn', 'pnpm']
 
-/** Builds a plan in `place`, the deployment's own folder, which is gone when this throws. */
+/** Builds a plan in `bundleFolder`, the deployment's own folder, which is removed when this function throws. */
 export async function buildInBundleFolder(request: BuildRequest, bundleFolder: string, tools: ProcessBuildTools): Promise<Artifact> {
   const plan = request.plan.work
   if (plan.kind === 'dockerfile') {
     throw new BuildFailure(
       'runtime_unavailable',
-      'This project builds from a Dockerfile, and no Docker engine answers.',
-      'Install Docker and start it, then deploy again; or remove the Dockerfile to have the framework detected.',
+      'This project builds from a Dockerfile, but Docker is not available.',
+      'Install and start Docker, then deploy again. To use framework detection instead, remove the Dockerfile.',
     )
   }
   request.signal.throwIfAborted()
@@ -58,7 +58,7 @@ export async function buildInBundleFolder(request: BuildRequest, bundleFolder: s
     return await buildNodePlan(request, plan, bundleFolder, home, { ...tools, folders: { read: [], write: [bundleFolder, home, ...caches] } })
   } catch (error) {
     await rm(bundleFolder, { recursive: true, force: true, maxRetries: 5 })
-    // Whatever broke, an aborted build ends as aborted.
+    // An aborted build always ends with the abort error.
     request.signal.throwIfAborted()
     throw error
   } finally {
@@ -93,7 +93,7 @@ async function buildNodePlan(request: BuildRequest, plan: NodePlan, bundleFolder
     : createServerArtifact(outputPlan, bundleFolder, request, tools)
 }
 
-/** Resolves to the key under which the dependencies are kept; null when they are not. */
+/** Resolves to the key of the cached dependencies; null when they are not cached. */
 async function installDependencies(
   request: BuildRequest,
   plan: NodePlan,
@@ -105,7 +105,7 @@ async function installDependencies(
   const { log, signal } = request
   log.step('install')
   const key = await createDependencyKey(source, plan, request.project_id, request.variables)
-  // Build tools are among the development dependencies, which NODE_ENV=production would leave out.
+  // Build tools are development dependencies, which NODE_ENV=production would omit.
   const runInstall = () =>
     runStep('install', command, resolveInside(source, plan.install_directory), { ...environment, NODE_ENV: 'development' }, request, tools)
   if (key === null) {
@@ -116,7 +116,7 @@ async function installDependencies(
   for (;;) {
     const otherInstall = tools.installing.get(name)
     if (otherInstall) {
-      log.note('install', 'Another build installs the same dependencies; waiting for it.')
+      log.note('install', 'Waiting for another build that installs the same dependencies.')
       await raceAbort(
         otherInstall.catch(() => {}),
         signal,
@@ -124,10 +124,10 @@ async function installDependencies(
       continue
     }
     if (await tools.cache.restoreDependencies(request.project_id, key, source, signal)) {
-      log.note('install', 'Dependencies come from the cache: what they depend on has not changed.')
+      log.note('install', 'Using cached dependencies.')
       return key
     }
-    // Another build may have begun to install while the cache was read.
+    // Another build may have started to install while the cache was read.
     if (!tools.installing.has(name)) break
   }
   const job = runInstall()
@@ -150,10 +150,10 @@ async function createBuildEnvironment(
   const manager = plan.package_manager ?? { name: 'npm' as const, version: null }
   folders.push(await tools.toolchains.packageManager(manager, Number.parseInt(node.version, 10), request.signal), node.folder)
   const base = createInstallEnvironment(tools.options, home)
-  // Its store is below. As npm_config_store_dir npm would warn of it, where a script of a pnpm project runs npm.
+  // The store of pnpm is set below and not as npm_config_store_dir, because npm warns about that variable when a script of a pnpm project runs npm.
   const settings: Record<string, string> = manager.name === 'pnpm' ? { PNPM_HOME: join(tools.options.data_dir, 'cache', 'pnpm') } : {}
   if (tools.options.npmrc_file) {
-    // A copy at the place where every package manager looks; the home folder goes when the build ends.
+    // A copy at the path where every package manager looks; the home folder is removed when the build ends.
     const copy = join(home, '.npmrc')
     await writeFile(copy, await readFile(tools.options.npmrc_file), { mode: 0o600 })
     settings.npm_config_userconfig = copy
@@ -169,21 +169,21 @@ async function createBuildEnvironment(
   }
 }
 
-/** The heap of one Node process; what is beside it (buffers, code, other processes) needs room as well. */
+/** The heap limit of one Node process, below the memory limit, because buffers, code and other processes need memory as well. */
 export function createHeapOption(memory_mb: number, projectOption: string | undefined): string {
   const option = `--max-old-space-size=${Math.max(32, Math.floor(memory_mb * 0.8))}`
   return projectOption ? `${option} ${projectOption}` : option
 }
 
-/** The name under which a running build is recorded. */
+/** The id under which a running build is recorded. */
 export const getBuildRecordId = (deploymentId: string): string => `build-${deploymentId}`
 
 export const omitVariables = (variables: Record<string, string>, names: string[]): Record<string, string> =>
   Object.fromEntries(Object.entries(variables).filter(([name]) => !names.includes(name)))
 
 /**
- * What runs a command line by the system's shell. As Node's own `exec` does, Windows gets the command verbatim in one pair of quotes,
- * which `cmd /s` takes away: quotes inside it would otherwise be escaped for the C runtime, and cmd does not know that escape.
+ * The system shell for a command line. As in Node's `exec`, Windows gets the command verbatim in one pair of quotes, which `cmd /s` removes.
+ * Otherwise quotes in the command would be escaped for the C runtime, and cmd does not support that escape.
  */
 export const createShellCommand = (
   command: string,
@@ -193,7 +193,7 @@ export const createShellCommand = (
     ? { file: 'cmd.exe', args: ['/d', '/s', '/c', `"${command}"`], windowsVerbatimArguments: true }
     : { file: '/bin/sh', args: ['-c', command] }
 
-/** Runs one command of the project by the shell; throws `BuildFailure` when it fails. */
+/** Runs one command of the project in the shell; throws `BuildFailure` when it fails. */
 async function runStep(
   step: StepName & ('install' | 'build'),
   command: string,
@@ -205,7 +205,7 @@ async function runStep(
   const { log, signal } = request
   signal.throwIfAborted()
   if (!(await isFolder(cwd)))
-    throw new BuildFailure(`${step}_failed`, `The folder to ${step} in does not exist.`, 'Check the root directory of the project.')
+    throw new BuildFailure(`${step}_failed`, `The folder to ${step} in does not exist.`, 'Check the root directory in the project settings.')
   log.note(step, `> ${command}`)
   const clock = tools.options.clock ?? systemClock
   const startedAt = clock.monotonic()
@@ -225,7 +225,7 @@ async function runStep(
   const abort = () => void group.stop(0)
   signal.addEventListener('abort', abort, { once: true })
   if (signal.aborted) abort()
-  // A build that outlives a crash of the platform is found by this and ended.
+  // The record lets the next run end a build that outlives a crash of the platform.
   const id = getBuildRecordId(request.deployment_id)
   const recordWritten = readProcessStart(group.pid).then((started) =>
     started ? tools.records.write({ id, project_id: request.project_id, deployment_id: request.deployment_id, pid: group.pid, started }) : undefined,
@@ -249,7 +249,7 @@ async function createStaticArtifact(
   onNote: (line: string) => void,
 ): Promise<Artifact> {
   const source = join(bundleFolder, 'app')
-  // Again, as the build may have made links.
+  // Checked again, because the build may have created links.
   await checkPlanPaths(source, plan)
   const output = resolveInside(source, plan.output_directory)
   if (!(await isFolder(output))) throw await createMissingOutputFailure(plan, createSourceCheck(source))

@@ -7,14 +7,14 @@ import { findProcessTree, readProcessTable } from './process-table.ts'
 
 export interface OrphanProcess {
   pid: number
-  /** As in the process table: with the pid it names one process for ever. */
+  /** As in the process table; together with the pid it identifies a process uniquely. */
   started: string
 }
 
 /**
- * Processes of builds and apps that a platform before us left behind unrecorded: it was killed between their start and their
- * record, or in the middle of a build. They are known by their HOME or TMPDIR, which we set to folders of the data folder;
- * what this process began itself is none of them. Not looked for on Windows.
+ * Processes of builds and apps that a previous platform left unrecorded: it was killed between a start and its record, or during a build. Orphans
+ * are identified by HOME or TMPDIR, which Homeport sets to folders in the data folder; processes of the current platform are excluded. Not supported
+ * on Windows.
  */
 export async function findOrphans(dataDir: string): Promise<OrphanProcess[]> {
   const table = await readProcessTable({ now: true })
@@ -29,14 +29,14 @@ async function findMarkedByProc(rows: { pid: number }[], markers: string[]): Pro
   const marked = new Set<number>()
   for (const { pid } of rows) {
     await nextTurn()
-    // Those of other users cannot be read, and are none of ours.
+    // Environments of other users' processes cannot be read; those processes are not ours.
     const environment = `\0${readProcFile(`${pid}/environ`)}`
     if (markers.some((marker) => environment.includes(`\0${marker}`))) marked.add(pid)
   }
   return marked
 }
 
-/** macOS and the BSDs: `-E` shows the environment of one's own processes behind the command. */
+/** macOS and BSD: `-E` shows the environment of the user's own processes after the command. */
 function findMarkedByPs(markers: string[]): Promise<Set<number>> {
   return new Promise((resolve) => {
     execFile('ps', ['-axwwE', '-o', 'pid=,command='], { timeout: 10_000, maxBuffer: 64 * 1024 * 1024 }, (error, stdout) => {

@@ -9,29 +9,29 @@ import { findProcessTree, measurePrivateMemory, readProcessTable } from './proce
 export interface ProcessGroupOptions {
   file: string
   args: string[]
-  /** The arguments are one Windows command line already: Node quotes nothing. */
+  /** The arguments are a Windows command line already, so Node must not quote them. */
   windowsVerbatimArguments?: boolean
   cwd: string
   env: Record<string, string>
-  /** Ceiling for the whole group. It is checked, not reserved: what passes it is killed. */
+  /** Memory limit of the whole group. The limit is checked periodically; a group above it is killed. */
   memory_mb: number
   max_processes: number
   clock: Clock
-  /** The program is a sandbox that writes JSON with `child-pid` to its descriptor 3: the leader of the group that is meant. */
+  /** The program is a sandbox that writes JSON with `child-pid`, the leader of the group, to its file descriptor 3. */
   reports_pid?: boolean
   onLine(stream: 'stdout' | 'stderr', line: string): void
 }
 
-/** A program with all that it begins, which lives and dies together. */
+/** A program and its child processes, managed as a unit. */
 export interface ProcessGroup {
   pid: number
-  /** Settles once the program ended, the rest of its group is gone and the last line was delivered. */
+  /** Resolves once the program has ended, the rest of its group is gone and the last line was delivered. */
   ended: Promise<ProcessGroupExit>
-  /** SIGTERM to the group, SIGKILL after `grace_ms`; 0 kills at once. Resolves when it has ended. */
+  /** SIGTERM to the group, SIGKILL after `grace_ms`; 0 kills immediately. Resolves when the group has ended. */
   stop(grace_ms: number): Promise<ProcessGroupExit>
-  /** SIGSTOP to the group, or SIGCONT. Nobody looks after what does nothing. */
+  /** SIGSTOP or SIGCONT to the group. A stopped group is not monitored. */
   setFrozen(frozen: boolean): void
-  /** Its processes by now. */
+  /** The current processes of the group. */
   listPids(): Promise<number[]>
 }
 
@@ -42,13 +42,13 @@ export interface ProcessGroupExit {
   too_many_processes: boolean
 }
 
-/** Rejects with Node's own error (ENOENT, EACCES) when the program can't be started. */
+/** Rejects with Node's own error (ENOENT, EACCES) when the program cannot be started. */
 export async function startProcessGroup(request: ProcessGroupOptions): Promise<ProcessGroup> {
   const { clock } = request
   const child = spawn(request.file, request.args, {
     cwd: request.cwd,
     env: request.env,
-    // A group of its own on Unix; on Windows a tree that taskkill can end.
+    // A separate group on Unix; on Windows a tree that taskkill can end.
     detached: platform() !== 'win32',
     stdio: ['ignore', 'pipe', 'pipe', ...(request.reports_pid ? ['pipe' as const] : [])],
     windowsHide: true,
@@ -83,7 +83,7 @@ export async function startProcessGroup(request: ProcessGroupOptions): Promise<P
 
   const kill = (name: NodeJS.Signals) => {
     killProcessGroup(pid, name)
-    // A sandbox that has not begun its command yet, or stands between us and it.
+    // The sandbox process itself is killed as well, because it may not have started its command yet.
     if (name === 'SIGKILL' && pid !== child.pid) killProcessGroup(child.pid!, name)
   }
   const watch = watchProcessGroup(pid, request, {
@@ -100,7 +100,7 @@ export async function startProcessGroup(request: ProcessGroupOptions): Promise<P
   const ended = exited.then(async ({ code, signal }) => {
     killTimer?.cancel()
     const escaped = watch.stop()
-    // What the program left behind goes too, also where it moved to a group of its own; then the pipes come to their end.
+    // Processes left behind by the program are killed too, also outside of the group; then the pipes end.
     kill('SIGKILL')
     for (const escapedPid of escaped) killProcess(escapedPid)
     await Promise.all(outputs.map((output) => drainPipe(output, clock)))
@@ -117,11 +117,11 @@ export async function startProcessGroup(request: ProcessGroupOptions): Promise<P
       kill(frozen ? 'SIGSTOP' : 'SIGCONT')
     },
     async stop(grace_ms) {
-      // Looked at once more: once its parent is gone, nothing tells of a process that left the group.
+      // Refreshed once more, because a process that left the group cannot be found after its parent has ended.
       await watch.refresh()
       if (grace_ms > 0) {
         kill('SIGTERM')
-        // A frozen process takes no signal but SIGKILL.
+        // A stopped process only receives SIGKILL.
         watch.setPaused(false)
         if (platform() !== 'win32') kill('SIGCONT')
         killTimer ??= clock.setTimeout(() => kill('SIGKILL'), grace_ms)
@@ -134,7 +134,7 @@ export async function startProcessGroup(request: ProcessGroupOptions): Promise<P
   }
 }
 
-/** Read as the sandbox starts; undefined when it ended before it had one, and says itself why. */
+/** Reads the pid when the sandbox starts; undefined when the sandbox ended before; its output shows why. */
 function readReportedPid(child: ChildProcess): Promise<number | undefined> {
   const report = child.stdio[3]
   if (!(report instanceof Readable)) return Promise.resolve(undefined)
@@ -153,13 +153,13 @@ function readReportedPid(child: ChildProcess): Promise<number | undefined> {
   })
 }
 
-/** A sandbox ends with 128 and the number of the signal that ended its command, as a shell does. */
+/** A sandbox exits with 128 plus the signal that ended its command, as a shell does. */
 function toCommandExit(code: number | null, signal: NodeJS.Signals | null): { code: number | null; signal: NodeJS.Signals | null } {
   const [name] = Object.entries(constants.signals).find(([, number]) => code !== null && number === code - 128) ?? []
   return name === undefined ? { code, signal } : { code: null, signal: name as NodeJS.Signals }
 }
 
-/** Signals a whole group; nothing happens when it is gone. On Windows every signal ends the tree. */
+/** Signals a whole group; no error when it is gone. On Windows every signal ends the tree. */
 export function killProcessGroup(pid: number, name: NodeJS.Signals): void {
   if (platform() === 'win32') {
     execFile('taskkill', ['/PID', String(pid), '/T', '/F'], { windowsHide: true }, () => {})
@@ -168,7 +168,7 @@ export function killProcessGroup(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(-pid, name)
   } catch {
-    // Gone already.
+    // The group has ended already.
   }
 }
 
@@ -176,7 +176,7 @@ export function killProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // Gone already.
+    // The process has ended already.
   }
 }
 
@@ -189,18 +189,18 @@ interface OutputPipe {
 const maxSilence_ms = 1_000
 
 /**
- * Waits for the end of a pipe, from the exit of its program. A process that escaped with the pipe in hand is waited for no longer than
- * it is silent for a second.
+ * Waits for the end of a pipe after the exit of its program. A process that left the group may still hold the pipe; waiting ends after one second
+ * without output.
  */
 async function drainPipe(output: OutputPipe, clock: Clock): Promise<void> {
   const closed = new AbortController()
-  // The last words of a program are often still in the pipe when its exit is known: silence before the exit does not count.
+  // The last output is often still in the pipe when the exit is reported, so silence before the exit does not count.
   const exited_at = clock.monotonic()
   const getSilence = () => Math.min(output.idle_ms(), clock.monotonic() - exited_at)
   const waitForSilence = async () => {
     while (getSilence() < maxSilence_ms) {
       await sleep(clock, maxSilence_ms - getSilence(), closed.signal)
-      // After a stall of this process, output that is in the pipe has not been read yet.
+      // After a stall of the event loop, output in the pipe has not been read yet.
       await nextTurn()
     }
   }
@@ -210,10 +210,10 @@ async function drainPipe(output: OutputPipe, clock: Clock): Promise<void> {
 }
 
 const memoryCheckInterval_ms = 400
-/** The table of all processes is read once in so many looks at the memory. */
+/** The table of all processes is read once per this many memory checks. */
 const memoryChecksPerTable = 3
 
-/** Looks after memory and number of a group. `stop` returns the processes last seen outside of the group. */
+/** Monitors memory and process count of a group. `stop` returns the last known processes outside of the group. */
 function watchProcessGroup(
   pid: number,
   limits: ProcessGroupOptions,

@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { readProcessStart } from './process-table.ts'
 import { toPathSegment } from '../files.ts'
 
-/** What is known on disk of a running process, so that a crash of the platform leaves no orphan. */
+/** The record of a running process on disk, so that a crash of the platform leaves no orphan. */
 export interface ProcessRecord {
   id: string
   project_id: string
   deployment_id: string
   pid: number
-  /** Opaque; with the pid it names one process for ever (a number may be given anew). */
+  /** Opaque; together with the pid it identifies a process uniquely, because pids are reused. */
   started: string
 }
 

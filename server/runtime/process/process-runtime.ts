@@ -19,16 +19,16 @@ import { StartFailure, type Artifact, type Replica, type Runtime, type RuntimeOp
 interface RunningProcess {
   group: ProcessGroup
   port: number
-  /** For `usage`: processor time at the last look. */
+  /** For `usage`: CPU time at the previous sample. */
   usage_sample: { at_ms: number; cpu_ms: number }
 }
 
 const maxProcesses = 256
 
 /**
- * Builds and runs Node and static apps as child processes of this machine: own folder, environment, port and a ceiling
- * for memory. Where the system offers a sandbox they see no other files of this machine; its network and its user they always share. Needs
- * nothing that is not among our own dependencies.
+ * Builds and runs Node and static apps as child processes on this machine, with their own folder, environment, port and memory limit. Where a
+ * sandbox is available, they see no other files of this machine; they always share its network and user. Needs no programs besides the platform's
+ * own dependencies.
  */
 export function createProcessRuntime(options: RuntimeOptions): Runtime {
   const { clock = systemClock } = options
@@ -39,11 +39,11 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
   const records = createProcessRecords(join(options.data_dir, 'processes'))
   const ports = createPortAllocator()
   const installing = new Map<string, Promise<void>>()
-  /** What a dead platform left unrecorded, by id. Looked for once: from then on everything is recorded or running. */
+  /** Unrecorded processes of a previous platform, by id. Searched once, because later processes are recorded or running. */
   let orphans: Promise<Map<string, OrphanProcess>> | undefined
   const running = new Map<string, RunningProcess>()
   const getBundleFolder = (deploymentId: string) => join(options.data_dir, 'bundles', toPathSegment(deploymentId))
-  /** The whole folder of what a deployment built: a roll-back runs what an earlier one did. */
+  /** The folder of a deployment's build output; a rollback runs the output of an earlier deployment. */
   const getArtifactFolder = (directory: string) =>
     join(options.data_dir, 'bundles', relative(join(options.data_dir, 'bundles'), directory).split(sep)[0] ?? '')
   void removePartialToolchains(options).catch((error: unknown) => options.log.warn('toolchain_sweep_failed', { error }))
@@ -77,9 +77,9 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
   const start = async (request: StartRequest): Promise<Replica> => {
     const { artifact } = request
     if (artifact.kind !== 'bundle')
-      throw new StartFailure('start_failed', 'This version was built by Docker.', 'Start Docker, or deploy the project again.')
+      throw new StartFailure('start_failed', 'This version was built with Docker.', 'Start Docker, or deploy the project again.')
     if (!(await isFolder(artifact.directory)))
-      throw new StartFailure('start_failed', 'The files of this version are gone.', 'Deploy the project again.')
+      throw new StartFailure('start_failed', 'The files of this version no longer exist.', 'Deploy the project again.')
     const id = `proc_${randomBytes(9).toString('hex')}`
     const port = await ports.allocate()
     let group: ProcessGroup
@@ -89,7 +89,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       const [file = 'node', ...args] = artifact.command
       const command = { ...createWindowsCommand(file, args), cwd: artifact.directory }
       const sandbox = await sandboxProvider.find()
-      // A sandbox tells of a missing program only in the output.
+      // A sandbox reports a missing program only in its output, so the program is looked up before.
       if (sandbox && !(await findProgram(file, env.PATH.split(delimiter))))
         throw Object.assign(new Error(`No ${file} on the PATH.`), { code: 'ENOENT' })
       const folders = { read: [], write: [getArtifactFolder(artifact.directory), getBundleFolder(request.deployment_id)] }
@@ -108,7 +108,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       if (error instanceof StartFailure) throw error
       const code = (error as NodeJS.ErrnoException).code
       const reason = code === 'ENOENT' ? `the program \`${artifact.command[0]}\` was not found` : `\`${artifact.command.join(' ')}\` could not be run`
-      throw new StartFailure('start_failed', `The app did not start: ${reason}.`, 'Check the start script of package.json.', error)
+      throw new StartFailure('start_failed', `The app did not start: ${reason}.`, 'Check the start script in package.json.', error)
     }
     running.set(id, { group, port, usage_sample: { at_ms: systemClock.monotonic(), cpu_ms: 0 } })
     const recordWritten = readProcessStart(group.pid)
@@ -143,7 +143,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     }
   }
 
-  /** Stops what a platform before us left. Its number is checked against its time of start, so that no stranger is hit. */
+  /** Stops a process of a previous platform. The start time is compared, so that a process with a reused pid is not killed. */
   const stopRecordedProcess = async (record: ProcessRecord, grace_ms: number) => {
     if (await isRecordedProcessAlive(record)) {
       if (grace_ms > 0) {
@@ -162,7 +162,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     isolates: false,
 
     async probe() {
-      return { available: true, version: null, reason: 'Apps run as processes of this machine. The check “sandbox” says what confines them.' }
+      return { available: true, version: null, reason: 'Apps run as processes on this machine. See the “sandbox” check for their isolation.' }
     },
 
     check: () => sandboxProvider.check(),
@@ -225,18 +225,18 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     },
 
     async freeze(replicaId) {
-      // Every signal ends a process there.
+      // On Windows every signal ends a process.
       if (platform() === 'win32') throw new Error('Processes cannot be frozen on Windows.')
       running.get(replicaId)?.group.setFrozen(true)
     },
 
     async thaw(replicaId) {
       const runningProcess = running.get(replicaId)
-      if (!runningProcess) throw new StartFailure('start_failed', 'The app is gone.', 'Start it again.')
+      if (!runningProcess) throw new StartFailure('start_failed', 'The app is no longer running.', 'Start it again.')
       runningProcess.group.setFrozen(false)
-      // One that was killed meanwhile may not have been told of yet.
+      // A process that was killed may not have been reported yet.
       if (platform() === 'linux' && (await readProcessStart(runningProcess.group.pid)) === undefined)
-        throw new StartFailure('start_failed', 'The app is gone.', 'Start it again.')
+        throw new StartFailure('start_failed', 'The app is no longer running.', 'Start it again.')
     },
 
     async usage(replicaId) {
@@ -244,7 +244,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       if (!runningProcess) return null
       const members = await runningProcess.group.listPids()
       const [memory, cpu_ms] = await Promise.all([measurePrivateMemory(members), measureCpuTime(members)])
-      // Processor time is the kernel's and passes with the system's clock.
+      // CPU time is the kernel's, so it is compared with the system clock.
       const at_ms = systemClock.monotonic()
       const cpu_percent = Math.max(0, (100 * (cpu_ms - runningProcess.usage_sample.cpu_ms)) / Math.max(1, at_ms - runningProcess.usage_sample.at_ms))
       runningProcess.usage_sample = { at_ms, cpu_ms }
@@ -263,7 +263,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     },
 
     async close() {
-      closing.abort(new Error('The platform is closing.'))
+      closing.abort(new Error('The platform is shutting down.'))
       await cache.waitForSpareCopies()
     },
   }
@@ -273,7 +273,7 @@ async function findOrphansById(dataDir: string): Promise<Map<string, OrphanProce
   return new Map((await findOrphans(dataDir)).map((orphan) => [`stray_${orphan.pid}`, orphan]))
 }
 
-/** Windows starts scripts such as npm.cmd only by its shell; what needs one is named by us, never by input. */
+/** Windows runs scripts such as npm.cmd only through its shell; only names from this module use it, never input. */
 function createWindowsCommand(file: string, args: string[]): { file: string; args: string[] } {
   if (platform() !== 'win32' || file === 'node') return { file, args }
   return { file: 'cmd.exe', args: ['/d', '/c', file, ...args] }

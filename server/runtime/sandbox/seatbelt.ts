@@ -1,12 +1,12 @@
 import { dirname } from 'node:path'
 import type { SandboxFolders } from './sandbox.ts'
 
-/** Where users, other volumes and temporary files of others are. */
+/** Folders of users, other volumes and temporary files of other programs. */
 const personalFolders = ['/Users', '/Volumes', '/private/var/folders', '/private/tmp', '/private/var/root']
 
 /**
- * A profile for macOS's sandbox-exec; of its rules the last one that fits decides. It has not been run on a Mac by us: a Mac that does
- * not take it is told by the trial at the start, and the doctor says so.
+ * A profile for macOS sandbox-exec; the last matching rule decides. The profile has not been tested on a Mac: the check at startup detects a Mac
+ * that rejects it, and the doctor reports it.
  */
 export function createSeatbeltProfile(folders: SandboxFolders, hidden: string[]): string {
   const subpaths = (paths: string[]) => paths.map((path) => `(subpath ${quote(path)})`).join(' ')
@@ -17,11 +17,11 @@ export function createSeatbeltProfile(folders: SandboxFolders, hidden: string[])
     '(allow default)',
     '(deny file-write*)',
     `(deny file-read* ${subpaths([...personalFolders, ...hidden])})`,
-    // Programs look at every folder on the way to their own.
+    // Programs read the metadata of every folder on the path to their own.
     ...(ancestors.length > 0 ? [`(allow file-read-metadata ${ancestors.map((path) => `(literal ${quote(path)})`).join(' ')})`] : []),
     ...(visible.length > 0 ? [`(allow file-read* ${subpaths(visible)})`] : []),
     `(allow file-write* ${subpaths(folders.write)} (subpath "/dev"))`,
-    // The keychain answers by a service, not by its file; and processes outside are not this one's business.
+    // The keychain is reached through a service, not a file. Processes outside of the sandbox are hidden.
     '(deny mach-lookup (global-name "com.apple.SecurityServer") (global-name "com.apple.securityd.xpc"))',
     '(deny process-info* (target others))',
     '(deny signal (target others))',
@@ -29,7 +29,7 @@ export function createSeatbeltProfile(folders: SandboxFolders, hidden: string[])
   ].join('\n')
 }
 
-/** A string of the profile's language, which is a Scheme. */
+/** A string literal of the profile language, a Scheme dialect. */
 const quote = (path: string): string => `"${path.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
 
 function listAncestors(path: string): string[] {
