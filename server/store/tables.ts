@@ -336,7 +336,7 @@ export interface EnvVarRow {
 
 interface CleanupTable {
   seq: Generated<number>
-  /** JSON of `CleanupTask` in deployments/cleanup.ts. */
+  /** JSON of `CleanupTask` in deployments/cleanup-task.ts. */
   work: string
   created_at: string
 }
