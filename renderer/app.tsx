@@ -42,7 +42,7 @@ export function App() {
       </InstanceProvider>
     )
   return (
-    // The key throws away every piece of state of one instance when another one is in front.
+    // The key resets all component state when another instance becomes current.
     <InstanceProvider connection={connection} id={requestedId} key={requestedId}>
       {connection.is_signed_in && !isTokenRejected ? <Routes /> : <TokenPrompt connection={connection} />}
       <Toasts />
@@ -50,7 +50,7 @@ export function App() {
   )
 }
 
-/** What of the dashboard shows one instance, and nothing of another. */
+/** The part of the dashboard that belongs to one instance. */
 function InstanceProvider({ connection, id, children }: { connection: InstanceConnection; id: string; children: ReactNode }) {
   const locationHook = useMemo(() => createInstanceLocation(id), [id])
   return (

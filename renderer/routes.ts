@@ -6,7 +6,7 @@ import { lazyWithRetry } from './lib/load-with-retry.ts'
 type Page = ComponentType | LazyExoticComponent<ComponentType>
 type ProjectPage = ComponentType<{ slug: string }> | LazyExoticComponent<ComponentType<{ slug: string }>>
 
-/** What the first screen does without. */
+/** Pages that are not part of the first bundle. */
 const lazyImports = {
   deployments: () => import('./features/deployments/list-page.tsx'),
   deployment: () => import('./features/deployments/detail-page.tsx'),
@@ -36,7 +36,7 @@ const lazyImports = {
   instances: () => import('./features/instances/page.tsx'),
 }
 
-/** Every address of the dashboard, below `/app`, or below `/app/on/{id}` for another instance. */
+/** All routes of the dashboard, below `/app`, or below `/app/on/{id}` for a remote instance. */
 export const pages: Record<string, Page> = {
   '/': ProjectsPage,
   '/projects': ProjectsPage,
@@ -52,7 +52,7 @@ export const pages: Record<string, Page> = {
   '/instance/desktop': lazyWithRetry(lazyImports.desktop),
 }
 
-/** Below `/projects/:slug`, in the order of the tabs. */
+/** Routes below `/projects/:slug`, in tab order. */
 export const projectPages: { path: string; tab: string | null; page: ProjectPage }[] = [
   { path: '', tab: 'Overview', page: Overview },
   { path: '/deployments', tab: 'Deployments', page: lazyWithRetry(lazyImports.deployments) },
@@ -67,20 +67,20 @@ export const projectPages: { path: string; tab: string | null; page: ProjectPage
   { path: '/settings', tab: 'Settings', page: lazyWithRetry(lazyImports.settings) },
 ]
 
-/** Outside of the frame, as a document of its own. */
+/** Outside of the layout, as a separate document. */
 export const CardPage = lazyWithRetry(lazyImports.card)
 export const Palette = lazyWithRetry(lazyImports.palette)
 export const NewProject = lazyWithRetry(lazyImports.newProject)
 export const KeyboardSheet = lazyWithRetry(lazyImports.keyboard)
 
-/** Brings the rest while nobody waits, so that the next screen, and the first key in the palette, find it there; not to who saves data. */
+/** Preloads the other pages when idle, so that the next page and the palette open without delay. Skipped in data-saving mode. */
 export function prefetchPages(): void {
   const { connection } = navigator as { connection?: { saveData?: boolean } }
   if (connection?.saveData) return
   const prefetch = () => {
     for (const load of Object.values(lazyImports)) load().catch(() => undefined)
   }
-  // Safari has no idle callback; a second after the first screen is as good.
+  // Safari has no requestIdleCallback, so a delay of one second is used.
   if ('requestIdleCallback' in window) window.requestIdleCallback(prefetch, { timeout: 3_000 })
   else setTimeout(prefetch, 1_000)
 }

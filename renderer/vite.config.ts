@@ -4,14 +4,14 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { type Plugin, defineConfig } from 'vite'
 
-/** How the dashboard is built. Served under `/app/`, in the desktop window as well. */
+/** Build configuration of the dashboard, which is served under `/app/`, in the desktop app as well. */
 export default defineConfig({
   base: '/app/',
   plugins: [react(), precompressAssets()],
   build: { outDir: '../out/renderer', emptyOutDir: true, target: 'es2024', modulePreload: { polyfill: false }, assetsInlineLimit: 0, minify: true },
 })
 
-/** Leaves a smaller twin beside each file that has one, for server/api/public-routes/dashboard.ts to send: compressed once here, never while somebody waits. */
+/** Writes a Brotli file next to each asset for server/api/public-routes/dashboard.ts, so that nothing is compressed at request time. */
 function precompressAssets(): Plugin {
   return {
     name: 'homeport-compressed',
@@ -22,7 +22,7 @@ function precompressAssets(): Plugin {
         const file = join(entry.parentPath, entry.name)
         const bytes = readFileSync(file)
         const variants = {
-          // The last two steps of quality take four times as long for six per cent.
+          // Qualities 10 and 11 take four times as long for six percent.
           br: brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
           gz: gzipSync(bytes, { level: 9 }),
         }

@@ -11,12 +11,12 @@ type Params<Id extends RoutedOperationId> = z.input<Operation<Id>['params']>
 type Query<Id extends RoutedOperationId> = Partial<z.input<Operation<Id>['query']>>
 type Body<Id extends RoutedOperationId> = Operation<Id> extends { body: infer Schema extends z.ZodType } ? z.input<Schema> : undefined
 
-/** What an operation answers with; undefined where it answers without a body. */
+/** The response body of an operation; undefined for an operation without one. */
 export type ApiResponse<Id extends RoutedOperationId> =
   Operation<Id> extends { success: { json: infer Schema extends z.ZodType } } ? z.output<Schema> : undefined
 
-/** What a call needs: path parameters and a body where the contract has them, a query where one is wanted. */
-/** `idempotency_key`: asked again with the same one, a POST is not done twice. */
+/** Input of a call: path parameters and body as the contract defines them, plus an optional query. */
+/** `idempotency_key`: repeating a POST with the same key does not execute it twice. */
 export type ApiRequest<Id extends RoutedOperationId> = {
   query?: Query<Id>
   signal?: AbortSignal
@@ -24,9 +24,9 @@ export type ApiRequest<Id extends RoutedOperationId> = {
 } & (Params<Id> extends Record<string, never> ? { params?: undefined } : { params: Params<Id> }) &
   (Body<Id> extends undefined ? { body?: undefined } : { body: Body<Id> })
 
-/** Operations that take a file as their body. */
+/** Operations that take a file as their request body. */
 export type UploadOperationId = { [Id in RoutedOperationId]: Operation<Id> extends { upload: object } ? Id : never }[RoutedOperationId]
-/** Operations that answer with a file. */
+/** Operations that respond with a file. */
 export type DownloadOperationId = {
   [Id in RoutedOperationId]: Operation<Id> extends { success: { content_type: string } } ? Id : never
 }[RoutedOperationId]
@@ -36,33 +36,33 @@ export type StreamOperationId = { [Id in RoutedOperationId]: Operation<Id> exten
 type EventSchemas<Id extends StreamOperationId> =
   Operation<Id> extends { success: { events: infer Schemas extends Record<string, z.ZodType> } } ? Schemas : never
 
-/** One event of a stream, told apart by its name. */
+/** One event of a stream, discriminated by its name. */
 export type StreamEvent<Id extends StreamOperationId> = {
   [Name in keyof EventSchemas<Id>]: { event: Name; id: string | null; data: z.output<EventSchemas<Id>[Name]> }
 }[keyof EventSchemas<Id>]
 
 export interface ApiClient {
-  /** Calls an operation; throws an ApiProblem when it does not succeed. */
+  /** Calls an operation. Throws an ApiProblem on failure. */
   call<Id extends RoutedOperationId>(id: Id, input: ApiRequest<Id>): Promise<ApiResponse<Id>>
-  /** Sends a file, and tells how far it is on its way; throws an ApiProblem, or the reason of the signal. */
+  /** Uploads a file and reports progress. Throws an ApiProblem, or the abort reason of the signal. */
   upload<Id extends UploadOperationId>(id: Id, input: ApiRequest<Id>, file: Blob, sendOptions: SendFileOptions): Promise<ApiResponse<Id>>
-  /** Where a file of the instance lies, for `fetchFile`. */
+  /** URL of a file of the instance, for `fetchFile`. */
   urlOf<Id extends DownloadOperationId>(id: Id, input: ApiRequest<Id>): string
-  /** Follows a stream until the signal or its end; reconnects, and resumes where it was. Never throws. */
+  /** Follows a stream until the signal aborts or the stream ends. Reconnects and resumes at the last event. Never throws. */
   follow<Id extends StreamOperationId>(id: Id, input: ApiRequest<Id>, handlers: StreamHandlers<StreamEvent<Id>>, options: StreamOptions): void
 }
 
 interface ApiClientOptions {
   base_url: string
-  /** The session at the instance that served the page is over. */
+  /** Called when the session at the instance that served the page has ended. */
   onSignedOut: () => void
-  /** The instance that this client is of takes no token that is held for it. */
+  /** Called when the instance of this client rejects the token saved for it. */
   onTokenRefused: () => void
 }
 
 /**
- * A client of one instance. `base_url` is empty for the instance that served this page; others are reached through it (/remote/{id}).
- * The page holds no token: it has its session (session.ts), and the platform puts the token of another instance in on the way.
+ * API client of one instance. `base_url` is empty for the instance that served this page; requests to other instances go through its proxy
+ * (/remote/{id}). The page holds no token: it has a session (session.ts), and the platform adds the token of the other instance while proxying.
  */
 export function createApiClient(options: ApiClientOptions): ApiClient {
   const common = { redirect: 'error', credentials: 'same-origin' } as const
@@ -78,7 +78,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       const response = await fetch(url, {
         ...common,
         method,
-        // The platform asks every change that rides on a session for this content type: no plain form can send it.
+        // The platform requires this content type on session requests, because an HTML form cannot send it (CSRF protection).
         headers: {
           ...sessionHeaders(),
           ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
@@ -117,7 +117,7 @@ function buildRequestUrl(base: string, id: RoutedOperationId, input: { params?: 
   return { method, url: `${base}${path}${query.size > 0 ? `?${query}` : ''}` }
 }
 
-/** One step of a path. Two dots would be a step upwards, however they are written. */
+/** Encodes one path segment. Rejects `.` and `..`, which the URL parser would resolve. */
 function encodePathSegment(text: string): string {
   if (/^\.{1,2}$/.test(text)) throw new ApiProblem('bad_answer', `“${text}” is not a valid name.`)
   return encodeURIComponent(text)

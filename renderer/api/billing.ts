@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { queryKeys } from './query-keys.ts'
 import { pollInterval_ms, useClient } from './queries.ts'
 
-/** Plan, card and subscription. A payment that is late is told by the processor: asked for again while somebody looks. */
+/** Plan, card and subscription. Refetched periodically, because only the payment processor reports late payments. */
 export function useBilling() {
   const client = useClient()
   return useQuery({

@@ -3,17 +3,17 @@ import { useConnection } from '../stores/connection.ts'
 import { useInstanceSession } from './queries.ts'
 
 /**
- * What the instance in front offers. The one place that knows: a hosted account has the customer's operations (/v1) and nothing of
- * /instance; another machine has no folders of ours.
+ * Features of the current instance. This is the only place that decides: a hosted account supports only the customer operations (/v1) and nothing
+ * under /instance, and a remote machine has no local folders.
  */
 export interface Capabilities {
-  /** Whether this is known; until then nothing more is offered than everybody has. */
+  /** Whether the capabilities are known. Until then only the features that every instance has are offered. */
   is_known: boolean
-  /** Everything below /instance: its pages, the team, dumps, the watched repository, sparklines, the looks into the cache. */
+  /** Everything under /instance: instance pages, team, dumps, repository polling, sparklines, cache inspection. */
   has_instance_api: boolean
-  /** Deploys a folder that lies on the machine in front of the person. */
+  /** Deploys a folder of the user's own machine. */
   can_deploy_folders: boolean
-  /** Has the machine in front of the person under it. */
+  /** Whether the instance runs on the user's own machine. */
   is_local: boolean
 }
 
@@ -22,7 +22,7 @@ export function useCapabilities(): Capabilities {
   return deriveCapabilities(isHome, useInstanceSession().data)
 }
 
-/** `session`: undefined as long as it has not told, null where it does not tell. */
+/** `session`: undefined while loading, null if the instance does not report a session. */
 export function deriveCapabilities(
   isHome: boolean,
   session: { instance: { is_local: boolean }; user: { is_instance_owner: boolean } } | null | undefined,

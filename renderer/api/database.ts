@@ -7,10 +7,13 @@ import { ApiProblem, toProblem } from '../lib/api-problem.ts'
 import { pollInterval_ms, useClient } from './queries.ts'
 
 const isUnavailable = (error: unknown) => toProblem(error).code === 'database_unavailable'
-// How far a server is that starts for the first time is news by the second.
+// Polling interval while a database is being created; the first start of the server reports progress every second.
 const fastPollInterval_ms = 2_000
 
-/** The database of a project, or null; `isInstance`: it is asked so that neither none nor one that is away is an error of the network. */
+/**
+ * The database of a project, or null. `isInstance`: uses the instance API, which does not respond with an HTTP error when there is no database or
+ * its server is unavailable.
+ */
 export async function findDatabase(client: ApiClient, hasInstanceApi: boolean, slug: string, signal: AbortSignal): Promise<Database | null> {
   const input = { params: { slug }, signal }
   if (!hasInstanceApi)
@@ -26,7 +29,7 @@ export async function findDatabase(client: ApiClient, hasInstanceApi: boolean, s
   return database
 }
 
-/** The database of a project, or null. Its size grows unsaid: it is asked for again while somebody looks. */
+/** The database of a project, or null. Refetched periodically, because no event reports its size. */
 export function useDatabase(slug: string) {
   const client = useClient()
   const capabilities = useCapabilities()
@@ -47,13 +50,13 @@ export function useDumps(slug: string, enabled: boolean) {
     queryKey: queryKeys.dumps(slug),
     enabled,
     queryFn: async ({ signal }) => (await client.call('listDatabaseDumps', { params: { slug }, signal })).dumps,
-    // Made from a command line, one says nothing of itself.
+    // No event reports a database that the command line created.
     refetchInterval: 2 * pollInterval_ms,
     staleTime: 1_000,
   })
 }
 
-/** When the database of this project was asked for, while it is being made, also by who has been elsewhere meanwhile. */
+/** Start time of a pending database creation, also after the user left the page and returned. */
 export function useProvisioningSince(slug: string): number | null {
   const since = useMutationState({
     filters: { mutationKey: ['createDatabase'], status: 'pending' },

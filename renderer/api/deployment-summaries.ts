@@ -6,20 +6,20 @@ import { useCapabilities } from './capabilities.ts'
 import { ApiProblem } from '../lib/api-problem.ts'
 import { useClient } from './queries.ts'
 
-/** What a row of the list shows of a project beside itself. */
+/** Data of a project row beyond the project itself. */
 interface DeploymentSummary {
   latest: Deployment | null
   serving: Deployment | null
 }
 
-/** `isAlone`: the instance does not tell of several at once (a hosted account). */
+/** `isAlone`: the instance has no batch endpoint (a hosted account). */
 type SummaryLoader = (slug: string, isUnbatched?: boolean) => Promise<DeploymentSummary>
 
-// As many as the contract allows in one question.
+// Batch size limit of the contract.
 const maxBatchSize = 60
 const summaryLoaders = new WeakMap<ApiClient, SummaryLoader>()
 
-/** The newest and the serving deployment for a row; undefined until they are known. What they are is kept true where everybody looks. */
+/** The latest and the current deployment of a project row; undefined while loading. The deployment cache keeps them up to date. */
 export function useDeploymentSummary(
   slug: string,
   enabled: boolean,
@@ -38,7 +38,7 @@ function summaryLoaderFor(client: ApiClient): SummaryLoader {
   return loadSummaryFor
 }
 
-/** Rows that come to rest together are one question: who scrolls ten thousand of them does not run into the limit of requests. */
+/** Combines rows that load in the same tick into one request, so that scrolling through ten thousand rows stays below the rate limit. */
 export function createSummaryLoader(client: Pick<ApiClient, 'call'>): SummaryLoader {
   let pending = new Map<string, PromiseWithResolvers<DeploymentSummary>>()
   let isBatchUnsupported = false
@@ -52,7 +52,7 @@ export function createSummaryLoader(client: Pick<ApiClient, 'call'>): SummaryLoa
       for (const { slug, latest, serving } of glances) group.get(slug)?.resolve({ latest, serving })
       for (const { reject } of group.values()) reject(new ApiProblem('project_not_found', 'This project no longer exists.', { status: 404 }))
     } catch (error) {
-      // An instance of an earlier version.
+      // An instance of an earlier version has no batch endpoint.
       isBatchUnsupported ||= error instanceof ApiProblem && error.code === 'route_not_found'
       if (isBatchUnsupported) loadEach(group)
       else for (const { reject } of group.values()) reject(error)
@@ -67,7 +67,7 @@ export function createSummaryLoader(client: Pick<ApiClient, 'call'>): SummaryLoa
 
   return (slug, isUnbatched = false) => {
     isBatchUnsupported ||= isUnbatched
-    // A task later, so that those join that try once more at the same moment.
+    // Deferred by one task, so that retries that join in the same tick share the request.
     if (pending.size === 0) setTimeout(flush)
     const known = pending.get(slug) ?? Promise.withResolvers<DeploymentSummary>()
     pending.set(slug, known)
@@ -78,7 +78,7 @@ export function createSummaryLoader(client: Pick<ApiClient, 'call'>): SummaryLoa
 async function loadSummary(client: Pick<ApiClient, 'call'>, slug: string): Promise<DeploymentSummary> {
   const params = { slug }
   const [latest = null] = (await client.call('listDeployments', { params, query: { limit: '1' } })).deployments
-  // Mostly the newest is what serves.
+  // The latest deployment is usually the current one.
   if (latest === null || (latest.target === 'production' && latest.is_current)) return { latest, serving: latest }
   const page = await client.call('listDeployments', { params, query: { target: 'production', status: 'ready', limit: '50' } })
   return { latest, serving: page.deployments.find((deployment) => deployment.is_current) ?? null }

@@ -6,10 +6,10 @@ import { pollInterval_ms, useClient } from './queries.ts'
 
 export type DomainList = ApiResponse<'listDomains'>
 
-// Names are checked and renewed behind our back, and nothing says so: they are asked for again while somebody looks.
+// Domains are verified and renewed in the background without an event, so they are refetched periodically.
 const pollingOptions = { refetchInterval: 2 * pollInterval_ms, staleTime: 1_000 }
 
-/** The domains of a project, or with null of every project that I may see. */
+/** The domains of a project, or of every project that the user can see if `slug` is null. */
 export function useDomains(slug: string | null) {
   const client = useClient()
   return useQuery({
@@ -29,7 +29,7 @@ export function useDomain(id: string) {
   })
 }
 
-/** What is sold under a name, asked once for each: a registrar counts who asks. */
+/** Domain offers for a query. Each query is sent once, because registrars rate-limit searches. */
 export function useDomainOffers(query: string | null) {
   const client = useClient()
   return useQuery({
@@ -42,7 +42,7 @@ export function useDomainOffers(query: string | null) {
   })
 }
 
-/** Shows a domain as an answer has it, at once and everywhere; null when it is gone. */
+/** Writes a domain from a response into every cached list; null removes it. */
 export function useUpdateCachedDomain() {
   const cache = useQueryClient()
   return (id: string, domain: Domain | null) => {

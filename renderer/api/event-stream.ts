@@ -2,34 +2,36 @@ import { createEventStreamParser } from '../../server/client/event-stream.ts'
 import { type ApiProblem, readProblem, unreachableProblem } from '../lib/api-problem.ts'
 import { sessionHeaders } from './session.ts'
 
-/** Where a stream stands. `refused`: the platform does not give it (gone, not allowed, not offered), and asking again is no use. */
+/**
+ * Connection state of a stream. `refused`: the platform rejects the stream permanently (deleted, forbidden, unsupported), so there are no retries.
+ */
 export type StreamState =
   | { name: 'connecting' | 'open' | 'ended' }
   | { name: 'waiting'; problem: ApiProblem }
   | { name: 'refused'; problem: ApiProblem }
 
 export interface StreamHandlers<Event> {
-  /** All events of one piece of the network at once, so that a burst is one change of the page. */
+  /** Delivers all events of one network chunk together, so that a burst causes one render. */
   onEvents(events: Event[]): void
   onState(state: StreamState): void
 }
 
 export interface StreamOptions {
   signal: AbortSignal
-  /** An event of this name is the last one: the stream is not opened again. */
+  /** An event of this name ends the stream; it is not reopened. */
   end_event?: string
-  /** Rests while the tab is out of sight: a browser has six connections to a host for all its tabs together. */
+  /** Pauses while the tab is hidden, because a browser allows six HTTP/1.1 connections per host across all tabs. */
   pauses_when_hidden?: boolean
 }
 
 const initialDelay_ms = 500
 const maxDelay_ms = 15_000
-// The platform sends a comment every 15 s; three of them missing means that nobody is there.
+// The platform sends a comment every 15 s. The connection counts as dead after three missing ones.
 const heartbeatTimeout_ms = 45_000
-// Who looks away for a moment only should find everything as it was.
+// Grace period for a briefly hidden tab.
 const hiddenDelay_ms = 5_000
 
-/** Server-Sent Events over fetch: resumes by Last-Event-ID, backs off, and wakes at once when the network or the tab is back. */
+/** Server-Sent Events over fetch. Resumes with Last-Event-ID, backs off between attempts, and retries at once when the network or the tab returns. */
 export async function followEventStream<Event>(
   url: string,
   request: { redirect: 'error'; credentials: RequestCredentials },
@@ -114,7 +116,7 @@ async function* readEvents<Event>(
   }
 }
 
-/** Ends an attempt when the tab has been out of sight for a while. */
+/** Aborts an attempt after the tab has been hidden for a while. */
 function abortWhenHidden(attempt: AbortController): { wasPaused(): boolean; stop(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined
   let wasPaused = false
@@ -151,7 +153,7 @@ function waitUntilVisible(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Waits, but no longer than until the network or the tab comes back. */
+/** Waits for the delay, or until the network or the tab returns. */
 function waitForRetry(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -2,8 +2,8 @@ import { ApiProblem, readProblem, unreachableProblem } from '../lib/api-problem.
 import { sessionHeaders } from './session.ts'
 
 /**
- * Takes a file of an instance into the page, and tells how much of it has come: how much there will be, nobody knows. Throws an
- * ApiProblem, also for one that was cut off or is larger than `max_bytes`, and the reason of the signal when that ends it.
+ * Downloads a file of an instance into memory and reports the bytes received; the total is unknown. Throws an ApiProblem, also for a truncated
+ * response or one larger than `max_bytes`, or the abort reason of the signal.
  */
 export async function fetchFile(
   url: string,

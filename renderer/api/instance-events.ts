@@ -7,21 +7,21 @@ import { toProblem } from '../lib/api-problem.ts'
 type InstanceEvent = StreamEvent<'followInstance'>
 type WindowMessage = { kind: 'events'; events: InstanceEvent[] } | { kind: 'state'; state: 'connecting' | 'open' } | { kind: 'hello' }
 
-// Instances that offer no event stream (a hosted one) are asked this often instead.
+// Polling interval for instances without an event stream (hosted accounts).
 const poll_ms = 5_000
 
 interface InstanceEventHandlers {
   onState: (state: StreamState) => void
-  /** Before the cache knows, and so can be asked what was. */
+  /** Called before the cache is updated, so that the previous state is still readable. */
   beforeEvent: (event: InstanceEvent) => void
-  /** After it knows. */
+  /** Called after the cache is updated. */
   afterEvent: (event: InstanceEvent) => void
 }
 
 /**
- * Keeps the cache of one instance true, by one stream for all windows of a browser: over HTTP/1.1 a browser opens six
- * connections to a host, and a stream in each of six tabs would leave none for anything else. The window that holds
- * the lock follows the stream and passes on what it hears; when it closes, the next one takes over.
+ * Keeps the cache of one instance up to date with one event stream shared by all windows of a browser. Over HTTP/1.1 a browser opens six
+ * connections per host, so a stream in each of six tabs would leave none for other requests. The window that holds the lock follows the stream and
+ * broadcasts its events; when it closes, another window takes over.
  */
 export function followInstanceEvents(
   client: ApiClient,
@@ -36,10 +36,10 @@ export function followInstanceEvents(
     lastState = state
     onState(state)
     if (state.name !== 'open') return
-    // What happened before somebody listened is not told again, at the very start as after a gap: look at all that is on screen.
+    // Events from before the connection are not replayed, neither at the start nor after a gap, so everything on screen is refetched.
     refetchAll(cache)
   }
-  // A burst is one change of the page, however many events it holds.
+  // A burst causes one update, regardless of the number of events.
   const applyEvents = (events: InstanceEvent[]) =>
     notifyManager.batch(() => {
       for (const event of events) {
@@ -67,7 +67,7 @@ export function followInstanceEvents(
     )
   }
 
-  // Locks exist in secure contexts only; on a plain LAN address every window follows for itself.
+  // Locks exist only in secure contexts. On a plain HTTP address of the local network every window follows the stream itself.
   if (!('locks' in navigator)) {
     openStream(() => undefined)
     return () => controller.abort()
@@ -95,7 +95,7 @@ export function followInstanceEvents(
   return () => controller.abort()
 }
 
-/** Asks for what is on screen again and again, and says when nobody answers. Every window asks for itself. */
+/** Polls the data on screen and reports when the instance is unreachable. Every window polls for itself. */
 function pollInstance(client: ApiClient, cache: QueryClient, signal: AbortSignal, setState: (state: StreamState) => void): void {
   setState({ name: 'open' })
   let isDisconnected = false
@@ -110,7 +110,7 @@ function pollInstance(client: ApiClient, cache: QueryClient, signal: AbortSignal
       isDisconnected = true
       return setState({ name: 'waiting', problem })
     }
-    // Coming back refreshes by itself.
+    // Returning to the window triggers a refetch anyway.
     if (isDisconnected) setState({ name: 'open' })
     else refetchAll(cache)
     isDisconnected = false

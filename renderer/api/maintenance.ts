@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import { queryKeys } from './query-keys.ts'
 import { useClient } from './queries.ts'
 
-// Looking into every folder takes its time, and copies come by the hour: nobody has to know by the second.
+// Disk usage is expensive to compute and backups are hourly, so frequent polling has no benefit.
 const slowPollInterval_ms = 60_000
 
-/** What takes which room; for the owner alone. */
+/** Disk usage by kind. Owner only. */
 export function useDisk(enabled = true) {
   const client = useClient()
   return useQuery({
@@ -28,7 +28,7 @@ export function useBackups(enabled = true) {
   })
 }
 
-/** Dumps of every project's database, of projects that are gone too. */
+/** Database dumps of all projects, including deleted ones. */
 export function useAllDumps(enabled = true) {
   const client = useClient()
   return useQuery({

@@ -1,8 +1,8 @@
 import type { OperationId, Operations } from '../../server/contract/index.ts'
 
 /**
- * Method and path of every operation that the dashboard calls. Written out, because the contract itself brings the
- * schema library along, which has no place in the first screen; the compiler holds each line against the contract.
+ * Method and path of every operation that the dashboard calls. Written out because importing the contract would add the schema library to the first
+ * bundle. The compiler checks each line against the contract.
  */
 export const operationRoutes = {
   createProject: 'POST /v1/projects',

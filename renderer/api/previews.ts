@@ -5,18 +5,18 @@ import { queryKeys } from './query-keys.ts'
 import { useCapabilities } from './capabilities.ts'
 import { pollInterval_ms, useClient } from './queries.ts'
 
-/** The open previews of a project, the newest change first. */
+/** The open previews of a project, most recently changed first. */
 export function usePreviews(slug: string) {
   const client = useClient()
   return useQuery({
     queryKey: queryKeys.previews(slug),
     queryFn: async ({ signal }) => (await client.call('listPreviews', { params: { slug }, signal })).previews,
-    // Visits and sleep come with no event.
+    // No event reports visits and sleep.
     refetchInterval: pollInterval_ms,
   })
 }
 
-/** How the repository is watched; null on an instance that does not tell (a hosted one). */
+/** Polling state of the repository; null on an instance that does not support it (a hosted account). */
 export function useWatching(slug: string) {
   const client = useClient()
   const { is_known, has_instance_api } = useCapabilities()
@@ -28,17 +28,17 @@ export function useWatching(slug: string) {
   })
 }
 
-/** Changes what a push does. */
+/** Updates the automatic deployment settings. */
 export function useUpdateWatching(slug: string) {
   return useApiMutation('updateWatching', { onSuccess: useStoreWatching(slug) })
 }
 
-/** Looks at the repository at once. */
+/** Checks the repository immediately. */
 export function useCheckRepository(slug: string) {
   return useApiMutation('checkRepository', { successMessage: 'Repository checked.', onSuccess: useStoreWatching(slug) })
 }
 
-/** Both answer with how it is watched from then on. */
+/** Both operations respond with the new polling state. */
 function useStoreWatching(slug: string): (answer: ApiResponse<'getWatching'>) => void {
   const cache = useQueryClient()
   return ({ watching }) => {

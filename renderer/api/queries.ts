@@ -11,7 +11,7 @@ export function useClient() {
   return useConnection((state) => state.current.client)
 }
 
-/** Who I am and where; null on an instance that does not tell (a hosted one). */
+/** The signed-in user and the instance; null on an instance that does not report a session (a hosted account). */
 export function useInstanceSession() {
   return useQuery(sessionQuery(useClient()))
 }
@@ -27,7 +27,7 @@ export function sessionQuery(client: ApiClient) {
   }
 }
 
-/** So much hangs on it that one without its parts would take every page down. */
+/** Validates the shape, because nearly every page depends on the session and would crash without its fields. */
 function requireCompleteSession(session: ApiResponse<'getSession'>): ApiResponse<'getSession'> {
   const { instance, user } = (session ?? {}) as Partial<ApiResponse<'getSession'>>
   if (instance?.runtime && user) return session
@@ -97,7 +97,7 @@ export function useDeployment(slug: string, id: string) {
   })
 }
 
-/** Nothing pushes figures: they are asked for again while somebody looks. */
+/** No event reports metrics, so they are polled while the page is visible. */
 export const pollInterval_ms = 15_000
 
 export function useMetrics(slug: string, range: MetricsRange) {
@@ -107,12 +107,12 @@ export function useMetrics(slug: string, range: MetricsRange) {
     queryFn: ({ signal }) => client.call('getMetrics', { params: { slug }, query: { range }, signal }),
     refetchInterval: pollInterval_ms,
     staleTime: 1_000,
-    // Another range is drawn over the one before, so that the page does not jump.
+    // Keeps the previous range visible while the next one loads, so that the page does not jump.
     placeholderData: keepPreviousData,
   })
 }
 
-/** Requests of 24 hours by hour, by slug, of the projects that were asked for something. */
+/** Hourly request counts of the last 24 hours by slug, for the projects that had requests. */
 export function useSparklines(enabled: boolean) {
   const client = useClient()
   return useQuery({
@@ -150,7 +150,7 @@ export function useCacheEvents(slug: string) {
   })
 }
 
-/** Who trusts the certificates of this instance; for its owner alone. */
+/** Trust state of the instance's certificates. Owner only. */
 export function useHttps(enabled = true) {
   const client = useClient()
   return useQuery({ queryKey: queryKeys.https, enabled, queryFn: async ({ signal }) => (await client.call('getHttps', { signal })).https })
@@ -171,7 +171,7 @@ export function useLan(enabled = true) {
     queryKey: queryKeys.lan,
     enabled,
     queryFn: async ({ signal }) => (await client.call('getLan', { signal })).lan,
-    // Addresses come and go with the networks that the machine joins.
+    // Addresses change when the machine joins or leaves a network.
     refetchInterval: pollInterval_ms,
     staleTime: 1_000,
   })

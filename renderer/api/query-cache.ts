@@ -9,11 +9,11 @@ import { ApiProblem } from '../lib/api-problem.ts'
 type ProjectPages = InfiniteData<ApiResponse<'listProjects'>, string | null>
 type DeploymentPages = InfiniteData<ApiResponse<'listDeployments'>, string | null>
 
-/** Writes what the instance tells over its event stream, or answers to a change, into everything that shows it. */
+/** Writes events and mutation responses of the instance into every cached query that contains the data. */
 export function applyEvent(cache: QueryClient, event: StreamEvent<'followInstance'>): void {
   if (event.event === 'project') {
     upsertProject(cache, event.data.project)
-    // What holds secrets rides on no stream.
+    // Queries with secrets are refetched, because events carry no secrets.
     for (const key of [queryKeys.previews, queryKeys.watching, queryKeys.envVars, queryKeys.database, queryKeys.dumps, queryKeys.domains])
       void cache.invalidateQueries({ queryKey: key(event.data.project.slug) })
   } else if (event.event === 'project_removed') removeProject(cache, event.data.slug)
@@ -38,7 +38,7 @@ export function upsertProject(cache: QueryClient, project: Project): void {
     })
     const [first, ...others] = pages
     if (found || !first) return { ...data, pages }
-    // Not among those that are loaded: it is new, or older than all of them and will come with its page.
+    // The project is not loaded: it is new, or older than the loaded pages and arrives with its own page.
     const oldest = pages.at(-1)?.projects.at(-1)
     if (data.pages.at(-1)?.next_cursor && oldest && project.created_at < oldest.created_at) return data
     return { ...data, pages: [{ ...first, projects: [project, ...first.projects] }, ...others] }
@@ -51,7 +51,7 @@ export function removeProject(cache: QueryClient, slug: string): void {
     queryKeys.projects,
     (data) => data && { ...data, pages: data.pages.map((page) => ({ ...page, projects: page.projects.filter((project) => project.slug !== slug) })) },
   )
-  // What is not on screen is forgotten.
+  // Removes cached data that is not on screen.
   for (const key of [
     queryKeys.latest(slug),
     queryKeys.serving(slug),
@@ -67,7 +67,7 @@ export function removeProject(cache: QueryClient, slug: string): void {
     queryKeys.domains(slug),
   ])
     cache.removeQueries({ queryKey: key, type: 'inactive' })
-  // The page of the project, here or in another window, is told that it is gone: to ask for it would be answered 404.
+  // Tells pages of this project that it was deleted without a refetch, which would return 404.
   const error = new ApiProblem('project_not_found', 'This project no longer exists.', { status: 404 })
   const project = cache.getQueryCache().find({ queryKey: queryKeys.project(slug), exact: true })
   void project?.cancel({ silent: true }).then(() => project.setState({ data: undefined, status: 'error', error, fetchStatus: 'idle' }))
@@ -102,7 +102,7 @@ export function upsertDeployment(cache: QueryClient, deployment: Deployment): vo
   }
 }
 
-/** The pages with this deployment where it belongs: replaced, taken out when the filter no longer fits it, or put on top when it is new. */
+/** Updates the cached pages: replaces the deployment, removes it when the filter no longer matches, or prepends it when it is new. */
 function upsertIntoPages(data: DeploymentPages, deployment: Deployment, filter: DeploymentFilter): DeploymentPages {
   const matchesFilter =
     (filter.status === undefined || filter.status === deployment.status) &&
@@ -121,16 +121,16 @@ function upsertIntoPages(data: DeploymentPages, deployment: Deployment, filter: 
   return { ...data, pages }
 }
 
-/** One deployment serves a target at a time: when this one does, the one before no longer does. */
+/** A target has one current deployment, so the previous one loses the flag. */
 function demoteIfReplaced(other: Deployment, current: Deployment): Deployment {
   const replaced =
     current.is_current && other.is_current && other.target === current.target && (current.target === 'production' || other.branch === current.branch)
   return replaced ? { ...other, is_current: false } : other
 }
 
-/** Shows variables that were just created, before the instance is asked for the list again. */
+/** Shows variables that were just created, before the list is refetched. */
 export function upsertEnvVars(cache: QueryClient, slug: string, { created }: ApiResponse<'createEnvVars'>, sent: readonly NewEnvVar[]): void {
-  // Reads “just now”, and is older than the deployment that was begun with them.
+  // Dated just before the deployment that was started for them, so that the page does not offer another one.
   const created_at = new Date(Date.now() - 40_000).toISOString()
   const added = created.flatMap(({ id, key, environment }): EnvVar[] => {
     const { value, is_sensitive = false } = sent.find((one) => one.key === key && (one.environment ?? null) === environment) ?? {}
@@ -143,12 +143,12 @@ export function upsertEnvVars(cache: QueryClient, slug: string, { created }: Api
   )
 }
 
-/** The slug of a project that this window has seen. */
+/** The slug of a project in this window's cache. */
 export function findProjectSlug(cache: QueryClient, projectId: string): string | undefined {
   return findCachedProject(cache, projectId)?.slug
 }
 
-/** A project as this window knows it. */
+/** A project from this window's cache. */
 export function findCachedProject(cache: QueryClient, projectId: string): Project | undefined {
   for (const [, project] of cache.getQueriesData<Project>({ queryKey: ['project'] })) if (project?.id === projectId) return project
   for (const page of cache.getQueryData<ProjectPages>(queryKeys.projects)?.pages ?? []) {
@@ -158,14 +158,14 @@ export function findCachedProject(cache: QueryClient, projectId: string): Projec
   return undefined
 }
 
-/** Everything on screen is asked for again. Of a long list only its beginning: the rest comes back as somebody scrolls to it. */
+/** Refetches everything on screen. Of an infinite list only the first page is refetched; the others load again on scrolling. */
 export function refetchAll(cache: QueryClient): void {
   cache.setQueryData<ProjectPages>(queryKeys.projects, keepFirstPages)
   cache.setQueriesData<DeploymentPages>({ queryKey: ['deployments'] }, keepFirstPages)
   refetchQueries(cache, [])
 }
 
-/** Asks for these again. What is under way was perhaps answered before the news; a next page that somebody wanted comes first. */
+/** Refetches these queries. A request in flight may predate the event, so it is canceled, except a next-page fetch, which finishes first. */
 export function refetchQueries(cache: QueryClient, queryKey: readonly unknown[]): void {
   const fetchingMore = cache.getQueryCache().findAll({ queryKey, predicate: isFetchingNextPage })
   for (const { queryKey: one, promise } of fetchingMore) {
@@ -176,20 +176,20 @@ export function refetchQueries(cache: QueryClient, queryKey: readonly unknown[])
   void cache.cancelQueries(others).then(() => cache.invalidateQueries(others))
 }
 
-/** A long list that fetches its next page, behind those that it has. */
+/** An infinite list that is fetching its next page. */
 const isFetchingNextPage = ({ state }: Query): boolean =>
   state.fetchStatus === 'fetching' && state.fetchMeta?.fetchMore?.direction === 'forward' && state.data !== undefined
 
-/** What a list keeps that nobody looks at any more, or that has to be asked for anew. */
+/** Removes cached data of a list that is not observed or must be reloaded. */
 function keepFirstPages<Page>(data: InfiniteData<Page, string | null> | undefined): InfiniteData<Page, string | null> | undefined {
   return data && data.pages.length > 2 ? { pages: data.pages.slice(0, 2), pageParams: data.pageParams.slice(0, 2) } : data
 }
 
-/** An answer that is under way may be older than the news that has just been written: it is asked for again. */
+/** A response in flight may be older than the event that was just written, so the query is refetched. */
 function refetchInFlight(cache: QueryClient, reapply: () => void, ...affectedKeys: (readonly unknown[])[]): void {
   for (const queryKey of affectedKeys) {
     for (const query of cache.getQueryCache().findAll({ queryKey, fetchStatus: 'fetching' })) {
-      // A next page is of older ones. It is put behind the pages as they were when it was asked for, so that the news has to be told again.
+      // A next page contains older items and is appended to the pages from before the request, so the event must be written again afterwards.
       if (isFetchingNextPage(query)) void query.promise?.then(reapply, reapply)
       else
         void cache

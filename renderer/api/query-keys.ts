@@ -7,17 +7,17 @@ export interface DeploymentFilter {
   branch?: string
 }
 
-/** Names of everything that the cache of an instance holds. */
+/** Query keys of an instance's cache. */
 export const queryKeys = {
   session: ['session'],
   projects: ['projects'],
-  /** What the platform finds among projects that are not all here. */
+  /** Server-side project search results. */
   projectSearch: (terms: readonly string[]) => ['found', ...terms],
   project: (slug: string) => ['project', slug],
   deployments: (slug: string, filter: DeploymentFilter) => ['deployments', slug, filter],
-  /** The newest deployment of a project, or null. */
+  /** The latest deployment of a project, or null. */
   latest: (slug: string) => ['latest', slug],
-  /** The production deployment that serves now, or null. */
+  /** The current production deployment, or null. */
   serving: (slug: string) => ['serving', slug],
   deployment: (slug: string, id: string) => ['deployment', slug, id],
   metrics: (slug: string, range: MetricsRange) => ['metrics', slug, range],
@@ -38,7 +38,7 @@ export const queryKeys = {
   settings: ['settings'],
   billing: ['billing'],
   allDomains: ['domains'],
-  /** Of a project, or with null of all. */
+  /** Of one project, or of all projects if null. */
   domains: (slug: string | null) => ['domains', slug],
   domain: (id: string) => ['domain', id],
   allDomainOffers: ['offers'],
@@ -47,7 +47,7 @@ export const queryKeys = {
   team: ['team'],
   tokens: ['tokens'],
   doctor: ['doctor'],
-  /** Both of the instance that served the page alone. */
+  /** Both exist only for the instance that served the page. */
   remotes: ['remotes'],
   remoteState: (id: string, has_token: boolean) => ['remote-state', id, has_token],
 } as const

@@ -8,13 +8,13 @@ import { queryKeys } from './query-keys.ts'
 import { ApiProblem } from '../lib/api-problem.ts'
 import { pollInterval_ms, sessionQuery } from './queries.ts'
 
-/** Who I am at the instance that served the page, whichever is in front. */
+/** The session at the instance that served the page, regardless of the current instance. */
 export function useHomeSession() {
   const signedOut = useSession((state) => state.signed_out)
   return useQuery({ ...sessionQuery(localConnection.client), enabled: !signedOut }, localConnection.cache)
 }
 
-/** The other instances; none for a member, whose business they are not. */
+/** The other instances. Empty for members, because only the owner can list them. */
 export function useRemotes() {
   const isOwner = useHomeSession().data?.user.is_instance_owner
   return useQuery(
@@ -22,7 +22,7 @@ export function useRemotes() {
       queryKey: queryKeys.remotes,
       enabled: isOwner !== undefined,
       queryFn: async ({ signal }): Promise<Remote[]> => (isOwner ? (await localConnection.client.call('listRemotes', { signal })).remotes : []),
-      // Another window, or the command line, may have added one.
+      // Another window or the command line may have added an instance.
       refetchOnWindowFocus: true,
       staleTime: pollInterval_ms,
     },
@@ -30,7 +30,7 @@ export function useRemotes() {
   )
 }
 
-/** Keeps the list of connections true, and takes in at once what this window changed. */
+/** Keeps the list of connections up to date and applies changes of this window immediately. */
 export function useSyncRemotes() {
   const query = useRemotes()
   const { data } = query
@@ -52,7 +52,7 @@ export function removeRemote(id: string): void {
 
 const byCreatedAt = (a: Remote, b: Remote) => (a.created_at < b.created_at ? -1 : 1)
 
-/** How an instance is, now. `version` is null where it does not tell, as a hosted one. */
+/** Current status of an instance. `version` is null if the instance does not report it (a hosted account). */
 export type InstanceState = { name: 'answers'; version: string | null } | { name: 'asks' } | { name: 'silent'; message: string }
 
 export function useInstanceState(connection: InstanceConnection) {
@@ -76,7 +76,7 @@ async function probeInstance({ id, client }: InstanceConnection, signal: AbortSi
   try {
     const session = await sessionQuery(client).queryFn({ signal })
     if (session) return { name: 'answers', version: session.instance.version }
-    // One that tells nothing of itself has its projects at least.
+    // A hosted account reports no version, so listing its projects serves as the health check.
     await client.call('listProjects', { query: { limit: '1' }, signal })
     return { name: 'answers', version: null }
   } catch (error) {

@@ -2,15 +2,15 @@ import { readProblem, unreachableProblem } from '../lib/api-problem.ts'
 import { sessionHeaders } from './session.ts'
 
 export interface SendFileOptions {
-  /** What the file is, in the words of the contract. */
+  /** Field name of the file in the contract. */
   type: string
   signal?: AbortSignal
   onProgress?: (sent: number, total: number) => void
 }
 
 /**
- * Posts a file, and tells how far it is on its way: `fetch` cannot say that. Throws an ApiProblem when it is refused, and the reason
- * of the signal when that ends it: nothing of it goes on then.
+ * Posts a file and reports upload progress, which `fetch` does not support. Throws an ApiProblem on failure, or the abort reason of the signal; the
+ * request is then aborted.
  */
 export function sendFile(url: string, file: Blob, { type, signal, onProgress }: SendFileOptions): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
@@ -25,7 +25,7 @@ export function sendFile(url: string, file: Blob, { type, signal, onProgress }: 
     request.addEventListener('error', () => reject(unreachableProblem(undefined)))
     request.addEventListener('load', () => {
       const { status, responseText: text } = request
-      // A browser follows a redirect by itself here; what answers elsewhere counts for nothing.
+      // XMLHttpRequest follows redirects automatically; a response from another URL is rejected.
       if (request.responseURL !== new URL(url, location.href).href) reject(unreachableProblem(undefined))
       else if (status >= 200 && status < 300) resolve({ status, text })
       else void readProblem(new Response(text, { status, headers: readHeaders(request) })).then(reject)
@@ -36,7 +36,7 @@ export function sendFile(url: string, file: Blob, { type, signal, onProgress }: 
   })
 }
 
-/** Whether it ended because somebody wanted it to. */
+/** Whether the error is a deliberate abort. */
 export function isAbortError(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError'
 }

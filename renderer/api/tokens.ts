@@ -2,7 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { queryKeys } from './query-keys.ts'
 import { pollInterval_ms, useClient } from './queries.ts'
 
-/** My API tokens, newest first. When one was used last is asked for again while somebody looks. */
+/** The user's API tokens, newest first. Refetched periodically to update the last use. */
 export function useTokens() {
   const client = useClient()
   return useInfiniteQuery({

@@ -10,8 +10,8 @@ import { type ApiProblem, toProblem } from '../lib/api-problem.ts'
 import type { RoutedOperationId } from './operation-routes.ts'
 
 /**
- * A change of something: calls the operation, shows what came of it everywhere at once, and says a failure in a toast
- * unless the form that asked shows it itself (`quiet`).
+ * A mutation: calls the operation, updates the cache with the response, and shows failures in a toast unless the form shows them itself
+ * (`hidesErrorToast`).
  */
 export function useApiMutation<Id extends RoutedOperationId>(
   id: Id,
@@ -21,7 +21,7 @@ export function useApiMutation<Id extends RoutedOperationId>(
   const cache = useQueryClient()
   const showToast = useUi((state) => state.showToast)
   return useMutation<ApiResponse<Id>, ApiProblem, ApiRequest<Id>>({
-    // So that what is under way can be found again by who went elsewhere meanwhile.
+    // Key by which another page finds the pending mutation.
     mutationKey: [id],
     mutationFn: (input) =>
       client.call(id, input).catch((error: unknown) => {
@@ -32,7 +32,7 @@ export function useApiMutation<Id extends RoutedOperationId>(
       if (hasResource<Deployment>('deployment', answer)) upsertDeployment(cache, answer.deployment)
       if (id === 'deleteProject' && input.params && 'slug' in input.params) removeProject(cache, input.params.slug)
       if (options.successMessage) showToast({ kind: 'done', text: options.successMessage, request_id: null, of: instanceId })
-      // Who went to another instance meanwhile is not led back; what changed is asked for anew when this one is in front again.
+      // If the user switched to another instance meanwhile, there is no navigation; its data is refetched when the user returns.
       if (useConnection.getState().current.id === instanceId) options.onSuccess?.(answer)
     },
     onError(problem) {
@@ -42,7 +42,7 @@ export function useApiMutation<Id extends RoutedOperationId>(
   })
 }
 
-/** Answers to changes carry what changed under its name. */
+/** Mutation responses contain the changed resource under its name. */
 function hasResource<Value>(name: 'project' | 'deployment', answer: unknown): answer is Record<typeof name, Value> {
   return typeof answer === 'object' && answer !== null && name in answer
 }

@@ -7,8 +7,8 @@ import { useCapabilities } from './capabilities.ts'
 import { pollInterval_ms, useClient, useProjects } from './queries.ts'
 
 /**
- * The projects that fit what somebody looks for, newest first; all that are here without a word. What is not here yet the platform
- * searches; one that only lists (a hosted account) brings all of them instead, beginning when `isSoon`: somebody is about to type.
+ * Projects that match a search, newest first; all loaded projects without a search. The platform searches the projects that are not loaded. An
+ * instance without search (a hosted account) loads all pages instead, starting as soon as `isSoon` says that the user is about to type.
  */
 export function useProjectSearch(query: string, shouldPrefetch = false) {
   const client = useClient()
@@ -23,7 +23,7 @@ export function useProjectSearch(query: string, shouldPrefetch = false) {
     queryFn: ({ signal }) => queueSearch(signal, () => client.call('findProjects', { query: { q: terms.join(' ') } })),
     placeholderData: keepPreviousData,
     staleTime: pollInterval_ms,
-    // What is not here is not kept true by the stream.
+    // Events do not update projects that are not loaded.
     refetchInterval: pollInterval_ms,
     retry: false,
   })
@@ -39,7 +39,7 @@ export function useProjectSearch(query: string, shouldPrefetch = false) {
     if (terms.length === 0) return all
     const matching = new Map<string, Project>()
     for (const project of serverMatches ?? []) if (isMatch(project, terms)) matching.set(project.id, project)
-    // What is here is newer than any answer.
+    // Loaded projects are newer than any search result.
     for (const project of all) if (isMatch(project, terms)) matching.set(project.id, project)
     const projects = [...matching.values()]
     return serverMatches ? projects.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1)) : projects
@@ -47,7 +47,7 @@ export function useProjectSearch(query: string, shouldPrefetch = false) {
 
   const serverResult = isServerSearch && !found.isPlaceholderData ? found.data : undefined
   return {
-    // Named one by one: whoever takes all of a query is drawn anew at every turn of it, those included that changed nothing.
+    // Fields are read one by one, because spreading the query would subscribe to every field and rerender on each change.
     data,
     error,
     isPending,
@@ -58,9 +58,9 @@ export function useProjectSearch(query: string, shouldPrefetch = false) {
     all,
     matches,
     is_search: isSearch,
-    /** Whether more may yet be found. */
+    /** Whether more matches may arrive. */
     is_searching: isSearch && hasNextPage && !serverResult,
-    /** How many fit, and of how many, as far as that is known. */
+    /** Number of matches and of all projects, as far as known. */
     count: serverResult?.count ?? matches.length,
     total: serverResult?.total ?? all.length,
   }
@@ -69,13 +69,13 @@ export function useProjectSearch(query: string, shouldPrefetch = false) {
 const queueTimeout_ms = 500
 let lastSearch: Promise<unknown> = Promise.resolve()
 
-/** One search after the other, and none for words that were typed over meanwhile: the platform would work through them all. */
+/** Searches one query at a time and skips superseded ones, because the platform would execute all of them. */
 function queueSearch<Answer>(signal: AbortSignal, search: () => Promise<Answer>): Promise<Answer> {
   const queued = lastSearch.then(() => {
     signal.throwIfAborted()
     return search()
   })
-  // Nobody waits for one that hangs.
+  // Timeout for a search that hangs.
   lastSearch = Promise.race([queued.catch(() => undefined), new Promise((resolve) => setTimeout(resolve, queueTimeout_ms))])
   return queued
 }

@@ -4,18 +4,18 @@ import { type ApiProblem, toProblem } from '../lib/api-problem.ts'
 import { useClient } from './queries.ts'
 import { isAbortError } from './send-file.ts'
 
-/** A file on its way, or sent and being worked on. */
+/** A file that is uploading, or uploaded and being processed. */
 export interface Transfer {
   name: string
   sent: number
   total: number
-  /** Bytes a second, over the last seconds; null until it can be told. */
+  /** Bytes per second over the last seconds; null until known. */
   rate: number | null
-  /** Milliseconds; null until it can be told, and when all is sent. */
+  /** Milliseconds; null until known and after the upload is complete. */
   remaining_ms: number | null
 }
 
-/** Sends a file to an operation that takes one, with its progress; `cancel` ends it, and so does leaving the page. */
+/** Uploads a file to an operation and reports progress. `cancel` or leaving the page aborts it. */
 export function useUpload<Id extends UploadOperationId>(id: Id, onDone: (answer: ApiResponse<Id>) => void) {
   const client = useClient()
   const [transfer, setTransfer] = useState<Transfer | null>(null)
@@ -50,7 +50,7 @@ export function useUpload<Id extends UploadOperationId>(id: Id, onDone: (answer:
 
 const rateWindow_ms = 4_000
 
-/** How quick the last seconds were, and how long the rest takes at that. */
+/** Rate over the last seconds, and the remaining time at that rate. */
 export function createRateEstimator() {
   const samples: { at: number; sent: number }[] = []
   return (sent: number, total: number, at: number): { rate: number | null; remaining_ms: number | null } => {

@@ -6,7 +6,7 @@ import './button.css'
 interface Props extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children'> {
   kind?: 'primary' | 'plain' | 'danger' | 'bare'
   icon?: LucideIcon
-  /** Something is under way: the button says so and takes no second click. */
+  /** Shows a pending state and ignores further clicks. */
   busy?: boolean
   children: ReactNode
 }
@@ -30,7 +30,7 @@ export function Button({ kind = 'plain', icon: Icon, busy = false, children, cla
 
 interface IconProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children'> {
   icon: LucideIcon
-  /** What it does: its name for those who do not see the picture, and its tip for those who do. */
+  /** Accessible name and tooltip of the icon. */
   label: string
   pressed?: boolean
 }
@@ -43,7 +43,7 @@ export function IconButton({ icon: Icon, label, pressed, className, ...rest }: I
   )
 }
 
-/** A link that looks like a button, to somewhere outside of the dashboard. */
+/** A link styled as a button to an external URL. */
 export function ButtonLink({
   href,
   icon: Icon,

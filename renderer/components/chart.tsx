@@ -7,27 +7,27 @@ export type ChartPattern = 'solid' | 'outline' | 'hatch' | 'cross' | 'dots'
 export interface ChartSeries {
   name: string
   colour: 'live' | 'cold' | 'busy' | 'fail' | 'ink' | 'accent' | 'idle'
-  /** How a bar of it is filled. */
+  /** Fill pattern of the bars. */
   pattern?: ChartPattern
-  /** How its line is drawn. */
+  /** Line style. */
   line?: 'plain' | 'dashed' | 'dotted'
   values: readonly (number | null)[]
 }
 
 interface Props {
-  /** What the chart is of. */
+  /** Accessible name of the chart. */
   label: string
   kind: 'bars' | 'lines'
   series: readonly ChartSeries[]
-  /** One per value: which time it is of. */
+  /** Time label of each value. */
   times: readonly string[]
   timeLabels: readonly TimeLabel[]
   ticks: readonly number[]
-  /** A value in words, with its unit. */
+  /** Formats a value with its unit. */
   formatValue: (value: number | null) => string
   formatTick?: (value: number) => string
   height?: number
-  /** The value under the cursor, shared by the charts of a page; null without one. */
+  /** The hovered index, shared by all charts of a page; null without hover. */
   cursor: number | null
   onCursorChange: (cursor: number | null) => void
 }
@@ -36,7 +36,7 @@ const leftMargin = 46
 const bottomMargin = 22
 const topMargin = 8
 
-/** Values over time, as stacked bars or as lines. The pointer and the arrow keys read them out exactly. */
+/** Values over time as stacked bars or lines. Pointer and arrow keys read out exact values. */
 export function Chart({
   label,
   kind,
@@ -52,7 +52,7 @@ export function Chart({
 }: Props) {
   const container = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(0)
-  // The line shows in all charts of a page, the reading in the one that is pointed at.
+  // All charts show the cursor line; only the hovered chart shows the values.
   const [isActive, setActive] = useState(false)
   const patterns = useId().replaceAll(':', '')
   const count = times.length
@@ -171,7 +171,7 @@ function TooltipRow({ series, children }: { series: ChartSeries; children: React
   )
 }
 
-/** What each series looks like, with what it comes to. */
+/** Legend with the total of each series. */
 export function Legend({ series, totals }: { series: readonly ChartSeries[]; totals: readonly string[] }) {
   return (
     <ul className="chart-legend">
@@ -242,7 +242,7 @@ function Bars({ series, x, y, step, id }: PlotProps & { step: number; id: string
         if (!value) return null
         const from = base[index] ?? 0
         base[index] = from + value
-        // What is there shows, however small beside the rest.
+        // A nonzero value keeps a minimum height.
         const height = Math.max(1.5, y(from) - y(from + value))
         return (
           <rect
@@ -259,7 +259,7 @@ function Bars({ series, x, y, step, id }: PlotProps & { step: number; id: string
   ))
 }
 
-/** A line through the values; where there is none it stops, and a value alone is a dot. */
+/** A line through the values. It breaks at missing values; a single value becomes a dot. */
 function Lines({ series, x, y }: PlotProps) {
   return series.map(({ name, colour, line = 'plain', values }) => {
     let path = ''

@@ -1,6 +1,6 @@
 import './contours.css'
 
-/** Depth lines of a chart, drawn once: the quiet ground under pages that have nothing to show yet. */
+/** Contour lines, rendered once as the background of empty pages. */
 export function Contours() {
   return (
     <svg className="contours" viewBox="0 0 1200 600" preserveAspectRatio="xMidYMid slice" aria-hidden>
@@ -13,7 +13,7 @@ export function Contours() {
 
 const lines = Array.from({ length: 15 }, (_, index) => contour(40 + index * 46, index))
 
-/** A closed curve around the harbour, pushed in and out by a few slow waves. */
+/** A closed curve, distorted by a few slow waves. */
 function contour(radius: number, index: number): string {
   const points = Array.from({ length: 97 }, (_, step) => {
     const angle = (step / 96) * 2 * Math.PI

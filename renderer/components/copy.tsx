@@ -23,7 +23,7 @@ export function CopyButton({ text, label, onCopied }: { text: string; label: str
   return <IconButton icon={copied ? Check : Copy} label={copied ? 'Copied' : label} onClick={() => copy(text)} />
 }
 
-/** A piece of text that copies itself when pressed, such as a hash or a request id. */
+/** Text that is copied on click, such as a hash or a request id. */
 export function CopyText({ text, label = text }: { text: string; label?: string }) {
   const [copied, copy] = useCopied()
   return (
@@ -34,7 +34,7 @@ export function CopyText({ text, label = text }: { text: string; label?: string 
   )
 }
 
-/** Over plain HTTP on a LAN browsers give no clipboard to scripts; the old way still works there. */
+/** Over plain HTTP the clipboard API is unavailable; execCommand still works. */
 export async function copyText(text: string): Promise<boolean> {
   if (navigator.clipboard) {
     const done = await navigator.clipboard.writeText(text).then(

@@ -13,13 +13,13 @@ interface Props {
   open: boolean
   onOpenChange: (open: boolean) => void
   title: string
-  /** One sentence under the title. */
+  /** A sentence below the title. */
   description?: ReactNode
   children: ReactNode
 }
 
 export function Dialog({ open, onOpenChange, title, description, children }: Props) {
-  // Looked at before the dialog is drawn: an item of a menu is gone right after.
+  // Read before the dialog renders, because a menu item that opened it disappears right after.
   const [wasOpen, setWasOpen] = useState(false)
   const [focusTargets, setTrail] = useState<HTMLElement[]>([])
   if (open !== wasOpen) {
@@ -49,7 +49,7 @@ export function Dialog({ open, onOpenChange, title, description, children }: Pro
             )}
           </header>
           {children}
-          {/* Last, so that the first thing to fill in has the focus when the dialog opens. */}
+          {/* Last in the DOM, so that the first field gets the initial focus. */}
           <Radix.Close asChild>
             <IconButton icon={X} label="Close" className="dialog-close" />
           </Radix.Close>
@@ -59,7 +59,7 @@ export function Dialog({ open, onOpenChange, title, description, children }: Pro
   )
 }
 
-/** On another instance a dialog says whose things it is about, so that nobody deletes there what was meant here. */
+/** Names the remote instance in a dialog, to prevent accidental changes on the wrong instance. */
 function InstanceLabel() {
   const { id, name, origin, hue } = useConnection((state) => state.current)
   if (id === localInstanceId) return null
@@ -70,7 +70,7 @@ function InstanceLabel() {
   )
 }
 
-/** Asks for the name of what will be gone, because there is no way back. */
+/** Requires typing the name, because the deletion cannot be undone. */
 export function ConfirmByNameDialog({
   open,
   onOpenChange,

@@ -6,10 +6,10 @@ import { useUi } from '../stores/ui.ts'
 import { Button } from './button.tsx'
 import { formatBytes } from '../lib/format.ts'
 
-/** How long the browser may take to begin to save (ms). */
+/** How long the object URL is kept for the browser to start saving (ms). */
 const revokeDelay_ms = 60_000
 
-/** Saves a file of the instance. The page fetches it, since a link could not say who asks; of a large one the browser keeps the bytes on disk. */
+/** Saves a file of the instance. The page fetches it, because a link cannot send the session header. The browser keeps large blobs on disk. */
 export function DownloadButton({ url, name, label }: { url: string; name: string; label?: string }) {
   const [received_bytes, setGot] = useState<number>()
   const showToast = useUi((state) => state.showToast)

@@ -8,7 +8,7 @@ export interface DurationSegment {
   state: 'done' | 'running' | 'failed'
 }
 
-/** Time as the edge of a chart shows distance: one stretch after the other, alternately filled, as long as each took. */
+/** A bar with one segment per phase, proportional to its duration. */
 export function DurationBar({ segments, label }: { segments: DurationSegment[]; label: string }) {
   const shown = segments.filter((segment) => segment.ms > 0)
   const total = shown.reduce((sum, { ms }) => sum + ms, 0)
@@ -16,7 +16,7 @@ export function DurationBar({ segments, label }: { segments: DurationSegment[]; 
   return (
     <div className="duration-bar" role="img" aria-label={`${label}: ${shown.map(({ name, ms }) => `${name} ${formatDuration(ms)}`).join(', ')}`}>
       {shown.map(({ name, ms, state }) => (
-        // A stretch keeps a few pixels, however short: it was there.
+        // A segment keeps a minimum width of a few pixels.
         <span
           key={name}
           className={`bar-segment bar-segment-${state}`}

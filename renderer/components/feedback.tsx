@@ -9,12 +9,12 @@ import { CopyText } from './copy.tsx'
 import { Prose } from './prose.tsx'
 import './feedback.css'
 
-/** A grey plate where something is about to be, of the size that it will have. */
+/** A placeholder of the size of the content that is loading. */
 export function Skeleton({ width = '100%', height = '1em' }: { width?: string | number; height?: string | number }) {
   return <span className="skeleton" style={{ width, height }} aria-hidden />
 }
 
-/** Rows of skeletons, with the wait said once to those who listen. */
+/** Skeleton rows. Screen readers hear the loading state once. */
 export function SkeletonRows({ rows, height }: { rows: number; height: number }) {
   return (
     <div role="status" className="skeleton-rows">
@@ -30,7 +30,7 @@ export function SkeletonRows({ rows, height }: { rows: number; height: number })
   )
 }
 
-/** Nothing here yet, and what to do about it. */
+/** An empty state with its next action. */
 export function EmptyState({
   icon: Icon,
   title,
@@ -42,7 +42,7 @@ export function EmptyState({
   title: string
   children: ReactNode
   action?: ReactNode
-  /** It is all that the page has to say, and so its heading. */
+  /** The empty state is the whole page, so its title is the page heading. */
   isPage?: boolean
 }) {
   const Heading = isPage ? 'h1' : 'h2'
@@ -59,7 +59,7 @@ export function EmptyState({
   )
 }
 
-/** What went wrong: the sentence, the code, the request to quote, and another try. */
+/** An error: message, code, request id and a retry. */
 export function ProblemView({ problem, onRetry }: { problem: ApiProblem; onRetry?: () => void }) {
   return (
     <div className="problem" role="alert">

@@ -8,7 +8,7 @@ interface FieldDescription {
   error?: string | undefined
 }
 
-/** A labelled input with what helps to fill it in, and what was wrong with it. */
+/** A labeled input with hint and error. */
 export function TextField({ label, hint, error, mono, ...input }: FieldDescription & { mono?: boolean } & InputHTMLAttributes<HTMLInputElement>) {
   const id = useId()
   return (

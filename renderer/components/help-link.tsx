@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import type { HelpTopic } from '../../server/contract/help.ts'
 import './help-link.css'
 
-/** Leads to the page that says more; nothing where there is none. */
+/** A link to a help topic; renders nothing without one. */
 export function HelpLink({ topic, children = 'How to fix it' }: { topic: HelpTopic | null | undefined; children?: string }) {
   if (!topic) return null
   return (

@@ -1,4 +1,4 @@
-/** The mark: two piers and the water line between them. The same drawing as resources/icon.svg. */
+/** The logo: two piers and the water line between them. Same drawing as resources/icon.svg. */
 export function Logo({ size = 26 }: { size?: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 64 64" aria-hidden>

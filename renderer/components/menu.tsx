@@ -4,7 +4,7 @@ import { DropdownMenu } from 'radix-ui'
 import { type ReactNode, useState } from 'react'
 import './menu.css'
 
-/** A menu under whatever opens it. */
+/** A dropdown menu of its trigger. */
 export function Menu({ trigger, align = 'end', children }: { trigger: ReactNode; align?: 'start' | 'end'; children: ReactNode }) {
   const [isOpen, setOpen] = useState(false)
   return (
@@ -19,7 +19,7 @@ export function Menu({ trigger, align = 'end', children }: { trigger: ReactNode;
   )
 }
 
-/** Where what hangs over the page belongs: a reader who goes from landmark to landmark would miss it outside of them. */
+/** Container of overlays inside a landmark, so that screen reader users who navigate by landmark find them. */
 export const getPortalContainer = () => document.getElementById('main')
 
 export function MenuItem({

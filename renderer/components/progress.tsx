@@ -1,6 +1,6 @@
 import './progress.css'
 
-/** A bar with its words, of which the label is spoken when it changes. Without a value nobody knows how long it takes. */
+/** A progress bar with a label; changes of the label are announced. Without a value the duration is indeterminate. */
 export function Progress({ label, value, text }: { label: string; value?: number; text?: string }) {
   return (
     <div className="progress">

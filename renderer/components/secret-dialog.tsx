@@ -7,14 +7,14 @@ interface Props {
   title: string
   description: string
   secret: string
-  /** What it is, for the button that copies it: `token`, `link`, `code`. */
+  /** Kind of secret in the copy button: `token`, `link`, `code`. */
   kind: string
   onClose: () => void
-  /** What one does with it, such as a command that holds it: a copy of that is one of the secret. */
+  /** Instructions for the secret, such as a command that contains it. Copying the command counts as copying the secret. */
   children?: ReactNode | ((onCopied: () => void) => ReactNode)
 }
 
-/** Shows a secret to copy. It is never shown again, so that closing the dialog without a copy is asked about. */
+/** Shows a secret once. Closing without a copy asks for confirmation. */
 export function SecretDialog({ title, description, secret, kind, onClose, children }: Props) {
   const [isCopied, setCopied] = useState(false)
   const [isConfirmingClose, setConfirmingClose] = useState(false)

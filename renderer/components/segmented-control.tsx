@@ -2,7 +2,7 @@ import type { LucideIcon } from 'lucide-react'
 import { ToggleGroup } from 'radix-ui'
 import './segmented-control.css'
 
-/** One of a few, all in sight. */
+/** A radio group with all options visible. */
 export function SegmentedControl<Value extends string>({
   label,
   value,

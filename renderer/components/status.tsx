@@ -3,7 +3,7 @@ import { asleepLabel, deploymentStatusLabels, notReachedLabel, projectStatusLabe
 import type { ProjectStatus } from '../../server/contract/projects.ts'
 import './status.css'
 
-/** Shapes as sea marks have them: each state is told by its form alone, then by its word, and last by its colour. */
+/** Each status has its own shape, so that it is recognizable without color. */
 type Shape = 'disc' | 'ring' | 'turning' | 'diamond' | 'cross' | 'square' | 'crescent' | 'dash' | 'dots'
 type Tone = 'live' | 'busy' | 'fail' | 'cold' | 'idle'
 export interface StatusBadgeData {
@@ -39,14 +39,14 @@ const stepBadges: Record<StepStatus, StatusBadgeData> = {
   canceled: { label: stepStatusLabels.canceled, shape: 'dash', tone: 'idle' },
 }
 
-/** `isServing`: a version answers at the address, which the build of the next one leaves as it is. */
+/** `isServing`: a version is live, which the build of the next one does not affect. */
 export function projectBadge(project: { status: ProjectStatus; is_cold: boolean }, isServing = false): StatusBadgeData {
   const status = project.status === 'building' && isServing ? 'live' : project.status
   if (status === 'live' && project.is_cold) return { label: asleepLabel, shape: 'crescent', tone: 'cold' }
   return projectBadges[status]
 }
 
-/** Of the version that serves: a build of another one, or sleep, does not change it. */
+/** Badge of the live version, independent of a running build or of sleep. */
 export function servingBadge({ status }: { status: ProjectStatus }): StatusBadgeData {
   return projectBadges[status === 'crashed' ? 'crashed' : 'live']
 }
@@ -65,7 +65,7 @@ export const checkBadges: Record<'ok' | 'warning' | 'failed', StatusBadgeData> =
   failed: { label: 'Failed', shape: 'diamond', tone: 'fail' },
 }
 
-/** The shape alone, where the word stands right beside it or is said by `label`. */
+/** The icon alone, for places where text is next to it or `label` names it. */
 export function StatusIcon({ badge, size = 12, label }: { badge: StatusBadgeData; size?: number; label?: string }) {
   return (
     <svg
@@ -80,7 +80,7 @@ export function StatusIcon({ badge, size = 12, label }: { badge: StatusBadgeData
   )
 }
 
-/** Mark and word on a tinted plate. */
+/** Icon and label on a tinted background. */
 export function StatusBadge({ badge, children }: { badge: StatusBadgeData; children?: React.ReactNode }) {
   return (
     <span className={`badge tone-${badge.tone}`}>
@@ -91,7 +91,7 @@ export function StatusBadge({ badge, children }: { badge: StatusBadgeData; child
   )
 }
 
-/** Mark and word in running text. */
+/** Icon and label in running text. */
 export function StatusText({ badge }: { badge: StatusBadgeData }) {
   return (
     <span className="status-text">

@@ -1,10 +1,10 @@
 import { formatAgo, formatDateTime, formatSince } from '../lib/format.ts'
 import { useNow } from '../lib/use-now.ts'
 
-/** How long ago, with the exact time on hover. */
+/** Relative time, with the exact time as tooltip. */
 export const RelativeTime = createTimeComponent(formatAgo)
 
-/** For how long by now, with the exact time of its beginning on hover. */
+/** Elapsed time, with the exact start as tooltip. */
 export const ElapsedTime = createTimeComponent(formatSince)
 
 function createTimeComponent(format: (iso: string, now: number) => string) {

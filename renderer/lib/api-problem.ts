@@ -1,9 +1,9 @@
 import type { ErrorCode, ErrorEnvelope, ValidationIssue } from '../../server/contract/errors.ts'
 
-/** Why a call did not succeed, in the words of the platform; or `unreachable` and `bad_answer`, which only a client can see. */
+/** An API error with the message of the platform; `unreachable` and `bad_answer` occur only on the client. */
 export class ApiProblem extends Error {
   readonly code: ErrorCode | 'unreachable' | 'bad_answer'
-  /** HTTP status; 0 when there was no answer. */
+  /** HTTP status; 0 without a response. */
   readonly status: number
   readonly issues: ValidationIssue[]
   readonly request_id: string | null
@@ -29,13 +29,13 @@ export class ApiProblem extends Error {
     this.retry_after_s = details.retry_after_s ?? null
   }
 
-  /** What the platform says about one field of a form. */
+  /** The platform's message for one form field. */
   issueFor(path: string): string | undefined {
     return this.issues.find((issueFor) => issueFor.path === path)?.message
   }
 }
 
-/** Reads the envelope of an answer that is no success. */
+/** Parses the error body of a response. */
 export async function readProblem(response: Response): Promise<ApiProblem> {
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
   const metadata = {

@@ -1,4 +1,4 @@
-/** Round marks from 0 to at least `max`, three to five of them: 0, 50, 100, 150. */
+/** Three to five round ticks from 0 to at least `max`: 0, 50, 100, 150. */
 export function ticks(max: number): number[] {
   if (!(max > 0)) return [0, 1]
   const rough = max / 4
@@ -8,12 +8,12 @@ export function ticks(max: number): number[] {
   return Array.from({ length: count + 1 }, (_, index) => Number((index * step).toPrecision(12)))
 }
 
-/** The same for what is counted: no mark lies between two whole numbers. */
+/** The same for counts: ticks are whole numbers. */
 export function integerTicks(max: number): number[] {
   return [...new Set(ticks(Math.max(1, max)).map(Math.ceil))]
 }
 
-/** 1,234 stays; 12 345 is 12.3k; for the edge of a chart, where room is dear. */
+/** Compact number for an axis: 1,234 stays, 12 345 is 12.3k. */
 export function formatCompact(value: number): string {
   if (value < 10_000) return value.toLocaleString()
   if (value < 999_500) return `${trimTrailingZero(value / 1000)}k`
@@ -29,7 +29,7 @@ export interface TimeLabel {
   text: string
 }
 
-/** Where the edge of a time chart bears a word: on the clock of the reader, as many as there is room for. */
+/** Positions of time labels on the axis, in local time, as many as fit. */
 export function timeLabels(starts: readonly string[], bucketSeconds: number, maxLabels: number): TimeLabel[] {
   const hours = bucketSeconds < 3600 ? [1, 2, 3, 6, 12, 24] : bucketSeconds < 6 * 3600 ? [24, 48, 72] : [24, 72, 120, 240]
   const total = (starts.length * bucketSeconds) / 3600
@@ -42,7 +42,7 @@ export function timeLabels(starts: readonly string[], bucketSeconds: number, max
     if (interval_h >= 24 ? !isDayStart : time.getMinutes() !== 0 || time.getHours() % interval_h !== 0) return
     if (interval_h > 24 && Math.round(dayNumber(time)) % (interval_h / 24) !== 0) return
     const text = interval_h >= 24 || isDayStart ? dayFormat.format(time) : hourFormat.format(time)
-    // On the night when clocks go back an hour comes twice.
+    // An hour repeats when daylight saving time ends.
     if (text === last) return
     last = text
     labels.push({ index, text })
@@ -50,7 +50,7 @@ export function timeLabels(starts: readonly string[], bucketSeconds: number, max
   return labels
 }
 
-/** `14:15 to 14:30`, or with the day where a bucket is longer than the eye can place. */
+/** `14:15 to 14:30`, with the date for longer buckets. */
 export function formatTimeRange(start: string, seconds: number): string {
   const from = new Date(start)
   const to = new Date(from.getTime() + seconds * 1000)

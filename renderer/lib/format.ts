@@ -1,4 +1,4 @@
-/** How long something took, from milliseconds: `40 ms`, `0.4 s`, `12 s`, `3 min 05 s`, `2 h 10 min`. */
+/** A duration from milliseconds: `40 ms`, `0.4 s`, `12 s`, `3 min 05 s`, `2 h 10 min`. */
 export function formatDuration(ms: number): string {
   if (ms < 100) return `${Math.max(0, Math.round(ms))} ms`
   if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`
@@ -8,14 +8,14 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(seconds / 3600)} h ${padTwoDigits(Math.floor(seconds / 60) % 60)} min`
 }
 
-/** How long an answer took: `0.42 ms`, `8.1 ms`, `140 ms`, `1.3 s`; a dash where nobody asked. */
+/** A latency: `0.42 ms`, `8.1 ms`, `140 ms`, `1.3 s`; a dash without requests. */
 export function formatLatency(ms: number | null): string {
   if (ms === null) return '–'
   if (ms >= 999.5) return formatDuration(ms)
   return `${ms === 0 ? 0 : ms < 0.995 ? ms.toFixed(2) : ms < 9.95 ? ms.toFixed(1).replace(/\.0$/, '') : ms.toFixed(0)} ms`
 }
 
-/** A share of one as `12 %`; what is neither nothing nor all never reads so. */
+/** A ratio as `12 %`. Only exact values read as 0 % or 100 %. */
 export function formatPercent(share: number): string {
   if (share === 0 || share === 1) return `${share * 100} %`
   const value = share * 100
@@ -24,7 +24,7 @@ export function formatPercent(share: number): string {
   return `${value < 10 || value > 99 ? value.toFixed(1) : value.toFixed(0)} %`
 }
 
-/** A span of seconds in words that a person says: `30 seconds`, `15 minutes`, `1 hour`, `2 h 30 min`. */
+/** A number of seconds in words: `30 seconds`, `15 minutes`, `1 hour`, `2 h 30 min`. */
 export function formatSeconds(count: number): string {
   for (const [size, word] of timeUnits) if (count >= size && count % size === 0) return `${count / size} ${word}${count === size ? '' : 's'}`
   return formatDuration(count * 1000)
@@ -37,7 +37,7 @@ const timeUnits = [
   [1, 'second'],
 ] as const
 
-/** How long ago, in words short enough for a list. */
+/** Relative time, short enough for a list. */
 export function formatAgo(iso: string, now: number): string {
   const seconds = Math.round((now - Date.parse(iso)) / 1000)
   if (seconds < 45) return 'just now'
@@ -47,7 +47,7 @@ export function formatAgo(iso: string, now: number): string {
   return dateFormat.format(new Date(iso))
 }
 
-/** For how long: `for 9 min`; of what began long ago, the day: `since 21 Nov 2027`. */
+/** Elapsed time: `for 9 min`; for older starts the date: `since 21 Nov 2027`. */
 export function formatSince(iso: string, now: number): string {
   const relative = formatAgo(iso, now)
   return relative === 'just now'
@@ -58,7 +58,7 @@ export function formatSince(iso: string, now: number): string {
 }
 
 const dateFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
-/** A day in the time of the reader: `21 Nov 2027`. */
+/** A date in local time: `21 Nov 2027`. */
 export function formatDate(iso: string): string {
   return dateFormat.format(new Date(iso))
 }
@@ -69,7 +69,7 @@ export function formatDateTime(iso: string): string {
   return exactFormat.format(new Date(iso))
 }
 
-/** `14:03:22.118`, in the time of the reader. */
+/** `14:03:22.118` in local time. */
 export function formatClockTime(iso: string): string {
   const time = new Date(iso)
   return `${padTwoDigits(time.getHours())}:${padTwoDigits(time.getMinutes())}:${padTwoDigits(time.getSeconds())}.${String(time.getMilliseconds()).padStart(3, '0')}`
@@ -86,13 +86,13 @@ export function shortenSha(sha: string): string {
   return sha.slice(0, 7)
 }
 
-/** The first line of a commit message, of a length that a title may have. */
+/** The first line of a commit message, truncated for a title. */
 export function firstLine(text: string): string {
   const line = text.split('\n', 1)[0] ?? ''
   return line.length > 300 ? `${line.slice(0, 300)}…` : line
 }
 
-/** A slug as the platform takes it, from what a person calls the project: `Mein Café №1` becomes `mein-cafe-1`. */
+/** A valid slug from a project name: `Mein Café №1` becomes `mein-cafe-1`. */
 export function slugify(name: string): string {
   return name
     .normalize('NFKD')
@@ -104,7 +104,7 @@ export function slugify(name: string): string {
     .replace(/-+$/, '')
 }
 
-/** The last part of a git address or a path, as a name for a project. */
+/** The last segment of a Git URL or a path, as a project name. */
 export function projectNameFromSource(address: string): string {
   const parts = address
     .replace(/[?#].*$/, '')

@@ -25,7 +25,7 @@ const frameworkNames: Record<string, string> = {
   dockerfile: 'Dockerfile',
 }
 
-/** A framework as its makers write it; one that we do not know as the platform writes it. */
+/** Display name of a framework; an unknown one is shown as the platform reports it. */
 export function frameworkName(framework: string): string {
   return frameworkNames[framework] ?? framework
 }

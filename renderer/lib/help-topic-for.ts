@@ -2,17 +2,20 @@ import type { DeploymentFailure } from '../../server/contract/deployments.ts'
 import { type HelpTopic, errorHelpTopics, failureHelpTopics } from '../../server/contract/help.ts'
 import type { ApiProblem } from './api-problem.ts'
 
-/** The page about an error, or null where its own sentence says all there is. Codes of an instance that we do not know have none. */
+/** The help topic of an error, or null if its message is sufficient. Unknown codes have none. */
 export function helpTopicForError(code: ApiProblem['code']): HelpTopic | null {
   if (code === 'unreachable') return 'trouble'
   if (code === 'bad_answer') return null
   return Object.hasOwn(errorHelpTopics, code) ? errorHelpTopics[code] : null
 }
 
-/** What the sentence of a failure says beyond its code. */
+/** Topics that depend on the failure message rather than the code. */
 const failurePatterns: [RegExp, HelpTopic][] = [
   [/variable is missing/, 'environment'],
-  [/registry|certificate of a server|hostname could not be resolved|network connection failed|download a font|does not match its checksum/, 'offline'],
+  [
+    /registry|certificate of a server|hostname could not be resolved|network connection failed|download a font|does not match its checksum/,
+    'offline',
+  ],
   [/disk is full/, 'disk'],
   [/ran out of memory|memory limit/, 'memory'],
   [/listens on the fixed port|not allowed to listen on port/, 'health-check'],

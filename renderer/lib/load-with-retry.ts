@@ -3,12 +3,12 @@ import { unreachableProblem } from './api-problem.ts'
 
 const retryDelay_ms = 500
 const maxAttempts = 8
-/** A page that has just been loaded knows the names of its parts: to load it again would turn in circles. */
+/** A freshly loaded page has current chunk names, so reloading it again would loop. */
 const freshPage_ms = 5_000
 
 /**
- * Loads a part of the dashboard when it is asked for. A network that changes meanwhile fails the request, which is sent again. When
- * the platform answers and the part is not there, an upgrade has given it another name, which a reload of the page learns.
+ * Loads a chunk of the dashboard on demand. A failed request is retried, because the network may have changed. If the platform responds but the
+ * chunk is missing, an upgrade renamed it, and the page is reloaded.
  */
 export async function loadWithRetry<Part>(load: () => Promise<Part>, { wait = waitForRetry, reload = reloadIfAnswered } = {}): Promise<Part> {
   const isFreshPage = performance.now() < freshPage_ms
@@ -23,12 +23,12 @@ export async function loadWithRetry<Part>(load: () => Promise<Part>, { wait = wa
   }
 }
 
-/** A component that is loaded when it is first drawn. */
+/** A component that is loaded on first render. */
 export function lazyWithRetry<Props>(load: () => Promise<{ default: ComponentType<Props> }>): LazyExoticComponent<ComponentType<Props>> {
   return lazy(() => loadWithRetry(load))
 }
 
-/** Ends at once when the browser is online again. */
+/** Resolves early when the browser is online again. */
 function waitForRetry(ms: number): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
@@ -41,7 +41,7 @@ function waitForRetry(ms: number): Promise<void> {
   })
 }
 
-/** Without an answer the page stays: a reload would leave the browser’s own error page. */
+/** Without a response the page stays, because a reload would show the browser’s error page. */
 async function reloadIfAnswered(): Promise<void> {
   await fetch(location.href).then(
     () => location.reload(),

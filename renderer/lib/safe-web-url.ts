@@ -1,6 +1,6 @@
 /**
- * What an instance says is data: an address leads somewhere only when it is one of the web. Every `href`, and every window that is
- * opened, that comes from data goes through here.
+ * Data from an instance is untrusted, so only http and https URLs become links. Every `href` and every opened window with a URL from data uses this
+ * function.
  */
 export function safeWebUrl(text: string | null | undefined): string | undefined {
   if (typeof text !== 'string') return undefined

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-/** What somebody types, once they have paused. */
+/** The value after typing has paused. */
 export function useDebouncedValue<Value>(value: Value, delay_ms = 300): Value {
   const [debounced, setDebounced] = useState(value)
   useEffect(() => {

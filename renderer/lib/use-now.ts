@@ -9,7 +9,9 @@ let latest = Date.now()
 const clocks = new Map<number, Clock>()
 const stoppedClock: Clock = { subscribe: () => () => undefined, now: () => latest }
 
-/** The time, kept moving while somebody looks. `every_ms` null: standing still. All who ask for the same pace share one timer and one render. */
+/**
+ * The current time, updated while the page is visible. `every_ms` null: not updated. Components with the same interval share a timer and a render.
+ */
 export function useNow(every_ms: number | null): number {
   const clock = every_ms === null ? stoppedClock : sharedClock(every_ms)
   return useSyncExternalStore(clock.subscribe, clock.now)
@@ -45,7 +47,7 @@ function createClock(every_ms: number): Clock {
       }
     },
     now() {
-      // A clock that nobody wound is set when it is looked at.
+      // A stopped clock is updated when it is read.
       if (listeners.size === 0 && Date.now() - now >= Math.min(every_ms, 1_000)) latest = now = Date.now()
       return now
     },

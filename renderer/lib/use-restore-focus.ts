@@ -1,11 +1,11 @@
 import { type RefObject, useEffect, useState } from 'react'
 
-/** Of each dialog that is open: what had the focus before, nearest first. */
+/** For each open dialog: the elements that had the focus before, nearest first. */
 const focusTargetsByDialog = new WeakMap<Element, HTMLElement[]>()
 
 /**
- * What had the focus when something opens, and where to go when that is gone by the time it closes: from an item of a menu to
- * the button of the menu, from what is in a dialog to what opened that.
+ * The focused element when an overlay opens, and fallbacks if it is gone when the overlay closes: from a menu item to the menu's button, from
+ * dialog content to the dialog's opener.
  */
 export function collectFocusTargets(element: Element | null): HTMLElement[] {
   if (!(element instanceof HTMLElement) || element === document.body) return []
@@ -19,7 +19,7 @@ export function setFocusTargets(dialog: Element, focusTargets: HTMLElement[]): v
   focusTargetsByDialog.set(dialog, focusTargets)
 }
 
-/** The first that is still there takes the focus; else the page as a whole, never the top of the window. */
+/** Focuses the first element that still exists, otherwise the main content rather than the top of the window. */
 export function restoreFocus(focusTargets: readonly HTMLElement[]): void {
   for (const element of focusTargets) {
     element.focus({ preventScroll: true })
@@ -32,7 +32,7 @@ export function isFocusLost(): boolean {
   return document.activeElement === null || document.activeElement === document.body
 }
 
-/** For a dialog of a library that has no word in it itself: what is in it is at `inside`, and it is there as long as whoever asks. */
+/** For a library dialog without a hook of its own: `inside` refers to its content, and it is open while the calling component is mounted. */
 export function useRestoreFocus(contentRef: RefObject<Element | null>): void {
   const [focusTargets] = useState(() => collectFocusTargets(document.activeElement))
   useEffect(() => {

@@ -7,50 +7,50 @@ import { ApiProblem } from '../lib/api-problem.ts'
 import { localInstanceId, instanceIdFromPath } from '../lib/instance-path.ts'
 import { useSession } from './session.ts'
 
-/** An instance of Homeport that this window can show. */
+/** A Homeport instance that this window can show. */
 export interface InstanceProfile {
   id: string
   name: string
-  /** Empty for the instance that served this page; all others are reached through that one, which puts their token in. */
+  /** Empty for the instance that served this page; others are reached through its proxy, which adds their token. */
   base_url: string
-  /** Where it is, for people. */
+  /** Display origin. */
   origin: string
-  /** Hue of the frame, so that nobody mistakes one instance for another. */
+  /** Hue of the frame, to tell instances apart. */
   hue: number
-  /** Whether a token for it is held. */
+  /** Whether a token is saved. */
   is_signed_in: boolean
 }
 
-/** A profile with what belongs to it alone. Each has its own cache: nothing of one instance ever shows in another. */
+/** A connection with its own client and query cache, so that data of one instance never appears in another. */
 export interface InstanceConnection extends InstanceProfile {
   client: ApiClient
   cache: QueryClient
 }
 
 interface ConnectionStore {
-  /** The one that served the page comes first. */
+  /** The instance that served the page comes first. */
   connections: InstanceConnection[]
-  /** Follows from the address. */
+  /** Derived from the URL. */
   current: InstanceConnection
-  /** What the address asks for: not `current` before the others are listed, and when there is none of this id. */
+  /** The instance named in the URL. It differs from `current` while the others are loading, and if it does not exist. */
   requested_id: string
-  /** Whether it is known which others there are. */
+  /** Whether the other instances are loaded. */
   is_listed: boolean
-  /** Ids of those that took no token of ours. */
+  /** Ids of instances that rejected the saved token. */
   rejected_ids: readonly string[]
-  /** State of the shared event stream of the current instance. */
+  /** State of the current instance's event stream. */
   stream: StreamState
-  /** Takes in what other instances there are. */
+  /** Applies the list of other instances. */
   setRemotes(remotes: readonly Remote[]): void
-  /** Nobody is signed in any more: nothing of what was seen stays. */
+  /** Clears all data after a sign-out. */
   reset(): void
   rejectToken(id: string): void
-  /** There may be a good token again. */
+  /** A new token may work, so the rejection is cleared. */
   clearRejection(id: string): void
   setStream(stream: StreamState): void
 }
 
-/** The instance that served this page. */
+/** The instance that served the page. */
 export const localConnection = createConnection({
   id: localInstanceId,
   name: 'This machine',
@@ -84,7 +84,7 @@ export const useConnection = create<ConnectionStore>((set) => ({
   setStream: (stream) => set({ stream }),
 }))
 
-// Before any page hears of it, so that no page of one instance is ever drawn with the data of another.
+// Updated before any page renders, so that no page shows data of another instance.
 for (const event of ['popstate', 'pushState', 'replaceState'])
   globalThis.addEventListener?.(event, () => {
     const state = useConnection.getState()
@@ -104,7 +104,7 @@ function selectCurrent(
   return { requested_id, current, ...(current.id === previous.current.id ? {} : { stream: { name: 'connecting' } as const }) }
 }
 
-/** What was known of it stays; at another address it is another instance. */
+/** Keeps cached data; an instance at another URL counts as a different one. */
 function mergeRemote({ id, name, origin, hue, is_signed_in }: Remote, known: InstanceConnection[]): InstanceConnection {
   const profile = { id, name, origin, hue, is_signed_in, base_url: `/remote/${encodeURIComponent(id)}` }
   const previous = known.find((one) => one.id === id && one.origin === origin)
@@ -125,7 +125,7 @@ function createQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
       queries: {
-        // The event stream keeps what is cached true; time alone makes nothing stale.
+        // The event stream keeps the cache up to date, so data never becomes stale by time.
         staleTime: Infinity,
         gcTime: 30 * 60_000,
         refetchOnWindowFocus: false,
@@ -134,7 +134,7 @@ function createQueryClient(): QueryClient {
         retryDelay: (failures, error) =>
           error instanceof ApiProblem && error.retry_after_s !== null ? error.retry_after_s * 1000 : 400 * 2 ** failures,
       },
-      // A change that meets a dead line says so at once instead of waiting for better days.
+      // A mutation without a connection fails immediately instead of waiting for the network.
       mutations: { networkMode: 'always' },
     },
   })

@@ -7,31 +7,31 @@ export type PromotionStepName = 'source' | 'project' | 'variables' | 'upload' | 
 export interface PromotionStep {
   name: PromotionStepName
   state: 'waiting' | 'running' | 'done' | 'failed'
-  /** What was done, or is being done, in a few words. */
+  /** A short description of the progress or result. */
   note: string
 }
 
-/** What is on its way from one instance to another. */
+/** A promotion between two instances. */
 export interface Promotion {
   key: string
-  /** Ids and names of the instances, and the projects there. */
+  /** Ids and names of the instances, and the projects. */
   from: { id: string; name: string; slug: string }
   to: { id: string; name: string; slug: string }
-  /** `cut`: the page was closed while it ran, or (`is_given_up`) while it was taken back. */
+  /** `cut`: the page was closed while the promotion ran, or (`is_given_up`) while it was being undone. */
   state: 'running' | 'failed' | 'undoing' | 'done' | 'cut'
   is_given_up: boolean
   steps: PromotionStep[]
   transfer: Transfer | null
   problem: ApiProblem | null
-  /** Where it is being built. */
+  /** Path of the target's deployment. */
   deployment_id: string | null
-  /** While it runs: ends it, and takes back what it has done there. Afterwards: takes that back. */
+  /** While running: cancels and undoes the changes at the target. Afterwards: undoes them. */
   cancel(): void
   retry(): void
 }
 
 interface PromotionStore {
-  /** They go on while somebody looks at other pages, and at other instances. */
+  /** Promotions continue while the user visits other pages and instances. */
   promotions: Promotion[]
   put(promotion: Promotion): void
   remove(key: string): void
@@ -48,8 +48,8 @@ export const usePromotions = create<PromotionStore>((set) => ({
   remove: (key) => set(({ promotions }) => ({ promotions: promotions.filter((one) => one.key !== key) })),
 }))
 
-/** Where this browser keeps what is on its way. */
+/** Storage key prefix of unfinished promotions. */
 export const promotionsStorageKey = 'homeport.promotions'
 
-/** One at a time from a project. */
+/** At most one promotion per project at a time. */
 export const promotionKey = (instanceId: string, slug: string) => `${instanceId} ${slug}`

@@ -1,6 +1,6 @@
 import { create } from 'zustand'
 
-/** Whether the instance in front of us takes us for somebody. The details of who live in the `session` query. */
+/** Whether the current instance accepts the session. User details are in the `session` query. */
 interface SessionStore {
   signed_out: boolean
   setSignedOut(signedOut: boolean): void

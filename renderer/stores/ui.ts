@@ -6,12 +6,12 @@ export type Theme = 'light' | 'dark' | 'system'
 
 export interface Toast {
   id: number
-  /** Of which instance it tells; it shows only while that one is in front. */
+  /** The instance that the toast belongs to; it is shown only while that instance is current. */
   of: string
   kind: 'done' | 'failed'
   text: string
   request_id: string | null
-  /** The page that says more. */
+  /** Help topic of the error. */
   help?: HelpTopic | null
 }
 
@@ -51,12 +51,12 @@ export const useUi = create<UiStore>((set) => ({
   dismissToast: (id) => set((state) => ({ toasts: state.toasts.filter((toast) => toast.id !== id) })),
 }))
 
-// What is open belongs to the instance that it was opened on.
+// Open dialogs belong to their instance.
 useConnection.subscribe(({ current }, before) => {
   if (current.id !== before.current.id) useUi.setState({ palette_open: false, sidebar_open: false, new_project_open: false })
 })
 
-/** The style sheets follow `data-theme`; without it they follow the system. */
+/** Style sheets use `data-theme`; without it they follow the system. */
 export function applyTheme(theme: Theme): void {
   if (theme === 'system') delete document.documentElement.dataset.theme
   else document.documentElement.dataset.theme = theme
@@ -67,7 +67,7 @@ function readTheme(): Theme {
   return theme === 'light' || theme === 'dark' ? theme : 'system'
 }
 
-/** What this browser keeps for its user's comfort; a browser that keeps nothing is no reason to fail. */
+/** UI preferences in localStorage; missing storage is not an error. */
 export function readPreference(key: string): string | null {
   try {
     return localStorage.getItem(key)
@@ -80,6 +80,6 @@ export function writePreference(key: string, value: string): void {
   try {
     localStorage.setItem(key, value)
   } catch {
-    // Private windows may refuse; the setting then lasts as long as the page.
+    // Private windows may block storage; the setting then lasts as long as the page.
   }
 }

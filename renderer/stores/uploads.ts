@@ -8,13 +8,13 @@ import { isSafePath } from '../lib/instance-path.ts'
 import type { InstanceConnection } from './connection.ts'
 import { useUi } from './ui.ts'
 
-/** An archive on its way to a project, or why it did not get there. */
+/** The upload of an archive to a project, or its error. */
 export type Upload =
   | { state: 'sending'; transfer: Transfer; cancel(): void }
   | { state: 'refused'; name: string; problem: ApiProblem | { message: string } }
 
 interface UploadStore {
-  /** By instance and project. They go on while somebody looks at other pages. */
+  /** By instance and project. Uploads continue while the user visits other pages. */
   uploads: Record<string, Upload>
   setUpload(key: string, upload: Upload | null): void
 }
@@ -34,11 +34,11 @@ interface ArchiveUpload {
   slug: string
   file: File
   type: string
-  /** The project was made for this upload: without it, it goes again. */
+  /** The project was created for this upload and is deleted if the upload fails. */
   is_new: boolean
 }
 
-/** Sends an archive, deploys it, and leads to its build whoever still looks at the project. One at a time for a project. */
+/** Uploads an archive, deploys it, and opens the deployment if the user is still on the project. At most one upload per project at a time. */
 export async function uploadArchive(connection: InstanceConnection, base: string, { slug, file, type, is_new }: ArchiveUpload): Promise<void> {
   const { setUpload } = useUploads.getState()
   const { client, cache } = connection
@@ -83,7 +83,7 @@ export async function uploadArchive(connection: InstanceConnection, base: string
   }
 }
 
-/** The browser asks whether to leave the page: what is under way would be lost. */
+/** The browser warns before leaving the page, because the upload would be lost. */
 function preventUnload(event: BeforeUnloadEvent): void {
   event.preventDefault()
 }

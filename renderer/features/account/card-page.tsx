@@ -17,8 +17,8 @@ import './plan.css'
 const accountUrl = `${import.meta.env.BASE_URL}account?at=plan`
 
 /**
- * The card form of the payment processor. A document of its own, without the rest of the dashboard: its address is the only one
- * whose policy lets foreign scripts in. So whoever leaves it loads the dashboard anew (plain links, no route).
+ * The card form of the payment processor. A separate document, because only its URL has a content security policy that allows third-party scripts.
+ * Links that leave it are plain links, which reload the dashboard.
  */
 export default function CardPage() {
   useTitle('Card')
@@ -57,7 +57,7 @@ function CardForm({ publishableKey, plan, interval }: { publishableKey: string; 
   const [formError, setFormError] = useState<string | null>(null)
   const [isSaving, setSaving] = useState(false)
   const [params] = useSearchParams()
-  // A bank that asked for more sends back here; the card is saved then, and what the processor put into the address goes from it.
+  // The bank redirects here after an additional confirmation. The card is saved by then, and the processor's parameters are removed from the URL.
   const [hasReturned] = useState(() => params.get('redirect_status') === 'succeeded')
   const { mutate: createSetupIntent, error: setupError } = useApiMutation('createSetupIntent', { hidesErrorToast: true })
   const {
@@ -106,7 +106,7 @@ function CardForm({ publishableKey, plan, interval }: { publishableKey: string; 
     setSaving(true)
     const problem = confirmError ? null : await form.save(location.href)
     setSaving(false)
-    // A card that is saved stays so: only what came after it is tried again.
+    // A saved card stays saved, so only the steps after it are retried.
     if (problem === null) confirmBilling({ body: { plan, interval } })
     else setFormError(problem)
   }

@@ -15,7 +15,7 @@ import './members.css'
 
 type PendingRemoval = { kind: 'member'; id: string; email: string } | { kind: 'team'; account_id: string; email: string }
 
-/** Who uses my projects beside me, and whose I use. */
+/** Members of the user's team, and the teams that the user belongs to. */
 export function Members() {
   const { data, error, refetch } = useTeam()
   const session = useInstanceSession().data

@@ -11,12 +11,12 @@ import { Members } from './members.tsx'
 import { Tokens } from './tokens.tsx'
 import './page.css'
 
-/** What is mine, whatever the instance: the programs that act for me, and what I pay for. */
+/** The user's account: members, API tokens, plan and card. */
 export default function AccountPage() {
   useTitle('Account')
   const session = useInstanceSession().data
   const capabilities = useCapabilities()
-  // The parts are drawn together: none of them pushes another one down.
+  // All sections render together, so that none of them shifts another.
   const isLoading = useInitialLoading([useInstanceSession(), useTokens(), useBilling(), useTeam(capabilities.has_instance_api)])
   return (
     <div className="page">

@@ -19,7 +19,7 @@ import { canCancel, cardLabel, daysLeft, planSummary } from './plan-labels.ts'
 import { subscriptionBadge } from './subscription-badge.ts'
 import './plan.css'
 
-/** What the account may do, who pays for it and how, and on one's own machine the play at all of it. */
+/** Plan limits, payment, and on the local machine the plan simulation. */
 export function PlanAndCard() {
   const { data, error, refetch } = useBilling()
   const session = useInstanceSession().data
@@ -50,7 +50,7 @@ function PlanFacts({ billing }: { billing: BillingStatus }) {
   const now = useNow(60_000)
   const trial = billing.trial_ends_at === null ? null : daysLeft(billing.trial_ends_at, now)
   const subscription = subscriptionBadge(billing)
-  // A trial of pro lifts whoever has less.
+  // The Pro trial applies to accounts with a smaller plan.
   const effectivePlan = trial !== null && trial > 0 && billing.plan === 'starter' ? plans.pro : plans[billing.plan]
   return (
     <dl className="plan-facts">
@@ -108,7 +108,7 @@ function PlanActions({ billing }: { billing: BillingStatus }) {
         </Button>
         {remoteCardUrl !== null && <ButtonLink href={remoteCardUrl}>Add card on its own dashboard</ButtonLink>}
         {remoteCardUrl === null && billing.has_payment_method && billing.plan !== 'starter' && (
-          // A document of its own: see card-page.tsx.
+          // A separate document: see card-page.tsx.
           <a className="button button-plain" href={cardUrl(billing.plan, billing.billing_interval)}>
             Replace card…
           </a>

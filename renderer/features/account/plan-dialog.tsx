@@ -12,7 +12,7 @@ import { openExternalUrl } from '../layout/external-links.ts'
 import { cardUrl, useRemoteCardUrl } from './card-url.ts'
 import { type PaidPlan, cardLabel, paidPlans, planSummary } from './plan-labels.ts'
 
-/** Which plan, and paid how often. Without a card the next thing is the form for one. */
+/** Chooses plan and billing interval. Without a card the card form follows. */
 export function PlanDialog({ billing, onClose }: { billing: BillingStatus; onClose: () => void }) {
   const cache = useQueryClient()
   const [plan, setPlan] = useState<PaidPlan>(billing.plan === 'starter' ? 'basic' : billing.plan)

@@ -6,7 +6,7 @@ export const planNames = ['starter', 'basic', 'pro', 'enterprise'] as const sati
 export const paidPlans = ['basic', 'pro', 'enterprise'] as const satisfies readonly PlanName[]
 export type PaidPlan = (typeof paidPlans)[number]
 
-/** What a plan allows, in a line. */
+/** Plan limits in one line. */
 export function planSummary({ projects, memory_mb, always_warm, concurrent_builds }: Plan): string {
   return [
     projects === null ? 'Unlimited projects' : `${projects} projects`,
@@ -16,14 +16,14 @@ export function planSummary({ projects, memory_mb, always_warm, concurrent_build
   ].join(', ')
 }
 
-/** Full days until then, rounded up: a trial that ends tonight has one day left. */
+/** Remaining days, rounded up: a trial that ends tonight has one day left. */
 export function daysLeft(iso: string, now: number): number {
   const left_ms = Date.parse(iso) - now
-  // The clock of the instance is never quite ours: a minute more is no day more.
+  // Tolerates one minute of clock difference to the instance.
   return left_ms <= 0 ? 0 : Math.max(1, Math.ceil((left_ms - 60_000) / 86_400_000))
 }
 
-/** A subscription that can be ended: there is one, it goes on, and its end is not set. */
+/** Whether the subscription can be canceled: it is active and has no end date. */
 export function canCancel({ subscription_status: status, cancel_at }: BillingStatus): boolean {
   return status !== null && cancel_at === null && status !== 'canceled' && status !== 'incomplete_expired'
 }

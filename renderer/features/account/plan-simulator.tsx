@@ -14,7 +14,7 @@ const trialOptions = [
   { days: 0, text: 'Ended' },
 ] as const
 
-/** One's own machine has no paywall; here it is played, so that a client can be tried against every refusal. Each takes effect at once. */
+/** Simulates plans on the local machine, which has no paywall, to test clients against every limit. Each change takes effect immediately. */
 export function PlanSimulator() {
   const { data, error, refetch } = useSettings()
   const save = useUpdateSettings({ hidesErrorToast: true })

@@ -1,4 +1,4 @@
-/** What of Stripe's own browser script is used here: https://docs.stripe.com/js */
+/** The subset of Stripe's browser API that is used here: https://docs.stripe.com/js */
 interface Stripe {
   elements(options: { clientSecret: string; appearance: { theme: 'stripe' | 'night' } }): {
     create(type: 'payment'): { mount(container: HTMLElement): void; destroy(): void; on(event: 'ready' | 'loaderror', tell: () => void): void }
@@ -17,15 +17,15 @@ declare global {
 }
 
 export interface StripeForm {
-  /** Saves the card; null when it is saved, else why not in the processor's words. May leave for a bank, and come back to `returnUrl`. */
+  /** Saves the card. Returns null on success, otherwise the processor's error message. May redirect to a bank, which returns to `returnUrl`. */
   save(returnUrl: string): Promise<string | null>
   close(): void
 }
 
-// Stripe asks for its script to be had from here and from nowhere else.
+// Stripe requires its script to be loaded from this URL.
 const scriptUrl = 'https://js.stripe.com/v3/'
 
-/** Fetches Stripe's script, now that it is asked for, and opens its form. */
+/** Loads Stripe's script on demand and mounts its form. */
 export async function openStripeForm(container: HTMLElement, publishableKey: string, clientSecret: string): Promise<StripeForm> {
   await loadStripeScript()
   const stripe = window.Stripe?.(publishableKey)

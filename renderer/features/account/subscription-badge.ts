@@ -12,7 +12,7 @@ const subscriptionBadges: Record<string, StatusBadgeData> = {
   canceled: { label: 'Canceled', shape: 'dash', tone: 'idle' },
 }
 
-/** How the payment processor has the subscription; a word of its own that we do not know stands as it is. */
+/** Badge of the subscription status of the payment processor. An unknown status is shown unchanged. */
 export function subscriptionBadge({ subscription_status: status, cancel_at }: BillingStatus): StatusBadgeData | null {
   if (status === null) return null
   if (cancel_at !== null && (status === 'active' || status === 'trialing')) return { label: 'Ends after this period', shape: 'dots', tone: 'busy' }

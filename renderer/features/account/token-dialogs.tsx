@@ -9,7 +9,7 @@ import { formatDate } from '../../lib/format.ts'
 import { SecretDialog } from '../../components/secret-dialog.tsx'
 
 const maxNameLength = 100
-/** In days; the last has no end. */
+/** Values in days; the empty value means no expiration. */
 const lifetimes = [
   { value: '7', text: '7 days' },
   { value: '30', text: '30 days' },

@@ -17,7 +17,7 @@ import { CreateTokenDialog, RevokeTokenDialog } from './token-dialogs.tsx'
 
 type OpenDialog = { name: 'create' } | { name: 'revoke'; token: ApiToken }
 
-/** What programs sign in with in my name. */
+/** API tokens, with which programs sign in as the user. */
 export function Tokens() {
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useTokens()
   const cache = useQueryClient()
@@ -25,7 +25,7 @@ export function Tokens() {
   const [open, setOpen] = useState<OpenDialog | null>(null)
   useScrollToSection(data !== undefined)
   const tokens = data?.pages.flatMap((page) => page.api_tokens)
-  // The palette, or a link, leads here with the wish already put.
+  // The palette and links open the dialog with this parameter.
   const shouldCreate = params.get('do') === 'token'
   const openDialog = open ?? (shouldCreate ? { name: 'create' as const } : null)
   const close = () => {

@@ -1,11 +1,11 @@
-/** One cache on the way, as `Cache-Status` (RFC 9211) tells: its name, and what it says of itself. */
+/** One cache in a `Cache-Status` header (RFC 9211): its name and parameters. */
 export interface CacheStatusMember {
   name: string
-  /** Parameters without their quotes; `true` for one that stands alone. */
+  /** Parameters without quotes; `true` for a parameter without a value. */
   parameters: Map<string, string | true>
 }
 
-/** Reads the header; the step nearest to the app comes first. What cannot be read is left out. */
+/** Parses the header; the cache closest to the app comes first. Invalid members are skipped. */
 export function parseCacheStatus(header: string): CacheStatusMember[] {
   return splitOutsideQuotes(header, ',').flatMap((member) => {
     const [name = '', ...rest] = splitOutsideQuotes(member, ';').map((part) => part.trim())
@@ -31,7 +31,7 @@ const forwardReasons: Record<string, string> = {
   partial: 'had only part of the response',
 }
 
-/** What a cache says of itself, in a sentence. */
+/** Describes one cache's handling of the response in a sentence. */
 export function describeCacheMember({ name, parameters }: CacheStatusMember): string {
   const clauses: string[] = []
   const ttl = Number(parameters.get('ttl'))
@@ -50,7 +50,7 @@ export function describeCacheMember({ name, parameters }: CacheStatusMember): st
   return `${name} ${clauses.join('; ')}${typeof detail === 'string' ? ` (${detail})` : ''}.`
 }
 
-/** Splits where the mark is not inside of quotes. */
+/** Splits at the separator outside of quotes. */
 function splitOutsideQuotes(text: string, separator: string): string[] {
   const parts = ['']
   let isQuoted = false

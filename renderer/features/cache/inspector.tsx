@@ -35,17 +35,17 @@ export function Inspector({ slug }: { slug: string }) {
     setVerdict(result)
     if (!send || !result) return
     refreshAfterPurge()
-    // The verdict is of the moment before the request; what is stored now is what it left behind.
+    // The verdict predates the request, so it is refetched to show what the request stored.
     const after = await sendRequest({})
     if (after) setVerdict({ ...result, key: after.key, stored: after.stored })
   }
-  // Who comes with an address in the link wants its verdict.
+  // A URL in the query parameters is inspected immediately.
   const initialUrl = useRef(urlParameter)
   useEffect(() => {
     if (initialUrl.current === null) return
     initialUrl.current = null
     void inspectUrl(false)
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- once, on arrival
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- once, on mount
   }, [])
 
   const isSending = inspect.variables?.body.send === true
@@ -104,7 +104,7 @@ export function Inspector({ slug }: { slug: string }) {
   )
 }
 
-/** The headers, or the line that is none. */
+/** Parses the headers, or returns the invalid line. */
 function parseHeaders(text: string): Record<string, string> | string {
   const parsed: Record<string, string> = {}
   for (const line of text.split('\n').map((one) => one.trim())) {

@@ -12,7 +12,7 @@ import { Summary } from './summary.tsx'
 import { Webhook } from './webhook.tsx'
 import './page.css'
 
-/** What the edge keeps of a project, why, and how to take it out. */
+/** The edge cache of a project: statistics, inspector and purge. */
 export default function CachePage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
   useTitle(`Cache · ${project?.name ?? slug}`)
@@ -20,7 +20,7 @@ export default function CachePage({ slug }: { slug: string }) {
   useScrollToSection(project !== undefined)
   const capabilities = useCapabilities()
   const [isOpen, setIsOpen] = useState(false)
-  // The palette leads here with the question already put.
+  // The palette opens the purge dialog with this parameter.
   const isRequested = params.get('purge') === 'all'
   const setOpen = (open: boolean) => {
     setIsOpen(open)

@@ -12,7 +12,7 @@ const sourceLabels: Record<CacheEvent['source'], string> = {
   deploy: 'by a deployment',
 }
 
-/** Who purged what, newest first. */
+/** Purges, newest first. */
 export function PurgeLog({ slug }: { slug: string }) {
   const { data, error, isPending, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useCacheEvents(slug)
   const events = data?.pages.flatMap((page) => page.events) ?? []

@@ -12,7 +12,7 @@ import { purgeSummary, useRefreshAfterPurge } from './use-refresh-after-purge.ts
 
 type PurgeBy = 'tags' | 'urls'
 
-/** Takes out what bears a tag, or what is stored of some addresses; complete when the answer is there. */
+/** Purges entries by tag or URL. The purge is complete when the response arrives. */
 export function Purge({ slug }: { slug: string }) {
   const [purgeBy, setPurgeBy] = useState<PurgeBy>('tags')
   const [text, setText] = useState('')

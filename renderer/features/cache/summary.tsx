@@ -8,7 +8,7 @@ import { ProblemView, Skeleton } from '../../components/feedback.tsx'
 import { SwitchField } from '../../components/field.tsx'
 import { formatBytes, formatPercent } from '../../lib/format.ts'
 
-/** How much of a day the cache answered, what it holds, and its switch. */
+/** Cache results of a day, stored size and the on/off switch. */
 export function Summary({ project, onPurgeAll }: { project: Project; onPurgeAll: () => void }) {
   const { data, error, refetch } = useMetrics(project.slug, '24h')
   const change = useApiMutation('updateProject', {

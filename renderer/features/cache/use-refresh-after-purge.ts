@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { refetchQueries } from '../../api/query-cache.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 
-/** After a purge the log and the figures are others. */
+/** Refetches log and statistics after a purge. */
 export function useRefreshAfterPurge(slug: string): () => void {
   const cache = useQueryClient()
   return () => {
@@ -11,7 +11,7 @@ export function useRefreshAfterPurge(slug: string): () => void {
   }
 }
 
-/** What a purge did, for a toast. */
+/** Result of a purge, for a toast. */
 export function purgeSummary(count: number): string {
   return count === 0
     ? 'Nothing to purge: no matching responses were stored.'

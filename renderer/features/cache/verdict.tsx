@@ -93,7 +93,7 @@ function StoredResponseDetails({ stored }: { stored: StoredResponse }) {
   )
 }
 
-/** The life of a stored answer on one line: how long fresh, how long usable after that, and where it is now. */
+/** The lifetime of a stored response on a scale: fresh, usable after that, and its current age. */
 function FreshnessBar({ stored }: { stored: StoredResponse }) {
   const fresh = Math.max(0, stored.age_s + stored.fresh_for_s)
   const phases = [

@@ -15,11 +15,11 @@ import { ProblemView } from '../../components/feedback.tsx'
 import { SecretDialog } from '../../components/secret-dialog.tsx'
 import { useRefreshAfterPurge } from './use-refresh-after-purge.ts'
 
-/** Lets a CMS purge by itself: an address to call, and the token that it shows. */
+/** Purge webhook for a CMS: the URL to call and its token. */
 export function Webhook({ project }: { project: Project }) {
   const apiUrl = useInstanceSession().data?.instance.api_url
   const { id, origin } = useConnection((state) => state.current)
-  // What another machine calls itself may hold only there.
+  // The name that a remote machine uses for itself may resolve only there.
   const url = `${(id === localInstanceId && apiUrl) || origin}/hooks/cache/${project.slug}`
   const [isOpen, setIsOpen] = useState(false)
   return (
@@ -110,7 +110,7 @@ function Curl({ command, onCopied }: { command: string; onCopied?: () => void })
   )
 }
 
-/** In a header, where no log of a proxy on the way writes it down. */
+/** Sends the token in a header, which proxies do not log. */
 function curlCommand(url: string, token: string): string {
   return [
     `curl -X POST ${url} \\`,

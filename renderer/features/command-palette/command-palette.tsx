@@ -68,7 +68,7 @@ interface PaletteCommand {
   run: () => void
 }
 
-/** Every project and every action, by a few letters. */
+/** Search over all projects and actions. */
 export default function CommandPalette() {
   const setOpen = useUi((state) => state.setPaletteOpen)
   const [query, setQuery] = useState('')

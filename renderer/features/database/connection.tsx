@@ -8,7 +8,7 @@ import { formatBytes } from '../../lib/format.ts'
 import { RelativeTime } from '../../components/time.tsx'
 import { passwordMask, maskConnectionString, pgpassEntry, psqlCommand } from './database-format.ts'
 
-/** Everything that it takes to reach the database from this machine. */
+/** Connection details of the database for tools on this machine. */
 export function DatabaseConnection({ database }: { database: Database }) {
   const [isShown, setShown] = useState(false)
   const isRemote = !useCapabilities().is_local

@@ -1,19 +1,19 @@
 import type { Database, DatabaseDump } from '../../../server/contract/databases.ts'
 
-/** As long for each password, so that not even its length is told. */
+/** Fixed length, so that the mask does not reveal the password's length. */
 export const passwordMask = '••••••••••••'
 
-/** The connection string without what is secret in it; made anew, so that nothing slips through. */
+/** The connection string without the password. Rebuilt from its parts, so that no secret can leak. */
 export function maskConnectionString({ db_user, host, port, db_name }: Database): string {
   return `postgresql://${db_user}:${passwordMask}@${host}:${port}/${db_name}`
 }
 
-/** Asks for the password: on a command line it would stand in the history of the shell and in the list of processes. */
+/** Prompts for the password, because a command line is visible in shell history and process list. */
 export function psqlCommand({ db_user, host, port, db_name }: Database): string {
   return `psql -h ${host} -p ${port} -U ${db_user} ${db_name}`
 }
 
-/** A line of `~/.pgpass`, from which psql and pg_dump take the password by themselves. */
+/** A line of `~/.pgpass`, from which psql and pg_dump read the password. */
 export function pgpassEntry({ db_user, host, port, db_name }: Database, password: string): string {
   return [host, String(port), db_name, db_user, password].map((field) => field.replace(/[\\:]/g, '\\$&')).join(':')
 }
@@ -24,12 +24,12 @@ export const dumpReasonLabels: Record<DatabaseDump['reason'], string> = {
   restore: 'Before restore',
 }
 
-/** What a dump is called when it is downloaded: `harbour-shop-2026-11-21-0844.sql.gz`. */
+/** File name of a downloaded dump: `harbour-shop-2026-11-21-0844.sql.gz`. */
 export function dumpFilename({ project_slug, created_at }: DatabaseDump): string {
   return `${project_slug}-${created_at.slice(0, 16).replace(/T/, '-').replace(':', '')}.sql.gz`
 }
 
-// As the contract has it for an import.
+// Limit of the contract for an import.
 const maxImportBytes = 4 * 2 ** 30
 
 export interface SqlFile {
@@ -37,7 +37,7 @@ export interface SqlFile {
   type: 'application/gzip' | 'application/sql'
 }
 
-/** What a chosen file is by its first bytes, or why it cannot be imported. */
+/** Detects the type of a chosen file by its first bytes, or returns why it cannot be imported. */
 export async function readSqlFile(file: File): Promise<SqlFile | string> {
   if (file.size > maxImportBytes) return `“${file.name}” is larger than 4 GiB. Import it with psql instead.`
   if (file.size === 0) return `“${file.name}” is empty.`

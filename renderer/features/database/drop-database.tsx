@@ -6,7 +6,7 @@ import { ConfirmByNameDialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { Progress } from '../../components/progress.tsx'
 
-/** The end of the database. A dump stays. */
+/** Drops the database. A final dump is kept. */
 export function DropDatabase({
   project,
   isRequested,
@@ -45,7 +45,7 @@ export function DropDatabase({
       <ConfirmByNameDialog
         open={isConfirming || isRequested}
         onOpenChange={(open) => {
-          // What is under way cannot be taken back.
+          // A pending drop cannot be canceled.
           if (drop.isPending) return
           drop.reset()
           setConfirming(open)

@@ -20,7 +20,7 @@ import { dumpFilename, dumpReasonLabels } from './database-format.ts'
 
 type OpenDialog = { name: 'import' } | { name: 'restore' | 'delete'; dump: DatabaseDump }
 
-/** Copies of the database in files, of which one can be put back. They outlive it. */
+/** Dumps of the database, which can be restored. They outlive the database. */
 export function Dumps({
   project,
   database,
@@ -50,7 +50,7 @@ export function Dumps({
     onClosed()
   }
   const dump = useApiMutation('dumpDatabase', { successMessage: 'Dump created.', onSuccess: refresh })
-  // An instance that never had one has nothing to say here.
+  // Without any database or dump, the section is hidden.
   if (!database && data?.length === 0) return null
   return (
     <section className="card" aria-labelledby="dumps">

@@ -13,7 +13,7 @@ import { Progress } from '../../components/progress.tsx'
 import { formatTransfer } from '../../api/transfer-progress.ts'
 import { type SqlFile, readSqlFile } from './database-format.ts'
 
-/** Replaces the database by a file of SQL: chosen or dropped, looked at before it is sent. */
+/** Replaces the database with an SQL file, chosen or dropped and checked before the upload. */
 export function ImportDatabaseDialog({ project, onOpenChange, onImported }: { project: Project; onOpenChange: () => void; onImported: () => void }) {
   const { slug } = project
   const cache = useQueryClient()
@@ -35,7 +35,7 @@ export function ImportDatabaseDialog({ project, onOpenChange, onImported }: { pr
     const [first, ...others] = files ?? []
     if (!first || transfer) return
     upload.clearProblem()
-    // Until it is looked at none is chosen: a quick press would send the one before.
+    // No file is selected until the check finishes; a quick click would send the previous one.
     setSelection(null)
     setSelection(others.length > 0 ? 'Choose one file at a time.' : await readSqlFile(first))
   }
@@ -52,7 +52,7 @@ export function ImportDatabaseDialog({ project, onOpenChange, onImported }: { pr
     <Dialog
       open
       onOpenChange={() => {
-        // A press beside the dialog ends nothing that runs; Cancel does.
+        // Clicking outside the dialog does not cancel a running upload; the Cancel button does.
         if (!transfer) onOpenChange()
       }}
       title="Import SQL file"

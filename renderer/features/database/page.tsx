@@ -19,14 +19,14 @@ import { Dumps } from './dumps.tsx'
 import { Provision } from './provision.tsx'
 import './page.css'
 
-/** The PostgreSQL database of a project: how to reach it, its dumps, and its end. */
+/** The PostgreSQL database of a project: connection, dumps and deletion. */
 export default function DatabasePage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
   const { data: database, error, refetch } = useDatabase(slug)
   useTitle(`Database · ${project?.name ?? slug}`)
   const since = useProvisioningSince(slug)
   const problem = error ? toProblem(error) : null
-  // Somebody else makes it, or its server is away: either ends by itself.
+  // The database is being created elsewhere or its server is down; both resolve without a reload.
   const isUnavailable = problem?.code === 'database_unavailable' && since === null
   if (problem && !isUnavailable && database === undefined && since === null) return <ProblemView problem={problem} onRetry={() => void refetch()} />
   if (!project || (database === undefined && !isUnavailable && since === null)) return <SkeletonRows rows={6} height={64} />
@@ -61,7 +61,7 @@ function DatabaseDetails({ project, database, progress }: { project: Project; da
   const [startedDeploymentId, setStartedDeploymentId] = useState<string | null>(null)
   const [isDropped, setDropped] = useState(false)
   useScrollToSection(dumps.data !== undefined || !capabilities.has_instance_api)
-  // The palette leads here with the question already put.
+  // The palette opens the dialog with this parameter.
   const requestedAction = params.get('do')
   const clearRequestedAction = () => requestedAction !== null && setParams({}, { replace: true })
 
@@ -74,7 +74,7 @@ function DatabaseDetails({ project, database, progress }: { project: Project; da
     setDropped(true)
     setStartedDeploymentId(null)
     void cache.invalidateQueries({ queryKey: queryKeys.dumps(slug) })
-    // The answer has no body; the deployment that came of it is the newest by now.
+    // The response has no body; the deployment it started is the latest by now.
     const page = await client.call('listDeployments', { params: { slug }, query: { limit: '1', target: 'production' } }).catch(() => null)
     const latest = page?.deployments[0]
     if (latest?.trigger === 'env_change') setStartedDeploymentId(latest.id)

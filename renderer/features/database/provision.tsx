@@ -12,7 +12,7 @@ import { formatDuration } from '../../lib/format.ts'
 import { useNow } from '../../lib/use-now.ts'
 import { Progress } from '../../components/progress.tsx'
 
-/** No database yet: what one press does, and how far it is. */
+/** Empty state of the database page: creates a database and shows the progress. */
 export function Provision({
   project,
   isDropped,
@@ -21,7 +21,7 @@ export function Provision({
 }: {
   project: Project
   isDropped: boolean
-  /** What the platform says while it makes one. */
+  /** Progress messages of the platform while it creates the database. */
   progress: string | null
   onProvisioned: (deploymentId: string | null) => void
 }) {
@@ -35,7 +35,7 @@ export function Provision({
     onSuccess({ database, deployment_id }) {
       const showDatabase = () => cache.setQueryData(queryKeys.database(slug), database)
       showDatabase()
-      // A look that is still under way would say that it is being made.
+      // A status request in flight would report the creation as still pending.
       void cache.cancelQueries({ queryKey: queryKeys.database(slug) }).then(showDatabase)
       onProvisioned(deployment_id)
     },
@@ -77,7 +77,7 @@ export function Provision({
   )
 }
 
-// A server that runs already makes a database in a second or two.
+// A running server creates a database within one or two seconds.
 const slowNotice_ms = 4_000
 
 function ProvisionProgress({ since, progress, isDocker }: { since: number; progress: string | null; isDocker: boolean }) {

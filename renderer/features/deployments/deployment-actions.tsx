@@ -7,7 +7,7 @@ import { Button, ButtonLink } from '../../components/button.tsx'
 import { usePromotionTargets } from '../promotion/use-promotion-targets.ts'
 import { isTerminal } from './deployment-progress.ts'
 
-/** Cancel while it runs; afterwards build again, roll back to it, open it. */
+/** Cancel while it runs; afterwards redeploy, roll back and open. */
 export function DeploymentActions({ slug, deployment }: { slug: string; deployment: Deployment }) {
   const [, navigate] = useLocation()
   const input = { params: { slug, id: deployment.id } }

@@ -6,12 +6,12 @@ import { RelativeTime } from '../../components/time.tsx'
 import { isRestart } from './deployment-progress.ts'
 import './deployment-line.css'
 
-/** `newestFirst`: the deployments around it, as far as they are known. */
+/** `newestFirst`: the deployments around it, as far as loaded. */
 export function triggerLabel(deployment: Deployment, newestFirst: readonly Deployment[] = []): string {
   return isRestart(deployment, newestFirst) ? restartLabel : triggerLabels[deployment.trigger]
 }
 
-/** What a deployment was made of: message, commit, branch, who, when. */
+/** Source of a deployment: message, commit, branch, author and time. */
 export function DeploymentLine({ deployment }: { deployment: Deployment }) {
   return (
     <div className="deployment-line">

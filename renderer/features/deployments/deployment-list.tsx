@@ -7,16 +7,16 @@ import { DeploymentRow, deploymentRowHeight } from './deployment-rows.tsx'
 interface Props {
   slug: string
   deployments: Deployment[]
-  /** How many there are is not known before the last page. */
+  /** The total is unknown until the last page is loaded. */
   isComplete: boolean
   onEndReached: () => void
 }
 
-/** Thousands of deployments, of which only those in view exist on the page. Rows are as tall as what they say. */
+/** A virtualized list of deployments. Row heights depend on their content. */
 export function DeploymentList({ slug, deployments, isComplete, onEndReached }: Props) {
   const list = useRef<HTMLUListElement>(null)
   const [top, setTop] = useState(0)
-  // What stands above may come later, and go.
+  // Content above the list may appear and disappear.
   useLayoutEffect(() => setTop(list.current?.offsetTop ?? 0))
   const virtualizer = useWindowVirtualizer({
     count: deployments.length,
@@ -29,7 +29,7 @@ export function DeploymentList({ slug, deployments, isComplete, onEndReached }: 
   const last = items.at(-1)?.index ?? 0
 
   useEffect(() => {
-    // Half a page ahead of the eye, so that a steady hand never meets the end.
+    // Loads the next page half a viewport ahead, so that steady scrolling does not reach the end.
     if (last >= deployments.length - 50) onEndReached()
   }, [last, deployments.length, onEndReached])
 

@@ -6,7 +6,7 @@ export function isTerminal(status: DeploymentStatus): status is 'ready' | 'faile
   return status === 'ready' || status === 'failed' || status === 'canceled'
 }
 
-/** How long a deployment took from the start of its work, or has taken so far, in ms; null while it waits. */
+/** Duration of a deployment since its work started, in ms; null while it is queued. */
 export function deploymentDuration_ms(deployment: Deployment, now: number): number | null {
   if (deployment.started_at === null) return null
   return Math.max(0, (deployment.finished_at === null ? now : Date.parse(deployment.finished_at)) - Date.parse(deployment.started_at))
@@ -17,7 +17,7 @@ export function stepDuration_ms(step: DeploymentStep, now: number): number | nul
   return Math.max(0, (step.finished_at === null ? now : Date.parse(step.finished_at)) - Date.parse(step.started_at))
 }
 
-/** A rollback to what served already is a restart. `newestFirst`: the deployments around it. */
+/** A rollback to the deployment that was already current is a restart. `newestFirst`: the deployments around it. */
 export function isRestart(deployment: Deployment, newestFirst: readonly Deployment[]): boolean {
   if (deployment.trigger !== 'rollback') return false
   const previous = newestFirst.find(
@@ -26,7 +26,10 @@ export function isRestart(deployment: Deployment, newestFirst: readonly Deployme
   return previous?.id === deployment.parent_id
 }
 
-/** Whether a deployment got as far as a step: a failure or a cancel leaves those after it as skipped, as it leaves those that nothing needs. */
+/**
+ * Whether a deployment reached a step. After a failure or a cancelation the API reports the remaining steps as skipped, like steps that are not
+ * needed.
+ */
 export function wasStepReached(status: DeploymentStatus, steps: readonly DeploymentStep[], index: number): boolean {
   if (status !== 'failed' && status !== 'canceled') return true
   return steps[index]?.status !== 'skipped' || steps.slice(index + 1).some((later) => later.status !== 'skipped')
@@ -40,7 +43,7 @@ export function stepSegments(steps: DeploymentStep[], now: number): DurationSegm
   }))
 }
 
-/** The phases that a list knows of a deployment, for where its steps are not at hand. */
+/** The phases that a list knows of a deployment, for places without its steps. */
 export function phaseSegments(deployment: Deployment): DurationSegment[] {
   const phase = (name: string, ms: number | null): DurationSegment => ({ name, ms: ms ?? 0, state: 'done' })
   return [phase('Waited', deployment.queued_ms), phase('Built', deployment.build_ms), phase('Started', deployment.deploy_ms)]

@@ -8,7 +8,7 @@ import { DeploymentLine, deploymentTitle, triggerLabel } from './deployment-line
 import { isTerminal, deploymentDuration_ms } from './deployment-progress.ts'
 import './deployment-rows.css'
 
-/** In px, of a row that says no more than most do. */
+/** Estimated row height in px. */
 export const deploymentRowHeight = 62
 
 export function DeploymentRows({ slug, deployments }: { slug: string; deployments: Deployment[] }) {

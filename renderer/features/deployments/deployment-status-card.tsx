@@ -5,7 +5,7 @@ import { StatusText, deploymentBadge } from '../../components/status.tsx'
 import { isTerminal } from './deployment-progress.ts'
 import './deployment-status-card.css'
 
-/** A deployment that came of what was done on another page, followed there until its end. */
+/** Follows a deployment that an action on another page started. */
 export function DeploymentStatusCard({
   slug,
   id,
@@ -29,7 +29,7 @@ export function DeploymentStatusCard({
       </p>
       <span className="row">
         <Link href={`/projects/${slug}/deployments/${id}`}>View deployment</Link>
-        {/* There from the start: it would make the notice taller, and move what is below it. */}
+        {/* Always rendered, because the button appearing later would change the height of the card. */}
         <Button kind="bare" onClick={onDismiss}>
           Dismiss
         </Button>

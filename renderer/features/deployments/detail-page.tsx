@@ -45,13 +45,13 @@ function DeploymentReport({ slug, deployment }: { slug: string; deployment: Depl
   const [reveal, setReveal] = useState<{ line: LogLine } | null>(null)
   const ended = isTerminal(deployment.status)
   const hasScreenshot = deployment.screenshots.desktop || deployment.screenshots.mobile
-  // Looked for once, when the log is whole: it may be long.
+  // Searched once, when the log is complete, because the log may be long.
   const isLogComplete = stream.name === 'ended'
   const errorLine = useMemo(
     () => (deployment.status === 'failed' && isLogComplete ? findErrorLine(store.lines, deployment) : null),
     [deployment, isLogComplete, store],
   )
-  // The line where it went wrong stands on top: what is below it waits for the moment until it is known.
+  // The error line is shown at the top, so the content below waits until it is known.
   const isWaitingForErrorLine = deployment.error !== null && (stream.name === 'connecting' || stream.name === 'open')
   if (isWaitingForErrorLine && !hasShown) return <SkeletonRows rows={9} height={48} />
   if (!hasShown) setHasShown(true)
@@ -123,7 +123,7 @@ function DeploymentReport({ slug, deployment }: { slug: string; deployment: Depl
   )
 }
 
-/** How long it took, drawn to scale; while it runs, beside what the last one took. */
+/** Duration of the steps, to scale; while running, next to the previous deployment's duration. */
 function DeploymentTiming({ slug, deployment }: { slug: string; deployment: DeploymentDetail }) {
   const isRunning = !isTerminal(deployment.status)
   const now = useNow(isRunning ? 250 : null)

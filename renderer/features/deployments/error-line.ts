@@ -3,17 +3,17 @@ import type { LogLine } from '../logs/log-line.ts'
 import { stripAnsi } from '../logs/ansi.ts'
 
 const errorPattern = /\b(error|errno|fatal|failed|failure|cannot|could not|not found|unexpected|exception|ERR!|ELIFECYCLE)\b/i
-// What tools say after the fact, about themselves: true, but not where it went wrong.
+// Summary lines that tools print about themselves. They do not locate the error.
 const trailerPattern =
   /A complete log of this run|npm ERR! code|npm error (code|path|command|A complete|Lifecycle|workspace|location|errno)|Exit status|exited with code|ELIFECYCLE|^\s*at /
 const maxSearchedLines = 400
-// The platform quotes so much of a line; a shorter one than that is part of many a sentence by chance.
+// Minimum length of a quoted line; shorter quotes match by chance.
 const maxQuoteLength = 500
 const minQuoteLength = 12
 
 /**
- * The line where a deployment went wrong, as far as its log tells, and the lines around it. The line that the failure quotes comes
- * first, so that the sentence and the excerpt say the same.
+ * The error line in the log of a deployment, with surrounding lines. The line that the failure message quotes takes precedence, so that message and
+ * excerpt agree.
  */
 export function findErrorLine(
   lines: readonly LogLine[],
@@ -21,7 +21,7 @@ export function findErrorLine(
 ): { line: LogLine; context: LogLine[] } | null {
   const failedStep = steps.find((step) => step.status === 'failed')?.name
   if (failedStep === undefined) return null
-  // What an app prints while it starts and is checked belongs to its start.
+  // Output of an app during start and health check belongs to the start step.
   const group = failedStep === 'health_check' || failedStep === 'route' ? 'start' : failedStep
   const output = lines.filter((line) => line.group === group && line.source !== 'system' && trimmedText(line) !== '').slice(-maxSearchedLines)
   const candidates = output.filter((line, index) => !trailerPattern.test(stripAnsi(line.text)) && !isSourceExcerpt(output, index))
@@ -34,7 +34,7 @@ export function findErrorLine(
     candidates.at(-1) ??
     output.at(-1)
   if (!line) return null
-  // “Error:” and “error during build:” announce; what they announce is on the next line.
+  // “Error:” and “error during build:” are headings; the error is on the next line.
   const target = trimmedText(line).endsWith(':') ? (output[output.indexOf(line) + 1] ?? line) : line
   const at = output.indexOf(target)
   return { line: target, context: output.slice(Math.max(0, at - 2), at + 4) }
@@ -47,7 +47,7 @@ function isQuoted(line: LogLine, error: DeploymentFailure | null): boolean {
   return error !== null && text.length >= minQuoteLength && error.message.includes(text.slice(0, maxQuoteLength))
 }
 
-/** Node shows the source above a mark, and only then says what is wrong with it. */
+/** Node prints the source above a caret and the error only after it. */
 function isSourceExcerpt(output: readonly LogLine[], index: number): boolean {
   return /^\^+$/.test(trimmedText(output[index + 1] ?? output[index]!))
 }

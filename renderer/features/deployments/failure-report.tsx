@@ -8,7 +8,7 @@ import { Prose } from '../../components/prose.tsx'
 import type { LogLine } from '../logs/log-line.ts'
 import { stripAnsi } from '../logs/ansi.ts'
 
-/** Why it failed, what to do, and the line where it went wrong, before anything else. */
+/** Why a deployment failed, how to fix it, and the error line. */
 export function FailureReport({
   slug,
   failure,

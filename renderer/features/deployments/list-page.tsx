@@ -105,7 +105,7 @@ export default function DeploymentListPage({ slug }: { slug: string }) {
   )
 }
 
-/** Takes effect on Enter or when left, so that half a name does not ask the platform. */
+/** Applies on Enter or blur, to avoid a request per keystroke. */
 function BranchFilter({ branch, onChange }: { branch: string; onChange: (branch: string) => void }) {
   return (
     <input
@@ -120,7 +120,7 @@ function BranchFilter({ branch, onChange }: { branch: string; onChange: (branch:
   )
 }
 
-/** Only what the platform understands; an address may say anything. */
+/** Ignores unknown filter values from the URL. */
 function parseFilter(params: URLSearchParams): DeploymentFilter {
   const status = statuses.find((one) => one === params.get('status'))
   const target = params.get('target')

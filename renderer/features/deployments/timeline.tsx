@@ -6,7 +6,7 @@ import { StatusIcon, stepBadge } from '../../components/status.tsx'
 import { wasStepReached, stepDuration_ms } from './deployment-progress.ts'
 import './timeline.css'
 
-/** The steps of a deployment, one under the other as a passage along its marks. */
+/** The steps of a deployment as a vertical timeline. */
 export function Timeline({ deployment: { status, steps } }: { deployment: DeploymentDetail }) {
   const now = useNow(steps.some((step) => step.status === 'running') ? 100 : null)
   return (
@@ -21,7 +21,7 @@ export function Timeline({ deployment: { status, steps } }: { deployment: Deploy
             </span>
             <span className="timeline-step-name">
               {stepLabels[step.name]}
-              {/* What runs or failed says so; the rest shows it by its mark alone. */}
+              {/* Running and failed steps show their status as text; for the others the icon is sufficient. */}
               <span className={step.status === 'done' || step.status === 'pending' ? 'visually-hidden' : 'text-subtle'}>
                 {' '}
                 {badge.label.toLowerCase()}

@@ -8,7 +8,7 @@ import { useClient } from '../../api/queries.ts'
 import { createLogStore } from '../logs/log-store.ts'
 import type { LogLine } from '../logs/log-line.ts'
 
-/** The build log as it is written. Steps and status that the stream tells go into the cached deployment, for all who show it. */
+/** Streams the build log. Step and status events update the cached deployment. */
 export function useBuildLog(slug: string, id: string, enabled: boolean) {
   const client = useClient()
   const cache = useQueryClient()
@@ -29,7 +29,7 @@ export function useBuildLog(slug: string, id: string, enabled: boolean) {
           store.append(events.flatMap(toLogLines))
           const changes = events.filter((event) => event.event === 'step' || event.event === 'status')
           if (changes.length > 0) cache.setQueryData<DeploymentDetail>(key, (detail) => detail && changes.reduce(applyChange, detail))
-          // What only the platform knows (sizes, times, whether it serves) is asked for once it is over.
+          // Refetches the deployment at the end, because sizes, times and current status are known only to the platform.
           if (events.some((event) => event.event === 'end')) void cache.invalidateQueries({ queryKey: key })
         },
       },
@@ -63,7 +63,7 @@ function applyChange(detail: DeploymentDetail, { event, data }: BuildEvent): Dep
 }
 
 function advanceStep(step: DeploymentStep, change: { status: DeploymentStep['status']; ts: string }): DeploymentStep {
-  // History is told again at every start; what is known of the end of a step is not taken back.
+  // Reconnecting replays old events, so a finished step is not set back.
   if (step.finished_at !== null) return step
   const started_at = step.started_at ?? (change.status === 'running' ? change.ts : null)
   const ended = change.status === 'done' || change.status === 'failed' || change.status === 'canceled'

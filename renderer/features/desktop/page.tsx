@@ -10,7 +10,7 @@ import { useDesktopState } from './use-desktop-state.ts'
 import { UpdateView } from './update-view.tsx'
 import './page.css'
 
-/** How the desktop behaves around the dashboard. It is this machine's, so it is there with this machine in front alone. */
+/** Desktop settings. Available only while this machine is the current instance. */
 export default function DesktopPage() {
   useTitle('Desktop')
   const isHome = useConnection((state) => state.current.id) === localInstanceId

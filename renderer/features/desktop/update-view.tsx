@@ -6,7 +6,7 @@ import { RelativeTime } from '../../components/time.tsx'
 
 const runUpdateAction = (action: UpdateAction) => () => void window.homeport?.updateDesktop(action)
 
-/** How the update stands, and what can be done about it now. */
+/** Update status and its available action. */
 export function UpdateView({ update }: { update: UpdateState }) {
   if (update.name === 'off')
     return (

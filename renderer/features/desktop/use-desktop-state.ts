@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import type { DesktopChange, DesktopState } from '../../../preload/bridge.ts'
 import { useUi } from '../../stores/ui.ts'
 
-/** What the desktop is set to, as it changes; null until it has said so. */
+/** Desktop settings, updated live; null until loaded. */
 export function useDesktopState(): { desktop: DesktopState | null; changeDesktop: (change: DesktopChange) => void } {
   const [desktop, setDesktop] = useState<DesktopState | null>(null)
   const fail = (error: unknown) => useUi.getState().showToast({ kind: 'failed', text: errorText(error), request_id: null })
@@ -14,7 +14,7 @@ export function useDesktopState(): { desktop: DesktopState | null; changeDesktop
   return {
     desktop,
     changeDesktop(change) {
-      // The switch follows the hand; what the system made of it comes after.
+      // Updates the switch optimistically; the system's result follows.
       setDesktop((before) => before && { ...before, ...change })
       window.homeport?.changeDesktop(change).then(setDesktop, (error: unknown) => {
         fail(error)
@@ -24,7 +24,7 @@ export function useDesktopState(): { desktop: DesktopState | null; changeDesktop
   }
 }
 
-/** Electron puts the channel in front of what was said. */
+/** Electron prefixes error messages with the channel. */
 function errorText(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   return text.replace(/^Error invoking remote method '[^']*': (?:\w*Error: )?/, '')

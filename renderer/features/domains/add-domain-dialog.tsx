@@ -11,7 +11,7 @@ import { PaymentProblem } from './payment-problem.tsx'
 import { DomainProjectField } from './project-field.tsx'
 import { parseHostname } from './domain-format.ts'
 
-/** A name of one's own, in two steps: which, and the record that makes it lead here. */
+/** Adds a domain in two steps: the name, then its DNS record. */
 export function AddDomainDialog({ slug, platformIp, onClose }: { slug: string | null; platformIp: string; onClose: () => void }) {
   const cache = useQueryClient()
   const [text, setText] = useState('')

@@ -1,7 +1,7 @@
 import { useTitle } from '../layout/use-title.ts'
 import { DomainsView } from './domains-view.tsx'
 
-/** The names of every project. */
+/** Domains of all projects. */
 export default function AllDomainsPage() {
   useTitle('Domains')
   return (

@@ -10,7 +10,7 @@ import { TextField } from '../../components/field.tsx'
 import { BuyDomainForm } from './buy-domain-form.tsx'
 import { parseHostname, formatMoney } from './domain-format.ts'
 
-/** Look for a name, choose one of what is offered, and buy it. */
+/** Searches for domains, shows offers and buys one. */
 export function BuyDomainDialog({ slug, onClose }: { slug: string | null; onClose: () => void }) {
   const [text, setText] = useState('')
   const [query, setQuery] = useState<string | null>(null)

@@ -17,7 +17,7 @@ import { domainUrl, amountDue_cents, isPrivateName, formatMoney, totalPrice_cent
 
 const years = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 
-/** The last step before a name is bought: for how long, in whose name, at which price. */
+/** Last step of a purchase: period, registrant and price. */
 export function BuyDomainForm({
   slug,
   offer,
@@ -40,7 +40,7 @@ export function BuyDomainForm({
     hidesErrorToast: true,
     onSuccess() {
       void cache.invalidateQueries({ queryKey: queryKeys.allDomains })
-      // What was free is taken now, for who looks again; what is bought stays in sight meanwhile.
+      // Updates the search results, in which the domain is taken now; the purchased domain stays visible.
       void cache.invalidateQueries({ queryKey: queryKeys.allDomainOffers, refetchType: 'none' })
       // A credit may have paid.
       void cache.invalidateQueries({ queryKey: queryKeys.billing })

@@ -14,10 +14,10 @@ import { domainUrl, dnsHostLabel, addressScope } from './domain-format.ts'
 
 type DnsCheck = ApiResponse<'verifyDomain'>['checks'][number]
 
-// DNS takes minutes: who leaves the page open sees it come without pressing again.
+// DNS changes take minutes, so the check repeats while the dialog is open.
 const recheckInterval_ms = 15_000
 
-/** The record to set, and what each look at it found, until the name leads here. */
+/** The DNS record to create and the result of each check, until the domain is verified. */
 export function DnsRecordCheck({ domain, platformIp, onClose }: { domain: Domain; platformIp: string; onClose: () => void }) {
   const updateCachedDomain = useUpdateCachedDomain()
   const edgeUrl = useInstanceSession().data?.instance.edge_url

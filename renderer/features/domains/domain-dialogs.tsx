@@ -15,7 +15,7 @@ interface Props {
   onClose: () => void
 }
 
-/** When it was added and bought, where, and for whom. */
+/** Registration details: dates, registrar and registrant. */
 export function DomainDetailsDialog({ domain, onClose }: Props) {
   const { data, error, refetch } = useDomain(domain.id)
   const detail = data?.domain
@@ -56,7 +56,7 @@ function formatRegistrant({ name, email, phone, address, postal_code, city, coun
   return [name, address, `${postal_code} ${city}`, country, email, phone].join('\n')
 }
 
-/** The code with which another registrar takes a name over: in sight only when asked for. */
+/** The transfer code for another registrar, shown only on request. */
 export function TransferDomainDialog({ domain, onClose }: Props) {
   const updateCachedDomain = useUpdateCachedDomain()
   const transfer = useApiMutation('transferDomain', {
@@ -95,7 +95,7 @@ export function TransferDomainDialog({ domain, onClose }: Props) {
   )
 }
 
-/** A look at a name that is on its way out calls it back, when it leads here. */
+/** Verifying a domain that is being transferred out cancels the transfer, if its DNS record is correct. */
 export function KeepDomainDialog({ domain, onClose }: Props) {
   const updateCachedDomain = useUpdateCachedDomain()
   const showToast = useUi((state) => state.showToast)

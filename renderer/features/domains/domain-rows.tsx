@@ -14,14 +14,14 @@ import { domainUrl } from './domain-format.ts'
 
 export type DomainAction = 'check' | 'about' | 'transfer' | 'keep' | 'delete'
 
-/** Every name with whether it leads here, and what to do where it does not. */
+/** Domains with their verification status and actions. */
 export function DomainRows({
   domains,
   showsProject,
   onAction,
 }: {
   domains: readonly Domain[]
-  /** Whether the rows are of many projects, and say of which. */
+  /** Whether rows show their project. */
   showsProject: boolean
   onAction: (action: DomainAction, domain: Domain) => void
 }) {

@@ -14,12 +14,12 @@ import { DomainDetailsDialog, DeleteDomainDialog, KeepDomainDialog, TransferDoma
 import { DomainRows, type DomainAction } from './domain-rows.tsx'
 import './page.css'
 
-/** The domains of a project, or with null of all of them, and everything that can be done with one. */
+/** The domains of a project, or of all projects if null, with all actions. */
 export function DomainsView({ slug }: { slug: string | null }) {
   const { data, error, refetch } = useDomains(slug)
   const [params, setParams] = useSearchParams()
   const [open, setOpen] = useState<{ action: DomainAction; domain: Domain } | null>(null)
-  // In the address, so that the palette leads here with the wish already put.
+  // Kept in the URL, so that the palette can open the dialog.
   const requestedAction = params.get('do')
   const requestAction = (name: 'add' | 'buy') => setParams({ do: name }, { replace: true })
   const close = () => {

@@ -2,7 +2,7 @@ import { Link } from 'wouter'
 import type { ApiProblem } from '../../lib/api-problem.ts'
 import { ProblemView } from '../../components/feedback.tsx'
 
-/** What went wrong; and where it is for want of a card or a plan, the way to both. */
+/** An error; for a missing card or plan it links to the account page. */
 export function PaymentProblem({ problem }: { problem: ApiProblem }) {
   return (
     <>

@@ -2,7 +2,7 @@ import { useEffect } from 'react'
 import { useProjects } from '../../api/queries.ts'
 import { SelectField } from '../../components/field.tsx'
 
-/** Which project a name is for, where no project is in front of us. */
+/** Project selection, on pages without a project. */
 export function DomainProjectField({ value, onChange }: { value: string; onChange: (slug: string) => void }) {
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage, error } = useProjects()
   const projects = data?.pages.flatMap((page) => page.projects) ?? []

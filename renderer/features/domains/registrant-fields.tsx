@@ -13,7 +13,7 @@ const fields: readonly { name: keyof Registrant; label: string; autoComplete: st
   { name: 'country', label: 'Country code (two letters)', autoComplete: 'country', placeholder: 'DE' },
 ]
 
-/** Whom the registrar writes into its books. Stored encrypted, and sent to the registrar alone. */
+/** Registrant details. Stored encrypted and sent only to the registrar. */
 export function RegistrantFields({
   value,
   onChange,

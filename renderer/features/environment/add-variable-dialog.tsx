@@ -12,7 +12,7 @@ import { EnvironmentField } from './environment-field.tsx'
 import { type EnvironmentName, environmentFromName, environmentLabel } from './environments.ts'
 import { ValueField } from './value-field.tsx'
 
-/** One new variable. A whole file that lands in its first field goes to where files are looked at. */
+/** Adds one variable. A .env file pasted into the first field opens the import dialog. */
 export function AddVariableDialog({
   slug,
   existing,
@@ -23,7 +23,7 @@ export function AddVariableDialog({
 }: {
   slug: string
   existing: readonly EnvVar[]
-  /** Its name, where it is known which one is missing. */
+  /** The key, if the missing variable is known. */
   initialKey: string
   onOpenChange: (open: boolean) => void
   onAdded: (answer: ApiResponse<'createEnvVars'>, sent: NewEnvVar[]) => void

@@ -1,6 +1,6 @@
 import { limits } from '../../../server/contract/limits.ts'
 
-/** The text of a file that somebody chose or dropped; nothing leaves the window. */
+/** The text of a chosen or dropped file. It stays in the browser. */
 export async function readEnvFile(file: File): Promise<{ text: string; error: string | null }> {
   if (file.size > limits.body_bytes) return { text: '', error: `“${file.name}” is too large for a .env file: more than 1 MB.` }
   return file.text().then(
@@ -9,7 +9,7 @@ export async function readEnvFile(file: File): Promise<{ text: string; error: st
   )
 }
 
-/** Hands a text over as a download. It lives at an address of this window only, and for a moment. */
+/** Downloads a text through a temporary object URL. */
 export function downloadText(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
   const link = document.createElement('a')

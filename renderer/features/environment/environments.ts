@@ -2,7 +2,7 @@ import type { EnvVar } from '../../../server/contract/env-vars.ts'
 
 export type Environment = EnvVar['environment']
 
-/** In the order of the page. `name` is what a form's field holds. */
+/** In page order. `name` is the form value. */
 export const environments = [
   { name: 'both', value: null, title: 'Production and previews', about: 'Available in every deployment.' },
   { name: 'production', value: 'production', title: 'Production', about: 'Override variables of the same name above.' },
@@ -15,12 +15,12 @@ export function environmentFromName(name: EnvironmentName): Environment {
   return environments.find((one) => one.name === name)?.value ?? null
 }
 
-/** In the middle of a sentence. */
+/** Label within a sentence. */
 export function environmentLabel(environment: Environment): string {
   return environment === null ? 'production and previews' : environment === 'production' ? 'production' : 'previews'
 }
 
-/** What deployments of one kind have: of a key that is there twice, the one of just that environment. */
+/** Variables of an environment's deployments. For a duplicate key, the environment-specific value wins. */
 export function effectiveVariables(variables: readonly EnvVar[], target: 'production' | 'preview'): { key: string; value: string }[] {
   const effective = new Map(variables.filter(({ environment }) => environment === null).map(({ key, value }) => [key, value]))
   for (const { key, value, environment } of variables) if (environment === target) effective.set(key, value)

@@ -6,7 +6,7 @@ import type { Environment } from './environments.ts'
 
 export interface ImportPlanLine {
   line: number
-  /** Null where the line is no assignment. What stands there may be a secret, so it is not repeated. */
+  /** Null for a line that is not an assignment. The line may be a secret, so it is not shown. */
   key: string | null
   outcome: 'create' | 'skip' | 'refuse'
   reason: string
@@ -17,7 +17,7 @@ export interface ImportPlan {
   vars: { key: string; value: string }[]
 }
 
-/** What saving this file would do, line by line, before anything is sent. */
+/** Result of importing this file, line by line, computed before anything is sent. */
 export function planImport(text: string, environment: Environment, existing: readonly EnvVar[]): ImportPlan {
   const { entries, invalidLines } = parseDotenvLines(text)
   const last = new Map(entries.map(({ key, line }) => [key, line]))

@@ -14,7 +14,7 @@ import { readEnvFile } from './env-file.ts'
 import { type ImportPlan, type ImportPlanLine, planImport } from './import-plan.ts'
 import { ValueField } from './value-field.tsx'
 
-/** A whole .env file: what each line of it would do stands there before it is done. */
+/** Imports a .env file and previews the result of each line. */
 export function ImportVariablesDialog({
   slug,
   existing,
@@ -24,7 +24,7 @@ export function ImportVariablesDialog({
 }: {
   slug: string
   existing: readonly EnvVar[]
-  /** What was pasted or dropped on the page. */
+  /** Text that was pasted or dropped on the page. */
   initial: { text: string; error: string | null }
   onOpenChange: (open: boolean) => void
   onAdded: (answer: ApiResponse<'createEnvVars'>, sent: NewEnvVar[]) => void
@@ -126,7 +126,7 @@ function ImportPlanView({ plan, isEmpty }: { plan: ImportPlan; isEmpty: boolean 
             : `${count('create')} will be added, ${count('skip')} skipped, ${count('refuse')} rejected.`}
       </p>
       {plan.lines.length > 0 && (
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- who has no mouse scrolls it by keys
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- makes the region scrollable with the keyboard
         <div className="env-plan-scroll" tabIndex={0} role="group" aria-label="Lines">
           <ol>
             {plan.lines.map(({ line, key, outcome, reason }) => (

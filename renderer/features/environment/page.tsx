@@ -27,7 +27,7 @@ import './page.css'
 type OpenDialog = { name: 'add' } | { name: 'import'; text: string; error: string | null } | { name: 'edit' | 'delete'; variable: EnvVar }
 const emptyImport: OpenDialog = { name: 'import', text: '', error: null }
 
-/** What the app finds in its environment, by who sees it. */
+/** Variables of a project by environment. */
 export default function EnvironmentPage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
   const { data, error, refetch } = useEnvVars(slug)
@@ -42,7 +42,7 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
   const [startedId, setStartedId] = useState<string | null>(null)
   const [omittedKeys, setOmittedKeys] = useState<string[]>([])
   const [isDragging, setDragging] = useState(false)
-  // The palette, or a link, leads here with the wish already put.
+  // The palette and links open the dialog with this parameter.
   const requestedAction = params.get('do')
   const openDialog = open ?? (requestedAction === 'add' ? { name: 'add' as const } : requestedAction === 'import' ? emptyImport : null)
   const close = () => {
@@ -52,7 +52,7 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
   const changed = (deploymentId: string | null) => {
     close()
     if (deploymentId !== null) setStartedId(deploymentId)
-    // First the deployment that comes of it, so that none is offered meanwhile.
+    // The new deployment comes first, so that the page does not offer another one meanwhile.
     void cache.invalidateQueries({ queryKey: queryKeys.latest(slug) }).then(() => cache.invalidateQueries({ queryKey: queryKeys.envVars(slug) }))
   }
   const added = (answer: ApiResponse<'createEnvVars'>, sent: readonly NewEnvVar[]) => {
@@ -64,7 +64,7 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
   const deleted = async (variable: EnvVar) => {
     changed(null)
     if (variable.environment === 'preview') return
-    // The answer has no body; the deployment that came of it is the newest by now.
+    // The response has no body; the deployment it started is the latest by now.
     const page = await client.call('listDeployments', { params: { slug }, query: { limit: '1', target: 'production' } }).catch(() => null)
     const latest = page?.deployments[0]
     if (latest?.trigger === 'env_change') setStartedId(latest.id)
@@ -163,7 +163,7 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
                   <ul>
                     {variables.map((variable) => (
                       <VariableRow
-                        // Show all, or hide all, begins anew for each.
+                        // The state resets for each list.
                         key={`${variable.id}-${showsAll}`}
                         variable={variable}
                         showsAll={showsAll}
@@ -201,7 +201,7 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
   )
 }
 
-/** A .env file pasted anywhere on the page but into a field. */
+/** A .env file pasted anywhere on the page except in a field. */
 function usePasteImport(openImport: (text: string) => void, isEnabled: boolean): void {
   useEffect(() => {
     if (!isEnabled) return

@@ -8,10 +8,7 @@ import { Button } from '../../components/button.tsx'
 import { DeploymentStatusCard } from '../deployments/deployment-status-card.tsx'
 import { isTerminal } from '../deployments/deployment-progress.ts'
 
-/**
- * Between the variables and the app that runs: a deployment that takes them along, or the offer of one where what
- * production sees was changed since it was deployed, here or anywhere else.
- */
+/** Follows the deployment that applies the new variables, or offers a redeploy if production variables changed after the last deployment. */
 export function RedeployNotice({
   project,
   variables,
@@ -20,7 +17,7 @@ export function RedeployNotice({
 }: {
   project: Project
   variables: readonly EnvVar[]
-  /** The deployment that came of what was last done on this page. */
+  /** The deployment started by the last action on this page. */
   startedId: string | null
   onStarted: (id: string | null) => void
 }) {
@@ -28,7 +25,7 @@ export function RedeployNotice({
   const { data: latest } = useLatestDeployment(slug)
   const { data: serving } = useServingDeployment(slug)
   const isFollowed = latest?.target === 'production' && !isTerminal(latest.status)
-  // What is under way stays in sight when it has ended, so that its end is seen.
+  // A deployment that was running stays visible after it ends, to show its result.
   const latestId = isFollowed ? latest.id : null
   useEffect(() => {
     if (latestId !== null && latestId !== startedId) onStarted(latestId)
@@ -38,7 +35,7 @@ export function RedeployNotice({
   const refresh = useApiMutation('retryDeployment', { onSuccess: ({ deployment_id }) => onStarted(deployment_id) })
   const since = isFollowed ? latest.created_at : serving?.created_at
   const changed = since === undefined ? [] : variables.filter((one) => one.environment !== 'preview' && one.updated_at > since)
-  // The deployment that takes them along was begun, and is not known here yet: ids follow their time.
+  // The deployment was started but is not loaded yet; ids are ordered by time.
   const isDeploying = startedId !== null && (latest?.id ?? '') < startedId
   const isStale = changed.length > 0 && serving !== null && serving !== undefined && !isDeploying
   return (
@@ -71,7 +68,7 @@ export function RedeployNotice({
 
 function FollowedDeployment({ slug, id, isStale, onDismiss }: { slug: string; id: string; isStale: boolean; onDismiss: () => void }) {
   const { data: deployment } = useDeployment(slug, id)
-  // That an earlier deployment went well is no news beside a later change.
+  // The success of an earlier deployment is hidden once a later change exists.
   if (!deployment || (isStale && deployment.status === 'ready')) return null
   return (
     <DeploymentStatusCard

@@ -1,6 +1,6 @@
 import { type TextareaHTMLAttributes, useId } from 'react'
 
-/** A value may have many lines, as keys and certificates do. */
+/** Values can have several lines, such as keys and certificates. */
 export function ValueField({
   label,
   hint,

@@ -15,7 +15,7 @@ interface Props {
   onOpenChange: (open: boolean) => void
 }
 
-/** Another value; key and environment stay. A sensitive value is not put in sight by the mere wish to replace it. */
+/** Edits the value; key and environment are fixed. A sensitive value is not revealed for editing. */
 export function EditVariableDialog({ slug, variable, onOpenChange, onChanged }: Props & { onChanged: () => void }) {
   const [typed, setTyped] = useState<string | null>(null)
   const [isSensitive, setSensitive] = useState(variable.is_sensitive)

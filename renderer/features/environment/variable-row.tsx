@@ -27,12 +27,12 @@ export function VariableRow({
         {is_sensitive && <span className="env-sensitive">Sensitive</span>}
       </span>
       {isShown ? (
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a long value is scrolled by keys
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- makes long values scrollable with the keyboard
         <pre className="env-value" tabIndex={0} role="group" aria-label={`Value of ${key}`}>
           {value === '' ? <span className="text-subtle">empty</span> : value}
         </pre>
       ) : (
-        // Always as long, so that not even the length is told.
+        // Fixed length, so that the mask does not reveal the value's length.
         <span className="env-value env-mask" role="img" aria-label={`Value of ${key}, hidden`}>
           ••••••••••••
         </span>

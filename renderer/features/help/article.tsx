@@ -4,7 +4,7 @@ import { CopyButton } from '../../components/copy.tsx'
 import { findTopic } from '../../../server/help/topics.ts'
 import type { HelpBlock } from '../../../server/help/topic.ts'
 
-/** The parts of an article, one under the other. */
+/** The blocks of a help topic. */
 export function Article({ blocks }: { blocks: readonly HelpBlock[] }) {
   return (
     <div className="article">
@@ -31,7 +31,7 @@ function BlockView({ block }: { block: HelpBlock }) {
   return 'list' in block ? <ul>{items}</ul> : <ol>{items}</ol>
 }
 
-/** `names`, **stressed words**, [[topic]] and [[/address|words]]. */
+/** Inline markup: `names`, **strong**, [[topic]] and [[/path|text]]. */
 function renderInline(text: string): ReactNode[] {
   return text.split(/(`[^`]+`|\*\*[^*]+\*\*|\[\[[^\]]+\]\])/).map((part, index) => {
     if (part.startsWith('`')) return <code key={index}>{part.slice(1, -1)}</code>

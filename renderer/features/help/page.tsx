@@ -10,7 +10,7 @@ import { useTour } from '../tour/store.ts'
 import { searchTopics, topicSections } from '../../../server/help/topics.ts'
 import './page.css'
 
-/** All topics, by what one wants to do; a few letters find one. */
+/** All help topics by task, with search. */
 export default function HelpPage() {
   useTitle('Help')
   const [params, setParams] = useSearchParams()

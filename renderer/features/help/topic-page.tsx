@@ -8,7 +8,7 @@ import { Article } from './article.tsx'
 import { findTopic, topicSections } from '../../../server/help/topics.ts'
 import './page.css'
 
-/** One article, and beside it what else is on its shelf. */
+/** One help topic with related topics. */
 export default function HelpTopicPage() {
   const { topic: id = '' } = useParams()
   const topic = findTopic(id)

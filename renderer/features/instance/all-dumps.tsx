@@ -14,7 +14,7 @@ import { RelativeTime } from '../../components/time.tsx'
 import { DeleteDumpDialog } from '../database/delete-dump-dialog.tsx'
 import { dumpFilename, dumpReasonLabels } from '../database/database-format.ts'
 
-/** Dumps of all databases, those of projects that are gone included: nowhere else is one to be found. */
+/** Dumps of all databases, including those of deleted projects, which appear nowhere else. */
 export function AllDumps() {
   const { data, error, refetch } = useAllDumps()
   const client = useClient()

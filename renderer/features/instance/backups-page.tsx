@@ -24,7 +24,7 @@ import { RecoveryNotice } from './recovery-notice.tsx'
 import { RestoreInstructions } from './restore-instructions.tsx'
 import './backups-page.css'
 
-/** Copies of the whole instance, how to bring one back, and what is in none of them. */
+/** Backups of the instance, restore instructions, and what a backup does not include. */
 export default function BackupsPage() {
   useTitle('Backups')
   return (
@@ -46,7 +46,7 @@ function Backups() {
   useScrollToSection(data !== undefined && dumps.data !== undefined)
   const backups = data?.backups.filter(isFullBackup)
   const copies = data?.backups.filter((one) => !isFullBackup(one))
-  // The parts are drawn together: none of them pushes another one down.
+  // All sections render together, so that none of them shifts another.
   if (isLoading) return <SkeletonRows rows={8} height={72} />
   return (
     <>

@@ -11,14 +11,14 @@ const checkLabels: Record<string, string> = {
   'dns server': 'DNS server',
 }
 
-/** What a person calls what was checked; a check that this page does not know has its own name. */
+/** Label of a health check; an unknown check shows its own name. */
 export function checkLabel(name: string): string {
   const [, kind, detail] = /^(name|bought name|certificates) (.+)$/.exec(name) ?? []
   if (kind !== undefined && detail !== undefined) return kind === 'certificates' ? `Certificates (${detail})` : detail
   return checkLabels[name] ?? name.charAt(0).toUpperCase() + name.slice(1)
 }
 
-/** A sentence of the platform, with its times as the reader tells them. */
+/** A message of the platform with its timestamps in local time. */
 export function localizeTimes(text: string): string {
   return text.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z/g, formatDateTime)
 }

@@ -10,7 +10,7 @@ import { formatBytes } from '../../lib/format.ts'
 import { Progress } from '../../components/progress.tsx'
 import { cleanUpEffects, diskKinds, safeKinds, reclaimableSpace } from './disk-kinds.ts'
 
-/** Says what will go, does it, and says what went. */
+/** Lists what a cleanup deletes, runs it and shows the result. */
 export function CleanUpDialog({
   rows,
   chosen,
@@ -26,7 +26,7 @@ export function CleanUpDialog({
   const isAllSafe = chosen === safeKinds
   const sum = reclaimableSpace(rows, chosen)
   const [only] = chosen
-  // What has nothing to give is not worth a line.
+  // Kinds with nothing to free are hidden.
   const effective = chosen
     .map((kind) => ({ kind, ...reclaimableSpace(rows, [kind]) }))
     .filter(({ kind, bytes: free, is_certain }) => rows.some((row) => row.kind === kind) && (free > 0 || !is_certain))

@@ -11,7 +11,7 @@ import { formatBytes, formatDuration } from '../../lib/format.ts'
 import { useNow } from '../../lib/use-now.ts'
 import { Progress } from '../../components/progress.tsx'
 
-/** What a backup is, and the making of one. */
+/** Describes backups and creates one. */
 export function CreateBackup() {
   const cache = useQueryClient()
   const showToast = useUi((state) => state.showToast)

@@ -1,6 +1,6 @@
 import type { CleanableKind, DiskKind, DiskUsage } from '../../../server/contract/maintenance.ts'
 
-/** What each kind is called, and what it is for. */
+/** Name and description of each kind. */
 export const diskKinds: Record<DiskKind, { name: string; about: string }> = {
   images: { name: 'Images', about: 'Images of running containers and of rollback candidates.' },
   build_cache: { name: 'Build cache', about: 'Lets builds skip unchanged steps.' },
@@ -17,7 +17,7 @@ export const diskKinds: Record<DiskKind, { name: string; about: string }> = {
   other: { name: 'Other', about: 'Work in progress and leftovers of interrupted work.' },
 }
 
-/** What a clean-up takes, in words for who is about to do it. */
+/** What a cleanup of each kind deletes. */
 export const cleanUpEffects: Record<CleanableKind, string> = {
   images: 'Images that are not in use and not needed for a rollback.',
   build_cache: 'The next build of each project takes longer.',
@@ -29,14 +29,14 @@ export const cleanUpEffects: Record<CleanableKind, string> = {
   other: 'Leftovers of interrupted work. Work in progress is kept.',
 }
 
-/** What is cleaned when nothing is named: all but the edge cache, which visitors would feel. */
+/** Default selection of a cleanup: everything except the edge cache, whose loss slows responses. */
 export const safeKinds: readonly CleanableKind[] = ['images', 'build_cache', 'volumes', 'bundles', 'logs', 'screenshots', 'other']
 
 export function isCleanable(kind: DiskKind): kind is CleanableKind {
   return kind in cleanUpEffects
 }
 
-/** What a clean-up of these kinds would free, and whether some of them cannot tell beforehand. */
+/** How much a cleanup of these kinds frees, and whether the amount is exact. */
 export function reclaimableSpace(rows: readonly DiskUsage[], chosen: readonly DiskKind[]): { bytes: number; is_certain: boolean } {
   const parts = rows.filter(({ kind }) => chosen.includes(kind)).map(({ reclaimable_bytes }) => reclaimable_bytes)
   return { bytes: parts.reduce<number>((sum, part) => sum + (part ?? 0), 0), is_certain: !parts.includes(null) }
@@ -49,7 +49,7 @@ export interface DiskUsagePart {
 
 const maxParts = 5
 
-/** The largest kinds, and the rest as one, for a bar: what lies in two places is one part. */
+/** The largest kinds, with the others combined, for a stacked bar. A kind in several places is one part. */
 export function largestParts(rows: readonly DiskUsage[]): DiskUsagePart[] {
   const sums = new Map<DiskKind, number>()
   for (const { kind, bytes } of rows) sums.set(kind, (sums.get(kind) ?? 0) + bytes)
@@ -63,7 +63,7 @@ export function largestParts(rows: readonly DiskUsage[]): DiskUsagePart[] {
 
 const freeSpaceThresholds_bytes = { low: 5e9, nearly_none: 1e9 }
 
-/** Whether there is room for more: a build or two takes a few hundred megabytes. */
+/** Thresholds for low disk space: a build needs a few hundred megabytes. */
 export function freeSpaceLevel(freeBytes: number): 'enough' | 'low' | 'nearly_none' {
   return freeBytes < freeSpaceThresholds_bytes.nearly_none ? 'nearly_none' : freeBytes < freeSpaceThresholds_bytes.low ? 'low' : 'enough'
 }

@@ -15,7 +15,7 @@ import { isCleanable, diskKinds, largestParts, freeSpaceLevel, safeKinds, reclai
 import { OwnerPage } from './owner-page.tsx'
 import './disk-page.css'
 
-/** What of the disk Homeport takes, for what, and what of it can go. */
+/** Disk usage by kind, and cleanup. */
 export default function DiskPage() {
   useTitle('Disk')
   return (
@@ -30,7 +30,7 @@ function Disk() {
   const [params, setParams] = useSearchParams()
   const [cleaning, setCleaning] = useState<readonly CleanableKind[] | null>(null)
   useScrollToSection(data !== undefined)
-  // The palette leads here with the question already put.
+  // The palette opens the dialog with this parameter.
   const cleanUpKinds = cleaning ?? (params.get('do') === 'clean' ? safeKinds : null)
   const close = () => {
     setCleaning(null)
@@ -64,7 +64,7 @@ function Disk() {
   )
 }
 
-/** Something lies there, or perhaps does: it is not known while the engine is away. */
+/** Whether the kind uses disk space, or its usage is unknown because the container engine is down. */
 const hasContent = ({ bytes: taken, reclaimable_bytes }: DiskUsage) => taken > 0 || reclaimable_bytes !== 0
 const kindLabel = ({ kind, place }: DiskUsage) => `${diskKinds[kind].name.toLowerCase()}${place === 'engine' ? ' in the container engine' : ''}`
 

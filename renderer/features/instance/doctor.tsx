@@ -7,7 +7,7 @@ import { StatusText, checkBadges } from '../../components/status.tsx'
 import { RotateCw } from 'lucide-react'
 import { checkLabel, localizeTimes } from './check-labels.ts'
 
-/** What works, what does not, and how to fix it. */
+/** Health checks with their fixes. */
 export function Doctor() {
   const { data, error, isPending, isFetching, refetch } = useDoctor()
   return (

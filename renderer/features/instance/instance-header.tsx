@@ -11,7 +11,7 @@ const tabs = [
 ] as const
 const desktopTab = { path: '/instance/desktop', text: 'Desktop' } as const
 
-/** Name and tabs over the pages of the instance. Its network is the owner's business. */
+/** Title and tabs of the instance pages. Only the owner sees the network tab. */
 export function InstanceHeader() {
   const session = useInstanceSession().data
   const [location] = useLocation()
@@ -22,7 +22,7 @@ export function InstanceHeader() {
         <h1>Instance</h1>
         {session && <p className="text-muted">Homeport {session.instance.version}</p>}
       </div>
-      {/* Their place, until it is known for whom. */}
+      {/* Reserves the tabs' space until the user's role is known. */}
       {session === undefined && (
         <div className="tabs" aria-hidden>
           <span className="tab">{'\u00a0'}</span>

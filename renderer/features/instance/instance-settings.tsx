@@ -150,12 +150,12 @@ function SettingsForm({ settings }: { settings: Settings }) {
   )
 }
 
-/** Whether what is wrong with a setting stands beside its field. */
+/** Whether the field itself shows its error. */
 function isShownAtField(path: string): boolean {
   return !['plan', 'payment_method', 'email_verified'].includes(path)
 }
 
-/** Where names that people bring along have to lead, and who is asked about it. */
+/** DNS settings for custom domains. */
 function DnsSettings({ draft, change, issue }: FormProps) {
   const [resolvers, setResolvers] = useState(draft.dns_resolvers?.join(', ') ?? '')
   return (

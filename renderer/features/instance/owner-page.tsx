@@ -4,7 +4,7 @@ import { useInstanceSession } from '../../api/queries.ts'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { InstanceHeader } from './instance-header.tsx'
 
-/** A page under the head of the instance that only its owner sees. */
+/** An instance page for the owner only. */
 export function OwnerPage({ deniedMessage, children }: { deniedMessage: string; children: ReactNode }) {
   const { data, error, isPending, refetch } = useInstanceSession()
   const isOwner = data?.user.is_instance_owner ?? false

@@ -13,7 +13,7 @@ import { People } from './people.tsx'
 import { RecoveryNotice } from './recovery-notice.tsx'
 import './page.css'
 
-/** The instance itself: what it runs on, where it answers, who is on it, what ails it. */
+/** The instance: runtime, addresses, settings, people and health. */
 export default function InstancePage() {
   useTitle('Instance')
   const session = useInstanceSession()
@@ -27,7 +27,7 @@ export default function InstancePage() {
       </div>
     )
   }
-  // Settings and people are drawn with the rest; what ails it takes longer to find out, and stands last.
+  // Settings and people render with the rest; health checks take longer and come last.
   if (isPending || isLoading) {
     return (
       <div className="page">

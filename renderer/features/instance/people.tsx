@@ -17,7 +17,7 @@ import { useUpdateSettings } from './use-update-settings.ts'
 
 type InstanceUser = ApiResponse<'listUsers'>['users'][number]
 
-/** Everybody on this instance. Each has an account of their own; a team shares the projects of its owner. */
+/** All users of this instance. Each has their own account; a team shares the projects of its owner. */
 export function People() {
   const { data, error, isPending, refetch } = useUsers()
   const cache = useQueryClient()
@@ -95,7 +95,7 @@ export function People() {
   )
 }
 
-/** Who may come in without the owner's doing. */
+/** Sign-up policy. */
 function SignUpPolicy() {
   const settings = useSettings().data
   const change = useUpdateSettings()

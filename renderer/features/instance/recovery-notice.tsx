@@ -6,7 +6,7 @@ import { Prose } from '../../components/prose.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import './recovery-notice.css'
 
-/** A start found the ledger damaged and took a copy of it: what was done since that copy is lost, and its owner has to know. */
+/** Shown after a start found the platform database damaged and restored a copy. Changes made since that copy are lost. */
 export function RecoveryNotice() {
   const isOwner = useInstanceSession().data?.user.is_instance_owner ?? false
   const recovered = useBackups(isOwner).data?.recovered

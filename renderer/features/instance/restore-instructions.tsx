@@ -3,7 +3,7 @@ import { useInstanceSession } from '../../api/queries.ts'
 import { useDisk } from '../../api/maintenance.ts'
 import { CopyButton } from '../../components/copy.tsx'
 
-/** How a backup comes back, and the one thing that is in none. */
+/** How to restore a backup, and what it does not include. */
 export function RestoreInstructions({ newest }: { newest: Backup | undefined }) {
   const session = useInstanceSession().data
   const dataDir = useDisk().data?.data_dir
@@ -42,7 +42,7 @@ export function RestoreInstructions({ newest }: { newest: Backup | undefined }) 
   )
 }
 
-/** A path as a shell takes it. */
+/** Quotes a path for a shell. */
 function shellQuote(text: string): string {
   return /^[\w./:@-]+$/.test(text) ? text : `'${text.replace(/'/g, `'\\''`)}'`
 }

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 
-/** Saves settings of the instance, and has everything asked again that follows from them. */
+/** Saves instance settings and refetches everything that depends on them. */
 export function useUpdateSettings(options: { successMessage?: string; hidesErrorToast?: boolean; onSuccess?: () => void } = {}) {
   const cache = useQueryClient()
   return useApiMutation('updateSettings', {

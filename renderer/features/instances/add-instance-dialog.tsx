@@ -14,10 +14,10 @@ import { leastUsedHue } from './hues.ts'
 import { HueField, TokenField } from './remote-fields.tsx'
 import { tokenFieldError } from './use-update-token.ts'
 
-// What is said at the field of the address.
+// Error codes shown at the URL field.
 const addressErrorCodes = ['remote_exists', 'remote_unreachable']
 
-/** Another instance by its address and a token; both are tried before it is added. */
+/** Adds an instance by URL and token, after verifying both. */
 export function AddInstanceDialog({ onClose }: { onClose: () => void }) {
   const connections = useConnection((state) => state.connections)
   const [url, setUrl] = useState('')

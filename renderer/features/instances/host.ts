@@ -1,4 +1,4 @@
-/** An origin as people say it: `deploy.example.com`, with the port where it has one; the scheme only where it is in the clear. */
+/** Display form of an origin: `deploy.example.com`, with a custom port; the scheme only if it is not HTTPS. */
 export function hostLabel(origin: string): string {
   return URL.parse(origin)?.host ?? origin
 }

@@ -1,4 +1,4 @@
-/** Colours that are told apart, and from the blue of the instance at home. The word is for those who do not see them. */
+/** Frame colors that are distinguishable from each other and from the blue of the local instance. The label is for screen readers. */
 export const hues = [
   { hue: 300, label: 'Violet' },
   { hue: 60, label: 'Amber' },
@@ -9,7 +9,7 @@ export const hues = [
   { hue: 110, label: 'Olive' },
 ] as const
 
-/** The first that nobody has yet, else the one that is used the least. */
+/** The first unused hue, otherwise the least used one. */
 export function leastUsedHue(taken: readonly number[]): number {
   const uses = hues.map(({ hue }) => ({ hue, count: taken.filter((one) => one === hue).length }))
   return uses.toSorted((a, b) => a.count - b.count)[0]?.hue ?? hues[0].hue

@@ -3,7 +3,7 @@ import type { InstanceConnection } from '../../stores/connection.ts'
 import { localInstanceId } from '../../lib/instance-path.ts'
 import { Logo } from '../../components/logo.tsx'
 
-/** The mark of an instance in its colour: round and sending for another one, the square logo for the one at home. */
+/** Icon of an instance in its color: round with a signal for a remote one, the square logo for the local one. */
 export function InstanceIcon({ connection, size = 26 }: { connection: Pick<InstanceConnection, 'id' | 'hue'>; size?: number }) {
   const style = { '--hue': connection.hue } as React.CSSProperties
   return connection.id === localInstanceId ? (

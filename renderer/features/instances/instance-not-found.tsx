@@ -6,7 +6,7 @@ import { basePath } from '../../lib/instance-path.ts'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { useTitle } from '../layout/use-title.ts'
 
-/** The address names an instance that this window does not have, or not yet. */
+/** The URL names an instance that this window does not know, or not yet. */
 export function InstanceNotFound({ isListed, error, onRetry }: { isListed: boolean; error: Error | null; onRetry: () => void }) {
   useTitle('Instance not found')
   const session = useHomeSession()

@@ -27,12 +27,12 @@ const tokenStorageLabels: Record<Remote['keeps_token'], string> = {
 
 interface RowProps {
   connection: InstanceConnection
-  /** In the list, from one: the key that brings it to the front. */
+  /** Position in the list, starting at 1: the key that switches to the instance. */
   position: number
   onAction: (wish: InstanceAction) => void
 }
 
-/** One instance: who it is, how it is, and what can be done with it. */
+/** One instance with its status and actions. */
 export function InstanceRow({ connection, position, onAction }: RowProps) {
   const { id, name, origin } = connection
   const isHome = id === localInstanceId

@@ -13,7 +13,7 @@ import { EditInstanceDialog, RemoveInstanceDialog, ReplaceTokenDialog } from './
 import { InstanceRow, type InstanceAction } from './instance-row.tsx'
 import './page.css'
 
-/** This machine and the others: how they are now, and all that is done to the list of them. */
+/** This machine and the remote instances, with their status and management. */
 export default function InstancesPage() {
   useTitle('Instances')
   const isHome = useConnection(({ current }) => current.id === localInstanceId)
@@ -22,10 +22,10 @@ export default function InstancesPage() {
   const { data: remotes, error, refetch } = useRemotes()
   const [params, setParams] = useSearchParams()
   const [open, setOpen] = useState<{ id: string; action: InstanceAction } | null>(null)
-  // The palette, or the switch, leads here with the wish already put.
+  // The palette and the switcher open the dialog with this parameter.
   const isAdding = params.get('do') === 'add'
   const setAdding = (adding: boolean) => setParams(adding ? { do: 'add' } : {}, { replace: true })
-  // The list is kept by the instance that served the page.
+  // The instance that served the page stores the list.
   if (!isHome) return <Redirect to={`~${basePath}/instances${isAdding ? '?do=add' : ''}`} replace />
   const isOwner = session?.user.is_instance_owner === true
   const chosen = connections.find(({ id }) => id === open?.id)

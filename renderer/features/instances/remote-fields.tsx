@@ -21,10 +21,10 @@ export function TokenField({ value, onChange, error }: { value: string; onChange
   )
 }
 
-/** The colour of the frame. Each says its name, and the chosen one is marked by more than its colour. */
+/** Frame color. Each option has a name, and the selected one has a mark besides its color. */
 export function HueField({ value, onChange }: { value: number; onChange: (hue: number) => void }) {
   const name = useId()
-  // One that was chosen elsewhere, such as on the command line, stays to be chosen.
+  // Keeps a custom hue selectable, such as one set on the command line.
   const choices: readonly { hue: number; label: string }[] = hues.some(({ hue }) => hue === value)
     ? hues
     : [...hues, { hue: value, label: 'Current' }]

@@ -13,7 +13,7 @@ import { useUpdateToken } from './use-update-token.ts'
 import '../session/sign-in.css'
 import './page.css'
 
-/** The instance in front takes no token of ours: asked for in place, so that one goes on where one was. */
+/** Asks for a token when the instance rejects the saved one. The user stays on the same page. */
 export function TokenPrompt({ connection }: { connection: InstanceConnection }) {
   useTitle(`New token for ${connection.name}`)
   const [token, setToken] = useState('')

@@ -2,7 +2,7 @@ import { useConnection } from '../../stores/connection.ts'
 import { useShortcuts } from '../keyboard/shortcuts.ts'
 import { switchInstance } from './switch-instance.ts'
 
-/** The keys that bring another instance to the front, by its place in the list. They hold where one asks for a token, too. */
+/** Shortcuts that switch instances by position. They also work on the token prompt. */
 export function useInstanceShortcuts(): void {
   useShortcuts({
     instance(_, keys) {

@@ -4,7 +4,7 @@ import { toProblem } from '../../lib/api-problem.ts'
 import { upsertRemote } from '../../api/remotes.ts'
 import { type InstanceConnection, localConnection, useConnection } from '../../stores/connection.ts'
 
-/** Gives another token to an instance that is known. What was asked for with the old one is asked for again. */
+/** Saves a new token for an instance and refetches its data. */
 export function useUpdateToken({ id, cache }: InstanceConnection, onDone?: () => void) {
   const change = useMutation<void, ApiProblem, string>({
     mutationFn: async (token) => {
@@ -25,7 +25,7 @@ export function useUpdateToken({ id, cache }: InstanceConnection, onDone?: () =>
   return { mutate: change.mutate, isPending: change.isPending, fieldError, formError: fieldError === undefined ? change.error : null }
 }
 
-/** What of a problem belongs at the field of the token. */
+/** The part of an error that belongs to the token field. */
 export function tokenFieldError(problem: ApiProblem | null): string | undefined {
   return problem?.issueFor('token') ?? (problem?.code === 'remote_token_refused' ? problem.message : undefined)
 }

@@ -1,4 +1,4 @@
-/** What is pressed at once, in the words of the record: `d`, `?`, `mod+k`, `escape`; null: none that could be ours. */
+/** The pressed chord in the notation of the shortcut list: `d`, `?`, `mod+k`, `escape`; null if it cannot be a shortcut. */
 export interface KeyPress {
   key: string
   code: string
@@ -13,38 +13,38 @@ export const isApple = typeof navigator !== 'undefined' && /Mac|iPhone|iPad/.tes
 
 const modifierKeys = new Set(['Control', 'Shift', 'Alt', 'Meta', 'AltGraph', 'CapsLock', 'Dead', 'Process', 'Unidentified'])
 
-/** `mod` is ⌘ on Apple's machines and Ctrl elsewhere; what is held with the other one belongs to the system. */
+/** `mod` is ⌘ on Apple devices and Ctrl elsewhere. Chords with the other modifier belong to the system. */
 export function chordFromEvent(event: KeyPress, apple = isApple): string | null {
   if (modifierKeys.has(event.key)) return null
-  // On many keyboards AltGr writes characters such as / and ?, and says so as Ctrl and Alt.
+  // On many keyboards AltGr types characters such as / and ? and is reported as Ctrl and Alt.
   const isAltGraph = event.getModifierState('AltGraph')
   if (!isAltGraph && (apple ? event.ctrlKey : event.metaKey)) return null
   const mod = !isAltGraph && (apple ? event.metaKey : event.ctrlKey)
   const alt = !isAltGraph && event.altKey
   const isCharacter = event.key.length === 1
-  // Alt makes another character of a key on a Mac: there the key itself counts.
-  // So does Shift of a digit, each keyboard into another one; where that is the slash, it is meant.
+  // On a Mac, Alt changes the character, so the physical key is used.
+  // Shift changes a digit's character depending on the layout; a layout that types the slash this way means the slash.
   const isDigit = mod && event.shiftKey && event.code.startsWith('Digit') && event.key !== '/'
   const key = isDigit || (alt && /^(Digit|Key)/.test(event.code)) ? event.code.slice(-1) : event.key
   const isLetter = /^[a-z]$/i.test(key)
-  // Shift is part of how a character is written, and is said only where it changes nothing that is seen.
+  // Shift is part of typing a character, so it is named only where it does not change the character.
   const shift = event.shiftKey && (!isCharacter || isLetter || isDigit)
   return [mod && 'mod', alt && 'alt', shift && 'shift', key.toLowerCase()].filter(Boolean).join('+')
 }
 
-/** Whether it is a character alone, or begins with one: such shortcuts can be turned off (WCAG 2.1.4). */
+/** Whether the shortcut is a single character or starts with one. Such shortcuts can be turned off (WCAG 2.1.4). */
 export function isSingleKey(keys: string): boolean {
   return /^[^+ ](?: |$)/.test(keys)
 }
 
 const sequenceTimeout_ms = 1_500
 
-/** Puts keys that are pressed one after another together: `g`, then `p`, is `g p`. */
+/** Combines keys pressed one after another: `g`, then `p`, is `g p`. */
 export function createKeySequence() {
   let prefix = ''
   let expiresAt = 0
   return {
-    /** `known` are all keys that mean something now. Answers with the keys that are complete, or null. */
+    /** `known` contains all active shortcuts. Returns the completed shortcut, or null. */
     press(chord: string, bindings: readonly string[], at: number): { complete: string | null; isPartial: boolean } {
       const sequence = prefix !== '' && at < expiresAt ? `${prefix} ${chord}` : chord
       prefix = ''
@@ -73,7 +73,7 @@ const keycapLabels: Record<string, string> = {
   alt: isApple ? '⌥' : 'Alt',
 }
 
-/** What is printed on the keys: `mod+k` is ⌘ K, or Ctrl K. Keys of one chord in one list, chords in the order in which they are pressed. */
+/** Key labels: `mod+k` is ⌘ K or Ctrl K. One list per chord, in the order of pressing. */
 export function keycapsFor(keys: string, apple = isApple): string[][] {
   return keys
     .split(' ')

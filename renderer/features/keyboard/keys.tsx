@@ -1,7 +1,7 @@
 import { keycapsFor } from './chords.ts'
 import './keys.css'
 
-/** Keys as they are printed: `g p` as two caps, one after the other. */
+/** Keycaps: `g p` renders two, one after the other. */
 export function KeyCaps({ keys }: { keys: string }) {
   return (
     <span className="keys">

@@ -1,6 +1,6 @@
 /**
- * Goes up and down the list of the page that is marked `data-rows`, by the first link of each of its items. It begins at what is in sight.
- * Lists that are only drawn in part draw more while the focus moves on.
+ * Moves the focus through the list marked `data-rows`, by the first link of each item. It starts at the first visible item. Virtualized lists
+ * render more items as the focus moves.
  */
 export function focusAdjacentRow(step: 1 | -1, key: string): boolean {
   const list = document.querySelector('main [data-rows]')
@@ -9,7 +9,7 @@ export function focusAdjacentRow(step: 1 | -1, key: string): boolean {
     .filter((link) => link !== null)
     .toSorted((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top)
   const at = rows.findIndex((link) => link.closest('li')?.contains(document.activeElement))
-  // Arrows scroll the page until somebody is in the list; j and k lead into it.
+  // Arrow keys scroll the page until an item has focus; j and k move the focus into the list.
   if (at === -1 && key.startsWith('arrow')) return false
   const next = at === -1 ? rows.find((link) => link.getBoundingClientRect().top >= 0) : rows[at + step]
   next?.focus({ preventScroll: true })

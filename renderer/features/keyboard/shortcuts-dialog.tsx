@@ -8,7 +8,7 @@ import './shortcuts-dialog.css'
 
 const all: Shortcut[] = Object.values(shortcuts)
 
-/** Every key on one sheet, drawn from the record that the keys themselves work from. */
+/** All shortcuts, rendered from the list that also handles them. */
 export default function ShortcutsDialog() {
   const setSheetOpen = useKeyboard((state) => state.setShortcutsOpen)
   return (

@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from 'react'
 import { chordFromEvent, createKeySequence, isApple, isSingleKey } from './chords.ts'
 import { useKeyboard } from './store.ts'
 
-/** Where a shortcut holds; the sheet has a part for each, in this order. */
+/** Scope of a shortcut, in the order of the dialog's sections. */
 export const shortcutGroups = {
   everywhere: 'Everywhere',
   go: 'Go to',
@@ -11,19 +11,19 @@ export const shortcutGroups = {
 } as const
 
 export interface Shortcut {
-  /** Any of these. Keys of a chord are joined by `+`, keys one after another by a blank: `mod+k`, `g p`. */
+  /** Alternatives. Keys of a chord are joined by `+`, keys one after another by a space: `mod+k`, `g p`. */
   keys: readonly string[]
-  /** As the sheet prints them, where they are many of a kind: `g 1 … g 9`. */
+  /** Label in the dialog for a group of similar keys: `g 1 … g 9`. */
   keysLabel?: string
   description: string
   group: keyof typeof shortcutGroups
-  /** Its chords hold while a dialog is open and while somebody types in a field, too; characters alone never do. */
+  /** Its chords also work in dialogs and while typing in a field; single characters never do. */
   isGlobal?: boolean
 }
 
 /**
- * Every key of the dashboard: what `useShortcuts` listens for, and what the sheet shows. Before one is added: browsers and screen readers
- * have most chords with Ctrl and ⌘ (C, F, L, N, P, R, T, W, 1 to 9), and single characters are off in fields, menus and dialogs.
+ * All shortcuts of the dashboard, for `useShortcuts` and the dialog. Before adding one: browsers and screen readers reserve most chords with Ctrl
+ * and ⌘ (C, F, L, N, P, R, T, W, 1 to 9), and single characters are disabled in fields, menus and dialogs.
  */
 export const shortcuts = {
   palette: { keys: ['mod+k', '/'], description: 'Search or run a command', group: 'everywhere', isGlobal: true },
@@ -34,7 +34,7 @@ export const shortcuts = {
   'go-instance': { keys: ['g i'], description: 'This instance', group: 'go' },
   'go-account': { keys: ['g a'], description: 'Account', group: 'go' },
   'go-instances': { keys: ['g s'], description: 'All instances', group: 'go' },
-  // Ctrl and Alt with a digit are tabs in browsers; ⌘⇧ with 3, 4 and 5 is the screenshot of a Mac.
+  // Ctrl and Alt with a digit switch browser tabs; ⌘⇧ with 3, 4 and 5 takes screenshots on a Mac.
   instance: {
     keys: [...digitKeys('g '), ...digitKeys('mod+alt+'), ...digitKeys('mod+shift+')],
     keysLabel: isApple ? '⌘ ⌥ 1 … 9, or g 1 … 9' : 'Ctrl Shift 1 … 9, or g 1 … 9',
@@ -57,17 +57,17 @@ function digitKeys(before: string): readonly string[] {
 }
 
 export type ShortcutId = keyof typeof shortcuts
-/** May answer false: not for me, let the browser have it. */
+/** Returns false to leave the key to the browser. */
 export type ShortcutHandlers = { [Id in ShortcutId]?: ((event: KeyboardEvent, keys: string) => unknown) | undefined | false }
 
 const entries = Object.entries(shortcuts) as [ShortcutId, Shortcut][]
 const handlerLayers = new Set<{ current: ShortcutHandlers }>()
 const keySequence = createKeySequence()
 
-/** Handles shortcuts as long as the component is there. What has no handler is left to the browser. */
+/** Handles shortcuts while the component is mounted. Keys without a handler are left to the browser. */
 export function useShortcuts(handlers: ShortcutHandlers): void {
   const layer = useRef(handlers)
-  // Before it is painted: what is in sight has its keys.
+  // A layout effect, so that visible content has its shortcuts immediately.
   useLayoutEffect(() => {
     layer.current = handlers
   })
@@ -96,7 +96,7 @@ function onKey(event: KeyboardEvent): void {
   if (isHandled) event.preventDefault()
 }
 
-/** What a key would do here and now. */
+/** The shortcuts that are active in the current context. */
 function activeBindings(event: KeyboardEvent) {
   const hasSingleKeys = useKeyboard.getState().has_single_keys
   const isBusy = isTextEntry(event.target) || document.querySelector('[role=dialog], [role=alertdialog], [role=menu]') !== null
@@ -113,7 +113,7 @@ function isTextEntry(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest('input, select, textarea, [contenteditable], [role=listbox], [role=slider]') !== null
 }
 
-/** The address of each place that `g` goes to. */
+/** Path of each `g` shortcut. */
 export const destinations = {
   'go-projects': '/',
   'go-domains': '/domains',

@@ -2,7 +2,7 @@ import { create } from 'zustand'
 import { readPreference, writePreference } from '../../stores/ui.ts'
 
 interface KeyboardStore {
-  /** Whether characters alone do something. Who dictates, or slips, turns them off. */
+  /** Whether single-character shortcuts are on. They disturb users of dictation. */
   has_single_keys: boolean
   is_shortcuts_open: boolean
   setSingleKeys(on: boolean): void

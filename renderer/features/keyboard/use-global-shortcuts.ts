@@ -4,7 +4,7 @@ import { focusAdjacentRow } from './row-navigation.ts'
 import { destinations, useShortcuts } from './shortcuts.ts'
 import { useKeyboard } from './store.ts'
 
-/** The keys that hold on every page. */
+/** Shortcuts of every page. */
 export function useGlobalShortcuts(): void {
   const [, navigate] = useLocation()
   const { setPaletteOpen, setNewProjectOpen } = useUi.getState()

@@ -7,10 +7,10 @@ import { localInstanceId } from '../../lib/instance-path.ts'
 import { useConnection } from '../../stores/connection.ts'
 import { Button } from '../../components/button.tsx'
 
-// A stream that is cut and back at once is nothing to tell anybody.
+// Delay before the banner appears, so that short interruptions are not reported.
 const showDelay_ms = 1_500
 
-/** Says that the line to the platform is cut, and goes by itself when it is back. */
+/** Reports a lost connection and disappears once it is restored. */
 export function ConnectionBanner() {
   const stream = useConnection((state) => state.stream)
   const { id, name } = useConnection((state) => state.current)
@@ -35,7 +35,7 @@ export function ConnectionBanner() {
           <Button
             busy={busy}
             onClick={() => {
-              // The stream waits for this event to try again at once.
+              // The stream listens for this event to reconnect immediately.
               window.dispatchEvent(new Event('online'))
               refetchAll(cache)
             }}
@@ -48,7 +48,7 @@ export function ConnectionBanner() {
   )
 }
 
-/** `remote`: the name of another instance; the line to it has two parts. */
+/** `remote`: the name of a remote instance, whose connection runs through this machine. */
 function connectionMessage(stream: StreamState, remote: string | null): string {
   const isLocalReachable = stream.name === 'waiting' && stream.problem.status !== 0
   if (remote !== null && isLocalReachable) return `${remote} does not answer.`

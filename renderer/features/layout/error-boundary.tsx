@@ -4,16 +4,15 @@ import { toProblem } from '../../lib/api-problem.ts'
 import { ProblemView } from '../../components/feedback.tsx'
 
 interface Props {
-  /** Where one is: another place is another try. */
+  /** Resets the error when the location changes. */
   resetKey?: string
-  /** What stands there instead; without it the problem itself. */
+  /** Fallback content; the default is the error itself. */
   fallback?: ReactNode
   children: ReactNode
 }
 
 /**
- * Catches what no page foresaw, so that a fault in one corner never leaves a blank window: above all an answer of a shape that is
- * none of the contract's.
+ * Catches unexpected render errors, so that an error in one part never blanks the window. The main cause is a response that violates the contract.
  */
 export class ErrorBoundary extends Component<Props, { error: unknown; resetKey: string | undefined }> {
   override state: { error: unknown; resetKey: string | undefined } = { error: null, resetKey: this.props.resetKey }
@@ -41,7 +40,7 @@ function ErrorFallback({ error, onRetry }: { error: unknown; onRetry: () => void
       <ProblemView
         problem={toProblem(error)}
         onRetry={() => {
-          // What was answered is asked for anew: with it the page would fall again.
+          // Cached data is dropped, because rendering it would fail again.
           void cache.resetQueries()
           onRetry()
         }}

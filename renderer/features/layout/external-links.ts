@@ -1,8 +1,8 @@
 import { safeWebUrl } from '../../lib/safe-web-url.ts'
 
 /**
- * In the desktop window an address of the web opens in the person's own browser, by the bridge: a link that is pressed, and
- * what the palette opens. In a browser it opens in a tab of its own, as ever.
+ * Opens web URLs of links and of the palette. In the desktop app they open in the default browser through the bridge; in a browser they open in a
+ * new tab.
  */
 export function openExternalUrl(url: string): void {
   const address = safeWebUrl(url)
@@ -11,7 +11,7 @@ export function openExternalUrl(url: string): void {
   else window.open(address, '_blank', 'noopener')
 }
 
-/** Links say it by their target; listening once is enough for all of them. */
+/** One listener handles all links with target="_blank". */
 export function interceptExternalLinks(): void {
   if (!window.homeport) return
   document.addEventListener('click', (event) => {

@@ -3,8 +3,8 @@ import { useBrowserLocation } from 'wouter/use-browser-location'
 import { instanceIdFromPath, isSafePath } from '../../lib/instance-path.ts'
 
 /**
- * The address, as the pages of one instance see it. Once another is in front they lead nowhere: an answer that comes late must not
- * bring its reader back. Nor does a name that an instance made up lead out of its part.
+ * The location as seen by the pages of one instance. Navigation is ignored once another instance is current, so a late response cannot move the
+ * user back. A path made of names from an instance cannot leave the instance's part of the dashboard.
  */
 export function createInstanceLocation(id: string): BaseLocationHook {
   return function useInstanceLocation() {
@@ -16,7 +16,7 @@ export function createInstanceLocation(id: string): BaseLocationHook {
   }
 }
 
-/** What a link leads to: an address that is not straight stays on the page. */
+/** Resolves a link. An invalid path stays on the page. */
 export function safeHref(href: string): string {
   return isSafePath(href) ? href : '#'
 }

@@ -10,7 +10,7 @@ import { hostLabel } from '../instances/host.ts'
 import { InstanceIcon } from '../instances/instance-icon.tsx'
 import { switchInstance } from '../instances/switch-instance.ts'
 
-/** Which instance is in front of you, and the way to another. */
+/** Shows the current instance and switches to another. */
 export function InstanceSwitcher() {
   const current = useConnection((state) => state.current)
   const connections = useConnection((state) => state.connections)
@@ -21,7 +21,7 @@ export function InstanceSwitcher() {
   const runtime = instance
     ? `${instance.runtime.name === 'docker' ? 'Docker' : 'Processes'}${instance.runtime.version ? ` ${instance.runtime.version}` : ''}`
     : ''
-  // Seen from another device, the instance at home is not this machine.
+  // Seen from another device, the local instance is not “this machine”.
   const displayName = (id: string, name: string) => (id === localInstanceId && localSession?.instance.is_local === false ? location.hostname : name)
   return (
     <Menu

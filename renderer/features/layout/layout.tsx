@@ -26,7 +26,7 @@ import './layout.css'
 
 const Promotions = lazyWithRetry(() => import('../promotion/promotions.tsx'))
 
-/** What stays while pages come and go: the rail, the state of the line, the keys that work everywhere. */
+/** The frame around all pages: sidebar, connection status and global shortcuts. */
 export function Layout({ children }: { children: ReactNode }) {
   const connection = useConnection((state) => state.current)
   const { id, client } = connection
@@ -53,7 +53,7 @@ export function Layout({ children }: { children: ReactNode }) {
     })
   }, [client, id, cache, recordNotification, notifyDesktop])
 
-  // What was under way when the page was closed; only once it is known which instances there are.
+  // Restores promotions of a closed page, once the list of instances is known.
   useEffect(() => {
     if (isListed && readPreference(promotionsStorageKey) !== null)
       void loadWithRetry(() => import('../promotion/run-promotion.ts'))

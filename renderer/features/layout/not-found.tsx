@@ -11,7 +11,7 @@ function NotFoundLinks() {
   )
 }
 
-/** `isPage`: not below the heading of something that is there. */
+/** `isPage`: the message is the whole page and has the page heading. */
 export function NotFound({ isPage = true }: { isPage?: boolean }) {
   useTitle('Not found')
   return (

@@ -5,7 +5,7 @@ import type { InstanceConnection } from '../../stores/connection.ts'
 import { hostLabel } from '../instances/host.ts'
 import { InstanceIcon } from '../instances/instance-icon.tsx'
 
-/** Whose projects these are, over every page of another instance. */
+/** Names the remote instance on each of its pages. */
 export function RemoteBanner({ connection }: { connection: InstanceConnection }) {
   return (
     <div className="remote-banner" role="region" aria-label="Remote instance">

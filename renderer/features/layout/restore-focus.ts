@@ -1,12 +1,12 @@
 import { useEffect } from 'react'
 import { isFocusLost } from '../../lib/use-restore-focus.ts'
 
-/** What a person knows as a place, and what can tell its name. */
+/** Containers that can take the focus, and the elements that name them. */
 const containerSelector = 'section, main, [role=region], [role=dialog]'
 
 /**
- * What has the focus and is taken off the page (a row that is deleted, a page that is left) hands it to the nearest place
- * around it that stays: who goes by keys goes on from there, and not from the top of the window.
+ * When the focused element is removed (a deleted row, a closed page), moves the focus to the nearest container that remains, so that keyboard users
+ * do not start over at the top of the window.
  */
 export function useRestoreLostFocus(): void {
   useEffect(() => {
@@ -21,7 +21,7 @@ export function useRestoreLostFocus(): void {
     const observer = new MutationObserver(() => {
       if (focused === null || focused.isConnected || !isFocusLost()) return
       focused = null
-      // Of what lay over the page nothing is left: whoever closed it sends the focus back.
+      // Focus inside a removed overlay is restored by the overlay itself.
       const container = ancestors.find(({ isConnected }) => isConnected)
       if (!container) return
       if (!container.hasAttribute('tabindex')) container.tabIndex = -1

@@ -61,7 +61,7 @@ interface SidebarLinkProps {
   href: string
   icon: React.ReactNode
   text: string
-  /** A word at its end. */
+  /** Text at the end of the link. */
   note?: React.ReactNode
   exact?: boolean
 }
@@ -79,12 +79,12 @@ function SidebarLink({ href, icon, text, note, exact = true }: SidebarLinkProps)
   )
 }
 
-/** The projects that changed last: what somebody is working on is among them. */
+/** The most recently changed projects. */
 function RecentProjects() {
   const { data } = useProjects()
   const setNewProjectOpen = useUi((state) => state.setNewProjectOpen)
   const projects = useMemo(() => {
-    // Ten thousand may be loaded, and any change of one comes by here: they are looked through, not sorted.
+    // A linear scan instead of a sort, because ten thousand projects may be loaded and every change runs this.
     const recent: Project[] = []
     for (const page of data?.pages ?? [])
       for (const project of page.projects) {
@@ -114,7 +114,7 @@ function RecentProjects() {
 
 function RecentProject({ project }: { project: Project }) {
   const isBuilding = project.status === 'building'
-  // Only a build hides from the project itself whether a version serves.
+  // Only while building is it unclear from the project alone whether a version is live.
   const isServing = Boolean(useDeploymentSummary(project.slug, isBuilding).serving)
   const badge = projectBadge(project, isServing)
   return (
@@ -138,7 +138,7 @@ function RecentProject({ project }: { project: Project }) {
   )
 }
 
-/** Who let the network in shall not forget it. */
+/** A reminder that the dashboard is open to the network. */
 function NetworkOpenNote() {
   const isOwner = useInstanceSession().data?.user.is_instance_owner ?? false
   const { data: settings } = useSettings(isOwner)
@@ -170,7 +170,7 @@ function SidebarFooter() {
   const isHome = useConnection(({ current }) => current.id === localInstanceId)
   const theme = useUi((state) => state.theme)
   const setTheme = useUi((state) => state.setTheme)
-  // Of the instance that served the page, whichever is in front: that is where this browser is signed in.
+  // The session of the instance that served the page, because this browser is signed in there.
   const signOut = useMutation({
     mutationFn: () => localConnection.client.call('signOut', {}),
     onSuccess() {

@@ -8,7 +8,7 @@ import { IconButton } from '../../components/button.tsx'
 import { CopyText } from '../../components/copy.tsx'
 import './toasts.css'
 
-// A sentence that went wrong is read more than once.
+// Errors stay longer, because they take longer to read.
 const displayTime_ms = { done: 4_000, failed: 12_000 }
 
 export function Toasts() {
@@ -18,14 +18,14 @@ export function Toasts() {
   const newest = toasts.at(-1)?.id
   useEffect(() => {
     if (newest === undefined) return
-    // Escape belongs to what is open above the page first.
+    // Escape closes an open dialog or menu first.
     const onKey = (event: KeyboardEvent) => {
       if (event.key === 'Escape' && !event.defaultPrevented && !document.querySelector('[role=dialog], [role=menu]')) dismissToast(newest)
     }
     window.addEventListener('keydown', onKey)
     return () => window.removeEventListener('keydown', onKey)
   }, [newest, dismissToast])
-  // What the keyboard reaches is scrolled clear of them.
+  // Scrolls focused elements out from under the toasts.
   const container = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     const covered = toasts.length === 0 ? 0 : window.innerHeight - (container.current?.getBoundingClientRect().top ?? 0)
@@ -42,7 +42,7 @@ export function Toasts() {
 
 function ToastView({ toast }: { toast: Toast }) {
   const dismissToast = useUi((state) => state.dismissToast)
-  // Whoever points at it, or is in it with the keyboard, still reads.
+  // Toasts stay while they are hovered or contain the focus.
   const [isPaused, setPaused] = useState(false)
   useEffect(() => {
     if (isPaused) return

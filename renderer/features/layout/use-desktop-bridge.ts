@@ -13,8 +13,8 @@ import { useKeyboard } from '../keyboard/store.ts'
 import { useDroppedSource } from '../upload/dropped-source-store.ts'
 
 /**
- * What the desktop window adds, when there is one: it sends us to places, and notifies when a deployment ends out of sight. Of this
- * machine's deployments it tells by itself, also with its window closed; of a remote's it hears from the page.
+ * Integration with the desktop app: it navigates the page, and notifies when a deployment ends in the background. The app reports deployments of
+ * this machine itself, even with its window closed; those of a remote instance are reported by the page.
  */
 export function useDesktopBridge(): (event: StreamEvent<'followInstance'>) => void {
   const [, navigate] = useLocation()
@@ -27,7 +27,7 @@ export function useDesktopBridge(): (event: StreamEvent<'followInstance'>) => vo
       window.homeport?.onNavigate((path, message) => {
         const { pathname, searchParams } = new URL(path, 'http://desktop')
         const command = searchParams.get('do')
-        // Whoever wants a thing done on the page that is open stays there.
+        // An action that is requested for the open page keeps that page.
         if (command !== 'keyboard') navigate(`~${basePath}${command !== null && Object.hasOwn(menuCommands, command) ? pathname : path}`)
         if (command !== null) menuCommands[command]?.()
         if (message !== null) useUi.getState().showToast({ kind: 'failed', text: message, request_id: null, of: localInstanceId })
@@ -40,7 +40,7 @@ export function useDesktopBridge(): (event: StreamEvent<'followInstance'>) => vo
       if (event.event !== 'deployment' || !window.homeport || id === localInstanceId) return
       const { deployment } = event.data
       if (!isTerminal(deployment.status)) runningIds.current.add(deployment.id)
-      // Told once, and only of what was seen to run.
+      // Notifies once, and only of deployments that were seen running.
       else if (runningIds.current.delete(deployment.id) && deployment.status !== 'canceled') {
         const slug = findProjectSlug(cache, deployment.project_id)
         const deploymentPath = `${instanceBasePath(id).slice(basePath.length)}/projects/${slug}/deployments/${deployment.id}`
@@ -51,7 +51,7 @@ export function useDesktopBridge(): (event: StreamEvent<'followInstance'>) => vo
   )
 }
 
-/** What the menu asks for beyond a place. */
+/** Menu commands beyond navigation. */
 const menuCommands: Record<string, () => void> = {
   keyboard: () => useKeyboard.getState().setShortcutsOpen(true),
   'new-project': () => useUi.getState().setNewProjectOpen(true),

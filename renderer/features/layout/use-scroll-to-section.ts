@@ -1,7 +1,7 @@
 import { useEffect } from 'react'
 import { useSearchParams } from 'wouter'
 
-/** `?at=…` leads to a part of a page, once it is there: the palette and other pages point at parts by their id. */
+/** Scrolls to the section named by `?at=…` once it is rendered. The palette and other pages link to sections by id. */
 export function useScrollToSection(isReady: boolean): void {
   const [params] = useSearchParams()
   const sectionId = params.get('at')

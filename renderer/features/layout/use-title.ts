@@ -13,7 +13,7 @@ const faviconFiles: Record<FaviconStatus, string> = {
   failed: 'favicon-failed.svg',
 }
 
-/** Names the window after the page, and lets the tab tell how the deployment on it goes while one looks elsewhere. */
+/** Sets the window title and the favicon, which shows the deployment status while the tab is in the background. */
 export function useTitle(title: string, faviconStatus: FaviconStatus = 'idle'): void {
   const { id, name, hue } = useConnection((state) => state.current)
   const remote = id === localInstanceId ? null : name
@@ -32,7 +32,7 @@ const statusMarks: Record<FaviconStatus, string> = {
   failed: '<path d="M48 33 63 48 48 63 33 48Z" fill="#ff5a4f" stroke="#fff" stroke-width="3"/>',
 }
 
-/** Round and in the colour of its frame, so that a tab is told from those of this machine by more than its colour. */
+/** A round favicon in the frame color distinguishes tabs of a remote instance. */
 function remoteFavicon(hue: number, faviconStatus: FaviconStatus): string {
   const drawing = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><circle cx="32" cy="32" r="32" fill="hsl(${Math.round(hue)} 70% 36%)"/><path d="M20.5 15v34M43.5 15v34" stroke="#fff" stroke-width="8" stroke-linecap="round"/><path d="M20.5 35c6.5-8 10.3-6.2 11.5-3s5 5 11.5-3" fill="none" stroke="#fff" stroke-width="7"/>${statusMarks[faviconStatus]}</svg>`
   return `data:image/svg+xml,${encodeURIComponent(drawing)}`

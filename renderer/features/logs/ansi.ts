@@ -1,12 +1,12 @@
-/** A run of text in one look. `look` holds class names of log-panel.css. */
+/** A run of text in one style. `look` holds class names of log-panel.css. */
 export interface StyledSpan {
   text: string
   look: string
 }
 
-// oxlint-disable-next-line no-control-regex -- control characters are what this file is about
+// oxlint-disable-next-line no-control-regex -- this file parses control characters
 const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/
-// Colours and cursor moves (CSI), titles and links (OSC and its kin), and the two-character rest.
+// Colors and cursor movement (CSI), titles and links (OSC and similar), and two-character sequences.
 // oxlint-disable-next-line no-control-regex -- see above
 const escapeSequence = /\u001b(?:\[([0-9:;?]*)[ -/]*([@-~])|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-~])/y
 
@@ -16,7 +16,7 @@ const colourCode = /\u001b\[[0-9:;]*m/g
 const colours = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const
 const tabWidth = 8
 
-/** A line as a terminal shows it in the end: colours kept, what a carriage return wrote over is gone. Links lose their target. */
+/** The final state of a line in a terminal: colors are kept, text overwritten after a carriage return is removed. Links lose their target. */
 export function parseAnsi(line: string): StyledSpan[] {
   if (!controlCharacter.test(line)) return [{ text: line, look: '' }]
   const cells: { text: string; look: string }[] = []
@@ -50,10 +50,10 @@ export function parseAnsi(line: string): StyledSpan[] {
   return mergeSpans(cells)
 }
 
-/** The same without looks: to search, copy and measure. */
+/** The plain text of a line, to search, copy and measure. */
 export function stripAnsi(line: string): string {
   if (!controlCharacter.test(line)) return line
-  // A hundred thousand lines are searched at once, and nearly all have colours at most.
+  // Fast path, because searching runs over a hundred thousand lines of which nearly all contain only colors.
   const uncoloured = line.replace(colourCode, '')
   if (!controlCharacter.test(uncoloured)) return uncoloured
   return parseAnsi(line)
@@ -71,7 +71,7 @@ function mergeSpans(cells: StyledSpan[]): StyledSpan[] {
   return spans
 }
 
-/** Keeps what the colour codes (SGR) have asked for so far. */
+/** Tracks the current style of the color codes (SGR). */
 function createSgrState() {
   let foreground = ''
   let background = ''
@@ -109,8 +109,8 @@ function createSgrState() {
 const flagCodes: Record<number, string> = { 1: 'bold', 2: 'dim', 3: 'italic', 4: 'underline', 7: 'inverse' }
 
 /**
- * 256 colours and true colours, brought to the eight of the theme: an app picks its colours for a ground that we do not have,
- * and a line must be readable in light and dark alike.
+ * Maps 256 colors and true colors to the eight colors of the theme, because apps choose colors for an unknown background and lines must be readable
+ * in light and dark mode.
  */
 function mapExtendedColour(codes: number[]): [colour: string, used: number] {
   if (codes[0] === 2) return [nearestThemeColour(codes[1] ?? 0, codes[2] ?? 0, codes[3] ?? 0), 4]

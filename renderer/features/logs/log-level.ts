@@ -2,7 +2,7 @@ import type { LogLine } from './log-line.ts'
 import { stripAnsi } from './ansi.ts'
 import type { LogLevel } from './log-line.ts'
 
-/** Of a line, in this order: what it says of itself, what the line says that it continues, and what its stream is for. */
+/** Level of a line, in this order: its own, that of the line it continues, the default of its stream. */
 export function lineLevel(line: LogLine): LogLevel {
   line.level ??= detectLevel(stripAnsi(line.text)) ?? (line.continues ? lineLevel(line.continues) : line.source === 'stderr' ? 'error' : 'info')
   return line.level
@@ -10,7 +10,7 @@ export function lineLevel(line: LogLine): LogLevel {
 
 const maxScannedLength = 2_000
 const levelFieldPattern = /\b(?:level|lvl|severity)["']?\s*[=:]\s*["']?(\w+)/i
-// A time of letters and digits before the level: "2026-01-31T12:00:00.000Z ERROR".
+// A timestamp before the level: "2026-01-31T12:00:00.000Z ERROR".
 const timePrefixPattern = /^[^\p{L}]{0,8}\d{4}-\d\d-\d\d[T ][\d:.,]{5,18}(?:Z|[+-]\d\d:?\d\d)?/u
 // "[12:00:00] WARN", "npm error", "12:00 [error] 7#7:"; not "errors", "error's" or "error = 1".
 const leadingLevelPattern =
@@ -20,7 +20,7 @@ const thrownErrorPattern = /^(?:Uncaught )?[\w.]*(?:Error|Exception)\b.*:/
 const nodeWarningPattern = /^\(node:\d+\) (?:\[\w+\] )?\w*Warning:/
 const diagnosticPattern = /: (error|warning)\b(?: \w+)?:/i
 
-/** What a line says of its level, as text or as JSON; undefined when it says nothing. */
+/** The level that a line states, as text or JSON; undefined without one. */
 export function detectLevel(text: string): LogLevel | undefined {
   const head = text.slice(0, maxScannedLength).trimStart().replace(timePrefixPattern, '')
   const named = (levelFieldPattern.exec(head) ?? leadingLevelPattern.exec(head) ?? diagnosticPattern.exec(head))?.[1]

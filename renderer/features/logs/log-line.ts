@@ -10,7 +10,7 @@ export interface LogLine {
   group: string | null
   /** Its number, from 1, for as long as the store lives. */
   number: number
-  /** Made once, when first asked for: a hundred thousand lines are measured when the window changes, and searched at every key. */
+  /** Computed once on demand: a hundred thousand lines are measured on every resize and searched on every keystroke. */
   width?: number | undefined
   lower?: string | undefined
   level?: LogLevel | undefined

@@ -11,11 +11,11 @@ import './log-panel.css'
 interface Props {
   store: LogStore
   label: string
-  /** Name of the file that a download makes. */
+  /** File name of the download. */
   file: string
-  /** What stands in an empty log. */
+  /** Text of an empty log. */
   empty: ReactNode
-  /** How the stream is doing. */
+  /** Connection state of the stream. */
   state: ReactNode
   groups?: { value: string; text: string }[]
   reveal?: { line: LogLine } | null
@@ -32,7 +32,7 @@ const outputOptions = [
 const wrapKey = 'homeport.logs.wrap'
 const timeKey = 'homeport.logs.time'
 
-/** A log with its tools: search, filter, follow, wrap, times, copy, download. */
+/** A log with search, filter, follow, wrap, timestamps, copy and download. */
 export function LogPanel({ store, label, file, empty, state, groups = [], reveal = null, startAtEnd = true }: Props) {
   const [query, setQuery] = useState('')
   const [output, setOutput] = useState<LogOutputFilter | null>(null)
@@ -170,7 +170,7 @@ function downloadText(name: string, text: string): void {
   link.href = url
   link.download = name
   link.click()
-  // The browser reads the address when it begins to save, a moment after the click.
+  // The browser reads the URL shortly after the click, when it starts saving.
   setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }
 

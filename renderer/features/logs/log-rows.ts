@@ -3,23 +3,23 @@ import type { LogLine } from './log-line.ts'
 
 export const lineHeight = 20
 
-/** The lines of a store that a filter lets through, and where each of them lies. Grows with the store, without starting over. */
+/** The lines of a store that match a filter, with their positions. Extends incrementally as the store grows. */
 export interface LogRows {
   readonly rows: readonly LogLine[]
-  /** Columns of the widest row. */
+  /** Width of the widest row in columns. */
   readonly widest: number
   readonly height: number
-  /** Takes in what has come since. */
+  /** Adds lines that arrived since the last call. */
   update(): void
   rowTop(index: number): number
-  /** The row at a height, in pixels from the top. */
+  /** The row at an offset in pixels from the top. */
   rowAt(rowTop: number): number
 }
 
-/** `columns` null: a row is a line. Else a line takes as many lines as it needs at that width. */
+/** `columns` null: each line is one row. Otherwise a line wraps at that width. */
 export function createLogRows(store: LogStore, filter: LogFilter, columns: number | null): LogRows {
   let rows: LogLine[] = []
-  // ends[i]: how many lines of text there are up to and with row i.
+  // ends[i]: number of wrapped text lines up to and including row i.
   let cumulativeLines: number[] = []
   let widest = 0
   let nextLine = 0

@@ -7,25 +7,25 @@ import type { LogSource } from './log-line.ts'
 export type LogOutputFilter = LogSource | 'warn' | 'error'
 
 export interface LogFilter {
-  /** In lower case; empty: all. */
+  /** Lowercase; empty matches all. */
   needle: string
   output: LogOutputFilter | null
   group: string | null
 }
 
-/** Lines as they arrive. Readers are told at most once per frame. */
+/** Lines in arrival order. Subscribers are notified at most once per frame. */
 export interface LogStore {
   readonly lines: readonly LogLine[]
-  /** Changes whenever lines are taken away, so that readers start over. */
+  /** Changes whenever lines are removed, so that readers start over. */
   readonly epoch: number
   append(lines: Omit<LogLine, 'number'>[]): void
   clear(): void
   subscribe(listener: () => void): () => void
-  /** A number that changes with every change. */
+  /** Version number that changes with every change. */
   version(): number
 }
 
-// What a window keeps; the platform keeps the rest.
+// Maximum number of lines in memory; the platform keeps the full log.
 const capacity = 250_000
 const trimBatch = 25_000
 
@@ -53,7 +53,7 @@ export function createLogStore(): LogStore {
       return epoch
     },
     append(added) {
-      // Fields that come later have their place from the start: lines stay of one shape.
+      // All fields are initialized, so that all lines share one hidden class.
       for (const one of added) {
         const isIndented = one.text[0] === ' ' || one.text[0] === '\t'
         const line: LogLine = { ...one, number: ++last, width: undefined, lower: undefined, level: undefined, continues: undefined }
@@ -81,10 +81,10 @@ export function createLogStore(): LogStore {
   }
 }
 
-/** A hostile line of a megabyte must not stop the page: this much of a line is shown. Copy and download have it whole. */
+/** Limits the displayed length, so that a line of several megabytes does not block the page. Copy and download contain the full line. */
 export const maxShownColumns = 16_384
 
-/** How many columns a line takes. Beyond Latin a character may take two: better a line too tall than cut. */
+/** Columns of a line. Characters outside Latin count as two, because too much height is better than clipped text. */
 export function lineColumns(line: LogLine): number {
   let width = line.width
   if (width === undefined) {
@@ -110,7 +110,7 @@ function matchesOutput(line: LogLine, output: LogOutputFilter): boolean {
   return level === 'error' || level === output
 }
 
-/** As a file or the clipboard gets it. */
+/** The line in a file or on the clipboard. */
 export function formatLines(lines: readonly LogLine[], withTime: boolean): string {
   return lines.map((line) => `${withTime && line.ts ? `${line.ts}  ` : ''}${stripAnsi(line.text)}\n`).join('')
 }

@@ -15,16 +15,16 @@ interface Props {
   showTime: boolean
   follow: boolean
   onFollowChange: (follow: boolean) => void
-  /** How many lines the filter lets through. */
+  /** Number of lines that match the filter. */
   onCount: (count: number) => void
   label: string
-  /** A line to bring into view; a new object does it again. */
+  /** A line to scroll to; a new object scrolls again. */
   reveal: { line: LogLine } | null
 }
 
 const overscan = 12
 
-/** A log of any length: only the lines in view exist on the page. */
+/** A virtualized log of any length. */
 export function LogView({ store, filter, wrap, showTime, follow, onFollowChange, onCount, label, reveal }: Props) {
   const version = useSyncExternalStore(store.subscribe, store.version)
   const scroller = useRef<HTMLDivElement>(null)
@@ -64,9 +64,9 @@ export function LogView({ store, filter, wrap, showTime, follow, onFollowChange,
     const index = list.rows.indexOf(reveal.line)
     if (index < 0) return
     scroller.current.scrollTop = Math.max(0, list.rowTop(index) - scroller.current.clientHeight / 3)
-    // The log may be below what the window shows.
+    // The log may be below the visible area.
     scroller.current.scrollIntoView({ block: 'nearest' })
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only when asked: the rows change all the time
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only on request, because the rows change constantly
   }, [reveal])
 
   const first = Math.max(0, list.rowAt(scrollTop) - overscan)

@@ -25,7 +25,7 @@ export default function LogsPage({ slug }: { slug: string }) {
   const branches = [...new Set([...(branch === null ? [] : [branch]), ...(previews ?? []).map((preview) => preview.branch)])]
   const { store, stream, state, deployments } = useRuntimeLog(slug, branch)
   const isDeployed = project?.status !== 'created'
-  // Whether there is a choice above the log decides where the log begins.
+  // The log's position depends on whether the selection above it is shown.
   if (isLoading) return <SkeletonRows rows={9} height={48} />
   return (
     <div className="stack">

@@ -1,12 +1,12 @@
 import { type RefObject, useRef } from 'react'
 
-// How long after a wheel, a key or a drag a scroll counts as meant.
+// How long after a wheel, key or drag event a scroll counts as a user action (ms).
 const gestureWindow_ms = 350
 const nearEnd_px = 24
 
 /**
- * Follow ends when a person scrolls up, and for no other reason: content that grows, a window that changes its size and
- * scrolling of our own make scroll events as well, but have no gesture before them. Coming back to the end turns it on.
+ * Following stops only when the user scrolls up. Growing content, resizing and programmatic scrolling also fire scroll events, but without a
+ * preceding input event. Scrolling to the end resumes following.
  */
 export function useFollowTail(
   scroller: RefObject<HTMLDivElement | null>,

@@ -7,7 +7,7 @@ import type { LogLine } from './log-line.ts'
 
 const initialLines = '2000'
 
-/** What the app prints, in production or in the preview of a branch: the last lines, then all that comes, over restarts, sleeps and new deployments. */
+/** Output of the app, in production or in a branch preview: the latest lines, then live output across restarts, sleep and new deployments. */
 export function useRuntimeLog(slug: string, branch: string | null) {
   const client = useClient()
   const store = useMemo(() => createLogStore(), [client, slug, branch])
@@ -17,7 +17,7 @@ export function useRuntimeLog(slug: string, branch: string | null) {
 
   useEffect(() => {
     const controller = new AbortController()
-    // Which of its lives each deployment is in, to tell a waking from a start.
+    // Tracks the state per deployment, to distinguish waking from starting.
     const lastStates = new Map<string | null, RuntimeStateEvent['state']>()
     store.clear()
     setState(null)
@@ -42,7 +42,7 @@ export function useRuntimeLog(slug: string, branch: string | null) {
                 group: data.deployment_id,
               })
               if (data.state !== 'starting') lastStates.set(data.deployment_id, data.state)
-              // An old version that ends after the new one has begun says nothing about the app.
+              // An old version that exits after the new one started says nothing about the app's state.
               setState((before) => (before && (before.deployment_id ?? '') > (data.deployment_id ?? '') ? before : data))
             } else if (event === 'lagged') {
               lines.push({

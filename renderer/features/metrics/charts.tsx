@@ -18,7 +18,7 @@ const statusSeries: readonly SeriesDefinition[] = [
   { name: '4xx', readValue: (bucket) => bucket.status_4xx, colour: 'busy', pattern: 'hatch' },
   { name: '5xx', readValue: (bucket) => bucket.status_5xx, colour: 'fail', pattern: 'cross' },
 ]
-/** What became a WebSocket is a request too, of none of these classes. */
+/** WebSocket upgrades count as requests outside of these status classes. */
 const webSocketSeries: SeriesDefinition = {
   name: 'WebSockets',
   readValue: (bucket) => bucket.requests - statusSeries.reduce((sum, layer) => sum + layer.readValue(bucket), 0),
@@ -66,7 +66,7 @@ export function Charts({
     }
   }, [buckets, bucket_seconds])
   const narrow = { times: chartData.times, timeLabels: chartData.narrow, cursor, onCursorChange }
-  // On a phone every chart is a narrow one.
+  // On a phone all charts have one width.
   const wide = { ...narrow, timeLabels: window.innerWidth < 700 ? chartData.narrow : chartData.wide }
   const count = (value: number | null) => (value ?? 0).toLocaleString()
 

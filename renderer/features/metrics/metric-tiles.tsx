@@ -5,7 +5,7 @@ import { formatCompact } from '../../lib/chart-scale.ts'
 import { formatBytes, formatLatency, formatPercent } from '../../lib/format.ts'
 import { RelativeTime } from '../../components/time.tsx'
 
-/** The range in a few numbers. */
+/** Totals of the selected range. */
 export function MetricTiles({ metrics, project }: { metrics: Metrics; project: Project | undefined }) {
   const { totals, cache, cold_starts, resources } = metrics
   return (

@@ -2,7 +2,7 @@ import type { Metrics } from '../../../server/contract/metrics.ts'
 import { formatTimeRange } from '../../lib/chart-scale.ts'
 import { formatBytes, formatLatency } from '../../lib/format.ts'
 
-/** The charts in numbers: for eyes that want them exact, and for ears. Times without a request are left out. */
+/** The charts as a table, for exact values and screen readers. Buckets without requests are omitted. */
 export function MetricsTable({ metrics }: { metrics: Metrics }) {
   const rows = metrics.buckets.filter(({ requests, cold_starts }) => requests > 0 || cold_starts > 0).toReversed()
   return (

@@ -21,14 +21,14 @@ const ranges = [
   { value: '30d', text: '30 days' },
 ] as const satisfies readonly { value: MetricsRange; text: string }[]
 
-/** How the project was asked and how it answered, over a day, a week or a month. */
+/** Requests and response times of a project over a day, a week or a month. */
 export default function MetricsPage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
   useTitle(`Metrics · ${project?.name ?? slug}`)
   const [params, setParams] = useSearchParams()
   const range = ranges.find(({ value }) => value === params.get('range'))?.value ?? '24h'
   const { data, error, isPlaceholderData, dataUpdatedAt, refetch } = useMetrics(slug, range)
-  // What the charts of this page point at together.
+  // The hovered time, shared by all charts of the page.
   const [cursor, setCursor] = useState<number | null>(null)
 
   return (

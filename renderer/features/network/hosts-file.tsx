@@ -10,7 +10,7 @@ const inSyncBadge: StatusBadgeData = { label: 'In sync', shape: 'disc', tone: 'l
 const outOfSyncBadge: StatusBadgeData = { label: 'Out of sync', shape: 'ring', tone: 'busy' }
 const offBadge: StatusBadgeData = { label: 'Off', shape: 'dash', tone: 'idle' }
 
-/** Lines in the hosts file, for programs that do not find `*.localhost` by themselves. */
+/** Hosts file entries, for programs that do not resolve `*.localhost`. */
 export function HostsFile() {
   const { data, error, isPending, refetch } = useHostsFile()
   const { data: settings } = useSettings()

@@ -23,7 +23,7 @@ const trustBadges: Record<HttpsStatus['trust'][number]['status'], StatusBadgeDat
   unavailable: { label: 'Not available', shape: 'dash', tone: 'idle' },
 }
 
-/** HTTPS on every local name, by an authority of this instance's own, trusted where its owner says so. */
+/** HTTPS for all local names, with a certificate authority of this instance that the owner can trust. */
 export function Https() {
   const { data, error, isPending, refetch } = useHttps()
   const { data: settings } = useSettings()

@@ -11,7 +11,7 @@ import { displayUrl } from '../project/app-url.ts'
 import { PasswordDialog } from './password-dialog.tsx'
 import { QrCode } from './qr-code.tsx'
 
-/** Lets phones and other machines of the network in, behind the owner's password, and shows them the way. */
+/** Access from the local network, protected by the owner's password, with URLs and QR codes. */
 export function Lan() {
   const { data, error, isPending, refetch } = useLan()
   const { data: settings } = useSettings()
@@ -19,7 +19,7 @@ export function Lan() {
   const change = useUpdateSettings()
   const isOpen = change.isPending ? (change.variables.body.lan ?? false) : (settings?.lan ?? data?.open ?? false)
   const setOpen = (lan: boolean) => {
-    // It is asked for at the moment when it matters.
+    // Without a password, allowing access asks for one first.
     if (lan && data && !data.has_owner_password) setDialog('open')
     else change.mutate({ body: { lan } })
   }

@@ -10,16 +10,16 @@ import { Https } from './https.tsx'
 import { Lan } from './lan.tsx'
 import './page.css'
 
-/** How the instance is reached: over HTTPS, by its names, and from the network around it. */
+/** Network settings: HTTPS, hosts file and local network access. */
 export default function NetworkPage() {
   useTitle('Network')
   const session = useInstanceSession()
   const { data, error, refetch } = session
-  // Where a part begins is known when those above it are drawn.
+  // Scroll positions are known only after the sections above are rendered.
   const isOwner = data?.user.is_instance_owner ?? false
   const parts = [useLan(isOwner), useHttps(isOwner), useHostsFile(isOwner)]
   useScrollToSection(parts.every((query) => query.data !== undefined))
-  // They are drawn together: none of them pushes another one down.
+  // All sections render together, so that none of them shifts another.
   const isLoading = useInitialLoading([session, ...parts])
   return (
     <div className="page">

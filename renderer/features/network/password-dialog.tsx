@@ -16,7 +16,7 @@ export function PasswordDialog({
   onSet,
 }: {
   isFirst: boolean
-  /** The network is opened right after. */
+  /** Network access is turned on after saving. */
   opensNetwork: boolean
   onOpenChange: (open: boolean) => void
   onSet: () => void
@@ -34,7 +34,7 @@ export function PasswordDialog({
       onSet()
     },
   })
-  // From another machine it takes a code that the machine of the instance shows.
+  // From another machine a code is required, which a command on the instance's machine prints.
   const needsCode = session?.instance.is_local === false || save.error?.code === 'forbidden'
   const differs = repeated !== '' && repeated !== password
   const isReady = password.length >= minPasswordLength && repeated === password && (!needsCode || code.trim() !== '')
@@ -50,7 +50,7 @@ export function PasswordDialog({
       description={`Signs in ${session?.user.email ?? 'the owner'} from other devices.${isFirst ? '' : ' Your other sessions are signed out.'}`}
     >
       <form className="stack" onSubmit={submit}>
-        {/* A password manager keeps it under this name. */}
+        {/* Lets password managers save the password under this user name. */}
         <input
           className="visually-hidden"
           type="email"

@@ -3,11 +3,11 @@ import type { DoctorCheckWithHelp } from '../../../server/contract/instance.ts'
 import type { ApiClient } from '../../api/api-client.ts'
 import type { DashboardNotification } from './store.ts'
 
-/** How often a window asks how its instance is. What is quickly told alone: it costs a few milliseconds. */
+/** Polling interval of the health checks. Only fast checks run, which take a few milliseconds. */
 const checkInterval_ms = 5 * 60_000
 const firstCheckDelay_ms = 5_000
 
-/** Looks at the instance from time to time, for its owner, as long as somebody looks at the window. */
+/** Polls the instance's health for its owner while the window is visible. */
 export function startHealthMonitor(
   client: ApiClient,
   existing: readonly DashboardNotification[],
@@ -31,13 +31,16 @@ export function startHealthMonitor(
   return () => controller.abort()
 }
 
-/** Tells what went wrong since the last look, or since `told` before the page was loaded; what was fixed and went wrong again is told again. */
+/**
+ * Reports problems that are new since the last check, or since `told` from before a reload. A problem that was fixed and returned is reported
+ * again.
+ */
 export function createHealthNotifier(
   notify: (notice: DashboardNotification) => void,
   now: () => number,
   existing: readonly Pick<DashboardNotification, 'id'>[] = [],
 ): (checks: DoctorCheckWithHelp[]) => void {
-  // An id is name, status and time.
+  // The id consists of name, status and time.
   let failing = new Set(existing.map(({ id }) => id.slice(0, id.lastIndexOf(' '))))
   return (checks) => {
     const previous = failing
@@ -68,7 +71,7 @@ interface NotificationText {
   is_quiet?: boolean
 }
 
-/** Undefined: nothing that has to be told. What stands as it is since the start, and needs nobody at once, is told quietly. */
+/** Undefined for checks without a notification. Permanent states that need no action are quiet. */
 function describeCheck({ name, status }: DoctorCheckWithHelp): NotificationText | undefined {
   if (status === 'ok') return undefined
   if (name === 'disk') return { title: status === 'failed' ? 'The disk is full' : 'The disk is nearly full', path: '/instance/disk' }

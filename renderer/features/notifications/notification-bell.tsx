@@ -10,7 +10,7 @@ import { RelativeTime } from '../../components/time.tsx'
 import { type DashboardNotification, notificationsOf, useNotifications } from './store.ts'
 import './notification-bell.css'
 
-/** What ended while one looked elsewhere, with the way there. */
+/** Notifications about events in the background, with links. */
 export function NotificationBell({ align }: { align: 'start' | 'end' }) {
   const instance = useConnection((state) => state.current.id)
   const { notices, unread } = useNotifications(({ lists }) => notificationsOf(lists, instance))
@@ -69,7 +69,7 @@ function NotificationIcon({ notice: { kind, is_quiet } }: { notice: DashboardNot
   return <Icon size={16} aria-hidden />
 }
 
-/** Said aloud to those who listen; once, wherever the bell hangs. */
+/** Announces new notifications to screen readers once, regardless of the number of bells. */
 export function NotificationAnnouncer() {
   const instance = useConnection((state) => state.current.id)
   const newest = useNotifications(({ lists }) =>

@@ -15,12 +15,12 @@ interface NotificationListenerOptions {
   client: ApiClient
   cache: QueryClient
   notify(notice: DashboardNotification): void
-  /** Whether the person sees this place right now. */
+  /** Whether the user currently sees this path. */
   isVisible(path: string): boolean
   now(): number
 }
 
-/** Hears what the shared stream of an instance tells, before the cache does, and says what of it is over. */
+/** Handles the events of an instance's shared stream before the cache is updated, and notifies of what has ended. */
 export function createNotificationListener({
   client,
   cache,
@@ -35,7 +35,7 @@ export function createNotificationListener({
       runningIds.add(one.id)
       return
     }
-    // Told once, and only of what was seen to run. Who cancels knows.
+    // Notifies once, and only of deployments that were seen running. Canceled deployments are not reported, because the user canceled them.
     if (!runningIds.delete(one.id) || one.status === 'canceled') return
     const project = findCachedProject(cache, one.project_id)
     if (!project) return
@@ -67,7 +67,7 @@ export function createNotificationListener({
     })
   }
 
-  // Domains ride on no stream, but a change of theirs is news of their project: those that were seen waiting are looked at again.
+  // Domain changes have no event of their own but change the project, so domains that were pending are refetched.
   const checkDomains = async (slug: string) => {
     const before = cache.getQueryData<DomainList>(queryKeys.domains(slug))?.domains.filter(isPending) ?? []
     if (before.length === 0) return
@@ -88,7 +88,7 @@ export function createNotificationListener({
     cache.setQueryData(queryKeys.domains(slug), after)
   }
 
-  // Nor do previews: those that were seen and are there no more were closed. Who closes one by hand looks at it.
+  // Previews have no event either: a preview that disappeared was closed. A preview closed by the user is on screen and not reported.
   const checkClosedPreviews = async ({ slug, name }: Project) => {
     const path = `/projects/${slug}/previews`
     const before = cache.getQueryData<Preview[]>(queryKeys.previews(slug)) ?? []

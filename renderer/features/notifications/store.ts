@@ -1,18 +1,18 @@
 import { create } from 'zustand'
 import { useSession } from '../../stores/session.ts'
 
-/** Something that ended while the person in front looked at something else. */
+/** An event that happened while the user was looking at something else. */
 export interface DashboardNotification {
-  /** What happened to what: the same thing is told once. */
+  /** Identifies the event, so that it is reported once. */
   id: string
   kind: 'done' | 'failed'
   title: string
   text: string
-  /** What to do about it, where the place that it leads to does not say. */
+  /** How to resolve it, if the linked page does not say. */
   todo?: string
-  /** How things stand, and not news: it lies in the bell without ringing it. */
+  /** A permanent state rather than news: it is listed without an unread mark. */
   is_quiet?: boolean
-  /** Below the dashboard's address of its instance. */
+  /** Path below the instance's part of the dashboard. */
   path: string
   at: string
 }
@@ -39,7 +39,7 @@ export const useNotifications = create<NotificationStore>((set) => ({
     set(({ lists }) => {
       const { notices, unread } = lists[instance] ?? emptyList
       if (notices.some(({ id }) => id === notice.id)) return {}
-      // What is new stands on top, whatever came after it.
+      // Unread notifications come first.
       const at = notice.is_quiet ? unread : 0
       const list = {
         notices: notices.toSpliced(at, 0, notice).slice(0, maxNotifications),
@@ -50,12 +50,12 @@ export const useNotifications = create<NotificationStore>((set) => ({
   markRead: (instance) => set(({ lists }) => (lists[instance] ? { lists: { ...lists, [instance]: { ...lists[instance], unread: 0 } } } : {})),
 }))
 
-// A reload of the window keeps them; signing out does not, because the next person may be another one.
+// Survives a reload but not a sign-out, because the next user may be a different person.
 useNotifications.subscribe(({ lists }) => {
   try {
     sessionStorage.setItem(storageKey, JSON.stringify(lists))
   } catch {
-    // A browser that stores nothing keeps them as long as the page.
+    // Without storage, notifications last as long as the page.
   }
 })
 useSession.subscribe(({ signed_out }) => signed_out && useNotifications.setState({ lists: {} }))
@@ -70,7 +70,7 @@ function readStored(): Record<string, NotificationList> {
   }
 }
 
-/** What another version of the dashboard stored may have another shape. */
+/** Another version of the dashboard may have stored a different shape. */
 function isNotificationList(value: Partial<NotificationList> | null): value is NotificationList {
   return (
     typeof value?.unread === 'number' &&

@@ -7,7 +7,7 @@ import { createNotificationListener } from './notification-listener.ts'
 import { loadWithRetry } from '../../lib/load-with-retry.ts'
 import { notificationsOf, useNotifications } from './store.ts'
 
-/** The ear of the instance in front. */
+/** Notifies about events of the current instance. */
 export function useNotificationListener({ id, client, cache }: InstanceConnection): (event: StreamEvent<'followInstance'>) => void {
   return useMemo(
     () =>
@@ -22,13 +22,13 @@ export function useNotificationListener({ id, client, cache }: InstanceConnectio
   )
 }
 
-/** What the instance in front has to say of itself; to its owner alone. */
+/** Notifies the owner about the health of the current instance. */
 export function useHealthNotifications({ id, client }: InstanceConnection): void {
   const isOwner = useInstanceSession().data?.user.is_instance_owner === true
   useEffect(() => {
     if (!isOwner) return undefined
     const controller = new AbortController()
-    // Nobody waits for it: it has no place in the first screen.
+    // Loaded lazily, because it is not needed for the first render.
     void loadWithRetry(() => import('./health-monitor.ts'))
       .then(({ startHealthMonitor }) => {
         if (controller.signal.aborted) return

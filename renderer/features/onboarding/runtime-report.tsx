@@ -6,7 +6,7 @@ import { Skeleton } from '../../components/feedback.tsx'
 import { HelpLink } from '../../components/help-link.tsx'
 import { StatusIcon } from '../../components/status.tsx'
 
-/** What builds and runs the apps here, why that, and what to do for more. */
+/** The runtime of this instance, why it was chosen, and how to change it. */
 export function RuntimeReport() {
   const { data, isPending, isFetching } = useInstanceSession()
   const cache = useQueryClient()

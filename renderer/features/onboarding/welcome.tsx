@@ -10,7 +10,7 @@ import { DropZone } from '../upload/drop-zone.tsx'
 import { RuntimeReport } from './runtime-report.tsx'
 import './welcome.css'
 
-/** Nothing is here yet: what the platform found on this machine, and the first step. */
+/** Empty state of a new instance: the detected runtime and the first deployment. */
 export function Welcome() {
   useTitle('Welcome')
   const [dropped, setDropped] = useState<DroppedSource | null>(null)
@@ -27,7 +27,7 @@ export function Welcome() {
           </p>
         </header>
         <RuntimeReport />
-        {/* Below a report of so many lines: it comes with it, or it would jump. */}
+        {/* Renders together with the report above, whose height varies, to avoid a layout shift. */}
         {!isPending && (
           <>
             <div className="card welcome-card">

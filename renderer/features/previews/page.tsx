@@ -12,7 +12,7 @@ import { useTitle } from '../layout/use-title.ts'
 import { PreviewRows } from './preview-rows.tsx'
 import { WatchingCard } from './watching-card.tsx'
 
-/** What each branch looks like while it is not merged. */
+/** Previews of a project's branches. */
 export default function PreviewsPage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
   const { data: previews, error, refetch } = usePreviews(slug)
@@ -36,7 +36,7 @@ export default function PreviewsPage({ slug }: { slug: string }) {
         {previews && previews.length > 0 && <PreviewRows slug={slug} previews={previews} />}
         {previews?.length === 0 && project && <NoPreviews project={project} watching={watching ?? null} />}
       </section>
-      {/* Below a list whose height is known, or it would jump when the list comes. */}
+      {/* Renders after the list above, whose height varies, to avoid a layout shift. */}
       {project?.is_connected && previews !== undefined && (
         <>
           {watching && <WatchingCard project={project} watching={watching} />}

@@ -2,7 +2,7 @@ import { asleepLabel, projectStatusLabels } from '../../../server/contract/label
 import type { Preview } from '../../../server/contract/previews.ts'
 import { type StatusBadgeData, deploymentBadge } from '../../components/status.tsx'
 
-/** The state of a branch: of its newest deployment, and whether what serves of it sleeps. */
+/** Status of a preview: of its latest deployment, and whether its live version sleeps. */
 export function previewBadge({ status, is_cold, url }: Pick<Preview, 'status' | 'is_cold' | 'url'>): StatusBadgeData {
   if (status === 'ready' && url !== null)
     return is_cold ? { label: asleepLabel, shape: 'crescent', tone: 'cold' } : { label: projectStatusLabels.live, shape: 'disc', tone: 'live' }

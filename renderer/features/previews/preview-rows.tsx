@@ -12,7 +12,7 @@ import { displayUrl } from '../project/app-url.ts'
 import { previewBadge } from './preview-badge.ts'
 import './previews.css'
 
-/** One branch a row: how it looks, where it is, what it was made of and how it goes. */
+/** One row per branch: screenshot, URL, commit and status. */
 export function PreviewRows({ slug, previews }: { slug: string; previews: Preview[] }) {
   const { data } = useDeployments(slug, { target: 'preview' })
   const deployments = data?.pages.flatMap((page) => page.deployments) ?? []

@@ -14,7 +14,7 @@ const watchingBadges: Record<Watching['state'], StatusBadgeData> = {
   failing: { label: 'Cannot check', shape: 'diamond', tone: 'fail' },
 }
 
-/** What a push does, and whether Homeport can see one. */
+/** Automatic deployment settings and the polling state of the repository. */
 export function WatchingCard({ project, watching }: { project: Project; watching: Watching }) {
   const params = { slug: project.slug }
   const change = useUpdateWatching(project.slug)

@@ -4,14 +4,14 @@ import { useHttps, useInstanceSession, useLan, useServingDeployment } from '../.
 import { useConnection } from '../../stores/connection.ts'
 import { safeWebUrl } from '../../lib/safe-web-url.ts'
 
-/** Where the edge serves a slug, by the address that the instance gives for its edge. */
+/** URL of a slug, derived from the edge URL of the instance. */
 export function appUrl(slug: string, edgeUrl: string): string {
   const edge = new URL(edgeUrl)
   const host = /^(127\.|\[::1\]|localhost$)/.test(edge.hostname) ? 'localhost' : edge.hostname
   return `${edge.protocol}//${slug}.${host}${edge.port ? `:${edge.port}` : ''}`
 }
 
-/** null as long as the instance has not said where its edge is. One that never says (a hosted one) says it of what serves. */
+/** null until the instance has reported its edge URL. A hosted account does not report it, but its live deployments contain their URL. */
 export function useAppUrl(slug: Project['slug']): string | null {
   const { is_known, has_instance_api } = useCapabilities()
   const address = useAppUrls()(slug)
@@ -19,11 +19,11 @@ export function useAppUrl(slug: Project['slug']): string | null {
   return address ?? safeWebUrl(serving?.url) ?? null
 }
 
-/** The same for a list, which asks once for all its rows. */
+/** The same for a list, with one query for all rows. */
 export function useAppUrls(): (slug: Project['slug']) => string | null {
   const session = useInstanceSession().data
   const host = useConnection((state) => URL.parse(state.current.origin)?.hostname ?? '')
-  // Seen from another device a project is at a port of its own: nothing there finds the names that end in localhost.
+  // From another device a project is reachable at its own port, because names that end in localhost do not resolve there.
   const isOtherDevice = !isLoopbackHost(host)
   const { data: lan } = useLan(isOtherDevice && session?.user.is_instance_owner === true)
   const edgeUrl = session?.instance.edge_url
@@ -39,7 +39,7 @@ export function isLoopbackHost(hostname: string): boolean {
   return hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || hostname === '127.0.0.1'
 }
 
-/** The same over HTTPS, once this machine trusts the certificates; null before. Who trusts is for the owner to know. */
+/** HTTPS URL, if this machine trusts the certificates; otherwise null. Only the owner can read the trust state. */
 export function useSecureAppUrl(slug: Project['slug']): string | null {
   const session = useInstanceSession().data
   const edgeUrl = session?.instance.edge_https_url ?? null
@@ -48,7 +48,7 @@ export function useSecureAppUrl(slug: Project['slug']): string | null {
   return edgeUrl !== null && isTrusted && safeWebUrl(edgeUrl)?.startsWith('https:') ? appUrl(slug, edgeUrl) : null
 }
 
-/** An address as people say it: without the scheme. */
+/** Display form of a URL: without the scheme. */
 export function displayUrl(url: string): string {
   return url.replace(/^https?:\/\//, '').replace(/\/$/, '')
 }

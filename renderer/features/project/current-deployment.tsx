@@ -14,7 +14,7 @@ import { phaseSegments } from '../deployments/deployment-progress.ts'
 import { usePromotionTargets } from '../promotion/use-promotion-targets.ts'
 import { useAppUrl } from './app-url.ts'
 
-/** What serves now: which commit, by whom, since when, and what it took to get there. */
+/** The current deployment: commit, author, time and phase durations. */
 export function CurrentDeployment({
   slug,
   project,

@@ -11,7 +11,7 @@ import { ProblemView } from '../../components/feedback.tsx'
 import { TextField } from '../../components/field.tsx'
 import { useFolderPicker } from './folder-picker.ts'
 
-/** A project without a repository is deployed from a folder, or once more from what it was last built from. */
+/** Deploys a project without a repository, from a folder or from its last source. */
 export function DeployFolderDialog({
   project,
   onOpenChange,

@@ -1,7 +1,7 @@
 import type { Bridge } from '../../../preload/bridge.ts'
 import { useCapabilities } from '../../api/capabilities.ts'
 
-/** Opens the desktop's own folder dialog; null where there is none, or where the instance is not this machine. */
+/** Opens the folder dialog of the desktop app; null in a browser, or if the instance is not this machine. */
 export function useFolderPicker(): Bridge['chooseFolder'] | null {
   const { is_local } = useCapabilities()
   return is_local && window.homeport ? window.homeport.chooseFolder : null

@@ -8,7 +8,7 @@ import { StatusIcon, deploymentBadge } from '../../components/status.tsx'
 import { deploymentTitle } from '../deployments/deployment-line.tsx'
 import { isTerminal, deploymentDuration_ms } from '../deployments/deployment-progress.ts'
 
-/** The newest deployment, when it is not what serves: under way, or failed and why. */
+/** The latest deployment if it is not the current one: running, or failed with its error. */
 export function LatestDeployment({ slug, deployment, hasServing }: { slug: string; deployment: Deployment; hasServing: boolean }) {
   const isRunning = !isTerminal(deployment.status)
   const now = useNow(isRunning ? 1_000 : null)

@@ -4,7 +4,7 @@ import { PreviewRows } from '../previews/preview-rows.tsx'
 
 const maxPreviews = 3
 
-/** The branches that changed last; nothing where there are none. */
+/** The most recently changed previews; renders nothing without any. */
 export function OpenPreviews({ slug }: { slug: string }) {
   const { data: previews } = usePreviews(slug)
   if (!previews || previews.length === 0) return null

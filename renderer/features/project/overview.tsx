@@ -48,7 +48,7 @@ export function Overview({ slug }: { slug: string }) {
       </div>
     )
   }
-  // What is on top decides where the rest lies: it is drawn when all of it is known, so that nothing moves under the pointer.
+  // All data loads before the page renders, because the content at the top decides the position of the rest.
   if (!project || isLoading) return <OverviewSkeleton />
   const showsLatest = latest && latest.id !== serving?.id && (!isTerminal(latest.status) || latest.status === 'failed')
   return (
@@ -86,7 +86,7 @@ function OverviewSkeleton() {
   )
 }
 
-/** A state that is no deployment's: what it means, and the way out of it. */
+/** A project status that no deployment explains, and how to resolve it. */
 function StateNotice({ project }: { project: Project }) {
   if (project.status !== 'inactive' && project.status !== 'crashed') return null
   const badge = projectBadge(project)

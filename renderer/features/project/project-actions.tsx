@@ -23,11 +23,11 @@ import { useRestart } from './use-restart.ts'
 
 const PromoteDialog = lazyWithRetry(() => import('../promotion/promote-dialog.tsx'))
 
-/** Deploy, Open, Stop, Roll back, Delete: all that is done to a whole project. */
+/** Actions of a whole project: deploy, open, stop, roll back, delete. */
 export function ProjectActions({ project }: { project: Project }) {
   const [openedDialog, setDialog] = useState<'folder' | 'upload' | 'rollback' | 'stop' | 'delete' | null>(null)
   const [params, setParams] = useSearchParams()
-  // The palette, or a link, leads here with the wish already put.
+  // The palette and links open the dialog with this parameter.
   const requestedAction = params.get('do')
   const dialog = openedDialog ?? (requestedAction === 'upload' || requestedAction === 'stop' ? requestedAction : null)
   const promotionKind = requestedAction === 'promote' || requestedAction === 'pull' ? requestedAction : null

@@ -17,12 +17,12 @@ import { ProjectActions } from './project-actions.tsx'
 import { ProjectStatusBadges } from './project-status-badges.tsx'
 import './project-layout.css'
 
-/** Head and tabs of one project, over whichever of its pages is open. */
+/** Header and tabs of a project. */
 export function ProjectLayout({ slug }: { slug: string }) {
   const { data: project, error, refetch } = useProject(slug)
   const address = useAppUrl(slug)
   const secureUrl = useSecureAppUrl(slug)
-  // Asked for here, so that the tabs all know what serves and what is being built.
+  // Queried here, so that all tabs know the current and the latest deployment.
   const { data: latest } = useLatestDeployment(slug, project !== undefined)
   const { data: serving } = useServingDeployment(slug, project !== undefined)
   const [location, navigate] = useLocation()
@@ -34,7 +34,7 @@ export function ProjectLayout({ slug }: { slug: string }) {
   })
   const { upload, take: uploadDropped, dismiss } = useProjectUpload(slug)
   const tabs = useRef<HTMLElement>(null)
-  // On a phone there are more tabs than room: the open one is brought into sight, the page stays where it is.
+  // On a phone the tabs scroll horizontally: the active one scrolls into view without moving the page.
   useEffect(() => {
     const open = tabs.current?.querySelector<HTMLElement>('[aria-current]')
     if (tabs.current && open) tabs.current.scrollLeft = open.offsetLeft - (tabs.current.clientWidth - open.offsetWidth) / 2
@@ -71,7 +71,7 @@ export function ProjectLayout({ slug }: { slug: string }) {
               </h1>
               {project && <ProjectStatusBadges project={project} serving={serving} latest={latest} />}
             </div>
-            {/* On a phone they have a line of their own, which is there from the start. */}
+            {/* On a phone the badges have their own line, which is reserved from the start. */}
             {project ? <ProjectActions project={project} /> : <Skeleton width={216} height="var(--button)" />}
           </div>
           <div className="row project-where">
@@ -124,7 +124,7 @@ export function ProjectLayout({ slug }: { slug: string }) {
   )
 }
 
-/** Other pages take other files. */
+/** Other pages accept other files. */
 function acceptsArchives(location: string, projectPath: string): boolean {
   return location === projectPath || location.startsWith(`${projectPath}/deployments`) || location === `${projectPath}/previews`
 }

@@ -8,12 +8,12 @@ import './project-status-badges.css'
 
 interface Props {
   project: Project
-  /** The version that answers at the address. */
+  /** Badge of the live version. */
   serving: Deployment | null | undefined
   latest: Deployment | null | undefined
 }
 
-/** Whether a version serves and, beside it, whether another one is being built. */
+/** Whether a version is live, and whether another one is being built. */
 export function ProjectStatusBadges({ project, serving, latest }: Props) {
   const isServing = Boolean(serving)
   if (project.status !== 'building') return <StatusBadge badge={projectBadge(project, isServing)} />
@@ -22,7 +22,7 @@ export function ProjectStatusBadges({ project, serving, latest }: Props) {
     <span className="project-badges">
       {isServing && <StatusBadge badge={projectBadge(project, isServing)} />}
       <StatusBadge badge={running ? deploymentBadge(running.status) : projectBadge(project)}>
-        {/* Its place is kept until the deployment is known. */}
+        {/* Reserves the space until the deployment is known. */}
         {running ? <Elapsed deployment={running} /> : latest === undefined && <span className="badge-time badge-time-unknown">0 s</span>}
       </StatusBadge>
     </span>

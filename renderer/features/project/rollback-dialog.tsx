@@ -8,7 +8,7 @@ import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { DeploymentLine } from '../deployments/deployment-line.tsx'
 
-/** The earlier deployments that can serve again, newest first. */
+/** Earlier deployments that can be rolled back to, newest first. */
 export function RollbackDialog({ slug, onOpenChange }: { slug: string; onOpenChange: (open: boolean) => void }) {
   const { data, error, isPending, hasNextPage, fetchNextPage, isFetchingNextPage } = useDeployments(slug, { status: 'ready', target: 'production' })
   const [, navigate] = useLocation()

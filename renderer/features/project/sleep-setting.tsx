@@ -7,16 +7,16 @@ import { formatSeconds } from '../../lib/format.ts'
 import { RelativeTime } from '../../components/time.tsx'
 import { Fact } from './fact.tsx'
 
-/** What becomes of the app while nobody asks for it, and the switch that keeps it awake. */
+/** Sleep state of the app and the switch that keeps it always warm. */
 export function SleepSetting({ project }: { project: Project }) {
   const instance = useInstanceSession().data
   const { data: settings } = useSettings(instance?.user.is_instance_owner ?? false)
   const change = useApiMutation('updateProject', { hidesErrorToast: true })
-  // How long is a setting, which its owner alone may read.
+  // The delay is an instance setting that only the owner can read.
   const sleepDelay = settings ? formatSeconds(settings.sleep_after_s) : 'a while'
   const isAlwaysWarm = change.isPending ? (change.variables.body.always_warm ?? project.always_warm) : project.always_warm
   const frozenFor_s = settings?.frozen_for_s ?? 0
-  // Files need no process: nothing of it runs that could sleep.
+  // A static site has no process that could sleep.
   if (project.status === 'live' && project.port === null && !project.is_cold)
     return <Fact name="When idle">Never sleeps: a static site without a process</Fact>
   const isRefused = change.error?.code === 'paid_plan_required'

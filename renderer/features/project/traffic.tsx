@@ -4,7 +4,7 @@ import { formatCompact } from '../../lib/chart-scale.ts'
 import { Skeleton } from '../../components/feedback.tsx'
 import { formatLatency, formatPercent } from '../../lib/format.ts'
 
-/** A day of the project in four numbers, and the way to the rest. */
+/** Metrics of the last 24 hours, with a link to the metrics page. */
 export function Traffic({ slug }: { slug: string }) {
   const { data, error } = useMetrics(slug, '24h')
   if (error) return null

@@ -3,7 +3,7 @@ import type { Deployment } from '../../../server/contract/deployments.ts'
 import type { FaviconStatus } from '../layout/use-title.ts'
 import { isTerminal } from '../deployments/deployment-progress.ts'
 
-/** What the tab tells: that the deployment is under way, and how it ended until somebody has looked. */
+/** Favicon status of a deployment: running, and its result until the user has seen it. */
 export function useFaviconStatus(deployment: Deployment | null | undefined): FaviconStatus {
   const [ended, setEnded] = useState<FaviconStatus>('idle')
   const watched = useRef<string | null>(null)

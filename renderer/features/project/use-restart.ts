@@ -2,7 +2,7 @@ import { useLocation } from 'wouter'
 import type { Deployment } from '../../../server/contract/deployments.ts'
 import { useApiMutation } from '../../api/use-api-mutation.ts'
 
-/** Starts the version that serves anew: as a rollback to itself, from the same build, with the traffic switched once it is healthy. */
+/** Restarts the current version with a rollback to itself: the same build starts again, and traffic switches once it is healthy. */
 export function useRestart(slug: string) {
   const [, navigate] = useLocation()
   const { mutate, isPending } = useApiMutation('rollbackDeployment', {

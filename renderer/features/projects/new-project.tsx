@@ -13,7 +13,7 @@ import { SourceForm } from './source-form.tsx'
 
 export default function NewProject() {
   const setOpen = useUi((state) => state.setNewProjectOpen)
-  // What was dropped on the list behind it is what it begins with.
+  // Starts with the files that were dropped on the project list.
   const [dropped, setDropped] = useState<DroppedSource | null>(() => useDroppedSource.getState().source)
   const [isPulling, setPulling] = useState(false)
   const canPull = useConnection(({ connections, current }) => current.id === localInstanceId && connections.length > 1)

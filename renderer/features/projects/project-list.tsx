@@ -17,7 +17,7 @@ import { Sparkline } from './sparkline.tsx'
 
 export const projectRowHeight = 68
 
-/** Ten thousand projects, of which only those in view exist on the page. */
+/** A virtualized list of up to ten thousand projects. */
 export function ProjectList({ projects, words, onEndReached }: { projects: Project[]; words: string; onEndReached: () => void }) {
   const list = useRef<HTMLUListElement>(null)
   const { data: sparklines } = useSparklines(useCapabilities().has_instance_api)
@@ -31,7 +31,7 @@ export function ProjectList({ projects, words, onEndReached }: { projects: Proje
   })
   const items = virtualizer.getVirtualItems()
   const last = items.at(-1)?.index ?? 0
-  // Rows that fly by, and those of a search that is being typed, show what is at hand; the rest of them comes after that is painted.
+  // While scrolling fast or typing a search, rows show cached data; details load after the paint.
   const settledWords = useDeferredValue(words)
   const isScrollSettled = useDeferredValue(!virtualizer.isScrolling)
   const settled = isScrollSettled && !virtualizer.isScrolling && settledWords === words
@@ -63,13 +63,13 @@ export function ProjectList({ projects, words, onEndReached }: { projects: Proje
 interface RowProps {
   project: Project
   address: string | null
-  /** Of 24 hours, by hour. */
+  /** Requests of the last 24 hours, by hour. */
   requests: number[] | undefined
   settled: boolean
 }
 
 const ProjectRow = memo(function ProjectRow({ project, address, requests, settled }: RowProps) {
-  // Rows that only fly by ask for nothing, and have nothing costly to lay out; one that has come to rest keeps what it has.
+  // Rows that scroll past load nothing and skip expensive layout; a row that was shown in full stays so.
   const [hasSettled, setHasSettled] = useState(settled)
   if (settled && !hasSettled) setHasSettled(true)
   return (
@@ -107,7 +107,7 @@ function ProjectRowBadges({ project, settled }: Omit<RowProps, 'address' | 'requ
 
 function ProjectRowDetails({ project, requests, settled }: Omit<RowProps, 'address'>) {
   const { latest, serving } = useDeploymentSummary(project.slug, settled)
-  // The row is about the version that serves, whatever came after it.
+  // The row shows the current deployment, even if a later one exists.
   const shown = serving ?? latest
   return (
     <>

@@ -23,10 +23,10 @@ type SourceKind = 'folder' | 'git' | 'archive' | 'sample'
 
 const SamplePicker = lazyWithRetry(() => import('../samples/sample-picker.tsx'))
 
-// Problems that a field shows better than a plate under the form.
+// Error codes that a field shows instead of the form.
 const slugProblems = ['slug_taken', 'slug_reserved']
 
-/** From nothing to a deployment under way: where the source is, what it shall be called, go. */
+/** Creates a project from a source and deploys it. */
 export function SourceForm({
   dropped,
   initialKind,
@@ -70,7 +70,7 @@ export function SourceForm({
     if (picked.kind === 'folder') setSource(picked.path)
     else setArchive(picked)
   }
-  // What is dropped on the page around the form lands in it.
+  // Files dropped on the page around the form are used as the source.
   useEffect(() => {
     if (dropped) acceptSource(dropped)
   }, [dropped])
@@ -211,7 +211,7 @@ function isFormProblem(problem: ApiProblem): boolean {
   return problem.issues.length === 0 && !slugProblems.includes(problem.code)
 }
 
-/** `git@host:me/app.git`, as hosts print it, is ssh in the words of a URL. */
+/** `git@host:me/app.git`, the notation of Git hosts, is an ssh URL. */
 function repositoryUrl(text: string): string {
   const scp = /^([\w.-]+@[\w.-]+):(?!\/\/)(.+)$/.exec(text.trim())
   if (scp) return `ssh://${scp[1]}/${scp[2]}`

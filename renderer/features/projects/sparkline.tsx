@@ -1,7 +1,7 @@
 const height = 26
 const width = 96
 
-/** Requests of a day as 24 strokes, the newest at the right; the sum for those who ask. */
+/** Requests of the last 24 hours as 24 bars, newest on the right; the tooltip shows the total. */
 export function Sparkline({ requests }: { requests: number[] | undefined }) {
   if (!requests) return <span className="sparkline" />
   const highest = Math.max(1, ...requests)

@@ -3,10 +3,10 @@ import { limits } from '../../../server/contract/limits.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import type { ApiRequest } from '../../api/api-client.ts'
 
-/** `only_here`: at the source alone, `only_there`: at the target alone. */
+/** `only_here`: only at the source, `only_there`: only at the target. */
 export type Difference = 'same' | 'differs' | 'only_here' | 'only_there'
 
-/** The settings that go along: what the source is built and run with. Where the source comes from stays each project's own. */
+/** The settings that a promotion copies: build and runtime settings. The repository stays that of each project. */
 const settingNames = [
   'name',
   'root_directory',
@@ -22,7 +22,7 @@ type Setting = Project[SettingName]
 export type PromotedSettings = Pick<Project, SettingName>
 type Changes = NonNullable<ApiRequest<'updateProject'>['body']>
 
-/** What a new project begins with. */
+/** Defaults of a new project. */
 const defaults: Omit<PromotedSettings, 'name'> = {
   root_directory: '.',
   node_version: 'auto',
@@ -37,12 +37,12 @@ export interface SettingComparison {
   setting: SettingName
   source: Setting
   target: Setting
-  /** There is no project there yet: `target` is what it would begin with. */
+  /** The target project does not exist yet; `target` holds the defaults. */
   is_default: boolean
   difference: 'same' | 'differs'
 }
 
-/** Every setting that goes along, of the source and of the target. `target` null: a project that is yet to be made, under the same name. */
+/** All copied settings of source and target. `target` null: a project to be created, with the same name. */
 export function compareSettings(source: PromotedSettings, target: PromotedSettings | null): SettingComparison[] {
   const other = target ?? { ...defaults, name: source.name }
   return settingNames.map((setting) => ({
@@ -54,7 +54,7 @@ export function compareSettings(source: PromotedSettings, target: PromotedSettin
   }))
 }
 
-/** The change that makes there what is here, of the rows that were chosen. */
+/** The update of the target for the selected rows. */
 export function selectedChanges(rows: readonly SettingComparison[], chosen: ReadonlySet<SettingName>): Changes {
   return Object.fromEntries(
     rows.filter(({ setting, difference }) => difference === 'differs' && chosen.has(setting)).map(({ setting, source }) => [setting, source]),
@@ -70,7 +70,7 @@ export interface VariableComparison {
   difference: Difference
 }
 
-/** Every key that either side has, with the environments that it is for. Values are not looked at, and are not told apart. */
+/** All variable keys of both projects with their environments. Values are not read or compared. */
 export function compareVariables(source: readonly VariableScope[], target: readonly VariableScope[]): VariableComparison[] {
   const [ours, theirs] = [groupByKey(source), groupByKey(target)]
   return [...new Set([...ours.keys(), ...theirs.keys()])].toSorted(compareNames).map((key) => {

@@ -8,30 +8,30 @@ import { toProblem } from '../../lib/api-problem.ts'
 import { sessionQuery } from '../../api/queries.ts'
 import type { VariableScope } from './compare.ts'
 
-/** What is known of a project and its instance before anything goes from it, or to it. No value of a variable is in it. */
+/** A project and its instance, loaded before a promotion. It contains no variable values. */
 export interface PromotionSide {
-  /** Null: there is no project of this slug. */
+  /** Null: no project has this slug. */
   project: Project | null
   variables: VariableScope[]
   has_database: boolean
   domains: string[]
-  /** Null on an instance that does not tell. */
+  /** Null on an instance that does not report it. */
   runtime: 'docker' | 'process' | null
-  /** Whether it is an instance of Homeport, which has more than the operations of /v1. */
+  /** Whether the instance is a Homeport, which has more operations than /v1. */
   is_instance: boolean
 }
 
 export interface SourceProject extends PromotionSide {
   project: Project
-  /** Null: nothing that could be built elsewhere. */
+  /** Null: no deployment can be built elsewhere. */
   deployment: Deployment | null
 }
 
 export interface TargetProject extends PromotionSide {
   plan: PlanName
-  /** The plan holds no further project. */
+  /** The project limit of the plan is reached. */
   is_full: boolean
-  /** Pushes to its branch deploy it. */
+  /** Pushes to its branch are deployed. */
   follows_pushes: boolean
 }
 
@@ -85,7 +85,7 @@ async function findDeployment(client: ApiClient, slug: string, id: string | null
   return deployments.find(({ is_current }) => is_current) ?? deployments[0] ?? null
 }
 
-/** What is not there is an answer too. */
+/** A missing resource counts as an answer. */
 function nullOnCode(code: string): (error: unknown) => null {
   return (error) => {
     if (toProblem(error).code === code) return null

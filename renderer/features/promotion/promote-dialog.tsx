@@ -28,14 +28,14 @@ import './promotion.css'
 interface Props {
   slug: string
   name: string
-  /** `pull`: to this machine, from the one in front. */
+  /** `pull`: from the current instance to this machine. */
   kind: 'promote' | 'pull'
-  /** Null: what serves production now. */
+  /** Null: the current production deployment. */
   deploymentId: string | null
   onOpenChange: (open: boolean) => void
 }
 
-/** What would be different there stands there before anything goes there. */
+/** Shows the differences between source and target before a promotion. */
 export default function PromoteDialog({ slug, name, kind, deploymentId, onOpenChange }: Props) {
   const { connections, current: from } = useConnection()
   const targets = connections.filter(({ id }) => id !== from.id && (id === localInstanceId) === (kind === 'pull'))
@@ -175,7 +175,7 @@ function SourceSummary({ sourceProject, kind }: { sourceProject: SourceProject; 
   )
 }
 
-/** `fromName`: what the target is told of where it comes from; null for a hosted account, which does not take that. */
+/** `fromName`: the source instance, as reported to the target; null for a hosted account, which does not accept it. */
 function toPromotionSource({ is_instance, deployment, project }: SourceProject, fromName: string | null): PromotionRequest['source'] | null {
   if (is_instance && deployment)
     return { kind: 'archive', deployment_id: deployment.id, ...(fromName !== null && { commit: commitQuery(deployment, fromName) }) }
@@ -183,7 +183,7 @@ function toPromotionSource({ is_instance, deployment, project }: SourceProject, 
   return project.repo_url === null ? null : { kind: 'git', repo_url: project.repo_url, repo_branch: project.repo_branch }
 }
 
-/** A folder or an archive has no commit: then it says where it comes from. */
+/** A folder or an archive has no commit, so the message names the source instance. */
 function commitQuery({ commit_sha, commit_message, commit_author }: Deployment, fromName: string): ApiRequest<'uploadCommit'>['query'] {
   return {
     ...(commit_sha !== null && { commit_sha }),
@@ -198,7 +198,7 @@ function targetHint(found: Project | null | undefined): string {
   return `${found.slug} exists (“${found.name}”, ${projectBadge(found).label.toLowerCase()}). It gets a new deployment.`
 }
 
-/** Why nothing can go, in one sentence. */
+/** Why the promotion is not possible. */
 function blockingReason(sourceProject: SourceProject, targetProject: TargetProject, fromName: string): string | null {
   const source = toPromotionSource(sourceProject, null)
   if (!source)

@@ -15,7 +15,7 @@ export const settingLabels: Record<SettingName, string> = {
   caching_enabled: 'Edge cache',
 }
 
-/** A setting as its page would say it. */
+/** A setting's value, as its page shows it. */
 export function formatSetting({ setting }: SettingComparison, value: SettingComparison['source']): string {
   if (typeof value === 'boolean') return value ? 'on' : 'off'
   if (setting === 'memory_limit_mb') return `${value} MB`
@@ -25,11 +25,11 @@ export function formatSetting({ setting }: SettingComparison, value: SettingComp
 
 export function formatEnvironments(has: EnvVar['environment'][]): string {
   if (has.length === 0) return 'not set'
-  // A variable of both is one thing, one of each is another.
+  // A variable for both environments differs from one variable for each.
   return has.map(environmentLabel).join('; ')
 }
 
-/** What does not go along, or will not be as it is here; each one sentence. */
+/** Warnings about what a promotion does not copy or changes. */
 export function promotionWarnings(source: SourceProject, target: TargetProject, names: { from: string; to: string }): string[] {
   const { project } = target
   const plan = plans[target.plan]

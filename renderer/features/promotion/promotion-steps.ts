@@ -8,44 +8,44 @@ import { ApiProblem, toProblem } from '../../lib/api-problem.ts'
 import type { PromotionStepName } from '../../stores/promotions.ts'
 import type { PromotedSettings } from './compare.ts'
 
-/** What somebody chose to bring from one project to another. */
+/** What the user chose to promote. */
 export interface PromotionRequest {
   from: { client: ApiClient; slug: string }
   to: { client: ApiClient; slug: string }
-  /** `archive`: what this deployment was built from; `git`: the head of the repository, for an instance that gives no sources away. */
+  /** `archive`: the source of this deployment; `git`: the head of the repository, for an instance that does not provide sources. */
   source:
     | { kind: 'archive'; deployment_id: string; commit?: ApiRequest<'uploadCommit'>['query'] }
     | { kind: 'git'; repo_url: string; repo_branch: string }
-  /** Of a project that is yet to be made; null for one that is there. */
+  /** For a project to be created; null for an existing one. */
   new_name: string | null
   settings: NonNullable<ApiRequest<'updateProject'>['body']>
-  /** What those settings are there now. */
+  /** Previous values of those settings at the target. */
   before: Partial<PromotedSettings>
-  /** Keys of variables whose values go along. */
+  /** Keys of variables whose values are copied. */
   variables: ReadonlySet<string>
 }
 
-/** What was done so far: a retry goes on from it, a cancel takes it back. */
+/** Completed work: a retry continues from it, a cancelation undoes it. */
 export interface PromotionProgress {
   archive?: Blob
-  /** Under this key a project was asked for; asked again with it, none is made a second time. */
+  /** Idempotency key of the project creation. */
   making?: string
   is_made?: boolean
-  /** Said before it is tried, like all that follows: an answer that is never heard leaves nothing unknown. */
+  /** Recorded before each attempt, so that a lost response leaves no unknown state. */
   is_changed?: boolean
-  /** Ids of variables and deployments that were there before. */
+  /** Ids of variables and deployments that existed before. */
   known_variables?: string[]
   known?: string[]
-  /** What served there before; null when nothing did. */
+  /** The previous current deployment; null without one. */
   serving?: string | null
   is_sent?: boolean
 }
 
 export interface PromotionStepContext {
   signal: AbortSignal
-  /** Bytes so far, of how many; null when nobody knows. */
+  /** Bytes sent, and the total; null if unknown. */
   onProgress(bytes: number, total: number | null): void
-  /** Keeps what `done` says, in case that the page is closed before the next answer. */
+  /** Persists `done`, in case the page is closed before the next response. */
   persist(): void
 }
 
@@ -56,8 +56,8 @@ type PromotionStepHandler = (
 ) => Promise<{ note: string; deployment?: Deployment; project?: Project }>
 
 /**
- * In this order: what may fail most often comes before anything is done there, and the variables before the build that is to see them.
- * Each may be done again after it failed, or after the page was closed in the middle of it: what is there already is found.
+ * In this order: the step that fails most often comes before any change at the target, and variables come before the build that uses them. Each
+ * step can be repeated after a failure or after the page was closed, because it detects existing results.
  */
 export function promotionStepNames(request: PromotionRequest): PromotionStepName[] {
   const variables = request.variables.size > 0 ? (['variables'] as const) : []
@@ -115,7 +115,7 @@ export const promotionSteps: Record<PromotionStepName, PromotionStepHandler> = {
       const body = { vars: vars.slice(at, at + limits.env_vars.max) }
       const answer = await to.client.call('createEnvVars', { params: { slug: to.slug }, body })
       added += answer.created.length
-      // It would build the source that is there now; the one that comes has the variables too.
+      // Would build the existing source at the target; the coming deployment uses the variables too.
       if (answer.deployment_id !== null) await cancelDeployment(to, answer.deployment_id)
     }
     if (isRetry)
@@ -151,11 +151,11 @@ export const promotionSteps: Record<PromotionStepName, PromotionStepHandler> = {
   },
 }
 
-/** Takes back what was done there, so that nothing is left half-made. Throws when that fails. */
+/** Undoes the changes at the target. Throws if that fails. */
 export async function undoPromotion(request: PromotionRequest, done: PromotionProgress): Promise<void> {
   const { to, before, new_name, variables } = request
   const params = { slug: to.slug }
-  // Whether it was made was never heard: asked again with its key, that is known.
+  // If the response to the creation was lost, repeating it with its key returns the result.
   if (new_name !== null && done.making !== undefined && !done.is_made) {
     await createTargetProject(request, new_name, done).catch((error: unknown) => {
       if (done.making !== undefined) throw error
@@ -174,16 +174,16 @@ export async function undoPromotion(request: PromotionRequest, done: PromotionPr
       if (toProblem(error).code !== 'env_var_not_found') throw error
     })
   if (done.is_changed) await to.client.call('updateProject', { params, body: before })
-  // Each of those variables may have begun a deployment, and so may the upload have done at the very last moment.
+  // Each variable change may have started a deployment, and so may the upload.
   for (const { id } of await findStartedDeployments(to, done)) await cancelDeployment(to, id)
-  // One of them may have become ready before it could be canceled: it serves with those variables, or with what was uploaded.
+  // A deployment may have become ready before it was canceled, so the target would serve the new variables or the uploaded source.
   const now = done.known && (await findServingDeployment(to))
   if (!now || done.known?.includes(now.id)) return
   if (done.serving) await to.client.call('rollbackDeployment', { params: { ...params, id: done.serving } })
   else await to.client.call('stopProject', { params })
 }
 
-/** Throws what was refused for good, and then nothing was made. */
+/** Throws errors that are permanent; nothing was created then. */
 async function createTargetProject({ to, source }: PromotionRequest, name: string, done: PromotionProgress): Promise<Project> {
   const repository = source.kind === 'git' ? { repo_url: source.repo_url, repo_branch: source.repo_branch } : {}
   const body = { name, slug: to.slug, ...repository }
@@ -192,24 +192,24 @@ async function createTargetProject({ to, source }: PromotionRequest, name: strin
     done.is_made = true
     return project
   } catch (error) {
-    // The same key would be refused again, whatever has changed meanwhile.
+    // The key is bound to the rejected request, so a changed request needs a new key.
     const { status } = toProblem(error)
     if (status >= 400 && status < 500) delete done.making
     throw error
   }
 }
 
-/** The variables there that were not there before. */
+/** The variables at the target that did not exist before. */
 function findAddedVariables(variables: PromotionRequest['variables'], { known_variables = [] }: PromotionProgress, found: EnvVar[]): EnvVar[] {
   return found.filter(({ id, key }) => variables.has(key) && !known_variables.includes(id))
 }
 
-/** What began there meanwhile, and has not ended. */
+/** The deployments that started meanwhile and are not finished. */
 async function findStartedDeployments(to: PromotionRequest['to'], { known }: PromotionProgress, signal?: AbortSignal): Promise<Deployment[]> {
   return known ? (await listRecentDeployments(to, signal)).filter(({ id, finished_at }) => !known.includes(id) && finished_at === null) : []
 }
 
-/** The deployment that was asked for before, when its answer was never heard. */
+/** The deployment of an earlier request whose response was lost. */
 async function findSubmittedDeployment(
   { to, source }: PromotionRequest,
   { is_sent, known }: PromotionProgress,
@@ -221,7 +221,7 @@ async function findSubmittedDeployment(
   return found && found.status !== 'failed' && found.status !== 'canceled' ? found : undefined
 }
 
-/** Without `randomUUID`, which a page over plain HTTP lacks. */
+/** A substitute for `randomUUID`, which is unavailable over plain HTTP. */
 const createIdempotencyKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 
 async function listRecentDeployments({ client, slug }: PromotionRequest['to'], signal?: AbortSignal): Promise<Deployment[]> {

@@ -3,7 +3,7 @@ import { readPreference, writePreference } from '../../stores/ui.ts'
 import type { PromotionStepName } from '../../stores/promotions.ts'
 import type { PromotionProgress, PromotionRequest } from './promotion-steps.ts'
 
-/** Of what is on its way, all that another page needs to go on or to take it back. No value of a variable, and no source, is in it. */
+/** The state that another page needs to resume or undo a promotion. It contains no variable values and no sources. */
 export interface StoredPromotion {
   key: string
   from: { id: string; slug: string }
@@ -38,8 +38,8 @@ function writeStoredPromotions(all: StoredPromotion[]): void {
 }
 
 /**
- * Holds it for this page, until the function that comes is called or the page is closed. `ifAvailable`: undefined when another page has it;
- * otherwise it waits for that. Over plain HTTP from elsewhere there are no locks, and each page is on its own.
+ * Locks a promotion for this page, until the returned function is called or the page is closed. `ifAvailable`: returns undefined if another page
+ * holds the lock; otherwise it waits. Over plain HTTP there are no locks, and pages are not coordinated.
  */
 export function acquirePromotionLock(key: string, { ifAvailable }: { ifAvailable: boolean }): Promise<(() => void) | undefined> {
   const locks: LockManager | undefined = navigator.locks

@@ -10,7 +10,7 @@ import { StatusIcon, type StatusBadgeData, stepBadge } from '../../components/st
 import { formatTransfer } from '../../api/transfer-progress.ts'
 import './promotion.css'
 
-/** All that is on its way from one instance to another, over every page. */
+/** Promotions in progress, shown on every page. */
 export default function Promotions() {
   const promotions = usePromotions((state) => state.promotions)
   return (

@@ -6,7 +6,7 @@ import { Button } from '../../components/button.tsx'
 import { TargetProjectField, TargetInstanceField } from './target-fields.tsx'
 import './promotion.css'
 
-/** Which project of which instance is to be had here; what differs stands in its own dialog, before that one. */
+/** Chooses the project to pull from a remote instance; the promotion dialog with the differences follows. */
 export function PullFromInstance({ onBack, onDone }: { onBack: () => void; onDone: () => void }) {
   const connections = useConnection((state) => state.connections).filter(({ id }) => id !== localInstanceId)
   const [chosenId, setChosenId] = useState<string | null>(null)

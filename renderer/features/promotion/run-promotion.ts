@@ -9,7 +9,7 @@ import { useUi } from '../../stores/ui.ts'
 import { removeStoredPromotion, acquirePromotionLock, storePromotion, type StoredPromotion, readStoredPromotions } from './promotion-storage.ts'
 import { type PromotionProgress, type PromotionRequest, promotionSteps, promotionStepNames, undoPromotion } from './promotion-steps.ts'
 
-/** Goes from step to step, over all that somebody looks at meanwhile; a failure waits for another try, or for being taken back. */
+/** Runs the steps of a promotion, independent of the open page. After a failure it waits for a retry or for the changes to be undone. */
 export function startPromotion(from: InstanceConnection, to: InstanceConnection, request: PromotionRequest): void {
   const key = promotionKey(from.id, request.from.slug)
   if (usePromotions.getState().promotions.some((one) => one.key === key && one.state !== 'done')) return
@@ -22,10 +22,10 @@ export function startPromotion(from: InstanceConnection, to: InstanceConnection,
   })
 }
 
-/** Keys of what this page waits for, or has. */
+/** Keys of locks that this page holds or waits for. */
 const resumingKeys = new Set<string>()
 
-/** What a page that was closed left half-done is shown, to go on with or to take back; what another page has, once that is closed. */
+/** Shows promotions that a closed page left unfinished, to resume or undo them. Those of another open page appear once it is closed. */
 export async function resumePromotions(): Promise<void> {
   for (const { key } of readStoredPromotions()) if (!resumingKeys.has(key)) void resumePromotion(key)
 }
@@ -65,7 +65,7 @@ function createPromotion({
   const { put, remove } = usePromotions.getState()
   const key = promotionKey(from.id, request.from.slug)
   const done: PromotionProgress = stored?.done ?? {}
-  // The source was in the page that is gone.
+  // The source was held by the closed page.
   const wasDone = (name: string) => name !== 'source' && stored?.steps_done.some((one) => one === name)
   let controller = new AbortController()
   let promotion: Promotion = {
@@ -140,7 +140,7 @@ function createPromotion({
     finish()
     update({ state: 'done', deployment_id: id })
     const projectPath = `${instanceBasePath(from.id)}/projects/${request.from.slug}`
-    // Who went elsewhere meanwhile is not carried away from there.
+    // A user who is on another page meanwhile stays there.
     if (location.pathname !== projectPath && !location.pathname.startsWith(`${projectPath}/`)) return
     remove(key)
     navigate(`${instanceBasePath(to.id)}/projects/${request.to.slug}/deployments/${encodeURIComponent(id)}`)
@@ -165,7 +165,7 @@ function createPromotion({
   return promotion
 }
 
-/** The browser asks whether to leave the page: what is under way would wait half-done. */
+/** The browser warns before leaving the page, because the promotion would stop halfway. */
 function preventUnload(event: BeforeUnloadEvent): void {
   event.preventDefault()
 }

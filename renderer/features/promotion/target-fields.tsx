@@ -3,7 +3,7 @@ import { useId } from 'react'
 import type { InstanceConnection } from '../../stores/connection.ts'
 import { TextField } from '../../components/field.tsx'
 
-/** An instance, by name and colour. */
+/** Selects an instance by name and color. */
 export function TargetInstanceField({
   legend,
   targets,
@@ -32,7 +32,7 @@ export function TargetInstanceField({
   )
 }
 
-/** A project of an instance, by its slug; those that are there are offered. */
+/** Selects a project of an instance by slug, with suggestions. */
 export function TargetProjectField({
   connection,
   label,

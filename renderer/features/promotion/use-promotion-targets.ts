@@ -2,7 +2,7 @@ import { useCapabilities } from '../../api/capabilities.ts'
 import { localInstanceId } from '../../lib/instance-path.ts'
 import { useConnection } from '../../stores/connection.ts'
 
-/** Which ways lead out of the instance in front: to others, and to this machine. `others`: there is one to go to already. */
+/** Directions for a promotion from the current instance: to others, and to this machine. `others`: another instance exists. */
 export function usePromotionTargets(): { promote: boolean; pull: boolean; hasOthers: boolean } {
   const isHome = useConnection(({ current }) => current.id === localInstanceId)
   const others = useConnection(({ connections, current }) => connections.filter(({ id }) => id !== localInstanceId && id !== current.id).length)

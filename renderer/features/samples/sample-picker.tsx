@@ -11,7 +11,7 @@ const icons: Record<string, typeof Anchor> = {
   'leaky-boat': Sailboat,
 }
 
-/** The samples to take one from: what each is, and what it shows. */
+/** Lists the samples with their descriptions. */
 export default function SamplePicker({ value, onChange }: { value: string | null; onChange: (sample: Sample) => void }) {
   const group = useId()
   return (

@@ -2,26 +2,26 @@
 import { createTarGz } from './tar-gz.ts'
 import list from '../../../resources/samples/samples.json'
 
-/** An app that lies with Homeport, to see how it goes. */
+/** A sample app that ships with Homeport. */
 export interface Sample {
   name: string
   title: string
   about: string
-  /** What of Homeport it shows. */
+  /** The features that it shows. */
   shows: string
 }
 
 export const samples: Sample[] = list
 
-// All in one chunk, that is loaded when somebody takes one.
+// One chunk, loaded on demand.
 const contents = import.meta.glob<string>(['../../../resources/samples/*/*'], { query: '?raw', import: 'default', eager: true })
 
-/** A sample as the archive that an upload takes. */
+/** The sample as an archive for an upload. */
 export function createSampleArchive(name: string): Promise<File> {
   return createTarGz(name, sampleFiles(name))
 }
 
-/** Its files, by their path inside of it. */
+/** Its files by path. */
 export function sampleFiles(name: string): { path: string; text: string }[] {
   const folder = `/resources/samples/${name}/`
   return Object.entries(contents)

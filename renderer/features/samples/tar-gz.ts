@@ -1,19 +1,19 @@
 const blockSize = 512
 
-/** A .tar.gz of text files, made in the page: what a sample is sent as. */
+/** Creates a .tar.gz of text files in the browser, to upload a sample. */
 export async function createTarGz(name: string, files: readonly { path: string; text: string }[]): Promise<File> {
   const encoder = new TextEncoder()
   const parts = files.flatMap(({ path, text }) => {
     const content = encoder.encode(text)
     return [createTarHeader(path, content.length), content, new Uint8Array(-content.length & (blockSize - 1))]
   })
-  // Two empty blocks end it.
+  // Two empty blocks mark the end of the archive.
   const tar = new Blob([...parts, new Uint8Array(2 * blockSize)])
   const packed = await new Response(tar.stream().pipeThrough(new CompressionStream('gzip'))).blob()
   return new File([packed], `${name}.tar.gz`, { type: 'application/gzip' })
 }
 
-/** The head of one file, as POSIX has it (ustar): numbers in octal, and a sum over all of it that takes itself for blanks. */
+/** A POSIX (ustar) header: numbers are octal, and the checksum counts its own field as spaces. */
 function createTarHeader(path: string, size: number): Uint8Array<ArrayBuffer> {
   const buffer = new Uint8Array(blockSize)
   const writeText = (at: number, text: string) => buffer.set(new TextEncoder().encode(text), at)

@@ -3,7 +3,7 @@ import { useScreenshotUrl } from '../../api/screenshots.ts'
 import { safeWebUrl } from '../../lib/safe-web-url.ts'
 import { Screenshot } from './screenshot.tsx'
 
-/** How a deployment looks on a desk and on a phone, in a window and a hand's frame. A click opens the address, when it has one. */
+/** Screenshots of a deployment in a desktop and a phone frame. A click opens the URL, if there is one. */
 export function DeviceFrames({ slug, deployment, address }: { slug: string; deployment: Deployment; address: string | null }) {
   const screenshotUrl = useScreenshotUrl()
   const desktop = screenshotUrl(slug, deployment, 'desktop')

@@ -5,11 +5,11 @@ import './screenshots.css'
 
 const sizes = { desktop: { width: 1280, height: 800 }, mobile: { width: 390, height: 844 } } as const satisfies Record<ScreenshotVariant, object>
 
-/** A screenshot in a place that has its shape from the start: grey until it is there, and quietly empty when there is none. */
+/** A screenshot with a reserved aspect ratio: a placeholder while loading, empty without one. */
 export function Screenshot({ url, variant, alt }: { url: string | null; variant: ScreenshotVariant; alt: string }) {
   return (
     <span className={`screenshot screenshot-${variant}`}>
-      {/* Another address is another picture, which begins anew. */}
+      {/* Another URL is another image and starts over. */}
       <ScreenshotImage key={url} url={url} variant={variant} alt={alt} />
     </span>
   )

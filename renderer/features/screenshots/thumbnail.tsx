@@ -2,7 +2,7 @@ import { useScreenshotUrl } from '../../api/screenshots.ts'
 import type { WithScreenshots } from '../../api/screenshots.ts'
 import { Screenshot } from './screenshot.tsx'
 
-/** The desktop picture, small. What it shows is named right beside it: it says nothing of its own. */
+/** The desktop screenshot as a thumbnail. It is decorative, because the name is next to it. */
 export function Thumbnail({ slug, deployment }: { slug: string; deployment: WithScreenshots | null | undefined }) {
   return <Screenshot url={useScreenshotUrl()(slug, deployment, 'desktop')} variant="desktop" alt="" />
 }

@@ -4,7 +4,7 @@ import { storeSession } from '../../api/session.ts'
 import { Button } from '../../components/button.tsx'
 import { TextField } from '../../components/field.tsx'
 
-/** Email and password, for who has set one. */
+/** Sign-in with email and password. */
 export function PasswordForm({ onSignedIn }: { onSignedIn: () => void }) {
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')

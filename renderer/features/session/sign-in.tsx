@@ -13,14 +13,14 @@ import './sign-in.css'
 
 const command = 'npx homeport open'
 
-/** Nobody is signed in here. A password does it for who has set one; else a fresh link from the command line. */
+/** The sign-in page: with a password, or with a link from the command line. */
 export function SignIn() {
   useTitle('Sign in')
   const [message, setMessage] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
 
   const enterDashboard = () => {
-    // Perhaps it is somebody else now.
+    // Another user may have signed in.
     useConnection.getState().reset()
     useSession.getState().setSignedOut(false)
   }

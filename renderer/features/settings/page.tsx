@@ -22,9 +22,9 @@ export default function SettingsPage({ slug }: { slug: string }) {
   return project ? <ProjectSettingsForm project={project} /> : <SkeletonRows rows={6} height={72} />
 }
 
-// What the platform finds out by itself is an empty field here, not a word to be typed.
+// An empty field means automatic detection; the value “auto” is never typed.
 const autoDetect = 'auto'
-// These hold from the moment that they are saved.
+// These take effect when they are saved.
 const immediateSettings = ['name', 'caching_enabled', 'always_warm']
 const detectable = ['node_version', 'install_command', 'build_command'] as const
 

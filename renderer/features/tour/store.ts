@@ -3,14 +3,14 @@ import { localInstanceId } from '../../lib/instance-path.ts'
 import { readPreference, writePreference, useUi } from '../../stores/ui.ts'
 
 interface StoredTour {
-  /** By itself: as long as few projects are there. */
+  /** Default: shown while there are few projects. */
   wish: 'by_itself' | 'closed' | 'brought_back'
-  /** Steps that were ticked once. */
+  /** Completed steps. */
   done: string[]
 }
 
 interface TourStore extends StoredTour {
-  /** Somebody asked for the list and has not seen it yet: it comes into sight. */
+  /** The user opened the list and has not seen it yet; it scrolls into view. */
   should_scroll_into_view: boolean
   markSeen(): void
   close(): void
@@ -57,7 +57,7 @@ function parseStoredTour(text: string | null): StoredTour {
   }
 }
 
-// That the palette was opened no platform knows.
+// Opening the palette is known only to this browser.
 useUi.subscribe((now, before) => {
   if (now.palette_open && !before.palette_open && useTour.getState().wish !== 'closed') useTour.getState().complete(['palette'])
 })

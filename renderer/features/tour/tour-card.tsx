@@ -16,7 +16,7 @@ import { type TourStep, buildTourSteps } from './tour-steps.ts'
 import { useTour } from './store.ts'
 import './tour-card.css'
 
-/** A list that ticks itself while one goes on; it asks for nothing and hides nothing. */
+/** An onboarding checklist that completes automatically. */
 export default function TourCard({ slug }: { slug: string }) {
   const done = useTour((state) => state.done)
   const { close, complete } = useTour.getState()
@@ -97,7 +97,7 @@ function useSteps(slug: string, done: readonly string[]): TourStep[] {
   const address = useAppUrl(slug)
   const isOwner = useInstanceSession().data?.user.is_instance_owner ?? false
   const mayOpen = useCapabilities().has_instance_api && isOwner
-  // Nothing tells that somebody was there: it is asked again while one looks, until it is so.
+  // No event reports a visit, so it is polled until it happens.
   const { data: project } = useQuery({
     queryKey: queryKeys.project(slug),
     queryFn: async ({ signal }) => (await client.call('getProject', { params: { slug }, signal })).project,
@@ -106,7 +106,7 @@ function useSteps(slug: string, done: readonly string[]): TourStep[] {
   })
   const { data: ready } = useDeployments(slug, { status: 'ready' })
   const { data: variables } = useEnvVars(slug)
-  // Who has none answers 404, which every console of every visit would show: what the page of it found out will do.
+  // A project without a database returns 404, which appears in the browser console, so only the cached result is used.
   const { data: database } = useQuery<Database | null>({ queryKey: queryKeys.database(slug), queryFn: () => null, enabled: false })
   const { data: previews } = usePreviews(slug)
   const { data: settings } = useSettings(mayOpen)

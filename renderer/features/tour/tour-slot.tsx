@@ -8,10 +8,10 @@ import { useTour } from './store.ts'
 
 const TourCard = lazyWithRetry(() => import('./tour-card.tsx'))
 
-/** Whoever has more projects knows the way. */
+/** More projects than this mean that the user needs no introduction. */
 const maxProjects = 6
 
-/** The first steps show in one place, the list of projects at home, from the first deployment until they are closed. */
+/** Shows the first steps above the local project list, from the first deployment until they are closed. */
 export function TourSlot() {
   const visibility = useTour((state) => state.wish)
   const isHome = useConnection(({ current }) => current.id === localInstanceId)

@@ -1,14 +1,14 @@
-/** What has really happened on an instance, as far as it tells. */
+/** Facts about an instance that complete the steps. */
 export interface TourFacts {
   slug: string
-  /** Of the app; null: not known. */
+  /** Whether the app was visited; null: unknown. */
   address: string | null
   was_visited: boolean
   ready_deployments: number
   variables: number
   has_preview: boolean
   has_database: boolean
-  /** null: nobody here may open it. */
+  /** null: this user cannot open it. */
   is_network_open: boolean | null
 }
 
@@ -18,12 +18,12 @@ export interface TourStep {
   id: TourStepId
   title: string
   description: string
-  /** A page of the dashboard, an address of the web, or the palette. */
+  /** A dashboard page, a web URL, or the palette. */
   to: string
   is_done: boolean
 }
 
-/** The first steps, ticked by what happened; `before` are those that were ticked already: what was done once stays done. */
+/** The first steps with their completion; steps in `before` stay completed. */
 export function buildTourSteps(facts: TourFacts, completed: readonly string[]): TourStep[] {
   const root = `/projects/${facts.slug}`
   const steps: (TourStep | null)[] = [

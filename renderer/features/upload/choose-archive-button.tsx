@@ -3,7 +3,7 @@ import { useRef } from 'react'
 import { Button } from '../../components/button.tsx'
 import { type DroppedSource, acceptedFiles, inspectFiles } from './dropped-source.ts'
 
-/** The way of those who do not drop: the system's own file dialog. */
+/** Opens the file dialog, as an alternative to drag and drop. */
 export function ChooseArchiveButton({ children, onChosen }: { children: string; onChosen: (chosen: DroppedSource) => void }) {
   const input = useRef<HTMLInputElement>(null)
   return (

@@ -4,7 +4,7 @@ import { useCapabilities } from '../../api/capabilities.ts'
 import { type DroppedSource, inspectDrop } from './dropped-source.ts'
 import './upload.css'
 
-/** Takes files that are dropped anywhere on what it holds, and says so while they hover. Parts inside that take files themselves come first. */
+/** Accepts files dropped anywhere on its content, and highlights while they hover. Nested drop zones take precedence. */
 export function DropZone({
   label,
   isEnabled = true,
@@ -21,7 +21,7 @@ export function DropZone({
   const getPathForFile = is_local && window.homeport ? window.homeport.getPathForFile : null
   const onDragOver = (event: DragEvent) => {
     if (!isEnabled || !event.dataTransfer.types.includes('Files')) return
-    // Somebody further in wants it.
+    // A nested drop zone handled the event.
     if (event.defaultPrevented) return setDragOver(false)
     event.preventDefault()
     event.dataTransfer.dropEffect = 'copy'

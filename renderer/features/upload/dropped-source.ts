@@ -1,16 +1,16 @@
 import { limits } from '../../../server/contract/limits.ts'
 
-/** What somebody dropped or chose, looked at before anything is sent. */
+/** A dropped or chosen source, checked before the upload. */
 export type DroppedSource = { kind: 'archive'; file: File; type: ArchiveType } | { kind: 'folder'; path: string } | { kind: 'fault'; text: string }
 
 export type ArchiveType = 'application/zip' | 'application/gzip'
 
-/** For the file dialog. Systems know `.tar.gz` by its last part only. */
+/** For the file dialog. Operating systems know `.tar.gz` only by its last extension. */
 export const acceptedFiles = '.zip,.gz,.tgz,application/zip,application/gzip'
 
 const packHint = 'Pack the project as a .zip or .tar.gz.'
 
-/** One archive, by its first bytes and its size; or in one sentence why it cannot be taken. */
+/** Recognizes an archive by its first bytes and size, or returns why it is rejected. */
 export async function inspectFiles(files: readonly File[]): Promise<DroppedSource> {
   const [file] = files
   if (!file) return rejected('No file was dropped.')
@@ -33,9 +33,9 @@ export async function inspectFiles(files: readonly File[]): Promise<DroppedSourc
   return rejected(`${name} is neither a .zip nor a .tar.gz. ${packHint}`)
 }
 
-/** What was dropped on the page. A folder has a path in the desktop alone, and only there, and on its own machine, it can be deployed. */
+/** Reads a drop event. Only the desktop app knows the path of a dropped folder, and only the local instance can deploy it. */
 export function inspectDrop({ items, files }: DataTransfer, getPathForFile: ((file: File) => string | null) | null): Promise<DroppedSource> {
-  // Both are emptied when the event is over: they are read at once.
+  // Both are cleared after the event, so they are read synchronously.
   const all = [...files]
   const folder = [...items].map((item) => item.webkitGetAsEntry()).find((entry) => entry?.isDirectory)
   if (!folder) return inspectFiles(all)
@@ -51,7 +51,7 @@ export function inspectDrop({ items, files }: DataTransfer, getPathForFile: ((fi
   )
 }
 
-/** A name for a project, from that of its archive: `my-app-main.tar.gz` becomes `my-app-main`. */
+/** Derives a project name from an archive's file name: `my-app-main.tar.gz` becomes `my-app-main`. */
 export function projectNameFromArchive(name: string): string {
   return name.replace(/\.(zip|tgz|tar\.gz|gz)$/i, '').trim()
 }

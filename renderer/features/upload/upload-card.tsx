@@ -11,7 +11,7 @@ import { ChooseArchiveButton } from './choose-archive-button.tsx'
 import type { DroppedSource } from './dropped-source.ts'
 import './upload.css'
 
-/** An archive that goes up: how far it is, and the way out; or why it was not taken, and the next try. */
+/** An upload with progress and cancel button, or its error with a retry. */
 export function UploadCard({
   upload,
   onTake: onSource,
@@ -71,7 +71,7 @@ export function UploadCard({
   )
 }
 
-/** For those who listen: a word now and then, not at every percent. */
+/** Screen reader announcements at each quarter, instead of at every percent. */
 function announcement({ name, sent, total }: Transfer): string {
   if (sent >= total) return `${name} is uploaded and is being checked.`
   const quarter = Math.floor((sent / total) * 4)

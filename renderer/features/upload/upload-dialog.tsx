@@ -8,7 +8,7 @@ import { ChooseArchiveButton } from './choose-archive-button.tsx'
 import { DropZone } from './drop-zone.tsx'
 import './upload.css'
 
-/** Asks for the archive of a project that is there already. */
+/** Uploads an archive to an existing project. */
 export function UploadArchiveDialog({
   name,
   onOpenChange,
@@ -38,7 +38,7 @@ export function UploadArchiveDialog({
   )
 }
 
-/** The place for an archive, empty: what fits in, and the button for the file dialog. */
+/** The empty drop area: accepted files and the button for the file dialog. */
 export function ArchiveDropArea({ error, onChosen }: { error: string | null; onChosen: (chosen: DroppedSource) => void }) {
   return (
     <div className="drop-area">

@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 
-/** A file that misses its place would take the browser away from the page, to the file. */
+/** Prevents the browser from opening a file that misses the drop area. */
 export function usePreventStrayDrops(): void {
   useEffect(() => {
     const onDragOver = (event: globalThis.DragEvent) => {

@@ -4,7 +4,7 @@ import { useConnection } from '../../stores/connection.ts'
 import { uploadArchive, uploadKey, useUploads } from '../../stores/uploads.ts'
 import type { DroppedSource } from './dropped-source.ts'
 
-/** What is on its way to a project, and what takes whatever was dropped or chosen for it. */
+/** The upload of a project, and a handler for dropped or chosen sources. */
 export function useProjectUpload(slug: string) {
   const connection = useConnection((state) => state.current)
   const key = uploadKey(connection, slug)
