@@ -50,9 +50,9 @@ test('a whole file says what each line does before it is saved, and comes back a
   await expect(dialog.getByText('3 will be added, 3 skipped, 5 refused.')).toBeVisible()
   const told = [
     'Line 2API_URLWill be added',
-    'Line 3OLDSkipped: it is there already, with the same value.',
-    'Line 4OTHERSkipped: it is there already with another value',
-    'Line 5PORT_NAMESkipped: it comes again in line 13',
+    'Line 3OLDSkipped: already exists with the same value.',
+    'Line 4OTHERSkipped: already exists with another value',
+    'Line 5PORT_NAMESkipped: line 13 sets the same key',
     'Line 69LIVESRefused: use letters',
     'Line 7homeport_xRefused: names that begin with HOMEPORT_',
     'Line 8LONGRefused: a value has 10,000 characters at most; this one has 10,001.',

@@ -185,7 +185,7 @@ test('a project of another instance is pulled to this machine', async ({ dashboa
   await expectValuesHidden(dashboard)
   await expectAccessible(dashboard, 'pull')
   await dialog(dashboard)
-    .getByRole('button', { name: /Choose all 4/ })
+    .getByRole('button', { name: /Select all 4/ })
     .click()
   await dialog(dashboard).getByRole('button', { name: 'Pull to this machine' }).click()
   await expect(dashboard).toHaveURL(/\/app\/projects\/quay-shop\/deployments\/dpl_/)
@@ -364,7 +364,7 @@ test('a hosted service has the operations of /v1 alone: to it everything goes, f
 
   // It has no git address, and gives no source away.
   await dashboard.goto(`${targetUrl}projects/hosted-cargo?do=pull`)
-  await expect(dialog(dashboard).getByRole('alert')).toContainText('Berth gives away no sources, and this project has no git address')
+  await expect(dialog(dashboard).getByRole('alert')).toContainText('Berth does not provide sources and this project has no Git URL')
   await expect(dialog(dashboard).getByRole('button', { name: 'Pull to this machine' })).toBeDisabled()
 
   const source = createRepository(greetingAppFiles('From its repository'))

@@ -40,7 +40,7 @@ test('what is no archive is said before anything is sent', async ({ dashboard, p
     [[createTestFile('empty.zip', Buffer.from('x').subarray(1))], '“empty.zip” is empty.'],
     [[zip, createTestFile('b.zip', createAppZip(greetingAppFiles('b')))], 'You dropped 2 files.'],
     [[large], '“large.zip” is larger than 250 MiB.'],
-    [[createTestFile('my-folder')], '“my-folder” is a folder, and a browser sends files only.'],
+    [[createTestFile('my-folder')], '“my-folder” is a folder, and browsers can upload only files.'],
   ] as const) {
     await dragFiles(dashboard, list, [...files])
     await expect(alert).toContainText(words)

@@ -51,7 +51,7 @@ test('a broken archive: the entry and the reason stand by the place, and the nex
   await expect(dashboard.getByRole('heading', { name: 'Live', exact: true })).toBeVisible()
   await dragFiles(dashboard, dashboard.getByRole('main'), [createTestFile('evil.zip', createZip([{ name: '../outside.txt', data: 'x' }]))])
   const alert = dashboard.getByRole('main').getByRole('alert')
-  await expect(alert).toContainText('evil.zip was not taken.')
+  await expect(alert).toContainText('evil.zip was rejected.')
   await expect(alert).toContainText('../outside.txt')
   await expect(alert).toContainText('invalid_archive')
   await expectAccessible(dashboard, 'a broken archive')

@@ -46,7 +46,7 @@ export async function purgeCache(story: StoryContext): Promise<void> {
   const purge = dashboard.getByRole('region', { name: 'Purge', exact: true })
   await inputDriver.fill(purge.getByLabel('Tags'), 'front, unknown')
   await inputDriver.press(purge.getByRole('button', { name: 'Purge 2 tags' }))
-  await expect(dashboard.getByText('2 stored answers are out.')).toBeVisible()
+  await expect(dashboard.getByText('Purged 2 stored responses.')).toBeVisible()
   await expect(log.first()).toContainText('By tag: 2 stored answers')
   await expect(log.first().locator('.tag')).toHaveText(['front', 'unknown'])
   await expect(dashboard.getByText('Stored now: 1 answer,')).toBeVisible()

@@ -59,7 +59,7 @@ export async function changeEnvironment(story: StoryContext): Promise<void> {
   await inputDriver.press(dashboard.getByRole('button', { name: 'Add variable' }))
   await inputDriver.fill(key, 'GREETING')
   await inputDriver.choose(adding.getByLabel('Environment'), 'Production')
-  await expect(adding.getByRole('alert')).toContainText('GREETING is there already for production')
+  await expect(adding.getByRole('alert')).toContainText('GREETING already exists for production')
   await inputDriver.press(adding.getByRole('button', { name: 'Cancel' }))
   await inputDriver.expectClosed(adding)
 
@@ -71,7 +71,7 @@ export async function changeEnvironment(story: StoryContext): Promise<void> {
   await inputDriver.fill(editing.getByLabel('Value'), 'ho-ho-from-there')
   await inputDriver.press(editing.getByRole('button', { name: 'Save' }))
   await inputDriver.expectClosed(editing)
-  await expect(dashboard.getByText('GREETING was changed since the app was deployed.')).toBeVisible()
+  await expect(dashboard.getByText('GREETING was changed since the last deployment.')).toBeVisible()
   expect(await readGreeting()).toBe('ahoy-from-here')
   await dashboard.reload()
   await inputDriver.press(dashboard.getByRole('button', { name: 'Redeploy' }))

@@ -25,7 +25,7 @@ export async function completeFirstRun(story: StoryContext): Promise<void> {
   }
   await inputDriver.fill(dashboard.getByRole('textbox', { name: 'Name', exact: true }), 'My Grand Café')
   await expect(dashboard.getByLabel('Slug')).toHaveValue('my-grand-cafe')
-  await expect(dashboard.getByText(/URL:  my-grand-cafe\.localhost:\d+/)).toBeVisible()
+  await expect(dashboard.getByText(/URL: my-grand-cafe\.localhost:\d+/)).toBeVisible()
   await inputDriver.press(dashboard.getByRole('button', { name: 'Deploy', exact: true }))
 
   await expect(dashboard).toHaveURL(/\/projects\/my-grand-cafe\/deployments\/dpl_/)
