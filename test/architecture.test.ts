@@ -159,6 +159,13 @@ describe('habits', () => {
     expect(readers.filter((file) => file !== 'server/options.ts' && file !== 'server/cli/prepare.mjs')).toEqual([])
   })
 
+  test('only store/ runs SQL on the store', () => {
+    const runsSql = /\.(sqlAll|sqlFirst|sqlRun)\b|\btx\.query\b/
+    expect(
+      codeFiles.filter((file) => file.startsWith('server/') && !file.startsWith('server/store/') && runsSql.test(withoutComments(textOf.get(file)!))),
+    ).toEqual([])
+  })
+
   test('no type is cast away', () => {
     const marks = /@ts-(ignore|nocheck|expect-error)|as unknown as|\bas any\b|: any\b/
     expect(codeFiles.filter((file) => !file.startsWith('test/') && marks.test(withoutComments(textOf.get(file)!)))).toEqual([])

@@ -2,6 +2,7 @@ import type { Edge } from '../edge/edge.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Db } from '../store/store.ts'
+import { recordRequests } from '../store/projects.ts'
 
 const writeInterval_ms = 1_000
 
@@ -11,17 +12,8 @@ export function recordLastRequests(options: { db: Db; edge: Pick<Edge, 'takeLast
   const timer = clock.setInterval(() => {
     const lastRequests = edge.takeLastRequests()
     if (lastRequests.size === 0) return
-    db.write((tx) => {
-      for (const [id, at] of lastRequests) {
-        // A preview is identified by its host name. A host name contains a dot, which no project id does.
-        tx.sqlRun(
-          `UPDATE ${id.includes('.') ? 'previews SET last_request_at = ? WHERE host' : 'projects SET last_request_at = ? WHERE id'} = ?`,
-          isoTime(at),
-          id,
-        )
-      }
-      tx.publish({ type: 'requests_recorded' })
-    }).catch((error: unknown) => log.warn('last_requests_not_stored', { error }))
+    const rows = new Map([...lastRequests].map(([id, at_ms]) => [id, isoTime(at_ms)]))
+    db.write((tx) => recordRequests(tx, rows)).catch((error: unknown) => log.warn('last_requests_not_stored', { error }))
   }, writeInterval_ms)
   return { close: () => timer.cancel() }
 }

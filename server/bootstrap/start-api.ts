@@ -15,6 +15,7 @@ import { verifyPassword } from '../lib/password.ts'
 import { formatHostForUrl } from '../platform.ts'
 import type { PlatformContext } from './context.ts'
 import type { PlatformLan } from './create-lan.ts'
+import { canRead } from '../store/store.ts'
 
 interface ApiParts {
   features: FeatureDeps
@@ -64,7 +65,7 @@ export async function startApi(context: PlatformContext, { features, authenticat
       runtime,
       uptime_s: Math.round((clock.monotonic() - startedAt_ms) / 1000),
       checks: {
-        database: store.db.readSync((tx) => tx.sqlFirst('SELECT 1 AS one')) ? 'ok' : 'failed',
+        database: store.db.readSync(canRead) ? 'ok' : 'failed',
         edge: 'ok',
         ...(store.recovery ? { recovered_from_backup: store.recovery.copied_at } : {}),
         event_loop_p99_ms: (eventLoopDelay.percentile(99) / 1e6).toFixed(1),

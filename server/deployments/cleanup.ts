@@ -11,6 +11,7 @@ import {
   deleteProjectRows,
   deleteCleanup,
   updateDeployment,
+  listDeploymentsOfProject,
 } from '../store/deployments.ts'
 import { listProjectIds } from '../store/projects.ts'
 import { findPreview, findPreviewByHost } from '../store/previews.ts'
@@ -67,7 +68,7 @@ async function cleanUpAttempt(context: DeploymentContext, task: { deployment_id:
 }
 
 async function cleanUpProject(context: DeploymentContext, projectId: string): Promise<void> {
-  const rows = await context.store.db.read((tx) => tx.sqlAll<DeploymentRow>('SELECT * FROM deployments WHERE project_id = ?', projectId))
+  const rows = await context.store.db.read((tx) => listDeploymentsOfProject(tx, projectId))
   for (const runtime of new Set(rows.map((row) => row.runtime))) {
     const driver = context.runtime(runtime)
     for (const found of await driver.list()) if (found.project_id === projectId) await driver.stop(found.id, 0)

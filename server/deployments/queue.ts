@@ -1,7 +1,7 @@
 import { isoTime, type Timer } from '../lib/clock.ts'
 import type { RuntimeName } from '../contract/deployments.ts'
 import { Problem } from '../contract/errors.ts'
-import { claimOldestQueued, resetSteps, compareAndSwapStatus } from '../store/deployments.ts'
+import { claimOldestQueued, resetSteps, compareAndSwapStatus, listQueuedRuntimes } from '../store/deployments.ts'
 import { findWatch } from '../store/previews.ts'
 import { findProject } from '../store/projects.ts'
 import type { DeploymentRow } from '../store/tables.ts'
@@ -76,11 +76,7 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
 
   /** An engine that is away leaves its deployments queued; it is asked again while there are any. */
   const findAvailableRuntimes = async (): Promise<RuntimeName[]> => {
-    const queued = new Set(
-      (
-        await context.store.db.read((tx) => tx.sqlAll<{ runtime: RuntimeName }>("SELECT DISTINCT runtime FROM deployments WHERE status = 'queued'"))
-      ).map((row) => row.runtime),
-    )
+    const queued = new Set(await context.store.db.read(listQueuedRuntimes))
     const probes = await Promise.all(
       runtimes()
         .filter((name) => queued.has(name))

@@ -14,6 +14,7 @@ import {
   compareAndSwapStatus,
   finishSteps,
   updateDeployment,
+  listDeploymentsOfProject,
 } from '../store/deployments.ts'
 import { listProjectIdsWithHostnames, deleteDomainsOfProject } from '../store/domains.ts'
 import type { Tx } from '../store/store.ts'
@@ -364,7 +365,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
   }
 
   async function cancelRunningDeployments(projectId: string): Promise<void> {
-    const rows = await store.db.read((tx) => tx.sqlAll<{ id: string }>('SELECT id FROM deployments WHERE project_id = ?', projectId))
+    const rows = await store.db.read((tx) => listDeploymentsOfProject(tx, projectId))
     await Promise.all(rows.map((row) => queue.stopDeployment(row.id, 'canceled')))
   }
 }

@@ -4,7 +4,7 @@ import { limits } from '../contract/limits.ts'
 import type { Route } from '../edge/edge.ts'
 import { type ExistingReplica, type Runtime, StartFailure } from '../runtime/runtime.ts'
 import { updatePreview } from '../store/previews.ts'
-import { findProject } from '../store/projects.ts'
+import { findProject, updateProject } from '../store/projects.ts'
 import type { AppSpec, Candidate, SupervisedApp } from './supervised-app.ts'
 import { createRuntimeLogs, type OutputListener } from './runtime-logs.ts'
 import { requireIsolation } from './isolation.ts'
@@ -221,7 +221,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     context.store.db
       .write((tx) => {
         const is_cold = apps.get(getSlotKey(appSlot))?.sleep ? 1 : 0
-        if (target === 'production') tx.sqlRun('UPDATE projects SET is_cold = ? WHERE id = ?', is_cold, project_id)
+        if (target === 'production') updateProject(tx, project_id, { is_cold })
         else updatePreview(tx, project_id, branch ?? '', { is_cold })
         tx.publish({ type: 'project_changed', id: project_id })
       })

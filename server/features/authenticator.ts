@@ -1,4 +1,3 @@
-import type { PlanName } from '../contract/instance.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { hashSecret, newSecret } from '../lib/token.ts'
@@ -6,6 +5,7 @@ import type { Db, Tx } from '../store/store.ts'
 import { isCredentialActive, findSignInCode, insertSession, insertSignInCode, consumeSignInCode } from '../store/users.ts'
 import type { Caller } from './context.ts'
 import { effectivePlan } from './plans.ts'
+import { type CallerRow, findCallerByCredential, recordTokenUse } from '../store/credentials.ts'
 
 /** How the gate learns who somebody is: only hashes are stored, so a look-up by hash is the comparison. */
 export interface Authenticator {
@@ -26,13 +26,13 @@ export function createAuthenticator(options: { db: Db; clock: Clock }): Authenti
   const { db, clock } = options
   const lastUsed = new Map<string, number>()
 
-  const recordTokenUse = (id: string) => {
+  const noteTokenUse = (id: string) => {
     const now = clock.now()
     if (now - (lastUsed.get(id) ?? 0) < lastUsedInterval_ms) return
     if (lastUsed.size > 10_000) lastUsed.clear()
     lastUsed.set(id, now)
     // A busy database shall not keep anybody out.
-    void db.write((tx) => tx.sqlRun('UPDATE tokens SET last_used_at = ? WHERE id = ?', isoTime(now), id)).catch(() => lastUsed.delete(id))
+    void db.write((tx) => recordTokenUse(tx, id, isoTime(now))).catch(() => lastUsed.delete(id))
   }
 
   /** Who was found by a token, for as long as nothing at all was written: the look-up is a good part of a small request. */
@@ -42,7 +42,7 @@ export function createAuthenticator(options: { db: Db; clock: Clock }): Authenti
     if (callerCache.version !== db.dataVersion()) callerCache = { version: db.dataVersion(), byHash: new Map() }
     const cached = callerCache.byHash.get(hash)
     if (cached) return cached
-    const { version, row } = await db.read((tx) => ({ version: db.dataVersion(), row: findCaller(tx, 'tokens', hash) }))
+    const { version, row } = await db.read((tx) => ({ version: db.dataVersion(), row: findCallerByCredential(tx, 'tokens', hash) }))
     if (row && version === callerCache.version) callerCache.byHash.set(hash, row)
     return row
   }
@@ -51,12 +51,12 @@ export function createAuthenticator(options: { db: Db; clock: Clock }): Authenti
     async byToken(token) {
       const row = await findCallerByTokenHash(hashSecret(token))
       if (!row || (row.expires_at !== null && row.expires_at <= isoTime(clock.now()))) return undefined
-      recordTokenUse(row.credential_id)
+      noteTokenUse(row.credential_id)
       return toCaller(row, 'token', clock.now())
     },
 
     async bySession(secret) {
-      const row = await db.read((tx) => findCaller(tx, 'sessions', hashSecret(secret)))
+      const row = await db.read((tx) => findCallerByCredential(tx, 'sessions', hashSecret(secret)))
       if (!row || row.expires_at === null || row.expires_at <= isoTime(clock.now())) return undefined
       return toCaller(row, 'session', clock.now())
     },
@@ -98,26 +98,6 @@ export function createSession(tx: Tx, clock: Clock, user_id: string): { secret: 
     created_at: isoTime(now),
   })
   return { secret, max_age_s: sessionLifetime_s }
-}
-
-interface CallerRow {
-  credential_id: string
-  expires_at: string | null
-  user_id: string
-  account_id: string
-  email: string
-  email_verified: 0 | 1
-  is_instance_owner: 0 | 1
-  plan: PlanName
-  trial_ends_at: string | null
-}
-
-function findCaller(tx: Tx, table: 'tokens' | 'sessions', hash: string): CallerRow | undefined {
-  return tx.sqlFirst(
-    `SELECT c.id AS credential_id, c.expires_at, u.id AS user_id, u.account_id, u.email, u.email_verified, u.is_instance_owner, a.plan, a.trial_ends_at
-     FROM ${table} c JOIN users u ON u.id = c.user_id JOIN accounts a ON a.id = u.account_id WHERE c.hash = ?`,
-    hash,
-  )
 }
 
 function toCaller(row: CallerRow, via: Caller['via'], now_ms: number): Caller {

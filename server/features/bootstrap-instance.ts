@@ -6,6 +6,7 @@ import type { Db } from '../store/store.ts'
 import { findInstanceOwner, insertUserWithAccount, insertToken, deleteRunTokens } from '../store/users.ts'
 import type { Sealer } from '../store/sealer.ts'
 import type { UserRow } from '../store/tables.ts'
+import { readSetting, writeSetting } from '../store/settings.ts'
 
 const keyCheckContext = { table: 'settings', column: 'value', row: 'key_check' }
 
@@ -25,10 +26,10 @@ export async function bootstrapInstance(options: { db: Db; sealer: Sealer; clock
   const now = isoTime(clock.now())
   return db.write((tx) => {
     const readOrCreateSetting = (key: string, createValue: () => string): string => {
-      const found = tx.sqlFirst<{ value: string }>('SELECT value FROM settings WHERE key = ?', key)?.value
-      if (found !== undefined) return JSON.parse(found) as string
+      const found = readSetting<string>(tx, key)
+      if (found !== undefined) return found
       const value = createValue()
-      tx.sqlRun('INSERT INTO settings (key, value) VALUES (?, ?)', key, JSON.stringify(value))
+      writeSetting(tx, key, value)
       return value
     }
     const sealed = readOrCreateSetting('key_check', () => Buffer.from(sealer.seal(keyCheckContext, 'homeport')).toString('base64'))

@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises'
 import { helpTopicForCheck } from '../contract/help.ts'
 import type { DoctorCheck, DoctorCheckWithHelp } from '../contract/instance.ts'
 import type { Db } from '../store/store.ts'
+import { checkIntegrity } from '../store/store.ts'
 
 export interface DoctorOptions {
   /** Only what is told at once: a window looks at it again and again. */
@@ -146,7 +147,7 @@ async function checkDiskSpace(folder: string): Promise<DoctorCheck> {
 }
 
 async function checkDatabaseIntegrity(db: Db): Promise<DoctorCheck> {
-  const verdict = await db.read((tx) => tx.sqlFirst<{ quick_check: string }>('PRAGMA quick_check(1)')?.quick_check)
+  const verdict = await db.read(checkIntegrity)
   if (verdict === 'ok') return passed('database', 'Intact.')
   return {
     name: 'database',

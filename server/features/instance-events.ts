@@ -2,11 +2,11 @@ import type { DomainEvent } from '../contract/domain-events.ts'
 import type { StreamEvent } from '../contract/operation.ts'
 import { findDeploymentById } from '../store/deployments.ts'
 import type { Tx } from '../store/store.ts'
-import type { ProjectRow } from '../store/tables.ts'
 import { canAccessAccount } from './access.ts'
 import type { Caller } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { presentDeployment, presentProject } from './presenters.ts'
+import { findProjectOrDeleted } from '../store/projects.ts'
 
 type ChangeEvent = Extract<DomainEvent, { type: 'deployment_changed' | 'project_changed' }>
 
@@ -45,7 +45,7 @@ export async function* streamInstanceEvents(deps: FeatureDeps, caller: Caller, s
 
 function toStreamEvent(tx: Tx, caller: Caller, { type, id }: ChangeEvent): StreamEvent | undefined {
   const deployment = type === 'deployment_changed' ? findDeploymentById(tx, id) : undefined
-  const project = tx.sqlFirst<ProjectRow>('SELECT * FROM projects WHERE id = ?', deployment?.project_id ?? id)
+  const project = findProjectOrDeleted(tx, deployment?.project_id ?? id)
   if (!project || !canAccessAccount(tx, caller, project.account_id)) return undefined
   if (project.deleted_at !== null) return { event: 'project_removed', data: { id: project.id, slug: project.slug } }
   if (deployment) return { event: 'deployment', data: { deployment: presentDeployment(tx, deployment) } }

@@ -1,7 +1,9 @@
 import type { Handlers } from '../contract/index.ts'
 import type { Settings } from '../contract/instance.ts'
 import type { Db } from '../store/store.ts'
-import { findInstanceOwner, writeSetting } from '../store/users.ts'
+import { listLiveProjects } from '../store/projects.ts'
+import { readSetting, writeSetting } from '../store/settings.ts'
+import { findInstanceOwner } from '../store/users.ts'
 import { hasOwnerPassword } from '../store/passwords.ts'
 import type { OperationContext } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
@@ -23,21 +25,10 @@ export const createLanDataSource = (db: Db, settings: () => Settings) => ({
   isEnabled: async () => settings().lan && (await db.read(hasOwnerPassword)),
 
   /** Those that answer now or at the next request, the most recently used first. */
-  projects: () =>
-    db.read((tx) =>
-      tx
-        .sqlAll<{ id: string; slug: string; name: string }>(
-          `SELECT id, slug, name FROM projects WHERE deleted_at IS NULL AND status = 'live' ORDER BY last_request_at DESC NULLS LAST, seq DESC LIMIT 100`,
-        )
-        .map((project) => ({ ...project, host: `${project.slug}.localhost` })),
-    ),
+  projects: () => db.read((tx) => listLiveProjects(tx, 100).map((project) => ({ ...project, host: `${project.slug}.localhost` }))),
 
   ports: {
-    read: () =>
-      db.read((tx): Record<string, number> => {
-        const stored = tx.sqlFirst<{ value: string }>("SELECT value FROM settings WHERE key = 'lan_ports'")
-        return stored === undefined ? {} : (JSON.parse(stored.value) as Record<string, number>)
-      }),
+    read: () => db.read((tx) => readSetting<Record<string, number>>(tx, 'lan_ports') ?? {}),
     write: (ports: Record<string, number>) => db.write((tx) => writeSetting(tx, 'lan_ports', ports)),
   },
 })

@@ -1,11 +1,12 @@
 import type { Tx } from '../store/store.ts'
 import { findProject } from '../store/projects.ts'
+import { listVerifiedHostnames } from '../store/domains.ts'
 
 /** Every name that a project answers to in production; the first is its own. */
 export function listProductionHostnames(tx: Tx, projectId: string): string[] {
   const slug = findProject(tx, projectId)?.slug
-  const custom = tx.sqlAll<{ hostname: string }>("SELECT hostname FROM domains WHERE project_id = ? AND status = 'verified' ORDER BY seq", projectId)
-  return [...(slug === undefined ? [] : [`${slug}.localhost`]), ...custom.map((row) => row.hostname)]
+  const custom = listVerifiedHostnames(tx, projectId)
+  return [...(slug === undefined ? [] : [`${slug}.localhost`]), ...custom]
 }
 
 export interface ProjectUrl {

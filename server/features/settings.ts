@@ -3,7 +3,8 @@ import { limits } from '../contract/limits.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import { updateBilling } from '../store/billing.ts'
 import type { Db } from '../store/store.ts'
-import { findAccount, findInstanceOwner, readSettings, updateAccount, updateUser, writeSetting } from '../store/users.ts'
+import { findAccount, findInstanceOwner, updateAccount, updateUser } from '../store/users.ts'
+import { readSettings, writeSetting } from '../store/settings.ts'
 
 export interface SettingsService {
   current(): Settings

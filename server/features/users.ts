@@ -20,6 +20,7 @@ import type { AccountRow, UserRow } from '../store/tables.ts'
 import type { OperationContext } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { presentAccount, presentUser } from './presenters.ts'
+import { listProjectIdsOfAccount } from '../store/projects.ts'
 
 type UserHandlers = Pick<Handlers<OperationContext>, 'listUsers' | 'addUser' | 'verifyUser' | 'removeUser' | 'addTeamMember' | 'removeTeamMember'>
 
@@ -86,9 +87,9 @@ export function createUserHandlers(deps: FeatureDeps): UserHandlers {
         const user = requireUser(tx, params.email)
         if (user.is_instance_owner) throw new Problem('forbidden', 'The owner of the instance cannot be removed.')
         deleteUser(tx, user.id)
-        return tx.sqlAll<{ id: string }>('SELECT id FROM projects WHERE account_id = ? AND deleted_at IS NULL', user.account_id)
+        return listProjectIdsOfAccount(tx, user.account_id)
       })
-      for (const project of projects) await deps.deployments.removeProject(project.id)
+      for (const id of projects) await deps.deployments.removeProject(id)
     },
 
     async addTeamMember(_context, { body }) {

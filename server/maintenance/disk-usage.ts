@@ -7,7 +7,7 @@ import { type Clock, withTimeout } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { DockerDisk } from '../runtime/docker/disk-usage.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { hasDeployment } from '../store/deployments.ts'
+import { hasDeployment, hasArtifacts, listLogOwnerIds } from '../store/deployments.ts'
 import type { Db, Store } from '../store/store.ts'
 import { listDataFolderUnits, type DataFolderUnit } from './data-folder.ts'
 import { findDiskNote, formatSize, stillCountingNote } from './disk-notes.ts'
@@ -165,9 +165,7 @@ export function createDiskManager(options: DiskManagerOptions): DiskManager {
     const files = ['', '-wal', '-shm'].map((end) => join(data_dir, `logs.db${end}`))
     const size = async () => (await Promise.all(files.map(sizeOnDisk))).reduce((a, b) => a + b, 0)
     const before = await size()
-    const known = new Set(
-      await store.db.read((tx) => tx.sqlAll<{ id: string }>('SELECT id FROM deployments UNION SELECT id FROM projects').map((row) => row.id)),
-    )
+    const known = new Set(await store.db.read(listLogOwnerIds))
     // Those of previews are named after their project.
     const orphaned = store.logs.listStreams().filter((stream) => !known.has(stream) && !known.has(stream.replace(/_[0-9a-f]{12}$/, '')))
     for (const stream of orphaned) store.logs.remove(stream)
@@ -223,5 +221,4 @@ export const usesDocker =
   (db: Db, docker: Pick<Runtime, 'probe'>, clock: Clock): DiskManagerOptions['usesDocker'] =>
   async () =>
     // One that hangs may hold something.
-    ((await withTimeout(clock, probeTimeout_ms, docker.probe()))?.available ?? true) ||
-    (await db.read((tx) => tx.sqlFirst("SELECT 1 AS one FROM deployments WHERE runtime = 'docker' AND artifact IS NOT NULL"))) !== undefined
+    ((await withTimeout(clock, probeTimeout_ms, docker.probe()))?.available ?? true) || (await db.read((tx) => hasArtifacts(tx, 'docker')))

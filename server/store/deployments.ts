@@ -1,4 +1,4 @@
-import type { DeploymentStatus, DeploymentTarget, StepName, StepStatus } from '../contract/deployments.ts'
+import type { DeploymentStatus, DeploymentTarget, StepName, StepStatus, RuntimeName } from '../contract/deployments.ts'
 import type { Tx } from './store.ts'
 import type { DeploymentRow, DeploymentStepRow } from './tables.ts'
 
@@ -316,4 +316,22 @@ export function deleteProjectRows(tx: Tx, projectId: string): string[] {
     tx.sqlRun(`DELETE FROM ${table} WHERE project_id = ?`, projectId)
   tx.sqlRun('DELETE FROM projects WHERE id = ?', projectId)
   return deployments
+}
+
+export function listDeploymentsOfProject(tx: Tx, projectId: string): DeploymentRow[] {
+  return tx.sqlAll('SELECT * FROM deployments WHERE project_id = ?', projectId)
+}
+
+/** The runtimes that queued deployments wait for. */
+export function listQueuedRuntimes(tx: Tx): RuntimeName[] {
+  return tx.sqlAll<{ runtime: RuntimeName }>("SELECT DISTINCT runtime FROM deployments WHERE status = 'queued'").map((row) => row.runtime)
+}
+
+export function hasArtifacts(tx: Tx, runtime: RuntimeName): boolean {
+  return tx.sqlFirst('SELECT 1 AS one FROM deployments WHERE runtime = ? AND artifact IS NOT NULL', runtime) !== undefined
+}
+
+/** The ids that a log may belong to. */
+export function listLogOwnerIds(tx: Tx): string[] {
+  return tx.sqlAll<{ id: string }>('SELECT id FROM deployments UNION SELECT id FROM projects').map((row) => row.id)
 }

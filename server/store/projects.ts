@@ -133,3 +133,29 @@ function deriveProjectStatus(facts: {
   if (facts.stopped_at !== null) return 'inactive'
   return facts.last === 'failed' ? 'failed' : 'created'
 }
+
+/** The projects that answer now or at the next request, the most recently used first. */
+export function listLiveProjects(tx: Tx, limit: number): Pick<ProjectRow, 'id' | 'slug' | 'name'>[] {
+  return tx.sqlAll(
+    `SELECT id, slug, name FROM projects WHERE deleted_at IS NULL AND status = 'live' ORDER BY last_request_at DESC NULLS LAST, seq DESC LIMIT ?`,
+    limit,
+  )
+}
+
+export function listProjectIdsOfAccount(tx: Tx, accountId: string): string[] {
+  return tx.sqlAll<{ id: string }>('SELECT id FROM projects WHERE account_id = ? AND deleted_at IS NULL', accountId).map((row) => row.id)
+}
+
+/** The row of a project even when it was deleted and waits to be cleaned up. */
+export function findProjectOrDeleted(tx: Tx, id: string): ProjectRow | undefined {
+  return tx.sqlFirst('SELECT * FROM projects WHERE id = ?', id)
+}
+
+/** Stores when apps last received a request: of projects by their id, of previews by their host name, which contains a dot. */
+export function recordRequests(tx: Tx, lastRequests: ReadonlyMap<string, string>): void {
+  for (const [id, at] of lastRequests) {
+    if (id.includes('.')) tx.sqlRun('UPDATE previews SET last_request_at = ? WHERE host = ?', at, id)
+    else tx.sqlRun('UPDATE projects SET last_request_at = ? WHERE id = ?', at, id)
+  }
+  tx.publish({ type: 'requests_recorded' })
+}

@@ -138,3 +138,8 @@ async function openAuxiliaryDatabase<T>(
     return openAuxiliaryDatabase({ path, clock }, steps)
   }
 }
+
+export const canRead = (tx: Tx): boolean => tx.sqlFirst('SELECT 1 AS one') !== undefined
+
+/** SQLite's own quick check: `ok`, or the first thing that is wrong. */
+export const checkIntegrity = (tx: Tx): string | undefined => tx.sqlFirst<{ quick_check: string }>('PRAGMA quick_check(1)')?.quick_check

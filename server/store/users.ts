@@ -1,4 +1,3 @@
-import type { Settings } from '../contract/instance.ts'
 import type { Tx } from './store.ts'
 import type { AccountRow, TokenRow, UserRow } from './tables.ts'
 
@@ -132,14 +131,4 @@ export function findSignInCode(tx: Tx, hash: string, now: string): { email: stri
 export function consumeSignInCode(tx: Tx, hash: string, now: string): { user_id: string } | undefined {
   tx.sqlRun('DELETE FROM sign_in_codes WHERE expires_at <= ?', now)
   return tx.sqlFirst('DELETE FROM sign_in_codes WHERE hash = ? RETURNING user_id', hash)
-}
-
-/** Settings that were changed, as JSON by key. Defaults belong to the settings feature. */
-export function readSettings(tx: Tx): Partial<Settings> {
-  const rows = tx.sqlAll<{ key: string; value: string }>('SELECT key, value FROM settings')
-  return Object.fromEntries(rows.map((row) => [row.key, JSON.parse(row.value)]))
-}
-
-export function writeSetting(tx: Tx, key: string, value: unknown): void {
-  tx.sqlRun('INSERT INTO settings (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value', key, JSON.stringify(value))
 }

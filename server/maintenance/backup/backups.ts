@@ -17,6 +17,7 @@ import { type BackupOptions, writeBackup } from './write-backup.ts'
 import { listNames } from './backup-entries.ts'
 import { mainDatabaseFile } from './backup-format.ts'
 import { jobInterval_ms } from '../periodic-jobs.ts'
+import { readSetting } from '../../store/settings.ts'
 
 /** What lies in `backups/` of a data folder: full backups until somebody deletes them, hourly copies of the ledger, seven of them. */
 export interface Backups {
@@ -124,9 +125,8 @@ export async function createBackups(options: BackupOptions & { db: Db; log: Log 
   }
 
   const readRecovery: Backups['readRecovery'] = async () => {
-    const text = await db.read((tx) => tx.sqlFirst<{ value: string }>("SELECT value FROM settings WHERE key = 'recovered'")?.value)
-    if (text === undefined) return null
-    const value = JSON.parse(text) as DatabaseRecovery
+    const value = await db.read((tx) => readSetting<DatabaseRecovery>(tx, 'recovered'))
+    if (value === undefined) return null
     const { at, copied_at, damaged_file } = value
     const isShown =
       damaged_file === null ? clock.now() - Date.parse(at) < recoveryNotice_ms : await fileExists(join(data_dir, basename(damaged_file)))

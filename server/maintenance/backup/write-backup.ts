@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { version } from '../../contract/index.ts'
 import { type Clock, isoTime } from '../../lib/clock.ts'
-import { copyDatabase, readDatabaseCopy } from '../../store/database-copy.ts'
+import { copyDatabase, summarizeDatabaseCopy } from '../../store/database-copy.ts'
 import type { Sealer } from '../../store/sealer.ts'
 import {
   type BackupTrailer,
@@ -56,15 +56,7 @@ export async function writeBackup(options: BackupOptions, file: string, staging:
     signal.throwIfAborted()
     await copyDatabase(join(data_dir, name), join(staging, name))
   }
-  const snapshot = readDatabaseCopy(join(staging, mainDatabaseFile), ({ schemaVersion: ledger_version, all }) => {
-    const count = (sql: string) => all<{ n: number }>(`SELECT count(*) AS n FROM ${sql}`)[0]?.n ?? 0
-    const projects = all<{ id: string }>('SELECT id FROM projects WHERE deleted_at IS NULL').map((row) => row.id)
-    const deployments = all<{ id: string; artifact: string | null }>(
-      'SELECT d.id, d.artifact FROM deployments d JOIN projects p ON p.id = d.project_id WHERE p.deleted_at IS NULL',
-    )
-    const counts = { projects: projects.length, deployments: count('deployments'), env_vars: count('env_vars'), databases: count('databases') }
-    return { ledger_version, counts, projects, deployments }
-  })
+  const snapshot = summarizeDatabaseCopy(join(staging, mainDatabaseFile))
   const dumps = await dumpDatabases(options, join(staging, databasesFolder), left_out, signal)
 
   const parts: BackupManifest['parts'] = []
