@@ -24,7 +24,7 @@ import { isTerminal } from './status-transitions.ts'
 import type { DeploymentContext } from './context.ts'
 import type { CleanupTask } from './cleanup-task.ts'
 
-/** Does everything that is due, and says how much could not be done: it stays due. */
+/** Runs all due tasks and returns the number of failed ones, which stay due. */
 export async function runCleanups(context: DeploymentContext): Promise<number> {
   let remaining = 0
   for (const row of await context.store.db.read(listCleanups)) {
@@ -46,13 +46,13 @@ export async function runCleanups(context: DeploymentContext): Promise<number> {
   return remaining
 }
 
-/** An attempt that begins again bears the same name: `clearAttempts` is for those, before anything is built. */
+/** A new attempt uses the same names, so its leftovers are removed by `cleanUpAttempts` before a build starts. */
 async function willRunAgain(context: DeploymentContext, deploymentId: string): Promise<boolean> {
   const row = await context.store.db.read((tx) => findDeploymentById(tx, deploymentId))
   return row !== undefined && !isTerminal(row.status)
 }
 
-/** Everything that dead attempts left on a runtime. To be done before anything is built on it. */
+/** Removes all resources of dead attempts from a runtime. Must run before the first build on that runtime. */
 export async function cleanUpAttempts(context: DeploymentContext, runtime: RuntimeName): Promise<void> {
   for (const row of await context.store.db.read(listCleanups)) {
     const task = JSON.parse(row.work) as CleanupTask
@@ -76,7 +76,7 @@ async function cleanUpProject(context: DeploymentContext, projectId: string): Pr
   }
   for (const row of rows) {
     await releaseBuild(context, row)
-    // What an attempt left besides a build.
+    // Removes the other resources of the attempt.
     await cleanUpAttempt(context, { deployment_id: row.id, runtime: row.runtime })
     await rm(getSnapshotFolder(context.data_dir, row.id), { recursive: true, force: true })
     context.store.logs.remove(row.id)
@@ -115,24 +115,24 @@ async function cleanUpPreview(context: DeploymentContext, task: Extract<CleanupT
   if (!isHostReused) await context.edge.cache.purgeHost(project_id, task.host)
 }
 
-/** Frees the builds and sources of a project that are over the number to keep; the current ones and the one before production's stay. */
+/** Removes builds and sources of a project beyond the number to keep. The current ones and the one before production's are kept. */
 export async function pruneProject(context: DeploymentContext, projectId: string): Promise<void> {
-  // Before what is needed of them: an upload that comes in between is not among them.
+  // Listed before the retained rows are read, so that an upload in between is not deleted.
   const storedIds = await listStoredSources(context, projectId)
   const { rows, builds, sources } = await readRetained(context, projectId)
   for (const row of rows) if (row.has_artifact && !row.is_open && !builds.has(row.id)) await releaseBuild(context, { ...row, project_id: projectId })
   for (const id of storedIds) if (!sources.has(id)) await deleteStoredSource(context, projectId, id)
 }
 
-/** Every project's, one after the other; one that cannot be done does not hold up the rest. */
+/** Prunes all projects, one after the other; a failure does not stop the rest. */
 export async function pruneAllProjects(context: DeploymentContext): Promise<void> {
   for (const id of await context.store.db.read(listProjectIds))
     await pruneProject(context, id).catch((error: unknown) => context.log.warn('old_deployments_not_pruned', { project: id, error }))
 }
 
-/** Lets a deployment's build go. A roll-back shares what its parent built: the last one that uses it frees it. */
+/** Releases a deployment's build. A rollback shares the build of its parent; the last deployment that uses a build removes it. */
 async function releaseBuild(context: DeploymentContext, row: Pick<DeploymentRow, 'id' | 'project_id' | 'runtime'>): Promise<void> {
-  // One step with the look at who else uses it: a roll-back may take it at this very moment.
+  // One transaction with the check for other users, because a rollback may start to use the build at the same moment.
   const released = await context.store.db.write((tx) => {
     const artifactJson = findDeploymentById(tx, row.id)?.artifact ?? null
     if (artifactJson === null) return undefined
@@ -147,7 +147,7 @@ async function releaseBuild(context: DeploymentContext, row: Pick<DeploymentRow,
     await context.runtime(row.runtime).discard(row.id, released.artifact)
     await context.store.db.write((tx) => deleteCleanup(tx, released.seq))
   } catch (error) {
-    // It stays due.
+    // The task stays due.
     context.log.warn('cleanup_postponed', { deployment: row.id, error })
     context.events.publish({ type: 'cleanup_due' })
   }

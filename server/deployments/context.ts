@@ -14,13 +14,13 @@ import type { Store, Tx } from '../store/store.ts'
 import type { CleanupTask } from './cleanup-task.ts'
 import type { ProjectRoutes } from './project-routes.ts'
 
-/** What the yard is given by the composition root. */
+/** Dependencies of the deployment service, provided by the composition root. */
 export interface DeploymentServiceOptions {
   store: Store
   edge: Edge
   databases: DatabaseService
   runtimes: Record<RuntimeName, Runtime>
-  /** What new deployments are built with. */
+  /** The runtime of new deployments. */
   default_runtime: RuntimeName
   fetchSource(options: SourceFetchOptions): Promise<FetchedSource>
   planBuild(options: { folder: string; settings: BuildSettings }): Promise<BuildPlan>
@@ -31,26 +31,26 @@ export interface DeploymentServiceOptions {
   log: Log
   data_dir: string
   settings(): Settings
-  /** Takes out all that the edge has stored of a project whose app was replaced, or of one of its names alone; resolves when no request gets any of it. */
+  /** Removes cached responses of a project whose app was replaced, or of one of its hosts; resolves when no request gets a removed response. */
   purgeEdgeCache(projectId: string, host: string | undefined): Promise<void>
-  /** Frees the pictures of a deployment, or all of a project. */
+  /** Deletes the screenshots of a deployment, or all of a project. */
   deleteScreenshots(of: { project_id: string; deployment_id?: string }): Promise<void>
-  /** What the plan of an account allows now. */
+  /** The current limits of an account's plan. */
   getPlanLimits(tx: Tx, accountId: string): { concurrent_builds: number; memory_mb: number; always_warm: boolean }
-  /** Address of a name at the edge, and of a page of the dashboard; the one place that knows ports. */
+  /** The URL of a host at the edge, and of a dashboard page; only these functions know ports. */
   urlOf(host: string): string
   dashboardUrlOf(slug: string): string
   cpus: number
 }
 
-/** What the yard's own parts share. */
+/** Shared by the parts of the deployment service. */
 export interface DeploymentContext extends Omit<DeploymentServiceOptions, 'runtimes'> {
   runtime(name: RuntimeName): Runtime
   routes: ProjectRoutes
-  /** The app of a project keeps ending: the fact is stored, the status follows. */
+  /** Stores that the app of a project keeps crashing, and updates the project's status. */
   recordCrash(projectId: string, deploymentId: string): Promise<void>
-  /** What cannot be done now must be done later, even over a restart. */
+  /** Stores a clean-up that cannot run now, so that it also runs after a restart. */
   scheduleCleanup(task: CleanupTask): Promise<void>
-  /** Waits; false when the signal came first. */
+  /** Waits; false when the signal aborted first. */
   pause(ms: number, signal: AbortSignal): Promise<boolean>
 }

@@ -8,13 +8,13 @@ import type { SecretMask } from './secret-mask.ts'
 
 export interface DeploymentLog extends BuildLog {
   setMask(mask: SecretMask): void
-  /** Closes the running step and stores what is buffered. */
+  /** Ends the running step and stores buffered lines. */
   end(status: 'done' | 'failed' | 'canceled'): Promise<void>
-  /** Whether lines were lost because there was no room. */
+  /** Whether lines were lost because the disk was full. */
   hasLostLines(): boolean
 }
 
-/** The log of one deployment: its lines, and its steps as they come and go. */
+/** The log of one deployment: its lines and its steps. */
 export function createDeploymentLog(options: Omit<LogWriterOptions, 'keep_head_bytes' | 'keep_tail_bytes'> & { db: Db }): DeploymentLog {
   const writer = createLogWriter({ ...options, keep_head_bytes: 25_000_000, keep_tail_bytes: 25_000_000 })
   let running: StepName | undefined
@@ -48,7 +48,7 @@ export function createDeploymentLog(options: Omit<LogWriterOptions, 'keep_head_b
     async end(status) {
       if (running) setStepStatus(running, status)
       running = undefined
-      // Nobody shall read the status that follows before the last line.
+      // The last line must be stored before the status changes.
       while (!writer.flush()) await sleep(options.clock, 5)
     },
   }

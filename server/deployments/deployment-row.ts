@@ -5,24 +5,24 @@ import type { Tx } from '../store/store.ts'
 import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
 import type { SourceRef } from './source-ref.ts'
 
-/** What to deploy. The row is inserted `queued` before this resolves: answered means durable. */
+/** What to deploy. The row is inserted as `queued` before the call resolves, so a response means that the deployment is durable. */
 export interface EnqueueRequest {
   project_id: string
   trigger: DeploymentTrigger
   source:
-    /** Of the linked repository. */
+    /** The head of the linked repository. */
     | { kind: 'head' }
-    /** The very source of an earlier deployment. */
+    /** The same source as an earlier deployment. */
     | { kind: 'same_as'; deployment_id: string }
     /** A folder of this machine. */
     | { kind: 'folder'; path: string }
-    /** A checked archive, which is moved away. */
+    /** A checked archive; the file is moved. */
     | { kind: 'archive'; file: string; commit?: Partial<Record<'commit_sha' | 'commit_message' | 'commit_author', string | undefined>> }
-    /** A commit of a branch of the linked repository: for production if it is the production branch, else for a preview. */
+    /** A commit of a branch of the linked repository: for production on the production branch, else for a preview. */
     | { kind: 'branch'; branch: string; commit_sha: string }
 }
 
-/** The row of what was asked for: where its source comes from is settled here, so that a later change of the project does not matter. */
+/** The row of a requested deployment. The source is fixed here, so that later changes of the project have no effect on it. */
 export function createDeploymentRow(
   tx: Tx,
   project: ProjectRow,
@@ -92,10 +92,10 @@ export function createDeploymentRow(
   return { ...baseRow, ...noCommit, source: 'git', target, branch, commit_sha, source_request: JSON.stringify(ref) }
 }
 
-/** The very source of an earlier deployment: its commit, when it got as far as knowing one, or the copy of its folder. */
+/** The source of an earlier deployment: its commit once it is known, or the copy of its folder. */
 function repeatSource(parent: DeploymentRow): SourceRef {
   const ref = JSON.parse(parent.source_request) as SourceRef
   if (ref.kind === 'git') return { ...ref, commit_sha: parent.commit_sha ?? ref.commit_sha }
-  // Before it has begun there is no copy of a folder yet.
+  // A queued deployment has no copy of its folder yet.
   return ref.kind === 'folder' && parent.status !== 'queued' ? { kind: 'snapshot', deployment_id: parent.id } : ref
 }

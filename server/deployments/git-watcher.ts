@@ -10,15 +10,15 @@ import type { DeploymentService } from './service.ts'
 import { readCredentials } from './variables.ts'
 import type { DeploymentServiceOptions } from './context.ts'
 
-/** Looks after the repositories: what is pushed is deployed, what is deleted is closed. */
+/** Watches repositories: deploys pushed commits and closes previews of deleted branches. */
 export interface GitWatcher {
-  /** Takes in all that are linked, by and by. */
+  /** Starts to watch all linked repositories, gradually. */
   start(): void
-  /** Looks at a repository now; resolves when the look is over and what it found is queued. */
+  /** Checks a repository now; resolves when the check has ended and its deployments are queued. */
   check(projectId: string): Promise<void>
-  /** What a project wants of its repository has changed: resolves when what is no longer wanted is closed. */
+  /** Applies changed settings of a project; resolves when unwanted previews are closed. */
   syncProject(projectId: string): Promise<void>
-  /** The machine slept, or has a network again: nothing waits for its turn. */
+  /** Checks all repositories now, after the machine slept or the network came back. */
   resync(): void
   close(): Promise<void>
 }
@@ -29,16 +29,16 @@ export interface GitWatcherOptions extends Pick<DeploymentServiceOptions, 'store
   followRepository(url: string, onChange: () => void): RepositoryWatcher
 }
 
-/** Between two looks at a repository elsewhere; also at one of this machine, which tells us when something changes. */
+/** Time between two checks. Local repositories are checked too, although they also send file events. */
 const pollInterval_ms = 60_000
-/** One that cannot be reached is asked ever more seldom. */
+/** The longest time between checks of a repository that cannot be reached; the time doubles with each failure. */
 const maxPollInterval_ms = 15 * 60_000
-/** What git does at once (a rebase, a fetch of many branches) is looked at once. */
+/** Changes by one git command (a rebase, a fetch of many branches) are checked together. */
 const debounce_ms = 60
-/** Looks at once, and those that begin in one second when nobody waits for them: thousands of repositories must not stampede. */
+/** Limits concurrent checks, and background checks started per second, so that thousands of repositories do not start at once. */
 const maxConcurrentChecks = 4
 const maxStartsPerSecond = 2
-/** Of more repositories on this machine the rest is looked at in its turn alone. */
+/** Local repositories beyond this number are only polled. */
 const maxLocalWatches = 300
 
 interface WatchedRepository {
@@ -47,12 +47,12 @@ interface WatchedRepository {
   repo_branch: string
   updated_at: string
   events: RepositoryWatcher | undefined
-  /** When it is looked at next, by the monotonic clock. */
+  /** Time of the next check, by the monotonic clock. */
   nextCheckAt: number
   failures: number
   debounceTimer: Timer | undefined
   checking: Promise<void> | undefined
-  /** Something changed while it was being looked at. */
+  /** Whether the repository changed during a check. */
   isStale: boolean
 }
 
@@ -62,7 +62,7 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
   const closing = new AbortController()
   const repositories = new Map<string, WatchedRepository>()
   const changedProjects = new Set<string>()
-  /** Deployments whose next word is waited for. */
+  /** Deployments whose next event triggers another check. */
   const awaitedDeployments = new Set<string>()
   let syncing: Promise<void> | undefined
   let runningChecks = 0
@@ -76,7 +76,7 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
       return project && { project, watch: findWatch(tx, projectId) }
     })
 
-  /** Takes a project in, or lets go of it; resolves when what it does not want any more is closed. */
+  /** Adds, updates or removes a project; resolves when its unwanted previews are closed. */
   const syncProject = async (projectId: string): Promise<void> => {
     const facts = await readFacts(projectId)
     const url = facts && getWatchedUrl(facts)
@@ -87,7 +87,7 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
     const { repo_branch, updated_at } = facts.project
     const before = repositories.get(projectId)
     if (before) {
-      // Another production branch is looked at now; and what fails may have been mended by whoever changed the project.
+      // A new production branch is checked immediately. A failing repository is checked too, because the change may have fixed it.
       if (before.repo_branch !== repo_branch || (before.failures > 0 && before.updated_at !== updated_at)) before.nextCheckAt = clock.monotonic()
       Object.assign(before, { repo_branch, updated_at })
       return
@@ -112,7 +112,7 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
     repositories.delete(entry.project_id)
   }
 
-  /** What is switched off is closed; what is linked or switched on again is looked at as if for the first time. */
+  /** Closes previews of a feature that was switched off. A repository that is linked or switched on again is checked as if it were new. */
   const closeUnwanted = async ({ project, watch }: WatchFacts): Promise<void> => {
     const isUnwatched = project.repo_url === null || (watch.deploys_pushes === 0 && watch.previews === 0)
     if (isUnwatched && watch.repo_url !== null) await db.write((tx) => updateWatch(tx, project.id, { repo_url: null, message: null }))
@@ -120,7 +120,7 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
     for (const { branch } of await db.read((tx) => listOpenPreviews(tx, project.id))) await deployments.closePreview(project.id, branch)
   }
 
-  /** One look at a time at each; one that is asked for meanwhile comes after it. */
+  /** Runs one check per repository at a time; a request during a check runs another one after it. */
   const checkRepository = (entry: WatchedRepository): Promise<void> => {
     entry.debounceTimer?.cancel()
     entry.debounceTimer = undefined
@@ -140,7 +140,7 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
       .then(() => {
         entry.checking = undefined
         const jitter = 0.9 + Math.random() / 5
-        // From its beginning: what it found is told before this line is reached.
+        // Counted from the start of the check, because its results are already queued at this point.
         entry.nextCheckAt = startedAt + Math.min(pollInterval_ms * 2 ** entry.failures, maxPollInterval_ms) * jitter
         return entry.isStale && repositories.get(entry.project_id) === entry ? checkRepository(entry) : undefined
       })
@@ -162,7 +162,7 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
     const facts = await readFacts(entry.project_id)
     if (!facts || getWatchedUrl(facts) !== entry.url || repositories.get(entry.project_id) !== entry) return
     watchForChanges(entry)
-    // Before the look: what changes after it is heard.
+    // Before the check, so that changes after it cause an event.
     await entry.events?.refresh()
     try {
       const heads = await options.listBranches(
@@ -188,7 +188,7 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
     })
   }
 
-  /** What is known stays as it is: a look that failed closes nothing. */
+  /** Keeps the known state: a failed check closes nothing. */
   const recordFailure = async (entry: WatchedRepository, before: WatchRow, error: unknown): Promise<void> => {
     const isNotIsolated = error instanceof Problem && error.code === 'runtime_not_isolated'
     if (!(error instanceof SourceError) && !isNotIsolated) log.error('repository_not_looked_at', { project: entry.project_id, error })
@@ -197,7 +197,7 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
         ? `${error.message} ${error.hint}`
         : isNotIsolated
           ? error.message
-          : 'The repository could not be looked at for a reason of Homeport’s own.'
+          : 'The repository could not be checked because of an internal error.'
     await db.write((tx) => {
       if (findProject(tx, entry.project_id)?.repo_url === entry.url) updateWatch(tx, entry.project_id, { message, checked_at: isoTime(clock.now()) })
       if (before.message !== message) tx.publish({ type: 'project_changed', id: entry.project_id })
@@ -214,7 +214,7 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
     }
     const changes = isFirst ? [] : [...heads].filter(([branch, sha]) => known.get(branch) !== sha)
     const recorded: [string, string][] = isFirst ? [...heads] : []
-    // Production first: it is what others see.
+    // Production goes first, because visitors see it.
     for (const [branch, commit_sha] of changes.toSorted(([a], [b]) => Number(b === project.repo_branch) - Number(a === project.repo_branch))) {
       const decision = await deployments.handlePush({ project_id: id, url: entry.url, branch, commit_sha })
       if (decision.kind === 'moved') return
@@ -231,7 +231,7 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
     })
   }
 
-  /** A deployment by hand may be of that very commit; it says so once it has fetched it, or ends without. */
+  /** A manual deployment may be of the same commit; the check repeats when that deployment knows its commit or has ended. */
   const checkAgainAfter = (entry: WatchedRepository, deploymentId: string): void => {
     if (awaitedDeployments.has(deploymentId)) return
     awaitedDeployments.add(deploymentId)
@@ -255,7 +255,7 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
     }
   }
 
-  /** One after the other, and never in the way of others: at the start there may be thousands. */
+  /** One after the other and with low priority, because there may be thousands at startup. */
   const scheduleSync = (ids: Iterable<string>): void => {
     for (const id of ids) changedProjects.add(id)
     syncing ??= (async () => {
@@ -310,7 +310,7 @@ interface WatchFacts {
   watch: WatchRow
 }
 
-/** The address that is to be watched. A project that was stopped is left alone until somebody deploys it. */
+/** The address to watch. A stopped project is not watched until its next deployment. */
 function getWatchedUrl({ project, watch }: WatchFacts): string | undefined {
   const isOff = project.stopped_at !== null || (watch.deploys_pushes === 0 && watch.previews === 0)
   return isOff ? undefined : (project.repo_url ?? undefined)

@@ -15,34 +15,34 @@ import {
 
 export interface HealthCheckOptions {
   replica: Replica
-  /** The port on which the deployment's app was last found, when that is not PORT. */
+  /** The port on which the app of this deployment was found before, if it is not PORT. */
   known_port: number | null
-  /** Resolves when the instance ends before it answers. */
+  /** Resolves when the replica exits before it responds. */
   exited: Promise<ReplicaExit>
   signal: AbortSignal
   clock: Clock
   timeout_ms?: number
 }
 
-/** Where a healthy app answers. */
+/** The address at which a healthy app responds. */
 export interface HealthyEndpoint {
-  /** null: it listens, but only after a start with this `listen_port` does the engine publish that port. */
+  /** null: the app listens, but Docker publishes that port only after a start with this `listen_port`. */
   endpoint: Endpoint | null
-  /** Its own port, when that is not PORT. */
+  /** The app's own port, if it is not PORT. */
   listen_port: number | null
 }
 
-/** PORT on the loopback of a container will not change: no need to wait out the whole minute. */
+/** An app on the loopback address of its container will not become reachable, so the check does not wait for the whole timeout. */
 const loopbackOnlyTimeout_ms = 8_000
-/** How long another port than PORT answers before it is taken for the app's: metrics may be there before the app is. */
+/** How long another port than PORT must respond before it counts as the app's, because metrics may be served before the app. */
 const otherPortDelay_ms = 5_000
-/** The same for a port that refuses GET /, as debuggers do, and before a port of the container's loopback is the last word. */
+/** The same for a port that rejects GET /, as debuggers do, and for a port on the container's loopback address. */
 const doubtfulPortDelay_ms = 20_000
 
 /**
- * Resolves at the first answer to `GET /` with a status under 500, asked from outside of the app; where the image has a HEALTHCHECK,
- * once anything answers and that check passes. PORT is asked first, then, while nothing listens there, the other ports that the app
- * has opened. Throws a failure that says what it did instead: ended, answered with an error, or nothing at all.
+ * Resolves at the first response to `GET /` with a status below 500, requested from outside of the app; for an image with a HEALTHCHECK, once any
+ * response arrives and the check passes. PORT is requested first, then, while nothing listens on PORT, the other ports of the app. Throws a failure
+ * that describes the observed behavior: exit, error response or no response.
  */
 export async function waitUntilHealthy(check: HealthCheckOptions): Promise<HealthyEndpoint> {
   const { replica, clock } = check
@@ -59,7 +59,7 @@ export async function waitUntilHealthy(check: HealthCheckOptions): Promise<Healt
   for (;;) {
     check.signal.throwIfAborted()
     if (exit) throw createEarlyExitFailure(replica, exit, clock.monotonic() - startedAt)
-    // A container that just ended takes connections into nothing: its end is quicker news than a timeout.
+    // A container that has just ended accepts connections without a response, so its exit is reported before a timeout.
     const probe = await Promise.race([probeHttp(replica, Math.min(10_000, timeout), check.signal), check.exited])
     if (exit) continue
     let candidate: HealthyEndpoint & { status?: number } = { endpoint: replica, listen_port: null }
@@ -75,7 +75,7 @@ export async function waitUntilHealthy(check: HealthCheckOptions): Promise<Healt
     }
     const { endpoint, listen_port, status } = candidate
     if (status !== undefined && replica.runHealthcheck) {
-      // What answers is asked no more than that: the Dockerfile says itself when its app is well.
+      // A responding app only needs to pass the HEALTHCHECK of its Dockerfile.
       lastCheck = await raceAbort(Promise.race([replica.runHealthcheck(), check.exited.then(() => undefined)]), check.signal)
       if (exit) continue
       if (lastCheck?.passed) return { endpoint, listen_port }
@@ -84,13 +84,13 @@ export async function waitUntilHealthy(check: HealthCheckOptions): Promise<Healt
     elapsed_ms = clock.monotonic() - startedAt
     if (elapsed_ms > timeout || (status === undefined && isLoopbackOnly(ports, replica.assigned_port, elapsed_ms)))
       throw createUnhealthyFailure({ replica, lastStatus, lastCheck, ports, timeout: Math.min(elapsed_ms, timeout) })
-    // Often at first, and never much later than it could have been: a visitor may wait for this.
+    // Short intervals at first, proportional to the elapsed time, because a visitor may be waiting.
     const wait = Math.min(500, Math.max(5, elapsed_ms / 40))
     await Promise.race([sleep(clock, wait, check.signal), check.exited])
   }
 }
 
-/** The best of the other ports that an app has opened; undefined while PORT may still be opened, or none of them answers HTTP. */
+/** The best of the app's other ports; undefined while PORT may still be opened, or when no port responds to HTTP. */
 async function findRespondingPort(
   { replica, known_port, signal }: HealthCheckOptions,
   ports: ListeningPort[],
@@ -121,14 +121,17 @@ async function findRespondingPort(
     : undefined
 }
 
-/** Whether all that an app listens on is the loopback of its container, which stays so. */
+/** Whether the app listens only on the loopback address of its container. */
 function isLoopbackOnly(ports: ListeningPort[], recommended: number, elapsed_ms: number): boolean {
   const isUnreachable = ({ endpoints, loopback_only }: ListeningPort) => endpoints.length === 0 && loopback_only
   if (ports.length === 0 || !ports.every(isUnreachable)) return false
   return elapsed_ms > (ports.some(({ port }) => port === recommended) ? loopbackOnlyTimeout_ms : doubtfulPortDelay_ms)
 }
 
-/** What a process of this machine listens on besides loopback, open to the network whatever the edge does; undefined: the system does not tell. */
+/**
+ * Ports on which a process of this machine listens besides loopback, reachable from the network without the edge; undefined when the system does not
+ * report them.
+ */
 export async function findPublicPorts(replica: Replica): Promise<number[] | undefined> {
   if (replica.is_on_host !== true) return []
   const ports = await replica.getListeningPorts()
@@ -136,10 +139,10 @@ export async function findPublicPorts(replica: Replica): Promise<number[] | unde
 }
 
 export const formatPortWarning = (port: number, recommended: number): string =>
-  `Warning: the app listens on port ${port}, not on ${recommended}, the port in the variable PORT. Requests go to port ${port}. Let it listen on PORT, which is never another app’s.`
+  `Warning: the app listens on port ${port}, not on ${recommended} from the PORT variable. Requests go to port ${port}. Use PORT to avoid conflicts with other apps.`
 
 export const formatPublicPortWarning = (ports: number[]): string =>
-  `Warning: the app listens on all addresses of this machine (port ${ports.join(', ')}), so other machines on your network may reach it. Let it listen on the address in the variable HOST, which is 127.0.0.1 here.`
+  `Warning: the app listens on all addresses of this machine (port ${ports.join(', ')}), so other machines on your network may be able to reach it. Make it listen on the address in the HOST variable (127.0.0.1).`
 
 function createUnhealthyFailure(facts: {
   replica: Replica
@@ -152,34 +155,34 @@ function createUnhealthyFailure(facts: {
   if (facts.lastCheck)
     return new BuildFailure(
       'health_check_failed',
-      `The HEALTHCHECK of the Dockerfile did not pass for ${Math.round(facts.timeout / 1000)} s.`,
-      `Run its command in the container to see why.${facts.lastCheck.output === '' ? '' : ` Last output:\n${facts.lastCheck.output}`}`,
+      `The HEALTHCHECK in the Dockerfile did not pass within ${Math.round(facts.timeout / 1000)} s.`,
+      `Run the health check command in the container to see why.${facts.lastCheck.output === '' ? '' : ` Last output:\n${facts.lastCheck.output}`}`,
     )
   if (facts.lastStatus !== undefined)
     return new BuildFailure(
       'health_check_failed',
-      `The app answered GET / with ${facts.lastStatus} for ${Math.round(facts.timeout / 1000)} s.`,
-      'Look at its output in the runtime log; a status under 500 is needed before it gets traffic.',
+      `The app responded to GET / with ${facts.lastStatus} for ${Math.round(facts.timeout / 1000)} s.`,
+      'Check the runtime log. The app gets traffic once it responds with a status below 500.',
     )
   const portList = facts.ports.map(({ port }) => port).join(', ')
   const seconds = Math.round(facts.timeout / 1000)
-  const advice = `Let it listen on the address in the variable HOST and the port in the variable PORT, which is ${recommended_port} here.`
+  const advice = `Make the app listen on the address in the HOST variable and the port in the PORT variable (${recommended_port}).`
   if (facts.ports.length > 0 && facts.ports.every(({ endpoints, loopback_only }) => endpoints.length === 0 && loopback_only))
     return new BuildFailure(
       'port_not_detected',
-      `The app listens on 127.0.0.1 alone (port ${portList}), which cannot be reached from outside of its container.`,
-      `Let it listen on 0.0.0.0, the address in the variable HOST, and on the port in the variable PORT, which is ${recommended_port} here.`,
+      `The app only listens on 127.0.0.1 (port ${portList}), which cannot be reached from outside its container.`,
+      `Make the app listen on 0.0.0.0, the address in the HOST variable, and on the port in the PORT variable (${recommended_port}).`,
     )
   if (facts.ports.length > 0)
     return new BuildFailure(
       'port_not_detected',
-      `The app listens on port ${portList}, but did not answer HTTP over IPv4 there within ${seconds} s.`,
-      `${advice} An app that serves HTTPS, another protocol or IPv6 alone cannot be reached.`,
+      `The app listens on port ${portList}, but did not respond to HTTP over IPv4 within ${seconds} s.`,
+      `${advice} Apps that only serve HTTPS, another protocol or IPv6 are not supported.`,
     )
   return new BuildFailure(
     'port_not_detected',
     `The app did not listen on port ${recommended_port} within ${seconds} s.`,
-    `${advice} If it is a worker without HTTP, it cannot be deployed here.`,
+    `${advice} Workers without an HTTP server are not supported.`,
   )
 }
 
@@ -187,17 +190,17 @@ function createEarlyExitFailure({ command }: Replica, exit: ReplicaExit, duratio
   if (exit.out_of_memory)
     return new BuildFailure(
       'out_of_memory',
-      'The app ran out of memory while it started.',
-      'Raise the memory limit in the project’s settings, or find what needs so much.',
+      'The app ran out of memory during startup.',
+      'Raise the memory limit in the project settings, or reduce the memory use of the app.',
     )
   return new CommandFailure(
     'start_failed',
-    `The app, \`${command}\`, ended while it started, with ${exit.signal ? `signal ${exit.signal}` : `exit code ${exit.code ?? 'unknown'}`} after ${formatDuration(duration_ms)}.`,
-    'A web app runs until it is stopped: check what its start command does.',
+    `The app, \`${command}\`, exited during startup with ${exit.signal ? `signal ${exit.signal}` : `exit code ${exit.code ?? 'unknown'}`} after ${formatDuration(duration_ms)}.`,
+    'A web app must keep running. Check its start command.',
   )
 }
 
-/** The status of GET /, or undefined when nothing answered. Redirects are not followed, the body is not read. */
+/** The status of GET /, or undefined without a response. Redirects are not followed and the body is not read. */
 function probeHttp({ host, port }: Endpoint, timeout: number, signal: AbortSignal): Promise<number | undefined> {
   return new Promise((resolve) => {
     const probeRequest = request(

@@ -10,43 +10,43 @@ import type { SleepState } from './supervised-app.ts'
  *     └─ thaw ──┴── start ──┘           the next request, or always_warm
  */
 
-/** What the sleep needs of those who keep the apps. */
+/** The functions of the supervisor that the idle monitor needs. */
 export interface IdleMonitorHooks {
   listApps(): Iterable<SupervisedApp>
-  /** Puts the route of what the app is now, unless another has its traffic. */
+  /** Sets the route for the app's current state, unless another app has its traffic. */
   updateRoute(app: SupervisedApp): void
-  /** Puts the page in place that holds requests for a start. */
+  /** Sets the page that holds requests during a start. */
   showStartingPage(app: SupervisedApp): void
   recordState(spec: AppSpec, state: RuntimeState): void
-  /** Starts it anew; resolves when it serves, has crashed or was given up. */
+  /** Starts the app again; resolves when it is live, has crashed or was abandoned. */
   restartApp(app: SupervisedApp): Promise<void>
-  /** `is_cold` of its project follows. */
+  /** Updates `is_cold` of its project. */
   saveColdState(spec: AppSpec): void
 }
 
 export interface IdleMonitor {
-  /** Has an app go on; nothing happens to one that is awake, or is waking. A visit is counted as a cold start. */
+  /** Wakes an app; no effect on an app that is awake or waking. A visit counts as a cold start. */
   wake(app: SupervisedApp, by: 'visit' | 'setting'): void
-  /** Goes on with a sleep that the last run of the platform began. */
+  /** Restores a sleep that began in the previous run of the platform. */
   restoreSleep(app: SupervisedApp, mode: SleepState['mode']): void
-  /** The machine slept: nobody was idle meanwhile. */
+  /** Restarts the idle timers after the machine slept, because the time of its sleep does not count as idle. */
   resync(): void
   close(): void
 }
 
-/** A look that comes so much too late: the machine slept in between. */
+/** A check this late means that the machine slept. */
 const systemSleepGap_ms = 5_000
-/** So many are laid down at once, however many are due. */
+/** Limits how many apps are put to sleep at the same time. */
 const maxConcurrentTransitions = 4
 const stopGrace_ms = 10_000
 const engineRetry_ms = 500
 
-/** Lays apps down that nobody visits, and wakes them: one look at all of them about every second. */
+/** Puts idle apps to sleep and wakes them. Checks all apps about once a second. */
 export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitorHooks): IdleMonitor {
   const monotonic = () => context.clock.monotonic()
   const runtimeOf = (app: SupervisedApp) => context.runtime(app.spec.runtime)
   let lastTickAt = monotonic()
-  /** Neither idleness nor sleep is counted from before this moment. */
+  /** Idle time and sleep before this moment do not count. */
   let countFrom = 0
   let isBusy = false
 
@@ -86,7 +86,7 @@ export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitor
     void measureMemory(app, sleep)
   }
 
-  /** Docker takes a second or two to say it: nobody waits for that. */
+  /** Docker takes a second or two to measure, so the caller does not wait. */
   const measureMemory = async (app: SupervisedApp, sleep: SleepState): Promise<void> => {
     const id = app.candidate?.replica?.id
     const used =
@@ -113,14 +113,14 @@ export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitor
       if (app.candidate === candidate) app.candidate = null
       sleep.mode = 'stopped'
     } catch (error) {
-      // It stays as it is, and the next look tries again.
+      // The state is unchanged; the next check tries again.
       context.log.warn('sleeping_app_not_stopped', { deployment: app.spec.deployment_id, error })
     } finally {
       sleep.isStopping = false
     }
   }
 
-  /** Stops those that are asleep for the longest, until the rest fits. */
+  /** Stops the apps that have slept longest, until the rest fits the budget. */
   const enforceMemoryBudget = (): void => {
     const frozen: { app: SupervisedApp; sleep: SleepState }[] = []
     let total = 0
@@ -165,7 +165,7 @@ export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitor
 
   const wakeUp = async (app: SupervisedApp, sleep: SleepState): Promise<void> => {
     const { signal } = app.stopController
-    // It has to be started: from now on its visitors wait for that, and no longer than for any start.
+    // The app must be started: its visitors wait for that start, no longer than for any start.
     if (sleep.isStopping || !app.candidate) hooks.showStartingPage(app)
     await sleep.transition
     while (app.candidate?.replica && !signal.aborted) {
@@ -182,7 +182,7 @@ export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitor
         return
       } catch (error) {
         if (error instanceof StartFailure) {
-          // It ended in its sleep; its end is told before what is left of it is gone.
+          // The replica exited while asleep; its exit is reported before it is removed.
           await runtimeOf(app)
             .stop(id, 0)
             .catch((cause: unknown) => context.log.warn('leftover_not_removed', { deployment: app.spec.deployment_id, error: cause }))

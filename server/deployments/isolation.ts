@@ -6,8 +6,8 @@ import type { ProjectRow } from '../store/tables.ts'
 import type { SourceRef } from './source-ref.ts'
 
 /**
- * Accounts other than that of the instance's owner deploy only on runtimes that isolate apps from this machine, and never from a folder
- * of this machine. Each new deployment is checked here, and each start of an app, because it may have been deployed before this rule.
+ * Accounts other than the instance owner's may only deploy on runtimes that isolate apps from this machine, and never from a folder of this machine.
+ * Each new deployment is checked, and each start of an app, because the app may have been deployed before this rule.
  */
 export function requireIsolation(tx: Tx, project: ProjectRow, runtime: Pick<Runtime, 'isolates'>, source?: SourceRef): void {
   if (project.account_id === findInstanceOwner(tx)?.account_id) return
@@ -15,11 +15,11 @@ export function requireIsolation(tx: Tx, project: ProjectRow, runtime: Pick<Runt
   if (isFolder)
     throw new Problem(
       'runtime_not_isolated',
-      'Only projects of the account that owns this instance are deployed from a folder of its machine. Upload an archive, or link an https or ssh repository.',
+      'Only the instance owner can deploy from a folder on this machine. Upload an archive, or link an https or ssh repository.',
     )
   if (!runtime.isolates)
     throw new Problem(
       'runtime_not_isolated',
-      'This instance runs apps as processes of its machine, which does not isolate them, so only the account that owns the instance may deploy. Ask its owner to start a Docker engine and then Homeport again.',
+      'This instance runs apps as processes without isolation, so only the instance owner can deploy. Ask the owner to start Docker and restart Homeport.',
     )
 }

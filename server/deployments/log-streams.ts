@@ -16,10 +16,10 @@ export interface LogStreamContext {
   clock: Clock
 }
 
-/** A runtime log's reader who has taken nothing for this long and is far behind is told so, and goes on at the end. */
+/** A reader that stalls for this long and is far behind gets a `lagged` event and resumes at the end. */
 const stalledReader_ms = 10_000
 
-/** First the status, then all history, then live lines, then the terminal status and `end`. */
+/** Sends the status, then all history, then live lines, then the terminal status and `end`. */
 export async function* followBuildLog(
   context: LogStreamContext,
   deploymentId: string,
@@ -41,7 +41,7 @@ export async function* followBuildLog(
       if (!deployment) return
       const ended = isTerminal(deployment.status)
       if (sentStatus === undefined || (deployment.status !== sentStatus && !ended)) yield statusEvent(deployment)
-      // The status was read before the log, so that a terminal one is told after its last line.
+      // The status was read before the log, so that a terminal status is sent after the last line.
       for (const batch of readRecords(context.logs, deploymentId, at)) {
         if (batch.dropped > 0) yield { event: 'lagged', data: { dropped: batch.dropped } }
         for (const record of batch.texts) {
@@ -63,7 +63,7 @@ export async function* followBuildLog(
   }
 }
 
-/** The last lines, then live, over restarts and new deployments; ends only when the reader goes. */
+/** Sends the last lines, then live lines across restarts and new deployments; ends only when the reader disconnects. */
 export async function* followRuntimeLog(
   context: LogStreamContext,
   stream: string,
@@ -115,13 +115,13 @@ function statusEvent(deployment: {
   return { event: 'status', data: { status: deployment.status, error, ts: deployment.finished_at ?? deployment.started_at ?? deployment.created_at } }
 }
 
-/** The record that an event id of this stream names; 0, which is all history, for a foreign or broken one. */
+/** The record of an event id of this stream; 0 (all history) for an invalid id or an id of another stream. */
 function parseEventId(eventId: string | undefined, stream: string): number {
   const match = eventId === undefined ? null : /^(.+)\.(\d{1,15})$/.exec(eventId)
   return match?.[1] === stream ? Number(match[2]) : 0
 }
 
-/** Everything after a record, a chunk at a time, as long as there is more. */
+/** All records after a given one, in chunks. */
 function* readRecords(logs: LogStore, stream: string, after: number): Generator<{ first: number; texts: string[]; dropped: number }> {
   let at = after
   for (;;) {

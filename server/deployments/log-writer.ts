@@ -12,18 +12,18 @@ const batch_ms = 5
 const maxOrigins = 64
 
 /**
- * Numbers, masks and batches the records of one log. A record is one line of JSON; a log line's begins with `seq`, which
- * counts lines alone, while the record's own number counts everything and is what a stream resumes from.
+ * Numbers, masks and batches the records of one log. A record is one line of JSON. A log line has `seq`, which counts only lines; the record's own
+ * number counts all records, and streams resume from it.
  */
 export interface LogWriter {
   /** `fields` is JSON without braces, such as `"step":"build","stream":"stdout"`. */
   writeLine(fields: string, writeLine: string, mask?: SecretMask): void
   writeRecord(value: object): void
-  /** Hides these from now on. */
+  /** Masks these secrets from now on. */
   setMask(mask: SecretMask): void
-  /** Stores what is buffered; false when the file is held for the moment and it will be stored soon. */
+  /** Stores buffered lines; false when the file is locked at the moment and the lines will be stored soon. */
   flush(): boolean
-  /** Whether lines were lost because there was no room. */
+  /** Whether lines were lost because the disk was full. */
   hasLostLines(): boolean
 }
 
@@ -33,7 +33,7 @@ export interface LogWriterOptions {
   clock: Clock
   log: Log
   stream: string
-  /** Keep this much of the beginning for ever, and this much of the end. */
+  /** Sizes of the beginning and the end of the log that are always kept. */
   keep_head_bytes: number
   keep_tail_bytes: number
 }
@@ -45,12 +45,12 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
   let lineNumber = end.line
   let mask: SecretMask = noMask
   let batch: (string | PendingLine)[] = []
-  /** The raw end of what was stored, by `fields`: a secret may go on in the next batch. */
+  /** The unmasked end of the stored text, by `fields`: a secret may continue in the next batch. */
   const storedTails = new Map<string, string>()
   let lines = 0
   let bytes = 0
   let bytesSinceTrim = 0
-  /** Said once, until one is taken again. */
+  /** Reported once, until lines can be stored again. */
   let isLosingLines = false
   let hasLostLines = false
   let timer: Timer | undefined
@@ -80,12 +80,12 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
       record += chunk.records
       isLosingLines = false
     } catch (error) {
-      // A checkpoint holds the file for a moment: the batch waits, as long as it is not too much for memory.
+      // A checkpoint locks the file for a moment; the batch waits unless it is too large for memory.
       if (isSqliteBusy(error) && bytes < limits.stream_backlog_bytes) {
         timer = clock.setTimeout(flush, batch_ms)
         return false
       }
-      // A full disk or a held file: these lines are lost, the app or build goes on, and the next ones are numbered after them.
+      // The disk is full or the file is locked: these lines are lost, the app or build continues, and later lines are numbered after them.
       hasLostLines ||= isDiskFull(error)
       if (!isLosingLines) options.log.warn('log_lines_lost', { stream, lines, error })
       isLosingLines = true
@@ -109,7 +109,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
       (entry) => entry.fields,
     )
 
-  /** The batch as records. Lines of one origin are masked together, because a secret may be wrapped over several. */
+  /** The batch as records. Lines of one source are masked together, because a secret may be wrapped over several lines. */
   const renderRecords = (): string[] => {
     const texts = new Map<PendingLine, string>()
     for (const [fields, entries] of groupByOrigin()) {
@@ -135,7 +135,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     try {
       logs.trim(stream, options.keep_head_bytes, options.keep_tail_bytes)
     } catch (error) {
-      // It is tried again after the next quarter.
+      // The log is trimmed again after the next quarter.
       options.log.warn('log_not_trimmed', { stream, error })
     }
   }

@@ -11,10 +11,10 @@ import type { SecretMask } from './secret-mask.ts'
 import { statusesBefore } from './status-transitions.ts'
 import type { DeploymentContext } from './context.ts'
 
-/** Why a running deployment was told to stop. It rides as the reason of the abort signal. */
+/** Why a running deployment was stopped; passed as the reason of the abort signal. */
 export type StopReason = 'canceled' | 'timeout' | 'parked'
 
-/** Ends a deployment in a terminal status, with its steps and the project's status, in one transaction. False: it had ended. */
+/** Ends a deployment in a terminal status, with its steps and the project's status, in one transaction. Returns false when it had ended already. */
 export async function endDeployment(
   context: DeploymentContext,
   id: string,
@@ -52,8 +52,8 @@ const stepFailureCodes: Record<StepName, FailureCode> = {
   route: 'start_failed',
 }
 
-/** The words for a failure: those of the room that failed, else what can be told from the last lines of the log. */
-/** `met_full_disk`: the lines that would have said so are lost. */
+/** The failure for an error: the error's own message, else an explanation from the last lines of the log. */
+/** `met_full_disk`: the log lines about the full disk could not be stored. */
 export function describeFailure(
   context: DeploymentContext,
   error: unknown,
@@ -67,7 +67,7 @@ export function describeFailure(
     return {
       code: stepFailureCodes[step],
       message: error.message,
-      hint: 'Set the variables of the project again, or put the master key back that they were sealed with.',
+      hint: 'Set the project’s variables again, or restore the master key that encrypted them.',
     }
   if (error instanceof Error && 'code' in error && 'hint' in error && typeof error.hint === 'string') {
     const failure = { code: error.code as FailureCode, message: error.message, hint: error.hint }
@@ -77,28 +77,28 @@ export function describeFailure(
   context.log.error('deployment_failed_unexpectedly', { deployment: deployment.id, step, error })
   return {
     code: stepFailureCodes[step],
-    message: `The step ${step} failed for a reason of Homeport’s own.`,
-    hint: `Try again; if it fails the same way, homeport doctor and the log of the platform say more. Deployment ${deployment.id}.`,
+    message: `The step ${step} failed because of an internal error.`,
+    hint: `Deploy again. If it keeps failing, run homeport doctor and check the platform log for deployment ${deployment.id}.`,
   }
 }
 
-/** Where a tool or the app itself failed, a full disk may be the cause. */
+/** A full disk may be the cause of these failures of a tool or the app. */
 const toolFailureCodes: ReadonlySet<FailureCode> = new Set(['install_failed', 'build_failed', 'start_failed'])
 
 const storageFullFailure: DeploymentFailure = {
   code: 'storage_full',
   message: 'The disk of this machine is full.',
-  hint: 'Free some space (homeport disk shows what takes it, homeport disk clean frees what nothing needs) and deploy again.',
+  hint: 'Free up space, then deploy again. homeport disk shows disk usage; homeport disk clean removes unused data.',
 }
 
-/** A failure names commands and files of the project, which may hold a secret. */
+/** A failure quotes commands and files of the project, which may contain a secret. */
 export const maskFailure = (failure: DeploymentFailure, mask: SecretMask): DeploymentFailure => ({
   ...failure,
   message: mask(failure.message),
   hint: mask(failure.hint),
 })
 
-/** What the last lines of a step say of its failure, with the line that says it. */
+/** The explanation in the last lines of a step's log, with the line that shows the cause. */
 function explainFromLog(context: DeploymentContext, deploymentId: string, failedStep: StepName, failure: DeploymentFailure): DeploymentFailure {
   const step = failedStep === 'install' || failedStep === 'build' ? failedStep : 'start'
 

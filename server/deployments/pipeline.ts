@@ -29,7 +29,7 @@ export interface PipelineRun {
   signal: AbortSignal
 }
 
-/** One deployment, from source to traffic. Every step either holds or throws; the caller says how it ended. */
+/** Runs one deployment, from source to traffic. Each step succeeds or throws; the caller records the outcome. */
 export async function runDeployment(run: PipelineRun): Promise<void> {
   const artifact = (await findReusableArtifact(run)) ?? (await fetchAndBuild(run))
   let isStarting = true
@@ -49,7 +49,7 @@ export async function runDeployment(run: PipelineRun): Promise<void> {
       const { listen_port } = stoppedApp
       run.log.note(
         'health_check',
-        `Warning: the live version is stopped while this one starts, because both listen on port ${listen_port}. On the port in the variable PORT they can run side by side.`,
+        `Warning: the live version is stopped while this one starts, because both listen on port ${listen_port}. Use the PORT variable to deploy without downtime.`,
       )
       await run.supervisor.stopCandidate(candidate)
       candidate = await run.supervisor.launch({ ...candidate.spec, listen_port }, run.signal, onOutput)
@@ -107,7 +107,7 @@ async function fetchSource(run: PipelineRun, folder: string): Promise<FetchedSou
   const { context, deployment, project, log, signal } = run
   const ref = JSON.parse(deployment.source_request) as SourceRef
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  // A copy and an archive have no repository beside them that says what they are of.
+  // A copy or an archive has no repository that describes it.
   const { branch, commit_sha, commit_message, commit_author, is_dirty } = deployment
   const commitFacts = { branch, commit_sha, commit_message, commit_author, is_dirty: is_dirty === 1 }
   if (ref.kind === 'git')
@@ -124,27 +124,27 @@ async function fetchSource(run: PipelineRun, folder: string): Promise<FetchedSou
   const snapshot = getSnapshotFolder(context.data_dir, ref.kind === 'folder' ? deployment.id : ref.deployment_id)
   if (ref.kind === 'folder') {
     const source = await context.fetchSource({ request: { kind: 'folder', path: ref.path }, into: folder, log, signal })
-    // Kept as it is now, before anything is built in it: a retry or a roll-back starts from here.
+    // Stored before the build changes the folder, because a retry or a rollback starts from this copy.
     await rm(snapshot, { recursive: true, force: true })
     await mkdir(dirname(snapshot), { recursive: true, mode: 0o700 })
     await cp(source.folder, snapshot, { recursive: true, verbatimSymlinks: true })
     return source
   }
-  log.note('clone', 'The folder as it was when it was deployed.')
+  log.note('clone', 'Using the stored copy of the folder.')
   try {
     await cp(snapshot, folder, { recursive: true, verbatimSymlinks: true })
   } catch (error) {
-    throw new SourceError('The copy of that folder is no longer kept.', 'Deploy the folder again.', 'clone_failed', error)
+    throw new SourceError('The copy of the folder is no longer stored.', 'Deploy the folder again.', 'clone_failed', error)
   }
   return { folder, ...commitFacts }
 }
 
-/** A rollback takes what its parent built, when the settings and variables are still the same and it is still there. */
+/** A rollback uses its parent's build if that build still exists and the settings and variables have not changed. */
 async function findReusableArtifact(run: PipelineRun): Promise<Artifact | undefined> {
   const { context, deployment, log } = run
   if (deployment.trigger !== 'rollback' || deployment.parent_id === null) return undefined
   const parentId = deployment.parent_id
-  // Taken in the step in which it is found: an old build may be let go at any moment.
+  // The build is claimed in the same transaction, because an old build may be removed at any moment.
   const parent = await context.store.db.write((tx) => {
     const parentRow = findDeploymentById(tx, parentId)
     if (!parentRow?.artifact || parentRow.runtime !== deployment.runtime || parentRow.inputs_digest !== computeInputsDigest(run)) return undefined
@@ -153,7 +153,7 @@ async function findReusableArtifact(run: PipelineRun): Promise<Artifact | undefi
   })
   if (!parent) return undefined
   log.step('detect')
-  log.note('detect', `Settings and variables are those of ${parent.id}: its build is used again.`)
+  log.note('detect', `Reusing the build of ${parent.id}: settings and variables have not changed.`)
   for (const name of ['clone', 'install', 'build'] as const) log.skip(name)
   const { framework, image_bytes, inputs_digest, artifact, listen_port } = parent
   await saveProgress(run, { framework, image_bytes, inputs_digest, artifact, listen_port })
@@ -167,7 +167,7 @@ async function startCandidate(run: PipelineRun, artifact: Artifact, onOutput: Ou
   const startedAt = Date.parse(deployment.started_at ?? deployment.created_at)
   await context.store.db.write((tx) => {
     if (!compareAndSwapStatus(tx, deployment.id, ['building'], 'deploying', { build_ms: now - startedAt }))
-      throw new Error('The deployment was ended by somebody else.')
+      throw new Error('The deployment has already ended.')
     publishChange(tx, deployment.project_id, deployment.id)
   })
   log.step('start')
@@ -198,7 +198,7 @@ async function switchTraffic(run: PipelineRun, candidate: Candidate): Promise<vo
   try {
     const now = context.clock.now()
     const startedAt = Date.parse(deployment.started_at ?? deployment.created_at)
-    // After the traffic went over: what is still under way from the one before began earlier, and is not stored.
+    // After the switch of traffic: responses of the previous version that are still in progress started earlier and are not stored.
     await purge()
     log.note('route', `Live at ${url}`)
     await log.end('done')
@@ -213,7 +213,7 @@ async function switchTraffic(run: PipelineRun, candidate: Candidate): Promise<vo
         finished_at: isoTime(now),
         deploy_ms: Math.max(0, now - startedAt - (row?.build_ms ?? 0)),
       })
-      if (!isReady) throw new Error('The deployment was ended by somebody else.')
+      if (!isReady) throw new Error('The deployment has already ended.')
       if (isPreview) updatePreview(tx, project.id, deployment.branch ?? '', { is_cold: 0, updated_at: isoTime(now) })
       else updateProject(tx, project.id, { port: candidate.replica?.port ?? null, crashed_at: null, stopped_at: null, is_cold: 0 })
       recomputeProjectStatus(tx, project.id, isoTime(now))
@@ -223,11 +223,11 @@ async function switchTraffic(run: PipelineRun, candidate: Candidate): Promise<vo
     })
   } catch (error) {
     await promotion.revert()
-    // What the candidate answered in between is not the answer of the one before.
+    // Removes the candidate's cached responses, because the previous version gets the traffic back.
     await purge()
     throw error
   }
-  // Draining the one before takes up to ten seconds and is nobody's wait.
+  // Draining the previous version takes up to ten seconds, so the deployment does not wait for it.
   void promotion.commit().catch((error: unknown) => context.log.warn('old_instance_not_stopped', { deployment: replaced?.id, error }))
 }
 
@@ -242,7 +242,7 @@ export function createAppSpec(run: Pick<PipelineRun, 'deployment' | 'project' | 
     runtime: deployment.runtime,
     artifact,
     listen_port: deployment.listen_port,
-    // The plan may have become a smaller one since the project was set so.
+    // The plan may have been downgraded since the project's limit was set.
     memory_mb: Math.min(project.memory_limit_mb, plan.memory_mb),
     always_warm: project.always_warm === 1 && plan.always_warm && deployment.target === 'production',
     variables: createAppVariables(secrets.variables, { url: context.urlOf(context.routes.getHost(deployment)), deployment }),
@@ -250,7 +250,7 @@ export function createAppSpec(run: Pick<PipelineRun, 'deployment' | 'project' | 
   }
 }
 
-/** Stores what became known of the deployment, in its row and in the copy that the steps read. */
+/** Stores new facts about the deployment, in its row and in the copy that the steps read. */
 async function saveProgress(run: PipelineRun, change: Partial<Omit<DeploymentRow, 'seq' | 'id' | 'status'>>): Promise<void> {
   Object.assign(run.deployment, change)
   await run.context.store.db.write((tx) => {

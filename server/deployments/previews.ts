@@ -13,19 +13,19 @@ import { findProject } from '../store/projects.ts'
 import type { CleanupTask } from './cleanup-task.ts'
 import { isTerminal } from './status-transitions.ts'
 
-/** A commit that a look has found on a branch. */
+/** A commit that a check found on a branch. */
 export interface BranchPush {
   project_id: string
-  /** Where it was found: nothing is deployed when the project has moved on meanwhile. */
+  /** The address of the repository; nothing is deployed when the project has changed its repository since. */
   url: string
   branch: string
   commit_sha: string
 }
 
-/** What becomes of it. `wait`: a deployment is under way that may be of this very commit; it will be known by its end. */
+/** The decision about a commit. `wait`: a running deployment may be of this commit; this is known when it ends. */
 export type PushDecision = { kind: 'deploy' } | { kind: 'done' } | { kind: 'moved' } | { kind: 'wait'; deployment_id: string }
 
-/** Whether a commit is still to be deployed. A deployment by hand may have been quicker. */
+/** Whether a commit must still be deployed, because a manual deployment may have deployed it already. */
 export function decidePush(tx: Tx, { project_id, url, branch, commit_sha }: BranchPush): PushDecision {
   const project = findProject(tx, project_id)
   if (!project || project.repo_url !== url || project.stopped_at !== null) return { kind: 'moved' }
@@ -40,7 +40,7 @@ export function decidePush(tx: Tx, { project_id, url, branch, commit_sha }: Bran
   return { kind: isServed && findPreview(tx, project_id, branch) !== undefined ? 'done' : 'deploy' }
 }
 
-/** Takes a preview out of the rows; what is left of it goes by the clean-up. Undefined: there is none. */
+/** Removes the rows of a preview; the clean-up removes its resources. Undefined when there is no preview. */
 export function closePreviewRows(
   tx: Tx,
   projectId: string,
@@ -56,7 +56,7 @@ export function closePreviewRows(
     closedIds.push(row.id)
     tx.publish({ type: 'deployment_changed', id: row.id })
     updateDeployment(tx, row.id, { is_current: 0 })
-    // One that runs is ended by its worker, which knows what is to be undone.
+    // A running deployment is ended by its worker, which also undoes its effects.
     if (row.status === 'queued' && compareAndSwapStatus(tx, row.id, ['queued'], 'canceled', { finished_at: isoTime(now) }))
       finishSteps(tx, row.id, 'canceled', isoTime(now))
   }

@@ -15,24 +15,24 @@ interface RouteSlot {
   branch: string | null
 }
 
-/** Keeps the edge's table in step with the projects: an app where one serves, else the page that says why not. */
+/** Keeps the edge's routes in step with the projects: an app that is live, else a page with the status. */
 export interface ProjectRoutes {
   getRouteMetadata(slot: RouteSlot): Pick<Route, 'project_id' | 'project_name' | 'deployment_id' | 'dashboard_url' | 'visited_as'>
-  /** The name at the edge: of the project, or of the preview of a branch. */
+  /** The host at the edge: of the project, or of the preview of a branch. */
   getHost(slot: Pick<RouteSlot, 'project_id' | 'target' | 'branch'>): string
-  /** Routes a project to what serves it; resolves when the one before is drained. */
+  /** Routes a host to an app; resolves when the previous app is drained. */
   setRoute(slot: RouteSlot, route: Route, drain_ms?: number): Promise<void>
-  /** Since when nobody has visited it, as `Edge.idleSince` says of a name. */
+  /** The time since when no visit has happened, as `Edge.idleSince` reports for a host. */
   idleSince(slot: RouteSlot): number | undefined
-  /** Shows a page in place of an app. */
+  /** Shows a status page instead of an app. */
   showPage(slot: RouteSlot, showPage: StatusPage['page'], drain_ms: number): void
-  /** Puts the page of the project's status, unless an app serves; takes the name away when the project is gone. */
+  /** Shows the page of the project's status, unless an app is live; removes the host when the project was deleted. */
   refreshProject(projectId: string): void
-  /** A preview was closed: its name leads nowhere from now on. */
+  /** Removes the host of a closed preview. */
   removePreview(projectId: string, branch: string, host: string): void
-  /** The project's own hostnames have changed: those that are verified route, and no others. */
+  /** Applies changed custom domains of a project: verified domains get routes, others lose theirs. */
   refreshHosts(projectId: string): void
-  /** What a name without a route gets: the page of its project's status, or undefined when there is no such project. */
+  /** The status page for a host without a route, or undefined when no project has this host. */
   getStatusPage(host: string): StatusPage | undefined
 }
 
@@ -52,10 +52,10 @@ export function createProjectRoutes(options: {
   onError(error: unknown): void
 }): ProjectRoutes {
   const { edge, db } = options
-  /** Hosts by project and branch ('' for production); kept because a project that is gone can no longer be asked for its names. */
+  /** Hosts by project and branch ('' for production), kept because the rows of a deleted project no longer exist. */
   const hosts = new Map<string, Map<string, string>>()
 
-  /** Undefined: the preview was closed, and routes no more. */
+  /** Undefined: the preview was closed and gets no route. */
   const findHost = ({ project_id, target, branch }: Pick<RouteSlot, 'project_id' | 'target' | 'branch'>): string | undefined => {
     const key = target === 'production' ? '' : (branch ?? '')
     const cachedHost = hosts.get(project_id)?.get(key)
@@ -72,8 +72,7 @@ export function createProjectRoutes(options: {
   }
   const getHost: ProjectRoutes['getHost'] = (slot) => {
     const host = findHost(slot)
-    if (host === undefined)
-      throw new Error(`${slot.target === 'production' ? `Project ${slot.project_id}` : 'A preview that was closed'} has no host.`)
+    if (host === undefined) throw new Error(`${slot.target === 'production' ? `Project ${slot.project_id}` : 'A closed preview'} has no host.`)
     return host
   }
   const getProductionHost = (project_id: string) => getHost({ project_id, target: 'production', branch: null })
@@ -94,7 +93,7 @@ export function createProjectRoutes(options: {
     dashboard_url: options.dashboardUrlOf(project.slug),
   })
 
-  /** A new version is being built: the one before is on its way, if there is one. */
+  /** The page during a build: an existing version is starting, if there is one. */
   const choosePageWhileBuilding = (project: ProjectRow): StatusPage['page'] => {
     if (project.crashed_at !== null) return 'crashed'
     return db.readSync((tx) => listCurrentDeployments(tx, project.id)).some((row) => row.target === 'production') ? 'starting' : 'building'
@@ -121,13 +120,13 @@ export function createProjectRoutes(options: {
     }
   }
 
-  /** Takes a name away, unless another project has it by now. */
+  /** Removes a host, unless another project uses it now. */
   const removeHost = (projectId: string, host: string): void => {
     edge.setAliases(host, [])
     if (edge.getRoute(host)?.project_id === projectId) void edge.removeRoute(host).catch(options.onError)
   }
 
-  /** The name of a preview that nothing serves, and nothing is about to, has no route: its page is made up when it is asked for. */
+  /** A preview without a live or starting app has no route: its page is generated per request. */
   const refreshPreviews = (project: ProjectRow): void => {
     const projectHosts = [...(hosts.get(project.id) ?? [])].filter(([branch]) => branch !== '')
     if (projectHosts.length === 0) return
@@ -173,7 +172,7 @@ export function createProjectRoutes(options: {
     refreshHosts(projectId) {
       const hostnames = db.readSync((tx) => findProject(tx, projectId) && listVerifiedHostnames(tx, projectId))
       if (!hostnames) return
-      // Names under localhost are the projects' first names, whatever a row says.
+      // A project's first host is always below localhost, whatever its row contains.
       edge.setAliases(
         getProductionHost(projectId),
         hostnames.filter((name) => !/(^|\.)localhost$/i.test(name)),

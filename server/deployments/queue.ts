@@ -16,18 +16,18 @@ import type { DeploymentContext } from './context.ts'
 import type { StepName } from '../contract/deployments.ts'
 
 export interface DeploymentQueue {
-  /** Something was queued, ended or came back: claim what may run now. */
+  /** Claims deployments that can run now; called when one was queued or ended, or when a runtime came back. */
   notify(): void
-  /** Stops a deployment that is in progress here; resolves when nothing of it is left. False: it is not. */
+  /** Stops a deployment that runs here; resolves when its work has ended. Returns false when it does not run here. */
   stopDeployment(deploymentId: string, reason: StopReason): Promise<boolean>
-  /** Takes nothing more and parks what is running: it is begun again at the next start. */
+  /** Accepts no more deployments and requeues running ones, which start again with the next run. */
   close(): Promise<void>
 }
 
 interface Job {
   controller: AbortController
   done: Promise<void>
-  /** Told when a full disk does not take its end: whoever waits for that waits no longer. */
+  /** Rejects when a full disk prevents storing the outcome, so that callers stop waiting. */
   blocked: PromiseWithResolvers<never>
 }
 
@@ -35,8 +35,7 @@ const engineRetry_ms = 2_000
 const fullDiskRetry_ms = 1_000
 
 /**
- * Claims the oldest queued deployment by compare-and-swap and runs it; as many at once as the limits allow. `runtimes` are those
- * that may build by now.
+ * Claims the oldest queued deployment by compare-and-swap and runs it, several at once within the limits. `runtimes` are those that may build now.
  */
 export function createDeploymentQueue(context: DeploymentContext, supervisor: Supervisor, runtimes: () => readonly RuntimeName[]): DeploymentQueue {
   const jobs = new Map<string, Job>()
@@ -74,7 +73,7 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
     }
   }
 
-  /** An engine that is away leaves its deployments queued; it is asked again while there are any. */
+  /** Deployments stay queued while Docker is not available; the runtime is probed as long as there are any. */
   const findAvailableRuntimes = async (): Promise<RuntimeName[]> => {
     const queued = new Set(await context.store.db.read(listQueuedRuntimes))
     const probes = await Promise.all(
@@ -135,7 +134,7 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
     try {
       const project = await context.store.db.read((tx) => findProject(tx, deployment.project_id))
       if (!project) throw new Error('The project was removed.')
-      if (deployment.attempt > 1) log.note('clone', 'Homeport was restarted: this deployment begins again.')
+      if (deployment.attempt > 1) log.note('clone', 'Homeport was restarted. Starting this deployment again.')
       if (deployment.target === 'preview') await ensureDatabase(deployment, signal, log)
       const secrets = await readSecrets(context, project, deployment)
       mask = secrets.mask
@@ -152,12 +151,12 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
     }
   }
 
-  /** Before its first app looks for it. */
+  /** Before the first start of the app, which may need the database. */
   const ensureDatabase = async ({ project_id, branch }: DeploymentRow, signal: AbortSignal, log: DeploymentLog): Promise<void> => {
     const watch = await context.store.db.read((tx) => findWatch(tx, project_id))
     if (watch.preview_databases === 0 || branch === null) return
     if (await context.databases.copyForPreview(project_id, branch, signal))
-      log.note('clone', 'This preview has a database of its own, copied from the project’s when the preview was made.')
+      log.note('clone', 'This preview has its own database, copied from the project’s database when the preview was created.')
   }
 
   const finishJob = async (
@@ -192,12 +191,12 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
         reason === 'timeout'
           ? {
               code: 'timeout' as const,
-              message: `The deployment took longer than ${seconds} s, in the step ${step}.`,
-              hint: 'Make it quicker, or raise the setting build_timeout_s.',
+              message: `The deployment took longer than ${seconds} s (step: ${step}).`,
+              hint: 'Make the build faster, or raise build_timeout_s in the settings.',
             }
           : maskFailure(describeFailure(context, error, deployment, step, log.hasLostLines()), mask)
       log.note(step, failure.message)
-      // The lines below the first are in the log as they were printed.
+      // The other lines of the hint are already in the log.
       log.note(step, failure.hint.split('\n')[0] ?? '')
       await log.end('failed')
       await saveOutcome(deployment, () => endDeployment(context, deployment.id, 'failed', failure))
@@ -209,7 +208,7 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
 
   const discardAttempt = (deployment: DeploymentRow) => context.runtime(deployment.runtime).discard(deployment.id, null)
 
-  /** Writes down how it ended. A full disk may take that only later: it does not look as if it went on for ever. */
+  /** Stores the outcome. When the disk is full, the outcome is stored later, and the deployment no longer counts as running. */
   const saveOutcome = async (deployment: DeploymentRow, write: () => Promise<unknown>): Promise<void> => {
     for (let tries = 0; ; tries++) {
       try {
@@ -219,7 +218,7 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
         if (!(error instanceof Problem) || error.code !== 'storage_full') throw error
         if (tries === 0) {
           context.log.error('deployment_waits_for_room', { deployment: deployment.id, error })
-          // What it leaves may be all the room that is needed.
+          // The attempt's own files may be what fills the disk.
           await discardAttempt(deployment).catch(() => {})
           continue
         }

@@ -5,9 +5,9 @@ import { formatPortWarning, waitUntilHealthy, findPublicPorts, formatPublicPortW
 import type { DeploymentContext } from './context.ts'
 
 /**
- * Waits until a candidate answers, and returns it with the port that it answers on, which is kept for its next start. One whose port
- * the engine has to publish first is started once more. `note` hears of what it
- * listens on, when that is not as it was told. Only what this started is withdrawn when it fails; the candidate is the caller's.
+ * Waits until a candidate responds and returns it with its port, which is stored for the next start. A candidate whose port Docker must publish
+ * first is started once more. `note` receives a warning about unexpected ports. On failure, only replicas that this function started are removed;
+ * the candidate belongs to the caller.
  */
 export async function waitUntilReady(
   context: DeploymentContext,
@@ -30,8 +30,8 @@ export async function waitUntilReady(
     if (!health?.endpoint || !ready.replica)
       throw new StartFailure(
         'port_not_detected',
-        'The app listens on another port each time it starts.',
-        'Let it listen on the port in the variable PORT.',
+        'The app listens on a different port at each start.',
+        'Make the app listen on the port in the PORT variable.',
       )
     const { listen_port, endpoint } = health
     const { deployment_id } = ready.spec

@@ -12,26 +12,26 @@ import { createAppSpec } from './pipeline.ts'
 import { readSecrets } from './variables.ts'
 import type { DeploymentContext } from './context.ts'
 
-/** A second interruption of the same deployment fails it: something about it may be what ends the platform. */
+/** A second interruption fails the deployment, because the deployment itself may crash the platform. */
 const maxAttempts = 2
 
 /**
- * After a restart: what was under way is queued again or failed with `interrupted`. The rows are settled first and at once;
- * what is left of the attempts goes by `clearAttempts`, when their runtime can be asked.
+ * After a restart, interrupted deployments are queued again or fail with `interrupted`. The rows are updated immediately; `cleanUpAttempts` removes
+ * leftovers of the attempts when their runtime is available.
  */
 export async function recoverInterrupted(context: DeploymentContext): Promise<void> {
   const now = isoTime(context.clock.now())
   const error: DeploymentFailure = {
     code: 'interrupted',
-    message: 'Homeport ended while this deployment was running, twice.',
-    hint: 'Deploy again. If Homeport ends by itself each time, homeport doctor says more.',
+    message: 'Homeport stopped twice while this deployment was running.',
+    hint: 'Deploy again. If Homeport stops again, run homeport doctor.',
   }
   const interrupted = await context.store.db.read(listInterruptedDeployments)
-  // One that was about to get the traffic may have had it for a moment: what it answered then is not to outlive it.
+  // A deployment in the route step may have had the traffic for a moment, so its cached responses are removed.
   for (const row of interrupted) {
     if (row.status !== 'deploying') continue
     const preview = await context.store.db.read((tx) => findPreview(tx, row.project_id, row.branch ?? ''))
-    // What a closed preview has answered goes with the rest of it.
+    // Cached responses of a closed preview are removed with its other resources.
     if (row.target === 'production' || preview) await context.purgeEdgeCache(row.project_id, row.target === 'production' ? undefined : preview?.host)
   }
   await context.store.db.write((tx) => {
@@ -50,14 +50,14 @@ export async function recoverInterrupted(context: DeploymentContext): Promise<vo
   })
 }
 
-/** Brings every app that should serve on this runtime back, and removes every instance that should not be there. May be called again. */
+/** Restores every app that should be live on this runtime, and removes every other replica. Can be repeated. */
 export async function recoverApps(context: DeploymentContext, supervisor: Supervisor, runtime: RuntimeName): Promise<void> {
   const driver = context.runtime(runtime)
   const current = (await context.store.db.read((tx) => listCurrentDeployments(tx))).filter((row) => row.runtime === runtime)
   const existing = await driver.list()
   const adoptedIds = new Set<string>()
   for (const row of current) {
-    // A second look, after the engine went away in the middle of the first.
+    // Handled by an earlier call that was interrupted when Docker became unavailable.
     if (supervisor.isSupervising(row.id)) {
       for (const candidate of existing) if (candidate.deployment_id === row.id) adoptedIds.add(candidate.id)
       continue
@@ -98,7 +98,7 @@ async function recoverApp(
   return false
 }
 
-/** When the last line of this deployment's app was stored: what it printed after that is still to be read. */
+/** When the last line of this app was stored; later output must still be read. */
 function readLastLineTime(context: DeploymentContext, deployment: DeploymentRow): number | null {
   const records = context.store.logs.readTail(getRuntimeLogName(deployment), 1).flatMap((chunk) => chunk.body.split('\n'))
   for (const record of records.reverse()) {

@@ -4,30 +4,30 @@ import { listRetentionCandidates, type RetentionRow } from '../store/deployments
 import { listProjectIds } from '../store/projects.ts'
 import type { DeploymentContext } from './context.ts'
 
-/** What is needed of all that builds, runs and failures leave: what of ours is not named here may go. */
+/** Resources in use by builds, apps and failed deployments; all other resources of this instance may be removed. */
 export interface ResourcesInUse {
-  /** With a row, those included whose removal is under way. */
+  /** Projects with a row, including those being removed. */
   projects: Set<string>
-  /** Projects something of which is being built, or waits for it: their caches are in use. */
+  /** Projects with a running or queued build: their caches are in use. */
   busy: Set<string>
-  /** Deployments under way. */
+  /** Deployments that have not ended. */
   open: Set<string>
-  /** Deployments that serve or sleep. */
+  /** Deployments that are live or asleep. */
   serving: Set<string>
   /** Images by name. */
   images: Set<string>
   /** Folders in `bundles/`. */
   folders: Set<string>
-  /** Kept sources by the deployment that brought them: archives and copies of folders. */
+  /** Stored sources by their deployment: archives and copies of folders. */
   sources: Set<string>
 }
 
-/** Whoever sets it so low loses no way back: what serves, and what served before it. */
+/** The minimum of the setting: the current build and the one before are always kept. */
 const minimumKept = 2
 
 /**
- * Which deployments keep their build, and whose source is kept. Production and previews are counted apart, so that branches do not
- * push the way back out; a preview that is closed keeps nothing. `rows`: newest first.
+ * Selects deployments whose build is kept, and those whose source is kept. Production and previews are counted separately, so that previews do not
+ * displace rollback targets; a closed preview keeps nothing. `rows`: newest first.
  */
 export function selectRetained(
   rows: readonly RetentionRow[],
@@ -51,14 +51,14 @@ export function selectRetained(
   return { builds, sources }
 }
 
-/** What of a project is kept, and the rows that say so. */
+/** The kept resources of a project, and the rows that use them. */
 export async function readRetained(context: DeploymentContext, projectId: string) {
   const keep = context.settings().keep_deployments
   const { rows, branches } = await context.store.db.read((tx) => listRetentionCandidates(tx, projectId, Math.max(minimumKept, keep)))
   return { rows, ...selectRetained(rows, keep, branches) }
 }
 
-/** Looks at every project, one after the other, so that nothing else waits for it. `named`: whatever a row names is needed. */
+/** Reads every project, one after the other, so that other work is not delayed. `includeUnpruned`: every resource with a row counts as needed. */
 export async function readResourcesInUse(context: DeploymentContext, includeUnpruned: boolean): Promise<ResourcesInUse> {
   const inUse: ResourcesInUse = {
     projects: new Set(await context.store.db.read(listProjectIds)),
@@ -88,5 +88,5 @@ export async function readResourcesInUse(context: DeploymentContext, includeUnpr
   return inUse
 }
 
-/** The folder of `bundles/` that an artifact lies in: a roll-back's lies in that of the deployment that built it. */
+/** The folder in `bundles/` of an artifact: for a rollback, the folder of the deployment that built it. */
 const getBundleFolderName = (directory: string, dataDir: string): string => relative(join(dataDir, 'bundles'), directory).split(sep)[0] ?? ''

@@ -28,7 +28,7 @@ export function createRuntimeLogs(context: DeploymentContext) {
       writer.flush()
     },
 
-    /** An observer that writes the output of a replica under its deployment's name; `exited` resolves once, after the last line. */
+    /** An observer that writes a replica's output to the log of its deployment; `exited` resolves once, after the last line. */
     observeOutput(spec: AppSpec, onOutput?: OutputListener) {
       const writer = getLogWriter(spec)
       const tail = `"deployment_id":"${spec.deployment_id}"`

@@ -1,9 +1,9 @@
-/** Hides secret values in a line, however they are written: plain, percent-encoded, base64, hex, JSON-escaped once or twice, in any case. */
+/** Masks secret values in a line in all common encodings: plain, percent-encoded, base64, hex, JSON-escaped once or twice, in any case. */
 export interface SecretMask {
   (line: string): string
-  /** Lines that follow one another, so that a secret is hidden too where it is wrapped; `before` is the raw text that they follow. */
+  /** Masks consecutive lines, including secrets that are wrapped; `before` is the unmasked text before them. */
   lines(lines: readonly string[], before?: string): string[]
-  /** So much of the text before a line may be part of a secret in it. */
+  /** The length of the preceding text that may be part of a secret in a line. */
   reach: number
 }
 
@@ -18,10 +18,10 @@ export function createSecretMask(secrets: Iterable<string>): SecretMask {
     for (const part of [secret, secret.replace(/\r?\n/g, ''), ...secret.split(/\r?\n/)])
       if (part.length >= minimumSecretLength) for (const form of listEncodings(part)) forms.add(form)
   if (forms.size === 0) return noMask
-  // Longest first, so that a secret which holds another one is hidden whole.
+  // Longest first, so that a secret that contains another one is masked as a whole.
   const sorted = [...forms].sort((a, b) => b.length - a.length)
   const pattern = createPattern(sorted)
-  // A wrapped line may be indented, or end with a carriage return: white space does not count there.
+  // A wrapped line may be indented or end with a carriage return, so white space is ignored.
   const compactForms = [...new Set(sorted.map(stripWhitespace))].filter((form) => form.length >= minimumSecretLength)
   const compactPattern = createPattern(compactForms)
   const prefixes = compactForms
@@ -29,7 +29,7 @@ export function createSecretMask(secrets: Iterable<string>): SecretMask {
     .map((form) => ({ form, half: form.slice(0, Math.max(minimumSecretLength, form.length >> 1)) }))
   const reach = Math.max(0, ...compactForms.map(({ length }) => length - 1))
 
-  /** Where a text ends with more than half of a secret, whose rest may be still to come. */
+  /** The position where a text ends with more than half of a secret, whose rest may follow. */
   const findPartialSecret = (text: string): Span | undefined => {
     const tail = text.slice(-reach).toLowerCase()
     for (const { form, half } of prefixes) {
@@ -74,7 +74,7 @@ interface Span {
 const findSpans = (pattern: RegExp, text: string): Span[] =>
   [...text.matchAll(pattern)].map(({ index, 0: found }) => ({ from: index, to: index + found.length }))
 
-/** The text with each span hidden; spans that overlap are one. */
+/** The text with each span masked; overlapping spans are merged. */
 function redactSpans(text: string, spans: Span[]): string {
   let masked = ''
   let at = 0
@@ -92,7 +92,7 @@ const createPattern = (forms: string[]): RegExp =>
 function listEncodings(secret: string): string[] {
   const bytes = Buffer.from(secret)
   const escaped = JSON.stringify(secret).slice(1, -1)
-  // Base64 of a secret inside a longer text begins at one of three places; the ends that depend on neighbours are cut off.
+  // Base64 of a secret inside a longer text starts at one of three offsets; characters that depend on neighbors are cut off.
   const shiftedForms = [0, 1, 2].map((shift) => {
     const text = Buffer.concat([Buffer.alloc(shift), bytes])
       .toString('base64')
@@ -106,7 +106,7 @@ function listEncodings(secret: string): string[] {
     secret,
     encodeURIComponent(secret),
     escaped,
-    // As when a log that is JSON itself holds a dump of the environment.
+    // For example a JSON log that contains a dump of the environment.
     JSON.stringify(escaped).slice(1, -1),
     bytes.toString('hex'),
     ...base64,

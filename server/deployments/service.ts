@@ -43,73 +43,79 @@ import type { DeploymentContext, DeploymentServiceOptions } from './context.ts'
 
 export type { EnqueueRequest } from './deployment-row.ts'
 
-/** The one door of the yard. Everything that makes, changes or follows a deployment comes through here. */
+/** The interface of this folder. Every operation that creates, changes or follows a deployment uses it. */
 export interface DeploymentService {
-  /** Inserts a `queued` deployment and rings the worker; returns its id. */
+  /** Inserts a `queued` deployment and notifies the queue; returns its id. */
   enqueue(request: EnqueueRequest): Promise<{ deployment_id: string; source: SourceKind }>
-  /** `show` is called in the same transaction, and its result is handed back. */
+  /** `select` runs in the same transaction, and its result is returned. */
   enqueue<T>(request: EnqueueRequest, select: (tx: Tx, deploymentId: string) => T): Promise<{ deployment_id: string; source: SourceKind; result: T }>
-  /** The same in a transaction of the caller's, who calls `begin` once it is committed. */
+  /** Enqueues in the caller's transaction; the caller must call `begin` after the commit. */
   enqueueInTransaction(tx: Tx, request: EnqueueRequest & { source: { kind: 'same_as' } }): string
 
-  /** Throws `runtime_not_isolated` where `enqueue` would, for what must be refused before it has begun. */
+  /** Throws `runtime_not_isolated` where `enqueue` would, for requests that must be rejected before any other work. */
   requireIsolation(tx: Tx, project: ProjectRow): void
 
-  /** A commit was found on a branch: it is deployed where that is wanted, and was not done by hand meanwhile. */
+  /** Handles a commit found on a branch: it is deployed if the settings allow it and no manual deployment has deployed it. */
   handlePush(handlePush: BranchPush): Promise<PushDecision>
 
-  /** Takes the preview of a branch off the edge at once, and frees all that it had. */
+  /** Removes the preview of a branch from the edge immediately, and frees its resources. */
   closePreview(projectId: string, branch: string): Promise<void>
 
-  /** Stops the real work and frees the slot. `terminal`: it had ended already. */
+  /** Stops the running work and frees the slot. Returns `terminal` when the deployment had ended already. */
   cancel(deploymentId: string): Promise<'canceled' | 'terminal'>
 
-  /** Runtime and routing down, in-flight deployments canceled, the project `inactive`. May be repeated. */
+  /** Stops apps and routes, cancels running deployments and sets the project `inactive`. Can be repeated. */
   stopProject(projectId: string): Promise<void>
 
-  /** Nothing routes and the row is a tombstone when this resolves; the rest is cleaned up durably behind it. */
+  /** When this resolves, no host routes to the project and its row is a tombstone; durable clean-up tasks remove the rest. */
   removeProject(projectId: string): Promise<void>
 
-  /** A .tar.gz of exactly what a deployment was built from; throws `source_not_found`. It is made as it is read; stops on `signal`. */
+  /** A .tar.gz stream of the deployment's source; throws `source_not_found`. Stops on `signal`. */
   exportSource(deploymentId: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
 
   /** The build log as events: status, all history, live lines, terminal status, end. Pull-driven; stops on `signal`. */
   followBuildLog(deploymentId: string, options: { last_event_id: string | undefined; signal: AbortSignal }): AsyncIterable<StreamEvent>
 
-  /** The runtime log of production, or of the preview of a branch: the last `lines`, then live, over restarts and new deployments. Pull-driven; stops on `signal`. */
+  /**
+   * The runtime log of production or of a branch's preview: the last `lines`, then live lines, across restarts and new deployments. Pull-driven;
+   * stops on `signal`.
+   */
   followRuntimeLog(
     projectId: string,
     options: { branch: string | undefined; lines: number; last_event_id: string | undefined; json: boolean; signal: AbortSignal },
   ): AsyncIterable<StreamEvent>
 
-  /** Somebody asked for an app that sleeps: it is woken. */
+  /** Wakes a sleeping app because a request arrived. */
   wakeApp(projectId: string, deploymentId: string): void
 
-  /** The page of a name that nothing serves by now, for the edge; undefined: there is no such project. */
+  /** The status page of a host without an app, for the edge; undefined when no project has this host. */
   getStatusPage(host: string): StatusPage | undefined
 
-  /** What the app that serves a project uses now; null when nothing runs: static, asleep, stopped. */
+  /** Current resource use of a project's app; null when nothing runs: static, asleep, stopped. */
   getUsage(projectId: string): Promise<AppUsage | null>
 
-  /** By name, what runs as a process of this machine and where it listens besides loopback; undefined: the system does not tell. */
+  /**
+   * Apps that run as processes of this machine, by name, with the ports besides loopback on which they listen; undefined when the system does not
+   * report them.
+   */
   findPublicPorts(): Promise<{ name: string; ports: number[] | undefined }[]>
 
-  /** The hostnames of a project have changed: those that are verified route from now on, and no others. */
+  /** Applies changed custom domains: verified domains get routes, others lose theirs. */
   refreshHosts(projectId: string): void
 
-  /** Takes up what the last run left: the queue at once, the apps as soon as their engine answers. */
+  /** Resumes the work of the previous run: the queue immediately, apps as soon as their runtime is available. */
   start(): Promise<void>
 
-  /** The machine slept, or the engine came back: looks at what serves anew. */
+  /** Checks all live apps after the machine slept or Docker came back. */
   resync(): void
 
-  /** What is needed of all that builds and failures leave, the rest may go. `named`: with the builds that `prune` would let go, but has not. */
+  /** Resources in use; all others may be removed. `includeUnpruned`: includes builds that `prune` would remove but has not removed yet. */
   getResourcesInUse(includeUnpruned?: boolean): Promise<ResourcesInUse>
 
-  /** Lets go of builds and sources past the number to keep, of all projects. */
+  /** Removes builds and sources of all projects beyond the number to keep. */
   prune(): Promise<void>
 
-  /** Parks what is running and ends. `stop`: the runtimes whose apps are stopped, too. */
+  /** Requeues running deployments and closes the service. Apps of the runtimes in the argument are stopped, too. */
   close(stopProject: readonly RuntimeName[]): Promise<void>
 }
 
@@ -148,7 +154,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
   const logStreamContext = { db: store.db, logs: store.logs, events, clock }
   const supervisor = createSupervisor(context)
   const sourceExporter = createSourceExporter(context)
-  /** Runtimes that were cleared of what the last run left. */
+  /** Runtimes on which leftovers of the previous run have been removed. */
   const recoveredRuntimes = new Set<RuntimeName>()
   const queue = createDeploymentQueue(context, supervisor, () => [...recoveredRuntimes])
   const unsubscribe = events.subscribe((event) => {
@@ -159,12 +165,12 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     supervisor.applyProjectSettings(event.id)
   })
 
-  /** Ends what is in flight of a project, here and in the rows, as canceled. */
+  /** Cancels the open deployments of a project, both running work and rows. */
   const cancelOpenDeployments = async (projectId: string): Promise<void> => {
     for (const row of await store.db.read((tx) => listOpenDeployments(tx, projectId))) await cancel(row.id)
   }
 
-  /** Cancels what is under way and takes all traffic away. A deployment that began in between is canceled too. */
+  /** Cancels open deployments and removes all traffic. A deployment that started in between is canceled too. */
   const stopServing = async (projectId: string): Promise<ReturnType<typeof listCurrentDeployments>> => {
     for (;;) {
       await cancelOpenDeployments(projectId)
@@ -184,7 +190,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
   }
 
   const cancel = async (deploymentId: string): Promise<'canceled' | 'terminal'> => {
-    // Its row ends a moment before its worker does: what was canceled already is not canceled again.
+    // The row ends a moment before its worker does; a canceled deployment is not canceled again.
     const before = await store.db.read((tx) => findDeploymentById(tx, deploymentId))
     if (!before || isTerminal(before.status)) return 'terminal'
     if (await queue.stopDeployment(deploymentId, 'canceled')) {
@@ -196,7 +202,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     return done ? 'canceled' : 'terminal'
   }
 
-  /** One after the other; what could not be done is tried again while the platform runs. */
+  /** One after the other; failed tasks are retried while the platform runs. */
   let cleanupsDone: Promise<void> = Promise.resolve()
   const runDueCleanups = (): void => {
     cleanupsDone = cleanupsDone.then(async () => {
@@ -206,8 +212,8 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
   }
 
   /**
-   * Apps of one engine come back once it answers; until then their pages say that they are starting. What dead attempts left
-   * goes then too, and only after that may it build anything.
+   * Restores the apps of a runtime once it is available; until then their pages show that they are starting. Leftovers of dead attempts are removed
+   * at the same time, and builds start only after that.
    */
   const recoverWhenAvailable = async (name: RuntimeName): Promise<void> => {
     while (!shutdown.signal.aborted) {
@@ -219,17 +225,17 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
           return queue.notify()
         }
       } catch (error) {
-        // The engine may go away in the middle of it.
+        // Docker may become unavailable during the recovery.
         log.warn('recovery_postponed', { runtime: name, error })
       }
       if (!(await context.pause(engineRetry_ms, shutdown.signal))) return
     }
   }
 
-  /** The row of a new deployment; one that waits for the same place makes way for it. */
+  /** Inserts the row of a new deployment; a queued deployment for the same target is replaced. */
   const insertQueued = (tx: Tx, request: EnqueueRequest, id: string) => {
     const project = findProject(tx, request.project_id)
-    if (!project) throw new Problem('project_not_found', 'The project was removed meanwhile.')
+    if (!project) throw new Problem('project_not_found', 'The project was deleted in the meantime.')
     const deployment = createDeploymentRow(tx, project, request, { id, runtime: options.default_runtime, now: now() })
     requireIsolation(tx, project, context.runtime(deployment.runtime), JSON.parse(deployment.source_request) as SourceRef)
     for (const older of listQueuedInSlot(tx, deployment)) {
@@ -237,7 +243,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
       finishSteps(tx, older.id, 'canceled', now())
     }
     insertDeployment(tx, deployment, deploymentSteps)
-    // By its own time, by which the preview knows what it has had.
+    // By the creation time of the deployment, which the preview stores as its last push.
     if (deployment.target === 'preview') upsertPreview(tx, project, deployment.branch ?? '', deployment.created_at)
     else updateProject(tx, project.id, { stopped_at: null })
     recomputeProjectStatus(tx, project.id, now())
@@ -324,7 +330,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
 
     async exportSource(deploymentId, signal) {
       const row = await store.db.read((tx) => findDeploymentById(tx, deploymentId))
-      if (!row) throw new Problem('deployment_not_found', 'The deployment was removed meanwhile.')
+      if (!row) throw new Problem('deployment_not_found', 'The deployment was deleted in the meantime.')
       return sourceExporter.exportSource(row, signal)
     },
 

@@ -4,17 +4,17 @@ import { findDeploymentById, filterKnownDeploymentIds } from '../store/deploymen
 import type { DeploymentContext } from './context.ts'
 
 /**
- * Uploaded archives, each under the id of the deployment that brought it. Retries and roll-backs refer to it by that id, so it
- * is there once, for as long as one of them may be wanted again.
+ * Uploaded archives, each under the id of its deployment. Retries and rollbacks refer to the archive by that id, so it is stored once, as long as
+ * one of them may need it.
  */
 const getArchiveFolder = (dataDir: string, projectId: string): string => join(dataDir, 'archives', projectId)
 export const getArchiveFile = (dataDir: string, projectId: string, deploymentId: string): string =>
   join(getArchiveFolder(dataDir, projectId), deploymentId)
 
-/** The copy of a folder as it was when it was deployed. */
+/** The copy of a folder as it was at its deployment. */
 export const getSnapshotFolder = (dataDir: string, deploymentId: string): string => join(dataDir, 'sources', deploymentId)
 
-/** Takes a checked archive in; it survives a power cut when this resolves. Its row comes after it: see `sweepBundles`. */
+/** Stores a checked archive; the archive survives a power failure once this resolves. The row is inserted later: see `deleteOrphanedArchives`. */
 export async function storeArchive(dataDir: string, projectId: string, deploymentId: string, file: string): Promise<void> {
   const target = getArchiveFile(dataDir, projectId, deploymentId)
   await mkdir(dirname(target), { recursive: true, mode: 0o700 })
@@ -30,12 +30,12 @@ export const deleteArchive = (dataDir: string, projectId: string, deploymentId: 
 export const deleteProjectArchives = (dataDir: string, projectId: string): Promise<void> =>
   rm(getArchiveFolder(dataDir, projectId), { recursive: true, force: true, maxRetries: 3 })
 
-/** The deployments that brought the archives and copies of folders that are there of a project. */
+/** The deployments of a project that have a stored archive or copy of a folder. */
 export async function listStoredSources(context: DeploymentContext, projectId: string): Promise<Set<string>> {
   const archives = await listNames(getArchiveFolder(context.data_dir, projectId))
   const snapshots = await listNames(join(context.data_dir, 'sources'))
   const ids = [...archives, ...snapshots]
-  // One without a row is just being taken in; and the copies of all projects lie side by side.
+  // An archive without a row is being received, and copies of all projects are in one folder, so only ids with a row are returned.
   return ids.length === 0 ? new Set() : context.store.db.read((tx) => filterKnownDeploymentIds(tx, projectId, ids))
 }
 
@@ -44,7 +44,7 @@ export async function deleteStoredSource(context: DeploymentContext, projectId: 
   await rm(getSnapshotFolder(context.data_dir, deploymentId), { recursive: true, force: true, maxRetries: 3 })
 }
 
-/** At the start: archives whose row was never written, because the platform ended in between. */
+/** At startup: deletes archives without a row, left when the platform ended before the row was written. */
 export async function deleteOrphanedArchives(context: DeploymentContext): Promise<void> {
   const root = join(context.data_dir, 'archives')
   for (const projectId of await listNames(root)) {

@@ -14,15 +14,15 @@ import type { SourceRef } from './source-ref.ts'
 import { readCredentials, isSameOrigin } from './variables.ts'
 import type { DeploymentContext } from './context.ts'
 
-/** Sources on their way out: what a deployment was built from, to be built elsewhere. */
+/** Exports the source of a deployment, to be built on another instance. */
 export interface SourceExporter {
-  /** Takes away what the last run left. */
+  /** Deletes leftovers of the previous run. */
   deleteLeftovers(): Promise<void>
-  /** A .tar.gz of exactly that source. Throws `source_not_found`; nothing of it is left on the disk when the reader ends or `signal` aborts. */
+  /** A .tar.gz of the source. Throws `source_not_found`; temporary files are deleted when the reader ends or `signal` aborts. */
   exportSource(deployment: DeploymentRow, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
 }
 
-/** Fetched or unpacked at once, for all who ask. */
+/** Limits concurrent fetches, across all callers. */
 const maxConcurrentFetches = 2
 const discardedLog: BuildLog = { line() {}, note() {}, step() {}, skip() {} }
 
@@ -30,14 +30,16 @@ export function createSourceExporter(context: DeploymentContext): SourceExporter
   const root = join(context.data_dir, 'outgoing')
   const turns = createConcurrencyLimit(maxConcurrentFetches)
 
-  /** Fills a folder anew with what the deployment began from. */
+  /** Fetches the deployment's source again into a folder. */
   const fetchInto = async (row: DeploymentRow, ref: SourceRef, into: string, signal: AbortSignal): Promise<string> => {
     await mkdir(into, { recursive: true, mode: 0o700 })
     const source = await context.fetchSource({ request: await createSourceRequest(context, row, ref), into, log: discardedLog, signal })
     const isSame =
       ref.kind !== 'folder' || (row.commit_sha !== null && source.commit_sha === row.commit_sha && !source.is_dirty && row.is_dirty === 0)
     if (!isSame)
-      throw createNotFoundProblem('The folder has changed since, and its copy is no longer kept. Deploy it again, and take the source of that.')
+      throw createNotFoundProblem(
+        'The folder has changed since this deployment, and its copy is no longer stored. Deploy the folder again and export that deployment.',
+      )
     return source.folder
   }
 
@@ -52,7 +54,7 @@ export function createSourceExporter(context: DeploymentContext): SourceExporter
       if (snapshotId !== undefined) {
         const folder = getSnapshotFolder(context.data_dir, snapshotId)
         if (await pathExists(folder)) return pack(folder)
-        if (ref.kind === 'snapshot') throw createNotFoundProblem('The copy of that folder is no longer kept. Deploy the folder again.')
+        if (ref.kind === 'snapshot') throw createNotFoundProblem('The copy of the folder is no longer stored. Deploy the folder again.')
       }
       const into = join(root, randomUUID())
       const discard = () =>
@@ -81,7 +83,7 @@ async function createSourceRequest(context: DeploymentContext, row: DeploymentRo
   return { ...ref, commit_sha, credentials: isProjectRepository ? readCredentials(context, project) : null }
 }
 
-/** However it ends: read to the end, given up half-way, or never begun. */
+/** Runs the clean-up however the stream ends: read to the end, abandoned, or never started. */
 function withCleanup(chunks: AsyncGenerator<Uint8Array>, signal: AbortSignal, discard: () => Promise<void>): AsyncIterable<Uint8Array> {
   let closing: Promise<void> | undefined
   const close = () => (closing ??= chunks.return(undefined).then(discard, discard))
@@ -100,7 +102,7 @@ function withCleanup(chunks: AsyncGenerator<Uint8Array>, signal: AbortSignal, di
   }
 }
 
-/** Until then the copy of its folder may be half of it. */
+/** Before that, the copy of the folder may be incomplete. */
 const isSourceFetched = async (context: DeploymentContext, row: DeploymentRow): Promise<boolean> =>
   (await context.store.db.read((tx) => listSteps(tx, row.id))).some(({ name, status }) => name === 'clone' && status === 'done')
 
@@ -111,4 +113,4 @@ const pathExists = (folder: string): Promise<boolean> =>
   )
 
 const createNotFoundProblem = (message: string, cause?: unknown): Problem => new Problem('source_not_found', message, { cause })
-const createNeverFetchedProblem = () => createNotFoundProblem('This deployment has no source: it did not get as far as fetching one, or has not yet.')
+const createNeverFetchedProblem = () => createNotFoundProblem('This deployment has no source, because its source has not been fetched.')

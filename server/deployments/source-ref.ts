@@ -1,8 +1,8 @@
-/** What a deployment fetches, fixed when it is enqueued and kept in its row. */
+/** The source of a deployment, fixed when it is enqueued and stored in its row. */
 export type SourceRef =
   | { kind: 'git'; url: string; branch: string; commit_sha: string | null; allow_local: boolean }
   | { kind: 'folder'; path: string }
-  /** The copy that an earlier deployment of a folder kept. */
+  /** The copy that an earlier deployment of a folder stored. */
   | { kind: 'snapshot'; deployment_id: string }
-  /** The archive that a deployment brought: this one, or the one that it repeats. */
+  /** The archive of this deployment, or of the deployment that it repeats. */
   | { kind: 'bundle'; deployment_id: string }

@@ -17,7 +17,7 @@ export const transitions: Record<DeploymentStatus, readonly DeploymentStatus[]> 
   canceled: [],
 }
 
-/** The statuses from which one may be reached: what a compare-and-swap asks for. */
+/** The statuses from which a status can be reached, for a compare-and-swap. */
 export function statusesBefore(status: DeploymentStatus): DeploymentStatus[] {
   return (Object.keys(transitions) as DeploymentStatus[]).filter((from) => transitions[from].includes(status))
 }

@@ -3,20 +3,20 @@ import type { DeploymentTarget, RuntimeName } from '../contract/deployments.ts'
 import type { Artifact, ReplicaExit, Replica } from '../runtime/runtime.ts'
 import type { SecretMask } from './secret-mask.ts'
 
-/** How an app sleeps. The edge holds its requests by the route `asleep` from the very tick in which this is set. */
+/** The sleep of an app. The edge holds its requests through the route `asleep` from the tick in which this is set. */
 export interface SleepState {
   /** By the monotonic clock. */
   since: number
-  /** `stopped` has no instance any more. */
+  /** `stopped`: the replica has been removed. */
   mode: 'frozen' | 'stopped'
-  /** The end of what is being done to the instance (freezing, stopping): nothing else may be done to it before. Never rejects. */
+  /** Resolves when the current operation on the replica (freeze, stop) has ended; no other operation may start before. Never rejects. */
   transition: Promise<void>
   isStopping: boolean
   isWaking: boolean
   memory_mb: number
 }
 
-/** What is needed to start one deployment, again and again. */
+/** The data needed to start a deployment's app repeatedly. */
 export interface AppSpec {
   project_id: string
   deployment_id: string
@@ -24,7 +24,7 @@ export interface AppSpec {
   branch: string | null
   runtime: RuntimeName
   artifact: Artifact
-  /** The port that the app was last found on, when that is not PORT. */
+  /** The port on which the app was found before, if it is not PORT. */
   listen_port: number | null
   memory_mb: number
   always_warm: boolean
@@ -32,7 +32,7 @@ export interface AppSpec {
   mask: SecretMask
 }
 
-/** The runtime log that an app writes into: the project's, or that of a preview. */
+/** The runtime log of an app: the project's, or that of a preview. */
 export function getRuntimeLogName({ project_id, target, branch }: Pick<AppSpec, 'project_id' | 'target' | 'branch'>): string {
   if (target === 'production') return project_id
   return `${project_id}_${createHash('sha256')
@@ -41,28 +41,28 @@ export function getRuntimeLogName({ project_id, target, branch }: Pick<AppSpec, 
     .slice(0, 12)}`
 }
 
-/** A started instance that gets no traffic yet. */
+/** A started replica without traffic. */
 export interface Candidate {
   spec: AppSpec
-  /** null for a static site, which the edge serves itself. */
+  /** null for a static site, which the edge serves. */
   replica: Replica | null
   exited: Promise<ReplicaExit>
 }
 
-/** What serves a slot, or would if it could. */
+/** The app of a slot, live or not. */
 export interface SupervisedApp {
   spec: AppSpec
-  /** null while there is no instance: it is being brought back, has crashed, or sleeps without one. */
+  /** null without a replica: the app is restarting, has crashed, or sleeps with its replica stopped. */
   candidate: Candidate | null
-  /** Settles when an attempt to bring it back has ended; null while there is none. */
+  /** Resolves when the current restart has ended; null without a restart. */
   restarting: Promise<void> | null
-  /** When it ended by itself, for the back-off and for `crashed`. */
+  /** Times of recent unexpected exits, for the back-off and for `crashed`. */
   recentExits: number[]
   stopController: AbortController
   always_warm: boolean
   sleep: SleepState | null
-  /** When it was last woken from being frozen, by the monotonic clock. */
+  /** Time of the last thaw, by the monotonic clock. */
   thawed_at: number
-  /** Another has its traffic, for now or for good: it changes no route. */
+  /** Another app has the traffic, temporarily or permanently; this app must not change routes. */
   isSuperseded: boolean
 }

@@ -14,58 +14,63 @@ import { type AppUsage, createUsageReader } from './usage.ts'
 import type { DeploymentContext } from './context.ts'
 
 export interface Supervisor {
-  /** `onOutput` receives the app's output too, so that a failed start can show it in the build log. */
+  /** `onOutput` also receives the app's output, so that the build log can show why a start failed. */
   launch(spec: AppSpec, signal: AbortSignal, onOutput?: OutputListener): Promise<Candidate>
-  /** Waits until a candidate answers, and returns what is to get the traffic: it may have been started anew. `note` hears of other ports. */
+  /**
+   * Waits until a candidate responds and returns the candidate for the traffic, which may be a new one. `note` receives warnings about other ports.
+   */
   waitUntilServing(candidate: Candidate, signal: AbortSignal, onNote: (line: string) => void, onOutput?: OutputListener): Promise<Candidate>
   /** Stops a candidate that will not be promoted. */
   stopCandidate(candidate: Candidate): Promise<void>
   /**
-   * Gives it the traffic at once. The answer: `commit` makes it stay and resolves when the one before is drained and stopped;
-   * `revert` puts the one before back, and leaves the candidate to be withdrawn.
+   * Switches traffic to the candidate immediately. `commit` makes the switch final and resolves when the previous app is drained and stopped;
+   * `revert` restores the previous app and leaves the candidate to the caller.
    */
   promote(candidate: Candidate): { commit(): Promise<void>; revert(): Promise<void> }
   /**
-   * Stops what serves the slot of a candidate that cannot start beside it, because both listen on one fixed port; visitors wait.
-   * undefined when it has no such port.
+   * Stops the live app of a slot when the candidate cannot start beside it, because both listen on one fixed port; visitors wait. Returns undefined
+   * when the app has no fixed port.
    */
   stopForFixedPort(spec: AppSpec): Promise<{ listen_port: number; resume(): Promise<void> } | undefined>
-  /** Takes over a container that outlived the platform, asleep when it is frozen; undefined when it is gone. */
+  /**
+   * Takes over a container that outlived the platform; a frozen container becomes a sleeping app. Returns undefined when the container no longer
+   * exists.
+   */
   adopt(spec: AppSpec, existing: ExistingReplica): Promise<Candidate | undefined>
-  /** Brings a current deployment back after a restart, with the same patience as after an exit; one that slept sleeps on. */
+  /** Restores a current deployment after a restart, with the same back-off as after an exit; a sleeping app stays asleep. */
   restore(spec: AppSpec, asleep: boolean): void
-  /** Somebody asked for an app that sleeps. */
+  /** Wakes a sleeping app because a request arrived. */
   wake(projectId: string, deploymentId: string): void
-  /** The project changed: one that is to stay warm is woken. */
+  /** Applies changed project settings; an app that must stay warm is woken. */
   applyProjectSettings(projectId: string): void
-  /** Stops everything of a project, or all there is; the edge is told by the caller. */
+  /** Stops all apps of a project; the caller updates the edge. */
   stopProject(projectId: string): Promise<void>
-  /** Stops what serves the preview of a branch. */
+  /** Stops the app of a branch's preview. */
   stopPreview(projectId: string, branch: string): Promise<void>
   stopAll(runtimes: readonly RuntimeName[]): Promise<void>
-  /** Whether it looks after this deployment: it serves, or is being brought back. */
+  /** Whether this deployment's app is supervised: it is live or restarting. */
   isSupervising(deploymentId: string): boolean
-  /** What runs as a process of this machine, and listens now on more than loopback; `ports` is undefined where the system does not tell. */
+  /** Apps that run as processes of this machine and listen on more than loopback; `ports` is undefined when the system does not report them. */
   findPublicPorts(): Promise<PublicListener[]>
-  /** What the app of a project uses now; null when nothing runs. */
+  /** Current resource use of a project's app; null when nothing runs. */
   getUsage(projectId: string): Promise<AppUsage | null>
-  /** The machine slept. */
+  /** Adjusts timers after the machine slept. */
   resync(): void
-  /** Forgets timers without stopping anything: the platform ends, apps go on. */
+  /** Cancels timers without stopping apps, when the platform ends and apps continue. */
   detach(): void
 }
 
 const stopGrace_ms = 10_000
-/** What is under way at an app that has just ended hears that from its own connection, and answers for itself. */
+/** Requests in progress to an app that has just exited fail through their own connections. */
 const exitedDrain_ms = 1_000
-/** What was stored may be on its way to a slow client for long: that an app wakes is no reason to cut it. */
+/** A cached response may be on its way to a slow client for a long time; waking the app must not end it. */
 const cachedDrain_ms = 3_600_000
-/** An end so soon after a thaw happened while it was frozen: no failure to start, and nothing to wait for. */
+/** An exit this soon after a thaw happened while the app was frozen, so it is no failed start and needs no back-off. */
 const thawGrace_ms = 2_000
-/** At the platform's own end there is less time: ten seconds for everything. */
+/** At shutdown there are ten seconds for all steps. */
 const shutdownGrace_ms = 4_000
 
-/** Keeps the apps that serve alive: one per project and target (and branch), each with its output, back-off and route. */
+/** Keeps live apps running: one per project and target (and branch), each with its output, back-off and route. */
 export function createSupervisor(context: DeploymentContext): Supervisor {
   const apps = new Map<string, SupervisedApp>()
   const runtimeLogs = createRuntimeLogs(context)
@@ -114,11 +119,11 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     const owner = context.routes.getRouteMetadata(candidate.spec)
     const { artifact } = candidate.spec
     if (artifact.kind === 'static') return { ...owner, kind: 'static', directory: artifact.directory, spa_fallback: artifact.spa_fallback }
-    if (!candidate.replica) throw new Error('A candidate without an instance cannot be routed.')
+    if (!candidate.replica) throw new Error('A candidate without a replica cannot be routed.')
     return { ...owner, kind: 'upstream', host: candidate.replica.host, port: candidate.replica.port }
   }
 
-  /** Puts the route of what the app is now, unless another has its traffic. */
+  /** Sets the route for the app's current state, unless another app has its traffic. */
   const updateRoute = (app: SupervisedApp): void => {
     if (app.isSuperseded) return
     if (app.sleep) void context.routes.setRoute(app.spec, { ...context.routes.getRouteMetadata(app.spec), kind: 'asleep' })
@@ -130,7 +135,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     if (!app.isSuperseded) context.routes.showPage(app.spec, 'starting', app.sleep ? cachedDrain_ms : exitedDrain_ms)
   }
 
-  /** Waits for the end of what serves a slot, and brings it back; what ends in its sleep is started by the next request. */
+  /** Waits for the exit of a slot's app and restarts it; an app that exits while asleep is started by the next request. */
   const watchExit = (app: SupervisedApp) => {
     const { candidate } = app
     const { replica } = candidate ?? {}
@@ -140,7 +145,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       app.candidate = null
       recordState(app.spec, exit.out_of_memory ? 'oom' : 'exited', exit.code)
       const now = context.clock.monotonic()
-      // What is left of it (a dead container) goes before the next one starts.
+      // Leftovers (a dead container) are removed before the next start.
       const removed = runtimeOf(app.spec)
         .stop(replica.id, 0)
         .catch((error: unknown) => context.log.warn('leftover_not_removed', { deployment: app.spec.deployment_id, error }))
@@ -155,7 +160,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     })
   }
 
-  /** One attempt at a time: who asks meanwhile waits for the same. */
+  /** Runs one restart at a time; concurrent callers wait for the same restart. */
   const restartApp = (app: SupervisedApp): Promise<void> =>
     (app.restarting ??= attemptRestart(app).finally(() => {
       app.restarting = null
@@ -187,11 +192,11 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       if (candidate) await stopReplica(candidate).catch(() => {})
       if (signal.aborted) return
       context.log.warn('app_not_back', { deployment: app.spec.deployment_id, error })
-      // The owner of the app looks for the reason in its log.
+      // The log of the app tells its owner the reason.
       if (error instanceof Problem || error instanceof StartFailure)
         observeOutput(app.spec).observer.onLine('stderr', `Not started: ${error.message}`)
       const { available } = await runtimeOf(app.spec).probe()
-      // An engine that is away is nobody's crash: it is asked again soon.
+      // An unavailable runtime does not count as a crash; it is tried again soon.
       if (available) app.recentExits = [...app.recentExits, context.clock.monotonic()]
       else if (!(await context.pause(2_000, signal))) return
       return attemptRestart(app)
@@ -215,7 +220,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     return app
   }
 
-  /** Writes down whether a project sleeps, as it is at that moment: several at once end with the truth. */
+  /** Stores whether a project sleeps, read at the time of the write, so that concurrent writes end with the correct value. */
   const saveColdState = (appSlot: Pick<AppSpec, 'project_id' | 'target' | 'branch'>): void => {
     const { project_id, target, branch } = appSlot
     context.store.db
@@ -237,10 +242,10 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     saveColdState,
   })
 
-  /** Those that drain or are being stopped. They have no slot any more, and must not outlive the platform all the same. */
+  /** Candidates that drain or are being stopped. They have no slot but must not outlive the platform. */
   const draining = new Set<Candidate>()
 
-  /** What is over stays so: an engine that is away now stops it when it is back, also after a restart. */
+  /** A stopped candidate stays stopped: if Docker is unavailable, it is removed when Docker is back, also after a restart. */
   const stopOrScheduleCleanup = (candidate: Candidate): Promise<void> =>
     stopReplica(candidate).catch(async (error: unknown) => {
       const { deployment_id, runtime } = candidate.spec
@@ -250,7 +255,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
 
   const stopApp = async (app: SupervisedApp, stop = stopOrScheduleCleanup): Promise<void> => {
     app.stopController.abort()
-    // An attempt that is under way hears of the abort, and ends what it has started.
+    // A restart in progress is aborted and stops the replica that it started.
     await app.restarting?.catch(() => {})
     const { candidate } = app
     app.candidate = null
@@ -282,7 +287,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
           if (old) await stopApp(old)
         },
         async revert() {
-          // The page that stands in its place is put right by the end of the deployment.
+          // The outcome of the deployment replaces this page.
           if (!old) return context.routes.showPage(candidate.spec, 'building', 0)
           old.isSuperseded = false
           updateRoute(old)

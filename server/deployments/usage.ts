@@ -2,7 +2,7 @@ import type { SupervisedApp } from './supervised-app.ts'
 import type { DeploymentContext } from './context.ts'
 
 export interface AppUsage {
-  /** Of one core. */
+  /** Percentage of one core. */
   cpu_percent: number
   memory_mb: number
   memory_limit_mb: number
@@ -14,20 +14,20 @@ interface UsageSample {
   replica_id: string
   usage: Promise<AppUsage | null>
   is_pending: boolean
-  /** The last that is known, while `used` is under way. */
+  /** The last known value, while `used` is in progress. */
   last: AppUsage | null
 }
 
-/** An engine may take its time: who asks gets what was known before, and waits longer only when nothing is known. */
+/** Docker may be slow: callers get the last known value after this time and wait longer only when there is none. */
 const staleWait_ms = 800
 const firstWait_ms = 1_600
-/** However many ask, the engine is asked so seldom. */
+/** A value this recent is reused, regardless of the number of callers. */
 const fresh_ms = 2_000
-/** One that does not answer is not asked again and again. */
+/** A runtime that does not respond is not asked again before this time. */
 const hungRetry_ms = 30_000
 const maxSamples = 200
 
-/** What the app of a project uses now; null when it has no instance, or sleeps. */
+/** Current resource use of a project's app; null when it has no replica or sleeps. */
 export function createUsageReader(
   context: DeploymentContext,
   findApp: (projectId: string) => SupervisedApp | undefined,

@@ -3,14 +3,14 @@ import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
 import { createSecretMask, type SecretMask } from './secret-mask.ts'
 import type { DeploymentContext } from './context.ts'
 
-/** What a deployment knows that nobody else may see. It lives in memory for as long as the deployment runs. */
+/** The secrets of a deployment, held in memory while the deployment runs. */
 export interface DeploymentSecrets {
-  /** The project's own variables for the target; the more specific environment wins over both. */
+  /** The project's own variables for the target; the more specific environment overrides both. */
   variables: Record<string, string>
   mask: SecretMask
-  /** What the log of a deployment says about them. */
+  /** Notes about the variables for the deployment's log. */
   notes: string[]
-  /** For an address of the very repository that the credentials were given with. */
+  /** Credentials for the address of the repository for which they were entered. */
   getRepositoryCredentials(project: ProjectRow, url: string): { username: string; password: string } | null
 }
 
@@ -35,7 +35,7 @@ export async function readSecrets(
   }
 }
 
-/** A token often stands alone, in the place of the user's name. */
+/** A token is often in the place of the username. */
 function listCredentialSecrets(credentials: { username: string; password: string } | null): string[] {
   if (!credentials) return []
   return [credentials.password === '' ? credentials.username : credentials.password]
@@ -52,7 +52,7 @@ export function isSameOrigin(a: string, b: string): boolean {
   return left.protocol === right.protocol && left.host === right.host
 }
 
-/** The whole environment of an app but for PORT and HOST, which the runtime sets. */
+/** The complete environment of an app, without PORT and HOST, which the runtime sets. */
 export function createAppVariables(own: Record<string, string>, facts: { url: string; deployment: DeploymentRow }): Record<string, string> {
   return {
     NODE_ENV: 'production',

@@ -20,7 +20,7 @@ export async function enqueueDeployment(
 ): Promise<EnqueuedDeployment> {
   const { result: shown } = await deployments.enqueue(request, (tx, deployment_id) => {
     const row = findDeployment(tx, request.project_id, deployment_id)
-    if (!row) throw new Problem('project_not_found', 'The project was removed meanwhile.')
+    if (!row) throw new Problem('project_not_found', 'The project was deleted in the meantime.')
     const deployment = presentDeployment(tx, row)
     const answer: EnqueuedDeployment = { deployment_id, status: deployment.status, deployment }
     saveResponse?.(tx, answer)

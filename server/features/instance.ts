@@ -61,7 +61,7 @@ export function createInstanceHandlers(deps: FeatureDeps): InstanceHandlers {
       return db.read((tx) => {
         const row = findDeploymentById(tx, deployment_id)
         const updated = findProject(tx, project.id)
-        if (!row || !updated) throw new Problem('project_not_found', 'The project was removed meanwhile.')
+        if (!row || !updated) throw new Problem('project_not_found', 'The project was deleted in the meantime.')
         return { project: presentProject(updated), deployment: presentDeployment(tx, row) }
       })
     },

@@ -13,7 +13,7 @@ export const failingCases: readonly TestCase[] = [
     name: 'ends-at-start',
     base: 'koa',
     files: { 'index.js': "console.log('All work is done.')\nprocess.exitCode = 4\n" },
-    fails: { message: 'The app, `node index.js`, ended while it started, with exit code 4 after N s.', hint: 'A web app runs until it is stopped: check what its start command does. Last output:\nAll work is done.' },
+    fails: { message: 'The app, `node index.js`, exited during startup with exit code 4 after N s.', hint: 'A web app must keep running. Check its start command. Last output:\nAll work is done.' },
   },
   {
     name: 'no-index-html',
@@ -81,7 +81,7 @@ export const failingCases: readonly TestCase[] = [
     name: 'bun-missing',
     base: 'koa',
     files: { 'package.json': koaPackage({ scripts: { start: 'bun run index.js' } }) },
-    fails: { message: 'The app, `npm run start`, ended while it started, with exit code 127 after N s. Bun is not installed (log: “sh: 1: bun: not found”).', hint: 'Add bun to the dependencies (npm install bun) and commit the lock file, or run the script with node.' },
+    fails: { message: 'The app, `npm run start`, exited during startup with exit code 127 after N s. Bun is not installed (log: “sh: 1: bun: not found”).', hint: 'Add bun to the dependencies (npm install bun) and commit the lock file, or run the script with node.' },
   },
   { name: 'monorepo-without-root', base: 'npm-workspaces', fails: { message: 'This repository contains several apps, and root_directory is not set. Apps found: apps/server, apps/site.', hint: 'Set root_directory to the app’s folder, for example apps/server. Create one project per app.' } },
   { name: 'package-json-array', base: 'koa', files: { 'package.json': '["koa"]' }, fails: { message: 'package.json is not a JSON object.', hint: 'A package.json starts with { and lists the app’s packages and scripts. Fix the file, then deploy again.' } },
@@ -113,7 +113,7 @@ createServer(async (request, response) => {
 }).listen(process.env.PORT)
 `,
     },
-    fails: { message: 'The app, `node index.js`, ended while it started, with exit code 1 after N s. A variable is missing: DATABASE_URL (log: “Error: DATABASE_URL is not set”).', hint: 'Create a database with homeport db create PROJECT, or add DATABASE_URL to the project’s variables, then deploy again.' },
+    fails: { message: 'The app, `node index.js`, exited during startup with exit code 1 after N s. A variable is missing: DATABASE_URL (log: “Error: DATABASE_URL is not set”).', hint: 'Create a database with homeport db create PROJECT, or add DATABASE_URL to the project’s variables, then deploy again.' },
     advice: { database: true },
     answers: [{ path: '/', contains: 'The database says 42' }],
   },
@@ -129,7 +129,7 @@ createServer(async (request, response) => {
     files: { 'package-lock.json': null, 'package.json': koaPackage({ dependencies: { koa: '99.99.99' } }) },
     fails: { message: '`npm install --include=dev` ended with exit code 1 after N s. This package version does not exist: koa@99.99.99 (log: “npm error notarget No matching version found for koa@99.99.99.”).', hint: 'Fix the version in package.json, regenerate the lock file and commit it.' },
   },
-  { name: 'module-missing', base: 'koa', files: { 'index.js': "import cors from '@koa/cors'\nconsole.log(cors)\n" }, fails: { message: "The app, `node index.js`, ended while it started, with exit code 1 after N s. Node cannot find “@koa/cors” (log: “Error [ERR_MODULE_NOT_FOUND]: Cannot find package '@koa/cors' imported from /app/index.js”).", hint: 'For a package, add it to dependencies in package.json and commit the lock file. For a built file, check that the build command writes it to this path.' } },
+  { name: 'module-missing', base: 'koa', files: { 'index.js': "import cors from '@koa/cors'\nconsole.log(cors)\n" }, fails: { message: "The app, `node index.js`, exited during startup with exit code 1 after N s. Node cannot find “@koa/cors” (log: “Error [ERR_MODULE_NOT_FOUND]: Cannot find package '@koa/cors' imported from /app/index.js”).", hint: 'For a package, add it to dependencies in package.json and commit the lock file. For a built file, check that the build command writes it to this path.' } },
   {
     name: 'type-error',
     base: 'vite-react',
@@ -149,8 +149,8 @@ createServer(async (request, response) => {
     runtimes: ['docker'],
     files: { 'index.js': koaServer("'Nobody reads this'", "process.env.PORT, '127.0.0.1'") },
     fails: {
-      message: 'The app listens on 127.0.0.1 alone (port 8080), which cannot be reached from outside of its container.',
-      hint: 'Let it listen on 0.0.0.0, the address in the variable HOST, and on the port in the variable PORT, which is 8080 here.',
+      message: 'The app only listens on 127.0.0.1 (port 8080), which cannot be reached from outside its container.',
+      hint: 'Make the app listen on 0.0.0.0, the address in the HOST variable, and on the port in the PORT variable (8080).',
     },
   },
   { name: 'root-directory-missing', base: 'koa', settings: { root_directory: 'apps/web' }, fails: { message: 'The source has no folder “apps/web”.', hint: 'Fix root_directory in the project settings. Links that leave the repository are not followed.' } },

@@ -126,14 +126,14 @@ test('a port that the engine has yet to publish is named for another start', asy
 
 test('what cannot be reached or speaks no HTTP fails, and the error says which port it is', async () => {
   const shutIn = await foundOn([at(3000, { endpoints: [], loopback_only: true })])
-  expect(shutIn.error).toMatchObject({ code: 'port_not_detected', message: expect.stringContaining('127.0.0.1 alone (port 3000)') })
+  expect(shutIn.error).toMatchObject({ code: 'port_not_detected', message: expect.stringContaining('127.0.0.1 (port 3000)') })
   expect(shutIn.after_s).toBeLessThan(60)
   const silent = createTcpServer((socket) => socket.end('SSH-2.0-x\r\n').on('error', () => {}))
   servers.push(silent)
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   const { port } = silent.address() as AddressInfo
   const { error, after_s } = await foundOn([at(port)])
-  expect(error?.message).toContain(`listens on port ${port}, but did not answer HTTP`)
+  expect(error?.message).toContain(`listens on port ${port}, but did not respond to HTTP`)
   // Late is not never: PORT may still be opened.
   expect(after_s).toBeGreaterThanOrEqual(60)
 })

@@ -91,7 +91,7 @@ test('a push is not deployed, and the reason is shown with the repository', asyn
   await check()
   repository.commit(tinyServer('two'))
   const { watching } = (await check()).body
-  expect(watching).toMatchObject({ state: 'failing', message: expect.stringMatching(/^Only projects of the account that owns this instance/) })
+  expect(watching).toMatchObject({ state: 'failing', message: expect.stringMatching(/^Only the instance owner can deploy/) })
 })
 
 test('an app from before this rule is not started again, and its log says why', async () => {

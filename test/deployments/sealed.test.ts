@@ -30,7 +30,7 @@ test('a variable that does not open fails the deployment in words that say so, a
 
   const { error } = await platform.waitForEnd('locked', (await platform.deploy('locked')).id)
   expect(error?.message).toBe('A stored secret cannot be decrypted with this master key. Restore the key it was stored with, or set the value again.')
-  expect(error?.hint).toContain('Set the variables of the project again')
+  expect(error?.hint).toContain('Set the project’s variables again')
 })
 
 test('a key that was copied into the folder for all to read is the owner’s alone after a start', async () => {

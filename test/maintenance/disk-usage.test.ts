@@ -27,7 +27,7 @@ test('as many builds are kept as the setting says, the rest goes with the next d
   expect((await platform().fetchEdge('keeps.localhost')).body).toBe('v4')
   // To what served before, at once and without a build.
   const back = await rollBack('keeps', ids[2]!)
-  expect((await platform().getDeployment('keeps', back)).build_log).toContain('is used again')
+  expect((await platform().getDeployment('keeps', back)).build_log).toContain('Reusing the build of')
   expect((await platform().fetchEdge('keeps.localhost')).body).toBe('v3')
 })
 
