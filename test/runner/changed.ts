@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { root } from './command.ts'
 import { importsOf, isCode, listFiles } from './imports.ts'
 
-/** Test folders that hold a folder of the product which their tests do not import: they speak to it by HTTP or by processes. */
+/** Test folders that cover a source folder without importing it, because their tests use HTTP or processes. */
 const coveringTestFolders: Record<string, string[]> = {
   'server/contract': ['test/http'],
   'server/features': ['test/api'],
@@ -22,20 +22,20 @@ const coveringTestFolders: Record<string, string[]> = {
 
 const isTest = (file: string) => /\.(test|spec)\.tsx?$/.test(file)
 
-/** Files that differ from a commit, and new ones. */
+/** Files that differ from a commit, and untracked files. */
 export function listChangedFiles(base: string): string[] {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean)
   return [...new Set([...git('diff', '--name-only', base), ...git('ls-files', '--others', '--exclude-standard')])]
 }
 
-/** Uncommitted changes; without any, those of the last commit. */
+/** HEAD for uncommitted changes; without any, the parent of the last commit. */
 export function defaultBase(): string {
   return listChangedFiles('HEAD').length > 0 ? 'HEAD' : 'HEAD~1'
 }
 
 /**
- * Test files that a change reaches: by value imports, as a chain from the changed file to the test, nearest first; then those of the
- * folders that hold the changed folder from outside.
+ * Test files that a change affects: by chains of value imports from the changed file to the test, nearest first, then those of the folders that cover
+ * the changed folder without importing it.
  */
 export function findTestsReachedBy(changed: readonly string[]): string[] {
   const files = listFiles()

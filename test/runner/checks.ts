@@ -8,7 +8,7 @@ type Check = [name: string, run: () => Promise<CommandResult>]
 
 const scriptCheck = (name: string, ...args: string[]): Check => [name, () => runScript(args)]
 
-/** The static checks, in two lanes of about the same length: most of them use one core. */
+/** The static checks, in two lanes of about equal duration, because most checks use one core. */
 const checkLanes = (out: string): Check[][] => [
   [
     scriptCheck('types', packageScript('typescript/bin/tsc'), '-b'),
@@ -29,7 +29,7 @@ const checkLanes = (out: string): Check[][] => [
   ],
 ]
 
-/** Types, lint, build, OpenAPI, unused code and format. What a check printed is shown when it fails. */
+/** Types, lint, build, OpenAPI, unused code and format. The output of a check is printed if it fails. */
 export async function runChecks(totals: Totals, out: string): Promise<void> {
   await Promise.all(
     checkLanes(out).map(async (lane) => {
@@ -55,7 +55,7 @@ async function build(): Promise<CommandResult> {
   return { ...result, seconds: (performance.now() - started) / 1000 }
 }
 
-/** The description is made and linted as any client would read it. */
+/** Generates the OpenAPI document and lints it as any client would read it. */
 async function lintOpenApi(path: string): Promise<CommandResult> {
   const { openApiDocument } = await import('../../server/api/openapi/document.ts')
   writeFileSync(path, JSON.stringify(openApiDocument(), null, 2))

@@ -12,7 +12,7 @@ export interface CommandResult {
   seconds: number
 }
 
-/** Runs a script on this very Node. `is_shown`: its output goes to the terminal instead of the result. */
+/** Runs a script on the current Node. `is_shown`: its output goes to the terminal instead of the result. */
 export function runScript(args: string[], options: { is_shown?: boolean; env?: Record<string, string>; cwd?: string } = {}): Promise<CommandResult> {
   const started = performance.now()
   const stdio = options.is_shown ? 'inherit' : 'pipe'

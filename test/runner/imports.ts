@@ -5,13 +5,13 @@ import { root } from './command.ts'
 
 export interface Import {
   from: string
-  /** A file of ours, relative to the root, or the name of a package. */
+  /** A file of this repository, relative to the root, or the name of a package. */
   to: string
   is_own: boolean
   is_type_only: boolean
 }
 
-/** Tracked files, and new ones that git would track; paths relative to the root. */
+/** Tracked files, and new files that git would track; paths relative to the root. */
 export function listFiles(): string[] {
   return execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
     .split('\n')

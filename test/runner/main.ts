@@ -1,6 +1,6 @@
 /**
- * `main.ts [command] [arguments]`: what `npm test` and its relatives run. Prints the plan, each part's progress, the time of each part
- * and, last, one line that counts: `N passed, N failed, N skipped`.
+ * `main.ts [command] [arguments]`: the program behind `npm test` and the related scripts. Prints the plan, the progress and duration of
+ * each part, and finally one line with the counts: `N passed, N failed, N skipped`.
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ const vitest = [packageScript('vitest/vitest.mjs'), 'run', '--config', 'test/vit
 const playwright = [packageScript('@playwright/test/cli.js'), 'test', '--config', 'test/e2e/playwright.config.ts']
 
 type Tier = 'default' | 'full'
-/** A part of a run: its name and what it does. */
+/** A part of a run: its name and its function. */
 type Part = [name: string, run: (totals: Totals) => Promise<void>]
 
 const [command = 'test', ...args] = process.argv.slice(2)
@@ -38,14 +38,14 @@ else await runParts([['check', (totals) => runChecks(totals, out)], vitestPart('
 /** `npm test -- test/edge/cache.test.ts -t "name"`: vitest itself with these arguments, or Playwright for files of test/e2e. */
 async function runSelectedFiles(selected: string[]): Promise<number> {
   const tool = selected.some((one) => one.startsWith('test/e2e')) ? playwright : vitest
-  // A file that is named is run, whichever tier it is of.
+  // A file that is named explicitly runs in its own tier.
   const tier = process.env.HOMEPORT_TEST_TIER ?? (selected.some((one) => one.includes('.full.')) ? 'full' : 'default')
   const { code } = await runScript([...tool, ...selected], { is_shown: true, env: { HOMEPORT_TEST_TIER: tier } })
   if (code !== 0) platformLogs.keep()
   return code
 }
 
-/** vitest stays and runs what each saved file reaches. */
+/** vitest keeps running and reruns the tests that each saved file affects. */
 async function watch(files: string[]): Promise<number> {
   const { code } = await runScript([packageScript('vitest/vitest.mjs'), 'watch', '--config', 'test/vitest.config.ts', ...files], { is_shown: true })
   return code
@@ -65,8 +65,8 @@ function changedParts([base = defaultBase()]: string[]): Part[] {
 }
 
 /**
- * One part per folder of test/ that has tests; `check` first, the browser last. Its tests with Docker are a part of their own: networks that
- * come and go beside a browser are a change of network to it, which ends its requests.
+ * One part per folder of test/ that has tests, with `check` first and the browser last. Browser tests with Docker are a separate part, because Docker
+ * networks that appear and disappear look like a network change to a browser, which aborts its requests.
  */
 function fullParts(wanted: string[]): Part[] {
   const folders = readdirSync(join(root, 'test'), { withFileTypes: true })
@@ -116,7 +116,7 @@ function browserPart(name: string, files: string[], tier: Tier = 'default'): Par
   return [name, (totals) => skipBrowser([...playwright, '--list', ...files], tier, totals)]
 }
 
-/** Without a browser the tests are listed, and counted as skipped. */
+/** Without a browser its tests are listed and counted as skipped. */
 async function skipBrowser(args: string[], tier: Tier, totals: Totals): Promise<void> {
   const { output } = await runScript(args, { env: { HOMEPORT_TEST_TIER: tier } })
   const count = /^Total: (\d+) tests?/m.exec(output)?.[1]

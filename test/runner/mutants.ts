@@ -1,8 +1,8 @@
 /**
- * `npm run test:mutants [-- --seed N] [--count N] [--area server/edge]`: plants faults in a scratch copy, one at a time, and reports
- * which tier finds each. The faults are chosen from a seed across all folders; those that do not compile are replaced. One run of the
- * suite finds the tests that reach each fault, and only those are run with it. What `npm test` misses is tried with the full tier, which
- * takes hours. Results are added to out/mutants/ as they come.
+ * `npm run test:mutants [-- --seed N] [--count N] [--area server/edge]`: introduces faults into a scratch copy, one at a time, and
+ * reports which tier finds each. The faults are chosen from a seed across all folders; those that do not compile are replaced. One run of
+ * the suite determines the tests that reach each fault, and only those run with it. Faults that `npm test` misses are tried with the full
+ * tier, which takes hours. Results are appended to out/mutants/ as they become available.
  */
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -66,7 +66,7 @@ export async function runMutationTests(args: string[]): Promise<number> {
   return counts.nobody === 0 ? 0 : 1
 }
 
-/** `count` mutants that compile. They are tried together, since each is in a file of its own, until the compiler names none of them. */
+/** Selects `count` mutants that compile. They are compiled together, each in its own file, until the compiler reports none of them. */
 async function selectCompilingMutants(copy: string, count: number, source: AsyncGenerator<Mutant>): Promise<Mutant[]> {
   let mutants: Mutant[] = []
   const compile = () => runScript([packageScript('typescript/bin/tsc'), '-b', '--pretty', 'false'], { cwd: copy })
@@ -95,8 +95,7 @@ const revertMutant = (copy: string, { file, source }: Mutant) => writeFileSync(j
 const isOfServer = ({ file }: Mutant) => file.startsWith('server/')
 
 /**
- * Runs the stages until one fails. A failure counts only if the same tests pass without the fault, so that a test that fails by itself
- * finds nothing.
+ * Runs the stages until one fails. A failure counts only if the same tests pass without the fault, so that a flaky test does not count as a finding.
  */
 async function findFailingTest(copy: string, mutant: Mutant, stages: Stage[]): Promise<{ tier: Stage['tier']; what: string } | undefined> {
   for (const { tier, what, command, files } of stages) {
@@ -111,7 +110,7 @@ async function findFailingTest(copy: string, mutant: Mutant, stages: Stage[]): P
   return undefined
 }
 
-/** The tests that reach the fault, nearest first by imports; the page is in a browser, which nothing records. */
+/** The tests that reach the fault, nearest first by imports. The dashboard runs in a browser, which records nothing. */
 function defaultStages(copy: string, { file }: Mutant, reached: ReadonlySet<string>): Stage[] {
   const near = findTestsReachedBy([file])
   const files = [...reached]
@@ -141,7 +140,7 @@ const browser = (copy: string) => [
 ]
 const build = [packageScript('vite/bin/vite.js'), 'build', 'renderer', '--logLevel', 'warn']
 
-/** Failures as `file: name of the test`, without any when the command wrote no result; `undefined` if it succeeds. */
+/** Failures as `file: test name`, empty if the command wrote no result; `undefined` if it succeeds. */
 async function runStage(copy: string, tier: Stage['tier'], command: string[]): Promise<string[] | undefined> {
   const result_file = join(copy, 'out', 'stage.json')
   rmSync(result_file, { force: true })
@@ -151,7 +150,7 @@ async function runStage(copy: string, tier: Stage['tier'], command: string[]): P
   return existsSync(result_file) ? (JSON.parse(readFileSync(result_file, 'utf8')) as RunResult).failures : []
 }
 
-/** A clone of the last commit beside the same packages. */
+/** A clone of the last commit that uses the same packages. */
 function scratchCopy(): string {
   const copy = mkdtempSync(join(tmpdir(), 'homeport-mutants-'))
   execFileSync('git', ['clone', '--quiet', root, copy])

@@ -4,7 +4,7 @@ import { Instrumenter } from '@stryker-mutator/instrumenter'
 import { createSeededRandom } from '../support/seeded-random.ts'
 import { listFiles } from './imports.ts'
 
-/** One of Stryker's mutations (equality, conditions, arithmetic, booleans, removed blocks ...) at a place of a file. */
+/** One of Stryker's mutations (equality, conditions, arithmetic, booleans, removed blocks ...) at a position of a file. */
 export interface Mutant {
   file: string
   mutator: string
@@ -21,10 +21,10 @@ interface Position {
   column: number
 }
 
-/** Texts are no behaviour, and a regular expression has mutations that accept the same. */
+/** Mutated strings do not change behavior, and mutated regular expressions may be equivalent. */
 const excludedMutators = ['StringLiteral', 'Regex', 'ObjectLiteral', 'ArrayDeclaration', 'ArrowFunction']
 
-/** Mutants of the checkout `copy` in random order, one for each file: an area, a file of it, a mutation. `area`: a folder to stay in. */
+/** Mutants of the checkout `copy` in random order: an area, one of its files, one mutation per file. `area`: restricts them to a folder. */
 export async function* chooseMutants(copy: string, seed: number, area?: string): AsyncGenerator<Mutant> {
   const { pick } = createSeededRandom(seed)
   const files = listFiles().filter(
@@ -59,7 +59,7 @@ async function mutantsOf(copy: string, file: string): Promise<Mutant[]> {
     })
 }
 
-/** The file of a mutant, as it is, with calls of Stryker's `stryCov_9fa48` where the mutant's place is executed. */
+/** The file of a mutant, unmutated, with calls of Stryker's `stryCov_9fa48` at the mutant's position. */
 export async function instrumentMutant({ file, source, start, end }: Mutant): Promise<string> {
   const { files } = await instrument(file, source, [{ start, end }])
   return files[0]!.content

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync, rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
-/** A runner whose platform left a log behind; `then` is what happens next. Returns the folder and whether it is still there. */
+/** A runner whose platform left a log; `then` is the code that follows. Returns the folder and whether it still exists. */
 async function run(then: string, signal?: NodeJS.Signals): Promise<{ folder: string; is_there: boolean; printed: string }> {
   const script = `
     import { writeFileSync } from 'node:fs'

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 export interface PlatformLogs {
-  /** After a failed test: the folder stays, if a platform wrote a log, and its place is printed. */
+  /** Called after a failed test: keeps the folder if a platform wrote a log, and prints its path. */
   keep(): void
 }
 
 /**
- * Makes the folder where every platform under test keeps its log (`HOMEPORT_TEST_LOGS`). It goes when this process ends, however those
+ * Creates the folder where every platform under test writes its log (`HOMEPORT_TEST_LOGS`). It is removed when this process ends, however those
  * platforms ended.
  */
 export function createPlatformLogs(): PlatformLogs {

@@ -1,6 +1,6 @@
 /**
- * Loaded into every process of a run that looks for the tests which reach a fault (`--import`, reach.ts). A process that no test worker
- * started, directly or not, belongs to the browser tests.
+ * Loaded with `--import` into every process of a run that records which tests reach a fault (reach.ts). A process that no test worker started,
+ * directly or indirectly, belongs to the browser tests.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ const noted = new Set()
 let current = 'test/e2e/'
 let read_at = -Infinity
 
-/** The test file of this worker, or of the worker that this process was started by: that one may be at its next file by now. */
+/** The test file of this worker, or of the worker that started this process, which may already run its next file. */
 function testFile() {
   if (globalThis.faultTestFile !== undefined) return globalThis.faultTestFile
   const file = process.env.FAULT_REACH_WORKER

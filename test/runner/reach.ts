@@ -6,9 +6,9 @@ import { runScript } from './command.ts'
 import { type Mutant, instrumentMutant } from './mutations.ts'
 
 /**
- * The test files that execute the place of each mutant, by one run of `commands` (vitest, then Playwright) in `copy` with every place
- * marked. What the browser tests reach is the one entry `test/e2e/`. Code that runs while a module is loaded counts for the first file of
- * a worker that loads it.
+ * The test files that execute the position of each mutant, from one run of `commands` (vitest, then Playwright) in `copy` with every position
+ * instrumented. All browser tests count as the one entry `test/e2e/`. Code that runs while a module is loaded counts for the first file of a worker
+ * that loads it.
  */
 export async function findTestsByMutant(copy: string, mutants: readonly Mutant[], commands: string[][]): Promise<Map<Mutant, Set<string>>> {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-reach-'))

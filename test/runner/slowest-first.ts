@@ -1,9 +1,9 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** The slowest files, for a machine that has never run them and so has no durations in vitest's cache: small files that tell long stories. */
+/** The slowest files, for a machine that has not run them yet and has no durations in vitest's cache. */
 const knownSlowFiles = ['deploy/sleep', 'runtime/docker', 'database/process', 'deploy/process', 'screenshot/chromium', 'platform/secrets', 'api/fuzz']
 
-/** Slowest files first, so that no worker is left with a long one while the other has nothing to do. */
+/** Runs the slowest files first, so that no worker still runs a long one while the others are idle. */
 export class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification) => {

@@ -4,7 +4,7 @@ import { requirements, requires } from '../support/requirements.ts'
 import { root } from './command.ts'
 import type { PlatformLogs } from './platform-logs.ts'
 
-/** What a reporter of vitest or Playwright writes when its run ends. */
+/** The result file of a vitest or Playwright run. */
 export interface RunResult {
   passed: number
   failed: number
@@ -14,15 +14,15 @@ export interface RunResult {
   skipped: Record<string, number>
 }
 
-/** Counts over all parts of a run. A skipped test that no missing requirement explains counts as failed. */
+/** Counts over all parts of a run. A skipped test counts as failed unless an unmet requirement explains it. */
 export interface Totals {
   add(result: RunResult): void
   fail(reason: string): void
-  /** Prints what failed and what this machine lacks, then the closing line. Returns whether all is well. */
+  /** Prints the failures and unmet requirements, then the closing line. Returns whether the run succeeded. */
   close(): boolean
 }
 
-/** `lacks_file`: JSON lines `{requirement, reason, file}`, one for each `requires()` that was not met (test/support/requirements.ts). */
+/** `lacks_file`: JSON lines `{requirement, reason, file}`, one per `requires()` that was not met (test/support/requirements.ts). */
 export function createTotals(lacks_file: string, platformLogs: PlatformLogs): Totals {
   let passed = 0
   let failed = 0

@@ -1,8 +1,8 @@
 const step_ms = 20
 
 /**
- * Milliseconds that some work took, but for those in which the machine stood still: nobody was served then, whatever is promised.
- * A pause is known by a clock of this process that ticks late.
+ * Milliseconds that some work took, without the time during which the machine was suspended or stalled. Stalls are detected by a timer of this
+ * process that fires late.
  */
 export async function measureActiveTime(work: () => Promise<unknown>): Promise<number> {
   const begun = performance.now()

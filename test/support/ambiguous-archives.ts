@@ -2,20 +2,20 @@ import { crc32, deflateRawSync } from 'node:zlib'
 import { encodePaxRecords, type TarEntry, createTarGz, type ZipEntry, createZip } from './archives.ts'
 import type { HostileArchive } from './hostile-archives.ts'
 
-/** Archives in which one reader finds something else than another: one from the front and one by the directory, or of another system. */
+/** Archives that different readers interpret differently: sequentially, by the directory, or on another system. */
 const ok: ZipEntry = { name: 'ok.txt', data: 'fine' }
 const data = 'x'.repeat(50)
 const localHeaderSignature = Buffer.from('PK\u0003\u0004', 'latin1')
 const centralHeaderSignature = Buffer.from('PK\u0001\u0002', 'latin1')
 const endRecordSignature = Buffer.from('PK\u0005\u0006', 'latin1')
 
-/** An honest archive of `ok.txt` and `a.txt`, then changed: `local` and `central` are where the records of the latter begin. */
+/** A valid archive of `ok.txt` and `a.txt`, then modified. `local` and `central` are the offsets of the records of `a.txt`. */
 function alterZip(change: (bytes: Buffer, local: number, central: number) => Buffer | void, entry: Partial<ZipEntry> = {}): Buffer {
   const bytes = createZip([ok, { name: 'a.txt', data, ...entry }])
   return change(bytes, bytes.lastIndexOf(localHeaderSignature), bytes.lastIndexOf(centralHeaderSignature)) ?? bytes
 }
 
-/** Bytes put in at a place before the directory; what points past it is moved. */
+/** Inserts bytes before the directory and adjusts the offsets after them. */
 function insertBytes(bytes: Buffer, at: number, more: Buffer): Buffer {
   const end = bytes.lastIndexOf(endRecordSignature)
   bytes.writeUInt32LE(bytes.readUInt32LE(end + 16) + more.length, end + 16)
@@ -32,7 +32,7 @@ export function encodeDataDescriptor(values: readonly number[], options: { marke
   return bytes
 }
 
-/** As a writer does that does not know the sizes beforehand: they stand behind the content. */
+/** A zip by a writer that does not know the sizes in advance and writes them after the content. */
 export function createStreamedZip(behind: (values: readonly number[]) => Buffer): Buffer {
   return alterZip((bytes, local, central) => {
     const more = behind([crc32(data), deflateRawSync(data).length, data.length])

@@ -20,7 +20,7 @@ import type { Store } from '../../server/store/store.ts'
 import type { LogTables, MetricsTables, Tables } from '../../server/store/tables.ts'
 import { createTestClock, type TestClock } from './test-clock.ts'
 
-/** Somebody with an account, a token and the secret of a browser session. */
+/** A user with an account, a token and the secret of a browser session. */
 export interface Person {
   email: string
   user_id: string
@@ -29,7 +29,7 @@ export interface Person {
   session: string
 }
 
-/** The API of a real platform on a store in memory, in the process of the test: what it needs of a handler it replaces. */
+/** The API of a real platform on a store in memory, in the test's process, with replaceable dependencies. */
 export interface ApiServer {
   url: string
   port: number
@@ -39,25 +39,25 @@ export interface ApiServer {
   data_dir: string
   cookie_name: string
   owner: Person
-  /** Somebody with an account of their own, who sees nothing of the owner's. */
+  /** A user with a separate account and no access to the owner's. */
   stranger: Person
   /** Lines of the platform's log. */
   log: Record<string, unknown>[]
-  /** A one-time code of the owner's. */
+  /** Creates a one-time code for the owner. */
   newSignInCode(): Promise<string>
   createProject(slug: string, options?: { owner?: Person; repo_url?: string }): Promise<Project>
-  /** A request; redirects are answers. */
+  /** Sends a request without following redirects. */
   fetch(path: string, init?: RequestInit): Promise<Response>
-  /** Lets requests finish for as long as a platform does when it stops, by the moved clock. */
+  /** Lets requests finish for as long as a stopping platform does, by the test clock. */
   close(): Promise<void>
 }
 
 export interface ApiServerSettings {
   host?: string
   port?: number
-  /** A taken port gives way to the next free one. */
+  /** Whether the next free port is used if the port is taken. */
   port_may_move?: boolean
-  /** Names beside localhost that it answers to. */
+  /** Host names that the API answers to in addition to localhost. */
   names?: string[]
   dashboard_dir?: string
   rate_limits?: ApiServerOptions['rateLimits']
@@ -146,7 +146,7 @@ export async function startApiServer(settings: ApiServerSettings = {}): Promise<
   }
 }
 
-/** Creating a project of this name fails inside of the handler. */
+/** A handler that fails when it creates a project with this name. */
 export const failOnProjectName =
   (name: string) =>
   ({ handlers }: ApiServerOptions): Partial<ApiServerOptions> => ({

@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib'
 
-/** Archives written byte by byte, so that a test can lie in every field. */
+/** Archives written byte by byte, so that a test can falsify every field. */
 export interface ZipEntry {
   name: string | Buffer
   data?: string | Buffer
@@ -8,7 +8,7 @@ export interface ZipEntry {
   mode?: number
   method?: number
   flags?: number
-  /** What the headers say in place of the truth. */
+  /** Values that the headers contain instead of the real ones. */
   says?: { size?: number; packed?: number; crc?: number; local_name?: string; offset?: number }
   extra?: Buffer
 }
@@ -45,12 +45,12 @@ export function createZip(entries: ZipEntry[], overrides: { entries?: number; di
 
 export interface TarEntry {
   name: string
-  /** `0` file, `1` hard link, `2` link, `3` and `4` devices, `5` folder, `6` pipe; or any other letter. */
+  /** `0` file, `1` hard link, `2` symbolic link, `3` and `4` devices, `5` folder, `6` pipe; or any other letter. */
   type?: string
   data?: string | Buffer
   mode?: number
   link?: string
-  /** Written in place of the truth; text goes in as it is. */
+  /** Written instead of the real size; text is written as is. */
   size?: number | string
   pax?: Record<string, string>
   bad_checksum?: boolean

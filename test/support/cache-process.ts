@@ -1,4 +1,4 @@
-/** An edge with a cache on disk, to be killed: `node cache-process.ts FOLDER` prints its port. */
+/** An edge with a disk cache, to be killed: `node cache-process.ts FOLDER` prints its port. */
 import { startApp, startEdge } from './edge.ts'
 
 const app = await startApp((request, response) => response.writeHead(200, { 'cache-control': 'max-age=3600' }).end(`${request.url} `.repeat(3000)))

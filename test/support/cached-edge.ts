@@ -8,20 +8,20 @@ import { get, routeOwner, startApp, startEdge, type HttpResponse, type TestEdge 
 import { createTestClock } from './test-clock.ts'
 import { until } from './until.ts'
 
-/** An edge with a cache in front of an app, and a clock that can be put forward. */
+/** An edge with a cache in front of an app, and a clock that can be advanced. */
 export interface CachedEdge {
   edge: TestEdge
-  /** Requests that the app saw, by method and target. */
+  /** Requests that the app received, by method and target. */
   requests: string[]
   /** Their headers, in the same order. */
   headers: IncomingMessage['headers'][]
-  /** What the app does from now on. */
+  /** The app's request handler. */
   app: (request: IncomingMessage, response: ServerResponse) => void
   request(path: string, headers?: Record<string, string>, method?: string): Promise<HttpResponse>
-  /** `MISS 1`: what the cache says, and the body. */
+  /** `MISS 1`: the cache result and the body. */
   getStatusAndBody(path: string, headers?: Record<string, string>): Promise<string>
   advanceSeconds(seconds: number): void
-  /** From now on the app holds requests; what is returned waits for so many of them and gives their responses. */
+  /** Makes the app hold requests. The returned function waits for a number of them and returns their responses. */
   holdRequests(): (count: number) => Promise<ServerResponse[]>
   port: number
 }
@@ -29,12 +29,12 @@ export interface CachedEdge {
 export async function startCachedEdge(
   options: Partial<EdgeOptions> & { directory?: string | null; memory_bytes?: number; disk_bytes?: number } = {},
 ): Promise<CachedEdge> {
-  // The wall clock stands still but for `pass`: an age is what the test made it, however long the machine takes.
+  // The wall clock only moves with `pass`, so that ages are exact on a slow machine.
   let now = Date.now()
   const app = await startApp((request, response) => {
     cached.requests.push(`${request.method} ${request.url}`)
     cached.headers.push(request.headers)
-    // The edge dates it, by the clock of the test.
+    // The edge adds the Date header, by the test clock.
     response.sendDate = false
     cached.app(request, response)
   })
@@ -73,13 +73,13 @@ export async function startCachedEdge(
   return cached
 }
 
-/** An app that counts its answers. */
+/** An app that counts its responses. */
 export function countingHandler(headers: Record<string, string | string[]>, status = 200): CachedEdge['app'] {
   let count = 0
   return (_request, response) => response.writeHead(status, headers).end(String(++count))
 }
 
-/** A folder that goes with the test. */
+/** A folder that is removed after the test. */
 export function createCacheFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'homeport-cache-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

@@ -4,22 +4,22 @@ import { serve } from '../../server/cli/serve.ts'
 import { type Clock, systemClock } from '../../server/lib/clock.ts'
 import type { ProcessResult } from './instance-process.ts'
 
-/** Where a command is sent, and as whom. */
+/** The instance and user that commands run against. */
 export interface CommandTarget {
   api_url: string
   token: string | undefined
 }
 
-/** What a person answers who is asked on a terminal; without it nobody is there. */
+/** The answers of a user who is prompted on a terminal; without it there is no terminal. */
 interface CommandEnvironment {
   answers?: string[]
   remote_token?: string
   clock?: Clock
-  /** Called with all that was printed on standard output, after each line. */
+  /** Called with the complete standard output after each line. */
   onOutput?(out: string): void
 }
 
-/** Runs commands in this process, over real HTTP: only what a process does by itself (signals, pipes, exit codes) needs one. */
+/** Runs commands in this process, over real HTTP. Only tests of process behavior (signals, pipes, exit codes) need a separate process. */
 export async function runCommand(
   target: CommandTarget,
   cwd: string,
@@ -63,7 +63,7 @@ export interface CommandLine {
   json<Document>(...args: string[]): Promise<Document>
 }
 
-/** The command line of one person in one folder. */
+/** The command line of one user in one folder. */
 export function commandLine(target: CommandTarget, cwd: string): CommandLine {
   const run = (...args: string[]) => runCommand(target, cwd, args)
   return Object.assign(run, {

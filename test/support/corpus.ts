@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 
-/** Cases that failed once, in a committed file: replayed in every run. */
+/** Cases that failed once, in a committed file that every run replays. */
 export function readCorpus<Case>(file: URL): Case[] {
   return JSON.parse(readFileSync(file, 'utf8')) as Case[]
 }
@@ -10,7 +10,7 @@ export function addToCorpus<Case>(file: URL, failedCase: Case): void {
   writeFileSync(file, `${JSON.stringify([...readCorpus<Case>(file), failedCase], null, 2)}\n`)
 }
 
-/** Plays a new case and adds it to the file when it fails. */
+/** Runs a new case and adds it to the file if it fails. */
 export async function explore<Case>(file: URL, newCase: Case, run: (fresh: Case) => Promise<void>): Promise<void> {
   console.log(`exploring ${JSON.stringify(newCase)}`)
   try {
@@ -21,5 +21,5 @@ export async function explore<Case>(file: URL, newCase: Case, run: (fresh: Case)
   }
 }
 
-/** A seed that no earlier run had; `HOMEPORT_SEED` repeats one. */
+/** A new random seed; `HOMEPORT_SEED` repeats one. */
 export const newSeed = (): number => Number(process.env.HOMEPORT_SEED ?? Math.floor(Math.random() * 1e9))

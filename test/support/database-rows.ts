@@ -1,6 +1,6 @@
 import type { DeploymentRow, ProjectRow } from '../../server/store/tables.ts'
 
-/** A project as it stands right after it was made, for tests that write the ledger themselves. */
+/** The row of a new project, for tests that write to the database directly. */
 export const projectRow = (
   own: Pick<ProjectRow, 'id' | 'account_id' | 'name' | 'slug'>,
   now = '2026-01-31T12:00:00.000Z',
@@ -29,7 +29,7 @@ export const projectRow = (
   deleted_at: null,
 })
 
-/** A deployment that was ready, and serves no more. */
+/** A deployment that was ready and is no longer serving. */
 export const deploymentRow = (own: Pick<DeploymentRow, 'id' | 'project_id'>, now = '2026-01-31T12:00:00.000Z'): Omit<DeploymentRow, 'seq'> => ({
   ...own,
   status: 'ready',

@@ -6,18 +6,18 @@ import { join } from 'node:path'
 import { dockerSocket } from './requirements.ts'
 
 /**
- * A socket in front of the machine's real engine, for what no test may do to the engine itself: it can be shut (nobody answers,
- * open connections break), hang (everything stays open and nothing moves), and be opened again.
+ * A socket in front of the real Docker engine, for faults that a test must not cause in the engine itself: it can be closed (connections are refused
+ * and open ones break), hang (connections stay open without data), and be reopened.
  */
 export interface DockerFaultProxy {
-  /** As DOCKER_HOST would name it. */
+  /** As in DOCKER_HOST. */
   address: string
-  /** Opens a way to it by TCP too, which makes it an engine of another machine for the platform; its address. */
+  /** Opens a TCP port too, which makes it a remote engine for the platform. Returns its address. */
   openTcp(): Promise<string>
   open(): Promise<void>
   close(): Promise<void>
   hang(): void
-  /** What hung goes on. */
+  /** Continues after a hang. */
   resume(): void
   remove(): Promise<void>
 }

@@ -2,19 +2,19 @@ import Docker from 'dockerode'
 import { dockerSocket } from './requirements.ts'
 import { until } from './until.ts'
 
-/** What an engine holds of one platform instance: found by its label and by nothing else. */
+/** Everything in Docker that belongs to one platform instance, found by its label. */
 export interface DockerView {
   docker: Docker
-  /** Containers, ended ones too. `role` is `app` or `build`. */
+  /** Containers, including stopped ones. `role` is `app` or `build`. */
   containers(): Promise<{ id: string; role: string; deployment_id: string; running: boolean }[]>
-  /** Deployments that images are labelled with; '' for shared dependencies. */
+  /** Images by deployment label; '' for shared dependencies. */
   images(): Promise<{ id: string; role: string; deployment_id: string }[]>
-  /** The address of a deployment's running app and how often and when it was started; undefined when none runs. */
+  /** The address of a deployment's running app, and how often and when it was started; undefined if it is not running. */
   findApp(deploymentId: string): Promise<{ id: string; address: string; port: number; started_at: string; restarts: number } | undefined>
   removeAll(): Promise<void>
 }
 
-/** The last twelve characters of the owner's id: how an instance labels what is its own. */
+/** The last twelve characters of the owner's id, which an instance uses as its label. */
 export const instanceIdOf = (ownerId: string): string => ownerId.slice(-12)
 
 export function createDockerView(instanceId: string, socketPath = dockerSocket): DockerView {
@@ -52,7 +52,7 @@ export function createDockerView(instanceId: string, socketPath = dockerSocket):
       }
     },
     async removeAll() {
-      // Asked again while one is left: the engine may be at it itself, or find its files busy for a moment.
+      // Repeated while a container is left, because the engine may be removing it or find its files busy.
       const removeContainers = async () => {
         const left = await containers()
         for (const { id } of left)
@@ -72,8 +72,8 @@ export function createDockerView(instanceId: string, socketPath = dockerSocket):
 }
 
 /**
- * Endpoints of containers that are gone linger for a moment. Now and then the engine forgets to count one down: then nothing but
- * its restart removes the network, though nobody is on it (moby#42119). That is no fault of whoever tidies up here: it is named and left.
+ * Removes a network. Endpoints of removed containers remain for a moment. Occasionally the engine miscounts them, and only its restart removes the
+ * network although nothing uses it (moby#42119). This is not an error of the test, so it is reported and ignored.
  */
 export async function removeNetwork(network: Docker.Network): Promise<void> {
   let lastError: unknown
@@ -95,7 +95,7 @@ export async function removeNetwork(network: Docker.Network): Promise<void> {
 
 const statusOf = (error: unknown) => (error instanceof Error && 'statusCode' in error ? error.statusCode : undefined)
 
-/** 404, or 409 while the engine itself is at it. */
+/** Ignores 404, and 409 while the engine itself is removing the object. */
 function ignoreMissing(error: unknown): void {
   const status = statusOf(error)
   if (status !== 404 && status !== 409) throw error

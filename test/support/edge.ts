@@ -5,7 +5,7 @@ import { silentLog } from '../../server/lib/log.ts'
 import { createTestClock, type TestClock } from './test-clock.ts'
 import { until } from './until.ts'
 
-/** Both ways through the edge: every test of it runs on each. */
+/** Both request paths of the edge. Every edge test runs on each. */
 export const edgePaths = [
   { name: 'plain path', fast_path: true },
   { name: 'ordinary path', fast_path: false },
@@ -14,11 +14,11 @@ export const edgePaths = [
 export interface TestEdge {
   edge: Edge
   port: number
-  /** Moves the edge's clock forward, by which its timeouts run. Time also passes by itself. */
+  /** Advances the edge's clock, which its timeouts use. Time also passes on its own. */
   advance(ms: number): Promise<void>
-  /** Moves it on and on until there is an answer: for what comes only when a timeout ends. */
+  /** Advances the clock until there is a response, for responses that only come after a timeout. */
   advanceUntilDone<T>(response: Promise<T>): Promise<T>
-  /** `app.localhost` and what it leads to. */
+  /** Routes `app.localhost` to a port. */
   routeToPort(port: number, host?: string): Promise<void>
   close(): Promise<void>
 }
@@ -58,7 +58,7 @@ export interface ListeningServer<S> {
   close(): Promise<void>
 }
 
-/** An app by Node's own server. */
+/** An app on Node's own HTTP server. */
 export async function startApp(listener: RequestListener): Promise<ListeningServer<Server>> {
   const server = createServer(listener)
   const port = await listenOnLoopback(server)
@@ -73,7 +73,7 @@ export async function startApp(listener: RequestListener): Promise<ListeningServ
   }
 }
 
-/** An app on bare sockets, for answers that no server would give. `sockets` are those that are open. */
+/** An app on raw sockets, for responses that no server would send. `sockets` are the open connections. */
 export async function startRawApp(onSocket: (socket: Socket) => void): Promise<ListeningServer<NetServer> & { sockets: Set<Socket> }> {
   const sockets = new Set<Socket>()
   const server = createNetServer((socket) => {
@@ -112,7 +112,7 @@ export interface HttpResponse {
   trailers: NodeJS.Dict<string>
 }
 
-/** One request by Node's own client. Rejects when the answer is cut. */
+/** One request with Node's own client. Rejects if the response is incomplete. */
 export function get(
   port: number,
   path: string,
@@ -149,7 +149,7 @@ export async function collectResponse(response: IncomingMessage): Promise<HttpRe
   }
 }
 
-/** Writes bytes as they are and resolves with all that comes until the connection ends, or until `until` matches. */
+/** Sends raw bytes. Resolves with everything received until the connection ends or until `until` matches. */
 export function sendRaw(port: number, bytes: string, options: { until?: RegExp } = {}): Promise<{ text: string; closed: boolean }> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port })

@@ -10,8 +10,8 @@ export interface ServerEvent {
 }
 
 /**
- * The events of a stream, as they come; comments are left out. Ends with the stream, or when the caller breaks off, which cuts
- * the connection.
+ * Yields the events of a stream without comments. Ends with the stream, or when the caller stops iterating, which closes the
+ * connection.
  */
 export async function* readEventStream(
   url: string,
@@ -32,7 +32,7 @@ export async function* readEventStream(
   }
 }
 
-/** A project's runtime log from its beginning, read in the background until `close`: its states and its lines, in order. */
+/** Reads a project's runtime log from its beginning in the background until `close`: its states and lines, in order. */
 export function followRuntimeLog(
   instance: { api_url: string; token: string },
   slug: string,
@@ -48,12 +48,12 @@ export function followRuntimeLog(
       else lines.push((JSON.parse(data) as RuntimeLogLine).line)
     }
   }
-  // It ends with the platform, or by `close`.
+  // Reading ends with the platform or with `close`.
   read().catch(() => {})
   return { states, lines, close: () => closing.abort() }
 }
 
-/** A reader that asks for a stream and then takes nothing: its socket is full for as long as it lives. */
+/** A reader that opens a stream and never reads, so that its socket buffer stays full. */
 export function openStalledReader(url: string, token: string): { end(): void } {
   const { hostname, port, pathname, search } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port) })
@@ -65,7 +65,7 @@ export function openStalledReader(url: string, token: string): { end(): void } {
   return { end: () => void socket.destroy() }
 }
 
-/** Resolves when the reader has disconnected, or the platform ends the stream. */
+/** Resolves when the reader disconnects or the platform ends the stream. */
 export const waitForAbort = (signal: AbortSignal): Promise<unknown> => new Promise((resolve) => signal.addEventListener('abort', resolve))
 
 /** A stream without events, which stays open until it is aborted. */

@@ -1,6 +1,6 @@
 import type { DesktopFeed, DesktopUpdate } from '../../server/index.ts'
 
-/** The owner's projects as a host is told of them, played by a test. */
+/** A desktop feed controlled by a test. */
 export function createFakeDesktopFeed() {
   const listeners = new Set<(news: DesktopUpdate) => void>()
   const visitListeners = new Set<() => void>()

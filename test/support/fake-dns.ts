@@ -2,21 +2,21 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import packet from 'dns-packet'
 
-/** Records of a name: addresses, or the name that it is an alias of. No entry at all: the name does not exist. */
+/** Records of a name: addresses, or the name that it is an alias of. A name without an entry does not exist. */
 export interface DnsZone {
   [name: string]: { A?: string[]; AAAA?: string[]; CNAME?: string; ttl?: number } | 'silent' | 'SERVFAIL' | 'REFUSED'
 }
 
 export interface FakeDns {
-  /** As the setting `dns_resolvers` takes it. */
+  /** In the format of the setting `dns_resolvers`. */
   address: string
   zone: DnsZone
-  /** Questions so far, as `A blog.example.com`. */
+  /** Queries so far, as `A blog.example.com`. */
   queries: string[]
   close(): Promise<void>
 }
 
-/** A resolver over UDP that knows what a test tells it, and follows aliases as resolvers do. */
+/** A UDP resolver with the records of a test. It follows aliases as resolvers do. */
 export async function startFakeDns(zone: DnsZone = {}): Promise<FakeDns> {
   const socket = createSocket('udp4')
   const queries: string[] = []

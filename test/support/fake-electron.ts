@@ -1,6 +1,6 @@
 /**
- * Electron as far as main/ uses it, for tests in plain Node (vitest.config.ts puts it in the package's place). It keeps what it is
- * told and can play what the system or a person would do. `satisfies` below holds it to the real package's types.
+ * The parts of Electron that main/ uses, for tests in plain Node (vitest.config.ts substitutes it for the package). It records calls and can simulate
+ * the system and the user. `satisfies` below checks it against the real package's types.
  */
 import type * as Electron from 'electron'
 import { EventEmitter } from 'node:events'
@@ -9,29 +9,29 @@ import { FakePowerMonitor } from './fake-power-monitor.ts'
 
 type Handler = (event: Electron.IpcMainInvokeEvent, ...args: unknown[]) => unknown
 
-/** What happened, and what shall happen next. `reset()` before each test. */
+/** Recorded calls and prepared results. Call `reset()` before each test. */
 export const fakeElectron = {
   has_single_instance_lock: true,
   paths: new Map<string, string>(),
   exits: [] as number[],
   quits: 0,
   is_sandboxed: false,
-  /** Switches of Chromium on the command line. */
+  /** Chromium's command-line switches. */
   switches: [] as string[],
   windows: [] as FakeWindow[],
   handlers: new Map<string, Handler>(),
   opened_urls: [] as string[],
   errors: [] as string[],
   notifications: [] as FakeNotification[],
-  /** The button that a person presses in a message box. */
+  /** The button that the user presses in a message box. */
   message_box_response: 0,
   message_boxes: [] as string[],
   open_dialog_result: { canceled: false, filePaths: ['/home/me/app'] },
   displays: [{ workArea: { x: 0, y: 0, width: 1920, height: 1080 } }],
   trays: [] as FakeTray[],
-  /** Thrown by the next icon in the tray. */
+  /** Thrown by the next tray icon. */
   tray_error: undefined as Error | undefined,
-  /** What keeps the app from being suspended, by the number that was given out; empty where it was stopped. */
+  /** Active power save blockers by id; empty where they were stopped. */
   power_save_blockers: [] as string[],
   model_id: '',
   clipboard: '',
@@ -43,10 +43,10 @@ export const fakeElectron = {
   has_notifications: true,
   keychain: {
     is_available: true,
-    /** `v11`: by a key of the keyring; on Linux `v10`: by the one in Chromium's source code. */
+    /** `v11`: encrypted with a key of the keyring; on Linux `v10`: with the key in Chromium's source code. */
     version_prefix: 'v11',
     secret: 'k1',
-    /** So many attempts to open end with the word that it is not there just now. */
+    /** How many decryption attempts fail as temporarily unavailable. */
     unavailable_attempts: 0,
     is_old: false,
   },
@@ -72,7 +72,7 @@ const appEvents = new EventEmitter()
 const sessions = new Map<string, FakeSession>()
 const power = new FakePowerMonitor()
 
-/** What a partition was told. */
+/** The settings of a session partition. */
 export class FakeSession extends EventEmitter {
   is_cleared = false
   proxy: Electron.ProxyConfig | undefined
@@ -95,7 +95,7 @@ export class FakeSession extends EventEmitter {
   setDevicePermissionHandler = (handler: FakeSession['devicePermissionHandler']) => void (this.devicePermissionHandler = handler)
   displayMediaHandler: ((request: object, answer: (streams: object | null) => void) => void) | null = null
   setDisplayMediaRequestHandler = (handler: FakeSession['displayMediaHandler']) => void (this.displayMediaHandler = handler)
-  /** A page hands out a file; what becomes of it. */
+  /** Simulates a download. Returns what happened to it. */
   download(url: string, filename: string): { is_refused: boolean; options: Electron.SaveDialogOptions | undefined } {
     const outcome = { is_refused: false, options: undefined as Electron.SaveDialogOptions | undefined }
     const item = {
@@ -108,10 +108,10 @@ export class FakeSession extends EventEmitter {
   }
 }
 
-/** Answers what the debugger of a page is asked; put there by a test. */
+/** Answers DevTools commands of a page; set by a test. */
 export const fakeDevtools = { answer: async (_of: FakeDebugger, _method: string, _params?: object, _session?: string): Promise<unknown> => ({}) }
 
-/** Speaks to whatever a test puts behind it. */
+/** A debugger that forwards to the handler of a test. */
 export class FakeDebugger extends EventEmitter {
   is_attached = false
   attach = () => void (this.is_attached = true)
@@ -131,7 +131,7 @@ export class FakeWebContents extends EventEmitter {
   sent: [string, ...unknown[]][] = []
   reloads = 0
   zoom = 0
-  /** Its `beforeunload` objects. Electron then says nothing, and does not go away from the page. */
+  /** The page's `beforeunload` prevents unloading. Electron then shows nothing and keeps the page. */
   prevents_unload = false
   reload(): void {
     if (this.canUnload()) this.reloads += 1
@@ -186,7 +186,7 @@ export class FakeWindow extends EventEmitter {
   show = () => void (this.is_visible = true)
   focus = () => void (this.is_focused = true)
   restore = () => void (this.is_minimized = false)
-  /** It shows the window too. */
+  /** Shows the window too, as in Electron. */
   maximize = () => void (this.is_maximized = this.is_visible = true)
   isMinimized = () => this.is_minimized
   isMaximized = () => this.is_maximized
@@ -200,7 +200,7 @@ export class FakeWindow extends EventEmitter {
     this.emit('closed')
     if (fakeElectron.windows.length === 0) appEvents.emit('window-all-closed')
   }
-  /** A person closes it, or the app quits. */
+  /** The user closes it, or the app quits. */
   close(): void {
     this.emit('close', {})
     if (this.webContents.canUnload()) this.destroy()
@@ -223,7 +223,7 @@ export class FakeTray extends EventEmitter {
   image: FakeImage
   tooltip = ''
   menu: Electron.MenuItemConstructorOptions[] = []
-  /** How often it got a menu. */
+  /** How often a menu was set. */
   menu_count = 0
   is_destroyed = false
   constructor(image: FakeImage) {
@@ -271,16 +271,16 @@ export const app = Object.assign(appEvents, {
   setAsDefaultProtocolClient: (scheme: string, path?: string, args?: string[]) => fakeElectron.protocol_clients.push({ scheme, path, args }) > 0,
   setLoginItemSettings: (item: Electron.Settings) => void (fakeElectron.login_item = { ...fakeElectron.login_item, ...item }),
   getLoginItemSettings: (options: Electron.LoginItemSettingsOptions = {}) => ({
-    // Windows tells of an item only to whoever names its arguments.
+    // Windows reports a login item only if its arguments are passed.
     openAtLogin: fakeElectron.login_item.openAtLogin === true && String(options.args) === String(fakeElectron.login_item.args),
     wasOpenedAtLogin: fakeElectron.login_item.wasOpenedAtLogin,
   }),
-  /** Asks as the system does; an end that nobody prevents counts. */
+  /** Simulates a quit with the events of Electron. Nothing happens if a listener prevents it. */
   quit(): void {
     let isPrevented = false
     appEvents.emit('before-quit', { preventDefault: () => (isPrevented = true) })
     if (isPrevented) return
-    // A window that does not close keeps the app.
+    // A window that does not close keeps the app running.
     for (const window of fakeElectron.windows) window.close()
     if (fakeElectron.windows.length > 0) return
     fakeElectron.quits += 1
@@ -338,7 +338,7 @@ export const session = {
   },
 }
 
-/** Wraps with a secret that a test may change, as a system does when its keyring is another one. */
+/** Encrypts with a secret that a test may change, which simulates another keyring. */
 export const safeStorage = {
   isAsyncEncryptionAvailable: async () => fakeElectron.keychain.is_available,
   encryptStringAsync: async (text: string) =>
@@ -352,7 +352,7 @@ export const safeStorage = {
   },
 } satisfies Pick<Electron.SafeStorage, 'isAsyncEncryptionAvailable' | 'encryptStringAsync' | 'decryptStringAsync'>
 
-// Everything that has no overloads is held to the real types here.
+// Objects without overloads are checked against the real types here.
 void (shell satisfies Pick<Electron.Shell, 'openExternal' | 'openPath'>)
 void (clipboard satisfies Pick<Electron.Clipboard, 'writeText'>)
 void (crashReporter satisfies Pick<Electron.CrashReporter, 'start'>)
@@ -380,7 +380,7 @@ void (app satisfies Pick<
 void (FakeWindow.prototype satisfies Pick<Electron.BrowserWindow, 'loadURL' | 'close'>)
 void (FakeWebContents.prototype satisfies Pick<Electron.WebContents, 'send'>)
 
-/** The other side, for the preload: what it exposes, what it asks for, and what it is told. */
+/** The IPC side of the preload: what it exposes, invokes and receives. */
 export const ipcRenderer = Object.assign(new EventEmitter(), {
   invoked: [] as [string, ...unknown[]][],
   async invoke(channel: string, ...args: unknown[]): Promise<unknown> {

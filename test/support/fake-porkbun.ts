@@ -2,21 +2,21 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 
-/** Porkbun's API of names, version 3, over HTTP, as its documentation shows the answers. It keeps state. */
+/** A stateful fake of Porkbun's domain API, version 3, over HTTP, with responses as documented. */
 export interface FakePorkbun {
   options: { name: 'porkbun'; api_key: string; secret_key: string; api_base: string }
-  /** Names of the account. */
+  /** The domains of the account. */
   domains: Map<string, { expireDate: string; records: { type: string; content: string }[] }>
   /** In dollars. */
   prices: { registration: string; renewal: string }
-  /** Names that are somebody else's. */
+  /** Domains that belong to someone else. */
   taken: Set<string>
   premium: Set<string>
-  /** Paths so far. */
+  /** Requested paths. */
   requested_paths: string[]
-  /** What was paid, in cents. */
+  /** Charges in cents. */
   charged: number[]
-  /** How the next question of a path ends: `lost` does the work and cuts the connection, `cut` does not even do it. */
+  /** The outcome of the next request per path: `lost` does the work and closes the connection, `cut` closes it without doing the work. */
   next_outcomes: Map<string, 'lost' | 'cut' | 'refused'>
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 
-/** On Linux Electron holds a shutdown up only for a listener that is not the first of all. */
+/** On Linux, Electron delays a shutdown only for listeners after the first one. */
 export class FakePowerMonitor extends EventEmitter {
   holds_shutdown = false
   is_used = false

@@ -1,7 +1,7 @@
 /**
- * Stands in for Stripe's API over real HTTP: keeps customers, setup intents, payment methods, prices and subscriptions with their
- * published fields, refuses what Stripe refuses, and signs the events that it sends. Its levers are what happens elsewhere: a card
- * typed into the form, a period that ends, an API that fails.
+ * A fake of Stripe's API over real HTTP: it stores customers, setup intents, payment methods, prices and subscriptions with their published fields,
+ * returns Stripe's errors, and signs its events. Its methods simulate external actions: a card entered in the form, a period that ends, an API that
+ * fails.
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -23,36 +23,36 @@ import {
 export interface StripeEvent {
   id: string
   type: string
-  /** As it is sent, byte for byte. */
+  /** The exact bytes that are sent. */
   body: string
 }
 
 export interface FakeStripe {
   url: string
-  /** What an instance is started with to ask this one. */
+  /** The options of an instance that uses this fake. */
   options: StripeOptions
-  /** Every call that came in, such as `POST /v1/subscriptions`. */
+  /** Received calls, such as `POST /v1/subscriptions`. */
   calls: string[]
-  /** Events since the beginning, in the order in which things happened. */
+  /** All events, in order. */
   events: StripeEvent[]
   subscriptions: Map<string, Subscription>
   customers: Map<string, Customer>
   /** What the card form does in the browser. A card that ends in 0002 is declined when it is charged. */
   saveCard(client_secret: string, card: { brand: string; last4: string }): string
-  /** The card of a payment method is taken away again. */
+  /** Removes the card of a payment method. */
   detach(paymentMethodId: string): void
-  /** The period of a subscription is over: it ends when it was canceled. */
+  /** Ends the period of a subscription, and the subscription itself if it was canceled. */
   endPeriod(subscriptionId: string): void
-  /** An invoice could not be paid, or could after all. */
+  /** Changes the status after an invoice failed or was paid. */
   setStatus(subscriptionId: string, status: string): void
   removePrice(lookupKey: string): void
-  /** The next call that begins so is answered by this, or cut off. `done`: it is carried out all the same. */
+  /** Makes the next call with this prefix return an error or close the connection. `done`: the call is carried out anyway. */
   failNext(call: string, how: { status: number; type?: string; code?: string; message?: string; done?: boolean } | 'cut'): void
-  /** The header for a body, signed now or so many seconds ago. */
+  /** The signature header of a body, signed now or `age_s` seconds ago. */
   sign(body: string, more?: { age_s?: number; secret?: string }): string
   /** Sends an event as Stripe does. */
   send(url: string, event: StripeEvent): Promise<number>
-  /** Forgets every customer and event, for the next test. */
+  /** Removes every customer and event. */
   reset(): void
   close(): Promise<void>
 }
@@ -136,7 +136,7 @@ export async function startFakeStripe(port = 0): Promise<FakeStripe> {
     },
   })
 
-  /** Whether the card that the customer pays by is one that the bank refuses. */
+  /** Whether the bank declines the customer's card. */
   const charge = (customer: string) => {
     const id = customers.get(customer)?.default_payment_method
     const method = id ? methods.get(id) : undefined
@@ -190,7 +190,7 @@ export async function startFakeStripe(port = 0): Promise<FakeStripe> {
       return showIntent(one, [])
     },
     'GET /v1/setup_intents': (form) =>
-      // Newest first, as Stripe lists; several may be of one second.
+      // Newest first, as in Stripe; several may have the same second.
       listPage(
         [...intents.values()].toReversed().filter((one) => one.customer === form.get('customer')),
         (one) => showIntent(one, formList(form, 'expand')),
@@ -271,7 +271,7 @@ export async function startFakeStripe(port = 0): Promise<FakeStripe> {
     const form = req.method === 'GET' ? url.searchParams : new URLSearchParams(text)
     const failing = failure && call.startsWith(failure.call) ? failure.how : undefined
     if (failing) failure = undefined
-    // The request is read to its end and thus destroyed: only its socket can still be cut.
+    // The request was read completely and is destroyed, so only its socket can still be closed.
     if (failing === 'cut') return void req.socket.destroy()
     const key = req.headers['idempotency-key']
     const before = typeof key === 'string' ? idempotentResponses.get(key) : undefined
@@ -286,7 +286,7 @@ export async function startFakeStripe(port = 0): Promise<FakeStripe> {
     res.writeHead(response.status, {
       'content-type': 'application/json',
       'request-id': newId('req'),
-      // Says that trying again is of no use, so that tests need not wait for it.
+      // Disables retries, so that tests need not wait for them.
       ...(failing ? { 'stripe-should-retry': 'false' } : {}),
     })
     res.end(JSON.stringify(response.body))
@@ -329,7 +329,7 @@ export async function startFakeStripe(port = 0): Promise<FakeStripe> {
       if (customer?.default_payment_method === id) customer.default_payment_method = null
       const was = method.customer
       method.customer = null
-      // Whose it was is told beside the object, which names nobody any more; the customer itself is told too.
+      // The object no longer names its customer, so the event contains it separately. The customer is updated too.
       emit('payment_method.detached', showMethod(method))
       if (customer && was) emit('customer.updated', showCustomer(customer, []))
     },

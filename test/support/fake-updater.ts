@@ -2,7 +2,7 @@ import type { UpdateInfo } from 'electron-updater'
 import { EventEmitter } from 'node:events'
 import type { Updater } from '../../main/updates.ts'
 
-/** electron-updater as far as main/ uses it; a test plays the server of updates. */
+/** The parts of electron-updater that main/ uses. A test plays the update server. */
 export function createFakeUpdater() {
   const events = new EventEmitter()
   const actions: string[] = []
@@ -32,7 +32,7 @@ export function createFakeUpdater() {
     onCheck: (): ReturnType<Updater['checkForUpdates']> => updater.emitCheckResult(undefined),
     onDownload: async (): Promise<void> => {},
     emit: (event: string, ...args: unknown[]) => events.emit(event, ...args),
-    /** What a look finds. */
+    /** Emits the result of an update check. */
     async emitCheckResult(version: string | undefined, more: object = {}) {
       const info = { ...infoOf(version ?? '1.0.0'), ...more }
       events.emit(version === undefined ? 'update-not-available' : 'update-available', info)

@@ -5,7 +5,7 @@ import { startRawApp } from './edge.ts'
 
 const seededRandom = createSeededRandom(20_261_121)
 
-/** What an app on bare sockets can do wrong. It does so when `X-Fault` asks for it; without, it answers well. */
+/** Faults of an app on raw sockets, selected with `X-Fault`. Without the header it responds correctly. */
 export type Fault = keyof typeof faults
 
 export const faults = {
@@ -34,20 +34,20 @@ export const faults = {
   'streams for ever': (socket) => void socket.write(chunkedResponse(Buffer.alloc(1000, 'e'), '')),
 } satisfies Record<string, (socket: Socket, body: Buffer) => void>
 
-/** Every target has a body of its own, from 2 bytes to 40 kB, which says by itself whether it is the right one. */
+/** Every target has its own body, from 2 bytes to 40 kB, which identifies the target. */
 export function bodyOf(target: string): Buffer {
   const hash = createHash('sha256').update(target).digest()
   return Buffer.alloc(2 + (hash.readUInt16LE(0) % (hash[2]! < 32 ? 40_000 : 2_000)), `${target} ${hash.toString('hex')} `)
 }
 
-/** `sockets`: the connections of the edge that are open now. `hung`: targets of requests that got no answer. */
+/** `sockets`: the open connections of the edge. `hung`: targets of requests without a response. */
 export async function startFaultApp() {
   const hung = new Set<string>()
   const app = await startRawApp((socket) => {
     let text = ''
     socket.on('data', (bytes: Buffer) => {
       text += bytes.toString('latin1')
-      // The edge asks one thing at a time.
+      // The edge sends one request at a time per connection.
       const end = text.indexOf('\r\n\r\n')
       if (end < 0) return
       const length = Number(/\r\ncontent-length: (\d+)/i.exec(text.slice(0, end))?.[1] ?? 0)
@@ -75,7 +75,7 @@ function chunkedResponse(body: Buffer, end: string): Buffer {
   return Buffer.concat([Buffer.from(head, 'latin1'), body, Buffer.from(`\r\n${end}`)])
 }
 
-/** Writes, and goes away once the bytes have arrived. */
+/** Writes, and closes once the bytes have arrived. */
 function writeThenClose(socket: Socket, bytes: string | Buffer, ending: 'reset' | 'close'): void {
   socket.write(bytes, () => void waitEventLoopTurns(3).then(() => (ending === 'reset' ? socket.resetAndDestroy() : socket.end())))
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
-/** Processes that work in a folder or below it (Linux): id, command line and folder. */
+/** Processes whose working directory is a folder or below it (Linux): id, command line and folder. */
 export function findProcessesIn(folder: string): { pid: number; command: string; cwd: string }[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
@@ -9,7 +9,7 @@ export function findProcessesIn(folder: string): { pid: number; command: string;
         const cwd = readlinkSync(`/proc/${name}/cwd`)
         if (cwd !== folder && !cwd.startsWith(`${folder}/`)) return []
         const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
-        // One that has ended and was not waited for yet has no command line.
+        // A zombie process has no command line.
         return command === '' ? [] : [{ pid: Number(name), command, cwd }]
       } catch {
         return []

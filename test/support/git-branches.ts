@@ -6,7 +6,7 @@ import type { Preview } from '../../server/contract/previews.ts'
 import type { Client } from './platform.ts'
 import { until } from './until.ts'
 
-/** Plain git in a folder, as somebody. */
+/** Runs git in a folder with a fixed author. */
 export const createGit =
   (folder: string) =>
   (...args: string[]): string =>
@@ -17,8 +17,8 @@ export const createGit =
     }).trim()
 
 /**
- * Commits files on a branch, which is made from main when it is not there; the sha. The branch changes in one step, so that a watcher
- * never sees it halfway. The work tree is on main afterwards.
+ * Commits files on a branch, created from main if necessary, and returns the sha. The branch is updated atomically, so that a watcher never sees an
+ * intermediate state. The work tree is on main afterwards.
  */
 export function commitToBranch(folder: string, branch: string, files: Record<string, string>, message = 'A change'): string {
   const git = createGit(folder)
@@ -44,10 +44,10 @@ export async function listPreviews(client: Client, slug: string): Promise<Previe
   return (await client.api<{ previews: Preview[] }>('GET', `/v1/projects/${slug}/previews`)).body.previews
 }
 
-/** Looks at the repository at once, and waits for that. */
+/** Checks the repository immediately and waits for the result. */
 export const checkRepository = (client: Client, slug: string) => client.api('POST', `/instance/projects/${slug}/watching/check`)
 
-/** Waits until the repository was looked at for the first time: what is pushed from then on is new. */
+/** Waits for the first check of the repository, after which pushes count as new. */
 export const waitForFirstCheck = (client: Client, slug: string) =>
   until(
     async () => {
@@ -57,13 +57,13 @@ export const waitForFirstCheck = (client: Client, slug: string) =>
     { what: `the first look at the repository of ${slug}` },
   )
 
-/** Waits until the preview of a branch shows a commit, and nothing of it is under way. */
+/** Waits until the preview of a branch shows a commit and has no open deployment. */
 export const waitForPreview = (client: Client, slug: string, branch: string, sha: string): Promise<Preview> =>
   until(async () => (await listPreviews(client, slug)).find((one) => one.branch === branch && one.commit_sha === sha && one.status === 'ready'), {
     what: `the preview of ${branch} at ${sha.slice(0, 8)}`,
   })
 
-/** All deployments of a project, page by page. */
+/** All deployments of a project, from every page. */
 export async function listAllDeployments(client: Client, slug: string): Promise<Deployment[]> {
   const all: Deployment[] = []
   let cursor: string | null = ''

@@ -2,20 +2,20 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 
-/** A host of git repositories over http: git's own server behind Node, with what a test wants to go wrong. */
+/** A host of git repositories over http: git's own server behind Node, with faults that a test selects. */
 export interface GitServer {
   port: number
   url(name: string): string
-  /** Paths asked for, in order. */
+  /** Requested paths, in order. */
   requested_paths: string[]
   close(): Promise<void>
 }
 
 export interface GitServerOptions {
-  /** Folder that holds the repositories; each is reached by its name. */
+  /** The folder of the repositories, which are reached by name. */
   root: string
   credentials?: { username: string; password: string }
-  /** Answers instead of git, for a request of its choosing (returns true when it did). */
+  /** Handles selected requests instead of git; returns true if it did. */
   intercept?: (request: IncomingMessage, response: ServerResponse) => boolean
 }
 
@@ -51,7 +51,7 @@ export async function listenAsGitServer(requested_paths: string[], listener: Req
   }
 }
 
-/** git http-backend is a CGI program: headers and body of the request in, of the answer out. */
+/** git http-backend is a CGI program, which receives a request's headers and body and writes those of the response. */
 function runGitBackend(root: string, request: IncomingMessage, response: ServerResponse): void {
   const url = new URL(request.url ?? '/', 'http://host')
   const child = spawn('git', ['http-backend'], {

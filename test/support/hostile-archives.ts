@@ -4,7 +4,7 @@ import { encodePaxRecords, createTar, type TarEntry, createTarGz, type ZipEntry,
 export interface HostileArchive {
   name: string
   bytes: () => Buffer
-  /** What the refusal has to say. */
+  /** The expected error message. */
   expected_error: RegExp
 }
 
@@ -13,7 +13,7 @@ const link = 0o120777
 const longName = (length: number) => 'n'.repeat(length)
 const longFolder = `${longName(48)}/`
 
-/** What both formats can say: as names, or as links. */
+/** Cases that both formats can express, by names or links. */
 const commonCases: [name: string, entries: [name: string, target?: string][], says: RegExp][] = [
   ['a name that climbs out', [['../evil']], /evil.*points outside/],
   ['a name that climbs out from below', [['a/b/../../../evil']], /points outside/],
@@ -62,7 +62,7 @@ const toTarEntry = ([name, target]: [string, string?]): TarEntry => ({
 
 const ok: ZipEntry = { name: 'ok.txt', data: 'fine', mode: file }
 const okTar: TarEntry = { name: 'ok.txt', data: 'fine' }
-/** Fills whole blocks. */
+/** Fills complete tar blocks. */
 const blockTar: TarEntry = { name: 'block.txt', data: longName(512) }
 const zip = (name: string, entries: ZipEntry[], says: RegExp, lies?: Parameters<typeof createZip>[1]): HostileArchive => ({
   name: `zip: ${name}`,
@@ -77,7 +77,7 @@ const tar = (name: string, entries: TarEntry[], says: RegExp): HostileArchive =>
 const raw = (name: string, bytes: () => Buffer, says: RegExp): HostileArchive => ({ name, bytes, expected_error: says })
 
 const zeros = (mebibytes: number) => Buffer.alloc(mebibytes * 2 ** 20)
-/** 64 MiB that pack to about a hundredth: many of them pass 1 GiB before they pass the ratio. */
+/** 64 MiB that compress to about 1 %, so that many of them exceed 1 GiB before they exceed the ratio limit. */
 function hardlyCompressible(): Buffer {
   const bytes = zeros(64)
   for (let at = 0, seed = 1; at < bytes.length; at += 128) bytes.writeUInt32LE((seed = (seed * 1103515245 + 12345) >>> 0), at)
@@ -201,7 +201,7 @@ export const hostileArchives: HostileArchive[] = [
   raw('an empty tar.gz', () => createTarGz([]), /no files/),
 ]
 
-/** Those whose check takes seconds. */
+/** Archives whose check takes seconds. */
 export const hugeArchives: HostileArchive[] = [
   raw('zip: more than 1 GiB', () => gigabyteZip(), /1073741824 bytes/),
   raw('tar.gz: more than 1 GiB', () => gigabyteTar(), /1073741824 bytes/),
@@ -217,7 +217,7 @@ export const hugeArchives: HostileArchive[] = [
   ),
 ]
 
-/** Letters that hardly pack, the same each time. */
+/** Text that is hardly compressible, identical each time. */
 function incompressibleText(length: number): string {
   let seed = 7
   let text = ''
@@ -236,7 +236,7 @@ function zipWithSharedBytes(): Buffer {
     { name: 'a', data: 'one' },
     { name: 'b', data: 'two' },
   ])
-  // The first is said to be longer than it is, over the header of the second.
+  // The first entry claims to extend over the header of the second.
   const at = bytes.indexOf(Buffer.from([0x50, 0x4b, 0x01, 0x02]))
   const stored = createZip([
     { name: 'a', data: bytes.subarray(0, at), method: 0 },
@@ -244,7 +244,7 @@ function zipWithSharedBytes(): Buffer {
   ])
   const directory = stored.indexOf(Buffer.from([0x50, 0x4b, 0x01, 0x02]), at + 31)
   const second = stored.indexOf(Buffer.from([0x50, 0x4b, 0x01, 0x02]), directory + 4)
-  // The second points into the content of the first, where a whole entry named b lies.
+  // The second entry points into the content of the first, which contains a complete entry named b.
   stored.writeUInt32LE(31 + bytes.indexOf(Buffer.from([0x50, 0x4b, 0x03, 0x04]), 4), second + 42)
   bytes.copy(
     stored,
@@ -256,7 +256,7 @@ function zipWithSharedBytes(): Buffer {
   return stored
 }
 
-/** Readers that stop at the first end record see the outer archive; ours finds the inner one. */
+/** Readers that stop at the first end record see the outer archive; Homeport's reader finds the inner one. */
 function zipWithArchiveInComment(): Buffer {
   const outer = createZip([ok])
   const inner = createZip([{ ...ok, data: 'evil' }])
@@ -264,7 +264,7 @@ function zipWithArchiveInComment(): Buffer {
   return Buffer.concat([outer, inner])
 }
 
-/** The second directory names the entry of the first archive and one of its own, so that a reader by its directory takes both for one. */
+/** The second directory lists the entry of the first archive and one of its own, so that a directory-based reader sees one archive. */
 function zipWithAddedArchive(): Buffer {
   const first = createZip([ok])
   const entry = { name: 'evil.txt', data: 'evil', mode: file }
@@ -285,7 +285,7 @@ function gigabyteTar(): Buffer {
 function gigabyteZip(): Buffer {
   const bytes = hardlyCompressible()
   const packed = deflateRawSync(bytes, { level: 1 })
-  // Written as if stored, then marked as packed, so that the 64 MiB are packed once.
+  // Written as stored, then marked as compressed, so that the 64 MiB are compressed once.
   const sum = crc32(bytes)
   const entries = Array.from({ length: 17 }, (_, n) => ({ name: `f${n}`, data: packed, method: 0, says: { size: bytes.length, crc: sum } }))
   const zipped = createZip(entries)

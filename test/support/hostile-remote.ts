@@ -1,7 +1,4 @@
-/**
- * Stands in for another instance that means no good, over real HTTP: it is in order until it is told what to answer. It writes down
- * all that it was sent.
- */
+/** A malicious remote instance over real HTTP. It behaves correctly until a test sets its response, and records everything it receives. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -11,11 +8,11 @@ import { openApiDocument } from '../../server/api/openapi/document.ts'
 export interface HostileRemote {
   url: string
   requests: { method: string; url: string; headers: IncomingMessage['headers']; raw: string[] }[]
-  /** Connections that were opened to it. */
+  /** The number of connections that were opened. */
   connections(): number
-  /** What it answers from now on to everything; without one it is in order. */
+  /** Sets the response to every request; without an argument it behaves correctly. */
   respondWith(how?: (res: ServerResponse, req: IncomingMessage) => unknown): void
-  /** Bytes on the wire from now on, in place of an answer; the connection ends with them unless it is to stay. */
+  /** Sends raw bytes instead of a response. The connection ends after them unless `stays_open` is set. */
   respondWithBytes(bytes: string | Buffer, options?: { stays_open?: boolean }): void
   close(): Promise<void>
 }
@@ -59,7 +56,7 @@ export async function startHostileRemote(tls?: { key: string; cert: string }): P
   }
 }
 
-/** A project as the API describes one. */
+/** A valid project as defined by the API. */
 export function sampleProject(slug: string): Project {
   const example = openApiDocument().paths['/v1/projects/{slug}']?.get?.responses['200']?.content?.['application/json']?.example
   if (example === undefined) throw new Error('The OpenAPI document has no example of a project.')

@@ -8,8 +8,7 @@ export interface TextResponse {
 }
 
 /**
- * A request by whatever Host one likes, which fetch does not let one choose, on a connection of its own. A form goes as a form,
- * an object as JSON, bytes as they are.
+ * Sends a request with any Host header, which fetch does not allow, on a new connection. Forms are sent as forms, objects as JSON, bytes unchanged.
  */
 export function sendRequest(
   url: string,

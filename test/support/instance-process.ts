@@ -10,7 +10,7 @@ import { until } from './until.ts'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 const cli = join(root, 'server/cli/homeport.ts')
-/** The tests run from source, hundreds of times; a user's bundle starts with a compile cache too. */
+/** The tests run from source hundreds of times. A user's bundle starts with a compile cache too. */
 const compileCache = join(tmpdir(), 'homeport-compile-cache')
 
 export interface ProcessResult {
@@ -19,7 +19,7 @@ export interface ProcessResult {
   err: string
 }
 
-/** Runs the command line from source, in a process of its own, to its end. */
+/** Runs the command line from source in its own process until it exits. */
 export async function runHomeport(args: string[], more: { env?: Record<string, string>; cwd?: string; input?: string } = {}): Promise<ProcessResult> {
   const child = spawn(process.execPath, [cli, ...args], { cwd: more.cwd, env: cleanEnvironment(more.env), stdio: ['pipe', 'pipe', 'pipe'] })
   child.stdin.end(more.input ?? '')
@@ -30,18 +30,18 @@ export interface RunningInstance {
   instance: InstanceFile
   data: string
   pid: number
-  /** Runs a command against it. */
+  /** Runs a command against the instance. */
   run(...args: string[]): Promise<ProcessResult>
-  /** Asks the API; `path` such as `/v1/projects`. */
+  /** Sends a request to the API; `path` such as `/v1/projects`. */
   fetch(path: string, init?: RequestInit): Promise<Response>
-  /** Sends a signal to the platform alone and waits for its end. */
+  /** Sends a signal to the platform process only and waits for its exit. */
   stop(signal?: NodeJS.Signals): Promise<ProcessResult>
 }
 
 /** Starts `homeport serve` from source on free ports and waits until it is ready. */
 export async function startInstance(options: { data: string; args?: string[]; env?: Record<string, string> }): Promise<RunningInstance> {
   const args = options.args ?? ['--port', '0', '--edge-port', '0', '--runtime', 'process']
-  // Started as `npm start` starts it (nodeFlags in server/cli/prepare.mjs).
+  // The same flags as in `npm start` (nodeFlags in server/cli/prepare.mjs).
   const child = spawn(
     process.execPath,
     ['--max-semi-space-size=4', '--heap-growing-percent=25', cli, 'serve', '--data', options.data, '--no-open', ...args],
@@ -68,7 +68,7 @@ export async function startInstance(options: { data: string; args?: string[]; en
 function withToken(token: string, given?: HeadersInit): Headers {
   const headers = new Headers(given)
   headers.set('authorization', `Bearer ${token}`)
-  // After a stall of the machine a connection that was kept is closed by now, which a call would learn too late.
+  // After a stall of the machine, a kept connection may have been closed, which the request would notice too late.
   headers.set('connection', 'close')
   return headers
 }
@@ -96,13 +96,13 @@ async function collectResult(child: ChildProcess): Promise<ProcessResult> {
   return { code, out, err }
 }
 
-/** A folder of its own for a test, below the system's temporary one. */
+/** A separate temporary folder for a test. */
 export function createTempFolder(name: string): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), `homeport-${name}-`))
   return { path, remove: () => existsSync(path) && rmSync(path, { recursive: true, force: true, maxRetries: 5 }) }
 }
 
-/** Asks the edge for an app by its name; Node does not resolve `*.localhost` itself. */
+/** Requests an app from the edge by its host name, because Node does not resolve `*.localhost`. */
 export function fetchFromEdge(edgeUrl: string, slug: string, path = '/'): Promise<{ status: number; text: string }> {
   const { port } = new URL(edgeUrl)
   return new Promise((resolve, reject) => {
@@ -116,7 +116,7 @@ export function fetchFromEdge(edgeUrl: string, slug: string, path = '/'): Promis
   })
 }
 
-/** Nothing of the person's own Homeport reaches a test. */
+/** An environment without the settings of the developer's own Homeport. */
 function cleanEnvironment(env: Record<string, string> = {}): NodeJS.ProcessEnv {
   const own = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(HOMEPORT_|VITEST|FORCE_COLOR|DISPLAY$|WAYLAND_DISPLAY$|npm_)/.test(name)),

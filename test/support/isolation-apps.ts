@@ -4,20 +4,20 @@ import { createSeededRandom, waitEventLoopTurns, type SeededRandom } from './see
 import { startApp, type ListeningServer } from './edge.ts'
 import type { Server } from 'node:http'
 
-/** What an answer says of itself: its body's first line. Whoever gets it can tell whether it was meant for them. */
+/** The first line of a body, which identifies its origin, so that a client can tell whether the response was meant for it. */
 export interface ResponseOrigin {
   project: string
   host: string
   /** Which deployment of the app answered. */
   version: number
   target: string
-  /** By what the answer differs from others at the same address: a language, a user, nothing. */
+  /** How the response differs from others for the same URL: a language, a user, nothing. */
   variant: string
-  /** How often what is shown at the address had been changed. */
+  /** How often the content of the URL had been changed. */
   generation: number
 }
 
-/** One name with an app behind it. `target` begins with its kind. */
+/** A host name with its app. `target` begins with its kind. */
 export interface IsolationApp {
   project: string
   host: string
@@ -27,7 +27,7 @@ export interface IsolationApp {
   change(target: string): number
 }
 
-/** Every body that any app has sent, by its ETag: what a range or a HEAD is held against. */
+/** Every body that any app has sent, by ETag, to verify ranges and HEAD responses. */
 export const bodies = new Map<string, { origin: ResponseOrigin; body: Buffer }>()
 
 const fillerRandom = createSeededRandom(1)
@@ -67,7 +67,7 @@ export async function startIsolationApp(
     const variant = variantOf(kind, asked.headers)
     const origin: ResponseOrigin = { project, host, version, target, variant, generation: generation(target) }
     const { etag, body } = createBody(origin)
-    // Some take their time, so that requests meet: at a miss, at a purge, at a swap.
+    // Some responses are delayed, so that requests overlap during a miss, a purge or a swap.
     if (seededRandom.chance(0.2)) await waitEventLoopTurns(seededRandom.between(0, 30))
     answer.setHeader('ETag', etag)
     answer.setHeader('X-Seen-Host', String(asked.headers['x-forwarded-host']))
@@ -97,7 +97,7 @@ const headersOf: Record<string, Record<string, string>> = {
 }
 export const cacheKinds = Object.keys(headersOf)
 
-/** What each visitor must have for its own. */
+/** The variant that each client must receive. */
 export function variantOf(kind: string, headers: { cookie?: string; authorization?: string; 'accept-language'?: string }): string {
   if (kind === 'vary') return headers['accept-language'] ?? ''
   if (kind === 'private' || kind === 'cookie') return headers.cookie ?? ''
@@ -119,7 +119,7 @@ function createBody(origin: ResponseOrigin): { etag: string; body: Buffer } {
   return { etag, body }
 }
 
-/** Reads a whole body; undefined when its bytes are not those that its first line vouches for. */
+/** Parses a whole body; undefined if its bytes do not match its first line. */
 export function readOrigin(body: Buffer): ResponseOrigin | undefined {
   const end = body.indexOf('\n')
   const [project, host, version, target, variant, generation, hash] = body.toString('utf8', 0, Math.max(end, 0)).split('|')

@@ -11,24 +11,24 @@ export interface ReceivedEmail {
 }
 
 export interface MailServer {
-  /** With user and password in it. */
+  /** Contains the user and password. */
   url: string
   emails: ReceivedEmail[]
-  /** The letter after so many to an address, as soon as it is there. */
+  /** Resolves with the e-mail to an address after the first `after` ones, once it arrives. */
   waitForEmail(address: string, after?: number): Promise<ReceivedEmail>
   port: number
-  /** How often somebody signed in, and how often with a password that everybody on the line could read. */
+  /** The number of sign-ins, and how many of them sent the password unencrypted. */
   sign_ins: { all: number; in_the_clear: number }
-  /** Says no to every letter from now on. */
+  /** Rejects every e-mail from now on. */
   rejects_mail: boolean
   close(): Promise<void>
 }
 
 const sign_in = { user: 'post@example.com', password: 'mail secret/1' }
 
-/** A mail server as RFC 5321 has it, as far as one sender needs: it takes letters after a sign-in, and keeps them. */
+/** The part of an SMTP server (RFC 5321) that one sender needs: it accepts and stores e-mails after a sign-in. */
 export async function startMailServer(
-  /** `tls`: from the first byte, or once it is asked for. */
+  /** `tls`: from the first byte, or with STARTTLS. */
   { tls, identity }: { tls?: 'at_once' | 'when_asked'; identity?: { certificate: string; key: string } } = {},
 ): Promise<MailServer> {
   const secureContext = createSecureContext(identity ? { cert: identity.certificate, key: identity.key } : {})

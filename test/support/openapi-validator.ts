@@ -4,13 +4,13 @@ import type { OpenApiDocument } from '../../server/api/openapi/document.ts'
 
 const escapePointer = (text: string) => text.replaceAll('~', '~0').replaceAll('/', '~1')
 
-/** Reads an OpenAPI document as a client would: does this value fit what stands there? */
+/** Validates values against an OpenAPI document as a client would. */
 export function createOpenApiValidator(document: OpenApiDocument) {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   addFormats.default(ajv)
   ajv.addSchema(document, 'openapi')
 
-  /** What is wrong with a value by the schema at a JSON pointer; nothing: []. */
+  /** The errors of a value by the schema at a JSON pointer. */
   function validateValue(pointer: string, value: unknown): unknown[] {
     const validate = ajv.getSchema(`openapi#${pointer}`)
     if (!validate) throw new Error(`there is nothing at ${pointer}`)
@@ -19,9 +19,9 @@ export function createOpenApiValidator(document: OpenApiDocument) {
 
   return {
     faults: validateValue,
-    /** Where an operation, named by method and path, stands. */
+    /** The pointer of an operation, by method and path. */
     pointerOf: (method: string, path: string) => `/paths/${escapePointer(path)}/${method.toLowerCase()}`,
-    /** What is wrong with an answer of an operation: a status that is not named, another type, a body that does not fit. */
+    /** The errors of a response: an undeclared status, a wrong content type, a body that does not match. */
     validateResponse(operation: { method: string; path: string }, response: { status: number; type: string | null; text: string }): unknown[] {
       const specification = document.paths[operation.path]?.[operation.method.toLowerCase()]?.responses[String(response.status)]
       if (!specification) return [`${response.status} is not named for ${operation.method} ${operation.path}`]

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createTarGz } from './archives.ts'
 
-/** A registry of npm packages on loopback; `downloads` are the names of the packages that were fetched, in order. */
+/** An npm registry on loopback. `downloads` are the names of the downloaded packages, in order. */
 export async function startPackageRegistry(packages: Record<string, { version: string; files: Record<string, string> }>) {
   const downloads: string[] = []
   const server = createServer((request, response) => {

@@ -1,13 +1,13 @@
 import type { BrowserContext, Page, Request } from '@playwright/test'
 
-/** How smoothly a stretch of time went, as the page itself saw it. */
+/** How smoothly the page rendered during an interval, as measured in the page. */
 interface FrameStatistics {
   frames: number
   median_ms: number
   p95_ms: number
-  /** Frames that took more than two turns of a screen that has 60 of them a second. */
+  /** Frames that took longer than two frames at 60 Hz. */
   dropped: number
-  /** Of the main thread; what is under 50 ms is no long task and counts as 0. */
+  /** The longest task of the main thread. Tasks under 50 ms are not reported and count as 0. */
   longest_task_ms: number
 }
 
@@ -15,7 +15,7 @@ interface PerformanceRecord {
   tasks: number[]
   shifts: { value: number; who: string[] }[]
   frames: number[]
-  /** Takes up what the browser has not reported yet. */
+  /** Processes entries that the observer has not delivered yet. */
   flushShifts(): void
 }
 
@@ -25,11 +25,11 @@ declare global {
   }
 }
 
-/** Requests of watched pages that have not been answered yet. Streams never are. */
+/** Open requests of recorded pages. Streams stay open. */
 const pendingRequests = new Set<Request>()
 const isStream = (request: Request) => /\/events|\/stream|-logs/.test(request.url())
 
-/** To be called before a page is opened: it then notes what holds it up and what jumps. */
+/** Must be called before a page is opened. Records long tasks and layout shifts. */
 export async function recordPerformance(pages: Page | BrowserContext): Promise<void> {
   const context = 'pages' in pages ? pages : pages.context()
   context.on('request', (request) => isStream(request) || pendingRequests.add(request))
@@ -58,14 +58,14 @@ export async function recordPerformance(pages: Page | BrowserContext): Promise<v
   })
 }
 
-/** The pace of the page while something is done to it. */
+/** Measures the frames of the page during an action. */
 export async function measureFrames(page: Page, act: () => Promise<unknown>): Promise<FrameStatistics> {
   await page.evaluate(() => {
     window.homeportPerformance.frames = []
     window.homeportPerformance.tasks = []
   })
   await act()
-  // Long tasks are told a moment after they ended.
+  // Long tasks are reported shortly after they end.
   const { frames, tasks } = await page.evaluate(
     () => new Promise<PerformanceRecord>((resolve) => requestAnimationFrame(() => setTimeout(() => resolve(window.homeportPerformance), 100))),
   )
@@ -80,7 +80,7 @@ export async function measureFrames(page: Page, act: () => Promise<unknown>): Pr
   }
 }
 
-/** What moved by itself since the page was opened or asked last: how much, and who. */
+/** Layout shifts since the page was opened or since the last call: their sum and their elements. */
 export async function takeLayoutShifts(page: Page): Promise<{ sum: number; who: string[] }> {
   const shifts = await page.evaluate(() => {
     window.homeportPerformance.flushShifts()
@@ -92,7 +92,7 @@ export async function takeLayoutShifts(page: Page): Promise<{ sum: number; who: 
   }
 }
 
-/** What comes later has come (figures, pictures, the scripts of other screens): the page has nothing to do and asks for nothing more. */
+/** Waits until the page is idle: late content (figures, images, scripts of other pages) has arrived and there are no open requests. */
 export async function waitUntilIdle(page: Page): Promise<void> {
   for (;;) {
     await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestIdleCallback(resolve))))
@@ -102,7 +102,7 @@ export async function waitUntilIdle(page: Page): Promise<void> {
   }
 }
 
-/** Milliseconds from what a person does (a key, a click) until what comes of it is painted. `isThere` runs in the page. */
+/** Milliseconds from an action of the user (a key, a click) until its result is painted. `isThere` runs in the page. */
 export async function measureInteraction(page: Page, act: () => Promise<unknown>, isThere: string): Promise<number> {
   const elapsed_ms = page.evaluate(
     (source) =>
@@ -113,7 +113,7 @@ export async function measureInteraction(page: Page, act: () => Promise<unknown>
         const start = (event: Event) => {
           began = event.timeStamp
           const onFrame = () => {
-            // The task after a frame's callbacks comes when the frame is painted.
+            // The task after a frame's callbacks runs when the frame is painted.
             if (isPainted()) setTimeout(() => resolve(performance.now() - began))
             else requestAnimationFrame(onFrame)
           }
@@ -123,13 +123,13 @@ export async function measureInteraction(page: Page, act: () => Promise<unknown>
       }),
     isThere,
   )
-  // The listeners have to be there first.
+  // The listeners must be registered first.
   await page.evaluate(() => new Promise(requestAnimationFrame))
   await act()
   return elapsed_ms
 }
 
-/** Turns the wheel over what is under the pointer, as quickly as a hand does. */
+/** Scrolls under the pointer with the mouse wheel, as quickly as a user does. */
 export async function scrollByWheel(page: Page, times: number, delta: number): Promise<void> {
   for (let time = 0; time < times; time++) {
     await page.mouse.wheel(0, delta)

@@ -1,8 +1,8 @@
 import type { RegistrarChoice } from '../../server/registrar/index.ts'
 import type { StripeOptions } from '../../server/options.ts'
 /**
- * A whole platform in a process of its own, so that a test and the platform under test never share an event loop. Started by
- * `startTestPlatform` with its options in the first argument; answers calls by Node's IPC channel and ends with its parent.
+ * A whole platform in its own process, so that a test and the platform never share an event loop. Started by `startTestPlatform` with its options in
+ * the first argument. It answers calls over Node's IPC channel and ends with its parent.
  */
 import { openSync, rmSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -19,21 +19,21 @@ export interface PlatformSettings {
   data_dir: string
   port?: number
   edge_port?: number
-  /** Pictures are taken of what is deployed, by this machine's Chromium. */
+  /** Whether screenshots are taken, with this machine's Chromium. */
   screenshots?: boolean
-  /** Stand for this machine's addresses on a network; of 127.0.0.0/8, which Linux has whole. */
+  /** Replaces this machine's network addresses, with some of 127.0.0.0/8, which Linux accepts completely. */
   lan_addresses?: string[]
   /** A payment processor, such as `startStripe().options`. */
   stripe?: StripeOptions
-  /** Where names are bought, such as `startPorkbun().options`; else the local registrar. */
+  /** The registrar, such as `startPorkbun().options`; otherwise the local registrar. */
   registrar?: RegistrarChoice
   /** A mail server; without one nothing is sent. */
   smtp_url?: string
   /** Addresses where a Docker engine is looked for, such as that of `createEngineGate`. */
   docker_candidates?: string[]
-  /** How far the platform's clock is ahead of the system's when it starts. */
+  /** The initial offset of the platform's clock from the system's. */
   ahead_ms?: number
-  /** URL of a module whose export `host` is a `PlatformHost`: what cannot be sent to a process, such as a camera or a keychain. */
+  /** URL of a module whose export `host` is a `PlatformHost`, for values that cannot be serialized, such as a screenshotter or a keychain. */
   host_module?: string
 }
 
@@ -44,7 +44,7 @@ const clock = createTestClock()
 if (settings.ahead_ms) await clock.advance(settings.ahead_ms)
 let lanAddresses = settings.lan_addresses
 
-// What only a test brings (a camera, a keychain) is a module that it names: functions don't cross the border of a process.
+// Objects with functions, such as a screenshotter or a keychain, come from a module, because functions cannot be sent to another process.
 const host = settings.host_module === undefined ? {} : ((await import(settings.host_module)) as { host: PlatformHost }).host
 
 const platform = await startPlatform(
@@ -57,7 +57,7 @@ const platform = await startPlatform(
   },
   {
     log: createLog((line) => void writeSync(logFile, `${line}\n`)),
-    // Never the hosts file and the certificates of this machine.
+    // Never uses this machine's hosts file and trust stores.
     names: { hosts_path: join(data_dir, 'hosts'), root: join(data_dir, 'system'), home: join(data_dir, 'home') },
     clock,
     ...(lanAddresses === undefined ? {} : { lan_addresses: () => lanAddresses ?? [] }),
@@ -92,7 +92,7 @@ process.on('message', ({ id, name, args }: { id: number; name: keyof PlatformCal
   })()
 })
 process.on('disconnect', () => void end().finally(() => process.exit()))
-// Ctrl-C reaches the whole group of processes. The runner's end is what ends this one, after it has cleaned up.
+// Ctrl-C reaches the whole process group. This process ends after the runner has cleaned up and exited.
 process.on('SIGINT', () => {})
 
 async function end(): Promise<void> {
@@ -103,7 +103,7 @@ async function end(): Promise<void> {
   for (const folder of [data_dir, ...(settings.keeps_log ? [] : [dirname(log_file)])]) rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 }
 
-/** Removes all accounts and projects, so that no app is left running. Returns the id of the instance's owner. */
+/** Removes all accounts and projects, so that no app keeps running. Returns the id of the instance owner. */
 async function removeEverything(): Promise<string> {
   const ask = async <Body>(method: string, path: string): Promise<Body> => {
     const answer = await fetch(platform.api_url + path, { method, headers: { authorization: `Bearer ${platform.instance.token}` } })

@@ -20,7 +20,7 @@ export { until }
 
 type PlatformInfo = Pick<Platform, 'api_url' | 'edge_url' | 'dashboard_url' | 'version' | 'notices' | 'instance'>
 
-/** A whole platform on a data folder of its own, in a process of its own, and short ways to talk to it. */
+/** A whole platform with its own data folder and process, and shortcuts for its API. */
 export interface TestPlatform extends Client {
   runtime: 'process' | 'docker'
   handle: PlatformInfo & {
@@ -30,62 +30,64 @@ export interface TestPlatform extends Client {
   pid: number
   /** Lines of the platform's own log. */
   readonly log: string[]
-  /** Moves the platform's clock forward and runs the timers that fall due. */
+  /** Advances the platform's clock and runs the timers that are due. */
   advance(ms: number): Promise<void>
-  /** Moves it by days or months: as `advance`, but a timer that falls due many times runs once. */
+  /** Advances the clock by days or months. Unlike `advance`, a timer that is due many times runs once. */
   jump(ms: number): Promise<void>
-  /** Moves it in strides that are too short to be taken for a sleep of the machine, and run a timer that falls due every second once each. */
+  /**
+   * Advances the clock in steps that are too short to be detected as a sleep of the machine. A timer with a period of one second runs once per step.
+   */
   advanceInSteps(ms: number): Promise<void>
   /** The time by the platform's clock, in milliseconds since 1970. */
   now(): Promise<number>
-  /** Ends the process with SIGKILL, as a power cut would. */
+  /** Ends the process with SIGKILL, like a power failure. */
   kill(): Promise<void>
-  /** Stops it and removes all that it made, in Docker too. */
+  /** Stops the platform and removes everything that it created, in Docker too. */
   remove(): Promise<void>
 }
 
-/** A look of the platform at its apps, due every second, that comes five seconds late tells it that the machine slept. */
+/** An idle check, which runs every second, treats a delay of five seconds as a sleep of the machine. */
 const idleStep_ms = 4_000
 
 export interface Client {
-  /** One call of the API as the owner, or with another token. The answer's JSON is in `body`. */
+  /** One API call as the owner, or with another token. `body` is the parsed JSON. */
   api<Body = Record<string, unknown>>(
     method: string,
     path: string,
     body?: unknown,
     token?: string | null,
   ): Promise<{ status: number; headers: Headers; body: Body }>
-  /** A request to a name at the edge. */
+  /** A request to a host name at the edge. */
   fetchEdge(host: string, path?: string): Promise<{ status: number; body: string; headers: Record<string, unknown> }>
   /**
-   * `pushes`: a commit on its production branch is deployed by itself, as for everybody; a test of something else would race it. With
-   * neither pushes nor `previews` its repository is not watched, which would run git for each minute or so that a test moves time.
+   * `pushes`: a commit on the production branch is deployed automatically, as by default, which would interfere with other tests. Without
+   * `pushes` and `previews` the repository is not watched, because that would run git about once per minute of simulated time.
    */
   createProject(input: { slug: string; repo_url?: string; name?: string; pushes?: boolean; previews?: boolean }): Promise<Project>
   deploy(slug: string): Promise<Deployment>
   getDeployment(slug: string, id: string): Promise<DeploymentDetail>
-  /** Waits until a deployment has ended, and returns it with its log. */
+  /** Waits until a deployment has finished, and returns it with its log. */
   waitForEnd(slug: string, id: string): Promise<DeploymentDetail>
   getProject(slug: string): Promise<Project>
 }
 
-/** The tests run from source, hundreds of times; a user's bundle starts with a compile cache too. */
+/** The tests run from source hundreds of times. A user's bundle starts with a compile cache too. */
 const compileCache = join(tmpdir(), 'homeport-compile-cache')
 
-/** A user's platform keeps its heap small, which costs a sixth of its time; only the full tier measures memory. */
+/** A user's platform limits its heap, which costs a sixth of its speed. Only the full tier measures memory. */
 const memoryFlags = process.env.HOMEPORT_TEST_TIER === 'full' ? nodeFlags : []
 
-/** `rate_limited`: keeps the contract's rates, which a suite that polls for states would soon reach. */
+/** `rate_limited`: keeps the default rate limits, which a suite that polls would soon exceed. */
 export async function startTestPlatform({
   rate_limited = false,
   ...options
 }: Omit<PlatformSettings, 'data_dir'> & { data_dir?: string; rate_limited?: boolean }): Promise<TestPlatform> {
   const data_dir = options.data_dir ?? mkdtempSync(join(tmpdir(), 'homeport-data-'))
-  // The runner's folder stays when a test failed, so that its log can be read; without a runner the log goes with the platform.
+  // The runner keeps its folder if a test failed, so that the log can be read. Without a runner the log is removed with the platform.
   const logsRoot = process.env.HOMEPORT_TEST_LOGS
   const logFolder = mkdtempSync(join(logsRoot ?? tmpdir(), 'homeport-log-'))
   const log_file = join(logFolder, 'platform.log')
-  // Who names a folder keeps it: a platform that loses the test that started it removes only what was made for it.
+  // A folder that the caller provides is kept. A platform whose test has ended removes only a folder that was created for it.
   const processSettings = JSON.stringify({
     ...options,
     data_dir,
@@ -96,7 +98,7 @@ export async function startTestPlatform({
   const child = fork(fileURLToPath(new URL('platform-process.ts', import.meta.url)), [processSettings], {
     env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
     execArgv: memoryFlags,
-    // Not inherited: a runner waits until the output of its workers is closed, and a platform that cleans up may outlive its worker.
+    // Not inherited, because a runner waits until the output of its workers is closed, and a platform that cleans up may outlive its worker.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   child.stdout?.pipe(process.stdout, { end: false })
@@ -155,7 +157,7 @@ type Call = <Name extends keyof PlatformCalls>(
   ...args: Parameters<PlatformCalls[Name]>
 ) => Promise<Awaited<ReturnType<PlatformCalls[Name]>>>
 
-/** Waits until the platform is ready. Rejects with what it printed when it ends before. */
+/** Waits until the platform is ready. Rejects with its output if it exits before. */
 async function waitUntilReady(child: ChildProcess): Promise<{ ready: PlatformInfo; call: Call; exited: Promise<unknown> }> {
   let printed = ''
   child.stderr?.on('data', (chunk: Buffer) => (printed += chunk.toString()))
@@ -184,7 +186,7 @@ async function waitUntilReady(child: ChildProcess): Promise<{ ready: PlatformInf
   return { ready: await started.promise, call, exited }
 }
 
-/** A file that builds and apps of the process runtime can look for: of the data folder they see their own folders and this one. */
+/** A file that builds and apps of the process runtime can watch: in the data folder they see only their own folders and this file. */
 export function signalFileIn(data_dir: string, name: string): string {
   const folder = join(data_dir, 'toolchains')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -198,7 +200,7 @@ export function createClient(instance: { api_url: string; edge_url: string; toke
         method,
         redirect: 'manual',
         headers: {
-          // After a stall of the machine one that was kept is closed by now, which a call would learn too late.
+          // After a stall of the machine, a kept connection may have been closed, which the request would notice too late.
           connection: 'close',
           ...(token === null ? {} : { authorization: `Bearer ${token}` }),
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -249,7 +251,7 @@ export function createClient(instance: { api_url: string; edge_url: string; toke
   return client
 }
 
-/** Node does not resolve *.localhost and fetch drops a Host header: hence a plain request to the edge's port. */
+/** A plain request to the edge's port, because Node does not resolve *.localhost and fetch drops a Host header. */
 export function requestEdge(edgeUrl: string, host: string, path = '/'): Promise<{ status: number; body: string; headers: Record<string, unknown> }> {
   const { hostname, port } = new URL(edgeUrl)
   return new Promise((resolve, reject) => {
@@ -265,7 +267,7 @@ export function requestEdge(edgeUrl: string, host: string, path = '/'): Promise<
   })
 }
 
-/** Containers and images that bear a deployment's label. */
+/** Containers and images with a deployment's label. */
 export async function listDockerLeftovers(deploymentId: string): Promise<string[]> {
   const docker = new Docker({ socketPath: dockerSocket })
   const filters = { label: [`homeport.deployment=${deploymentId}`] }
@@ -274,7 +276,7 @@ export async function listDockerLeftovers(deploymentId: string): Promise<string[
   return [...containers.map((one) => `container ${one.Id}`), ...images.map((one) => `image ${one.Id}`)]
 }
 
-/** What its containers and images are labelled with: said once in the platform's log at its start. */
+/** The label of the instance's containers and images, from the platform's log. */
 function readInstanceId(data_dir: string, log: string[]): string {
   for (const line of log) {
     const { instance_id } = JSON.parse(line) as { instance_id?: string }

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 
-/** Command lines of running processes that hold a text. */
+/** Command lines of running processes that contain a text. */
 export function findProcessesByCommand(text: string): string[] {
   return execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8', maxBuffer: 32e6 })
     .split('\n')

@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net'
 
 export interface RawHttpResponse {
-  /** 0 when the connection ended before a head. */
+  /** 0 if the connection ended before a head. */
   status: number
   headers: Map<string, string>
   body: Buffer
-  /** False when the connection ended before the answer did. */
+  /** False if the connection ended before the response did. */
   whole: boolean
 }
 
@@ -17,17 +17,17 @@ interface PendingRequest {
 const emptyBuffer = Buffer.alloc(0)
 
 /**
- * A connection to the edge on a bare socket: cheap enough for a hundred thousand requests, and it hides nothing. Answers come in
- * the order of the questions; bytes that nobody asked for end in `stray`.
+ * A raw-socket connection to the edge, which is cheap enough for a hundred thousand requests and hides nothing. Responses arrive in the order of the
+ * requests; unsolicited bytes are stored in `unexpected_bytes`.
  */
 export class RawHttpClient {
   readonly socket: Socket
-  /** Bytes that belong to no question: must stay empty. */
+  /** Bytes that belong to no request; must stay empty. */
   unexpected_bytes = ''
   closed = false
   readonly #waiting: PendingRequest[] = []
   #bytes: Buffer = emptyBuffer
-  /** What an answer of which the end is not here yet lacks, at least: nothing is read twice for each piece of it. */
+  /** The minimum number of bytes that an incomplete response needs, so that nothing is parsed again for each chunk. */
   #enough = 0
 
   constructor(port: number) {
@@ -45,14 +45,14 @@ export class RawHttpClient {
     })
   }
 
-  /** Sends one request as it is. `head` without the empty line. */
+  /** Sends one request unchanged. `head` excludes the empty line. */
   request(head: string, body: string | Buffer = ''): Promise<RawHttpResponse> {
     const response = this.expectResponse(head.slice(0, head.indexOf(' ')))
     this.socket.write(Buffer.concat([Buffer.from(`${head}\r\n\r\n`, 'latin1'), Buffer.from(body)]))
     return response
   }
 
-  /** An answer to something that is written by hand. */
+  /** Expects a response to a request that is written manually. */
   expectResponse(method: string): Promise<RawHttpResponse> {
     return new Promise((resolve) => {
       if (this.closed) resolve({ status: 0, headers: new Map(), body: emptyBuffer, whole: false })
@@ -80,7 +80,7 @@ export class RawHttpClient {
     }
   }
 
-  /** The answer at the front, taken off; undefined while more of it has to come. */
+  /** Removes and returns the first response; undefined if it is incomplete. */
   #next(method: string, isOver: boolean): RawHttpResponse | undefined {
     const bytes = this.#bytes
     const headEnd = bytes.indexOf('\r\n\r\n')
@@ -113,7 +113,7 @@ export class RawHttpClient {
   }
 }
 
-/** Where a chunked body ends, and what it says; undefined when it has not ended. */
+/** The end and the content of a chunked body; undefined if it is incomplete. */
 function chunkedEnd(bytes: Buffer, from: number): { at: number; body: Buffer } | undefined {
   const parts: Buffer[] = []
   for (let at = from; ;) {

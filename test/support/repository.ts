@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** A real git repository in a folder of its own, for deployments by `file://`. */
+/** A real git repository in its own folder, for deployments by `file://`. */
 export interface Repository {
   folder: string
   url: string
@@ -20,7 +20,7 @@ export function makeRepository(files: Record<string, string>): Repository {
       cwd: folder,
       encoding: 'utf8',
     }).trim()
-  // What `git init` makes, without the two processes that it would take: hundreds of tests begin with this.
+  // Creates what `git init` creates without its two processes, because hundreds of tests start with it.
   const dotGit = join(folder, '.git')
   for (const path of ['hooks', 'info', 'objects', 'refs/heads', 'refs/tags']) mkdirSync(join(dotGit, path), { recursive: true })
   writeFileSync(join(dotGit, 'HEAD'), 'ref: refs/heads/main\n')
@@ -48,7 +48,7 @@ export function makeRepository(files: Record<string, string>): Repository {
   return repository
 }
 
-/** A server without dependencies: quick to build, and it says which version it is. */
+/** A server without dependencies that builds quickly and reports its version. */
 export const tinyServer = (version: string, extra = ''): Record<string, string> => ({
   'package.json': JSON.stringify({ name: 'tiny', private: true, scripts: { start: 'node server.js' } }),
   'server.js': `

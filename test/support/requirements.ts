@@ -20,7 +20,7 @@ export type Requirement =
 
 const results = new Map<Requirement, { ok: boolean; reason: string }>()
 
-/** One line of the file that `HOMEPORT_TEST_LACKS` names. `file` is the test file that asked, as an absolute path. */
+/** One line of the file that `HOMEPORT_TEST_LACKS` names. `file` is the absolute path of the test file. */
 export interface UnmetRequirement {
   requirement: Requirement
   reason: string
@@ -28,8 +28,8 @@ export interface UnmetRequirement {
 }
 
 /**
- * Whether this machine has what a test needs. Each answer that is not ok is appended to the file that `HOMEPORT_TEST_LACKS` names, so
- * that whoever runs the tests knows why a file skipped some.
+ * Whether this machine has what a test needs. Each unmet requirement is appended to the file that `HOMEPORT_TEST_LACKS` names, so that the runner can
+ * explain skipped tests.
  */
 export function requires(requirement: Requirement): { ok: boolean; reason: string } {
   const response = results.get(requirement) ?? checks[requirement]()
@@ -42,7 +42,7 @@ export function requires(requirement: Requirement): { ok: boolean; reason: strin
   return response
 }
 
-/** The test file that runs: as Vitest says, or the outermost one that called (Playwright). */
+/** The current test file: from Vitest, or the outermost caller (Playwright). */
 function testFile(): string {
   const worker = (globalThis as { __vitest_worker__?: { filepath?: string } }).__vitest_worker__
   if (worker?.filepath) return worker.filepath
@@ -53,7 +53,7 @@ function testFile(): string {
   return callers.at(-1)?.[1] ?? ''
 }
 
-/** Linux answers on all of 127.0.0.0/8; elsewhere a second address has to be given to the machine first. */
+/** Linux accepts all of 127.0.0.0/8; other systems need a second address to be configured. */
 const hasLoopbacks = process.platform === 'linux'
 
 const checks: Record<Requirement, () => { ok: boolean; reason: string }> = {
@@ -88,7 +88,7 @@ const checks: Record<Requirement, () => { ok: boolean; reason: string }> = {
   },
   docker() {
     try {
-      // Where there is none it says so at once. One that is busy must not be taken for none: what is then skipped counts as failed.
+      // A missing engine fails immediately. A busy one must not count as missing, because skipped tests would count as failed.
       execFileSync('curl', ['-fsS', '--max-time', '30', '--unix-socket', dockerSocket, 'http://docker/_ping'], { stdio: 'ignore' })
       return { ok: true, reason: '' }
     } catch {
@@ -116,7 +116,7 @@ const checks: Record<Requirement, () => { ok: boolean; reason: string }> = {
     try {
       execFileSync('certutil', ['-H'], { stdio: 'ignore' })
     } catch (error) {
-      // It explains itself with 1.
+      // `-H` prints the help and exits with 1, so any exit status shows that the program is installed.
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
         return { ok: false, reason: 'no certutil to write certificate databases of browsers; install the package libnss3-tools' }
     }
@@ -154,8 +154,8 @@ export const chromiumPath: string | undefined = [
 ].find((path): path is string => path !== undefined && existsSync(path))
 
 const headlessShell = '/usr/bin/chromium-headless-shell'
-/** The same browser without a window or an interface of its own: what Playwright's own download is. It takes a fifth less time. */
+/** The same browser without a user interface, like Playwright's own download. It is 20 % faster. */
 export const headlessShellPath = process.env.HOMEPORT_CHROMIUM === undefined && existsSync(headlessShell) ? headlessShell : undefined
 
-/** What a suite may ask for. */
+/** The names of all requirements. */
 export const requirements = Object.keys(checks) as Requirement[]

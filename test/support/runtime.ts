@@ -11,7 +11,7 @@ import { until } from './until.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-/** Options for drivers of their own: a data folder that nobody else has, and the host's certificates as the machine has them. */
+/** Options for separate drivers: their own data folder, and the certificates of the machine. */
 export async function runtimeOptions(): Promise<RuntimeOptions & { remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'homeport-runtime-'))
   return {
@@ -86,7 +86,7 @@ export const staticPlan = (more: Partial<StaticPlan> = {}): BuildPlan => ({
 
 export interface BuildOptions {
   files?: Files
-  /** A source that is there already, in place of `files`. */
+  /** An existing source folder, in place of `files`. */
   folder?: string
   plan: BuildPlan
   project_id?: string
@@ -132,7 +132,7 @@ export interface StartedApp {
   instance: Replica
   lines: string[]
   exit: Promise<ReplicaExit>
-  /** Resolves once its end was told; without a time of grace it is killed. */
+  /** Resolves once the exit was reported. Without `grace_ms` the replica is killed. */
   stop(grace_ms?: number): Promise<ReplicaExit>
 }
 
@@ -162,11 +162,11 @@ export async function startApp(runtime: Runtime, built: Omit<BuiltApp, 'log'>, m
   return { instance, lines, exit: exit.promise, stop }
 }
 
-/** Asks until an answer comes, as a health check does. */
+/** Retries until there is a response, like a health check. */
 export const waitForResponse = ({ host, port }: Replica): Promise<string> =>
   eventually(async () => (await fetch(`http://${host}:${port}/`)).text(), `an answer from ${host}:${port}`)
 
-/** Asks until nothing is thrown: the error of the last attempt says what was seen. */
+/** Retries until nothing is thrown. On timeout, the last error is reported. */
 export const eventually = async <T>(look: () => Promise<T> | T, what = 'all assertions to hold'): Promise<T> =>
   (await until(async () => ({ value: await look() }), { what })).value
 
@@ -175,7 +175,7 @@ export const runProgram = (file: string, args: string[]): Promise<string> =>
     execFile(file, args, { maxBuffer: 64 * 1024 * 1024 }, (error, stdout) => (error ? reject(error) : resolve(stdout)))
   })
 
-/** Files below a folder that hold a text, in plain bytes. */
+/** Files below a folder that contain a text in plain bytes. */
 export const findFilesContaining = (text: string, folder: string): Promise<string[]> =>
   runProgram('grep', ['-rlaF', '--', text, folder]).then(
     (out) => out.trim().split('\n'),

@@ -3,8 +3,8 @@ import type { JsonSchema } from '../../server/api/openapi/types.ts'
 import type { SeededRandom } from './seeded-random.ts'
 
 /**
- * Values by a JSON schema: mostly ones that it allows, at its edges as well, and now and then one that it does not. `hints` are
- * values that make sense for a field of that name.
+ * Generates values for a JSON schema: mostly valid ones, including edge cases, and sometimes an invalid one. `hints` are sensible values for fields
+ * by name.
  */
 export function createSchemaValues(options: {
   dice: SeededRandom
@@ -65,7 +65,7 @@ export function createSchemaValues(options: {
     return seededRandom.pick(known)
   }
 
-  /** Anything at all. */
+  /** Any value. */
   function generateStrange(): unknown {
     return seededRandom.pick<unknown>([
       null,
@@ -96,7 +96,7 @@ export function createSchemaValues(options: {
     ])
   }
 
-  /** A body that was in order, with one thing put out of order. */
+  /** A valid body with one invalid part. */
   function generateInvalid(value: unknown): unknown {
     if (typeof value !== 'object' || value === null || Array.isArray(value) || seededRandom.chance(0.1)) return generateStrange()
     const fields = Object.keys(value)

@@ -9,24 +9,24 @@ export interface ReceivedRequest {
   url: string
   headers: string[]
   body: string
-  /** Whether the app was told of its end. */
+  /** Whether the app received the end of the request. */
   whole: boolean
   socket: Socket
 }
 
 export interface SecureEdge {
   edge: TestEdge
-  /** Of HTTPS. */
+  /** The HTTPS port. */
   port: number
   ca: string
   app: ListeningServer<Server>
   requests: ReceivedRequest[]
-  /** Whether plain HTTP is sent on. */
+  /** Whether plain HTTP is redirected. */
   https_only: boolean
   close(): Promise<void>
 }
 
-/** An edge with HTTPS before an app of many kinds of answer. */
+/** An edge with HTTPS in front of an app with many kinds of responses. */
 export async function startSecureEdge(options: Pick<EdgeOptions, 'fast_path' | 'header_timeout_ms' | 'probe_secret'> = {}): Promise<SecureEdge> {
   const authority = createTestAuthority()
   const requests: ReceivedRequest[] = []
@@ -95,7 +95,7 @@ function respond(asked: IncomingMessage, response: ServerResponse, one: Received
   response.end(JSON.stringify({ headers: asked.rawHeaders, body: one.body, method: one.method, trailers: asked.rawTrailers }))
 }
 
-/** The headers that the app was sent, as it told in its answer. */
+/** The headers that the app received, as reported in its response. */
 export function receivedHeaders(text: string): Record<string, string> {
   const raw = (JSON.parse(text) as { headers: string[] }).headers
   return Object.fromEntries(raw.flatMap((name, i) => (i % 2 === 0 ? [[name.toLowerCase(), raw[i + 1] ?? '']] : [])))

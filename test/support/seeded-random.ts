@@ -1,12 +1,12 @@
-/** Chance that can be had again: the same seed throws the same numbers. */
+/** Reproducible random numbers: the same seed produces the same sequence. */
 export interface SeededRandom {
-  /** A whole number from `low` to `high`, both included. */
+  /** An integer from `low` to `high`, both included. */
   between(low: number, high: number): number
   chance(probability: number): boolean
   pick<T>(values: readonly T[]): T
 }
 
-/** Mulberry32: small, even enough for tests. */
+/** Mulberry32: small and sufficiently uniform for tests. */
 export function createSeededRandom(seed: number): SeededRandom {
   let state = seed >>> 0
   const next = () => {
@@ -26,7 +26,7 @@ export function createSeededRandom(seed: number): SeededRandom {
   }
 }
 
-/** Resolves after so many turns of the event loop: an order of events to shuffle, where a pause would be time to wait. */
+/** Resolves after a number of event loop turns, to shuffle the order of events without waiting. */
 export async function waitEventLoopTurns(count: number): Promise<void> {
   for (; count > 0; count--) await new Promise((resolve) => setImmediate(resolve))
 }

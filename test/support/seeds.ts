@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 
 /**
- * Runs a property on each seed of a committed corpus: a fixed one, and those that failed once. `npm run test:full` goes on with new
- * seeds, prints them, and adds one that fails to the corpus. `corpus`: a file of JSON, a list of seeds.
+ * Runs a property on each seed of a committed corpus: a fixed one, and those that failed once. `npm run test:full` also tries new seeds, prints them,
+ * and adds failing ones to the corpus. `corpus`: a JSON file with a list of seeds.
  */
 export async function forEachSeed(corpus: URL, property: (seed: number) => Promise<void>, { explored = 20 } = {}): Promise<void> {
   const seeds = JSON.parse(readFileSync(corpus, 'utf8')) as number[]

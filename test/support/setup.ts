@@ -1,14 +1,11 @@
 import { beforeAll, beforeEach } from 'vitest'
 import { startDeadline } from './until.ts'
 
-// Files share a worker process: the hooks of a file must not wait by the deadline of the file before.
+// Files share a worker process, so the hooks of a file must not use the deadline of the previous file.
 beforeAll(() => startDeadline())
 beforeEach(({ task }) => startDeadline(task.timeout))
 
-/**
- * Signal 0 to a process group, or a pid of -1, would end the run itself. A pid that is missing in a test turns into 0: refuse it with
- * a sentence instead.
- */
+/** Signal 0 to a process group, or a pid of -1, would kill the run itself. A missing pid in a test becomes 0, so it is rejected with an error. */
 const kill = process.kill.bind(process)
 const killGuard = Symbol.for('homeport.kill-guard')
 if (!(killGuard in process)) {

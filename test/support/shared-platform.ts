@@ -3,12 +3,12 @@ import type { Project } from '../../server/contract/projects.ts'
 import { startTestPlatform, type TestPlatform } from './platform.ts'
 import type { PlatformSettings } from './platform-process.ts'
 
-/** A platform that is shared: `api`, `createProject` and the other calls are those of its owner, whose account alone deploys processes. */
+/** A shared platform. `api`, `createProject` and the other calls act as its owner, whose account is the only one that deploys processes. */
 export interface SharedPlatform extends TestPlatform {
   owner: Person
-  /** Adds a person with an account of their own, who goes when this file is done with the platform. */
+  /** Adds a user with a separate account, which is removed when the file is done with the platform. */
   addPerson(email: string, more?: { plan?: string; verified?: boolean; card?: boolean }): Promise<Person>
-  /** Removes people, projects and tokens. The platform goes on. */
+  /** Removes users, projects and tokens. The platform keeps running. */
   remove(): Promise<void>
 }
 
@@ -20,13 +20,13 @@ export interface Person {
 
 type SharedSettings = Omit<PlatformSettings, 'data_dir'> & { rate_limited?: boolean }
 
-/** Of this process and not of this module: a runner that loads modules anew for every file finds the same platforms. */
+/** Stored on the process and not in this module, so that a runner that reloads modules for every file finds the same platforms. */
 const registry = globalThis as { homeportSharedPlatforms?: Map<string, Promise<TestPlatform>> }
 
 /**
- * A platform that all test files of this worker share, one after the other; one for each combination of settings. It ends and removes its
- * data when the worker ends, also when the run is interrupted. A test that stops the platform, moves its clock by more than a few days, or
- * leaves the settings of the instance changed starts a platform of its own with `startTestPlatform`.
+ * A platform that all test files of this worker share, one after the other, with one platform per combination of settings. It stops and removes its
+ * data when the worker ends, even if the run is interrupted. A test that stops the platform, advances its clock by more than a few days, or leaves
+ * instance settings changed must use `startTestPlatform`.
  */
 export async function sharedPlatform(settings: SharedSettings = { runtime: 'process' }): Promise<SharedPlatform> {
   const platforms = (registry.homeportSharedPlatforms ??= new Map())

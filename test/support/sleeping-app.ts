@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import type { DockerView } from './docker.ts'
 import { until } from './until.ts'
 
-/** What a sleeper answers. */
+/** The response of the app. */
 export interface AppIdentity {
-  /** Stays over a frozen sleep, and is another after each start. */
+  /** Identifies the process: unchanged after a frozen sleep, different after each start. */
   born: string
   version: string
 }
 
-/** An app that says who it is, and has a stream (`/stream`), a WebSocket and an answer for the cache (`/kept`). */
+/** An app that identifies itself, with a stream (`/stream`), a WebSocket and a cacheable response (`/kept`). */
 export const sleepingAppFiles = (version = 'one', extra = ''): Record<string, string> => ({
   'package.json': JSON.stringify({ name: 'sleeper', private: true, scripts: { start: 'node server.js' } }),
   'server.js': `
@@ -37,11 +37,11 @@ process.on('SIGTERM', () => { console.log('asked to end'); process.exit(0) })
 
 export type SleepState = 'none' | 'frozen' | 'running'
 
-/** What there is of a deployment's app on this machine, whoever runs it. */
+/** The state of a deployment's app on this machine, independent of the runtime. */
 export interface SleepProbe {
   getState(deploymentId: string): Promise<SleepState>
   waitForState(deploymentId: string, getState: SleepState): Promise<true>
-  /** Its container, or the processes that were ever started for it as far as somebody looked. */
+  /** Its container, or the processes that were started for it, as far as they were observed. */
   findContainer(deploymentId: string): Promise<string | undefined>
   findGroupLeaders(deploymentId: string): Set<number>
 }
@@ -84,7 +84,7 @@ export function createSleepProbe(options: { runtime: 'process' | 'docker'; data_
   }
 }
 
-/** Undefined: it has ended since the folder was read. */
+/** Undefined if it has ended since the folder was read. */
 function readRecord(path: string): { deployment_id: string; pid: number } | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as { deployment_id: string; pid: number }
@@ -93,7 +93,7 @@ function readRecord(path: string): { deployment_id: string; pid: number } | unde
   }
 }
 
-/** States of all processes of some groups, as `ps` has them: T is stopped, Z has ended. */
+/** The states of all processes in some groups, as reported by `ps`: T is stopped, Z has ended. */
 function readGroupStates(leaders: Set<number>): string[] {
   return execFileSync('ps', ['-eo', 'pgid=,stat='], { encoding: 'utf8' })
     .trim()

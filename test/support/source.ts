@@ -13,7 +13,7 @@ export interface TestSource {
   remove(): void
 }
 
-/** The source room with a folder to fill; `environment` is added to the host's. */
+/** A source fetcher with a folder to write to; `environment` is added to the host's. */
 export function createTestSource(options: { environment?: Record<string, string>; clock?: Clock } = {}): TestSource {
   const into = mkdtempSync(join(tmpdir(), 'homeport-source-'))
   const sourceFetcher = createSourceFetcher({ ...options, environment: { ...process.env, ...options.environment } })
@@ -26,7 +26,7 @@ export function createTestSource(options: { environment?: Record<string, string>
   }
 }
 
-/** A git request to a branch `main` of somebody who may use local addresses, with what a test changes. */
+/** A git request for the branch `main` by a user who may use local addresses, with changes by the test. */
 export const gitRequest = (url: string, change: Partial<Extract<SourceRequest, { kind: 'git' }>> = {}): SourceRequest => ({
   kind: 'git',
   url,
@@ -37,7 +37,7 @@ export const gitRequest = (url: string, change: Partial<Extract<SourceRequest, {
   ...change,
 })
 
-/** Runs git in a repository of a test; what it printed. */
+/** Runs git in a test repository and returns its output. */
 export const runGit = (folder: string, ...args: string[]) =>
   execFileSync('git', ['-c', 'user.name=Test Author', '-c', 'user.email=test@example.com', '-c', 'protocol.file.allow=always', ...args], {
     cwd: folder,

@@ -1,4 +1,4 @@
-/** The objects that a stand-in for Stripe keeps, how it refuses, and how it reads what it is sent. */
+/** The objects and errors of the Stripe fake, and the parsing of its requests. */
 export type Json = Record<string, unknown>
 
 export interface Customer {

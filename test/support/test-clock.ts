@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../server/lib/clock.ts'
 
 export interface TestClock extends Clock {
-  /** Moves time forward and runs every timer that falls due, in order, each at its own moment. */
+  /** Advances time and runs every timer that is due, in order, each at its own time. */
   advance(ms: number): Promise<void>
   /** Moves time forward in one step, as after the machine was suspended: every timer that fell due meanwhile runs once, at the end. */
   jump(ms: number): Promise<void>
@@ -10,14 +10,14 @@ export interface TestClock extends Clock {
 interface PendingTimer {
   due: number
   run: () => void
-  /** Of an interval. */
+  /** The period of an interval. */
   every_ms?: number
   handle?: NodeJS.Timeout
 }
 
 /**
- * A clock that tests move. With `frozen_at` (a date, or milliseconds since 1970) time stands still between calls of `advance`: for
- * pure code. Without it time also passes by itself, so that a platform that does real work (builds, health checks) is not held up.
+ * A clock that tests control. With `frozen_at` (a date, or milliseconds since 1970) time moves only with `advance`, for pure code. Without it time
+ * also passes on its own, so that a platform that does real work (builds, health checks) is not blocked.
  */
 export function createTestClock({ frozen_at }: { frozen_at?: string | number } = {}): TestClock {
   const isFrozen = frozen_at !== undefined
@@ -48,14 +48,14 @@ export function createTestClock({ frozen_at }: { frozen_at?: string | number } =
         clearTimeout(timer.handle)
         pending.delete(timer)
       },
-      // The process under test stays alive by its servers.
+      // The servers of the process under test keep it alive.
       unref: () => handle,
     }
     return handle
   }
 
   return {
-    // Whole milliseconds, as Date.now() returns them: rows hold differences of two as integers.
+    // Whole milliseconds as in Date.now(), because rows store differences as integers.
     now: () => Math.floor(started_at + elapsed()),
     monotonic: elapsed,
     setTimeout: (run, ms) => add({ due: elapsed() + ms, run }),
@@ -85,8 +85,8 @@ export function createTestClock({ frozen_at }: { frozen_at?: string | number } =
   }
 }
 
-/** Promise callbacks of a timer have run, and so has what they scheduled for the next turn of the event loop. */
+/** Waits until the promise callbacks of a timer have run, and what they scheduled for the next event loop turn. */
 const flushCallbacks = () => new Promise((resolve) => setImmediate(resolve))
 
-/** A clock for code that only reads the time: `at` is a date or milliseconds since 1970. */
+/** A clock for code that only reads the time. `at` is a date or milliseconds since 1970. */
 export const fixedClock = (at: string | number): TestClock => createTestClock({ frozen_at: at })

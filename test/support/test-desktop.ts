@@ -10,7 +10,7 @@ import { app, type FakeWindow, resetFakeElectron, fakeElectron } from './fake-el
 import { fixedClock } from './test-clock.ts'
 import { createFakeUpdater } from './fake-updater.ts'
 
-/** A desktop that can be started over a platform that is played, on a system that is played. */
+/** A desktop that can be started with a fake platform and a fake system. */
 export function createTestDesktop() {
   resetFakeElectron()
   const folder = mkdtempSync(join(tmpdir(), 'homeport-desktop-'))
@@ -63,7 +63,7 @@ export function createTestDesktop() {
       expect(fakeElectron.windows).toHaveLength(1)
       return fakeElectron.windows[0]!
     },
-    /** The process is gone, and another one begins on the same folder. */
+    /** Simulates the end of the process and a new start on the same folder. */
     restart() {
       app.emit('quit')
       resetFakeElectron()
@@ -76,5 +76,5 @@ export function createTestDesktop() {
   }
 }
 
-/** Lets every promise that is on its way come to its end. */
+/** Waits until all pending promises are settled. */
 export const flushPromises = () => new Promise((resolve) => setImmediate(resolve))

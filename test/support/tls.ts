@@ -6,7 +6,7 @@ import { systemClock } from '../../server/lib/clock.ts'
 import { createCertificateAuthority, type CertificateAuthority, type AuthorityStore } from '../../server/tls/certificate-authority.ts'
 import { collectResponse, type HttpResponse } from './edge.ts'
 
-/** An authority that is kept in memory alone. */
+/** A certificate authority in memory. */
 export function createTestAuthority(machine = 'test machine'): CertificateAuthority & { writes: number } {
   let storedRecord: Awaited<ReturnType<AuthorityStore['read']>>
   const authority = createCertificateAuthority({
@@ -27,7 +27,7 @@ export function createTestAuthority(machine = 'test machine'): CertificateAuthor
   return countingAuthority
 }
 
-/** One HTTPS request in HTTP/1.1; rejects when the certificate does not convince or the answer is cut. */
+/** One HTTPS request over HTTP/1.1. Rejects if the certificate is not trusted or the response is incomplete. */
 export function getHttps(
   port: number,
   path: string,
@@ -66,7 +66,7 @@ export interface Http2Response {
   text: string
 }
 
-/** A connection of HTTP/2; each request of it rejects when its stream is reset. */
+/** An HTTP/2 connection. Each request rejects if its stream is reset. */
 export async function openHttp2(port: number, options: { ca: string; servername?: string }): Promise<Http2Client> {
   const name = options.servername ?? 'app.localhost'
   const session = connectHttp2(`https://${name}:${port}`, {
@@ -119,7 +119,7 @@ export function openTlsSocket(port: number, options: { ca?: string; servername?:
   })
 }
 
-/** Frames of HTTP/2 as bytes, for what no client would send. */
+/** Raw HTTP/2 frames, for input that no client would send. */
 export const frames = {
   preface: Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0)]),
   headers: (stream: number, fields: [string, string][], options: { end?: boolean; end_headers?: boolean } = {}): Buffer =>
@@ -144,7 +144,7 @@ function uint32(value: number): Buffer {
   return bytes
 }
 
-/** Without an index and without Huffman: fields of at most 126 bytes. */
+/** A literal field without indexing and Huffman coding, of at most 126 bytes. */
 function encodeLiteralField([name, value]: [string, string]): Buffer {
   return Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([value.length]), Buffer.from(value, 'latin1')])
 }

@@ -1,21 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** One bound for all of a test's waiting: that of the runner, less the time to say what was waited for (ms). */
+/** The total time limit for waiting in a test: the runner's limit, less the time to report what was waited for (ms). */
 export const testTimeout_ms = 240_000
 const reporting_ms = 5_000
 let deadline = Infinity
 
-/** Called by the set-up of every suite as each test begins, with the test's own bound if it has one. */
+/** Called by the setup of every suite when a test begins, with the test's own timeout if it has one. */
 export function startDeadline(timeout_ms = testTimeout_ms): void {
   deadline = performance.now() + timeout_ms - reporting_ms
 }
 
-/** The first pauses between two questions are short: most states come at once. */
+/** The first pauses are short, because most states are reached immediately. */
 const firstPause_ms = 5
 
 /**
- * Asks again until there is an answer: `ask` returns undefined, or throws, while the state is not there yet. The bound is the
- * runner's own; past it the error names what was waited for and what was last seen.
+ * Retries until there is a result. `check` returns undefined or throws while the state is not reached. On timeout the error says what was waited for
+ * and what was last observed.
  */
 export async function until<T>(check: () => Promise<T | undefined> | T | undefined, options: { what: string; every_ms?: number }): Promise<T> {
   const giveUpAt = deadline === Infinity ? performance.now() + testTimeout_ms - reporting_ms : deadline
