@@ -2,7 +2,7 @@ import { deleteProjectRows } from './deployments.ts'
 import { writeSetting } from './settings.ts'
 import type { Tx } from './store.ts'
 
-/** Deletes what only the machine of the backup knows: deleted projects, due clean-ups, sessions and the tokens of runs. */
+/** Deletes data that is only valid on the machine of the backup: deleted projects, due clean-ups, sessions and run tokens. */
 export function resetInstance(tx: Tx, instanceId: string): void {
   for (const { id } of tx.sqlAll<{ id: string }>('SELECT id FROM projects WHERE deleted_at IS NOT NULL')) {
     tx.sqlRun('DELETE FROM databases WHERE project_id = ?', id)
@@ -22,7 +22,7 @@ export function rewriteArtifacts(tx: Tx, rewrite: (artifact: string) => string |
     tx.sqlRun('UPDATE deployments SET artifact = ? WHERE id = ?', rewrite(artifact), id)
 }
 
-/** Deletes all that is sealed, and says what there was. Stored answers of keyed requests go too. */
+/** Deletes all encrypted values, including the stored responses of idempotency keys, and returns what was deleted. */
 export function deleteSealedColumns(tx: Tx) {
   const lost = {
     variables: tx.sqlAll<{ slug: string; keys: string }>(
@@ -44,7 +44,7 @@ export function deleteSealedColumns(tx: Tx) {
   return lost
 }
 
-/** Gives every database a new sealed password. Returns how many there are. */
+/** Gives every database a new encrypted password. Returns the number of databases. */
 export function replaceDatabasePasswords(tx: Tx, sealNew: (dbName: string) => Uint8Array): number {
   const databases = tx.sqlAll<{ db_name: string }>('SELECT db_name FROM databases')
   for (const { db_name } of databases) tx.sqlRun('UPDATE databases SET sealed_password = ? WHERE db_name = ?', sealNew(db_name), db_name)
