@@ -37,7 +37,7 @@ test('help is found by what is wrong, and gives the line to copy', async ({ dash
   await expect(dashboard.getByRole('heading', { level: 1, name: 'Help' })).toBeVisible()
   await expectAccessible(dashboard, 'help')
   await dashboard.getByRole('searchbox', { name: 'Search help' }).fill('could not resolve host')
-  await expect(dashboard.getByRole('heading', { name: /pages? for “could not resolve host”/ })).toBeVisible()
+  await expect(dashboard.getByRole('heading', { name: /topics? for “could not resolve host”/ })).toBeVisible()
   await dashboard.keyboard.press('Enter')
   await expect(dashboard).toHaveURL(/\/help\/names$/)
   await expect(dashboard.getByRole('heading', { level: 1, name: 'A .localhost name' })).toBeVisible()

@@ -27,7 +27,7 @@ test('the disk is told by kind, and a clean-up frees what it said', async ({ das
   await expect(dashboard.getByRole('heading', { name: 'Projects', exact: true })).toBeVisible()
   await dashboard.keyboard.press('ControlOrMeta+k')
   await expect(dashboard.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox')).toBeFocused()
-  await dashboard.keyboard.type('disk what takes')
+  await dashboard.keyboard.type('disk usage')
   await expect(dashboard.getByRole('option', { selected: true })).toHaveText('Disk: usage')
   await dashboard.keyboard.press('Enter')
   await expect(dashboard).toHaveURL(/\/instance\/disk$/)

@@ -12,7 +12,7 @@ export async function buyDomain(story: StoryContext): Promise<void> {
   await createReadyProject(story, { slug: 'pier', name: 'Pier', repo_url: createRepository(greetingAppFiles('The pier')).url })
   const addresses = recordRequestUrls(dashboard)
   await goTo(story, 'projects/pier')
-  await inputDriver.openTab('Domains', 'domains names of this project')
+  await inputDriver.openTab('Domains', 'domains of this project')
   await inputDriver.press(dashboard.getByRole('button', { name: 'Buy domain…' }))
   const searching = dashboard.getByRole('dialog', { name: 'Buy a domain' })
   await inputDriver.fill(searching.getByLabel('Domain or word'), name)
@@ -71,7 +71,7 @@ export async function buyDomain(story: StoryContext): Promise<void> {
     dashboard.getByRole('dialog', { name: `Transfer ${name} to another registrar?` }).getByRole('button', { name: 'Start transfer' }),
   )
   const code = dashboard.getByRole('dialog', { name: `Transfer code for ${name}` })
-  await inputDriver.press(code.getByRole('button', { name: 'Copy the code' }))
+  await inputDriver.press(code.getByRole('button', { name: 'Copy code' }))
   await expect.poll(() => readClipboard(dashboard)).toMatch(/^\S{8,}$/)
   const secret = await readClipboard(dashboard)
   await expect(code).toContainText(secret)

@@ -19,7 +19,7 @@ export async function createAndRevokeToken({ dashboard, platform, inputDriver }:
 
   const made = dashboard.getByRole('dialog', { name: 'Token “Deploys from CI”' })
   await expect(made).toContainText('not shown again')
-  await inputDriver.press(made.getByRole('button', { name: 'Copy the token' }))
+  await inputDriver.press(made.getByRole('button', { name: 'Copy token' }))
   await expect.poll(() => readClipboard(dashboard)).toMatch(/^svc_[0-9A-Za-z]{49}$/)
   const token = await readClipboard(dashboard)
   await expect(made.locator('code').first()).toHaveText(token)
