@@ -1,6 +1,8 @@
 import type { RuntimeName } from '../contract/deployments.ts'
 
-/** What a server needs to know of one database. Name and user are the same and ours: `p_` with an id; the password has no character that a URL escapes. */
+/**
+ * The data a server needs about one database. Name and user are equal: `p_` with an id. The password has no character that needs escaping in a URL.
+ */
 export interface DatabaseSpec {
   db_name: string
   db_user: string
@@ -8,40 +10,40 @@ export interface DatabaseSpec {
 }
 
 /**
- * A PostgreSQL server of this instance. Two drivers stand behind it, `docker` and `process`; both pass the suite in
- * `test/database`. It starts when first needed and adopts what outlived us. Whatever it cannot do now throws `DatabaseUnavailable`.
+ * A PostgreSQL server of this instance. There are two drivers, `docker` and `process`; both pass the suite in `test/database`. A server starts at
+ * first use and adopts a running server of the previous run. Throws `DatabaseUnavailableError` while it is unavailable.
  */
 export interface DatabaseServer {
   readonly name: RuntimeName
 
-  /** Makes role and database, or finishes what a crash left half made. */
+  /** Creates role and database, or completes them after a crash. */
   create(spec: DatabaseSpec): Promise<void>
 
-  /** Ends its sessions and drops both; no error if they are gone already. */
+  /** Ends the sessions and drops both; no error if they do not exist. */
   drop(spec: Pick<DatabaseSpec, 'db_name' | 'db_user'>): Promise<void>
 
   inspect(db_name: string): Promise<{ engine_version: string; size_bytes: number }>
 
-  /** Where this machine reaches it, and where an app of a project on a runtime does; undefined when such an app cannot. */
+  /** The address for this machine, or for an app on a runtime; undefined when such an app cannot reach the server. */
   address(from: 'machine'): Promise<DatabaseAddress>
   address(from: { runtime: RuntimeName; project_id: string }): Promise<DatabaseAddress | undefined>
 
-  /** Plain SQL of one database, in a form that `restore` and psql take. */
+  /** One database as plain SQL, for `restore` and psql. */
   dump(spec: DatabaseSpec, signal: AbortSignal): AsyncIterable<Uint8Array>
 
-  /** All or nothing: a failing file leaves the database as it was. */
+  /** Atomic: a file with an error leaves the database unchanged. */
   restore(spec: DatabaseSpec, sql: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void>
 
-  /** Frees what is kept for a project's way to it; no error if there is nothing. */
+  /** Removes the network of a project; no error if there is none. */
   disconnectProject(project_id: string): Promise<void>
 
-  /** Removes the server with its data, when no database is left in it. It is made anew when it is next needed. */
+  /** Removes the server with its data when it has no databases. It is created again at its next use. */
   removeIfEmpty(): Promise<void>
 
-  /** How it is, for people. Never throws, starts nothing. */
+  /** The state of the server, for display. Never throws and starts nothing. */
   state(): Promise<{ running: boolean; version: string | null; message: string }>
 
-  /** Ends what the driver opened; the server itself too when `stops`, else it lives on and is adopted by the next run. */
+  /** Closes the driver. Stops the server if `stopServer`; otherwise the next run adopts it. */
   close(stopServer: boolean): Promise<void>
 }
 
@@ -50,7 +52,7 @@ export interface DatabaseAddress {
   port: number
 }
 
-/** The server cannot be had now. `message` says why, `hint` what to do; both are for the client. `code` is that of a deployment which it fails. */
+/** The server is unavailable. `message` says why, `hint` how to fix it; both are shown to the client. `code` is the failure code of a deployment. */
 export class DatabaseUnavailableError extends Error {
   readonly code = 'runtime_unavailable'
   readonly hint: string

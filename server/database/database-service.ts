@@ -34,34 +34,34 @@ export interface DatabaseServiceOptions {
   clock: Clock
   log: Log
   servers: Record<RuntimeName, DatabaseServer>
-  /** Where new databases lie. */
+  /** The runtime of new databases. */
   default_runtime: RuntimeName
-  /** Called before a project's own database is dropped; what it throws keeps the data. */
+  /** Called before a project's own database is dropped; an error keeps the data. */
   beforeDrop?(opened: OpenDatabase): Promise<void>
 }
 
-/** A database with the way to it. */
+/** A database with its server. */
 export interface OpenDatabase {
   row: DatabaseRow
   server: DatabaseServer
   spec: DatabaseSpec
 }
 
-/** Where it is for this machine, and how large. */
+/** The address for this machine, and the size. */
 export interface DatabaseDetails extends DatabaseAddress {
   engine_version: string
   size_bytes: number
 }
 
-/** What an app is told of its database, and what its logs must not show. */
+/** The variables of a database for its app, and the secrets to mask in its logs. */
 export interface DatabaseVariables {
   variables: { DATABASE_URL?: string }
   secrets: string[]
-  /** Why the app has no way to the database that is there. */
+  /** Why the app cannot reach the existing database. */
   note: string | null
 }
 
-/** A drop that is promised and not done yet, as it stands in the list of clean-ups. */
+/** A pending drop, as stored in the list of clean-ups. */
 export interface DatabaseDrop {
   kind: 'database'
   driver: RuntimeName
@@ -70,7 +70,7 @@ export interface DatabaseDrop {
 
 export type DatabaseService = ReturnType<typeof createDatabaseService>
 
-/** The databases of projects and of their previews: rows first, then the server, so that a crash leaves nothing that nobody knows of. */
+/** The databases of projects and their previews. Rows are written before the server is changed, so that a crash leaves no unknown database. */
 export function createDatabaseService(options: DatabaseServiceOptions) {
   const { db, log, servers } = options
   const queues = new Map<string, Promise<unknown>>()
@@ -85,9 +85,9 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
       if (queues.get(key) === current) queues.delete(key)
     }
   }
-  /** One thing at a time with the databases of one project. */
+  /** Serializes operations on the databases of one project. */
   const exclusive = runSequentially
-  /** The first row of a driver, and the removal of its server after the last one, come one after the other. */
+  /** Serializes the first row of a driver and the removal of its server after the last row. */
   const withServer = <T>(driver: RuntimeName, work: () => Promise<T>): Promise<T> => runSequentially(`server ${driver}`, work)
 
   const open = (row: DatabaseRow): OpenDatabase => ({
@@ -98,7 +98,7 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
 
   const find = (projectId: string, branch = ''): Promise<DatabaseRow | undefined> => db.read((tx) => findDatabase(tx, projectId, branch))
 
-  /** From here on it is gone for everybody; the drop itself is done at once, or later by the reaper. */
+  /** From here on the database is deleted for clients; the drop runs immediately or later as a clean-up. */
   const markForDrop = (tx: Tx, row: DatabaseRow): void => {
     deleteDatabase(tx, row.db_name)
     insertCleanup(tx, { kind: 'database', driver: row.driver, db_name: row.db_name } satisfies DatabaseDrop, isoTime(options.clock.now()))
@@ -121,12 +121,12 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
       is_ready: 0,
       created_at: isoTime(options.clock.now()),
     }
-    // A server that is being removed is gone before it is asked for another database.
+    // A server that is being removed is removed completely before it is used again.
     const isNew = await withServer(driver, () => db.write((tx) => findProject(tx, project_id) !== undefined && insertDatabase(tx, row)))
     return isNew ? row : undefined
   }
 
-  /** Makes it on the server, fills it, and only then says that it is there; what fails is undone. */
+  /** Creates the database on the server, fills it, and then marks it ready; a failure is undone. */
   const provisionDatabase = async <R>(
     row: DatabaseRow,
     fill?: (opened: OpenDatabase) => Promise<void>,
@@ -137,7 +137,7 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
       await opened.server.create(opened.spec)
       await fill?.(opened)
       return await db.write((tx) => {
-        if (!markDatabaseReady(tx, row.db_name)) throw new Error('The database was removed meanwhile.')
+        if (!markDatabaseReady(tx, row.db_name)) throw new Error('The database was deleted in the meantime.')
         tx.publish({ type: 'project_changed', id: row.project_id })
         return inTransaction?.(tx)
       })
@@ -159,8 +159,8 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
     exclusive,
 
     /**
-     * Makes the project's own; undefined when there is one already, or one is being made. `alongside` runs in the transaction that says
-     * that it is there, `result` is what it returned.
+     * Creates the project's own database; undefined when it exists or is being created. `alongside` runs in the transaction that marks the database
+     * ready; `result` is its return value.
      */
     async create<R>(
       projectId: string,
@@ -176,7 +176,7 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
       })
     },
 
-    /** How far a server is that is being made ready; undefined when it says nothing. */
+    /** Progress of a server that is being prepared; undefined when unknown. */
     progress: async (row: DatabaseRow): Promise<string | undefined> => {
       const { running, message } = await servers[row.driver].state()
       return running ? undefined : message
@@ -184,7 +184,7 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
 
     look: inspectDatabase,
 
-    /** Drops the project's own, after `beforeDrop`; undefined when there is none. `alongside` as with `create`. */
+    /** Drops the project's own database after `beforeDrop`; undefined when there is none. The callback works as in `create`. */
     remove: <R>(projectId: string, inTransaction?: (tx: Tx) => R): Promise<{ result: R | undefined } | undefined> =>
       exclusive(projectId, async () => {
         const row = await find(projectId)
@@ -206,14 +206,14 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
       const { server, spec } = open(row)
       const address = await server.address({ runtime, project_id: projectId })
       if (!address) {
-        const note = `The database of this project lies in the server of the runtime ${row.driver}, which an app on ${runtime} does not reach: DATABASE_URL is not set. Dump it, delete it and create it anew.`
+        const note = `DATABASE_URL is not set, because this project’s database is on the ${row.driver} runtime and apps on ${runtime} cannot reach it. Dump the database, delete it and create it again.`
         return { variables: {}, secrets: [spec.password], note }
       }
       const url = connectionString(spec, address)
       return { variables: { DATABASE_URL: url }, secrets: [url, spec.password], note: null }
     },
 
-    /** Gives a preview a copy of the project's database, once. False: there is nothing to copy. */
+    /** Gives a preview a copy of the project's database, once. False: the project has no database. */
     async copyForPreview(projectId: string, branch: string, signal: AbortSignal): Promise<boolean> {
       const source = await find(projectId)
       if (branch === '' || !source || source.is_ready === 0) return false
@@ -232,7 +232,7 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
         if (row) await drop(row)
       }),
 
-    /** All that a project has, for good. A server that is away is waited for; a dump that cannot be written is not. */
+    /** Drops all databases of a project. Waits for a server that is unavailable; a failed dump does not stop it. */
     forgetProject: (projectId: string): Promise<void> =>
       exclusive(projectId, async () => {
         for (const row of await db.read((tx) => listDatabasesOfProject(tx, projectId))) {
@@ -246,7 +246,7 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
         for (const server of Object.values(servers)) await server.disconnectProject(projectId)
       }),
 
-    /** The reaper's part: a drop that was promised. */
+    /** Runs a pending drop, as a clean-up. */
     async finishDrop({ driver, db_name }: DatabaseDrop): Promise<void> {
       await servers[driver].drop({ db_name, db_user: db_name })
       await withServer(driver, async () => {
@@ -254,7 +254,7 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
       })
     },
 
-    /** Every database as plain SQL, for a backup of the instance. One whose server is away throws when it is read. */
+    /** Every database as plain SQL, for a backup of the instance. Reading throws when its server is unavailable. */
     async *dumpAll(signal: AbortSignal): AsyncGenerator<{ db_name: string; sql: AsyncIterable<Uint8Array> }> {
       for (const row of await db.read(listReadyDatabases)) {
         const { server, spec } = open(row)
@@ -262,7 +262,7 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
       }
     },
 
-    /** Makes a database of a restored ledger anew, where a server is to be had, and fills it. May begin again. */
+    /** Creates a database after the restore of a backup, where a server is available, and fills it. Can be repeated. */
     async restoreDump(db_name: string, sql: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void> {
       const row = await db.read((tx) => findDatabaseByName(tx, db_name))
       if (!row) return
@@ -280,7 +280,9 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
       await servers[driver].restore(spec, sql, signal)
     },
 
-    /** What the last run began and did not finish is undone: nobody was told of it. Servers that hold databases come up meanwhile. */
+    /**
+     * Undoes what the previous run started and did not finish, because no client was told about it. Starts servers with databases in the background.
+     */
     async start(): Promise<void> {
       await db.write((tx) => {
         for (const row of listUnreadyDatabases(tx)) markForDrop(tx, row)
@@ -302,13 +304,13 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
                 name,
                 status: 'warning',
                 message: text,
-                mend: driver === 'docker' ? 'Start Docker; the server starts when it is next needed.' : 'It starts when it is next needed.',
+                mend: driver === 'docker' ? 'Start Docker. The server starts at its next use.' : 'It starts at its next use.',
               } as const)
         }),
       )
     },
 
-    /** `stops`: the runtimes that end with us. */
+    /** `stoppedRuntimes`: the runtimes that end with the platform. */
     async close(stoppedRuntimes: readonly RuntimeName[]): Promise<void> {
       await Promise.all(Object.values(servers).map((server) => server.close(stoppedRuntimes.includes(server.name))))
     },
@@ -319,12 +321,12 @@ function throwCopyError(error: unknown): never {
   if (error instanceof DatabaseUnavailableError || !(error instanceof DumpError || error instanceof DatabaseRestoreError)) throw error
   throw new DatabaseUnavailableError(
     `The project’s database could not be copied for this preview: ${error.message}`,
-    'Deploy again, or let previews go without a database of their own.',
+    'Deploy again, or disable databases for previews.',
     error,
   )
 }
 
-/** Names are unique and never used again: they bind a password to its row. */
+/** Names are unique and never reused, because they bind a password to its row. */
 const sealedColumnOf = (db_name: string) => ({ table: 'databases', column: 'sealed_password', row: db_name })
 
 export const connectionString = ({ db_user, password, db_name }: DatabaseSpec, { host, port }: DatabaseAddress): string =>

@@ -7,13 +7,13 @@ import { formatAccessRules, serverSettings } from './provision.ts'
 export interface ContainerOptions {
   engine: DockerEngine
   docker: Docker
-  /** Told what takes long, for people. */
+  /** Called with a message about a long operation. */
   onProgress(message: string): void
-  /** Ends the wait for an image. */
+  /** Aborts waiting for an image. */
   signal: AbortSignal
 }
 
-/** The official image; 15 as in the embedded server, so that a dump moves between the two. */
+/** The official image, version 15 as in the embedded server, so that dumps work on both. */
 const image = 'postgres:15-bookworm'
 export const binFolder = '/usr/lib/postgresql/15/bin'
 const volumeTarget = '/var/lib/postgresql/data'
@@ -21,8 +21,8 @@ export const postgresPort = 5432
 const memory_bytes = 1024 ** 3
 const maxProcesses = 512
 /**
- * The whole of what runs in the container, as the user postgres. The folder of the data gets its name only when it is complete.
- * The superuser comes in by the socket alone, as the system's own user: it has no password that anybody could read.
+ * The script that runs in the container, as the user postgres. The data folder gets its final name only when it is complete. The superuser can
+ * connect only through the socket, as the system's own user, and has no password.
  */
 const entrypointScript = `set -e
 data=${volumeTarget}/cluster
@@ -38,7 +38,7 @@ exec ${binFolder}/postgres -D "$data" -k /tmp -c listen_addresses='*' ${Object.e
   .join(' ')}
 `
 
-/** Of what a container was made; one of an earlier version of Homeport is made anew over its volume. */
+/** The configuration of a container; a container of an earlier version of Homeport is recreated with its volume. */
 export const containerDigest = createHash('sha256').update(`${image}\n${entrypointScript}\n1`).digest('hex').slice(0, 16)
 
 export async function createDatabaseContainer(options: ContainerOptions, hostPort: number): Promise<void> {
@@ -55,7 +55,7 @@ export async function createDatabaseContainer(options: ContainerOptions, hostPor
     Env: ['LANG=C.UTF-8'],
     Labels: engine.createLabels('database', { 'homeport.form': containerDigest }),
     ExposedPorts: { [`${postgresPort}/tcp`]: {} },
-    // Fast shutdown: sessions end, nothing is lost.
+    // Fast shutdown: sessions end without data loss.
     StopSignal: 'SIGINT',
     Healthcheck: { Test: ['CMD', `${binFolder}/pg_isready`, '-q', '-h', '/tmp'], Interval: 30e9, Timeout: 5e9, Retries: 3, StartPeriod: 60e9 },
     HostConfig: {
@@ -86,7 +86,7 @@ async function pullImage({ engine, docker, onProgress, signal }: ContainerOption
       (error: unknown) => (getStatusCode(error) === 404 ? false : Promise.reject(error)),
     )
   if (isPulled) return
-  onProgress(`The image ${image} is being fetched.`)
+  onProgress(`Pulling the image ${image}.`)
   engine.options.log.info('database_image_fetched', { image })
   try {
     const stream = await docker.pull(image, { abortSignal: signal })
@@ -100,13 +100,13 @@ async function pullImage({ engine, docker, onProgress, signal }: ContainerOption
           if (!id || status !== 'Downloading' || !progressDetail?.total) return
           layers.set(id, { current: progressDetail.current ?? 0, total: progressDetail.total })
           const sum = (key: 'current' | 'total') => [...layers.values()].reduce((all, layer) => all + layer[key], 0)
-          onProgress(`The image ${image} is being fetched: ${Math.round((100 * sum('current')) / sum('total'))} %.`)
+          onProgress(`Pulling the image ${image}: ${Math.round((100 * sum('current')) / sum('total'))} %.`)
         },
       )
     })
   } catch (error) {
     throw new DatabaseUnavailableError(
-      `The image ${image} could not be fetched.`,
+      `The image ${image} could not be pulled.`,
       'Check that the Docker registry can be reached, then try again.',
       error,
     )

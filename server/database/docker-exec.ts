@@ -5,13 +5,13 @@ import { toReadable } from '../runtime/docker/engine.ts'
 import { createStreamDemuxer } from '../runtime/docker/stream-demuxer.ts'
 import type { RunStatement } from './provision.ts'
 
-/** Between columns and between rows of psql's answer: in no name, number or size. */
+/** Separators of columns and rows in psql's output; they occur in no name, number or size. */
 const [fieldSeparator, recordSeparator] = ['\x1f', '\x1e']
 
-/** Long for a statement of ours; an engine that hangs would keep us for ever. */
+/** Long enough for every statement of this module; the timeout protects against an engine that hangs. */
 const execTimeout_ms = 60_000
 
-/** Runs a program in the container as the user postgres; what it reads comes over standard input, not as an argument. */
+/** Runs a program in the container as the user postgres. Input is passed on standard input and not as an argument. */
 export async function execInContainer(
   container: Docker.Container,
   command: string[],
@@ -33,7 +33,7 @@ export async function execInContainer(
   }
 }
 
-/** The last word of a program comes by another way than its end, of which the engine may hear a moment later. */
+/** The output of a program ends separately from the program, whose exit Docker may report a moment later. */
 async function waitForExitCode(exec: Docker.Exec): Promise<number> {
   const deadline = systemClock.monotonic() + execTimeout_ms
   for (;;) {
@@ -43,7 +43,7 @@ async function waitForExitCode(exec: Docker.Exec): Promise<number> {
   }
 }
 
-/** Statements as the superuser, by the socket in the container. */
+/** Runs statements as the superuser, through the socket in the container. */
 export const createContainerStatementRunner =
   (container: Docker.Container, psql: string): RunStatement =>
   async (database, statement) => {
@@ -53,7 +53,7 @@ export const createContainerStatementRunner =
       [psql, '-h', '/tmp', '-U', 'postgres', '-d', database, ...options, '-f', '-'],
       `${statement};\n`,
     )
-    if (code !== 0) throw new Error(`The database server refused: ${err.trim() || `psql ended with ${code}`}`)
+    if (code !== 0) throw new Error(`The database server refused: ${err.trim() || `psql exited with ${code}`}`)
     const rows = out.replace(/\n$/, '')
     return rows === '' ? [] : rows.split(recordSeparator).map((row) => row.split(fieldSeparator))
   }

@@ -3,10 +3,10 @@ import type Docker from 'dockerode'
 import { type DockerEngine, getStatusCode } from '../runtime/docker/engine.ts'
 import { DatabaseUnavailableError } from './database-server.ts'
 
-/** Of sixteen addresses each, in 10.213.0.0/16. */
+/** Networks of sixteen addresses each, in 10.213.0.0/16. */
 const smallNetworkCount = 4096
 
-/** In the network of a project; a name that is nobody's outside. */
+/** The host name in a project's network; it does not exist outside. */
 export const databaseAlias = 'database.homeport.internal'
 
 /** Connects the server to a project’s network, where the project's containers find it by name. */
@@ -14,12 +14,12 @@ export async function connectServer(engine: DockerEngine, docker: Docker, networ
   try {
     await docker.getNetwork(network).connect({ Container: engine.createName('databases'), EndpointConfig: { Aliases: [databaseAlias] } })
   } catch (error) {
-    // 403: it is connected already.
+    // 403: the server is connected already.
     if (getStatusCode(error) !== 403 && !/already exists/.test(String(error))) throw error
   }
 }
 
-/** Under way, by name: the engine itself would make two of one name for two who ask at once, and then find neither by it. */
+/** Networks being created, by name, because Docker would create two with the same name for concurrent requests and then find neither by name. */
 const pendingNetworks = new Map<string, Promise<string>>()
 
 export function ensureProjectNetwork(engine: DockerEngine, docker: Docker, projectId: string): Promise<string> {
@@ -40,9 +40,9 @@ async function createProjectNetwork(engine: DockerEngine, docker: Docker, projec
   try {
     await docker.createNetwork(network)
   } catch (error) {
-    // The engine has some thirty ranges of addresses to give; after that we name small ones ourselves.
+    // Docker has about thirty default address ranges; after that, small ranges are assigned here.
     if (/non-overlapping|fully subnetted/.test(String(error))) await createSmallNetwork(docker, network)
-    // 409: it is there already.
+    // 409: the network exists already.
     else if (getStatusCode(error) !== 409) throw error
   }
   return network.Name
@@ -62,15 +62,15 @@ async function createSmallNetwork(docker: Docker, network: Docker.NetworkCreateO
     }
   }
   throw new DatabaseUnavailableError(
-    'Docker has no free range of addresses for the network of this database.',
-    'Remove networks that nothing uses (docker network prune), then try again.',
+    'Docker has no free address range for the network of this database.',
+    'Remove unused networks with docker network prune, then try again.',
   )
 }
 
 export const removeProjectNetwork = (engine: DockerEngine, docker: Docker, projectId: string): Promise<void> =>
   removeNetwork(docker, engine.getDatabaseNetworkName(projectId))
 
-/** Containers that are still connected lose the way to the database, and nothing else. */
+/** Containers that are still connected lose only their access to the database. */
 export async function removeNetwork(docker: Docker, name: string): Promise<void> {
   const network = docker.getNetwork(name)
   const { Containers = {} } = (await network.inspect().catch(ignoreMissing)) ?? {}

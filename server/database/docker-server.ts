@@ -21,20 +21,20 @@ export interface DockerDatabaseOptions {
   log: Log
 }
 
-/** Recovery after a crash may take a while; who waits longer than this asks again. */
+/** Recovery after a crash may take longer; callers then have to retry. */
 const startTimeout_ms = 60_000
 const startAttempts = 6
 const stopTimeout_ms = 2_000
 
-/** One Postgres container of the instance. A project's containers reach it over a network of their own, and no others do. */
+/** The PostgreSQL container of the instance. Only a project's own containers reach it, over the project's own network. */
 export function createDockerDatabaseServer({ engine, data_dir, log }: DockerDatabaseOptions): DatabaseServer {
   const name = engine.createName('databases')
   const portFile = join(data_dir, 'databases', 'docker.json')
   const closing = new AbortController()
   let starting: Promise<RunningContainer> | undefined
-  /** What takes long, for people. */
+  /** The current long operation, for display. */
   let progress: string | undefined
-  /** The start of the container that was seen to answer. */
+  /** The start time of the container that was last seen ready. */
   let readyStartedAt: string | undefined
 
   interface RunningContainer extends DatabaseAddress {
@@ -42,7 +42,7 @@ export function createDockerDatabaseServer({ engine, data_dir, log }: DockerData
   }
 
   const ensureRunning = async (): Promise<RunningContainer> => {
-    if (closing.signal.aborted) throw new DatabaseUnavailableError('Homeport is stopping.', 'Try again when it runs.')
+    if (closing.signal.aborted) throw new DatabaseUnavailableError('Homeport is shutting down.', 'Try again after Homeport has restarted.')
     starting ??= start().finally(() => {
       starting = undefined
       progress = undefined
@@ -65,7 +65,7 @@ export function createDockerDatabaseServer({ engine, data_dir, log }: DockerData
     }
     for (let attempt = 0; info?.State.Running !== true; attempt++) {
       if (attempt >= startAttempts) throw createStartError()
-      progress ??= 'The database server is being started.'
+      progress ??= 'The database server is starting.'
       if (!info)
         await createDatabaseContainer(
           { engine, docker, onProgress: (message) => (progress = message), signal: closing.signal },
@@ -76,14 +76,14 @@ export function createDockerDatabaseServer({ engine, data_dir, log }: DockerData
         await engine.startContainer(container)
       } catch (error) {
         if (!/port is already allocated|address already in use|ports are not available/i.test(String(error))) throw error
-        // Somebody else took its port: it gets another one, its data stays.
+        // Another program uses its port: the container gets another port and keeps its data.
         await removeContainer(container)
       }
       info = await inspectContainer(container)
     }
     if (info.State.Paused) await container.unpause()
     const at = { host: '127.0.0.1', port: portOf(info) }
-    // The engine calls a container that it is about to start again `Running` too, with the start of before.
+    // Docker also reports a container as `Running` with its previous start time when it is about to restart it.
     if (info.State.Restarting || readyStartedAt !== info.State.StartedAt) {
       info = await waitUntilReady(container)
       await revokePublicAccess(createContainerStatementRunner(container, `${binFolder}/psql`))
@@ -95,7 +95,7 @@ export function createDockerDatabaseServer({ engine, data_dir, log }: DockerData
     return { ...at, container }
   }
 
-  /** The port of before, else one that follows from the instance; if that is taken, any that is free. */
+  /** The previous port, else one derived from the instance id; if that port is in use, any free one. */
   const choosePort = async (attempt: number): Promise<number> => {
     const derivedPort = 20_000 + (createHash('sha256').update(engine.options.instance_id).digest().readUInt16BE(0) % 10_000)
     return attempt === 0 ? ((await readSavedPort()) ?? derivedPort) : await findFreePort()
@@ -118,10 +118,7 @@ export function createDockerDatabaseServer({ engine, data_dir, log }: DockerData
   }
 
   const createStartError = () =>
-    new DatabaseUnavailableError(
-      'The database server does not come up.',
-      `Look at the log of the container ${name} (docker logs ${name}), then try again.`,
-    )
+    new DatabaseUnavailableError('The database server did not start.', `Check the container log (docker logs ${name}), then try again.`)
 
   const waitUntilReady = async (container: Docker.Container): Promise<Docker.ContainerInspectInfo> => {
     const deadline = systemClock.monotonic() + startTimeout_ms
@@ -149,15 +146,15 @@ export function createDockerDatabaseServer({ engine, data_dir, log }: DockerData
 
   const openStatementRunner = async () => createContainerStatementRunner((await ensureRunning()).container, `${binFolder}/psql`)
 
-  /** Says in plain words that the engine is away; it is looked for anew the next time. */
+  /** Translates a lost connection to Docker; the next call reconnects. */
   const toUnavailableError = (error: unknown): unknown => {
     if (error instanceof DatabaseUnavailableError) return error
     if (isConnectionError(error)) engine.forgetConnection()
     else if (!(error instanceof Error && 'code' in error && error.code === 'runtime_unavailable')) return error
-    return new DatabaseUnavailableError('The database server runs in Docker, and Docker does not answer.', 'Start Docker, then try again.', error)
+    return new DatabaseUnavailableError('The database server runs in Docker, and Docker is not responding.', 'Start Docker, then try again.', error)
   }
 
-  /** Its address of before, when it cannot be asked now: an app is started all the same, and finds it there when it is back. */
+  /** The previous address while Docker is unavailable, so that an app can start and reach the database later. */
   const readLastAddress = async (error: unknown): Promise<DatabaseAddress> => {
     const savedPort = error instanceof DatabaseUnavailableError ? await readSavedPort() : undefined
     if (savedPort === undefined) throw error
@@ -186,15 +183,15 @@ export function createDockerDatabaseServer({ engine, data_dir, log }: DockerData
     name: 'docker',
     create: async (spec) => createDatabase(await openStatementRunner(), spec),
     async drop(spec) {
-      // Without data there is nothing to drop, and no server to fetch for that.
+      // Without data there is nothing to drop, so no image is pulled.
       if (await hasVolume()) await dropDatabase(await openStatementRunner(), spec)
     },
     async inspect(db_name) {
       const info = await inspectDatabase(await openStatementRunner(), db_name)
       if (info) return info
       throw new DatabaseUnavailableError(
-        'The server has no such database any more: its volume was removed or replaced.',
-        'Delete it here, then make it anew, or restore a backup.',
+        'The database no longer exists on the server, because its volume was removed or replaced.',
+        'Delete the database and create it again, or restore a backup.',
       )
     },
     address,
@@ -216,7 +213,7 @@ export function createDockerDatabaseServer({ engine, data_dir, log }: DockerData
         const names = await (
           await openStatementRunner()
         )('postgres', "SELECT datname FROM pg_database WHERE NOT datistemplate AND datname <> 'postgres'")
-        // What a restored data folder does not know of may still be wanted.
+        // Databases without a row, for example after a restore, may still be needed.
         if (names.length > 0) return
         const { docker } = await engine.connection()
         const container = docker.getContainer(name)
@@ -237,24 +234,24 @@ export function createDockerDatabaseServer({ engine, data_dir, log }: DockerData
       try {
         const { docker } = await engine.connection()
         const info = await inspectContainer(docker.getContainer(name))
-        if (!info) return { running: false, version: null, message: `There is no container ${name} now.` }
+        if (!info) return { running: false, version: null, message: `The container ${name} does not exist.` }
         if (info.State.Restarting)
           return {
             running: false,
             version: null,
-            message: `The container ${name} ended and is being restarted; its log says why (docker logs ${name}).`,
+            message: `The container ${name} exited and is restarting. See docker logs ${name}.`,
           }
-        if (!info.State.Running) return { running: false, version: null, message: `The container ${name} does not run.` }
-        return { running: true, version: '15', message: `The container ${name} runs, at 127.0.0.1:${portOf(info)}.` }
+        if (!info.State.Running) return { running: false, version: null, message: `The container ${name} is not running.` }
+        return { running: true, version: '15', message: `The container ${name} is running at 127.0.0.1:${portOf(info)}.` }
       } catch (error) {
         const unavailable = toUnavailableError(error)
-        return { running: false, version: null, message: unavailable instanceof Error ? unavailable.message : 'Docker does not answer.' }
+        return { running: false, version: null, message: unavailable instanceof Error ? unavailable.message : 'Docker is not responding.' }
       }
     },
 
     async close(stopServer) {
       closing.abort()
-      // An image may be on its way; nobody waits for it at the end.
+      // A pull in progress is aborted at the end.
       if (starting)
         await withTimeout(
           systemClock,
@@ -275,7 +272,7 @@ export function createDockerDatabaseServer({ engine, data_dir, log }: DockerData
   }
 }
 
-/** An engine that hangs is as good as none: who asks is told so, and may ask again. */
+/** An engine that hangs is treated as unavailable; callers may retry. */
 const engineTimeout_ms = 10_000
 
 const inspectContainer = (container: Docker.Container): Promise<Docker.ContainerInspectInfo | undefined> =>

@@ -5,7 +5,7 @@ import { runPgDump, type DatabaseTarget } from './pg-dump.ts'
 
 export type { DatabaseTarget } from './pg-dump.ts'
 
-/** PostgreSQL is there and does not give the data. `message` is for the person. */
+/** PostgreSQL is running but the dump failed. `message` is shown to the user. */
 export class DumpError extends Error {
   constructor(message: string, cause: unknown) {
     super(message, { cause })
@@ -16,8 +16,8 @@ export class DumpError extends Error {
 const largeObjectChunk_bytes = 256 * 2 ** 10
 
 /**
- * Plain SQL of a whole database, of one moment: the schema as pg_dump writes it, the rows as they stream out of COPY. Owner and
- * grants are left out, since all belongs to the one role.
+ * A whole database as plain SQL, of one moment: the schema from pg_dump, the rows streamed from COPY. Owners and grants are omitted, because one
+ * role owns everything.
  */
 export async function* dumpDatabase(target: DatabaseTarget, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
@@ -26,8 +26,8 @@ export async function* dumpDatabase(target: DatabaseTarget, signal: AbortSignal)
     if (signal.aborted) throw signal.reason
     const known = classifyServerError(error)
     const isLocked = error instanceof Error && 'code' in error && error.code === '55P03'
-    const why = isLocked ? 'the app holds a table locked' : error instanceof Error ? error.message : String(error)
-    throw known ?? new DumpError(`The dump could not be written: ${why}`, error)
+    const why = isLocked ? 'the app is holding a lock on a table' : error instanceof Error ? error.message : String(error)
+    throw known ?? new DumpError(`The dump could not be created: ${why}`, error)
   }
 }
 
@@ -39,7 +39,7 @@ async function* streamDump(target: DatabaseTarget, signal: AbortSignal): AsyncGe
       "SET search_path = ''; SET DateStyle = ISO; SET IntervalStyle = postgres; SET extra_float_digits = 3; SET synchronize_seqscans = off; SET statement_timeout = 0; SET lock_timeout = '30s'; SET row_security = off",
     )
     const tables = await listTables(client)
-    // Nobody drops or alters one until all is written.
+    // The locks prevent changes to tables until the dump is complete.
     for (const table of tables) await client.query(`LOCK TABLE ONLY ${table.name} IN ACCESS SHARE MODE`)
     const snapshot = (await client.query<{ id: string }>('SELECT pg_catalog.pg_export_snapshot() AS id')).rows[0]!.id
     const schema = (section: string) =>
@@ -61,7 +61,7 @@ async function* streamDump(target: DatabaseTarget, signal: AbortSignal): AsyncGe
   }
 }
 
-/** Ends with the signal: the connection is cut, and the server rolls back. */
+/** The abort of the signal closes the connection, and the server rolls back. */
 export async function connectClient(target: DatabaseTarget, signal: AbortSignal): Promise<{ client: Client; close(): Promise<void> }> {
   signal.throwIfAborted()
   const { Client } = (await import('pg')).default
@@ -77,13 +77,13 @@ export async function connectClient(target: DatabaseTarget, signal: AbortSignal)
     client_encoding: 'UTF8',
     stream: () => (socket = new Socket()),
   })
-  // Whoever waits for an answer is told of it; this is for the time between.
+  // Callers receive errors of their own queries; this handler is for errors between queries.
   client.on('error', () => {})
   const destroySocket = () => socket?.destroy(signal.reason as Error)
   signal.addEventListener('abort', destroySocket)
   const close = async () => {
     signal.removeEventListener('abort', destroySocket)
-    // A copy that was left half way would be read to its end first.
+    // Without this, the rest of an unfinished COPY would be read first.
     socket?.destroy()
     await client.end().catch(() => {})
   }
@@ -96,14 +96,14 @@ export async function connectClient(target: DatabaseTarget, signal: AbortSignal)
   }
 }
 
-/** The other sessions of a role: what it would wait for, or what must not see a half of something. */
+/** Ends the other sessions of a role, whose locks would block the operation or which would see an incomplete state. */
 export async function terminateSessions(client: Client): Promise<void> {
   await client.query(
     'SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity WHERE datname = current_database() AND usename = current_user AND pid <> pg_catalog.pg_backend_pid()',
   )
 }
 
-/** What has nothing to do with the data: the server went away, or its disk is full. */
+/** Errors unrelated to the data: the server is unavailable or its disk is full. */
 export function classifyServerError(error: unknown): Error | undefined {
   if (!(error instanceof Error) || error instanceof DatabaseUnavailableError) return error instanceof Error ? error : undefined
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
@@ -119,7 +119,7 @@ export function classifyServerError(error: unknown): Error | undefined {
 const userRelationsFilter = `n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
   AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objid = c.oid AND d.deptype = 'e')`
 
-/** Tables with rows of their own: partitions, but not what they are parts of. Computed columns are computed again. */
+/** Tables with their own rows: partitions, but not partitioned tables. Generated columns are not dumped. */
 async function listTables(client: Client): Promise<{ name: string; columns: string }[]> {
   const { rows } = await client.query<{ name: string; columns: string | null }>(`
     SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS name,
@@ -167,5 +167,5 @@ async function* dumpLargeObjects(client: Client): AsyncGenerator<Uint8Array> {
 
 const quoteLiteral = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
-/** pg_dump is of a later version than the server and says so; a setting that the server does not know would end a restore. */
+/** pg_dump is newer than the server and writes a setting that the server rejects. */
 const stripUnsupportedSettings = (sql: string): string => sql.replace(/^SET transaction_timeout = 0;\n/m, '')

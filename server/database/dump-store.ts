@@ -15,13 +15,13 @@ import type { OpenDatabase } from './database-service.ts'
 import { connectClient, terminateSessions, classifyServerError } from './dump-database.ts'
 import { DatabaseRestoreError } from './restore-database.ts'
 
-/** Text of this kind shrinks to a fifth at three times the speed of the default level. */
+/** SQL compresses to a fifth, three times as fast as at the default level. */
 const gzipOptions = { level: 3 }
 const partSuffix = '.part'
 
 export type DumpStore = Awaited<ReturnType<typeof createDumpStore>>
 
-/** Dumps of single databases, in `dumps/` of the data folder. They stay when the database or the project goes. */
+/** Dumps of single databases, in `dumps/` of the data folder. They are kept when the database or the project is deleted. */
 export async function createDumpStore({ db, data_dir, clock, log }: { db: Db; data_dir: string; clock: Clock; log: Log }) {
   const folder = join(data_dir, 'dumps')
   const closing = new AbortController()
@@ -38,7 +38,7 @@ export async function createDumpStore({ db, data_dir, clock, log }: { db: Db; da
     created_at: row.created_at,
   })
 
-  /** A new file, under another name until it is whole and on the disk. */
+  /** Writes a new file under a temporary name until it is complete and synced. */
   const writePartFile = async (name: string, chunks: AsyncIterable<Uint8Array>, signal: AbortSignal, isCompressed: boolean): Promise<string> => {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const file = createWriteStream(join(folder, name + partSuffix), { flags: 'wx', mode: 0o600, flush: true })
@@ -56,7 +56,7 @@ export async function createDumpStore({ db, data_dir, clock, log }: { db: Db; da
     const signal = callerSignal ? AbortSignal.any([callerSignal, closing.signal]) : closing.signal
     const id = newId('dmp')
     const file = `${id}.sql.gz`
-    // Their end is near in any case, and one that hangs must not be in the way.
+    // These sessions are about to end anyway, and one that hangs must not block the dump.
     if (reason !== 'manual') await terminateServerSessions(server, spec, signal)
     const part = await writePartFile(file, server.dump(spec, signal), signal, true)
     const { size } = await stat(part)
@@ -84,7 +84,7 @@ export async function createDumpStore({ db, data_dir, clock, log }: { db: Db; da
     show: presentDump,
     write,
 
-    /** The file as it lies there; undefined: it is gone. */
+    /** The file as stored; undefined when it does not exist. */
     async open(row: DatabaseDumpRow): Promise<AsyncIterable<Uint8Array> | undefined> {
       const found = await stat(pathOf(row)).catch(() => undefined)
       return found?.isFile() ? readChunks(pathOf(row)) : undefined
@@ -98,7 +98,7 @@ export async function createDumpStore({ db, data_dir, clock, log }: { db: Db; da
       })
     },
 
-    /** Takes a whole file in before a database is touched, so that nobody waits for a slow sender; it is gone afterwards. */
+    /** Receives a whole file before a database is touched, so that a slow upload blocks nothing; the file is deleted afterwards. */
     async receive<T>(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal, work: (file: AsyncIterable<Uint8Array>) => Promise<T>): Promise<T> {
       const path = await writePartFile(newId('dmp'), chunks, AbortSignal.any([signal, closing.signal]), false)
       try {
@@ -108,7 +108,7 @@ export async function createDumpStore({ db, data_dir, clock, log }: { db: Db; da
       }
     },
 
-    /** Puts a database back to a file, gzipped or not; what was there is in the dump that is returned. */
+    /** Restores a database from a file, gzipped or not; the returned dump contains the previous content. */
     async restore(opened: OpenDatabase, file: AsyncIterable<Uint8Array>, callerSignal: AbortSignal): Promise<DatabaseDump> {
       const signal = AbortSignal.any([callerSignal, closing.signal])
       const dump = await write(opened, 'restore', signal)
@@ -118,7 +118,7 @@ export async function createDumpStore({ db, data_dir, clock, log }: { db: Db; da
     },
 
     close(): void {
-      closing.abort(new Error('Homeport is stopping.'))
+      closing.abort(new Error('Homeport is shutting down.'))
     },
   }
 }
@@ -127,7 +127,7 @@ async function terminateServerSessions(server: DatabaseServer, spec: DatabaseSpe
   const open = async () => connectClient({ ...spec, ...(await server.address('machine')) }, signal)
   const { client, close } = await open()
     .catch(async (error: unknown) => {
-      // No such database, no such role, or another password: an app may change its own. Made good, so that it can be let go of.
+      // The database or role does not exist, or the app changed its password. All are repaired, so that the database can be dropped.
       if (!(error instanceof Error && 'code' in error && /^(3D000|28000|28P01)$/.test(String(error.code)))) throw error
       await server.create(spec)
       return open()
@@ -138,7 +138,7 @@ async function terminateServerSessions(server: DatabaseServer, spec: DatabaseSpe
   await terminateSessions(client).finally(close)
 }
 
-/** Opened when it is first asked for something. */
+/** Opens the file at the first read. */
 async function* readChunks(path: string): AsyncGenerator<Uint8Array> {
   yield* createReadStream(path) as AsyncIterable<Uint8Array>
 }
@@ -159,7 +159,7 @@ async function* decompress(file: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
     yield* gunzip as AsyncIterable<Uint8Array>
   } catch (error) {
     if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_'))
-      throw new DatabaseRestoreError('The file is gzipped, and damaged or cut off.', error)
+      throw new DatabaseRestoreError('The gzip file is damaged or truncated.', error)
     throw error
   } finally {
     gunzip.destroy()

@@ -9,13 +9,13 @@ export const superuser = 'homeport'
 const major = '15'
 const maxLog_bytes = 2 * 2 ** 20
 
-/** What we keep about the server, 0600. The port stays the same as long as nobody else has taken it. */
+/** Stored data about the server, mode 0600. The port stays the same unless another program uses it. */
 export interface PostgresServerFile {
   port: number
   password: string
 }
 
-/** What a running server says about itself, in `postmaster.pid`. */
+/** The content of `postmaster.pid` of a running server. */
 export interface PostgresProcess {
   pid: number
   port: number
@@ -23,16 +23,16 @@ export interface PostgresProcess {
 
 export interface PostgresCluster {
   readonly folder: string
-  /** Makes it, or finishes what a crash left half made. */
+  /** Creates the cluster, or completes it after a crash. */
   prepare(): Promise<PostgresServerFile>
   running(): Promise<PostgresProcess | undefined>
-  /** `hasEnded`: what was started is gone again. */
+  /** `hasEnded`: whether the started process has exited. */
   start(port: number): Promise<{ hasEnded(): boolean }>
-  /** Asks the server to stop, without a signal. */
+  /** Requests a stop without a signal. */
   stop(mode: 'fast' | 'immediate'): Promise<void>
 }
 
-/** The folder `root` holds: `cluster` (belongs to the user that PostgreSQL runs as), `server.json` and `postgres.log` (ours). */
+/** The folder `root` contains `cluster` (owned by the user that PostgreSQL runs as), `server.json` and `postgres.log`. */
 export function createPostgresCluster(root: string, programs: PostgresPrograms): PostgresCluster {
   const folder = join(root, 'cluster')
   const serverFile = join(root, 'server.json')
@@ -42,14 +42,14 @@ export function createPostgresCluster(root: string, programs: PostgresPrograms):
     await rm(partFolder, { recursive: true, force: true, maxRetries: 5 })
     await mkdir(partFolder, { mode: 0o700 })
     if (programs.user) await chown(partFolder, programs.user.uid, programs.user.gid)
-    // ICU, so that text sorts and folds alike whatever languages the machine has.
+    // ICU, so that sorting and case folding do not depend on the locales of the machine.
     const initdbOptions = ['--auth=reject', '--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=und']
     await programs.run(programs.initdb, partFolder, (visibleFolder) => ['-D', visibleFolder, '-U', superuser, ...initdbOptions])
     await setPassword(partFolder, password)
     await rename(partFolder, folder)
   }
 
-  /** In single-user mode: nobody has to be let in without a password for it. */
+  /** In single-user mode, so that no connection without a password is needed. */
   async function setPassword(at: string, password: string): Promise<void> {
     const input = `ALTER ROLE ${superuser} PASSWORD '${createScramVerifier(password)}';\n`
     await programs.run(programs.postgres, at, (visibleFolder) => ['--single', '-D', visibleFolder, 'postgres'], input)
@@ -63,7 +63,7 @@ export function createPostgresCluster(root: string, programs: PostgresPrograms):
       const saved = await readServerFile(serverFile)
       const version = (await readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => '')).trim()
       if (version !== '' && version !== major)
-        throw new Error(`The databases in ${folder} were made by PostgreSQL ${version}; this Homeport runs ${major}.`)
+        throw new Error(`The databases in ${folder} were created by PostgreSQL ${version}, but this version of Homeport runs PostgreSQL ${major}.`)
       if (saved && version !== '') return saved
       const created = { port: saved?.port ?? 0, password: randomBytes(24).toString('base64url') }
       if (version === '') await initializeCluster(created.password)
@@ -77,7 +77,7 @@ export function createPostgresCluster(root: string, programs: PostgresPrograms):
       const candidate = { pid: Number(pid), port: Number(port) }
       if (!Number.isInteger(candidate.pid) || candidate.pid < 2 || !isAlive(candidate.pid)) return undefined
       if (await isOtherProgram(candidate.pid, folder)) {
-        // The number belongs to another program by now; PostgreSQL would take it for itself and not start.
+        // Another program has this pid now; PostgreSQL would treat it as a running server and not start.
         await rm(join(folder, 'postmaster.pid'), { force: true })
         return undefined
       }
@@ -105,7 +105,7 @@ export function createPostgresCluster(root: string, programs: PostgresPrograms):
               )
             : await programs.spawnDetached(programs.postgres, folder, (visibleFolder) => ['-D', visibleFolder], log.fd)
         child.unref()
-        // pg_ctl ends by itself, and leaves the server behind.
+        // pg_ctl exits and leaves the server running.
         return { hasEnded: () => process.platform !== 'win32' && (child.exitCode !== null || child.signalCode !== null) }
       } finally {
         await log.close()
@@ -126,7 +126,7 @@ const formatSettings = (port: number): string =>
     unix_socket_directories: '',
     shared_buffers: '64MB',
     max_wal_size: '256MB',
-    // What an app did wrong goes to the app; here it would only fill the disk.
+    // Errors of the app are returned to the app; in this log they would only fill the disk.
     log_min_messages: 'log',
     log_checkpoints: 'off',
     lc_messages: 'C',
@@ -165,16 +165,16 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Only Linux tells; elsewhere PostgreSQL's own check has to do. */
+/** Supported only on Linux; elsewhere PostgreSQL's own check is used. */
 async function isOtherProgram(pid: number, folder: string): Promise<boolean> {
   const at = await readlink(`/proc/${pid}/cwd`).catch(() => undefined)
   return at !== undefined && at !== folder
 }
 
-/** Below those that a system hands out to whoever asks for any: over a restart one of these is seldom somebody else's. */
+/** Below the range of ephemeral ports, so that other programs seldom use the port during a restart. */
 const pickRandomPort = () => randomInt(20_000, 30_000)
 
-/** The wanted port of loopback when it is free, else a quiet one, else any. */
+/** The preferred loopback port when it is free, else a random one, else any. */
 async function findFreePort(preferredPort: number): Promise<number> {
   const tryPort = (port: number) =>
     new Promise<number>((resolve, reject) => {

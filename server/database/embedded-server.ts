@@ -12,19 +12,19 @@ import { restoreDatabase } from './restore-database.ts'
 
 export interface EmbeddedDatabaseOptions {
   data_dir: string
-  /** Of the watch over the server, and of the pauses before it is started again. */
+  /** For monitoring and for the back-off before a restart. */
   clock: Clock
   log: Log
-  /** Where root puts the programs for another user, when that one cannot reach them. */
+  /** The folder where root places the programs for another user that cannot read them. */
   shared_dir?: string
-  /** The host's. */
+  /** The host's environment. */
   environment?: Environment
-  /** Whether a process can be asked by a signal to end: on Windows every signal ends it at once. */
+  /** Whether a signal can request a stop: on Windows every signal kills the process. */
   has_signals?: boolean
 }
 
 const host = '127.0.0.1'
-/** After a crash it reads its journal first, which may take as long as the last minutes of work did. */
+/** Crash recovery may take as long as the last minutes of work. */
 const startTimeout_ms = 120_000
 const watchInterval_ms = 500
 const maxStartAttempts = 6
@@ -34,7 +34,7 @@ interface ActiveServer extends PostgresProcess {
   password: string
 }
 
-/** PostgreSQL as a child of this machine: programs from npm, data below the data folder, reached on loopback alone. */
+/** PostgreSQL as a child process: programs from npm, data in the data folder, reached only on loopback. */
 export function createEmbeddedDatabaseServer({
   data_dir,
   clock,
@@ -51,7 +51,7 @@ export function createEmbeddedDatabaseServer({
   const closing = new AbortController()
 
   const ensureRunning = async (): Promise<ActiveServer> => {
-    if (closing.signal.aborted) throw new DatabaseUnavailableError('Homeport is stopping.', 'Try again when it runs.')
+    if (closing.signal.aborted) throw new DatabaseUnavailableError('Homeport is shutting down.', 'Try again after Homeport has restarted.')
     if (active && isAlive(active.pid)) return active
     starting ??= startServer()
       .catch((error: unknown) => {
@@ -75,7 +75,7 @@ export function createEmbeddedDatabaseServer({
     return active
   }
 
-  /** After a crash its own children are there for a moment longer, and it does not start beside them. */
+  /** After a crash its child processes run a moment longer, and PostgreSQL does not start beside them. */
   async function startUntilReady(cluster: PostgresCluster, { port, password }: PostgresServerFile): Promise<PostgresProcess> {
     for (let attempt = 1; ; attempt++) {
       const { hasEnded } = await cluster.start(port)
@@ -88,7 +88,7 @@ export function createEmbeddedDatabaseServer({
     }
   }
 
-  /** Waits until it lets us in. It proves by SCRAM that it knows the password, so that whoever answers is ours. */
+  /** Waits until the server accepts a connection. SCRAM proves that the server knows the password, so it is ours. */
   async function waitUntilReady(cluster: PostgresCluster, password: string, hasEnded = () => true): Promise<PostgresProcess> {
     const deadline = systemClock.monotonic() + startTimeout_ms
     let lastError: unknown
@@ -100,15 +100,15 @@ export function createEmbeddedDatabaseServer({
           return running
         } catch (error) {
           lastError = error
-          if (errorCode(error) === '28P01') throw new Error('The PostgreSQL that runs there does not take our password.', { cause: error })
+          if (errorCode(error) === '28P01') throw new Error('Another PostgreSQL server is using this port.', { cause: error })
         }
-      } else if (hasEnded()) throw new Error(`PostgreSQL ended before it answered; ${join(root, 'postgres.log')} says why.`, { cause: lastError })
+      } else if (hasEnded()) throw new Error(`PostgreSQL exited during startup. See ${join(root, 'postgres.log')}.`, { cause: lastError })
       await sleep(systemClock, 50)
     }
-    throw new Error('PostgreSQL does not answer.', { cause: lastError })
+    throw new Error('PostgreSQL is not responding.', { cause: lastError })
   }
 
-  /** One of our own or an adopted one: both are looked at in the same way. */
+  /** A started and an adopted server are monitored in the same way. */
   function watchProcess(pid: number): void {
     watch?.cancel()
     const timer = clock.setInterval(() => {
@@ -154,11 +154,12 @@ export function createEmbeddedDatabaseServer({
     async inspect(db_name) {
       await ensureRunning()
       const info = await inspectDatabase(runStatement, db_name)
-      if (!info) throw new DatabaseUnavailableError('The database is gone from the server.', 'Delete it here and restore a dump into a new one.')
+      if (!info)
+        throw new DatabaseUnavailableError('The database no longer exists on the server.', 'Delete the database and restore a dump into a new one.')
       return info
     },
 
-    // A container does not reach the loopback of this machine; nothing else is listened on.
+    // A container cannot reach the loopback address of this machine, and the server listens on no other.
     address: (async (from: 'machine' | { runtime: 'docker' | 'process' }) =>
       from === 'machine' || from.runtime === 'process' ? { host, port: (await ensureRunning()).port } : undefined) as DatabaseServer['address'],
 
@@ -172,18 +173,18 @@ export function createEmbeddedDatabaseServer({
 
     async disconnectProject() {},
 
-    // It holds no container, volume or network of the engine; an empty cluster stays for the next database.
+    // There is no container, volume or network to remove; an empty cluster stays for the next database.
     async removeIfEmpty() {},
 
     async state() {
       if (starting) return { running: false, version: null, message: 'PostgreSQL is starting.' }
       if (!active || !isAlive(active.pid))
-        return { running: false, version: null, message: 'PostgreSQL is not running; it starts when a database is needed.' }
+        return { running: false, version: null, message: 'PostgreSQL is not running. It starts when a database is needed.' }
       try {
         const [row] = await runQuery(active, 'postgres', "SELECT split_part(current_setting('server_version'), ' ', 1)")
-        return { running: true, version: row?.[0] ?? null, message: `PostgreSQL runs as process ${active.pid} on port ${active.port}.` }
+        return { running: true, version: row?.[0] ?? null, message: `PostgreSQL is running as process ${active.pid} on port ${active.port}.` }
       } catch (error) {
-        return { running: false, version: null, message: `PostgreSQL does not answer: ${error instanceof Error ? error.message : String(error)}` }
+        return { running: false, version: null, message: `PostgreSQL is not responding: ${error instanceof Error ? error.message : String(error)}` }
       }
     },
 
@@ -198,7 +199,7 @@ export function createEmbeddedDatabaseServer({
   }
 
   async function terminate(pid: number): Promise<void> {
-    // Fast: sessions are ended, everything is written. Then without writing, which the next start makes good.
+    // A fast shutdown ends sessions and writes all data. The second attempt does not write data, and the next start recovers it.
     for (const [signal, mode, wait_ms] of [
       ['SIGINT', 'fast', 20_000],
       ['SIGQUIT', 'immediate', 5_000],
@@ -217,7 +218,7 @@ export function createEmbeddedDatabaseServer({
   }
 }
 
-/** A connection for one statement: no session of ours is left open to be in the way of a drop. */
+/** One connection per statement, so that no open session blocks a drop. */
 async function runQuery(at: ActiveServer, database: string, statement: string): Promise<(string | null)[][]> {
   const { Client } = (await import('pg')).default
   const client = new Client({
@@ -247,8 +248,8 @@ function toUnavailableError(error: unknown): unknown {
   return new DatabaseUnavailableError(
     `PostgreSQL could not be started: ${message}`,
     /No space left/.test(message)
-      ? 'Make room on the disk and try again.'
-      : 'homeport doctor tells more. With Docker running, Homeport uses a container instead.',
+      ? 'Free up disk space, then try again.'
+      : 'Run homeport doctor for details. If you start Docker, Homeport uses a container instead.',
     error,
   )
 }

@@ -3,15 +3,14 @@ import { createConnection } from 'node:net'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import type { DatabaseAddress, DatabaseSpec } from './database-server.ts'
 
-/** What speaks with a database by TCP: where it is, and as whom. */
+/** A database with its address, for connections over TCP. */
 export type DatabaseTarget = DatabaseSpec & DatabaseAddress
 
 /**
- * Runs PostgreSQL's own pg_dump, which `@electric-sql/pglite-tools` has compiled to WebAssembly, and returns what it wrote. It
- * knows everything that a schema can hold, and needs nothing installed. Its output stays in memory: for schemas, not for data.
- *
- * It calls out for each exchange and wants the answer at once, so it has a thread of its own, which sleeps until this one has
- * the answer from the server. The code is given as text because a bundle has no file for it.
+ * Runs PostgreSQL's own pg_dump, compiled to WebAssembly by `@electric-sql/pglite-tools`, and returns its output. pg_dump supports every kind of
+ * schema object and needs no installation. The output is held in memory: use it for schemas, not for data. pg_dump expects a synchronous response to
+ * each protocol exchange, so it runs in a worker thread that sleeps until this thread has the server's response. The code is passed as text because
+ * a bundle has no file for it.
  */
 export async function runPgDump(target: DatabaseTarget, args: string[], signal: AbortSignal): Promise<string> {
   signal.throwIfAborted()
@@ -19,7 +18,7 @@ export async function runPgDump(target: DatabaseTarget, args: string[], signal: 
   const flag = new SharedArrayBuffer(4)
   const key = randomBytes(16).toString('hex')
   const library = import.meta.resolve('@electric-sql/pglite-tools/pg_dump').replace(/app\.asar(?=\/)/, 'app.asar.unpacked')
-  // The thread sees no socket: host and port only fill in the form. libpq takes the last word on the user from here.
+  // The thread has no socket, so host and port are placeholders. libpq takes the user from here.
   const login = `host=${target.host} port=${target.port} user=${target.db_user} password=${target.password} dbname=${target.db_name}`
   const worker = new Worker(workerSource, {
     eval: true,
@@ -50,7 +49,7 @@ export async function runPgDump(target: DatabaseTarget, args: string[], signal: 
         if (sql === undefined) reject(new Error(formatPgDumpError(error ?? '', target)))
         else resolve(sql.replace(`\\restrict ${key}\n`, '').replace(`\\unrestrict ${key}\n`, ''))
       })
-      worker.on('error', reject).on('exit', () => reject(signal.aborted ? (signal.reason as Error) : new Error('pg_dump ended without a word.')))
+      worker.on('error', reject).on('exit', () => reject(signal.aborted ? (signal.reason as Error) : new Error('pg_dump exited without output.')))
     })
   } finally {
     signal.removeEventListener('abort', terminate)
@@ -70,12 +69,12 @@ const workerSource = `
     execProtocolRawStream(bytes, { onRawData }) {
       Atomics.store(turn, 0, 0)
       port.postMessage(Uint8Array.from(bytes))
-      // A call that comes late for the last turn wakes it too.
+      // A late call for the previous turn also wakes it.
       while (Atomics.load(turn, 0) === 0) Atomics.wait(turn, 0, 0)
       onRawData(receiveMessageOnPort(port).message)
     },
   }
-  // The package drops every line that begins with \\restrict, those of texts and functions too. We know the two that pg_dump adds.
+  // The package drops every line that starts with \\restrict, also in texts and functions. Only the two lines that pg_dump adds are dropped here.
   const replace = String.prototype.replace
   String.prototype.replace = function (pattern, by) {
     return pattern instanceof RegExp && pattern.source.includes('restrict') ? String(this) : replace.call(this, pattern, by)
@@ -86,8 +85,8 @@ const workerSource = `
     .then((sql) => parentPort.postMessage({ sql }), (error) => parentPort.postMessage({ error: error.message }))`
 
 /**
- * Knows from the frames of the protocol when it is the server's turn and when it has said all: then `answer` is called, once for
- * each `sent`, with what came since.
+ * Detects from the protocol frames when the server must respond and when its response is complete; then calls `answer` with the bytes received
+ * since, once for each `sent`.
  */
 export function createProtocolExchange(answer: (bytes: Uint8Array) => void): {
   sent(bytes: Buffer): void
@@ -109,12 +108,12 @@ export function createProtocolExchange(answer: (bytes: Uint8Array) => void): {
       outgoing = Buffer.concat([outgoing, bytes])
       let wantsAnswer = false
       for (;;) {
-        // The first frame bears no letter.
+        // The first frame has no type letter.
         const letter = isLoggedOn ? 1 : 0
         if (outgoing.length < letter + 4) break
         const terminate = letter + outgoing.readUInt32BE(letter)
         if (outgoing.length < terminate) break
-        // Log-on, password, query, sync: what the server answers by itself.
+        // Log-on, password, query and sync are the messages to which the server responds.
         wantsAnswer = !isLoggedOn || 'pQS'.includes(String.fromCharCode(outgoing[0]!))
         isLoggedOn = true
         outgoing = outgoing.subarray(terminate)
@@ -130,7 +129,7 @@ export function createProtocolExchange(answer: (bytes: Uint8Array) => void): {
         const terminate = 1 + incoming.readUInt32BE(1)
         if (incoming.length < terminate) break
         const letter = String.fromCharCode(incoming[0]!)
-        // Ready for the next query; or a step of the log-on to which the client has to say something (neither 0, accepted, nor 12, the last).
+        // Ready for the next query, or a log-on step that needs a message from the client (neither 0, accepted, nor 12, the last).
         if (letter === 'Z' || (letter === 'R' && ![0, 12].includes(incoming.readUInt32BE(5)))) isDone = true
         incoming = incoming.subarray(terminate)
       }
@@ -143,7 +142,7 @@ export function createProtocolExchange(answer: (bytes: Uint8Array) => void): {
   }
 }
 
-/** Its message without the lines around, and without the log-on. */
+/** The error message without surrounding lines and without the log-on. */
 function formatPgDumpError(message: string, target: DatabaseTarget): string {
   const line = message.split('\n').find((one) => /error:/i.test(one.replace(/^Error message: /, ''))) ?? message
   return line.replaceAll(target.password, '***')

@@ -2,7 +2,7 @@ import type { Client } from 'pg'
 import { connectClient, terminateSessions, classifyServerError, type DatabaseTarget } from './dump-database.ts'
 import { parseSqlScript, SqlScriptError } from './sql-script.ts'
 
-/** The file could not be put in, and everything is as it was. `message` is for the person. */
+/** The file could not be restored, and the database is unchanged. `message` is shown to the user. */
 export class DatabaseRestoreError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause })
@@ -11,8 +11,8 @@ export class DatabaseRestoreError extends Error {
 }
 
 /**
- * Empties a database and runs a file of SQL in it, in one transaction and as the very role that owns it: the file can do no more
- * than the app could, and a failing one leaves everything as it was. Sessions of the app are ended and wait outside.
+ * Empties a database and runs a file of SQL in one transaction, as the role that owns it. The file has no more rights than the app, and an error
+ * leaves the database unchanged. Sessions of the app are ended and cannot reconnect during the restore.
  */
 export async function restoreDatabase(target: DatabaseTarget, sql: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void> {
   const { client, close } = await connectClient(target, signal)
@@ -26,8 +26,8 @@ export async function restoreDatabase(target: DatabaseTarget, sql: AsyncIterable
     await client.query("CREATE SCHEMA IF NOT EXISTS public; COMMENT ON SCHEMA public IS 'standard public schema'")
     const transactionId = await readTransactionId(client)
     await runScript(client, requirePlainSql(sql))
-    // Nothing in the file can end our transaction; if it did, that must not look like a success.
-    if ((await readTransactionId(client)) !== transactionId) throw new DatabaseRestoreError('The file ended the transaction that it ran in.')
+    // Verifies that the file did not end the transaction, because that must not count as success.
+    if ((await readTransactionId(client)) !== transactionId) throw new DatabaseRestoreError('The file ended its own transaction.')
     await client.query('COMMIT')
   } catch (error) {
     if (signal.aborted) throw signal.reason
@@ -44,13 +44,13 @@ async function runScript(client: Client, sql: AsyncIterable<Uint8Array>): Promis
   for await (const step of parseSqlScript(sql)) {
     if (step.kind === 'statement') {
       const statement = adaptStatement(step.sql, step.line)
-      // Extended: one statement and no more, whatever it says.
+      // The extended protocol accepts only a single statement.
       const query = { text: statement ?? '', queryMode: 'extended' }
       if (statement !== undefined) await client.query(query).catch((error: unknown) => throwStatementError(error, step.line))
     } else if (step.kind === 'copy') {
       const stream = client.query(from(step.sql))
       const done = new Promise<void>((resolve, reject) => stream.once('finish', resolve).once('error', reject))
-      // Looked at when its rows are through, or when it takes no more of them.
+      // The result is awaited after the rows are sent, or when the server stops accepting rows.
       done.catch(() => {})
       copy = { stream, done, line: step.line }
     } else if (copy && step.kind === 'data') {
@@ -69,15 +69,16 @@ async function runScript(client: Client, sql: AsyncIterable<Uint8Array>): Promis
 }
 
 /**
- * A statement as it is run; undefined: it is left out. All belongs to one role, so owners and grants of elsewhere mean nothing
- * here; and the transaction is ours.
+ * Adapts a statement; undefined when it is skipped. Owners and grants are skipped because one role owns everything, and transaction commands because
+ * the restore has its own transaction.
  */
 function adaptStatement(sql: string, line: number): string | undefined {
   if (/^(BEGIN|START\s+TRANSACTION|COMMIT|END)\b/i.test(sql)) return undefined
-  if (/^(ROLLBACK(?!.*\bTO\b)|ABORT|PREPARE\s+TRANSACTION)\b/i.test(sql)) throw new SqlScriptError(line, 'The file takes itself back (ROLLBACK).')
+  if (/^(ROLLBACK(?!.*\bTO\b)|ABORT|PREPARE\s+TRANSACTION)\b/i.test(sql))
+    throw new SqlScriptError(line, 'The file rolls back its own changes (ROLLBACK).')
   if (/^(GRANT|REVOKE|ALTER\s+DEFAULT\s+PRIVILEGES)\b/i.test(sql)) return undefined
   if (/^ALTER\s[\s\S]+\sOWNER\s+TO\s+("[^"]+"|\w+)$/i.test(sql)) return undefined
-  // A later pg_dump than the server sets what the server does not know.
+  // A newer pg_dump writes a setting that the server rejects.
   if (/^SET\s+transaction_timeout\b/i.test(sql)) return undefined
   if (/^CREATE\s+SCHEMA\s+"?public"?$/i.test(sql)) return 'CREATE SCHEMA IF NOT EXISTS public'
   if (/^SET\s+(SESSION\s+)?standard_conforming_strings\s*(=|TO)\s*'?(off|false|0)/i.test(sql))
@@ -90,7 +91,7 @@ async function readTransactionId(client: Client): Promise<string> {
   return rows[0]!.id
 }
 
-/** What PostgreSQL says about a statement of the file goes to its sender; a lost server is no fault of the file. */
+/** Errors about a statement are shown to the user; a lost server is not an error of the file. */
 function throwStatementError(error: unknown, line: number): never {
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (!(error instanceof Error) || !/^[0-9A-Z]{5}$/.test(code) || /^(08|53|57|58|XX)/.test(code)) throw error
@@ -98,7 +99,7 @@ function throwStatementError(error: unknown, line: number): never {
   throw new DatabaseRestoreError(`Line ${line}: ${error.message}${where}`, error)
 }
 
-/** Says at once when it is no text: pg_dump's other formats begin in a known way. */
+/** Rejects files that are not text early: pg_dump's other formats have a known header. */
 async function* requirePlainSql(sql: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let isFirst = true
   for await (const chunk of sql) {
@@ -106,7 +107,7 @@ async function* requirePlainSql(sql: AsyncIterable<Uint8Array>): AsyncGenerator<
     if (isFirst && bytes.length > 0) {
       isFirst = false
       if (bytes.subarray(0, 5).toString('latin1') === 'PGDMP')
-        throw new DatabaseRestoreError('This dump is in PostgreSQL’s own format. Write it as SQL: pg_dump --format=plain.')
+        throw new DatabaseRestoreError('This dump is in PostgreSQL’s custom format. Create a plain SQL dump with pg_dump --format=plain.')
       yield bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
     } else yield bytes
   }

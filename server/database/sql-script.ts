@@ -1,4 +1,4 @@
-/** A file that cannot be taken; `message` is for the person who sent it. */
+/** A file that cannot be restored; `message` is shown to the user. */
 export class SqlScriptError extends Error {
   constructor(line: number, message: string) {
     super(`Line ${line}: ${message}`)
@@ -6,7 +6,7 @@ export class SqlScriptError extends Error {
   }
 }
 
-/** What a file of SQL says, in order. After a `copy` come its `data`, line by line and whole lines only, and one `copied`. */
+/** The content of a SQL file, in order. A `copy` is followed by its `data`, in whole lines, and one `copied`. */
 export type SqlScriptStep =
   | { kind: 'statement'; sql: string; line: number }
   | { kind: 'copy'; sql: string; line: number }
@@ -17,15 +17,15 @@ const maxStatement_bytes = 256 * 2 ** 20
 
 const newline = 0x0a
 const isSpace = (byte: number) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d)
-/** Bytes over 127 are letters to PostgreSQL, and no byte of a letter in UTF-8 is anything else. */
+/** PostgreSQL treats bytes above 127 as letters, and in UTF-8 such bytes only occur inside letters. */
 const isWord = (byte: number) =>
   (byte >= 0x61 && byte <= 0x7a) || (byte >= 0x41 && byte <= 0x5a) || byte === 0x5f || byte >= 0x80 || (byte >= 0x30 && byte <= 0x39) || byte === 0x24
 
 type LexerMode = 'plain' | 'string' | 'escaped' | 'name' | 'dollar' | 'line_comment' | 'comment'
 
 /**
- * Cuts a file of SQL, as pg_dump writes it and psql reads it, into statements: by PostgreSQL's own rules on strings, names, dollar
- * quotes, comments, parentheses and bodies of functions. Commands of psql (`\connect`, `\!`) are none of SQL and are refused.
+ * Splits a SQL file, as written by pg_dump and read by psql, into statements, by PostgreSQL's rules for strings, names, dollar quotes, comments,
+ * parentheses and function bodies. Commands of psql (`\connect`, `\!`) are rejected.
  */
 export async function* parseSqlScript(source: AsyncIterable<Uint8Array>): AsyncGenerator<SqlScriptStep> {
   const lexer = createStatementLexer()
@@ -49,14 +49,14 @@ export async function* parseSqlScript(source: AsyncIterable<Uint8Array>): AsyncG
       isCopying = step.kind === 'copy'
     }
   }
-  if (isCopying) throw new SqlScriptError(lexer.line(), 'The file ends in the middle of the rows of a table.')
+  if (isCopying) throw new SqlScriptError(lexer.line(), 'The file is truncated: it ends inside the rows of a table.')
   const last = lexer.next(Buffer.concat([rest, Buffer.from('\n')]))
   if (last.step) yield last.step
   const end = lexer.end()
   if (end) yield end
 }
 
-/** Rows up to the line `\.`. A part of a line is left for later. */
+/** Rows up to the line `\.`. An incomplete line is left for the next call. */
 function takeCopyRows(bytes: Buffer, count: (bytes: Buffer) => void): { data: Buffer; left: Buffer; isDone: boolean } {
   for (let from = 0; ;) {
     const end = bytes.indexOf(newline, from)
@@ -85,7 +85,7 @@ function createStatementLexer() {
   let commentDepth = 0
   let tag = ''
   let word = ''
-  /** The first words tell whether a body of SQL may come, with semicolons of its own. */
+  /** The first words show whether a SQL body with its own semicolons may follow. */
   let leadingWords: string[] = []
   let bodyDepth = 0
   let isInStatement = false
@@ -126,7 +126,7 @@ function createStatementLexer() {
       for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, at + 1)) line++
     },
 
-    /** The next whole statement of these bytes, and how many of them are done with: the others have to come again, with more behind. */
+    /** The next complete statement and the number of consumed bytes; the caller must pass the other bytes again, with more data. */
     next(bytes: Buffer): { step: SqlScriptStep | undefined; used: number } {
       let start = 0
       let i = 0
@@ -177,7 +177,7 @@ function createStatementLexer() {
         }
 
         if (copy) {
-          // Its rows begin on the next line.
+          // The rows begin on the next line.
           if (byte !== newline) continue
           const step = copy
           copy = undefined
@@ -241,22 +241,25 @@ function createStatementLexer() {
           copy = step
         }
       }
-      // What was looked at is kept; what could not be judged yet comes again.
+      // Processed bytes are kept; undecided bytes must be passed again.
       const used = Math.min(i, bytes.length)
       append(bytes.subarray(Math.min(start, used), used))
       return { step: undefined, used }
     },
 
-    /** What stands behind the last semicolon. */
+    /** The statement after the last semicolon. */
     end(): SqlScriptStep | undefined {
       if (mode !== 'plain' && mode !== 'line_comment')
-        throw new SqlScriptError(statementLine, 'This statement does not end: a quote or a comment is left open. Is the file whole?')
+        throw new SqlScriptError(
+          statementLine,
+          'This statement is incomplete: a quote or comment is not closed. Check that the file is not truncated.',
+        )
       return endStatement()
     },
   }
 }
 
-/** Where a dollar quote's tag ends; 0: it is none; undefined: it goes on behind these bytes. */
+/** The end of a dollar quote's tag; 0: not a dollar quote; undefined: the tag continues after these bytes. */
 function findTagEnd(bytes: Buffer, from: number): number | undefined {
   for (let i = from + 1; i < bytes.length; i++) {
     const byte = bytes[i]!
@@ -268,9 +271,9 @@ function findTagEnd(bytes: Buffer, from: number): number | undefined {
 }
 
 function rejectPsqlCommand(command: string, line: number): void {
-  // Newer versions of pg_dump put these around their output.
+  // Newer versions of pg_dump write these commands around their output.
   if (/^\\(un)?restrict\b/.test(command)) return
   const name = command.split(/\s/)[0] ?? ''
-  const hint = /^\\c(onnect)?$/.test(name) ? ' Write the dump without --create: it is put into the database of this project.' : ''
-  throw new SqlScriptError(line, `${name} is a command of psql and no SQL.${hint}`)
+  const hint = /^\\c(onnect)?$/.test(name) ? ' Create the dump without --create, because it is restored into this project’s database.' : ''
+  throw new SqlScriptError(line, `${name} is a psql command, not SQL.${hint}`)
 }

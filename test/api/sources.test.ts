@@ -146,7 +146,7 @@ describe('GET source', () => {
     for (const id of [clean.id, dirty.id]) {
       const response = await context.request('instance_owner', 'GET', pathOf('from-folder', id))
       expectError(response, 404, 'source_not_found')
-      expect(response.body.message).toContain('Deploy it again')
+      expect(response.body.message).toContain('Deploy the folder again')
     }
     rmSync(join(repository.folder, 'new.txt'))
     expect(listOf(await archiveOf('from-folder', clean.id, 'instance_owner'))).toEqual(listOf(archive))

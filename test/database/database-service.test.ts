@@ -105,7 +105,7 @@ test('a preview gets a copy once; one that cannot be filled is undone, and says 
   const { row } = (await databases.create(project))!
   servers.process.databases.set(row.db_name, 'its rows')
   servers.process.dump = () => {
-    throw new DumpError('the app holds a table locked', undefined)
+    throw new DumpError('the app is holding a lock on a table', undefined)
   }
   await expect(databases.copyForPreview(project, 'feature', signal)).rejects.toThrow(/could not be copied for this preview: the app holds/)
   expect(await databases.find(project, 'feature')).toBeUndefined()

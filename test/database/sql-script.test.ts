@@ -86,10 +86,10 @@ describe('a file of SQL is cut where PostgreSQL would', () => {
   })
 
   test.each([
-    ["SELECT 'a", /Line 1: .*left open/],
-    ['SELECT 1;\n/* a', /left open/],
-    ['COPY t FROM stdin;\n1\n', /in the middle of the rows/],
-    ['SELECT 1;\n\\copy t from x\n', /Line 2: \\copy is a command of psql and no SQL\.$/],
+    ["SELECT 'a", /Line 1: .*not closed/],
+    ['SELECT 1;\n/* a', /not closed/],
+    ['COPY t FROM stdin;\n1\n', /inside the rows/],
+    ['SELECT 1;\n\\copy t from x\n', /Line 2: \\copy is a psql command, not SQL\.$/],
     ['\\c other\n', /--create/],
   ])('%j is refused', async (text, message) => {
     await expect(read(text)).rejects.toThrow(message)
