@@ -72,7 +72,7 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   app.on('before-quit', (event) => {
     if (hasShutDown) return
     event.preventDefault()
-    // An update that ends the app without quitting restarts it by itself.
+    // If an update started the shutdown, the update quits the app itself.
     if (!shutdown) void shutDown().then(() => app.quit())
   })
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => app.quit())

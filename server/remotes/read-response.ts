@@ -74,8 +74,8 @@ export async function readJson(response: IncomingMessage, origin: string, schema
   const type = readContentType(response)
   if (type !== 'application/json') {
     response.destroy()
-    const what = type === 'text/html' ? 'a web page' : type === '' ? 'no content type' : quoteExcerpt(type)
-    throw createUnreachableProblem(`${host} answered with ${what} instead of the Homeport API. Check that this is the address of the API.`)
+    const found = type === 'text/html' ? 'a web page' : type === '' ? 'no content type' : quoteExcerpt(type)
+    throw createUnreachableProblem(`${host} answered with ${found} instead of the Homeport API. Check that this is the address of the API.`)
   }
   const bytes = await readBody(response, origin)
   try {

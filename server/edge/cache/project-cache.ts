@@ -106,7 +106,7 @@ export class ProjectCache {
       if (this.#tags.size > this.#tags_limit) this.#removeDeadTags()
     } else if (tagged instanceof CacheEntry) this.#tags.set(tag, { entries: [tagged, entry], limit: 16 })
     else if (tagged.entries.push(entry) >= tagged.limit) {
-      tagged.entries = tagged.entries.filter((one) => !one.isRemoved)
+      tagged.entries = tagged.entries.filter((other) => !other.isRemoved)
       tagged.limit = Math.max(16, tagged.entries.length * 2)
     }
   }
@@ -242,7 +242,7 @@ export class ProjectCache {
   }
 }
 
-const isSameHost = (one: string, other: string): boolean => one === other || isLocalNetworkName(one) || isLocalNetworkName(other)
+const isSameHost = (host: string, other: string): boolean => host === other || isLocalNetworkName(host) || isLocalNetworkName(other)
 
 /** The host of an origin, without its port. */
 export const hostOfOrigin = (origin: string): string | undefined => parseHostName(origin.slice(origin.indexOf('//') + 2))
