@@ -14,7 +14,7 @@ import type { RouteTable } from './route-table.ts'
 import { streamHeaders } from './sse.ts'
 import type { Streams } from './sse.ts'
 
-/** Mounts the record: every operation at its path, those of /v1 at their alias too, and the doors. */
+/** Mounts every operation at its path, /v1 operations also at their alias without /v1, and the public routes. */
 export function mountRoutes(parts: { handlers: Handlers<OperationContext>; streams: Streams; publicRoutes: PublicRoute[] }): RouteTable<ApiRoute> {
   const routes = createRouteTable<ApiRoute>()
   for (const id of Object.keys(allOperations) as OperationId[]) {
@@ -27,7 +27,6 @@ export function mountRoutes(parts: { handlers: Handlers<OperationContext>; strea
   return routes
 }
 
-/** Binds an operation of the record to its handler. */
 function bindOperation<Id extends OperationId>(id: Id, handlers: Handlers<OperationContext>, streams: Streams): OperationRunner {
   const spec: OperationSpec = allOperations[id]
   const handler = handlers[id]
@@ -35,7 +34,7 @@ function bindOperation<Id extends OperationId>(id: Id, handlers: Handlers<Operat
   return async (context, request) => {
     const params = parseParams(spec.params, request.params)
     const query = parseQuery(spec.query, request.query)
-    // A browser that comes back sends the header, which is newer than what stands in its address.
+    // A reconnecting browser sends the header, which is newer than the query parameter in its URL.
     if ('events' in success && request.headers.last_event_id) query.last_event_id = request.headers.last_event_id
     const body = spec.body ? parseBody(spec.body, request.body, request.headers) : undefined
     const upload = spec.upload ? request.upload(spec.upload) : undefined
@@ -62,15 +61,15 @@ function bindOperation<Id extends OperationId>(id: Id, handlers: Handlers<Operat
 }
 
 /**
- * h3 stands between Node and the pipeline. Answers go straight to Node: as web headers and streams and back they would cost
- * a third of a whole request, and twice the memory of an open stream. h3's router, which forgives other spellings of a path,
- * and its errors, which echo the URL, have no part in it.
+ * Wraps the pipeline in an h3 app. Responses are written directly to Node, because converting them to web headers and streams and back
+ * would cost a third of a request and twice the memory of an open stream. h3's router is not used because it accepts other spellings of
+ * a path, and its errors are not used because they echo the URL.
  */
 export function createApp(handle: (req: IncomingMessage, res: ServerResponse) => Promise<ApiResponse>) {
   const app = new H3({ silent: true, allowMalformedURL: true })
   app.all('/**', async (event) => {
     const node = event.runtime?.node
-    if (!node?.res) throw new Error('the gate runs on node:http alone')
+    if (!node?.res) throw new Error('the API server needs node:http')
     const [req, res] = [node.req as IncomingMessage, node.res as ServerResponse]
     const { status, headers, body } = await handle(req, res)
     res.writeHead(status, headers)
@@ -79,7 +78,7 @@ export function createApp(handle: (req: IncomingMessage, res: ServerResponse) =>
       body(res)
       await closed
     } else res.end(req.method === 'HEAD' ? null : body)
-    // Nothing is left to say; h3 sees that the headers are out.
+    // The response is complete; h3 sees that the headers were sent.
     return undefined
   })
   return toNodeHandler(app)

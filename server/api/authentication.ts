@@ -4,21 +4,21 @@ import type { Caller } from '../features/context.ts'
 import { isToken } from '../lib/token.ts'
 import { headerValues } from './http-request.ts'
 
-/** How the gate learns who somebody is. Both look up a hash; undefined: not known, expired or revoked. */
+/** Looks credentials up by their hash; undefined: unknown, expired or revoked. */
 export interface CredentialLookup {
   byToken(token: string): Promise<Caller | undefined>
   bySession(secret: string): Promise<Caller | undefined>
 }
 
-/** There may be several cookies of one name, since other ports of this host share the jar. Each costs a look-up. */
+/** A request can have several cookies of one name, because all ports of a host share cookies. Each costs a lookup. */
 const maxCookiesTried = 50
 
-/** The session of the dashboard, from the storage of its own origin: unlike a cookie, no other port of this host sees or replaces it. */
+/** The dashboard's session, kept in the storage of its origin. Unlike a cookie, other ports of this host cannot read or replace it. */
 export const sessionHeader = 'x-homeport-session'
 
 /**
- * Who calls: by bearer token, by the header of the dashboard, else by a session cookie. An Authorization header that is
- * not in order is nobody, and never falls back to another. A token in the query is no token.
+ * Identifies the caller by bearer token, else by the session header, else by a session cookie. An invalid Authorization header never
+ * falls back to a session. Tokens in the query are ignored.
  */
 export function createCallerLookup(options: { authenticate: CredentialLookup; cookie_name: string }) {
   return async function findCaller(req: IncomingMessage): Promise<Caller | undefined> {
@@ -42,12 +42,12 @@ export function createCallerLookup(options: { authenticate: CredentialLookup; co
 export const unauthorized = () =>
   new Problem(
     'unauthorized',
-    'Sign in first: send a valid API token as “Authorization: Bearer svc_…”, or open the dashboard with a sign-in link (homeport open).',
+    'Authentication is required. Send a valid API token as “Authorization: Bearer svc_…”, or open the dashboard with a sign-in link (homeport open).',
   )
 
 /**
- * A browser sends a cookie on its own, so a request of a session that changes something has to show that our own page made it.
- * A bearer token is never sent by itself and needs none of this.
+ * CSRF check. Browsers send cookies automatically, so a state-changing request with a session must prove that it comes from our own page.
+ * Bearer tokens are never sent automatically and are exempt.
  */
 export function checkOrigin(req: IncomingMessage, caller: Caller): void {
   if (caller.via !== 'session' || req.method === 'GET' || req.method === 'HEAD') return
@@ -57,24 +57,24 @@ export function checkOrigin(req: IncomingMessage, caller: Caller): void {
   if (isCrossSite)
     throw new Problem('origin_not_allowed', 'This request came from another site. Use the dashboard of this instance, or an API token.')
   if (!isPreflightedContentType(req.headers['content-type'])) {
-    throw new Problem('unsupported_media_type', 'With a session cookie a request that changes something has to say “Content-Type: application/json”.')
+    throw new Problem('unsupported_media_type', 'With a session, state-changing requests need “Content-Type: application/json”.')
   }
   if (site === undefined && origin === undefined) {
     throw new Problem(
       'origin_not_allowed',
-      'With a session cookie a request that changes something needs an Origin header of this instance. Scripts use an API token.',
+      'With a session, state-changing requests need an Origin header of this instance. In scripts, use an API token.',
     )
   }
 }
 
-/** Behind a TLS proxy the page is https while we speak http; by a name of loopback there is no proxy. */
+/** Behind a TLS proxy the page's origin is https although this server speaks http. Loopback names have no proxy. */
 export function isOwnOrigin(origin: string, host: string | undefined): boolean {
   const name = host?.toLowerCase() ?? ''
   if (name === '') return false
   return origin === `http://${name}` || (origin === `https://${name}` && !/^(?:localhost|127\.0\.0\.1|\[::1\])(?::|$)/.test(name))
 }
 
-/** Types that a foreign page cannot send without asking first (a preflight), and those of the upload. */
+/** Types that need a CORS preflight from another site, and the types of uploads. */
 const isPreflightedContentType = (type: string | undefined) =>
   type !== undefined &&
   /^(application\/json|application\/zip|application\/gzip|application\/x-gzip|application\/sql|application\/x-tar\+gzip|multipart\/form-data)\s*(;|$)/i.test(

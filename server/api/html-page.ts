@@ -1,7 +1,7 @@
 import { textResponse } from './response.ts'
 import type { ApiResponse } from './response.ts'
 
-/** A page of our own: at most one script of ours, nothing from elsewhere, light and dark by the reader's choice. It is never kept. */
+/** A server-rendered page with at most one own script and no external resources. It follows the light or dark scheme and is never cached. */
 export function htmlPage(
   status: number,
   title: string,
@@ -28,7 +28,7 @@ ${body}
   return textResponse(status, 'text/html; charset=utf-8', html, {
     'content-security-policy': `default-src 'none';${options.script === undefined ? '' : " script-src 'self';"} style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action ${options.has_form ? "'self'" : "'none'"}`,
     'cache-control': 'no-store',
-    // Without a referrer a browser would send a form with `Origin: null`, and we could not tell that it is ours.
+    // With no-referrer, browsers submit forms with `Origin: null`, which would fail the origin check.
     ...(options.has_form ? { 'referrer-policy': 'same-origin' } : {}),
   })
 }

@@ -4,14 +4,14 @@ import { Problem } from '../contract/errors.ts'
 import { limits } from '../contract/limits.ts'
 import type { Clock, Timer } from '../lib/clock.ts'
 
-/** Longest request target, and most header lines, that are read. */
+/** Maximum length of the request target, and maximum number of header lines. */
 export const maxUrlBytes = 8 * 1024
 export const maxHeaders = 100
 
-/** What is thrown away of a body that is too large, so that a client which writes first and reads later sees the answer. */
+/** How much of an oversized body is discarded before the 413, so that a client that reads only after writing gets the response. */
 const discardLimits = { bytes: 4 * 1024 * 1024, ms: 1000 }
 
-/** All values of a header as they came; Node's own record keeps the first of some and joins others. */
+/** All values of a header as received. Node's own record joins or drops repeated ones. */
 export function headerValues(req: IncomingMessage, name: string): string[] {
   const values: string[] = []
   for (let i = 0; i < req.rawHeaders.length; i += 2) {
@@ -20,40 +20,39 @@ export function headerValues(req: IncomingMessage, name: string): string[] {
   return values
 }
 
-/** What Node's parser lets pass and we do not: old versions, absolute-form, several Hosts, odd framing. */
+/** Rejects requests that Node's parser accepts: old HTTP versions, absolute-form, several Host headers, unusual framing. */
 export function validateHttpRequest(req: IncomingMessage): void {
   const url = req.url ?? ''
-  if (req.httpVersion !== '1.1') throw new Problem('bad_request', 'Speak HTTP/1.1.')
-  if (url.length > maxUrlBytes) throw new Problem('uri_too_long', `The address is longer than ${maxUrlBytes} bytes. Send long values in the body.`)
+  if (req.httpVersion !== '1.1') throw new Problem('bad_request', 'Only HTTP/1.1 is supported.')
+  if (url.length > maxUrlBytes) throw new Problem('uri_too_long', `The URL is longer than ${maxUrlBytes} bytes. Send long values in the body.`)
   if (req.rawHeaders.length > maxHeaders * 2) throw new Problem('headers_too_large', `Send at most ${maxHeaders} headers.`)
   if (!url.startsWith('/') && !(url === '*' && req.method === 'OPTIONS'))
-    throw new Problem('bad_request', 'Give the path alone in the request line, such as /v1/projects.')
+    throw new Problem('bad_request', 'The request line must contain only a path, such as /v1/projects.')
   const hosts = headerValues(req, 'host')
   if (hosts.length !== 1) throw new Problem('bad_request', hosts.length === 0 ? 'The Host header is missing.' : 'Send exactly one Host header.')
   const coding = req.headers['transfer-encoding']
-  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
-    throw new Problem('bad_request', 'The only transfer coding that is read is “chunked”.')
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') throw new Problem('bad_request', 'The only supported transfer coding is “chunked”.')
   if (req.headers.expect !== undefined && req.headers.expect.toLowerCase() !== '100-continue') {
-    throw new Problem('expectation_failed', 'The only expectation that is met is “100-continue”.')
+    throw new Problem('expectation_failed', 'The only supported expectation is “100-continue”.')
   }
 }
 
 /** Whether the request line and headers announce a body. */
 export const hasBody = (req: IncomingMessage) => req.headers['transfer-encoding'] !== undefined || (req.headers['content-length'] ?? '0') !== '0'
 
-/** Connections that came in by a further listener, on the network. */
+/** Connections accepted by a network listener. */
 const networkSockets = new WeakSet<Socket>()
 
 export const markFromNetwork = (socket: Socket): void => void networkSockets.add(socket)
 
-/** Whether a request was made on this machine: by its own loopback, and not through a proxy that stands on it. */
+/** Whether a request comes from this machine: over loopback, and not through a proxy on it. */
 export function isLocal(req: IncomingMessage): boolean {
   const peer = req.socket.remoteAddress ?? ''
   const isLoopback = peer === '::1' || /^(::ffff:)?127\./i.test(peer)
   return isLoopback && !networkSockets.has(req.socket) && req.headers.forwarded === undefined && req.headers['x-forwarded-for'] === undefined
 }
 
-/** Reads the whole body, at most 1 MiB; past that it throws 413 and the connection has to close after the answer. */
+/** Reads a body of at most 1 MiB. After the 413 for a larger one, the connection must close. */
 export function readBody(
   req: IncomingMessage,
   res: ServerResponse,
@@ -110,20 +109,20 @@ export function readBody(
 }
 
 /**
- * Which names this instance answers to. On a loopback bind nothing but its own, or a page of another site could reach it by
- * a name that it points here (DNS rebinding); on an open bind an unknown name is served to holders of a token.
+ * The allowed Host values. On a loopback bind only known names are allowed, because a page of another site could otherwise reach the
+ * instance through a name that resolves here (DNS rebinding). On an open bind, an unknown name needs a bearer token.
  */
 export function createHostRule(options: {
   bind: () => { host: string; port: number }
   hosts: () => readonly string[]
-  /** What this machine is called on the network while that is open. */
+  /** Names and addresses of this machine on the local network while network access is open. */
   networkHosts: () => readonly string[]
 }) {
   const isLoopback = (): boolean => {
     const { host } = options.bind()
     return host === 'localhost' || host === '::1' || host.startsWith('127.')
   }
-  /** Others can reach us by this connection. */
+  /** Whether other machines can reach this connection's listener. */
   const isOpen = (req: IncomingMessage): boolean => !isLoopback() || networkSockets.has(req.socket)
 
   return {
@@ -135,7 +134,7 @@ export function createHostRule(options: {
       const ownHosts = ['localhost', '127.0.0.1', '[::1]', ...(isUnspecified(bound) ? [] : [literal])]
       if (ownHosts.some((known) => name === `${known}:${port}` || (port === 80 && name === known))) return true
       if (isOpen(req) && options.networkHosts().includes(name)) return true
-      // A configured name without a port stands for any: a proxy in front may use its own.
+      // A configured name without a port matches any port, because a proxy may use its own.
       return options.hosts().some((known) => name === known.toLowerCase() || name.replace(/:\d{1,5}$/, '') === known.toLowerCase())
     },
     isOpen,

@@ -8,7 +8,7 @@ import type { RateLimit } from './rate-limit.ts'
 import { commonHeaders, serializeResponse, errorResponse } from './response.ts'
 import { maxUrlBytes } from './http-request.ts'
 
-/** How long the headers and the whole of a request may take to arrive. */
+/** Timeouts for receiving the headers and the whole request. */
 export interface RequestTimeouts {
   headers_ms: number
   request_ms: number
@@ -18,26 +18,26 @@ export const defaultTimeouts: RequestTimeouts = { headers_ms: 10_000, request_ms
 
 const pendingResponses = new WeakMap<Socket, ServerResponse>()
 
-/** The answer that is being made on a connection, if any. */
+/** The response in progress on a connection, if any. */
 export const findPendingResponse = (socket: Socket): ServerResponse | undefined => pendingResponses.get(socket)
 
 type RequestHandler = (req: IncomingMessage, res: ServerResponse) => unknown
 
 /**
- * Node's HTTP server with its own answers replaced by ours: what its parser refuses reaches no handler, and would go out
+ * Node's HTTP server with our own responses for requests that its parser rejects. Those reach no handler, and Node would send a response
  * without a body.
  */
 export function createHttpServer(handle: RequestHandler, rateLimit: RateLimit, timeouts: RequestTimeouts): Server {
   const server = createServer({
     requireHostHeader: false,
     headersTimeout: timeouts.headers_ms,
-    // Node has one for all requests, and an upload may take hours: the body of every other is timed where it is read.
+    // Node's timeout would apply to uploads, which may take hours. Other bodies have a timeout where they are read.
     requestTimeout: 0,
-    // How often Node looks for requests that are over their time; 30 s by default, which would make 10 s mean 40.
+    // Node checks timeouts every 30 s by default, so 10 s could become 40.
     connectionsCheckingInterval: Math.min(2_000, timeouts.headers_ms),
     maxHeaderSize: 16 * 1024,
   })
-  // Node drops headers past its limit without a word; the pipeline counts them and refuses.
+  // Node silently drops headers above its limit. The pipeline counts them and rejects the request.
   server.maxHeadersCount = 0
   const listener: RequestHandler = (req, res) => {
     pendingResponses.set(req.socket, res)
@@ -48,7 +48,7 @@ export function createHttpServer(handle: RequestHandler, rateLimit: RateLimit, t
   server.on('checkContinue', listener)
   server.on('checkExpectation', listener)
   server.on('connect', (req: IncomingMessage, socket: Socket) => {
-    rejectConnection(socket, new Problem('method_not_allowed', `${req.method} is not possible here: this is no proxy.`), {
+    rejectConnection(socket, new Problem('method_not_allowed', `${req.method} is not supported, because this server is not a proxy.`), {
       allow: 'GET, HEAD, POST, PATCH, DELETE, OPTIONS',
     })
   })
@@ -57,7 +57,7 @@ export function createHttpServer(handle: RequestHandler, rateLimit: RateLimit, t
     const problem = parserProblem(error)
     const pending = pendingResponses.get(socket)
     if (!pending) return rejectConnection(socket, problem)
-    // Half an answer cannot be followed by another; a request that came in whole gets its answer first.
+    // A half-sent response cannot be followed by an error. A complete earlier request gets its response first.
     if (pending.headersSent && !pending.writableEnded) return void socket.destroy()
     if (pending.req.complete && !pending.writableFinished) return void pending.once('finish', () => rejectConnection(socket, problem))
     rejectConnection(socket, problem)
@@ -73,7 +73,7 @@ export function createHttpServer(handle: RequestHandler, rateLimit: RateLimit, t
         headers: { ...commonHeaders(requestId, rateLimit.peek(addressKey(socket.remoteAddress))), ...response.headers, ...headers },
       }),
     )
-    // A peer that does not read its answer does not keep the socket.
+    // A peer that does not read the response must not keep the socket open.
     socket.setTimeout(2_000, () => socket.destroy())
     socket.on('error', () => socket.destroy())
   }
@@ -85,8 +85,8 @@ function parserProblem(error: { code?: string; rawPacket?: Buffer }): Problem {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
     const line = error.rawPacket?.indexOf('\n') ?? -1
     return line === -1 || line > maxUrlBytes
-      ? new Problem('uri_too_long', `The address is longer than ${maxUrlBytes} bytes. Send long values in the body.`)
-      : new Problem('headers_too_large', 'The headers are larger than 16 kB. Send fewer or shorter ones.')
+      ? new Problem('uri_too_long', `The URL is longer than ${maxUrlBytes} bytes. Send long values in the body.`)
+      : new Problem('headers_too_large', 'The headers are larger than 16 kB. Send fewer or shorter headers.')
   }
-  return new Problem('bad_request', 'This is not a request in order of HTTP/1.1. Check the request line, the headers and their framing.')
+  return new Problem('bad_request', 'This is not a valid HTTP/1.1 request. Check the request line, the headers and the framing.')
 }

@@ -8,45 +8,45 @@ import { jsonResponse, errorResponse } from './response.ts'
 import type { ApiResponse } from './response.ts'
 import { headerValues } from './http-request.ts'
 
-/** What makes two requests the same. An operation is the same at its alias. */
+/** The properties by which two requests count as equal. An operation and its alias are the same. */
 export interface IdempotentRequest {
   account_id: string
   user_id: string
   request_id: string
   operation: string
   params: Record<string, string>
-  /** The id of the project or domain that the path names: another project may get the slug. */
+  /** The ID of the project or domain in the path, because another project may get the same slug later. */
   resource: string | undefined
   query: string
   body: Buffer
-  /** What it does, it does together with the keeping of its answer. */
+  /** The operation stores its response in the transaction of its work. */
   is_atomic: boolean
-  /** Of an operation that takes a file: its bytes, read for nothing else than to compare them. */
+  /** For uploads: the bytes, read only to compare them with the first request. */
   upload: (() => AsyncIterable<Uint8Array>) | undefined
 }
 
-/** A request that bears an idempotency key, on its way to the operation. */
+/** A request with an idempotency key. */
 export interface KeyedRequest {
-  /** The first answer, when this very request was answered before. The caller may see what the path names: that is checked before. */
+  /** The stored response if the same request was completed before. Access to the resource must be checked first. */
   replay(): Promise<ApiResponse | undefined>
-  /** Throws when the key is none. */
+  /** Throws if the key is malformed. */
   validateKey(): void
-  /** A file on its way to the handler, hashed as it goes. */
+  /** Hashes an upload while it is passed to the handler. */
   hashBody(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
-  /** Keeps the answer of an atomic operation in the transaction of its work. */
+  /** Stores the response of an atomic operation in the transaction of its work. */
   storeInTransaction(tx: Tx, answer: ApiResponse): void
-  /** Runs the operation, which calls `begin` when all that can be refused of a request itself is checked, and answers what that returns. */
+  /** Runs the operation. It calls `beforeHandler` once the request is validated, and returns the response that this yields, if any. */
   runOnce(run: (beforeHandler: BeforeHandler) => Promise<ApiResponse>): Promise<ApiResponse>
 }
 
 export type BeforeHandler = () => Promise<ApiResponse | undefined>
 
-/** What an operation decided. Every other refusal has done nothing and leaves the key free; after a 5xx it is worth another try. */
+/** Statuses that are stored. Other errors changed nothing and leave the key free, so that the request can be retried. */
 const isFinalStatus = (status: number) => status < 300 || status === 402 || status === 409
 
 export const hasIdempotencyKey = (req: IncomingMessage) => req.method === 'POST' && headerValues(req, 'idempotency-key').length > 0
 
-/** The same key by the same account does its work once within 24 hours: whoever comes second waits for the first, and gets its answer. */
+/** Requests with the same key of the same account run once within 24 hours. Later ones wait for the first and get its response. */
 export function createIdempotency(store: IdempotencyStore, log: Log) {
   const activeKeys = new Map<string, { head: string; done: Promise<void> }>()
 
@@ -63,25 +63,25 @@ export function createIdempotency(store: IdempotencyStore, log: Log) {
 
     const replayIfSame = async ({ fingerprint: storedFingerprint, response: answer }: IdempotencyRecord): Promise<ApiResponse> => {
       if (!storedFingerprint.startsWith(`${requestHash} `))
-        throw idempotencyConflict('Another request was made with this Idempotency-Key. Give each request a key of its own.')
+        throw idempotencyConflict('This Idempotency-Key was already used for another request. Use a new key for each request.')
       if (!answer)
         throw idempotencyConflict(
-          'The first request with this Idempotency-Key was cut off by a crash, and whether it was done is not known. Look, and go on with a new key.',
+          'The first request with this Idempotency-Key was interrupted by a crash, so its outcome is unknown. Check the current state, then use a new key.',
         )
       if (request.upload) {
         content = createHash('sha256')
         for await (const chunk of request.upload()) content.update(chunk)
       }
       if (storedFingerprint === fingerprint()) return replayResponse(answer, request.request_id)
-      throw idempotencyConflict('Another body was sent with this Idempotency-Key. Give each request a key of its own.')
+      throw idempotencyConflict('This Idempotency-Key was already used with another body. Use a new key for each request.')
     }
 
-    /** Takes the key for this request, when nobody else has it. Nothing is awaited between the look and the taking. */
+    /** Claims the key when no other request has it. There is no await between the check and the claim. */
     const claimKey = async (): Promise<{ finish: () => void } | { answer: ApiResponse }> => {
       const name = `${keyRef.account_id} ${keyRef.key}`
       for (let other = activeKeys.get(name); other; other = activeKeys.get(name)) {
         if (other.head !== requestHash)
-          throw idempotencyConflict('Another request is under way with this Idempotency-Key. Give each request a key of its own.')
+          throw idempotencyConflict('Another request with this Idempotency-Key is in progress. Use a new key for each request.')
         await other.done
       }
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -93,7 +93,7 @@ export function createIdempotency(store: IdempotencyStore, log: Log) {
       try {
         const found = await store.find(keyRef)
         if (!found) {
-          // An atomic one that a crash cuts off has left nothing behind, so nothing has to be noted.
+          // An atomic operation that a crash interrupts leaves nothing behind, so nothing must be recorded.
           if (!request.is_atomic) await store.begin(keyRef, fingerprint())
           return { finish: releaseClaim }
         }
@@ -106,7 +106,7 @@ export function createIdempotency(store: IdempotencyStore, log: Log) {
       }
     }
 
-    /** The work is done: that its answer could not be kept must not hide that from the client. */
+    /** The work is done, so a failure to store the response is only logged. */
     const recordOutcome = async (answer: ApiResponse) => {
       if (isStored && answer.status < 300) return
       const body = answer.body ?? ''
@@ -122,7 +122,7 @@ export function createIdempotency(store: IdempotencyStore, log: Log) {
       async replay() {
         if (!isKeyValid) return undefined
         const found = await store.find(keyRef)
-        // One without an answer is under way, or was cut off: that is told when the request itself is in order.
+        // A record without a response is in progress or was interrupted. That is reported after validation.
         if (!found?.response) return undefined
         try {
           return await replayIfSame(found)
@@ -135,8 +135,8 @@ export function createIdempotency(store: IdempotencyStore, log: Log) {
 
       validateKey() {
         if (isKeyValid) return
-        const message = `Give one key of 1 to ${limits.idempotency.key.max} printable ASCII characters.`
-        throw new Problem('invalid_input', `The Idempotency-Key is not in order. ${message}`, { issues: [{ path: 'Idempotency-Key', message }] })
+        const message = `Use one key of 1 to ${limits.idempotency.key.max} printable ASCII characters.`
+        throw new Problem('invalid_input', `The Idempotency-Key is invalid. ${message}`, { issues: [{ path: 'Idempotency-Key', message }] })
       },
 
       async *hashBody(chunks) {
@@ -147,7 +147,7 @@ export function createIdempotency(store: IdempotencyStore, log: Log) {
       },
 
       storeInTransaction(tx, { status, headers, body }) {
-        if (typeof body !== 'string') throw new Error('an answer that is kept is text')
+        if (typeof body !== 'string') throw new Error('a stored response must be text')
         store.saveResponseInTransaction(tx, keyRef, fingerprint(), { status, headers, body })
         isStored = true
       },
@@ -155,7 +155,7 @@ export function createIdempotency(store: IdempotencyStore, log: Log) {
       async runOnce(run) {
         let releaseClaim: (() => void) | undefined
         const beforeHandler: BeforeHandler = async () => {
-          if (isConflict) throw idempotencyConflict('Another request was made with this Idempotency-Key. Give each request a key of its own.')
+          if (isConflict) throw idempotencyConflict('This Idempotency-Key was already used for another request. Use a new key for each request.')
           const claim = await claimKey()
           if ('answer' in claim) return claim.answer
           releaseClaim = claim.finish
@@ -178,7 +178,7 @@ export function createIdempotency(store: IdempotencyStore, log: Log) {
 
 export type Idempotency = ReturnType<typeof createIdempotency>
 
-/** A refusal names the request at hand, as its header does. */
+/** A replayed error has the ID of the current request, like its header. */
 function replayResponse({ status, headers, body }: IdempotentResponse, requestId: string): ApiResponse {
   const replayedHeader = { 'idempotency-replayed': 'true' }
   if (status >= 400) return jsonResponse(status, { ...(JSON.parse(body) as object), request_id: requestId }, replayedHeader)

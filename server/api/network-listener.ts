@@ -4,13 +4,13 @@ import type { Clock } from '../lib/clock.ts'
 import { findPendingResponse } from './http-server.ts'
 import { markFromNetwork } from './http-request.ts'
 
-/** How long an answer that is being made may still take when its listener closes. The request that closes it may be among them: it is not waited for. */
+/** Time for responses in progress when the listener closes. `close` does not wait, because its own request may be one of them. */
 const finalResponse_ms = 1_000
 
-/** Of one address; a person's devices need a few dozen. */
+/** Per listener; a few devices need a few dozen. */
 const maxConnections = 512
 
-/** A further listener of the gate. Closing it cuts its connections, but for an answer that is just being made. */
+/** Opens an additional listener of the API server. Closing it closes its connections, except for responses in progress. */
 export async function openNetworkListener(
   apiServer: Server,
   clock: Clock,
@@ -26,7 +26,7 @@ export async function openNetworkListener(
   server.maxConnections = maxConnections
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    // Without `ipv6Only` an address of IPv6 might take in IPv4 too.
+    // Without `ipv6Only` an IPv6 listener may also accept IPv4.
     server.listen({ host: at.address, port: at.port, ipv6Only: true, exclusive: true }, () => {
       server.off('error', reject)
       resolve()

@@ -2,12 +2,12 @@ import type { z } from 'zod'
 import { Problem } from '../contract/errors.ts'
 import type { ValidationIssue } from '../contract/errors.ts'
 
-/** Issues reported at most: a body of a hundred thousand unknown names is not echoed. */
+/** Maximum number of reported issues, so that a body with many unknown fields is not echoed. */
 const maxIssues = 100
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** A query as the schema of an operation wants it: unknown names are dropped, a repeated one is refused. */
+/** Parses a query: unknown parameters are dropped, repeated ones are rejected. */
 export function parseQuery(schema: z.ZodObject, query: string): Record<string, unknown> {
   if (query === '') return Object.keys(schema.shape).length === 0 ? {} : unwrapResult(schema.safeParse({}), 'query')
   const values: Record<string, string> = Object.create(null)
@@ -17,13 +17,13 @@ export function parseQuery(schema: z.ZodObject, query: string): Record<string, u
     values[name] = value
   }
   if (repeated.size > 0) {
-    throw invalidInput([...repeated].map((path) => ({ path, message: 'Give this query parameter once.' })))
+    throw invalidInput([...repeated].map((path) => ({ path, message: 'Send this query parameter only once.' })))
   }
   const known = Object.fromEntries(Object.keys(schema.shape).flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])))
   return unwrapResult(schema.safeParse(known), 'query')
 }
 
-/** A JSON body as the schema of an operation wants it. `type` is what the request says of it. */
+/** Parses a JSON body. `headers` are its Content-Type and Content-Encoding. */
 export function parseBody<S extends z.ZodType>(
   schema: S,
   body: Buffer,
@@ -48,9 +48,8 @@ export function parseParams(schema: z.ZodObject, params: Record<string, string>)
   return result.data
 }
 
-export const routeNotFound = () => new Problem('route_not_found', 'There is nothing at this address. The API is described at /docs.')
+export const routeNotFound = () => new Problem('route_not_found', 'Nothing exists at this path. See /docs for the API.')
 
-/** JSON in UTF-8, by its type and, if it names one, its character set. */
 const isJson = (type: string) => /^application\/(json|[\w.+-]+\+json)\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?(;\s*)?$/i.test(type)
 
 function parseJson(body: Buffer): unknown {
@@ -59,13 +58,13 @@ function parseJson(body: Buffer): unknown {
     const text = utf8.decode(body)
     return /\\u[dD][89a-fA-F]/.test(text) ? JSON.parse(text, rejectLoneSurrogates) : JSON.parse(text)
   } catch {
-    throw new Problem('invalid_json', 'The body is not valid JSON in UTF-8. Check quotes, commas and brackets.')
+    throw new Problem('invalid_json', 'The body is not valid UTF-8 JSON. Check quotes, commas and brackets.')
   }
 }
 
-/** Half a surrogate pair cannot be stored as UTF-8: it would come back as another character. */
+/** A lone surrogate cannot be stored as UTF-8: it would be replaced by another character. */
 function rejectLoneSurrogates(key: string, value: unknown): unknown {
-  if (!key.isWellFormed() || (typeof value === 'string' && !value.isWellFormed())) throw new SyntaxError('half a character')
+  if (!key.isWellFormed() || (typeof value === 'string' && !value.isWellFormed())) throw new SyntaxError('lone surrogate')
   return value
 }
 
@@ -77,15 +76,15 @@ function unwrapResult<T>(result: z.ZodSafeParseResult<T>, where: 'query' | 'body
 function invalidInput(issues: ValidationIssue[], where: 'query' | 'body' = 'query'): Problem {
   const first = issues[0]
   const detail = first ? (first.path === '' ? first.message : `${first.path}: ${first.message}`) : 'Check the values.'
-  return new Problem('invalid_input', `The ${where === 'query' ? 'query' : 'body'} is not in order. ${detail}`, { issues })
+  return new Problem('invalid_input', `The ${where} is invalid. ${detail}`, { issues })
 }
 
-/** One issue of the schema library as ours; an unknown field is named by its own path. */
+/** Converts an issue of zod. Each unknown field becomes an issue with its own path. */
 function describeIssue(issue: z.core.$ZodIssue): ValidationIssue[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({
       path: [...issue.path, key].map(String).join('.').slice(0, 200),
-      message: 'There is no such field here. Leave it out.',
+      message: 'Unknown field. Remove it.',
     }))
   }
   if (issue.code === 'invalid_union')
@@ -93,7 +92,7 @@ function describeIssue(issue: z.core.$ZodIssue): ValidationIssue[] {
   return [{ path: issue.path.map(String).join('.').slice(0, 200), message: issue.message }]
 }
 
-/** Of several forms that a body may have: the one that was most likely meant, with the fewest faults at its own level. */
+/** The union member that was most likely intended: the one with the fewest issues at the top level. */
 function closestForm(forms: z.core.$ZodIssue[][]): z.core.$ZodIssue[] {
   const countFaults = (form: z.core.$ZodIssue[]) =>
     form.filter((issue) => issue.path.length <= 1).reduce((sum, issue) => sum + (issue.code === 'unrecognized_keys' ? issue.keys.length : 1), 0)

@@ -25,29 +25,28 @@ import type { HostRule } from './http-request.ts'
 import { checkUpload, drainRequestBody, openUpload } from './upload.ts'
 import type { UploadSpec } from './upload.ts'
 
-/** What is mounted at a path: an operation of the record, at its own path or at its alias, or a door. */
+/** The target of a path: an operation, at its own path or its alias, or a public route. */
 export type ApiRoute = { kind: 'operation'; id: OperationId; is_alias: boolean; run: OperationRunner } | { kind: 'door'; publicRoute: PublicRoute }
 
-/** Parses the rest of the request, calls the handler and turns what it returns into an answer. */
+/** Parses the rest of the request, calls the handler and converts the result to a response. */
 export type OperationRunner = (context: OperationContext, request: OperationRequest) => Promise<ApiResponse>
 
 export interface OperationRequest {
   params: Record<string, string>
   query: string
   body: Buffer
-  /** The file of an operation that takes one; nothing of it is read before. */
+  /** The uploaded file. Nothing is read before this is called. */
   upload(spec: UploadSpec): AsyncIterable<Uint8Array>
   headers: { type: string | undefined; encoding: string | undefined; last_event_id: string | undefined }
   is_head: boolean
-  /** What a stream is opened by. */
+  /** The access under which a stream is opened. */
   access: StreamAccess
-  /** Called when a stream of this request is over. */
+  /** Called when a stream of this request has ended. */
   onEnd(): void
-  /** Called when the request is in order, right before the handler; an answer in its place is the first one to the same request. */
+  /** Called after validation, right before the handler. A returned response is a replay and is sent instead. */
   beforeHandler?: BeforeHandler
 }
 
-/** A request on its way to its operation. */
 interface RoutedRequest {
   caller: Caller | undefined
   requestId: string
@@ -57,7 +56,7 @@ interface RoutedRequest {
   found: RouteLookup<ApiRoute | RemoteRoute>
 }
 
-/** Throws the 404 of what a path names and the caller may not see; else returns the id of its project, or of a domain by itself. */
+/** Returns the ID of the project or domain in the path. Throws a 404 if the caller may not see it. */
 export type ResolveResource = (context: OperationContext, id: OperationId, params: Record<string, string>) => Promise<string | undefined>
 
 export interface PipelineParts {
@@ -67,19 +66,19 @@ export interface PipelineParts {
   findCaller(req: IncomingMessage): Promise<Caller | undefined>
   resolveResource: ResolveResource | undefined
   isCredentialActive(credentialId: string): Promise<boolean>
-  /** Sends what is meant for another instance on to it. */
+  /** Forwards requests for another instance. */
   proxyToRemote: ProxyToRemote | undefined
-  /** Answers a request with a key that was answered before. */
+  /** Replays responses to requests with an idempotency key. */
   idempotency: Idempotency | undefined
   clock: Clock
   log: Log
-  /** How long the body of a request may take. */
+  /** Timeout for receiving a request body. */
   body_timeout_ms: number
 }
 
 /**
- * The way of every request, in the contract's order of checks: transport, host, rate, authentication, origin, resource, input,
- * and then the handler with its own 503, 402 and 409. Never rejects: what is thrown on the way becomes the envelope.
+ * Handles every request in the contract's order of checks: transport, host, rate limit, authentication, origin, resource, input, and then
+ * the handler with its own 503, 402 and 409. Never rejects: every error becomes an error envelope.
  */
 export function createPipeline({
   routes,
@@ -115,10 +114,10 @@ export function createPipeline({
       if (!hostRule.isKnown(req) && (!hostRule.isOpen(req) || caller?.via !== 'token')) throw misdirectedRequest()
 
       if (caller && rateLimitModeOf(match) !== 'by_address') key = accountKey(caller.account_id)
-      // What is sent on is counted where it goes to; who may not send anything is counted here.
+      // A forwarded request is counted by the other instance. Requests that may not be forwarded are counted here.
       if (match?.target.kind === 'passage' ? !caller?.is_instance_owner : rateLimitModeOf(match) !== false) {
         rateState = rateLimit.count(key)
-        if (!rateState.allowed) throw new Problem('rate_limited', `Too many requests. Wait ${rateState.retry_after_s} s and go on.`, rateState)
+        if (!rateState.allowed) throw new Problem('rate_limited', `Too many requests. Try again in ${rateState.retry_after_s} s.`, rateState)
       }
 
       if (req.method === 'OPTIONS' && (found.allow.length > 0 || pathname === '*'))
@@ -130,7 +129,7 @@ export function createPipeline({
       const problem = toProblem(error, requestId, operationOf(match), log)
       result = errorResponse(problem, requestId)
       if (error instanceof MethodNotAllowed) result.headers.allow = error.allow.join(', ')
-      // What is left of the request cannot be told from the next one.
+      // The connection closes because the unread rest of the request would be parsed as the next one.
       if (uploadOf(match)) {
         if (problem.status === 408 || (await drainRequestBody(req, res, clock)).close) result.headers.connection = 'close'
       } else if (closingStatuses.has(problem.status) || !req.complete) result.headers.connection = 'close'
@@ -139,7 +138,7 @@ export function createPipeline({
     return { ...result, headers: { ...commonHeaders(requestId, rateState ?? rateLimit.peek(key)), ...alias, ...result.headers } }
   }
 
-  /** From authentication on. What is at an unknown path below /v1 is not told to somebody who is not signed in either. */
+  /** Continues with authentication. An unauthenticated caller cannot tell which paths exist under /v1. */
   async function handleOperation(req: IncomingMessage, res: ServerResponse, routed: RoutedRequest): Promise<ApiResponse> {
     const { caller, requestId, found, query } = routed
     const isOpen = found.targetAtPath === undefined ? !isApiPath(routed.pathname) : found.targetAtPath.kind === 'door'
@@ -150,17 +149,18 @@ export function createPipeline({
 
     checkOrigin(req, caller)
     if (target.kind === 'passage') {
-      if (!caller.is_instance_owner || !proxyToRemote) throw new Problem('forbidden', 'Only the owner of this instance reaches others through it.')
+      if (!caller.is_instance_owner || !proxyToRemote)
+        throw new Problem('forbidden', 'Only the owner of this instance can access other instances through it.')
       const client = createClientSignal(res)
       const context = new HandlerContext(caller, requestId, isLocal(req), client)
       const access: StreamAccess = { key: caller.credential_id, isGranted: () => isCredentialActive(caller.credential_id) }
       return proxyToRemote(req, res, { target, params, query, body: routed.body, context, access, onEnd: () => client.abort() })
     }
     const spec: OperationSpec = allOperations[target.id]
-    if (spec.access === 'owner' && !caller.is_instance_owner) throw new Problem('forbidden', 'Only the owner of this instance may do that.')
+    if (spec.access === 'owner' && !caller.is_instance_owner) throw new Problem('forbidden', 'Only the owner of this instance can do this.')
     const client = createClientSignal(res)
     const context = new HandlerContext(caller, requestId, isLocal(req), client)
-    // Without a body, a query or a stream nothing is left to do before the handler itself looks for what the path names.
+    // Without a body, a query or a stream there is nothing to validate, so the handler's own lookup is enough.
     const isResolved = query !== '' || spec.body || spec.upload || isStream(spec) || hasIdempotencyKey(req)
     const resource = isResolved ? await resolveResource?.(context, target.id, params) : undefined
     const uploadSpec = spec.upload
@@ -203,7 +203,7 @@ export function createPipeline({
     return keyed ? keyed.runOnce((beforeHandler) => target.run(context, { ...request, beforeHandler })) : target.run(context, request)
   }
 
-  /** Lasts as long as the credential, and as the slug names the same project for the caller. A file of it may be deleted while it is read. */
+  /** Access ends with the credential, or when the slug no longer names the same project for the caller. */
   function createStreamAccess(
     context: OperationContext,
     id: OperationId,
@@ -230,7 +230,7 @@ export function createPipeline({
 
 const isStream = ({ success }: OperationSpec) => 'events' in success || ('is_stream' in success && success.is_stream === true)
 
-/** The signal is made when a handler first asks for it. */
+/** The signal is created on first use. */
 class HandlerContext implements OperationContext {
   readonly caller: Caller
   readonly request_id: string
@@ -253,13 +253,13 @@ class HandlerContext implements OperationContext {
 class MethodNotAllowed extends Problem {
   readonly allow: string[]
   constructor(method: string, allow: string[]) {
-    super('method_not_allowed', `${method} is not possible here. Use ${allow.join(', ')}.`)
+    super('method_not_allowed', `${method} is not allowed at this path. Use ${allow.join(', ')}.`)
     this.allow = allow
   }
 }
 
 const misdirectedRequest = () =>
-  new Problem('misdirected_request', 'This instance does not answer to that name. Use the address that it printed, or add the name to its settings.')
+  new Problem('misdirected_request', 'This instance does not serve this hostname. Use the URL that it printed at startup.')
 
 const closingStatuses: ReadonlySet<number> = new Set([408, 413, 414, 431])
 const allMethods = ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']
@@ -278,7 +278,7 @@ function uploadOf(match: RouteMatch<ApiRoute | RemoteRoute> | undefined): Upload
 const rateLimitModeOf = (match: RouteMatch<ApiRoute | RemoteRoute> | undefined) =>
   match?.target.kind === 'door' ? match.target.publicRoute.rate_limit : true
 
-/** Under these an unknown path tells nothing to somebody who is not signed in. */
+/** Under these prefixes, unauthenticated requests to unknown paths get a 401 instead of a 404. */
 const isApiPath = (pathname: string) => pathname === '/v1' || ['/v1/', '/instance/', '/remote/'].some((start) => pathname.startsWith(start))
 
 const aliasHeaders = (pathname: string) => ({

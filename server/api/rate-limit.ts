@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net'
 import { limits } from '../contract/limits.ts'
 import type { Clock } from '../lib/clock.ts'
 
-/** Where a caller stands in the window that runs now. `reset_s` is Unix seconds, `retry_after_s` seconds from now. */
+/** The state of a caller in the current window. `reset_s` is a Unix time in seconds, `retry_after_s` is relative. */
 export interface RateState {
   limit: number
   remaining: number
@@ -20,16 +20,16 @@ export interface RateKey {
   kind: keyof RateLimits
 }
 
-/** Windows kept at once. Past it the oldest goes, which is the one that ends first. */
+/** Maximum number of windows. Above it, the oldest window, which ends first, is dropped. */
 const maxWindows = 100_000
 
 /**
- * A fixed window of 60 s per caller, which opens with its first request and is measured by a clock that never jumps.
- * In memory: a restart forgives.
+ * A fixed window of 60 s per caller, which starts with the first request and is measured by a monotonic clock. Windows are kept in memory,
+ * so a restart resets them.
  */
 export function createRateLimit(options: { clock: Clock; limits: () => RateLimits }) {
   const { clock } = options
-  // In the order in which windows open, hence also in the order in which they end.
+  // Insertion order is the order in which windows start and therefore end.
   const windows = new Map<string, { ends: number; count: number }>()
 
   function current(key: string, now: number) {
@@ -49,7 +49,7 @@ export function createRateLimit(options: { clock: Clock; limits: () => RateLimit
   }
 
   return {
-    /** Counts one request. `allowed` is false from the first request over the limit on. */
+    /** Counts a request. `allowed` is false above the limit. */
     count({ key, kind }: RateKey): RateState & { allowed: boolean } {
       const now = clock.monotonic()
       let window = current(key, now)
@@ -67,7 +67,7 @@ export function createRateLimit(options: { clock: Clock; limits: () => RateLimit
       return { ...state(kind, window, now), allowed }
     },
 
-    /** Where the caller stands, without counting. */
+    /** The current state, without counting. */
     peek({ key, kind }: RateKey): RateState {
       const now = clock.monotonic()
       return state(kind, current(key, now), now)
@@ -77,7 +77,7 @@ export function createRateLimit(options: { clock: Clock; limits: () => RateLimit
 
 export type RateLimit = ReturnType<typeof createRateLimit>
 
-/** The key of somebody who is not signed in: the address, for IPv6 its /64, since one household has as many as it likes. */
+/** The key of an unauthenticated caller: the IP address, or for IPv6 its /64, because one client can use all addresses of a /64. */
 export function addressKey(address: string | undefined): RateKey {
   const mapped = address?.match(/^::ffff:(\d+\.\d+\.\d+\.\d+)$/i)?.[1]
   const plain = mapped ?? address ?? 'unknown'

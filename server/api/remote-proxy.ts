@@ -15,21 +15,21 @@ import type { StreamAccess, Streams } from './sse.ts'
 import { headerValues } from './http-request.ts'
 import { drainRequestBody, openBody } from './upload.ts'
 
-/** An operation of another instance: `/remote/{id}` and its path in the record. */
+/** An operation of another instance, at `/remote/{id}` followed by the path of the operation. */
 export interface RemoteRoute {
   kind: 'passage'
   remote: string
   operation: OperationId
 }
 
-/** What the other side sends is served from our own origin: whatever it is, it is never a page, and nothing in it runs. */
+/** Responses of other instances are served from our origin, so these headers prevent them from being a page or running scripts. */
 const sandboxHeaders = {
   'content-security-policy': "default-src 'none'; sandbox",
   'cross-origin-resource-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
 }
 
-/** Below `/remote/{id}` there is what the record has at its own path, by its own method, and nothing else. */
+/** Matches `/remote/{id}` followed by the path of an operation. Aliases and HEAD are not supported. */
 export function matchRemoteRoute(
   routes: RouteTable<{ kind: 'operation'; id: OperationId; is_alias: boolean } | { kind: 'door' }>,
   method: string,
@@ -43,7 +43,6 @@ export function matchRemoteRoute(
   return { match: { target, params: operationMatch.params }, targetAtPath: target, allow: [] }
 }
 
-/** A request on its way to another instance. */
 interface ProxiedRequest {
   target: RemoteRoute
   params: Record<string, string>
@@ -56,7 +55,7 @@ interface ProxiedRequest {
 
 export type ProxyToRemote = (req: IncomingMessage, res: ServerResponse, proxied: ProxiedRequest) => Promise<ApiResponse>
 
-/** Sends a request on, and its answer back. */
+/** Forwards a request to another instance and returns its response. */
 export function createRemoteProxy({
   passage: callRemote,
   streams,
@@ -86,11 +85,11 @@ export function createRemoteProxy({
       body: spec.upload ? openBody(req, res, clock, spec.upload) : hasJson ? proxied.body : undefined,
       signal: context.signal,
     }).catch((error: unknown) => {
-      // Nobody is there to be told; it is no failure of ours.
-      throw context.signal.aborted && !(error instanceof Problem) ? new Problem('bad_request', 'The client is gone.') : error
+      // The client has disconnected, so this is not logged as a failure.
+      throw context.signal.aborted && !(error instanceof Problem) ? new Problem('bad_request', 'The client disconnected.') : error
     })
     const response = toResponse(remoteResponse, spec, { access: proxied.access, request_id: context.request_id, onEnd: proxied.onEnd })
-    // It may have been refused there before all of it was sent.
+    // The other instance may have rejected the upload before its end.
     const closing: Record<string, string> = spec.upload && (await drainRequestBody(req, res, clock)).close ? { connection: 'close' } : {}
     return { ...response, headers: { ...response.headers, ...remoteResponse.headers, ...sandboxHeaders, ...closing } }
   }

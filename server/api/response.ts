@@ -5,7 +5,7 @@ import type { Log } from '../lib/log.ts'
 import type { RateState } from './rate-limit.ts'
 import type { StreamBody } from './sse.ts'
 
-/** What goes back: everything that answers a request, a door or the HTTP parser makes one of these. */
+/** A response of the API server, including public routes and parser errors. */
 export interface ApiResponse {
   status: number
   headers: Record<string, string>
@@ -49,7 +49,7 @@ export const redirectResponse = (status: 302 | 303, location: string, headers: R
   body: '',
 })
 
-/** The headers that every answer carries, whatever it is. */
+/** The headers of every response. */
 export function commonHeaders(requestId: string, rate: RateState): Record<string, string> {
   return {
     'x-request-id': requestId,
@@ -61,7 +61,7 @@ export function commonHeaders(requestId: string, rate: RateState): Record<string
   }
 }
 
-/** A refusal as the one envelope of the contract. */
+/** Converts a problem to an error response. */
 export function errorResponse(problem: Problem, requestId: string): ApiResponse {
   const envelope: ErrorEnvelope = { error: problem.code, message: problem.message, ...problem.fields, request_id: requestId }
   if (problem.issues) envelope.issues = problem.issues
@@ -71,7 +71,7 @@ export function errorResponse(problem: Problem, requestId: string): ApiResponse 
   return jsonResponse(problem.status, envelope, headers)
 }
 
-/** Any thrown thing as a refusal. What was not foreseen is logged with the id; the client learns the id and no more. */
+/** Converts any thrown value to a problem. Unexpected errors are logged with the request ID; the client gets only the ID. */
 export function toProblem(error: unknown, requestId: string, operation: string | null, log: Log): Problem {
   if (error instanceof Problem) {
     if (error.status >= 500) log.error('request_refused', { request_id: requestId, operation, code: error.code, cause: error.cause })
@@ -80,7 +80,7 @@ export function toProblem(error: unknown, requestId: string, operation: string |
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
   log.error('request_failed', { request_id: requestId, operation, error: error instanceof Error ? error : String(error) })
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) {
-    return new Problem('database_busy', 'The database is held by another program. Try again in a few seconds.', { retry_after_s: 5 })
+    return new Problem('database_busy', 'The database is locked by another program. Try again in a few seconds.', { retry_after_s: 5 })
   }
   if (code === 'SQLITE_FULL' || code === 'ENOSPC' || code === 'EDQUOT')
     return new Problem('storage_full', 'The disk of this machine is full. Free some space and try again.')
@@ -88,10 +88,10 @@ export function toProblem(error: unknown, requestId: string, operation: string |
     return new Problem('database_busy', 'The disk of this machine reports an input/output error. Check the disk, then try again.', {
       retry_after_s: 30,
     })
-  return new Problem('internal_error', 'Something failed inside Homeport. Try again; if it goes on, look for the request id in its log.')
+  return new Problem('internal_error', 'Something went wrong inside Homeport. Try again. If it happens again, search the log for the request ID.')
 }
 
-/** The same answer as bytes, for those that are given before there is a request: errors of the HTTP parser. */
+/** Serializes a response for errors of the HTTP parser, which occur before there is a request object. */
 export function serializeResponse(response: ApiResponse): string {
   const reason = reasonPhrases[response.status] ?? 'Error'
   const head = Object.entries({ ...response.headers, connection: 'close', date: new Date().toUTCString() }).map(
@@ -109,11 +109,11 @@ const reasonPhrases: Record<number, string> = {
   431: 'Request Header Fields Too Large',
 }
 
-/** Aborts when the client is gone before the answer was complete. Made only when somebody looks: most handlers never do. */
+/** A signal that aborts if the client disconnects before the response is complete. Created on first use, because most handlers do not need it. */
 export function createClientSignal(res: ServerResponse) {
   let controller: AbortController | undefined
   const onClose = () => {
-    if (!res.writableFinished) controller?.abort(new Error('the client is gone'))
+    if (!res.writableFinished) controller?.abort(new Error('the client disconnected'))
   }
   return {
     get signal(): AbortSignal {
@@ -125,7 +125,7 @@ export function createClientSignal(res: ServerResponse) {
       return controller.signal
     },
     abort(): void {
-      controller?.abort(new Error('the stream is over'))
+      controller?.abort(new Error('the stream has ended'))
     },
   }
 }

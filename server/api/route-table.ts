@@ -1,8 +1,8 @@
 import type { HttpMethod } from '../contract/operation.ts'
 
 /**
- * Finds what is mounted at a path. Exact: raw segments are compared as they came, so no trailing slash, doubled slash, dot
- * segment, other case or needless escape is another way to write a path. h3's own router forgives those.
+ * Matches paths exactly: raw segments are compared, so trailing or double slashes, dot segments, other case and needless escapes do not
+ * match. h3's own router would accept those.
  */
 export interface RouteMatch<Target> {
   target: Target
@@ -11,24 +11,24 @@ export interface RouteMatch<Target> {
 
 interface TrieNode<Target> {
   literals: Map<string, TrieNode<Target>>
-  /** `{slug}`, with what stands after the brace: `{variant}.png`. */
+  /** `{slug}`, or with a suffix: `{variant}.png`. */
   variable: { suffix: string; node: TrieNode<Target> } | undefined
   targets: Map<HttpMethod, { target: Target; names: string[] }>
-  /** `/app/**`: everything below, as the parameter `path`, raw. */
+  /** `/app/**`: matches every path below; the parameter `path` is the raw path. */
   wildcard: Target | undefined
 }
 
 export interface RouteLookup<Target> {
   match: RouteMatch<Target> | undefined
-  /** What is at that path with whatever method. */
+  /** The target at the path for any method. */
   targetAtPath: Target | undefined
-  /** The methods of that path; empty when there is a match, or nothing at all. */
+  /** The methods of the path; empty if there is a match or the path is unknown. */
   allow: string[]
 }
 
 export interface RouteTable<Target> {
   add(method: HttpMethod, path: string, target: Target): void
-  /** HEAD finds what GET finds. `params.path` of `/**` is the whole path. */
+  /** HEAD matches GET. For `/**`, `params.path` is the whole path. */
   find(method: string, pathname: string): RouteLookup<Target>
 }
 
@@ -99,7 +99,7 @@ function allowedMethods<Target>(node: TrieNode<Target>): string[] {
   return [...methods, 'OPTIONS']
 }
 
-/** A segment as the value of a parameter; undefined when it hides a separator or NUL, or is not UTF-8. */
+/** Decodes a segment to a parameter; undefined if it contains an encoded separator or NUL, or is not UTF-8. */
 function decodeParameter(segment: string, suffix: string): string | undefined {
   if (segment.length <= suffix.length || !segment.endsWith(suffix) || /%(2f|5c|00)|\\/i.test(segment)) return undefined
   const raw = segment.slice(0, segment.length - suffix.length)

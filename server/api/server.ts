@@ -31,47 +31,47 @@ export type { Health } from './public-routes/index.ts'
 export interface ApiServerOptions extends PublicRouteOptions {
   handlers: Handlers<OperationContext>
   /**
-   * Called before query and body are looked at. Throws the Problem 404 when what the path names is not the caller's to see,
-   * so that a bad body to an unknown project is 404 and not 400. Called again while a stream is open, and before an answer is replayed.
+   * Called before query and body are validated. Throws a 404 if the caller may not see the resource, so that an invalid body for an unknown
+   * project is a 404 and not a 400. Called again while a stream is open, and before a response is replayed.
    */
   resolveResource?: ResolveResource
   authenticate: CredentialLookup
-  /** Whether a token or session is still good; asked every 3 s for those that hold a stream open. */
+  /** Whether a token or session is still valid. Checked every 3 s for open streams. */
   isCredentialActive: (credentialId: string) => Promise<boolean>
-  /** Calls of other instances, below /remote/{id}; without it there are none. */
+  /** Forwards requests under /remote/{id} to other instances. */
   callRemote?: RemoteForwarder
-  /** First answers to requests with an idempotency key; without it the header means nothing. */
+  /** Stores responses to requests with an idempotency key; without it the header is ignored. */
   idempotencyStore?: IdempotencyStore
-  /** Requests a minute; read on every request, so that a changed setting holds at once. */
+  /** Requests per minute; read on every request, so that a changed setting applies at once. */
   rateLimits?: () => RateLimits
-  /** Names beside localhost that this instance answers to; without a port they stand for any. */
+  /** Additional hostnames of this instance; a name without a port matches any port. */
   hosts?: () => readonly string[]
-  /** Addresses and names, with port, by which this machine is known on the network while that is open. */
+  /** Addresses and names with port of this machine on the local network while network access is open. */
   networkHosts?: () => readonly string[]
-  /** 10 s for the headers, 60 s for a whole request, when absent. */
+  /** Default: 10 s for the headers, 60 s for the whole request. */
   timeouts?: RequestTimeouts
   clock: Clock
   log: Log
 }
 
 export interface ApiServer {
-  /** Opens the listener and resolves with its port. `fallback`: a taken port gives way to the next free one. */
+  /** Opens the listener and resolves with its port. `fallback`: use the next free port if this one is in use. */
   listen(options: { host: string; port: number; fallback?: boolean }): Promise<number>
   /**
-   * Opens a further listener, on an address of the network around this machine. Its Host has to be that address, or one of
-   * `hosts`; any other is served to holders of a token. Rejects when the port is taken.
+   * Opens an additional listener on an address of the local network. Its Host must be that address or one of `hosts`; other hosts need a
+   * bearer token. Rejects if the port is in use.
    */
   listenOnNetwork(options: { address: string; port: number }): Promise<{ close(): Promise<void> }>
   /** Stops accepting, ends streams with `retry`, lets requests finish for `grace_ms`, then cuts what is left. */
   close(options?: { grace_ms?: number }): Promise<void>
-  /** How many event streams are open now. */
+  /** The number of open streams. */
   countOpenStreams(): number
 }
 
-/** Ports tried after a taken one before any free one is taken. */
+/** Number of ports to try before using any free port. */
 const portAttempts = 20
 
-/** The gate: everything of the platform that speaks HTTP, but for the apps' own edge. */
+/** The API server: API, dashboard and webhooks. The apps are served by the edge. */
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const { log, clock } = options
   const timeouts = options.timeouts ?? defaultTimeouts
@@ -92,7 +92,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     body_timeout_ms: timeouts.request_ms,
   })
   const server = createHttpServer(createApp(handle), rateLimit, timeouts)
-  // Such as no file descriptor left for a connection: it is said, and the next one may succeed.
+  // For example, no file descriptor is left for a connection. The next connection may succeed.
   server.on('error', (error) => {
     if (server.listening) log.error('listener_failed', { error })
   })

@@ -6,30 +6,30 @@ import type { EventStream, StreamEvent } from '../contract/operation.ts'
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 
-/** Written at once at most, and hence what waits in memory for one reader besides the socket's own buffer. */
+/** Maximum size of one write, and of the data buffered per reader in addition to the socket's buffer. */
 const chunkLength = 64 * 1024
 
-/** How often the access of a reader is checked again (contract: whoever loses it loses open streams within 5 s). */
+/** How often a reader's access is checked. The contract ends open streams within 5 s after access is lost. */
 const accessCheck_ms = 3000
 
-/** The access of a reader to what a stream tells. */
+/** The access of a reader to a stream. */
 export interface StreamAccess {
-  /** Streams with the same key are checked once. */
+  /** Streams with the same key share one check. */
   key: string
   isGranted(): Promise<boolean>
 }
 
 interface OpenStream {
   access: StreamAccess
-  /** Ends the stream after a last frame; a file is left to finish. */
+  /** Ends an event stream after a last frame. A file download continues. */
   end(lastFrame: string): void
-  /** Ends the stream at once, without what waits for its reader. */
+  /** Ends the stream at once and drops buffered data. */
   cut(): void
 }
 
 /**
- * All open streams of the gate: events, and files as they are read. One timer checks the access of their readers; `endAll` tells
- * readers of events to come back in a second.
+ * All open event streams and file downloads. One timer checks the access of all readers. `endAll` ends event streams and tells readers to
+ * reconnect after a second.
  */
 export function createStreams({ clock, log }: { clock: Clock; log: Log }) {
   const open = new Set<OpenStream>()
@@ -44,7 +44,7 @@ export function createStreams({ clock, log }: { clock: Clock; log: Log }) {
       try {
         checked.set(access.key, await access.isGranted())
       } catch (error) {
-        // Nothing is known: it is asked again next time.
+        // On an error the stream stays open and is checked again next time.
         checked.set(access.key, true)
         log.error('stream_check_failed', { error })
       }
@@ -59,17 +59,17 @@ export function createStreams({ clock, log }: { clock: Clock; log: Log }) {
     get size() {
       return open.size
     },
-    /** The events as a body: pulled at the pace of the reader, which stops the source when it goes. */
+    /** A response body with events, pulled at the pace of the reader. The source stops when the reader disconnects. */
     eventStream(events: EventStream, owner: StreamOwner): StreamBody {
       return eventBody(events, { ...owner, open, clock, log })
     },
-    /** A file as it is read. One that cannot be read to its end is cut off, so that nobody takes it for whole. */
+    /** A response body with a file. If reading fails, the connection is destroyed, so that the client sees that it is incomplete. */
     fileStream(chunks: AsyncIterable<Uint8Array>, access: StreamAccess): StreamBody {
       return (res) => {
         const stream: OpenStream = { access, end() {}, cut: () => void res.destroy() }
         open.add(stream)
         const isOver = () => void open.delete(stream)
-        // Its failure destroys the connection: the client sees that, and there is nobody else to tell.
+        // The headers were sent, so an error can only be shown by destroying the connection.
         pipeline(Readable.from(chunks, { objectMode: false }), res).then(isOver, () => {
           isOver()
           res.destroy()
@@ -90,11 +90,11 @@ export type Streams = ReturnType<typeof createStreams>
 export const streamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
-  // Tells nginx and its kin not to hold frames back.
+  // Tells reverse proxies such as nginx not to buffer.
   'x-accel-buffering': 'no',
 }
 
-/** One frame. A line end inside a text starts another `data:` line, so nothing that an app prints can begin a frame of its own. */
+/** Formats one frame. A line break in a text starts another `data:` line, so app output cannot forge frames. */
 export function formatEvent(event: StreamEvent): string {
   let fields = ''
   if (event.id !== undefined) fields += `id: ${oneLine(event.id)}\n`
@@ -112,13 +112,12 @@ const oneLine = (text: string) => (/[\r\n\0]/.test(text) ? text.replace(/[\r\n\0
 interface StreamOwner {
   access: StreamAccess
   request_id: string
-  /** Called once when the stream is over, for whatever reason: the source stops waiting. */
+  /** Called once when the stream ends for any reason. */
   onEnd(): void
 }
 
 /**
- * Writes to the response itself, once its head is out: a web stream between would cost each of a thousand idle readers more
- * memory than all the rest of theirs.
+ * Writes directly to the response after the headers. A web stream in between would more than double the memory of each idle reader.
  */
 export type StreamBody = (res: ServerResponse) => void
 
@@ -126,13 +125,13 @@ const eventBody =
   (events: EventStream, owner: StreamOwner & { open: Set<OpenStream>; clock: Clock; log: Log }): StreamBody =>
   (res) => {
     const iterator = events[Symbol.asyncIterator]()
-    // A first comment, so that headers go out before there is an event.
+    // An initial comment flushes the headers before the first event.
     let pending = ':\n\n'
     let flushing = false
     let isOver = false
     let wakePump: (() => void) | undefined
 
-    /** Hands over what has gathered, unless the reader still has the last piece before it. */
+    /** Writes buffered data unless the socket still has unsent data. */
     function flush() {
       flushing = false
       if (isOver || pending === '' || res.writableNeedDrain) return
@@ -149,11 +148,11 @@ const eventBody =
         if (done) return stream.end('')
         pending += formatEvent(value)
         if (pending.length >= chunkLength) flush()
-        // Nothing more is asked of the source until this reader has taken what is there.
+        // The source is not read further until the reader has taken the buffered data.
         if (pending.length >= chunkLength) await new Promise<void>((resolve) => (wakePump = resolve))
         if (isOver) return
         if (!flushing) {
-          // What comes in the same turn of the event loop goes out in one write.
+          // Events of the same turn of the event loop are sent in one write.
           flushing = true
           setImmediate(flush)
         }
@@ -182,7 +181,7 @@ const eventBody =
       cut() {
         if (isOver) return
         finish()
-        // A reader that takes nothing would keep the connection, and have the rest when it likes.
+        // A stalled reader would keep the connection and could still read the rest.
         if (res.writableNeedDrain) res.destroy()
         else res.end()
       },
@@ -196,7 +195,7 @@ const eventBody =
 
     res.on('drain', flush)
     res.on('close', finish)
-    // A write may meet a socket that went this very moment.
+    // A write can fail if the socket closes at the same moment.
     res.on('error', finish)
     if (res.destroyed) return finish()
     flush()

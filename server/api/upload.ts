@@ -5,11 +5,11 @@ import { pipeline } from 'node:stream/promises'
 import { Problem } from '../contract/errors.ts'
 import type { Clock } from '../lib/clock.ts'
 
-/** What of a form comes beside the file. */
+/** Size of a form in addition to the file. */
 const formOverhead_bytes = 64 * 1024
-/** A client may be silent so long in all, and as long again as its bytes take at the slowest rate. */
+/** Total waiting time for the client: a base, plus the time of its bytes at the slowest accepted rate. */
 const uploadTimeout = { ms: 30_000, bytes_per_ms: 10 }
-/** What a refused client still sends is thrown away, so that it sees its answer: before the answer, and after it. */
+/** How long the rest of a rejected upload is discarded before and after the response, so that the client can read the response. */
 const drainTimeouts = { before_ms: 1_000, after_ms: 15_000 }
 
 export interface UploadSpec {
@@ -18,18 +18,21 @@ export interface UploadSpec {
 }
 
 const tooLarge = (spec: UploadSpec) =>
-  new Problem('payload_too_large', `The archive is larger than ${spec.max_bytes} bytes. Leave out what a build makes again.`)
+  new Problem(
+    'payload_too_large',
+    `The archive is larger than ${spec.max_bytes} bytes. Exclude files that the build recreates, such as node_modules.`,
+  )
 
-/** Part of the transport's checks: what the headers alone say. */
+/** The checks of an upload that need only the headers. */
 export function checkUpload(req: IncomingMessage, spec: UploadSpec): void {
   if (Number(req.headers['content-length'] ?? 0) > spec.max_bytes + (isForm(req) ? formOverhead_bytes : 0)) throw tooLarge(spec)
 }
 
-/** The bytes of the one file that a request brings, as it sends them. Nothing is read before the first is asked for. */
+/** Streams the uploaded file of a request. Nothing is read before the first chunk is requested. */
 export function openUpload(req: IncomingMessage, res: ServerResponse, clock: Clock, spec: UploadSpec): AsyncIterable<Uint8Array> {
   const encoding = req.headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-    throw new Problem('unsupported_media_type', 'Send the archive as it is, without Content-Encoding.')
+    throw new Problem('unsupported_media_type', 'Send the archive without Content-Encoding.')
   const type = req.headers['content-type']
   if (isForm(req)) return limitBytes(extractFormFile(type ?? '', readBodyChunks(req, res, clock)), spec)
   const name = type?.split(';')[0]?.trim().toLowerCase()
@@ -38,21 +41,21 @@ export function openUpload(req: IncomingMessage, res: ServerResponse, clock: Clo
   return limitBytes(readBodyChunks(req, res, clock), spec)
 }
 
-/** The body of a request as it comes in, whatever it is: a file that another instance is to have. At most so much of it. */
+/** Streams the raw body of an upload, for forwarding to another instance, with a size limit. */
 export function openBody(req: IncomingMessage, res: ServerResponse, clock: Clock, spec: UploadSpec): AsyncIterable<Uint8Array> {
   return limitBytes(readBodyChunks(req, res, clock), isForm(req) ? { ...spec, max_bytes: spec.max_bytes + formOverhead_bytes } : spec)
 }
 
 /**
- * After a refusal: a client that is still sending gets to see its answer. Says whether the connection has to close with it,
- * because the client waits to be asked for its body.
+ * Discards the rest of a rejected upload, so that a client that is still sending sees the response. Returns whether the connection must
+ * close, because the client waits for 100 Continue.
  */
 export async function drainRequestBody(req: IncomingMessage, res: ServerResponse, clock: Clock): Promise<{ close: boolean }> {
   if (req.complete || req.destroyed) return { close: false }
   if (req.headers.expect !== undefined && !continuedRequests.has(req)) return { close: true }
   req.on('error', () => {})
   await new Promise<void>((resolve) => {
-    // Who still has its hands on the request keeps it from flowing.
+    // An active reader keeps the request paused, so it must finish first.
     void (activeReads.get(req) ?? Promise.resolve()).then(() => req.resume())
     const timer = clock.setTimeout(resolve, drainTimeouts.before_ms)
     for (const event of ['end', 'close'] as const)
@@ -71,10 +74,10 @@ export async function drainRequestBody(req: IncomingMessage, res: ServerResponse
 
 const isForm = (req: IncomingMessage) => /^multipart\/form-data\s*(;|$)/i.test(req.headers['content-type'] ?? '')
 
-/** Requests that were told to go on with their body. */
+/** Requests that were sent 100 Continue. */
 const continuedRequests = new WeakSet<IncomingMessage>()
 
-/** Requests whose body is being read, and when that is over. */
+/** Active body readers; each promise resolves when the reader is done. */
 const activeReads = new WeakMap<IncomingMessage, Promise<unknown>>()
 
 async function* readBodyChunks(req: IncomingMessage, res: ServerResponse, clock: Clock): AsyncGenerator<Buffer> {
@@ -95,7 +98,7 @@ async function* readBodyChunks(req: IncomingMessage, res: ServerResponse, clock:
       yield next.value
     }
   } finally {
-    // Takes its hands off the request, whose rest can then be thrown away. Not waited for: it would wait for a silent client.
+    // Releases the request so that its rest can be discarded. Not awaited, because that would wait for a stalled client.
     finished.resolve(Promise.resolve(chunks.return?.()).catch(() => {}))
   }
 }
@@ -126,7 +129,7 @@ async function* limitBytes(chunks: AsyncIterable<Uint8Array>, spec: UploadSpec):
   }
 }
 
-/** The one field `file` of a form. Whatever else the form holds is refused. */
+/** Streams the field `file` of a form. Any other field is rejected. */
 async function* extractFormFile(type: string, body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const fileFound = Promise.withResolvers<Readable>()
   const parser = createFormParser(type)
@@ -134,21 +137,20 @@ async function* extractFormFile(type: string, body: AsyncIterable<Buffer>): Asyn
   const refuse = (problem: Problem) => parser.destroy(problem)
   parser.on('file', (name, stream: Readable) => {
     stream.on('error', () => {})
-    if (name !== 'file' || file)
-      return void refuse(invalidForm(file ? 'There is more than one file in the form.' : `There is no field ${quoteFieldName(name)} here.`))
+    if (name !== 'file' || file) return void refuse(invalidForm(file ? 'The form has more than one file.' : `Unknown field ${quoteFieldName(name)}.`))
     file = stream
     fileFound.resolve(stream)
   })
   parser.on(
     'field',
-    (name) => void refuse(invalidForm(name === 'file' ? 'Send the field “file” as a file.' : `There is no field ${quoteFieldName(name)} here.`)),
+    (name) => void refuse(invalidForm(name === 'file' ? 'Send the field “file” as a file.' : `Unknown field ${quoteFieldName(name)}.`)),
   )
   const parsed = pipeline(Readable.from(body, { objectMode: false }), parser).then(
     () => undefined,
     (error: unknown) => (error instanceof Problem ? error : brokenForm(error)),
   )
   void parsed.then((problem) => {
-    fileFound.reject(problem ?? invalidForm('There is no file in the form.'))
+    fileFound.reject(problem ?? invalidForm('The form has no file.'))
     if (problem) file?.destroy(problem)
   })
   try {
@@ -156,7 +158,7 @@ async function* extractFormFile(type: string, body: AsyncIterable<Buffer>): Asyn
     try {
       yield* stream
     } catch (error) {
-      // The parser's own error reaches the file first. What the client is told is why the form ended.
+      // The parser's error reaches the file first, but the client gets the reason for which parsing ended.
       throw (await parsed) ?? brokenForm(error)
     }
     const problem = await parsed
@@ -175,12 +177,12 @@ function createFormParser(type: string) {
 }
 
 const invalidForm = (message: string, cause?: unknown) =>
-  new Problem('invalid_input', `The form is not in order. ${message}`, {
+  new Problem('invalid_input', `The form is invalid. ${message}`, {
     issues: [{ path: 'file', message: 'Send one field “file” with the archive.' }],
     cause,
   })
 
-const brokenForm = (cause: unknown) => invalidForm('The form is broken, or it was cut off before its closing boundary.', cause)
+const brokenForm = (cause: unknown) => invalidForm('The form is malformed or incomplete.', cause)
 
-// oxlint-disable-next-line no-control-regex -- a name of the client's own goes back to it in plain
+// oxlint-disable-next-line no-control-regex -- strips control characters on purpose
 const quoteFieldName = (name: string) => `“${name.slice(0, 100).replace(/[\u0000-\u001f\u007f]/g, '')}”`

@@ -17,29 +17,29 @@ import { findAccount } from '../store/users.ts'
 import type { AccountRow } from '../store/tables.ts'
 import type { CustomerState, PaidPlan, PaymentProcessor, Subscription } from './payment-processor.ts'
 
-/** What an account pays for. The processor keeps the books; the rows are a copy of its last word. */
+/** Subscriptions of accounts. The payment processor is the source of truth; the database has a copy of its last state. */
 export interface BillingService {
-  /** null: no payment processor is configured. */
+  /** null without a payment processor. */
   readonly processor: { publishable_key: string | null } | null
   createSetupIntent(who: { account_id: string; email: string }): Promise<{ client_secret: string; customer_id: string }>
-  /** False: no card was saved yet. Throws `ProcessorFailed`, and then nothing was changed. */
+  /** Returns false if no card was saved yet. If it throws `PaymentProcessorError`, nothing has changed. */
   confirm(account_id: string, selection: { plan: PaidPlan; interval: BillingInterval }): Promise<boolean>
-  /** The subscription ends with the period that is paid; where there is none there is nothing to do. */
+  /** Cancels the subscription at the end of the paid period. Does nothing without a subscription. */
   cancel(account_id: string): Promise<void>
-  /** Takes in an event of the processor. Throws `BadSignature`, `NoWebhookSecret`, and `ProcessorFailed` when it should be sent again. */
+  /** Handles an event of the processor. Throws `WebhookSignatureError`, `MissingWebhookSecretError`, or `PaymentProcessorError` if the event must be sent again. */
   handleWebhook(sent: { body: Buffer; signature: string }): Promise<void>
-  /** What time alone does: trials end, events that cannot come again are forgotten. */
+  /** Ends expired trials and deletes events that cannot be sent again. */
   applyExpirations(): Promise<void>
 }
 
-/** The processor sends an event again for three days; a captured one is too old after five minutes. */
+/** The processor repeats an event for three days. A replayed event is rejected after five minutes. */
 const eventRetention_ms = 30 * 86_400_000
 
-/** A subscription that can still be switched or ended; and of those, one that gives its plan. */
+/** `isOpenSubscription`: can still be switched or canceled. `grantsPlan`: also gives the account its plan. */
 const isOpenSubscription = ({ status }: Subscription) => !['canceled', 'incomplete', 'incomplete_expired'].includes(status)
 const grantsPlan = ({ status }: Subscription) => ['active', 'trialing', 'past_due'].includes(status)
 
-/** It gives what is asked for, and goes on. */
+/** Whether a subscription already is the selected plan and interval and is not canceled. */
 const matchesSelection = (one: Subscription, { plan, interval }: NonNullable<Subscription['selection']>) =>
   grantsPlan(one) && one.cancel_at === null && one.selection?.plan === plan && one.selection.interval === interval
 
@@ -48,7 +48,7 @@ export async function createBillingService(deps: { db: Db; processor: PaymentPro
   const now = () => isoTime(clock.now())
   const queues = new Map<string, Promise<unknown>>()
 
-  /** One at a time per account: of two looks at the processor the later one is written last. */
+  /** Runs work one at a time per account, so that the latest state of the processor is written last. */
   function runSequentially<T>(key: string, work: () => Promise<T>): Promise<T> {
     const result = (queues.get(key) ?? Promise.resolve()).then(work, work)
     const tail: Promise<void> = result
@@ -63,7 +63,7 @@ export async function createBillingService(deps: { db: Db; processor: PaymentPro
     return result
   }
 
-  /** `setup-intent` and the rest are asked for only where there is a processor. */
+  /** The callers check `processor` first. */
   const requireProcessor = (): PaymentProcessor => {
     if (!processor) throw new Error('there is no payment processor')
     return processor
@@ -75,7 +75,7 @@ export async function createBillingService(deps: { db: Db; processor: PaymentPro
     return account
   }
 
-  /** Writes what the processor says into the account; `event` in the same transaction. */
+  /** Writes the state of the processor to the account, and the event ID in the same transaction. */
   async function syncAccount(account: AccountRow, state: CustomerState | undefined, event?: string): Promise<void> {
     await db.write((tx) => {
       if (event !== undefined && !insertBillingEvent(tx, event, now())) return
@@ -124,12 +124,12 @@ export async function createBillingService(deps: { db: Db; processor: PaymentPro
           const after = await requireProcessor()
             .fetchCustomer(customer)
             .catch(() => undefined)
-          // It was done, and only the answer was lost.
+          // The change succeeded and only the response was lost.
           if (after?.subscriptions.some((one) => matchesSelection(one, selection))) {
             await syncAccount(account, after)
             return true
           }
-          // What was paid so far goes on by the card from before.
+          // The existing subscription keeps its previous card.
           if (after && isReplacingCard)
             await requireProcessor()
               .setDefaultPaymentMethod(customer, before.payment_method?.id ?? null)
@@ -156,7 +156,7 @@ export async function createBillingService(deps: { db: Db; processor: PaymentPro
       if (!account) return
       await runSequentially(account.id, async () => {
         if (await db.read((tx) => hasBillingEvent(tx, event.id))) return
-        // Events come late, twice and in any order: what counts is how things stand now.
+        // Events arrive late, twice and in any order, so the current state is fetched.
         await syncAccount(account, event.customer_id === null ? undefined : await requireProcessor().fetchCustomer(event.customer_id), event.id)
         log.info('billing_event', { id: event.id, type: event.type, account: account.id })
       })
@@ -171,7 +171,7 @@ export async function createBillingService(deps: { db: Db; processor: PaymentPro
   }
 }
 
-/** The account as the processor has it. A plan that was given by hand stays until a subscription takes its place. */
+/** Maps the state of the processor to account columns. A plan that was set manually stays until a subscription replaces it. */
 function toBillingColumns(account: AccountRow, { payment_method, subscriptions }: CustomerState): Partial<BillingColumns> {
   const card = payment_method?.card ?? null
   const methods = { has_payment_method: payment_method ? 1 : 0, card_last4: card?.last4 ?? null, card_brand: card?.brand ?? null } as const

@@ -10,49 +10,49 @@ interface Card {
 
 export interface Subscription {
   id: string
-  /** As the processor calls it. */
+  /** The status as the processor names it. */
   status: string
-  /** What is paid for; undefined when its price is none of ours. */
+  /** The plan and interval; undefined if the price is not one of Homeport's. */
   selection: { plan: PaidPlan; interval: BillingInterval } | undefined
-  /** When it ends, milliseconds since 1970; null: it goes on. */
+  /** End in milliseconds since 1970; null if it renews. */
   cancel_at: number | null
 }
 
-/** What the processor knows of a customer now. */
+/** The current state of a customer at the processor. */
 export interface CustomerState {
-  /** What is charged; null: nothing is on file. `card` is null for one that is no card, such as a bank account. */
+  /** The default payment method; null: none. `card` is null for other methods, such as a bank account. */
   payment_method: { id: string; card: Card | null } | null
   /** Newest first. */
   subscriptions: Subscription[]
 }
 
-/** One that takes payments. The state is its own: we ask for it and never keep count ourselves. */
+/** A payment processor. It owns the billing state; Homeport only reads that state and never computes it. */
 export interface PaymentProcessor {
   readonly publishable_key: string | null
-  /** The same customer for the same account, however often it is asked within a day. */
+  /** Idempotent within a day: the same account gets the same customer. */
   createCustomer(account: { account_id: string; email: string }): Promise<string>
-  /** Saving a card begins here, in the browser. */
+  /** Starts saving a card in the browser. */
   createSetupIntent(customerId: string): Promise<{ client_secret: string }>
   fetchCustomer(customerId: string): Promise<CustomerState>
-  /** The payment method that the customer saved last; undefined: none, or it was taken away again. */
+  /** The payment method that was saved last; undefined if there is none or it was removed. */
   findNewestPaymentMethod(customerId: string): Promise<string | undefined>
-  /** null: none is charged by default. */
+  /** null clears the default. */
   setDefaultPaymentMethod(customerId: string, paymentMethodId: string | null): Promise<void>
-  /** What the subscription costs. Throws `ProcessorFailed` when nobody set a price. */
+  /** The ID of the price. Throws `PaymentProcessorError` if no price is configured. */
   findPrice(selection: { plan: PaidPlan; interval: BillingInterval }): Promise<string>
   subscribe(customerId: string, priceId: string): Promise<void>
-  /** Charges or credits the difference now, and takes a cancellation back. */
+  /** Charges or credits the difference now, and reverts a cancellation. */
   switchPrice(subscriptionId: string, priceId: string): Promise<void>
   cancelAtPeriodEnd(subscriptionId: string): Promise<void>
-  /** An event that the processor signed. Throws `BadSignature`. */
+  /** Verifies and parses a webhook event. Throws `WebhookSignatureError`. */
   verifyEvent(sent: { body: Buffer; signature: string; now: number }): Promise<{ id: string; type: string; customer_id: string | null }>
 }
 
-/** The processor refused or did not answer. The message is for the client; nothing of ours was changed. */
+/** The processor refused or did not respond. The message is for the client; nothing was changed on this instance. */
 export class PaymentProcessorError extends Error {}
 
-/** Not signed by the processor, or signed too long ago. */
+/** The signature is invalid or too old. */
 export class WebhookSignatureError extends Error {}
 
-/** No secret was given to check signatures with. */
+/** No webhook secret is configured. */
 export class MissingWebhookSecretError extends Error {}

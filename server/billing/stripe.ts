@@ -10,17 +10,17 @@ import {
   type Subscription,
 } from './payment-processor.ts'
 
-/** How far the clock of a signature may be from ours, either way. */
+/** Maximum difference between the signature's timestamp and now, in both directions. */
 const signatureTolerance_s = 300
 
 const formatLookupKey = (selection: { plan: string; interval: string }) => `homeport_${selection.plan}_${selection.interval}`
 
-/** Stripe, or what stands in for it at `api_base`. The library is loaded when it is first needed. */
+/** Stripe, or a fake at `api_base`. The library is loaded at first use. */
 export function createStripeProcessor(options: StripeOptions & { timeout_ms?: number }): PaymentProcessor {
   let loading: Promise<Stripe> | undefined
   const getStripe = () => (loading ??= createStripeClient(options))
 
-  /** Asks, and says a failure in the words of the client. */
+  /** Runs a request. Errors of Stripe become a `PaymentProcessorError` with a message for the client. */
   async function callStripe<T>(request: (stripe: Stripe) => Promise<T>): Promise<T> {
     const stripe = await getStripe()
     try {
@@ -46,7 +46,7 @@ export function createStripeProcessor(options: StripeOptions & { timeout_ms?: nu
     createSetupIntent: (customer) =>
       callStripe(async (stripe) => {
         const { client_secret } = await stripe.setupIntents.create({ customer, usage: 'off_session', allowed_payment_method_types: ['card'] })
-        if (client_secret === null) throw new PaymentProcessorError('The payment processor gave no secret for the card form. Try again.')
+        if (client_secret === null) throw new PaymentProcessorError('The payment processor returned no secret for the card form. Try again.')
         return { client_secret }
       }),
 
@@ -67,7 +67,7 @@ export function createStripeProcessor(options: StripeOptions & { timeout_ms?: nu
       callStripe(async (stripe) => {
         const { data } = await stripe.setupIntents.list({ customer, limit: 100, expand: ['data.payment_method'] })
         const newest = data.toSorted((a, b) => b.created - a.created).find((intent) => intent.status === 'succeeded')?.payment_method
-        // One that was taken away again belongs to nobody.
+        // A payment method that was removed has no customer.
         return typeof newest === 'object' && newest !== null && newest.customer !== null ? newest.id : undefined
       }),
 
@@ -111,7 +111,7 @@ export function createStripeProcessor(options: StripeOptions & { timeout_ms?: nu
     async verifyEvent({ body, signature, now }) {
       if (options.webhook_secret === null) throw new MissingWebhookSecretError()
       const stripe = await getStripe()
-      // The library refuses old ones; a time that has not come yet is ours to refuse.
+      // The library rejects old timestamps but accepts future ones.
       const signedAt = Number(/(?:^|,)\s*t=(\d+)/.exec(signature)?.[1] ?? Number.NaN)
       if (!(signedAt - Math.floor(now / 1000) <= signatureTolerance_s)) throw new WebhookSignatureError()
       try {
@@ -148,7 +148,7 @@ function toSubscription(stripeSubscription: Stripe.Subscription): Subscription {
   }
 }
 
-/** Whose state an event may have changed: read without trust in its type, as every kind of object says it alike. */
+/** The customer of an event. Objects of every type name their customer in the same way. */
 function findCustomerId(object: object): string | null {
   if ('object' in object && object.object === 'customer' && 'id' in object && typeof object.id === 'string') return object.id
   const customer = 'customer' in object ? object.customer : null
@@ -158,17 +158,17 @@ function findCustomerId(object: object): string | null {
 
 const idOf = (one: string | { id: string }): string => (typeof one === 'string' ? one : one.id)
 
-/** A card's refusal is the person's to know; all else is between us and the processor. */
+/** The message of a declined card is for the user; details of other errors are not. */
 function formatStripeError(error: unknown): string {
   const { type, message } = readErrorFields(error)
-  if (type === 'StripeCardError') return `The card was refused: ${message} Try another card.`
-  if (type === 'StripeConnectionError') return 'The payment processor did not answer. Nothing was changed; try again in a minute.'
+  if (type === 'StripeCardError') return `The card was declined: ${message} Try another card.`
+  if (type === 'StripeConnectionError') return 'The payment processor did not respond. Nothing was changed. Try again in a minute.'
   if (type === 'StripeAuthenticationError' || type === 'StripePermissionError')
-    return 'The payment processor refuses the key of this instance. Its owner checks HOMEPORT_STRIPE_SECRET_KEY.'
-  return 'The payment processor could not do that. Nothing was changed; try again in a minute.'
+    return 'The payment processor rejected the key of this instance. The owner of the instance must check HOMEPORT_STRIPE_SECRET_KEY.'
+  return 'The payment processor reported an error. Nothing was changed. Try again in a minute.'
 }
 
-/** For the log: the library's own error carries headers and bodies, which are nobody's to keep. */
+/** An error for the log. The library's own error contains headers and bodies, which must not be logged. */
 function createLoggableCause(error: unknown): Error {
   const { type, code, request } = readErrorFields(error)
   return new Error([type, code, request].filter(Boolean).join(' '))

@@ -3,15 +3,15 @@ import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError
 import { downloadToFile } from './download-file.ts'
 import { formatRelativeTime, formatBytes, formatTable } from './terminal.ts'
 
-/** A large instance takes its time. */
+/** A backup of a large instance can take hours. */
 const backupTimeout_ms = 6 * 3_600_000
-const keyNotice = 'The master key is not in it: keep a copy of it in another place, or nothing that was secret can be read again.'
+const keyNotice = 'The backup does not contain the master key. Keep a copy of the key in another place: without it, secrets cannot be decrypted.'
 
 export const backup: CliCommand = {
-  summary: 'Backs the whole instance up into one file, while it runs.',
+  summary: 'Backs up the whole instance to one file while it runs.',
   usage: ['backup [FILE]'],
   options: {},
-  details: `Without FILE it stays in the backups folder of the instance; homeport backups lists those.\n${keyNotice}`,
+  details: `Without FILE, the backup stays in the backups folder of the instance. homeport backups lists them.\n${keyNotice}`,
   async run(context) {
     const [name] = requirePositionals(context, '[FILE]')
     const client = context.connect()
@@ -19,13 +19,13 @@ export const backup: CliCommand = {
     const file = name === undefined ? created.path : resolve(context.cwd, name)
     if (name !== undefined) {
       await downloadBackup(context, created.name, file)
-      // The one that was asked for lies where it was asked for.
+      // FILE is the only copy the user asked for.
       await client.call('deleteBackup', { params: { name: created.name } })
     }
     if (context.is_json) context.terminal.out(JSON.stringify({ backup: { ...created, path: file }, left_out }))
     else {
-      context.terminal.out(`Backed up into ${file} (${formatBytes(created.bytes)}).`)
-      for (const line of left_out) context.terminal.out(`Not in it: ${line}`)
+      context.terminal.out(`Backed up to ${file} (${formatBytes(created.bytes)}).`)
+      for (const line of left_out) context.terminal.out(`Not included: ${line}`)
       context.terminal.err(keyNotice)
     }
     return exitCodes.success
@@ -33,9 +33,9 @@ export const backup: CliCommand = {
 }
 
 export const backups: CliCommand = {
-  summary: 'Lists the backups and safe copies of the instance.',
+  summary: 'Lists, downloads and deletes the backups of the instance.',
   usage: ['backups', 'backups get NAME [--output FILE]', 'backups delete NAME'],
-  options: { output: '=FILE where to write it' },
+  options: { output: '=FILE file to write (default: NAME)' },
   async run(context) {
     const subcommand = context.positionals[0] ?? 'list'
     if (subcommand === 'list') return list(context)
@@ -51,15 +51,15 @@ async function list(context: CommandContext): Promise<number> {
   if (context.is_json) context.terminal.out(JSON.stringify(response))
   else {
     if (response.recovered) context.terminal.err(response.recovered.message)
-    const names = { full: 'everything', hourly: 'ledger, hourly', before_migration: 'ledger, before an update' }
+    const names = { full: 'full', hourly: 'database, hourly', before_migration: 'database, before an update' }
     const rows = response.backups.map((one) => [
       one.name,
       names[one.kind],
       formatBytes(one.bytes),
       formatRelativeTime(one.created_at, context.clock.now()),
     ])
-    if (rows.length === 0) context.terminal.out('No backups yet. Make one with: homeport backup')
-    else for (const line of formatTable(context.terminal, ['NAME', 'WHAT', 'SIZE', 'MADE'], rows)) context.terminal.out(line)
+    if (rows.length === 0) context.terminal.out('No backups yet. Create one with: homeport backup')
+    else for (const line of formatTable(context.terminal, ['NAME', 'KIND', 'SIZE', 'CREATED'], rows)) context.terminal.out(line)
   }
   return exitCodes.success
 }

@@ -2,10 +2,10 @@ import type { BillingStatus } from '../contract/billing.ts'
 import { type CommandContext, type CliCommand, exitCodes, UsageError, requirePositionals } from './command.ts'
 
 export const billing: CliCommand = {
-  summary: 'Tells your plan, trial, card and subscription.',
+  summary: 'Shows your plan, trial, card and subscription; cancels the subscription.',
   usage: ['billing [status]', 'billing cancel'],
   options: {},
-  details: 'A card is saved in the dashboard, under Account: it goes from the browser to the payment processor and never through Homeport.',
+  details: 'Add a card in the dashboard, under Account. The browser sends it directly to the payment processor, never to Homeport.',
   async run(context) {
     const subcommand = context.positionals[0] ?? 'status'
     if (subcommand === 'status') return status(context)
@@ -28,7 +28,7 @@ async function cancel(context: CommandContext): Promise<number> {
   const response = await client.call('cancelBilling', {})
   const { cancel_at } = await client.call('getBillingStatus', {})
   const sentence =
-    cancel_at === null ? 'There is no subscription to end.' : `The subscription ends on ${formatDate(cancel_at)}. Until then everything stays.`
+    cancel_at === null ? 'There is no subscription to cancel.' : `The subscription ends on ${formatDate(cancel_at)}. Until then nothing changes.`
   context.terminal.out(context.is_json ? JSON.stringify({ ...response, cancel_at }) : sentence)
   return exitCodes.success
 }
@@ -50,7 +50,7 @@ function formatBillingStatus(billingStatus: BillingStatus, now: number): [string
       subscription_status === null ? 'none' : cancel_at === null ? subscription_status : `${subscription_status}, ends on ${formatDate(cancel_at)}`,
     ],
     ['credits', `${billingStatus.free_domain_credits} for domains`],
-    ['payments', billingStatus.processor_enabled ? 'on' : 'off: nothing is charged on this instance'],
+    ['payments', billingStatus.processor_enabled ? 'on' : 'off: this instance charges nothing'],
   ]
 }
 

@@ -2,7 +2,7 @@ import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError
 import { formatRelativeTime, formatBytes, formatTable } from './terminal.ts'
 
 export const cache: CliCommand = {
-  summary: 'Shows and empties what the edge has stored of a project.',
+  summary: 'Shows, inspects and purges the edge cache of a project.',
   usage: [
     'cache SLUG [status]',
     'cache SLUG on|off',
@@ -13,17 +13,17 @@ export const cache: CliCommand = {
     'cache SLUG log',
   ],
   options: {
-    tags: 'the words after purge are tags of answers (Surrogate-Key, Cache-Tag)',
-    send: 'inspect: make a real request too; it wakes the app',
-    header: '=NAME:VALUE inspect: a header of the request, for answers that vary',
-    limit: '=N log: how many to list (default 20, at most 100)',
+    tags: 'purge: treat the arguments as tags (Surrogate-Key, Cache-Tag)',
+    send: 'inspect: also send a real request, which wakes the app',
+    header: '=NAME:VALUE inspect: a request header, for responses that vary',
+    limit: '=N log: number of purges to list (default 20, maximum 100)',
   },
-  details: 'purge without more words empties all. token makes the token of the webhook, or puts a new one in place of the old.',
+  details: 'purge without arguments purges everything. token creates the webhook token, or replaces it.',
   async run(context) {
     const [slug, subcommand = 'status', ...rest] = context.positionals
     if (slug === undefined) throw new UsageError('SLUG is missing.')
     if (!Object.hasOwn(subcommands, subcommand)) throw new UsageError(`“${subcommand}” is none of ${Object.keys(subcommands).join(', ')}.`)
-    if (rest.length > 0 && subcommand !== 'purge' && subcommand !== 'inspect') throw new UsageError(`“${rest[0]}” is one word too many.`)
+    if (rest.length > 0 && subcommand !== 'purge' && subcommand !== 'inspect') throw new UsageError(`Unexpected argument “${rest[0]}”.`)
     return subcommands[subcommand as keyof typeof subcommands](context, slug, rest)
   },
 }
@@ -48,12 +48,12 @@ async function status(context: CommandContext, slug: string): Promise<number> {
   const { objects, bytes, hits, misses, bypass, hit_ratio } = metrics.cache
   if (context.is_json) context.terminal.out(JSON.stringify({ cache: { caching_enabled, has_purge_token, ...metrics.cache } }))
   else {
-    const ratio = hit_ratio === null ? '' : `, ${(hit_ratio * 100).toFixed(1)} % from the cache`
+    const ratio = hit_ratio === null ? '' : `, ${(hit_ratio * 100).toFixed(1)} % hit rate`
     const facts = [
       ['caching', caching_enabled ? 'on' : 'off'],
-      ['stored', `${objects} ${objects === 1 ? 'answer' : 'answers'}, ${formatBytes(bytes)}`],
-      ['last 24 hours', `${hits} hits, ${misses} misses, ${bypass} passed by${ratio}`],
-      ['webhook token', has_purge_token ? 'made' : `none; make one with: homeport cache ${slug} token`],
+      ['stored', `${objects} ${objects === 1 ? 'response' : 'responses'}, ${formatBytes(bytes)}`],
+      ['last 24 hours', `${hits} hits, ${misses} misses, ${bypass} bypassed${ratio}`],
+      ['webhook token', has_purge_token ? 'created' : `none; create one with: homeport cache ${slug} token`],
     ] as const
     for (const [name, value] of facts) context.terminal.out(`${name.padEnd(16)}${value}`)
   }
@@ -62,16 +62,14 @@ async function status(context: CommandContext, slug: string): Promise<number> {
 
 async function setCaching(context: CommandContext, slug: string, caching_enabled: boolean): Promise<number> {
   const { project } = await context.connect().call('updateProject', { params: { slug }, body: { caching_enabled } })
-  context.terminal.out(
-    context.is_json ? JSON.stringify({ project }) : `Caching of ${slug} is ${caching_enabled ? 'on' : 'off, and nothing is stored'}.`,
-  )
+  context.terminal.out(context.is_json ? JSON.stringify({ project }) : `Caching is ${caching_enabled ? 'on' : 'off'} for ${slug}.`)
   return exitCodes.success
 }
 
 async function purge(context: CommandContext, slug: string, words: string[]): Promise<number> {
   const client = context.connect()
   const params = { slug }
-  if (context.flags.tags === true && words.length === 0) throw new UsageError('Name the tags after purge --tags.')
+  if (context.flags.tags === true && words.length === 0) throw new UsageError('TAG is missing: list the tags after purge --tags.')
   const response =
     words.length === 0
       ? await client.call('purgeAll', { params })
@@ -79,14 +77,14 @@ async function purge(context: CommandContext, slug: string, words: string[]): Pr
         ? await client.call('purgeTags', { params, body: { tags: words } })
         : await client.call('purgeUrls', { params, body: { urls: words } })
   context.terminal.out(
-    context.is_json ? JSON.stringify(response) : `Purged ${response.purged} stored ${response.purged === 1 ? 'answer' : 'answers'} of ${slug}.`,
+    context.is_json ? JSON.stringify(response) : `Purged ${response.purged} cached ${response.purged === 1 ? 'response' : 'responses'} of ${slug}.`,
   )
   return exitCodes.success
 }
 
 async function inspect(context: CommandContext, slug: string, [url, extra]: string[]): Promise<number> {
   if (url === undefined) throw new UsageError('PATH_OR_URL is missing.')
-  if (extra !== undefined) throw new UsageError(`“${extra}” is one word too many.`)
+  if (extra !== undefined) throw new UsageError(`Unexpected argument “${extra}”.`)
   const inspection = await context
     .connect()
     .call('inspectCache', { params: { slug }, body: { url, send: context.flags.send === true, headers: readHeaderFlag(context) } })
@@ -106,7 +104,7 @@ async function inspect(context: CommandContext, slug: string, [url, extra]: stri
     if (stored.tags.length > 0) out(`tags            ${stored.tags.join(', ')}`)
     if (stored.vary.length > 0) out(`varies by       ${stored.vary.join(', ')}`)
   }
-  if (answer !== null) out(`a real request  ${answer.status}, ${answer.x_cache ?? 'no X-Cache'}, ${answer.ms} ms`)
+  if (answer !== null) out(`live response   ${answer.status}, ${answer.x_cache ?? 'no X-Cache'}, ${answer.ms} ms`)
   return exitCodes.success
 }
 
@@ -114,7 +112,7 @@ function readHeaderFlag(context: CommandContext): Record<string, string> {
   const header = stringFlag(context.flags, 'header')
   if (header === undefined) return {}
   const colon = header.indexOf(':')
-  if (colon < 1) throw new UsageError('--header takes a name and a value, such as accept-language:de.')
+  if (colon < 1) throw new UsageError('--header needs NAME:VALUE, such as accept-language:de.')
   return { [header.slice(0, colon)]: header.slice(colon + 1).trim() }
 }
 
@@ -124,7 +122,7 @@ async function token(context: CommandContext, slug: string): Promise<number> {
   else {
     context.terminal.out(created.token)
     context.terminal.err(
-      `Shown this once. Let your CMS POST to ${created.webhook_url} with “Authorization: Bearer” and this token. An earlier one no longer works.`,
+      `This token is shown only once. Configure your CMS to POST to ${created.webhook_url} with the header “Authorization: Bearer TOKEN”. Earlier tokens no longer work.`,
     )
   }
   return exitCodes.success
@@ -134,7 +132,7 @@ async function log(context: CommandContext, slug: string): Promise<number> {
   const limit = stringFlag(context.flags, 'limit') ?? '20'
   const page = await context.connect().call('listCacheEvents', { params: { slug }, query: { limit } })
   if (context.is_json) context.terminal.out(JSON.stringify(page))
-  else if (page.events.length === 0) context.terminal.out('Nothing was purged yet.')
+  else if (page.events.length === 0) context.terminal.out('No purges yet.')
   else {
     const rows = page.events.map((event) => [
       formatRelativeTime(event.created_at, context.clock.now()),
@@ -143,7 +141,7 @@ async function log(context: CommandContext, slug: string): Promise<number> {
       String(event.purged),
       [...event.tags, ...event.urls].join(' ') || '-',
     ])
-    for (const line of formatTable(context.terminal, ['WHEN', 'BY', 'WHAT', 'PURGED', 'OF'], rows)) context.terminal.out(line)
+    for (const line of formatTable(context.terminal, ['TIME', 'SOURCE', 'KIND', 'PURGED', 'TARGETS'], rows)) context.terminal.out(line)
   }
   return exitCodes.success
 }

@@ -4,14 +4,14 @@ import type { OperationClientInput, OperationSpec, HandlerOutput } from '../cont
 import { readEventStream, type ServerSentEvent } from '../client/event-stream.ts'
 import { sendHttpRequest } from './http-request.ts'
 
-/** The instance said no. `code` and `request_id` as in the envelope of the contract. */
+/** An error response of the instance. `code` and `request_id` come from the error envelope of the contract. */
 export class ApiError extends Error {
   readonly status: number
   readonly code: string
   readonly request_id: string
   readonly issues: { path: string; message: string }[]
   constructor(status: number, envelope: Partial<ErrorEnvelope>, requestId: string) {
-    super(envelope.message ?? `The instance answered ${status}.`)
+    super(envelope.message ?? `The instance responded with status ${status}.`)
     this.name = 'Refusal'
     this.status = status
     this.code = envelope.error ?? `http_${status}`
@@ -20,7 +20,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Nobody answers at the address. */
+/** Nothing responds at the address of the instance. */
 export class InstanceUnreachableError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause })
@@ -35,23 +35,23 @@ export type OperationInput<Id extends OperationId> = OptionalIfEmpty<OperationCl
 
 export interface ApiClient {
   readonly url: string
-  /** `patience`: how long it may take, in ms. */
+  /** Rejects after `timeout_ms`. */
   call<Id extends OperationId>(id: Id, input: OperationInput<Id>, timeout_ms?: number): Promise<HandlerOutput<Operations[Id]>>
-  /** Sends a file as it is made. It takes as long as it takes; `signal` ends it. */
+  /** Streams a file to the instance. There is no timeout; `signal` aborts the upload. */
   upload<Id extends 'uploadProject' | 'importDatabase'>(
     id: Id,
     slug: string,
     archive: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
   ): Promise<HandlerOutput<Operations[Id]>>
-  /** A file as it comes in. It takes as long as it takes; one that is cut off throws while it is read. */
+  /** Streams a file from the instance. There is no timeout; reading throws if the connection is lost. */
   download<Id extends OperationId>(id: Id, input: OperationInput<Id>, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
-  /** The events of a stream; after a cut it goes on where it was, `end` or `signal` ends it. `onOpen`: it has begun, again after a cut. */
+  /** Yields the events of a stream until `end` or `signal`. A lost connection is resumed with Last-Event-ID. `onOpen` runs on every (re)connect. */
   stream<Id extends OperationId>(id: Id, input: OperationInput<Id>, signal?: AbortSignal, onOpen?: () => void): AsyncGenerator<ServerSentEvent>
 }
 
 const defaultTimeout_ms = 30_000
-/** A stream that is cut this often without a single event in between is given up. */
+/** A stream fails after this many reconnects in a row without an event. */
 const maxReconnects = 5
 
 export function createApiClient(options: { url: string; token: string | undefined }): ApiClient {
@@ -72,7 +72,7 @@ export function createApiClient(options: { url: string; token: string | undefine
     if (extra.archive) headers['content-type'] = id === 'uploadProject' ? 'application/gzip' : 'application/octet-stream'
     let response: Response
     try {
-      // A redirect would carry the token elsewhere: it counts as a refusal.
+      // A redirect is an error, because following it would send the token to another server.
       response = await sendHttpRequest(url, {
         method: spec.method,
         headers,
@@ -82,7 +82,7 @@ export function createApiClient(options: { url: string; token: string | undefine
     } catch (error) {
       if (error instanceof Error && error.name === 'AbortError') throw error
       throw new InstanceUnreachableError(
-        `Homeport does not answer at ${baseUrl}${describeCause(error)}. Is it running? Start it with: homeport serve`,
+        `Homeport does not respond at ${baseUrl}${describeCause(error)}. If it is not running, start it with: homeport serve`,
         error,
       )
     }
@@ -95,7 +95,7 @@ export function createApiClient(options: { url: string; token: string | undefine
 
     async call<Id extends OperationId>(id: Id, input: OperationInput<Id>, timeout_ms = defaultTimeout_ms): Promise<HandlerOutput<Operations[Id]>> {
       const response = await requestOperation(id, input, { signal: AbortSignal.timeout(timeout_ms) })
-      // The contract says what comes; the same record made the answer on the other side.
+      // The server builds the response from the same operation record, so the type holds.
       return (response.status === 204 ? undefined : await response.json()) as HandlerOutput<Operations[Id]>
     },
 
@@ -106,7 +106,7 @@ export function createApiClient(options: { url: string; token: string | undefine
 
     async download(id, input, signal) {
       const { body } = await requestOperation(id, input, { signal })
-      if (!body) throw new InstanceUnreachableError('The instance answered without the file.')
+      if (!body) throw new InstanceUnreachableError('The instance responded without a file.')
       return body
     },
 
@@ -134,12 +134,12 @@ export function createApiClient(options: { url: string; token: string | undefine
           }
         } catch (error) {
           if (signal.aborted) return
-          // A refusal stays one; only a cut line is worth another try.
+          // Only lost connections are retried: an error response would be the same again.
           if (error instanceof ApiError || (error instanceof InstanceUnreachableError && lastId === undefined)) throw error
         }
         if (signal.aborted) return
       }
-      throw new InstanceUnreachableError('The stream was cut and could not be taken up again.')
+      throw new InstanceUnreachableError('The connection was lost and could not be restored.')
     },
   }
 }

@@ -29,7 +29,7 @@ import { tokens } from './tokens.ts'
 import { trust } from './trust.ts'
 import { user } from './user.ts'
 
-/** All that speak HTTP. `serve` is handed in: it alone loads the platform. */
+/** The commands that call the API. `serve` is passed in separately, because it loads the platform. */
 export const clientCommands = {
   deploy,
   samples,
@@ -60,13 +60,13 @@ export const clientCommands = {
   restore,
 } satisfies Record<string, CliCommand>
 
-/** What the surroundings give to a call, once its flags are known. */
+/** The command context without the parts that are parsed from the arguments. */
 export type CommandEnvironment = Omit<CommandContext, 'positionals' | 'flags' | 'is_json' | 'connect' | 'openUrl'> & {
   connect(flags: Flags): ApiClient
   openUrl(flags: Flags, ...rest: Parameters<CommandContext['openUrl']>): Promise<boolean>
 }
 
-/** Runs one command and returns its exit code; whatever goes wrong is said on standard error. */
+/** Runs one command and returns its exit code. Errors are printed on standard error. */
 export async function runCommandLine(args: string[], environment: CommandEnvironment, serve: CliCommand): Promise<number> {
   const commands: Record<string, CliCommand> = { serve, ...clientCommands }
   commands.help = createHelpCommand(commands, () => formatOverview(commands))
@@ -82,7 +82,7 @@ export async function runCommandLine(args: string[], environment: CommandEnviron
   }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!command) {
-    terminal.err(`There is no command “${name}”. homeport --help lists them.`)
+    terminal.err(`Unknown command “${name}”. homeport --help lists all commands.`)
     return exitCodes.usage
   }
   let json = rest.includes('--json')
@@ -120,7 +120,7 @@ function reportError(error: unknown, name: string, command: CliCommand, json: bo
     else {
       terminal.err(`${error.code}: ${error.message}`)
       for (const issue of error.issues) terminal.err(`  ${issue.path}: ${issue.message}`)
-      terminal.err(`request id: ${error.request_id}`)
+      terminal.err(`Request ID: ${error.request_id}`)
     }
     return exitCodes.failure
   }
@@ -136,6 +136,6 @@ function formatOverview(commands: Record<string, CliCommand>): string {
     '',
     ...Object.entries(commands).map(([name, command]) => `  ${name.padEnd(14)}${command.summary}`),
     '',
-    'homeport COMMAND --help tells more, homeport help lists guides. Exit codes: 0 done, 1 refused, 2 usage, 3 not reachable.',
+    'homeport COMMAND --help shows the options of a command, homeport help lists guides.\nExit codes: 0 success, 1 failure, 2 usage error, 3 instance unreachable.',
   ].join('\n')
 }

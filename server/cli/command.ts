@@ -4,30 +4,30 @@ import { UsageError } from '../options.ts'
 import type { ApiClient } from './client.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Exit codes of every command. */
+/** `failure`: the instance refused the request, or it failed. */
 export const exitCodes = { success: 0, failure: 1, usage: 2, unreachable: 3 } as const
 
 export { UsageError }
 
-/** What a command works with. All that reaches outside is in here, so that a command can be run by a test. */
+/** Everything a command works with. All I/O is passed in, so that tests can run commands. */
 export interface CommandContext {
   positionals: string[]
   flags: Flags
   terminal: Terminal
-  /** Print one JSON document on standard output and nothing else there. */
+  /** Print exactly one JSON document on standard output. */
   is_json: boolean
-  /** The folder that relative paths start from. */
+  /** Relative paths are resolved against this folder. */
   cwd: string
   clock: Clock
-  /** Finds the instance by flag, environment or instance.json; throws `NotReachable`. */
+  /** Finds the instance by flag, environment or instance.json. Throws `InstanceUnreachableError`. */
   connect(): ApiClient
-  /** Opens an address in the person's browser; false when there is none to open it in. `is_secret`: it signs in. */
+  /** Opens a URL in the user's browser; returns false without one. `is_secret`: the URL signs in. */
   openUrl(url: string, options: { is_secret: boolean }): Promise<boolean>
-  /** Asks on the terminal; undefined when nobody is there to answer. `is_secret`: what is typed is not shown. */
+  /** Asks on the terminal; undefined without input. `is_secret` turns off the echo. */
   prompt(question: string, options?: { is_secret?: boolean }): Promise<string | undefined>
-  /** HOMEPORT_REMOTE_TOKEN: the token of another instance that is added. */
+  /** HOMEPORT_REMOTE_TOKEN: the token for adding another instance. */
   remote_token?: string | undefined
-  /** Gives the terminal to a program of this machine; its exit code, undefined when it is not there. `secrets` go into its environment. */
+  /** Runs a local program with this terminal and `secrets` in its environment. Returns its exit code, or undefined if it is not installed. */
   runProgram(file: string, args: string[], secrets: Record<string, string>): Promise<number | undefined>
   /** Aborted by Ctrl-C or SIGTERM. */
   signal: AbortSignal
@@ -35,28 +35,28 @@ export interface CommandContext {
 
 export interface CliCommand {
   summary: string
-  /** Lines after `homeport`, one per form. */
+  /** One line per form, without `homeport`. */
   usage: string[]
-  /** Its own options: name -> what it does. `=X` in front of the text means that it takes a value. */
+  /** Option name to description. A description that starts with `=X` takes a value. */
   options: Record<string, string>
   details?: string
   run(context: CommandContext): Promise<number>
 }
 
-/** Options of every command. */
+/** Options that every command has. */
 export const globalOptions: Record<string, string> = {
   json: 'print one JSON document',
-  data: '=DIR the data folder of the instance',
-  url: '=URL the address of the instance',
-  token: '=TOKEN an API token (HOMEPORT_TOKEN keeps it out of the process list)',
-  help: 'show this',
+  data: '=DIR data folder of the instance',
+  url: '=URL URL of the instance',
+  token: '=TOKEN API token (HOMEPORT_TOKEN keeps it out of the process list)',
+  help: 'show this help',
 }
 
 const shortFlags: Record<string, string> = { follow: 'f', help: 'h' }
 
 export type Flags = Record<string, string | boolean | undefined>
 
-/** Throws `UsageError` for an option that the command does not have. */
+/** Throws `UsageError` for an unknown option. */
 export function parseArguments(command: CliCommand, args: string[]): { positionals: string[]; flags: Flags } {
   const options: NonNullable<ParseArgsConfig['options']> = {}
   for (const [name, text] of Object.entries({ ...globalOptions, ...command.options })) {
@@ -71,19 +71,18 @@ export function parseArguments(command: CliCommand, args: string[]): { positiona
   }
 }
 
-/** The value of an option that takes one. */
 export function stringFlag(flags: Flags, name: string): string | undefined {
   const value = flags[name]
   return typeof value === 'string' ? value : undefined
 }
 
-/** Exactly these words, by name; `[NAME]` may be missing. */
+/** Checks the positional arguments against their names; `[NAME]` is optional. */
 export function requirePositionals(context: CommandContext, ...names: string[]): string[] {
   const required = names.filter((name) => !name.startsWith('['))
   const missing = required[context.positionals.length]
   if (missing !== undefined) throw new UsageError(`${missing} is missing.`)
   const extra = context.positionals[names.length]
-  if (extra !== undefined) throw new UsageError(`“${extra}” is one word too many.`)
+  if (extra !== undefined) throw new UsageError(`Unexpected argument “${extra}”.`)
   return context.positionals
 }
 
@@ -109,5 +108,5 @@ export function formatCommandHelp(name: string, command: CliCommand): string {
   ].join('\n')
 }
 
-/** parseArgs explains at length how to write positional arguments; its first sentence says what was wrong. */
+/** The messages of parseArgs are long; the first sentence names the problem. */
 const firstSentence = (message: string) => `${message.split('. ')[0]?.replace(/\.$/, '') ?? message}.`

@@ -8,11 +8,11 @@ import type { Database } from '../contract/databases.ts'
 import { type CommandContext, type CliCommand, exitCodes, UsageError, requirePositionals } from './command.ts'
 import { formatRelativeTime, formatBytes, formatTable } from './terminal.ts'
 
-/** A first database may have to wait for a whole server, a large one for all of its rows. */
+/** The first database starts a database server; a large dump or restore can take hours. */
 const databaseTimeout_ms = 6 * 3_600_000
 
 export const db: CliCommand = {
-  summary: 'Makes, shows, dumps, restores and drops the PostgreSQL database of a project.',
+  summary: 'Creates, shows, dumps, restores and drops the PostgreSQL database of a project.',
   usage: [
     'db [show] SLUG',
     'db create SLUG',
@@ -23,9 +23,9 @@ export const db: CliCommand = {
     'db restore SLUG FILE|ID',
     'db drop SLUG --yes',
   ],
-  options: { yes: 'drop: do it' },
+  options: { yes: 'drop: confirm' },
   details:
-    'The app gets the address as DATABASE_URL. dump writes gzipped SQL, plain SQL into a FILE.sql; without FILE the dump stays with the\ninstance. restore takes either, and what pg_dump writes; what is there now is dumped first, and so it is before a drop.',
+    'The app gets the connection string as DATABASE_URL. dump writes gzipped SQL, or plain SQL if FILE ends in .sql; without FILE the\ndump stays on the instance. restore reads both, and the output of pg_dump. restore and drop first dump the current data.',
   async run(context) {
     const [subcommand = ''] = context.positionals
     if (Object.hasOwn(subcommands, subcommand) && context.positionals.length > 1) return subcommands[subcommand as keyof typeof subcommands](context)
@@ -46,9 +46,9 @@ async function show(context: CommandContext): Promise<number> {
   else {
     const { db_name, host, port, engine_version, size_bytes, created_at } = database
     context.terminal.out(
-      `${db_name} at ${host}:${port}, PostgreSQL ${engine_version}, ${formatBytes(size_bytes)}, made ${formatRelativeTime(created_at, context.clock.now())}`,
+      `${db_name} at ${host}:${port}, PostgreSQL ${engine_version}, ${formatBytes(size_bytes)}, created ${formatRelativeTime(created_at, context.clock.now())}`,
     )
-    context.terminal.out(`Its address, password included: homeport db url ${slug}`)
+    context.terminal.out(`Connection string, including the password: homeport db url ${slug}`)
   }
   return exitCodes.success
 }
@@ -58,8 +58,8 @@ async function create(context: CommandContext): Promise<number> {
   const response = await context.connect().call('createDatabase', { params: { slug } }, databaseTimeout_ms)
   if (context.is_json) context.terminal.out(JSON.stringify(response))
   else {
-    context.terminal.out(`${slug} has a database: ${response.database.db_name}. The app gets it as DATABASE_URL.`)
-    if (response.deployment_id !== null) context.terminal.out(`The project is deployed again for it: ${response.deployment_id}`)
+    context.terminal.out(`Created the database ${response.database.db_name} for ${slug}. The app gets it as DATABASE_URL.`)
+    if (response.deployment_id !== null) context.terminal.out(`Redeploying the project: ${response.deployment_id}`)
   }
   return exitCodes.success
 }
@@ -71,13 +71,16 @@ async function url(context: CommandContext): Promise<number> {
   return exitCodes.success
 }
 
-/** The password goes by the environment: arguments are for everybody on this machine to read. */
+/** The password is passed in the environment, because every user of this machine can read arguments. */
 async function psql(context: CommandContext): Promise<number> {
   const [, slug = '', ...psqlArgs] = context.positionals
   const { host, port, db_user, db_name, password } = await fetchDatabase(context, slug)
   const args = ['--host', host, '--port', String(port), '--username', db_user, '--dbname', db_name, ...psqlArgs]
   const code = await context.runProgram('psql', args, { PGPASSWORD: password })
-  if (code === undefined) throw new Error(`psql is not installed here. Install PostgreSQL’s client, or use another one with: homeport db url ${slug}`)
+  if (code === undefined)
+    throw new Error(
+      `psql is not installed on this machine. Install the PostgreSQL client, or use another client with the output of: homeport db url ${slug}`,
+    )
   return code
 }
 
@@ -97,13 +100,13 @@ async function dump(context: CommandContext): Promise<number> {
       throw error
     }
     await rename(`${path}.part`, path)
-    // It lies where it was asked for; who is not the owner of the instance leaves the other one behind.
+    // FILE is the only copy the user asked for. Deleting the other one fails for everyone but the owner of the instance.
     await client.call('deleteDatabaseDump', { params: { id: created.id } }).catch(() => {})
   }
   if (context.is_json) context.terminal.out(JSON.stringify({ dump: path === undefined ? created : { ...created, path } }))
   else if (path === undefined)
-    context.terminal.out(`Dumped ${slug} into dumps/${created.file} of the instance’s data folder (${formatBytes(created.bytes)}).`)
-  else context.terminal.out(`Dumped ${slug} into ${path} (${formatBytes((await stat(path)).size)}).`)
+    context.terminal.out(`Dumped ${slug} to dumps/${created.file} in the data folder of the instance (${formatBytes(created.bytes)}).`)
+  else context.terminal.out(`Dumped ${slug} to ${path} (${formatBytes((await stat(path)).size)}).`)
   return exitCodes.success
 }
 
@@ -111,9 +114,9 @@ async function dumps(context: CommandContext): Promise<number> {
   const [, slug = ''] = requirePositionals(context, 'dumps', 'SLUG')
   const response = await context.connect().call('listDatabaseDumps', { params: { slug } })
   if (context.is_json) context.terminal.out(JSON.stringify(response))
-  else if (response.dumps.length === 0) context.terminal.out(`No dumps yet. Write one with: homeport db dump ${slug}`)
+  else if (response.dumps.length === 0) context.terminal.out(`No dumps yet. Create one with: homeport db dump ${slug}`)
   else {
-    const reasonLabels = { manual: 'asked for', drop: 'before a drop', restore: 'before a restore' }
+    const reasonLabels = { manual: 'manual', drop: 'before a drop', restore: 'before a restore' }
     const rows = response.dumps.map((one) => [
       one.id,
       reasonLabels[one.reason],
@@ -121,36 +124,34 @@ async function dumps(context: CommandContext): Promise<number> {
       formatRelativeTime(one.created_at, context.clock.now()),
       one.file,
     ])
-    for (const line of formatTable(context.terminal, ['ID', 'WHY', 'SIZE', 'WHEN', 'FILE'], rows)) context.terminal.out(line)
+    for (const line of formatTable(context.terminal, ['ID', 'REASON', 'SIZE', 'CREATED', 'FILE'], rows)) context.terminal.out(line)
   }
   return exitCodes.success
 }
 
 async function restore(context: CommandContext): Promise<number> {
-  const [, slug = '', what = ''] = requirePositionals(context, 'restore', 'SLUG', 'FILE|ID')
+  const [, slug = '', source = ''] = requirePositionals(context, 'restore', 'SLUG', 'FILE|ID')
   const client = context.connect()
-  const path = resolve(context.cwd, what)
+  const path = resolve(context.cwd, source)
   const file = await stat(path).catch(() => undefined)
-  if (!file && !/^dmp_\w+$/.test(what)) throw new UsageError(`${path} is not there, and “${what}” is no id of a dump.`)
+  if (!file && !/^dmp_\w+$/.test(source)) throw new UsageError(`${path} does not exist, and “${source}” is not a dump ID.`)
   const response = file
     ? await client.upload('importDatabase', slug, createReadStream(path), context.signal)
-    : await client.call('restoreDatabase', { params: { slug, id: what } }, databaseTimeout_ms)
+    : await client.call('restoreDatabase', { params: { slug, id: source } }, databaseTimeout_ms)
   if (context.is_json) context.terminal.out(JSON.stringify(response))
-  else context.terminal.out(`${slug} is what ${what} says. What was there before: homeport db restore ${slug} ${response.dump.id}`)
+  else context.terminal.out(`Restored the database of ${slug} from ${source}. To undo: homeport db restore ${slug} ${response.dump.id}`)
   return exitCodes.success
 }
 
 async function drop(context: CommandContext): Promise<number> {
   const [, slug = ''] = requirePositionals(context, 'drop', 'SLUG')
   if (context.flags.yes !== true)
-    throw new UsageError(`This drops the database of ${slug} with all that is in it. Say so: homeport db drop ${slug} --yes`)
+    throw new UsageError(`This drops the database of ${slug} with all its data. Confirm with: homeport db drop ${slug} --yes`)
   const client = context.connect()
   await client.call('deleteDatabase', { params: { slug } }, databaseTimeout_ms)
   const last = (await client.call('listDatabaseDumps', { params: { slug } })).dumps.find((one) => one.reason === 'drop')
   if (context.is_json) context.terminal.out(JSON.stringify({ dropped: slug, dump: last ?? null }))
   else
-    context.terminal.out(
-      `Dropped the database of ${slug}.${last ? ` A dump of it is kept as dumps/${last.file} of the instance’s data folder.` : ''}`,
-    )
+    context.terminal.out(`Dropped the database of ${slug}.${last ? ` A dump is kept as dumps/${last.file} in the data folder of the instance.` : ''}`)
   return exitCodes.success
 }

@@ -11,14 +11,14 @@ import { isInGitRepository, packFolder } from './pack-folder.ts'
 import { colorize } from './terminal.ts'
 
 export const deploy: CliCommand = {
-  summary: 'Deploys a folder of this machine, with what is not committed, or the repository of a project; follows the log until it is live.',
+  summary: 'Deploys a folder, including uncommitted changes, or the repository of a project, and follows the log.',
   usage: ['deploy [PATH] [--project SLUG] [--replace] [--no-follow]', 'deploy --git --project SLUG [--no-follow]'],
-  details: 'Without git, or for an instance elsewhere, the folder is sent as an archive, without what .gitignore and .dockerignore name.',
+  details: 'A folder without git, or for an instance on another machine, is uploaded without the files in .gitignore and .dockerignore.',
   options: {
-    project: '=SLUG the project to deploy to; it is made if there is none (default: the name of the folder)',
-    git: 'deploy the newest commit of the project’s repository instead of a folder',
-    replace: 'do not ask before a folder replaces what a project deploys from its repository',
-    'no-follow': 'do not wait for the end',
+    project: '=SLUG project to deploy to, created if it does not exist (default: name of the folder)',
+    git: 'deploy the latest commit of the project’s repository instead of a folder',
+    replace: 'do not ask before a folder replaces a deployment from a repository',
+    'no-follow': 'do not wait for the deployment to finish',
   },
   async run(context) {
     const { project, deployment } = await (context.flags.git === true ? deployRepository(context) : deployFolder(context))
@@ -40,7 +40,7 @@ interface StartedDeployment {
 async function deployRepository(context: CommandContext): Promise<StartedDeployment> {
   requirePositionals(context)
   const slug = stringFlag(context.flags, 'project')
-  if (slug === undefined) throw new UsageError('Say which project: homeport deploy --git --project SLUG')
+  if (slug === undefined) throw new UsageError('--git needs a project: homeport deploy --git --project SLUG')
   const client = context.connect()
   const { deployment } = await client.call('deployProject', { params: { slug } })
   const { project } = await client.call('getProject', { params: { slug } })
@@ -51,14 +51,14 @@ async function deployRepository(context: CommandContext): Promise<StartedDeploym
 async function deployFolder(context: CommandContext): Promise<StartedDeployment> {
   const [path = '.'] = requirePositionals(context, '[PATH]')
   const folder = resolve(context.cwd, path)
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`There is no folder ${folder}.`)
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`The folder ${folder} does not exist.`)
   if ((await listFolderFiles(folder, () => {}).next()).done === true)
-    throw new UsageError(`The folder ${folder} holds no file to deploy, apart from what .gitignore names.`)
+    throw new UsageError(`The folder ${folder} has no files to deploy. Files in .gitignore are skipped.`)
   const client = context.connect()
   const slug = stringFlag(context.flags, 'project') ?? slugify(basename(folder))
   const existing = await findProject(client, slug)
   if (existing) await confirmReplacement(context, client, existing, folder)
-  // With git the instance reads the folder itself, when it is on this machine, and knows its commit.
+  // An instance on this machine reads a git folder itself, so that it can record the commit.
   const name = basename(folder) || slug
   const { project, deployment } =
     isLocalInstance(client.url) && isInGitRepository(folder)
@@ -78,7 +78,7 @@ const findProject = (client: ApiClient, slug: string): Promise<Project | undefin
     },
   )
 
-/** A folder in the place of what a repository serves is a surprise to whoever pushes to that: somebody has to want it, once. */
+/** Asks before a folder replaces a deployment from a repository, because the people who push to it do not expect that. */
 async function confirmReplacement(
   context: CommandContext,
   client: ApiClient,
@@ -89,9 +89,9 @@ async function confirmReplacement(
   const [last] = (await client.call('listDeployments', { params: { slug }, query: { target: 'production', limit: '1' } })).deployments
   if (last && last.source !== 'git') return
   const statement = `${slug} is deployed from ${repo_url} (branch ${repo_branch}).`
-  const advice = `To deploy that: homeport deploy --git --project ${slug}`
-  if (!context.terminal.is_interactive) throw new Error(`${statement} To replace it by the folder ${folder}, add --replace. ${advice}`)
-  const answer = await context.prompt(`${statement} Replace it by the folder ${folder}? [y/N] `)
+  const advice = `To deploy the repository: homeport deploy --git --project ${slug}`
+  if (!context.terminal.is_interactive) throw new Error(`${statement} To deploy the folder ${folder} instead, add --replace. ${advice}`)
+  const answer = await context.prompt(`${statement} Deploy the folder ${folder} instead? [y/N] `)
   if (!/^y(es)?$/i.test(answer?.trim() ?? '')) throw new Error(`Nothing was deployed. ${advice}`)
 }
 

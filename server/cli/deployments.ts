@@ -10,13 +10,13 @@ import { downloadToFile } from './download-file.ts'
 import { formatRelativeTime, formatTable } from './terminal.ts'
 
 export const deployments: CliCommand = {
-  summary: 'Lists deployments; repeats, cancels or brings back one, or takes the source that it was built from.',
+  summary: 'Lists, retries, cancels and rolls back deployments, and downloads their source.',
   usage: ['deployments SLUG', 'deployments retry|cancel|rollback [SLUG] ID', 'deployments source [SLUG] ID [--out FILE]'],
   options: {
-    limit: '=N how many to list (default 20)',
+    limit: '=N number of deployments to list (default 20)',
     status: '=STATUS queued, building, deploying, ready, failed or canceled',
-    out: '=FILE where to write the source (a .tar.gz)',
-    'no-follow': 'do not wait for the new deployment',
+    out: '=FILE file for the source (.tar.gz)',
+    'no-follow': 'do not wait for the new deployment to finish',
   },
   async run(context) {
     const subcommand = context.positionals[0]
@@ -31,7 +31,7 @@ export const deployments: CliCommand = {
 async function list(context: CommandContext): Promise<number> {
   const [slug = ''] = requirePositionals(context, 'SLUG')
   const limit = Number(stringFlag(context.flags, 'limit') ?? 20)
-  if (!Number.isInteger(limit) || limit < 1) throw new UsageError('--limit takes a whole number from 1.')
+  if (!Number.isInteger(limit) || limit < 1) throw new UsageError('--limit must be a whole number of at least 1.')
   const client = context.connect()
   const results: Deployment[] = []
   let cursor: string | undefined
@@ -78,7 +78,6 @@ async function runAction(context: CommandContext, subcommand: 'retry' | 'cancel'
   return reportOutcome(context, client, params.slug, response.deployment_id)
 }
 
-/** What was built, to be kept, looked at, or uploaded elsewhere. */
 async function downloadSource(context: CommandContext): Promise<number> {
   const client = context.connect()
   const params = await resolveParams(context, client, 'source')
@@ -93,7 +92,7 @@ async function resolveParams(context: CommandContext, client: ApiClient, subcomm
   return second === undefined ? { slug: await findProjectSlug(client, first), id: first } : { slug: first, id: second }
 }
 
-/** An id alone says which deployment is meant, but the API asks by project. */
+/** The API looks deployments up by project, so an ID alone is searched in every project. */
 async function findProjectSlug(client: ApiClient, id: string): Promise<string> {
   let lastError: ApiError | undefined
   for (const { slug } of await listAllProjects(client)) {
@@ -105,10 +104,10 @@ async function findProjectSlug(client: ApiClient, id: string): Promise<string> {
       lastError = error
     }
   }
-  throw lastError ?? new UsageError(`No project has a deployment “${id}”. List them with: homeport deployments SLUG`)
+  throw lastError ?? new UsageError(`There is no deployment “${id}”. List them with: homeport deployments SLUG`)
 }
 
 function readStatusFlag(context: CommandContext): Deployment['status'] | undefined {
-  // The instance refuses a word that is none.
+  // The instance rejects unknown values.
   return stringFlag(context.flags, 'status') as Deployment['status'] | undefined
 }

@@ -5,15 +5,15 @@ import { formatBytes, formatTable } from './terminal.ts'
 const cleanKinds = cleanableKind.options
 
 export const disk: CliCommand = {
-  summary: 'Shows what takes which room on the disk, and frees what nothing needs.',
+  summary: 'Shows what uses disk space, and deletes what is no longer needed.',
   usage: ['disk [--notes]', 'disk clean [KIND..]'],
-  options: { notes: 'say of each what it is, and what a clean-up means for it' },
-  details: `Kinds: ${cleanKinds.join(', ')}. Without one: all but edge_cache, which the apps would have to fill again.\nNever freed: what serves or sleeps, what it can be rolled back to, databases, dumps, backups, and what Homeport did not make.`,
+  options: { notes: 'explain each kind, and what cleaning it means' },
+  details: `Kinds: ${cleanKinds.join(', ')}. Without KIND: all but edge_cache, which would have to be filled again.\nNever deleted: running and sleeping apps, rollback targets, databases, dumps, backups, and data of other programs.`,
   async run(context) {
     const [subcommand, ...rest] = context.positionals
     if (subcommand === undefined) return show(context)
     if (subcommand === 'clean') return clean(context, rest)
-    throw new UsageError(`“${subcommand}” is not clean.`)
+    throw new UsageError(`Unknown subcommand “${subcommand}”. Use: homeport disk clean`)
   },
 }
 
@@ -25,13 +25,13 @@ async function show(context: CommandContext): Promise<number> {
       .filter(({ bytes, reclaimable_bytes }) => bytes > 0 || reclaimable_bytes === null)
       .map(({ kind, place, bytes, reclaimable_bytes, note }) => [
         kind,
-        place === 'engine' ? 'Docker' : 'folder',
+        place === 'engine' ? 'Docker' : 'data folder',
         formatBytes(bytes),
         reclaimable_bytes === null ? '?' : formatBytes(reclaimable_bytes),
         ...(context.flags.notes === true || reclaimable_bytes === null ? [note ?? ''] : []),
       ])
-    for (const line of formatTable(context.terminal, ['KIND', 'IN', 'SIZE', 'CAN GO'], rows)) context.terminal.out(line)
-    context.terminal.out(`${formatBytes(response.total_bytes)} altogether; ${formatBytes(response.free_bytes)} are free for ${response.data_dir}.`)
+    for (const line of formatTable(context.terminal, ['KIND', 'LOCATION', 'SIZE', 'RECLAIMABLE'], rows)) context.terminal.out(line)
+    context.terminal.out(`${formatBytes(response.total_bytes)} in total; ${formatBytes(response.free_bytes)} free for ${response.data_dir}.`)
   }
   return exitCodes.success
 }
@@ -44,13 +44,13 @@ async function clean(context: CommandContext, names: string[]): Promise<number> 
     for (const { kind, bytes, count, note } of response.freed)
       if (bytes > 0 || count > 0 || /not/.test(note ?? ''))
         context.terminal.out(`${kind.padEnd(14)}${formatBytes(bytes)}${note === null ? '' : `  ${note}`}`)
-    context.terminal.out(response.freed_bytes === 0 ? 'Nothing had to go.' : `Freed ${formatBytes(response.freed_bytes)}.`)
+    context.terminal.out(response.freed_bytes === 0 ? 'Nothing to clean.' : `Freed ${formatBytes(response.freed_bytes)}.`)
   }
   return exitCodes.success
 }
 
 function parseCleanKind(name: string): CleanableKind {
   const parsed = cleanableKind.safeParse(name)
-  if (!parsed.success) throw new UsageError(`“${name}” cannot be cleaned. There are ${cleanKinds.join(', ')}.`)
+  if (!parsed.success) throw new UsageError(`“${name}” cannot be cleaned. Kinds: ${cleanKinds.join(', ')}.`)
   return parsed.data
 }

@@ -4,7 +4,7 @@ import { type CommandContext, type CliCommand, exitCodes, UsageError, requirePos
 import { colorize, formatTable } from './terminal.ts'
 
 export const domains: CliCommand = {
-  summary: 'Lists, adds, verifies, buys and removes hostnames of your own.',
+  summary: 'Lists, adds, verifies, buys and removes custom domains.',
   usage: [
     'domains [list] [SLUG]',
     'domains add SLUG HOST',
@@ -16,8 +16,8 @@ export const domains: CliCommand = {
   ],
   options: {},
   details: [
-    'A name routes once it is verified: set an A record for it to the address that add and list name, then verify.',
-    'verify asks DNS and says what it found; it ends with 1 when the name does not lead here yet.',
+    'Only verified domains get traffic: set an A record to the IP address that add and list print, then run verify.',
+    'verify looks the domain up in DNS. It exits with 1 if the domain does not point to this instance yet.',
   ].join('\n'),
   async run(context) {
     const subcommand = context.positionals[0] ?? 'list'
@@ -37,7 +37,7 @@ async function list(context: CommandContext): Promise<number> {
   else {
     const rows = response.domains.map((one) => [one.hostname, one.project_slug, one.status, one.last_check_error ?? ''])
     for (const line of formatTable(context.terminal, ['HOST', 'PROJECT', 'STATUS', ''], rows)) context.terminal.out(line.trimEnd())
-    context.terminal.err(`A records of your own names have to name ${response.platform_ip}.`)
+    context.terminal.err(`A records must point to ${response.platform_ip}.`)
   }
   return exitCodes.success
 }
@@ -69,7 +69,7 @@ async function verify(context: CommandContext): Promise<number> {
       context.terminal.out(`       ${check.message}`)
     }
     context.terminal.out(
-      domain.status === 'verified' ? `${hostname} is verified and leads to ${domain.project_slug}.` : `${hostname} is ${domain.status}.`,
+      domain.status === 'verified' ? `${hostname} is verified and points to ${domain.project_slug}.` : `${hostname} is ${domain.status}.`,
     )
   }
   return domain.status === 'verified' && domain.last_check_error === null ? exitCodes.success : exitCodes.failure
@@ -79,7 +79,7 @@ async function remove(context: CommandContext): Promise<number> {
   const [, hostname = ''] = requirePositionals(context, 'remove', 'HOST')
   const client = context.connect()
   await client.call('deleteDomain', { params: { id: (await findDomain(client, hostname)).id } })
-  context.terminal.out(context.is_json ? JSON.stringify({ removed: hostname }) : `Removed ${hostname}. It leads nowhere from now on.`)
+  context.terminal.out(context.is_json ? JSON.stringify({ removed: hostname }) : `Removed ${hostname}. It no longer gets traffic.`)
   return exitCodes.success
 }
 
@@ -101,8 +101,8 @@ async function search(context: CommandContext): Promise<number> {
 async function buy(context: CommandContext): Promise<number> {
   const [, slug = '', hostname = ''] = requirePositionals(context, 'buy', 'SLUG', 'HOST')
   const { domain } = await context.connect().call('purchaseDomain', { params: { slug }, body: { hostname } })
-  const ends = domain.expires_at === null ? '' : ` It is yours until ${domain.expires_at.slice(0, 10)}.`
-  context.terminal.out(context.is_json ? JSON.stringify({ domain }) : `Bought ${hostname}; it leads to ${domain.project_slug}.${ends}`)
+  const ends = domain.expires_at === null ? '' : ` It expires on ${domain.expires_at.slice(0, 10)}.`
+  context.terminal.out(context.is_json ? JSON.stringify({ domain }) : `Bought ${hostname} for ${domain.project_slug}.${ends}`)
   return exitCodes.success
 }
 
@@ -111,7 +111,8 @@ async function transfer(context: CommandContext): Promise<number> {
   const client = context.connect()
   const response = await client.call('transferDomain', { params: { id: (await findDomain(client, hostname)).id } })
   if (context.is_json) context.terminal.out(JSON.stringify(response))
-  else context.terminal.out(`Give this code to the other registrar; homeport domains verify ${hostname} takes it back.\n${response.auth_code}`)
+  else
+    context.terminal.out(`Enter this code at the new registrar. To cancel the transfer: homeport domains verify ${hostname}\n${response.auth_code}`)
   return exitCodes.success
 }
 
@@ -119,6 +120,6 @@ async function transfer(context: CommandContext): Promise<number> {
 async function findDomain(client: ApiClient, name: string): Promise<Domain> {
   const { domains: all } = await client.call('listDomains', {})
   const match = all.find((one) => one.hostname === name.toLowerCase() || one.id === name)
-  // One that is not in the list is refused by the API itself.
+  // The API rejects an unknown ID.
   return match ?? (await client.call('getDomain', { params: { id: name } })).domain
 }

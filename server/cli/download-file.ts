@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { CommandContext } from './command.ts'
 
-/** Writes a file as it comes in, for nobody else to read; under another name until it is whole. */
+/** Streams a download to `file` with mode 0600. The data goes to `file.part`, which is renamed when it is complete. */
 export async function downloadToFile(context: CommandContext, file: string, openDownload: () => Promise<AsyncIterable<Uint8Array>>): Promise<void> {
   const partialFile = `${file}.part`
   try {

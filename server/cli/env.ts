@@ -12,11 +12,11 @@ export const env: CliCommand = {
   usage: ['env list SLUG', 'env set SLUG KEY[=VALUE]', 'env unset SLUG KEY', 'env import SLUG FILE', 'env pull SLUG [FILE]'],
   options: {
     environment: '=NAME production or preview (default: both)',
-    sensitive: 'hide the value where values are shown',
-    show: 'list: show values',
+    sensitive: 'hide the value in the dashboard',
+    show: 'list: show the values',
   },
   details:
-    'Without =VALUE, set asks for the value, or reads it from standard input, which keeps it out of the process list and the\nhistory of the shell. A new or removed variable of production deploys the project again.',
+    'Without =VALUE, set asks for the value or reads it from standard input, which keeps it out of the process list and the\nshell history. Adding or removing a production variable redeploys the project.',
   async run(context) {
     const subcommand = context.positionals[0] ?? ''
     if (!Object.hasOwn(subcommands, subcommand)) throw new UsageError(`“${subcommand}” is none of list, set, unset, import, pull.`)
@@ -29,7 +29,7 @@ const subcommands = { list, set, unset, import: importFile, pull }
 function readEnvironmentFlag(context: CommandContext): VariableEnvironment {
   const environment = stringFlag(context.flags, 'environment') ?? null
   if (environment !== null && environment !== 'production' && environment !== 'preview')
-    throw new UsageError('--environment is production or preview.')
+    throw new UsageError('--environment must be production or preview.')
   return environment
 }
 
@@ -51,7 +51,7 @@ async function set(context: CommandContext): Promise<number> {
   const equals = assignment.indexOf('=')
   const key = equals < 0 ? assignment : assignment.slice(0, equals)
   const value = equals < 0 ? await context.prompt(`Value of ${key}: `, { is_secret: true }) : assignment.slice(equals + 1)
-  if (value === undefined) throw new UsageError(`There is no value for ${key}. Pipe it in, or write ${key}=VALUE.`)
+  if (value === undefined) throw new UsageError(`${key} has no value. Pipe it in, or write ${key}=VALUE.`)
   const environment = readEnvironmentFlag(context)
   const is_sensitive = context.flags.sensitive === true
   const client = context.connect()
@@ -74,7 +74,7 @@ async function unset(context: CommandContext): Promise<number> {
   const client = context.connect()
   const { env_vars } = await client.call('listEnvVars', { params: { slug } })
   const existing = env_vars.find((one) => one.key === key && one.environment === environment)
-  // One that is not there is refused by the API itself; no id has a colon.
+  // The API rejects an unknown ID; no ID contains a colon.
   await client.call('deleteEnvVar', { params: { slug, id: existing?.id ?? `${key}:${environment ?? 'both'}` } })
   context.terminal.out(context.is_json ? JSON.stringify({ removed: key }) : `Removed ${key}.`)
   return exitCodes.success
@@ -88,7 +88,7 @@ async function importFile(context: CommandContext): Promise<number> {
     throw new UsageError(`${path} cannot be read.`)
   })
   const variables = parseDotenv(content)
-  if (variables.length === 0) throw new UsageError(`${path} has no line of the form KEY=VALUE.`)
+  if (variables.length === 0) throw new UsageError(`${path} has no KEY=VALUE lines.`)
   const is_sensitive = context.flags.sensitive === true
   const response = await context
     .connect()
@@ -96,12 +96,12 @@ async function importFile(context: CommandContext): Promise<number> {
   if (context.is_json) context.terminal.out(JSON.stringify(response))
   else {
     context.terminal.out(`Added ${response.created.length}.${formatRedeployNotice(response.deployment_id)}`)
-    for (const one of response.skipped) context.terminal.out(`Left ${one.key} as it is: it was there already.`)
+    for (const one of response.skipped) context.terminal.out(`Skipped ${one.key}: it already exists.`)
   }
   return exitCodes.success
 }
 
-/** Writes what the environment gets; the more specific value wins, as at run time. */
+/** Writes the variables of an environment. As at run time, a value for one environment overrides a value for both. */
 async function pull(context: CommandContext): Promise<number> {
   const [, slug = '', file] = requirePositionals(context, 'pull', 'SLUG', '[FILE]')
   const environment = readEnvironmentFlag(context) ?? 'production'
@@ -114,14 +114,16 @@ async function pull(context: CommandContext): Promise<number> {
   else {
     const path = resolve(context.cwd, file)
     await writeFile(path, lines, { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-      throw new UsageError(error.code === 'EEXIST' ? `${path} is there already. Name another file.` : `${path} cannot be written.`)
+      throw new UsageError(error.code === 'EEXIST' ? `${path} already exists. Choose another file.` : `${path} cannot be written.`)
     })
     context.terminal.out(
-      context.is_json ? JSON.stringify({ file: path, left_out }) : `Wrote ${values.size - left_out.length} to ${path}, readable by you alone.`,
+      context.is_json
+        ? JSON.stringify({ file: path, left_out })
+        : `Wrote ${values.size - left_out.length} variables to ${path}, readable only by you.`,
     )
   }
-  if (left_out.length > 0) context.terminal.err(`Left out, because a .env file cannot hold their values: ${left_out.join(', ')}.`)
+  if (left_out.length > 0) context.terminal.err(`Skipped, because a .env file cannot hold their values: ${left_out.join(', ')}.`)
   return exitCodes.success
 }
 
-const formatRedeployNotice = (deployment_id: string | null) => (deployment_id === null ? '' : ' The project is being deployed again.')
+const formatRedeployNotice = (deployment_id: string | null) => (deployment_id === null ? '' : ' The project is being redeployed.')

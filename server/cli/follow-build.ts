@@ -4,7 +4,7 @@ import type { ApiClient } from './client.ts'
 import { type CommandContext, exitCodes } from './command.ts'
 import { colorize, sanitizeLine } from './terminal.ts'
 
-/** Prints the log of a deployment until it ends. With `--json` it only waits: standard output belongs to the result. */
+/** Prints the build log until the deployment ends. With `--json` it only waits, because standard output is for the result. */
 export async function followBuild(context: CommandContext, client: ApiClient, slug: string, id: string): Promise<void> {
   const { terminal } = context
   let step: StepName | undefined
@@ -19,16 +19,16 @@ export async function followBuild(context: CommandContext, client: ApiClient, sl
       const text = sanitizeLine(terminal, line.line)
       terminal.out(`  ${line.stream === 'system' ? colorize(terminal, 'cyan', text) : text}`)
     } else if (event === 'lagged') {
-      terminal.err(`(${(JSON.parse(data) as { dropped: number }).dropped} lines were left out here because this terminal was slow)`)
+      terminal.err(`(${(JSON.parse(data) as { dropped: number }).dropped} lines skipped because this terminal was too slow)`)
     }
   }
 }
 
-/** Says how a deployment ended; 1 when it did not end well. */
+/** Prints the result of a deployment and returns the exit code. */
 export async function reportOutcome(context: CommandContext, client: ApiClient, slug: string, id: string): Promise<number> {
   const { terminal } = context
   if (context.signal.aborted) {
-    terminal.err(`Not following any more; the deployment goes on. Stop it with: homeport deployments cancel ${slug} ${id}`)
+    terminal.err(`Stopped following; the deployment continues. Cancel it with: homeport deployments cancel ${slug} ${id}`)
     return exitCodes.failure
   }
   const { deployment } = await client.call('getDeployment', { params: { slug, id } })

@@ -2,21 +2,25 @@ import { type CommandContext, type CliCommand, formatCommandHelp, UsageError } f
 
 const columns = 88
 
-/** `homeport help`: the guides of the dashboard's help, and how a command is used. A word may name one of each. */
+/** `homeport help`: prints help topics and the usage of commands. A word may name both. */
 export function createHelpCommand(commands: Record<string, CliCommand>, formatOverview: () => string): CliCommand {
   return {
-    summary: 'Prints guides, and how a command is used.',
+    summary: 'Prints guides and the usage of commands.',
     usage: ['help', 'help TOPIC', 'help COMMAND'],
     options: {},
     async run(context) {
-      // Loaded here, because no other command needs the texts.
-      const [{ findTopic, searchTopics, topicSections: shelves, topics }, { formatPlainText: plainText }] = await Promise.all([
+      // Imported here, because only this command needs the texts.
+      const [{ findTopic, searchTopics, topicSections, topics }, { formatPlainText: plainText }] = await Promise.all([
         import('../help/topics.ts'),
         import('../help/plain-text.ts'),
       ])
       const query = context.positionals.join(' ')
       if (query === '') {
-        const lines = shelves.flatMap(({ heading, topics: some }) => ['', heading, ...some.map(({ id, title }) => `  ${id.padEnd(14)}${title}`)])
+        const lines = topicSections.flatMap(({ heading, topics: articles }) => [
+          '',
+          heading,
+          ...articles.map(({ id, title }) => `  ${id.padEnd(14)}${title}`),
+        ])
         return printResult(context, { topics: topics.map(({ id, title, summary: about }) => ({ id, title, about })) }, [
           formatOverview(),
           '',
@@ -35,7 +39,7 @@ export function createHelpCommand(commands: Record<string, CliCommand>, formatOv
         ])
       }
       const matches = searchTopics(query)
-      if (matches.length === 0) throw new UsageError(`There is no guide and no command “${query}”. homeport help lists them.`)
+      if (matches.length === 0) throw new UsageError(`There is no guide or command “${query}”. homeport help lists them.`)
       return printResult(context, { topics: matches.map(({ id, title, summary: about }) => ({ id, title, about })) }, [
         `Guides that mention “${query}”:`,
         ...matches.map(({ id, title }) => `  ${id.padEnd(14)}${title}`),

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The command `homeport` in a checkout. It runs on whatever Node the machine has, sees to it that dependencies and bundles are
- * there, and hands over to the bundle on our own Node.
+ * The command `homeport` in a checkout. It runs on the machine's Node, installs dependencies and builds the bundle if needed, and
+ * then runs the bundle on the bundled Node.
  */
 import { existsSync } from 'node:fs'
 import module from 'node:module'

@@ -11,22 +11,22 @@ import { findInstance } from './find-instance.ts'
 import { createLineWriter } from './line-writer.ts'
 import { serve } from './serve.ts'
 
-/** The command `homeport`: binds the command line to this process. `homeport.mjs` runs the built form of it. */
+/** The command `homeport`: binds the command line to this process. `homeport.mjs` runs its bundle. */
 const isTerminal = process.stdout.isTTY
 const { has_colour, has_display } = detectTerminal(isTerminal)
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
-// `homeport logs app | head` closes the output early, which is no failure. A platform goes on without anybody who reads.
+// `homeport logs app | head` closes the output early, which is not a failure. `serve` keeps running without a reader.
 if (process.argv[2] !== 'serve') process.stdout.on('error', () => process.exit(0))
 
 async function promptUser(question: string, isSecret: boolean): Promise<string | undefined> {
   const isTyped = isSecret && process.stdin.isTTY
-  // The terminal itself echoes nothing while readline holds it; readline then writes into the void.
+  // For a secret, readline turns off the terminal's echo, and its own echo goes to a stream that discards it.
   const output = isTyped ? new Writable({ write: (_piece, _encoding, done) => done() }) : process.stderr
   const lines = createInterface({ input: process.stdin, output, terminal: isTyped })
   if (isTyped) process.stderr.write(question)
   try {
-    // At the end of what was piped in there is no answer, and no error either.
+    // The end of piped input resolves to undefined, because readline would wait for ever.
     const ended = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)))
     return await Promise.race([lines.question(isTyped ? '' : question, { signal: stop.signal }), ended])
   } catch {
@@ -66,5 +66,5 @@ process.exitCode = await runCommandLine(
   serve,
 )
 
-// A platform that was cut off leaves handles behind that would keep the process.
+// Handles of an aborted command or a platform that did not stop in time would keep the process alive.
 if (stop.signal.aborted || process.argv[2] === 'serve') process.exit()

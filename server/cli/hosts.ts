@@ -3,22 +3,22 @@ import { resolveHostsPath } from '../options.ts'
 import { type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals } from './command.ts'
 
 export const hosts: CliCommand = {
-  summary: 'Puts the local names into the hosts file, for programs that do not know *.localhost.',
+  summary: 'Adds the local names to the hosts file, for programs that do not resolve *.localhost.',
   usage: ['hosts', 'hosts --write', 'hosts --remove'],
   options: {
-    write: 'put the lines in, and keep them in step where the instance may',
-    remove: 'take them out again',
-    file: '=FILE another hosts file than that of the system',
+    write: 'add the lines, and keep them up to date if the instance may write the file',
+    remove: 'remove the lines',
+    file: '=FILE hosts file to use instead of the system’s',
   },
-  details: 'Only an administrator may write the hosts file: sudo npx homeport hosts --write --data DIR',
+  details: 'Writing the hosts file needs administrator rights: sudo npx homeport hosts --write --data DIR',
   async run(context) {
     requirePositionals(context)
     const write = context.flags.write === true
     const remove = context.flags.remove === true
-    if (write && remove) throw new UsageError('Take either --write or --remove.')
+    if (write && remove) throw new UsageError('Use either --write or --remove.')
     const client = context.connect()
-    // The instance does it itself where it may; else we do, who were perhaps started by an administrator. Then neither the
-    // place nor a line that is no line of a hosts file is taken from the instance, which anybody may have started.
+    // The instance writes the file if it may; otherwise this command does, possibly as an administrator. Any user may have started
+    // the instance, so this command does not take the path from it, and accepts only valid lines of a hosts file.
     if (write || remove) await client.call('updateSettings', { body: { hosts_file: write } })
     const { hosts_file } = await client.call('getHostsFile', {})
     const path = stringFlag(context.flags, 'file') ?? resolveHostsPath()
@@ -30,16 +30,19 @@ export const hosts: CliCommand = {
       const code = error instanceof Error && 'code' in error ? error.code : ''
       if (code !== 'EACCES' && code !== 'EPERM' && code !== 'EROFS') throw error
       const command = (hosts_file.command ?? 'sudo npx homeport hosts --write').replace('--write', remove ? '--remove' : '--write')
-      throw new Error(`${path} may be written by an administrator alone. Run: ${command}`, { cause: error })
+      throw new Error(`Writing ${path} needs administrator rights. Run: ${command}`, { cause: error })
     }
     const in_sync = await isHostsFileInSync(path, block)
     if (context.is_json) context.terminal.out(JSON.stringify({ hosts_file: { ...hosts_file, path, in_sync } }))
-    else if (write) context.terminal.out(`${path} has ${block.lines.length === 1 ? 'one name' : `${block.lines.length} names`} of this instance.`)
-    else if (remove) context.terminal.out(`${path} has no lines of this instance any more.`)
+    else if (write)
+      context.terminal.out(`${path} contains ${block.lines.length === 1 ? 'one name' : `${block.lines.length} names`} of this instance.`)
+    else if (remove) context.terminal.out(`Removed the names of this instance from ${path}.`)
     else {
       context.terminal.out(hosts_file.block.trimEnd())
       context.terminal.err(
-        in_sync ? `They are in ${path}.` : `They are not in ${path}. ${hosts_file.command ?? 'npx homeport hosts --write'} puts them there.`,
+        in_sync
+          ? `${path} contains these lines.`
+          : `${path} does not contain these lines. Add them with: ${hosts_file.command ?? 'npx homeport hosts --write'}`,
       )
     }
     return exitCodes.success

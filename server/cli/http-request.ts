@@ -6,32 +6,32 @@ interface HttpRequestOptions {
   method: string
   headers: OutgoingHttpHeaders
   body?: string | AsyncIterable<Uint8Array> | undefined
-  /** The only limit of time there is. */
+  /** The only timeout. */
   signal: AbortSignal
 }
 
 /**
- * What `fetch` does, without its 300 s for the head of an answer and for a silence in it: a restore thinks longer, and so does a log
- * in which nothing happens. A redirect is an answer like any other. Rejects with the reason of the signal once that is aborted.
+ * Like `fetch`, but without its timeouts of 300 s for response headers and between body chunks, because a restore or a quiet log
+ * takes longer. Redirects are returned, not followed. Rejects with the reason of the signal when it is aborted.
  */
 export async function sendHttpRequest(url: URL, { method, headers, body, signal }: HttpRequestOptions): Promise<Response> {
   signal.throwIfAborted()
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const isSecure = url.protocol === 'https:'
-  // A connection of its own: one from before may be closed by the other side this very moment. But asked to keep it, the other side lets
-  // what is left of a refused file come, so that its answer is not lost.
+  // Each request has its own connection, because the server may close a reused one at any moment. `keepAlive` makes the server read
+  // the rest of a rejected upload before it closes, so that its response is not lost.
   const agent = new (isSecure ? HttpsAgent : HttpAgent)({ keepAlive: true })
   const request = (isSecure ? requestHttps : requestHttp)(url, { method, headers, agent, signal })
   request.once('response', (response) => {
-    // It may come before the whole body is there: the rest is not wanted then.
+    // A response before the end of the upload is final, so the rest of the upload is dropped.
     response.once('end', () => request.writableFinished || request.destroy())
     resolve(response)
   })
-  // After the answer its own stream tells.
+  // After the response has started, errors surface on its body.
   request.on('error', (error) => reject(signal.aborted ? signal.reason : error))
   request.once('close', () => {
     agent.destroy()
-    reject(new Error('The connection ended without an answer.'))
+    reject(new Error('The connection closed without a response.'))
   })
   if (body === undefined || typeof body === 'string') request.end(body)
   else pipeline(body, request).catch(reject)

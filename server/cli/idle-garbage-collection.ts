@@ -4,33 +4,33 @@ import { type Clock, systemClock } from '../lib/clock.ts'
 
 interface IdleCollectionOptions {
   clock?: Clock
-  /** Collects garbage; undefined where Node was started without --expose-gc. */
+  /** Collects garbage; undefined if Node was started without --expose-gc. */
   collect: (() => void) | undefined
-  /** The share of the time since the last call in which the event loop was busy. */
+  /** The share of time since the last call in which the event loop was busy (0 to 1). */
   measureUtilization: () => number
-  /** Resident memory. */
+  /** Resident memory in bytes. */
   measureMemory: () => number
 }
 
 const checkInterval_ms = 1_000
 const idleUtilization = 0.05
-/** A collection takes some 50 ms: it has to be worth that. */
+/** A collection takes about 50 ms, so it only runs after this much growth. */
 const minGrowth_bytes = 8 * 2 ** 20
 const minInterval_ms = 10_000
-/** After work that ended so long ago there is a collection in any case: one in the middle of it found everything in use. */
+/** This long after the end of work there is always a collection, because one during the work finds everything in use. */
 const quietPeriod_ms = 10_000
 
 /**
- * Lets young garbage hold 8 MB of buffers instead of 64: an upload comes in pieces of a few kilobytes each, and memory that was once
- * given to so many stays with the process. To be called at the start. V8 has the flag since the version that is in Node 24.
+ * Limits the buffers held by the young generation to 8 MB instead of 64, because the many small chunks of an upload would otherwise
+ * grow the process for good. Must be called at startup. V8 supports the flag since the version in Node 24.
  */
 export function limitYoungGeneration(): void {
   if (Number.parseInt(process.versions.v8, 10) >= 13) setFlagsFromString('--scavenger-max-new-space-capacity-mb=2')
 }
 
 /**
- * Collects garbage when the platform has become idle. V8 itself collects when memory is asked for, so that what a build or a burst of log
- * lines leaves would stay for as long as nothing happens.
+ * Collects garbage when the platform becomes idle. V8 collects only when memory is allocated, so the garbage of a build or a burst of
+ * log lines would stay while nothing happens.
  */
 export function collectGarbageWhenIdle({ clock = systemClock, collect, measureUtilization, measureMemory }: IdleCollectionOptions): { stop(): void } {
   if (!collect) return { stop() {} }
@@ -53,12 +53,12 @@ export function collectGarbageWhenIdle({ clock = systemClock, collect, measureUt
 }
 
 /**
- * All that can be given back: unlike a plain `gc()` it also frees the pages that V8 holds ready for itself, which are as many as those
- * in use. Undefined where Node was started without --expose-gc.
+ * Frees as much memory as possible. Unlike a plain `gc()` it also frees the pages that V8 keeps in reserve, which are as many as those in
+ * use. Undefined if Node was started without --expose-gc.
  */
 export const collectAllGarbage = globalThis.gc && (() => globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' }))
 
-/** Of this process. */
+/** Measures the event loop of this process. */
 export function createEventLoopMeter(): () => number {
   let last = performance.eventLoopUtilization()
   return () => {

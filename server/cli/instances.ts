@@ -3,11 +3,11 @@ import { type CommandContext, type CliCommand, exitCodes, UsageError, requirePos
 import { formatTable } from './terminal.ts'
 
 export const instances: CliCommand = {
-  summary: 'Lists, adds, renames and forgets other instances that the dashboard shows. For the owner only.',
+  summary: 'Lists, adds, renames and removes other instances in the dashboard. Owner only.',
   usage: ['instances [list]', 'instances add URL [NAME]', 'instances token WHICH', 'instances rename WHICH NAME', 'instances remove WHICH'],
   options: {},
   details:
-    'The API token of the other instance is asked for, or read from standard input or HOMEPORT_REMOTE_TOKEN; it is no argument, which\nothers on this machine could read. WHICH is an id, a name or an address of the list.',
+    'Enter the API token of the other instance at the prompt, on standard input or in HOMEPORT_REMOTE_TOKEN. It is not an argument, because\nother users of this machine can read those. WHICH is an ID, a name or a URL from the list.',
   async run(context) {
     const subcommand = context.positionals[0] ?? 'list'
     if (!Object.hasOwn(subcommands, subcommand)) throw new UsageError(`“${subcommand}” is none of list, add, token, rename, remove.`)
@@ -23,8 +23,8 @@ async function list(context: CommandContext): Promise<number> {
   if (context.is_json) context.terminal.out(JSON.stringify({ remotes }))
   else if (remotes.length === 0) context.terminal.out('No other instances yet. Add one with: homeport instances add URL')
   else {
-    const rows = remotes.map((one) => [one.id, one.name, one.origin, one.is_signed_in ? 'held' : 'none'])
-    for (const line of formatTable(context.terminal, ['ID', 'NAME', 'ADDRESS', 'TOKEN'], rows)) context.terminal.out(line)
+    const rows = remotes.map((one) => [one.id, one.name, one.origin, one.is_signed_in ? 'saved' : 'none'])
+    for (const line of formatTable(context.terminal, ['ID', 'NAME', 'URL', 'TOKEN'], rows)) context.terminal.out(line)
   }
   return exitCodes.success
 }
@@ -42,7 +42,7 @@ async function setToken(context: CommandContext): Promise<number> {
   const [, selector = ''] = requirePositionals(context, 'token', 'WHICH')
   const { id, origin } = await findRemote(context, selector)
   const response = await context.connect().call('updateRemote', { params: { id }, body: { token: await promptToken(context, origin) } })
-  printResult(context, response, `${response.remote.name} takes the token.`)
+  printResult(context, response, `Updated the token of ${response.remote.name}.`)
   return exitCodes.success
 }
 
@@ -50,7 +50,7 @@ async function rename(context: CommandContext): Promise<number> {
   const [, selector = '', name = ''] = requirePositionals(context, 'rename', 'WHICH', 'NAME')
   const { id } = await findRemote(context, selector)
   const response = await context.connect().call('updateRemote', { params: { id }, body: { name } })
-  context.terminal.out(context.is_json ? JSON.stringify(response) : `It is called ${response.remote.name} now.`)
+  context.terminal.out(context.is_json ? JSON.stringify(response) : `Renamed to ${response.remote.name}.`)
   return exitCodes.success
 }
 
@@ -59,14 +59,16 @@ async function remove(context: CommandContext): Promise<number> {
   const { id, name } = await findRemote(context, selector)
   await context.connect().call('deleteRemote', { params: { id } })
   context.terminal.out(
-    context.is_json ? JSON.stringify({ removed: id }) : `Removed ${name}. Its token is forgotten here; revoke it there if nobody else uses it.`,
+    context.is_json
+      ? JSON.stringify({ removed: id })
+      : `Removed ${name} and its token from this instance. Revoke the token there if nothing else uses it.`,
   )
   return exitCodes.success
 }
 
 async function promptToken(context: CommandContext, origin: string): Promise<string> {
   const token = context.remote_token ?? (await context.prompt(`API token of ${origin}: `, { is_secret: true }))?.trim()
-  if (!token) throw new UsageError('There is no token. Pipe it in, or give it as HOMEPORT_REMOTE_TOKEN.')
+  if (!token) throw new UsageError('No token was given. Pipe it in, or set HOMEPORT_REMOTE_TOKEN.')
   return token
 }
 
@@ -75,12 +77,12 @@ async function findRemote(context: CommandContext, selector: string): Promise<Re
   const matches = remotes.filter((one) => [one.id, one.name, one.origin, new URL(one.origin).host].includes(selector))
   const [one, other] = matches
   if (!one) throw new UsageError(`There is no instance “${selector}” in the list: homeport instances`)
-  if (other) throw new UsageError(`“${selector}” is more than one: name it by its id (homeport instances).`)
+  if (other) throw new UsageError(`“${selector}” matches several instances. Use an ID from: homeport instances`)
   return one
 }
 
 function printResult(context: CommandContext, response: { remote: Remote }, line: string): void {
   context.terminal.out(context.is_json ? JSON.stringify(response) : line)
   if (response.remote.keeps_token === 'session' && !context.is_json)
-    context.terminal.err('Without a keychain the token is held in memory for this command line alone; the dashboard asks for one of its own.')
+    context.terminal.err('There is no keychain, so the token is held in memory and only for this command line. The dashboard asks for its own.')
 }

@@ -5,19 +5,19 @@ import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError
 import { followBuild } from './follow-build.ts'
 import { colorize, sanitizeLine } from './terminal.ts'
 
-/** The stream sends the backlog at once and does not say where it ends: silence of this length is taken for the end. */
+/** The stream does not mark the end of the backlog. Silence of this length counts as its end. */
 const backlogSilence_ms = 500
-/** How long its first event may take on a busy machine, once the stream has begun: before that a silence says nothing. */
+/** Time allowed for the first event after the stream opened, on a busy machine. */
 const firstEventTimeout_ms = 3_000
 
 export const logs: CliCommand = {
-  summary: 'Prints what an app says, or the log of a build.',
+  summary: 'Prints the runtime log of an app, or a build log.',
   usage: ['logs SLUG [--follow] [--lines N]', 'logs SLUG --build ID'],
   options: {
-    follow: 'go on until Ctrl-C',
-    lines: '=N how many lines to begin with, 20 to 2000 (default 200)',
-    branch: '=NAME of the preview of this branch',
-    build: '=ID the log of this deployment',
+    follow: 'keep following until Ctrl-C',
+    lines: '=N number of recent lines, 20 to 2000 (default 200)',
+    branch: '=NAME show the preview of this branch',
+    build: '=ID show the build log of this deployment',
   },
   async run(context) {
     const [slug = ''] = requirePositionals(context, 'SLUG')
@@ -28,9 +28,9 @@ export const logs: CliCommand = {
 
 async function printRuntimeLog(context: CommandContext, slug: string): Promise<number> {
   const lines = stringFlag(context.flags, 'lines') ?? String(limits.runtime_log_lines.default)
-  if (!/^\d+$/.test(lines)) throw new UsageError('--lines takes a whole number from 20 to 2000.')
+  if (!/^\d+$/.test(lines)) throw new UsageError('--lines must be a whole number from 20 to 2000.')
   const client = context.connect()
-  // Whether there is such a project is asked first: a refusal is worth more than a stream that ends.
+  // Fails with a clear error for an unknown project, which the stream would not.
   await client.call('getProject', { params: { slug } })
   const silence = new AbortController()
   let timer: Timer | undefined
@@ -75,7 +75,7 @@ async function printBuildLog(context: CommandContext, slug: string, id: string):
   const isRunning = deployment.finished_at === null
   if (isRunning && context.flags.follow === true) await followBuild(context, client, slug, id)
   else {
-    if (deployment.build_log_truncated) context.terminal.err('(only the end of a long log)')
+    if (deployment.build_log_truncated) context.terminal.err('(log truncated: only the end is shown)')
     for (const line of deployment.build_log.replace(/\n$/, '').split('\n')) context.terminal.out(sanitizeLine(context.terminal, line))
   }
   return exitCodes.success

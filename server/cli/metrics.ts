@@ -5,11 +5,11 @@ import { formatRelativeTime, colorize, formatBytes, formatTable } from './termin
 const ranges = metricsRange.options
 
 export const metrics: CliCommand = {
-  summary: 'Shows requests, durations, cold starts and cache of a project.',
+  summary: 'Shows requests, response times, cold starts and cache usage of a project.',
   usage: ['metrics SLUG [--range 24h|7d|30d] [--buckets]'],
   options: {
     range: `=RANGE ${ranges.join(', ')} (default 24h)`,
-    buckets: 'list every part of the range that had requests',
+    buckets: 'list each interval that had requests',
   },
   async run(context) {
     const [slug = ''] = requirePositionals(context, 'SLUG')
@@ -20,7 +20,7 @@ export const metrics: CliCommand = {
       return exitCodes.success
     }
     context.terminal.out(colorize(context.terminal, 'bold', `${slug}, last ${{ '24h': '24 hours', '7d': '7 days', '30d': '30 days' }[range]}`))
-    for (const [name, value] of formatFacts(response, context.clock.now())) context.terminal.out(`  ${name.padEnd(14)}${value}`)
+    for (const [name, value] of formatFacts(response, context.clock.now())) context.terminal.out(`  ${name.padEnd(15)}${value}`)
     if (context.flags.buckets === true) for (const line of formatBuckets(context, response)) context.terminal.out(line)
     return exitCodes.success
   },
@@ -28,7 +28,7 @@ export const metrics: CliCommand = {
 
 function readRangeFlag(context: CommandContext): Metrics['range'] {
   const parsed = metricsRange.safeParse(stringFlag(context.flags, 'range') ?? '24h')
-  if (!parsed.success) throw new UsageError(`--range is none of ${ranges.join(', ')}.`)
+  if (!parsed.success) throw new UsageError(`--range must be one of ${ranges.join(', ')}.`)
   return parsed.data
 }
 
@@ -42,25 +42,23 @@ function formatFacts({ totals, cold_starts, cache, resources, buckets }: Metrics
         : `${formatCount(totals.requests)}, ${formatPercent(totals.error_rate)} failed, ${formatBytes(totals.bytes_out)} sent`,
     ],
     ...(totals.requests === 0 ? [] : ([['', renderSparkline(buckets.map((bucket) => bucket.requests))]] satisfies [string, string][])),
-    ['durations', `p50 ${formatDuration(totals.p50_ms)}, p95 ${formatDuration(totals.p95_ms)}, p99 ${formatDuration(totals.p99_ms)}`],
+    ['response time', `p50 ${formatDuration(totals.p50_ms)}, p95 ${formatDuration(totals.p95_ms)}, p99 ${formatDuration(totals.p99_ms)}`],
     [
       'cold starts',
       cold_starts.last_at === null
         ? 'none'
-        : `${formatCount(cold_starts.count)}, p50 ${formatDuration(cold_starts.p50_ms)}, p95 ${formatDuration(cold_starts.p95_ms)}, the last ${formatRelativeTime(cold_starts.last_at, now)}`,
+        : `${formatCount(cold_starts.count)}, p50 ${formatDuration(cold_starts.p50_ms)}, p95 ${formatDuration(cold_starts.p95_ms)}, last ${formatRelativeTime(cold_starts.last_at, now)}`,
     ],
     [
       'cache',
       lookups === 0
-        ? 'not asked'
-        : `${formatCount(cache.hits)} hits, ${formatCount(cache.misses)} misses, ${formatCount(cache.bypass)} passed by${cache.hit_ratio === null ? '' : `, ${formatPercent(cache.hit_ratio)} hit`}`,
+        ? 'not used'
+        : `${formatCount(cache.hits)} hits, ${formatCount(cache.misses)} misses, ${formatCount(cache.bypass)} bypassed${cache.hit_ratio === null ? '' : `, ${formatPercent(cache.hit_ratio)} hit rate`}`,
     ],
-    ['stored', `${formatCount(cache.objects)} ${cache.objects === 1 ? 'answer' : 'answers'}, ${formatBytes(cache.bytes)}`],
+    ['stored', `${formatCount(cache.objects)} ${cache.objects === 1 ? 'response' : 'responses'}, ${formatBytes(cache.bytes)}`],
     [
-      'uses now',
-      resources === null
-        ? 'nothing runs'
-        : `${resources.cpu_percent} % of one core, ${resources.memory_mb} of ${resources.memory_limit_mb} MB memory`,
+      'usage now',
+      resources === null ? 'not running' : `${resources.cpu_percent} % of one core, ${resources.memory_mb} of ${resources.memory_limit_mb} MB memory`,
     ],
   ]
 }
@@ -88,7 +86,7 @@ function formatDuration(ms: number | null): string {
 const sparklineLevels = ' ▁▂▃▄▅▆▇█'
 const sparklineWidth = 48
 
-/** Heights of the parts of a range against its highest; what is not zero shows. */
+/** One character per interval, scaled to the maximum. Non-zero counts are always visible. */
 function renderSparkline(counts: number[]): string {
   const each = Math.ceil(counts.length / sparklineWidth)
   const parts = Array.from({ length: Math.ceil(counts.length / each) }, (_, i) => counts.slice(i * each, (i + 1) * each).reduce((a, b) => a + b, 0))

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /**
- * Opens an address in the person's browser; false when there is nothing to open it with. A link that signs in never becomes an
- * argument, which everybody on this machine could read: the browser is given a private file that leads there.
+ * Opens a URL in the user's browser; returns false without one. A sign-in link is never passed as an argument, because every user of
+ * this machine can read those. The browser opens a private file that redirects to the link instead.
  */
 export async function openInBrowser(url: string, options: { is_secret: boolean; data_dir: string; has_display: boolean }): Promise<boolean> {
   if (!options.has_display) return false

@@ -1,9 +1,9 @@
 import { type CliCommand, exitCodes, requirePositionals } from './command.ts'
 
 export const open: CliCommand = {
-  summary: 'Opens the dashboard, signed in. The link works once.',
+  summary: 'Opens the dashboard in a browser and signs you in. The link works once.',
   usage: ['open [--print]'],
-  options: { print: 'only print the link' },
+  options: { print: 'print the link instead of opening it' },
   async run(context) {
     requirePositionals(context)
     const { url, expires_at } = await context.connect().call('createSignInLink', {})
@@ -13,7 +13,7 @@ export const open: CliCommand = {
       context.is_json
         ? JSON.stringify({ url, expires_at })
         : isOpened
-          ? 'Opened the dashboard in your browser. If it shows nothing: homeport open --print'
+          ? 'Opened the dashboard in your browser. If nothing appears, run: homeport open --print'
           : url,
     )
     return exitCodes.success

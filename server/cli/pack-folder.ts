@@ -7,10 +7,10 @@ import { pack } from 'tar-stream'
 import { createDockerIgnore } from '../lib/docker-ignore.ts'
 import { listFolderFiles } from '../lib/folder-files.ts'
 
-/** Docker itself reads these whatever .dockerignore says. */
+/** Docker reads these files even if .dockerignore excludes them. */
 const alwaysIncluded = new Set(['Dockerfile', '.dockerignore'])
 
-/** A folder as a .tar.gz, made as it is read: without what .gitignore and .dockerignore name, and without variables of this machine. */
+/** Streams a folder as a .tar.gz, without files in .gitignore and .dockerignore and without local .env files. */
 export function packFolder(folder: string, note: (line: string) => void): AsyncIterable<Uint8Array> {
   const tar = pack()
   const compressed = createGzip({ level: 5 })
@@ -25,7 +25,7 @@ export function packFolder(folder: string, note: (line: string) => void): AsyncI
     } else if (info.isFile()) {
       const entry = tar.entry({ ...header, size: info.size })
       if (info.size === 0) return void entry.end(null)
-      // Of a file that grows meanwhile as much as was announced.
+      // A file that grows while it is read is cut at the size in its header.
       for await (const chunk of createReadStream(path, { end: info.size - 1 }) as AsyncIterable<Buffer>)
         if (!entry.write(chunk)) await new Promise((drained) => entry.once('drain', () => drained(undefined)))
       await new Promise((ended) => {
@@ -44,7 +44,7 @@ export function packFolder(folder: string, note: (line: string) => void): AsyncI
   return compressed
 }
 
-/** Whether git keeps this folder, itself or one above it. */
+/** Whether this folder or a parent of it is a git repository. */
 export function isInGitRepository(folder: string): boolean {
   for (let at = resolve(folder); ; at = dirname(at)) {
     if (existsSync(join(at, '.git'))) return true
@@ -52,7 +52,7 @@ export function isInGitRepository(folder: string): boolean {
   }
 }
 
-/** Where a link leads, as it may be written into the archive; null when that is outside. */
+/** The target of a link, relative as the archive needs it; null if it is outside the folder. */
 async function resolveLinkWithin(folder: string, path: string): Promise<string | null> {
   const target = await readlink(path)
   const root = await realpath(folder)

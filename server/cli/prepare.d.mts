@@ -1,4 +1,4 @@
-/** Builds `out/` when a source has changed since the last build; says whether it had to. */
+/** Builds `out/` if a source has changed since the last build; returns whether it did. */
 export function buildChanged(): Promise<boolean>
-/** Flags that the platform's Node is started with. */
+/** Flags for the Node process of the platform. */
 export const nodeFlags: string[]

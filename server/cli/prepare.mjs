@@ -1,6 +1,6 @@
 /**
- * What has to be there before any of our TypeScript can run: dependencies and the built bundles. Plain JavaScript on Node's own
- * modules, because it runs on whatever Node the machine has (20.19 or newer), before `npm ci` too.
+ * Prepares what the TypeScript code needs to run: dependencies and bundles. Plain JavaScript without dependencies, because it runs on the
+ * machine's Node (20.19 or newer), also before `npm ci`.
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -12,21 +12,21 @@ export const root = fileURLToPath(new URL('../..', import.meta.url))
 
 const sources = ['main', 'preload', 'renderer', 'server', 'electron.vite.config.ts', 'tsconfig.json', 'package.json', 'package-lock.json']
 const stampFile = join(root, 'out', '.built-from')
-/** The same as the script `build` of package.json: the desktop with its preload, then the dashboard. */
+/** The same as the script `build` in package.json: main and preload, then the dashboard. */
 const builds = [
   [join(root, 'node_modules', 'electron-vite', 'bin', 'electron-vite.js'), 'build', '--logLevel', 'warn'],
   [join(root, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', join(root, 'renderer'), '--logLevel', 'warn'],
 ]
-/** What they make, below `out/`. */
+/** The output of the builds, relative to `out/`. */
 const built = ['main/index.js', 'main/homeport.js', 'preload/index.cjs', 'renderer/index.html']
 const buildLock = join(root, 'node_modules', '.homeport-building')
 
-/** Installs when a package of the lock file is missing or has another version. A few milliseconds when all is there. */
+/** Installs dependencies if a package of the lock file is missing or has another version. Takes a few milliseconds otherwise. */
 export async function installMissing() {
   const missing = firstMissingPackage()
   if (missing === undefined) return
   say(`Installing dependencies (${missing}); this takes a minute or two.`)
-  // Scripts only of the packages that package.json allows: an older npm would run them all, and compile what comes prebuilt.
+  // Install scripts run only for the packages that package.json allows. An older npm would run all of them, and compile prebuilt binaries.
   const { allowScripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const locked = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
   const scripted = Object.keys(allowScripts).filter((name) => allowScripts[name] === true && `node_modules/${name}` in locked)
@@ -34,20 +34,20 @@ export async function installMissing() {
     (await npm('ci', '--ignore-scripts')) === 0 &&
     (await npm('rebuild', ...scripted.filter((name) => name !== 'node'))) === 0 &&
     (await installNode())
-  // A registry may need a second try.
+  // Tried twice, because registries sometimes fail.
   if ((await install()) || (await install())) return
-  throw new Error('npm ci failed (its own message is above). Check the network and the registry, then run the same command again.')
+  throw new Error('npm ci failed (see its output above). Check the network and the registry, then run the same command again.')
 }
 
-/** The npm package `node` fetches a package for this platform, which a registry may lack: then the machine's own Node, if it is new enough. */
+/** Installs the bundled Node. If the registry has no package for this platform, the machine's Node is used if it is new enough. */
 async function installNode() {
   if ((await npm('rebuild', 'node')) === 0 && existsSync(bundledNode())) return true
   if (!isModern) return false
-  say(`Homeport’s own Node could not be installed: it runs on this machine’s Node ${process.versions.node}.`)
+  say(`Homeport’s bundled Node could not be installed. Using Node ${process.versions.node} of this machine.`)
   return true
 }
 
-/** Under `npm start` the npm that runs is used. */
+/** Runs npm. Under `npm start` the same npm is used. */
 function npm(...args) {
   const own = process.env.npm_execpath?.endsWith('.js') ? process.env.npm_execpath : undefined
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error']
@@ -70,25 +70,25 @@ function firstMissingPackage() {
 }
 
 /**
- * How the platform's Node is started where we start it: new objects are looked through more often, the heap grows in smaller
- * steps, and garbage is collected when nothing happens. That keeps the memory that a flood of log lines would else leave behind.
+ * Flags for the platform's Node: a small young generation, a heap that grows in small steps, and `gc()` for collecting when idle.
+ * Without them, a burst of log lines would leave a large heap behind.
  */
 export const nodeFlags = ['--max-semi-space-size=4', '--heap-growing-percent=25', '--expose-gc']
 
 /**
- * What the C library of Linux is told as a platform starts. By itself it keeps freed memory for whoever asks next, so that an upload or a
- * burst of log lines would leave tens of megabytes behind; with these, buffers of 64 kB and more go back to the system at once.
+ * Settings of glibc's malloc. By default it keeps freed memory, so that an upload or a burst of log lines would leave tens of megabytes
+ * behind. With these settings, buffers of 64 kB and more return to the system at once.
  */
 const nodeEnvironment = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '65536', MALLOC_TRIM_THRESHOLD_: '131072' }
 
-/** How memory is kept is decided as a process starts: a program that was started without is started once more, in its own place. */
+/** Memory settings apply only at process start, so a process without them replaces itself with one that has them. */
 export function startOver(program) {
   if (nodeFlags.every((flag) => process.execArgv.includes(flag)) || process.platform === 'win32') return
   const args = [...process.execArgv, ...nodeFlags, program, ...process.argv.slice(2)]
   process.execve?.(process.execPath, [process.execPath, ...args], { ...nodeEnvironment, ...process.env })
 }
 
-/** The Node that our code runs on: the npm package `node`; where that could not be installed, this very one if it is new enough. */
+/** The Node that runs Homeport: the npm package `node`, or this process's Node if that is missing and this one is new enough. */
 export function nodePath() {
   return existsSync(bundledNode()) || !isModern ? bundledNode() : process.execPath
 }
@@ -97,12 +97,12 @@ function bundledNode() {
   return join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
 }
 
-/** Whether this very process can load our code: Node-API 10 came with Node 22.14 and 23.6. */
+/** Whether this process's Node can run Homeport: Node-API 10 came with Node 22.14 and 23.6. */
 export const isModern = Number(process.versions.napi) >= 10
 
-/** Builds `out/` when a source has changed since the last build; returns whether it had to. Two callers at once build once. */
+/** Builds `out/` if a source has changed since the last build; returns whether it did. Concurrent callers share one build. */
 export async function buildChanged() {
-  // An installation without the tools of development runs what it was delivered with.
+  // An installation without development tools uses its existing bundles.
   if (!builds.every(([tool]) => existsSync(tool))) return false
   const isFresh = () => existsSync(stampFile) && readFileSync(stampFile, 'utf8') === sourceStamp()
   if (isFresh()) return false
@@ -117,7 +117,7 @@ export async function buildChanged() {
       if (status !== 0) throw new Error(`The build failed:\n${stdout}${stderr}`)
     }
     const missing = built.filter((file) => !existsSync(join(root, 'out', file)))
-    if (missing.length > 0) throw new Error(`The build did not make ${missing.join(', ')}.`)
+    if (missing.length > 0) throw new Error(`The build did not create ${missing.join(', ')}.`)
     mkdirSync(join(root, 'out'), { recursive: true })
     writeFileSync(stampFile, stamp)
     return true
@@ -126,12 +126,12 @@ export async function buildChanged() {
   }
 }
 
-/** Names, sizes and times of all sources, hashed: contents need not be read to see a change. */
+/** A hash of the names, sizes and modification times of all sources. */
 function sourceStamp() {
   const hash = createHash('sha256')
   const visit = (path) => {
     const entry = statSync(path, { throwIfNoEntry: false })
-    // tsc's notes lie beside the sources and say nothing about them.
+    // tsc writes its build info next to the sources.
     if (!entry || path.endsWith('.tsbuildinfo')) return
     if (entry.isDirectory()) for (const name of readdirSync(path).sort()) visit(join(path, name))
     else hash.update(`${relative(root, path)}\0${entry.size}\0${entry.mtimeMs}\n`)
@@ -168,17 +168,17 @@ function readOr(path, fallback) {
   }
 }
 
-/** A program that fails sooner than this did not get to its work. */
+/** A program that fails within this time counts as not started. */
 const falseStart_ms = 5_000
 
 /**
- * Starts a program in our place: its streams are ours, signals reach it, its exit code becomes ours. `orElse` is called
- * instead when it fails at once by itself, with what it ended with. `endsByMessage`: it is asked to end over IPC, because a signal ends
- * a program of Windows at once, and Ctrl-C does not reach one without a console.
+ * Runs a program in place of this process: it shares the standard streams, gets the signals, and sets the exit code. If it fails within
+ * `falseStart_ms` without a signal, `orElse` is called with the reason instead. With `endsByMessage` it is asked to quit over IPC, because
+ * on Windows a signal kills a program at once, and Ctrl-C does not reach one without a console.
  */
 export function become(command, args, orElse, endsByMessage = false) {
   const begun = Date.now()
-  // Editors and agents built on Electron pass this variable on; with it Electron would run as plain Node.
+  // Editors built on Electron pass this variable to child processes. With it, Electron would run as plain Node.
   const { ELECTRON_RUN_AS_NODE: _, ...env } = process.env
   const stdio = endsByMessage ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit'
   const child = spawn(command, args, { stdio, env: { ...nodeEnvironment, ...env } })
@@ -186,7 +186,7 @@ export function become(command, args, orElse, endsByMessage = false) {
   const pass = (signal) => {
     isAsked = true
     if (endsByMessage && child.connected) child.send('quit')
-    // The terminal sends Ctrl-C to both; what a supervisor sends to us alone is passed on.
+    // A terminal sends Ctrl-C to both processes; a signal from a supervisor must be forwarded.
     else if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
   }
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
@@ -203,7 +203,7 @@ export function become(command, args, orElse, endsByMessage = false) {
   child.on('exit', (code, signal) => end(code ?? (signal === 'SIGINT' ? 130 : 143), signal ?? `exit code ${code}`))
 }
 
-/** Runs a program with our streams; its standard output goes to our standard error, which is free for talk. */
+/** Runs a program. Its output goes to standard error, because standard output is for results. */
 function run(command, args, options) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd: root, stdio: ['ignore', 2, 2], ...options })
@@ -214,7 +214,7 @@ function run(command, args, options) {
 
 function capture(command, args) {
   return new Promise((resolve) => {
-    // A test that builds has another one, which would put our folders into the dashboard.
+    // A test run sets another NODE_ENV, which would put local paths into the dashboard bundle.
     const env = { ...process.env, NODE_ENV: 'production' }
     const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
     let stdout = ''
@@ -226,17 +226,17 @@ function capture(command, args) {
   })
 }
 
-/** Talk goes to standard error: standard output belongs to `--json`. */
-export function say(sentence) {
-  process.stderr.write(`${sentence}\n`)
+/** Messages go to standard error, because standard output is for `--json`. */
+export function say(message) {
+  process.stderr.write(`${message}\n`)
 }
 
 /**
- * npm dies of a SIGTERM without passing it on. Whoever ends `npx homeport serve` or `npm start` means us too: when the
- * npm that started us is gone, we end in order.
+ * Sends SIGTERM to this process when the npm that started it is gone, because npm does not forward a SIGTERM that ends
+ * `npx homeport serve` or `npm start`.
  */
 export function endWithNpm() {
-  // Whoever was started by another script of npm's may outlive it.
+  // A process started by any other npm script may outlive npm.
   const { npm_lifecycle_event: event, npm_lifecycle_script: script = '' } = process.env
   if (event !== 'start' && !(event === 'npx' && script.includes('homeport'))) return
   const parent = process.ppid

@@ -4,16 +4,16 @@ import { type CommandContext, type CliCommand, exitCodes, UsageError, requirePos
 import { formatRelativeTime, formatTable } from './terminal.ts'
 
 export const previews: CliCommand = {
-  summary: 'Lists the previews of a project, and says what a push does.',
+  summary: 'Lists the previews of a project, and configures automatic deployments.',
   usage: ['previews SLUG', 'previews watch|check SLUG', 'previews pushes|branches|databases SLUG on|off'],
   options: {},
   details: [
-    'pushes: whether a push to the production branch deploys it. branches: whether other branches get previews; off closes them.',
-    'databases: whether each preview gets a copy of the project’s database. check looks at the repository at once.',
+    'pushes: deploy pushes to the production branch. branches: create previews for other branches; off closes them.',
+    'databases: give each preview a copy of the project’s database. check checks the repository now.',
   ].join('\n'),
   async run(context) {
     const [first = ''] = context.positionals
-    // One word alone is a project, whatever it is called.
+    // A single argument is always a slug, even if it equals a subcommand.
     if (context.positionals.length < 2) return list(context, requirePositionals(context, 'SLUG')[0] ?? '')
     if (first === 'watch' || first === 'check') {
       const [, slug = ''] = requirePositionals(context, first, 'SLUG')
@@ -22,7 +22,7 @@ export const previews: CliCommand = {
     }
     if (!Object.hasOwn(settingsBySwitch, first)) throw new UsageError(`“${first}” is none of watch, check, pushes, branches, databases.`)
     const [, slug = '', state] = requirePositionals(context, first, 'SLUG', 'on|off')
-    if (state !== 'on' && state !== 'off') throw new UsageError(`Say on or off after ${first} ${slug}.`)
+    if (state !== 'on' && state !== 'off') throw new UsageError(`Add on or off: homeport previews ${first} ${slug} on|off`)
     const body = { [settingsBySwitch[first as keyof typeof settingsBySwitch]]: state === 'on' }
     return show(context, (await context.connect().call('updateWatching', { params: { slug }, body })).watching)
   },
@@ -33,7 +33,7 @@ const settingsBySwitch = { pushes: 'deploys_pushes', branches: 'previews', datab
 async function list(context: CommandContext, slug: string): Promise<number> {
   const response = await context.connect().call('listPreviews', { params: { slug } })
   if (context.is_json) context.terminal.out(JSON.stringify(response))
-  else if (response.previews.length === 0) context.terminal.out('No previews. A push to a branch that is not the production branch makes one.')
+  else if (response.previews.length === 0) context.terminal.out('No previews. Push to a branch other than the production branch to create one.')
   else {
     const rows = response.previews.map((one) => [
       one.branch,
@@ -42,23 +42,23 @@ async function list(context: CommandContext, slug: string): Promise<number> {
       formatRelativeTime(one.updated_at, context.clock.now()),
       formatAddress(one),
     ])
-    for (const line of formatTable(context.terminal, ['BRANCH', 'STATUS', 'COMMIT', 'CHANGED', 'ADDRESS'], rows)) context.terminal.out(line)
+    for (const line of formatTable(context.terminal, ['BRANCH', 'STATUS', 'COMMIT', 'UPDATED', 'URL'], rows)) context.terminal.out(line)
   }
   return exitCodes.success
 }
 
-const formatAddress = (one: Preview): string => one.url ?? `${one.host}, once it is ready`
+const formatAddress = (one: Preview): string => one.url ?? `${one.host} (once ready)`
 
 function show(context: CommandContext, watching: Watching): number {
   if (context.is_json) context.terminal.out(JSON.stringify({ watching }))
   else {
     const { state, message, checked_at } = watching
     const facts: [string, string][] = [
-      ['repository', state === 'failing' ? `cannot be looked at: ${message}` : state === 'off' ? 'not watched' : 'watched'],
-      ['looked at', checked_at === null ? 'not yet' : formatRelativeTime(checked_at, context.clock.now())],
-      ['pushes', watching.deploys_pushes ? 'on: a push to the production branch deploys it' : 'off'],
+      ['repository', state === 'failing' ? `failing: ${message}` : state === 'off' ? 'not watched' : 'watched'],
+      ['checked', checked_at === null ? 'not yet' : formatRelativeTime(checked_at, context.clock.now())],
+      ['pushes', watching.deploys_pushes ? 'on: pushes to the production branch are deployed' : 'off'],
       ['branches', watching.previews ? 'on: other branches get previews' : 'off'],
-      ['databases', watching.preview_databases ? 'on: each preview has a copy of the database' : 'off'],
+      ['databases', watching.preview_databases ? 'on: each preview gets a copy of the database' : 'off'],
     ]
     for (const [name, value] of facts) context.terminal.out(`${name.padEnd(14)}${value}`)
   }

@@ -8,17 +8,17 @@ import { formatRelativeTime, colorize, formatTable } from './terminal.ts'
 const projectSettings = projectOperations.updateProject.body.shape
 
 export const projects: CliCommand = {
-  summary: 'Lists, makes, shows, changes, opens, stops and deletes projects.',
+  summary: 'Lists, creates, shows, changes, opens, stops and deletes projects.',
   usage: ['projects', 'projects create NAME', 'projects set SLUG KEY=VALUE ...', 'projects show|open|stop|delete SLUG'],
   options: {
-    slug: '=SLUG the short name of a new project (default: from NAME)',
-    repo: '=URL the git address of a new project',
-    branch: '=NAME its branch',
+    slug: '=SLUG slug of the new project (default: from NAME)',
+    repo: '=URL git repository of the new project',
+    branch: '=NAME production branch of the new project',
     yes: 'delete without asking',
   },
   details: `Settings:\n${Object.entries(projectSettings)
     .map(([key, schema]) => `  ${key.padEnd(20)}${schema.description ?? ''}`.trimEnd())
-    .join('\n')}\nA setting that is changed counts from the next deployment on.`,
+    .join('\n')}\nA changed setting takes effect with the next deployment.`,
   async run(context) {
     const subcommand = context.positionals[0]
     if (subcommand === undefined || subcommand === 'list') return list(context)
@@ -36,7 +36,7 @@ async function list(context: CommandContext): Promise<number> {
   const client = context.connect()
   const all = await listAllProjects(client)
   if (context.is_json) context.terminal.out(JSON.stringify({ projects: all }))
-  else if (all.length === 0) context.terminal.out('No projects yet. Make one with: homeport deploy PATH')
+  else if (all.length === 0) context.terminal.out('No projects yet. Create one with: homeport deploy PATH')
   else {
     const edgeUrl = await fetchEdgeUrl(client)
     const rows = all.map((project) => [
@@ -45,7 +45,7 @@ async function list(context: CommandContext): Promise<number> {
       project.status === 'live' ? buildProjectUrl(edgeUrl, project.slug) : '-',
       formatRelativeTime(project.updated_at, context.clock.now()),
     ])
-    for (const line of formatTable(context.terminal, ['SLUG', 'STATUS', 'ADDRESS', 'CHANGED'], rows)) context.terminal.out(line)
+    for (const line of formatTable(context.terminal, ['SLUG', 'STATUS', 'URL', 'UPDATED'], rows)) context.terminal.out(line)
   }
   return exitCodes.success
 }
@@ -57,7 +57,7 @@ async function create(context: CommandContext, name: string): Promise<number> {
   const { project } = await context.connect().call('createProject', {
     body: { name, slug, repo_url: stringFlag(context.flags, 'repo'), repo_branch: stringFlag(context.flags, 'branch') },
   })
-  context.terminal.out(context.is_json ? JSON.stringify({ project }) : `Made ${project.slug}.`)
+  context.terminal.out(context.is_json ? JSON.stringify({ project }) : `Created ${project.slug}.`)
   return exitCodes.success
 }
 
@@ -71,19 +71,19 @@ async function set(context: CommandContext): Promise<number> {
   return exitCodes.success
 }
 
-/** As the API takes it; whether the value is allowed is for the instance to say. */
+/** Converts `key=value` to the type the API expects. The instance validates the value. */
 function parseSetting(pair: string): [string, string | number | boolean | null] {
   const [, key = '', value = ''] = /^([^=]+)=(.*)$/s.exec(pair) ?? []
-  if (key === '') throw new UsageError(`“${pair}” is no setting. Write it as key=value, such as root_directory=apps/web.`)
+  if (key === '') throw new UsageError(`“${pair}” is not a setting. Use key=value, such as root_directory=apps/web.`)
   const schema = Object.hasOwn(projectSettings, key) ? projectSettings[key as keyof typeof projectSettings] : undefined
-  if (!schema) throw new UsageError(`There is no setting “${key}”. There are ${Object.keys(projectSettings).join(', ')}.`)
+  if (!schema) throw new UsageError(`Unknown setting “${key}”. Settings: ${Object.keys(projectSettings).join(', ')}.`)
   if (value === 'none' && schema.safeParse(null).success) return [key, null]
   if (schema.safeParse(true).success) {
-    if (value !== 'true' && value !== 'false') throw new UsageError(`${key} is true or false.`)
+    if (value !== 'true' && value !== 'false') throw new UsageError(`${key} must be true or false.`)
     return [key, value === 'true']
   }
   if (key !== 'memory_limit_mb') return [key, value]
-  if (!/^\d+$/.test(value)) throw new UsageError(`${key} is a whole number of megabytes.`)
+  if (!/^\d+$/.test(value)) throw new UsageError(`${key} must be a whole number of megabytes.`)
   return [key, Number(value)]
 }
 
@@ -96,7 +96,7 @@ async function show(context: CommandContext, slug: string): Promise<number> {
   }
   const facts: [string, string | null][] = [
     ['status', formatStatus(project)],
-    ['address', buildProjectUrl(await fetchEdgeUrl(client), slug)],
+    ['url', buildProjectUrl(await fetchEdgeUrl(client), slug)],
     ['repository', project.repo_url],
     ['branch', project.repo_url === null ? null : project.repo_branch],
     ['folder', project.root_directory],
@@ -127,16 +127,16 @@ async function stop(context: CommandContext, slug: string): Promise<number> {
   if (context.is_json) context.terminal.out(JSON.stringify(response))
   else {
     const { is_connected } = (await client.call('getProject', { params: { slug } })).project
-    context.terminal.out(`Stopped ${slug}. A deployment brings it back: homeport deploy ${is_connected ? '--git' : 'PATH'} --project ${slug}`)
+    context.terminal.out(`Stopped ${slug}. Start it again with: homeport deploy ${is_connected ? '--git' : 'PATH'} --project ${slug}`)
   }
   return exitCodes.success
 }
 
 async function remove(context: CommandContext, slug: string): Promise<number> {
   const client = context.connect()
-  // Only a person is asked: a script has said what it wants.
+  // Only interactive use asks for confirmation.
   if (context.terminal.is_interactive && context.flags.yes !== true) {
-    const typed = await context.prompt(`This deletes ${slug} with all its deployments, for good. Type its name to go on: `)
+    const typed = await context.prompt(`This permanently deletes ${slug} and all its deployments. Type its slug to confirm: `)
     if (typed?.trim() !== slug) {
       context.terminal.err('Nothing was deleted.')
       return exitCodes.failure
@@ -162,7 +162,7 @@ export async function fetchEdgeUrl(client: ApiClient): Promise<string> {
   return (await client.call('getSession', {})).instance.edge_url
 }
 
-/** `http://my-app.localhost:4680`, whatever the edge is called itself. */
+/** Such as `http://my-app.localhost:4680`. If the edge URL has an IP address, the host is `localhost`. */
 export function buildProjectUrl(edgeUrl: string, slug: string): string {
   const { protocol, hostname, port } = new URL(edgeUrl)
   const name = /^(\d+\.){3}\d+$|^\[/.test(hostname) ? 'localhost' : hostname

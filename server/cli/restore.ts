@@ -5,28 +5,28 @@ import { type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals 
 import { formatBytes } from './terminal.ts'
 
 export const restore: CliCommand = {
-  summary: 'Makes a new data folder of a backup.',
+  summary: 'Restores a backup to a new data folder.',
   usage: ['restore FILE --data NEW [--key KEYFILE | --without-key]'],
   options: {
-    key: '=KEYFILE the master key of the instance that was backed up (its master.key)',
-    'without-key': 'the key is gone: restore all but the secrets',
+    key: '=KEYFILE master key of the instance that was backed up (master.key)',
+    'without-key': 'restore everything except secrets, because the key is lost',
   },
   details: [
-    'The folder has to be empty or not there. Nothing is left in it unless all of the backup was proven.',
-    'No instance has to run for it, and none is changed. The restored one is an instance of its own: it never touches',
-    'what the old one has on this machine. Both would serve the same names, so run one of them, or give them other ports.',
+    'The folder must be empty or not exist. Files are kept only if the whole backup passes verification.',
+    'No instance needs to run. The restored instance is independent: it never changes what the original has on this machine.',
+    'Both would use the same names and ports, so run only one of them, or give them different ports.',
   ].join('\n'),
   async run(context) {
     const [name = ''] = requirePositionals(context, 'FILE')
     const { terminal, flags, signal } = context
     const data = stringFlag(flags, 'data')
-    if (data === undefined) throw new UsageError('Name the new folder with --data NEW.')
+    if (data === undefined) throw new UsageError('The new folder is missing: add --data NEW.')
     const options = readOptions({ data: resolve(context.cwd, data) })
     const isWithoutKey = flags['without-key'] === true
     const keyFile = stringFlag(flags, 'key')
-    if (isWithoutKey && keyFile !== undefined) throw new UsageError('Either --key or --without-key.')
+    if (isWithoutKey && keyFile !== undefined) throw new UsageError('Use either --key or --without-key.')
     const keyPath = keyFile === undefined ? (options.master_key_file ?? undefined) : resolve(context.cwd, keyFile)
-    // Loaded here and not above: the other commands start without a database.
+    // Imported here, because the other commands start without a database.
     const { restoreBackup } = await import('../maintenance/restore/restore-backup.ts')
     const file = resolve(context.cwd, name)
     const restored = await restoreBackup({
@@ -43,12 +43,12 @@ export const restore: CliCommand = {
     }
     const { projects, deployments, env_vars, databases } = restored.counts
     terminal.out(
-      `Restored the backup of ${restored.created_at} into ${options.data_dir} (${formatBytes(restored.bytes)} unpacked, every checksum is right).`,
+      `Restored the backup of ${restored.created_at} to ${options.data_dir} (${formatBytes(restored.bytes)} unpacked, all checksums match).`,
     )
     terminal.out(`${projects} projects, ${deployments} deployments, ${env_vars} variables, ${databases} databases.`)
     for (const line of restored.left_out) terminal.out(`Not in the backup: ${line}`)
     for (const line of restored.lost) terminal.out(`Lost with the key: ${line}`)
-    terminal.out(`It is an instance of its own. What the old one has in Docker keeps its label: homeport.instance=${restored.instance_id}`)
+    terminal.out(`The restored instance is independent. Docker resources of the original keep the label homeport.instance=${restored.instance_id}`)
     terminal.out(`Start it with: homeport serve --data ${data}`)
     return exitCodes.success
   },

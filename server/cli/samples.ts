@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { type CommandContext, type CliCommand, exitCodes, UsageError, requirePositionals } from './command.ts'
 import { colorize } from './terminal.ts'
 
-/** Beside `server/` in a checkout, beside `out/` in a package. */
+/** Next to `server/` in a checkout, next to `out/` in a package. */
 const samplesFolder = join(import.meta.dirname, '../../resources/samples')
 
 interface Sample {
@@ -14,22 +14,22 @@ interface Sample {
 }
 
 export const samples: CliCommand = {
-  summary: 'Lists the sample apps, or writes one into a folder, to deploy it and to change it.',
+  summary: 'Lists the sample apps, or writes one to a folder.',
   usage: ['samples', 'samples NAME [FOLDER]'],
-  details: 'They need no packages: each deploys without a network.',
+  details: 'Samples have no dependencies, so they deploy without a network.',
   options: {},
   async run(context) {
     const [name, path] = requirePositionals(context, '[NAME]', '[FOLDER]')
     const list: Sample[] = JSON.parse(await readFile(join(samplesFolder, 'samples.json'), 'utf8'))
     if (name === undefined) return show(context, list)
-    if (!list.some((sample) => sample.name === name)) throw new UsageError(`There is no sample “${name}”. homeport samples lists them.`)
+    if (!list.some((sample) => sample.name === name)) throw new UsageError(`Unknown sample “${name}”. homeport samples lists all samples.`)
     const folder = resolve(context.cwd, path ?? name)
     await mkdir(folder, { recursive: true })
-    if ((await readdir(folder)).length > 0) throw new UsageError(`${folder} is not empty. Name a folder that is, or that is not there yet.`)
+    if ((await readdir(folder)).length > 0) throw new UsageError(`${folder} is not empty. Choose an empty or new folder.`)
     const files = await readdir(join(samplesFolder, name))
     for (const file of files) await writeFile(join(folder, file), await readFile(join(samplesFolder, name, file)))
     if (context.is_json) context.terminal.out(JSON.stringify({ name, folder, files }))
-    else context.terminal.out(`${folder} holds ${name}. Deploy it: npx homeport deploy ${path ?? name}`)
+    else context.terminal.out(`Wrote ${name} to ${folder}. Deploy it with: npx homeport deploy ${path ?? name}`)
     return exitCodes.success
   },
 }

@@ -4,17 +4,17 @@ import { createLog, type LogEntry, type Log } from '../lib/log.ts'
 import { type CommandContext, stringFlag, UsageError } from './command.ts'
 
 /**
- * The log of a platform without a window. Everything goes as JSON to a file of the data folder, and what is wrong also as a sentence to
- * standard error; with `--log-format json` the JSON goes to standard error instead, and there is no file.
+ * The log of a headless platform. All entries go as JSON to a file in the data folder; warnings and errors also go to standard error as
+ * text. With `--log-format json` all entries go to standard error as JSON, and there is no file.
  */
 export function createServeLog({ terminal, flags }: Pick<CommandContext, 'terminal' | 'flags'>, data_dir: string): Log & { path: string | null } {
   const format = stringFlag(flags, 'log-format') ?? 'text'
-  if (format !== 'text' && format !== 'json') throw new UsageError('--log-format is text or json.')
+  if (format !== 'text' && format !== 'json') throw new UsageError('--log-format must be text or json.')
   if (format === 'json') return { ...createLog((line) => terminal.err(maskSecrets(line))), path: null }
   const file = createLogFile(join(data_dir, 'logs'), 'homeport')
   const log = createLog((line, entry) => {
     file.write(maskSecrets(line))
-    // What went well is no news on a terminal.
+    // Info entries are not printed on the terminal.
     if (entry.level !== 'info') terminal.err(maskSecrets(formatSentence(entry)))
   })
   return { ...log, path: file.path }

@@ -8,21 +8,21 @@ import { collectAllGarbage, limitYoungGeneration, collectGarbageWhenIdle, create
 import { createServeLog } from './serve-log.ts'
 import { colorize } from './terminal.ts'
 
-/** An orderly end takes less than this; whatever hangs by then is cut, which the next start mends as it mends a crash. */
+/** After this time the process exits even if the shutdown hangs. The next start recovers as after a crash. */
 const stopTimeout_ms = 9_500
 
 export const serve: CliCommand = {
-  summary: 'Runs the platform without a window, until Ctrl-C.',
+  summary: 'Runs the platform headless until Ctrl-C.',
   usage: [
     'serve [--data DIR] [--host 127.0.0.1] [--port 4600] [--edge-port 4680] [--edge-https-port 4643] [--runtime auto|docker|process] [--log-format text|json] [--no-open] [--json]',
   ],
   options: {
-    host: '=ADDRESS where to listen (default 127.0.0.1: this machine alone)',
-    port: '=N port of the API and the dashboard; 0 takes a free one',
-    'edge-port': '=N port of the apps; 0 takes a free one',
-    'edge-https-port': '=N port of the apps for HTTPS; 0 takes a free one',
+    host: '=ADDRESS address to listen on (default 127.0.0.1: this machine only)',
+    port: '=N port of the API and the dashboard; 0 for any free port',
+    'edge-port': '=N HTTP port of the apps; 0 for any free port',
+    'edge-https-port': '=N HTTPS port of the apps; 0 for any free port',
     runtime: '=NAME auto, docker or process',
-    'log-format': '=FORMAT text (the default: sentences here, all as JSON in DIR/logs), or json (all as JSON on standard error)',
+    'log-format': '=FORMAT text (default: text here, JSON in DIR/logs) or json (JSON on standard error)',
     'no-open': 'do not open the dashboard in a browser',
   },
   async run(context) {
@@ -40,9 +40,9 @@ export const serve: CliCommand = {
     limitYoungGeneration()
     const log = createServeLog(context, options.data_dir)
 
-    // The platform is loaded here and not above: the other commands start without it.
-    const { startPlatform, DataFolderInUseError: DataFolderTaken } = await import('../index.ts')
-    // A promise that nobody waited for ends no platform; an exception outside of every request leaves it in an unknown state.
+    // Imported here, because the other commands start without the platform.
+    const { startPlatform, DataFolderInUseError } = await import('../index.ts')
+    // An unhandled rejection is only logged. An uncaught exception leaves an unknown state, so the platform stops.
     const fatal = new AbortController()
     process.on('unhandledRejection', (error) => log.error('unhandled_rejection', { error }))
     process.on('uncaughtException', (error) => {
@@ -53,7 +53,7 @@ export const serve: CliCommand = {
     try {
       platform = await startPlatform(options, { log })
     } catch (error) {
-      if (!(error instanceof DataFolderTaken)) throw error
+      if (!(error instanceof DataFolderInUseError)) throw error
       terminal.err(error.message)
       return exitCodes.usage
     }
@@ -72,26 +72,26 @@ export const serve: CliCommand = {
     })
     await waitForAbort(AbortSignal.any([context.signal, fatal.signal]))
     garbageCollection.stop()
-    if (!context.is_json) terminal.err('Stopping ...')
+    if (!context.is_json) terminal.err('Stopping…')
     const isInTime = await Promise.race([platform.stop().then(() => true), sleep(systemClock, stopTimeout_ms).then(() => false)])
-    if (!isInTime) terminal.err(`Not everything had ended after ${stopTimeout_ms / 1000} s and was cut off. Nothing that was answered is lost.`)
+    if (!isInTime) terminal.err(`Some tasks did not stop within ${stopTimeout_ms / 1000} s and were aborted. Completed requests are not affected.`)
     return fatal.signal.aborted ? exitCodes.failure : exitCodes.success
   },
 }
 
-/** A key that lies in the desktop's keychain is out of reach here, and a second one would make the data unreadable. */
+/** A key in the desktop's keychain cannot be read here, and a second key would make the data unreadable. */
 function assertMasterKeyAvailable(options: PlatformOptions): void {
   const sealed = join(options.data_dir, masterKeyFiles.sealed)
   if (options.master_key_file !== null || existsSync(join(options.data_dir, masterKeyFiles.open)) || !existsSync(sealed)) return
   throw new Error(
-    `The master key of ${options.data_dir} is kept in the keychain of the desktop. Start the desktop (npm start) on it, name the key's file in HOMEPORT_MASTER_KEY_FILE, or take another --data folder.`,
+    `The master key of ${options.data_dir} is in the keychain of the desktop app. Start the desktop app (npm start), set HOMEPORT_MASTER_KEY_FILE to a file with the key, or choose another --data folder.`,
   )
 }
 
 function listNetworkNotices(options: PlatformOptions): string[] {
   if (/^(127\.|::1$|localhost$)/.test(options.host)) return []
   return [
-    `Others on the network can reach this instance at ${options.host}, without encryption: tokens and pages can be read on the way. Use --host 127.0.0.1 to keep it to this machine.`,
+    `Others on the network can reach this instance at ${options.host}. The connection is not encrypted, so tokens and pages can be read. Use --host 127.0.0.1 to allow only this machine.`,
   ]
 }
 
@@ -105,10 +105,7 @@ function formatWelcome(
   const formatFact = (name: string, value: string) => `  ${colorize(context.terminal, 'dim', name.padEnd(11))}${value}`
   return [
     `${colorize(context.terminal, 'green', '✓')} ${colorize(context.terminal, 'bold', 'Homeport is ready.')}`,
-    formatFact(
-      'dashboard',
-      isOpened ? `${instanceInfo.dashboard_url} (opened in your browser)` : `${instanceInfo.sign_in_url}  (signs you in, once)`,
-    ),
+    formatFact('dashboard', isOpened ? `${instanceInfo.dashboard_url} (opened in your browser)` : `${instanceInfo.sign_in_url}  (signs you in once)`),
     formatFact('API', `${instanceInfo.api_url}/v1, described at ${instanceInfo.api_url}/docs`),
     formatFact(
       'apps',
@@ -118,7 +115,7 @@ function formatWelcome(
     formatFact('data', options.data_dir),
     ...(options.log_path === null ? [] : [formatFact('log', options.log_path)]),
     '',
-    'Deploy something with: npx homeport deploy PATH     Stop with Ctrl-C.',
+    'Deploy a folder with: npx homeport deploy PATH     Stop with Ctrl-C.',
   ]
 }
 

@@ -33,7 +33,7 @@ async function set(context: CommandContext): Promise<number> {
   const [, key = '', value = ''] = requirePositionals(context, 'set', 'KEY', 'VALUE')
   assertKey(key)
   const parsed = parseValue(value)
-  // A list is written with commas.
+  // Lists are comma-separated.
   const isList = typeof parsed === 'string' && isKey(key) && settingFields[key].safeParse([parsed.split(',')[0]]).success
   const { settings: values } = await context.connect().call('updateSettings', { body: { [key]: isList ? parsed.split(',') : parsed } })
   context.terminal.out(context.is_json ? JSON.stringify({ settings: values }) : `${key} is now ${String(values[key as keyof typeof values])}.`)
@@ -41,10 +41,10 @@ async function set(context: CommandContext): Promise<number> {
 }
 
 function assertKey(key: string): void {
-  if (!isKey(key)) throw new UsageError(`There is no setting “${key}”. There are ${Object.keys(settingFields).join(', ')}.`)
+  if (!isKey(key)) throw new UsageError(`Unknown setting “${key}”. Settings: ${Object.keys(settingFields).join(', ')}.`)
 }
 
-/** Numbers, true, false and null as themselves, all else as text; the instance checks what fits the key. */
+/** Parses numbers, booleans and null; everything else is text. The instance validates the value. */
 function parseValue(value: string): string | number | boolean | null {
   if (value === 'null' || value === 'none') return null
   if (value === 'true' || value === 'yes') return true

@@ -12,7 +12,7 @@ const subcommands: Record<string, (context: CommandContext) => Promise<number>> 
 }
 
 export const team: CliCommand = {
-  summary: 'Shows and invites the team of your account, and joins those of others.',
+  summary: 'Shows your team, invites members, and joins or leaves other teams.',
   usage: [
     'team list',
     'team invite EMAIL',
@@ -22,7 +22,7 @@ export const team: CliCommand = {
     'team add|remove OWNER_EMAIL MEMBER_EMAIL',
   ],
   options: {},
-  details: 'An invitation is a link that is good once and for 7 days. add and remove are for the owner of the instance, without a link.',
+  details: 'An invitation link works once and expires after 7 days. add and remove need no link and are for the owner of the instance only.',
   async run(context) {
     const subcommand = context.positionals[0] ?? 'list'
     const run = Object.hasOwn(subcommands, subcommand) ? subcommands[subcommand] : undefined
@@ -55,7 +55,7 @@ async function invite(context: CommandContext): Promise<number> {
   if (context.is_json) context.terminal.out(JSON.stringify(response))
   else {
     context.terminal.out(
-      `${response.was_sent ? `The invitation is on its way to ${email}.` : `Give this link to ${email}.`} Good once, for 7 days; shown this once:`,
+      `${response.was_sent ? `Sent the invitation to ${email}.` : `Send this link to ${email}.`} It works once, expires after 7 days, and is shown only once:`,
     )
     context.terminal.out(response.url)
   }
@@ -67,9 +67,9 @@ async function revoke(context: CommandContext): Promise<number> {
   const client = context.connect()
   const { invitations } = await client.call('getTeam', {})
   const invitation = invitations.find((one) => one.email === email.toLowerCase())
-  // Without one the instance says so, in its own words.
+  // The instance rejects an unknown invitation.
   await client.call('revokeInvitation', { params: { id: invitation?.id ?? email } })
-  context.terminal.out(context.is_json ? JSON.stringify({ revoked: invitation?.id }) : `The link of ${email} no longer works.`)
+  context.terminal.out(context.is_json ? JSON.stringify({ revoked: invitation?.id }) : `Revoked the invitation of ${email}.`)
   return exitCodes.success
 }
 
@@ -77,7 +77,7 @@ async function join(context: CommandContext): Promise<number> {
   const [, link = ''] = requirePositionals(context, 'join', 'LINK')
   const code = URL.parse(link)?.searchParams.get('code') ?? link
   const response = await context.connect().call('acceptInvitation', { body: { code } })
-  context.terminal.out(context.is_json ? JSON.stringify(response) : `You may now use the projects of ${response.team.owner_email}.`)
+  context.terminal.out(context.is_json ? JSON.stringify(response) : `You can now use the projects of ${response.team.owner_email}.`)
   return exitCodes.success
 }
 
@@ -87,7 +87,7 @@ async function leave(context: CommandContext): Promise<number> {
   const { teams } = await client.call('getTeam', {})
   const account_id = teams.find((one) => one.owner_email === owner.toLowerCase())?.account_id ?? owner
   const response = await client.call('leaveTeam', { body: { account_id } })
-  context.terminal.out(context.is_json ? JSON.stringify(response) : `You no longer see the projects of ${owner}.`)
+  context.terminal.out(context.is_json ? JSON.stringify(response) : `You no longer have access to the projects of ${owner}.`)
   return exitCodes.success
 }
 
@@ -95,7 +95,7 @@ async function changeMembership(context: CommandContext, subcommand: 'add' | 're
   const [, owner = '', member = ''] = requirePositionals(context, subcommand, 'OWNER_EMAIL', 'MEMBER_EMAIL')
   const body = { owner_email: owner, member_email: member }
   const response = await context.connect().call(subcommand === 'add' ? 'addTeamMember' : 'removeTeamMember', { body })
-  const sentence = subcommand === 'add' ? `${member} now sees the projects of ${owner}.` : `${member} no longer sees the projects of ${owner}.`
-  context.terminal.out(context.is_json ? JSON.stringify(response) : sentence)
+  const text = subcommand === 'add' ? `${member} can now use the projects of ${owner}.` : `${member} can no longer use the projects of ${owner}.`
+  context.terminal.out(context.is_json ? JSON.stringify(response) : text)
   return exitCodes.success
 }

@@ -1,10 +1,10 @@
 import { stripVTControlCharacters } from 'node:util'
 
-/** Where a command speaks: results to `out`, talk and errors to `err`, one line each. */
+/** The output of a command, line by line: results go to `out`, messages and errors to `err`. */
 export interface Terminal {
   out(line: string): void
   err(line: string): void
-  /** Somebody is looking: colours are welcome, and questions may be asked. */
+  /** Input and output are a terminal, so the command may ask questions. */
   is_interactive: boolean
   has_colour: boolean
 }
@@ -16,12 +16,12 @@ export function colorize(terminal: Terminal, colour: keyof typeof ansiCodes, tex
 }
 
 /**
- * What an app or a tool printed, made safe for this terminal: colours stay where they are wanted, every other control
- * sequence (titles, cursor moves, clipboard, links) goes. Of a line that was drawn over, the last state is shown.
+ * Makes the output of an app or a tool safe for this terminal. Colours stay if the terminal has them; every other control sequence
+ * (titles, cursor moves, clipboard, links) is removed. Of a line redrawn with CR, the last state is kept.
  */
 export function sanitizeLine(terminal: Terminal, line: string): string {
   const last = line.slice(line.lastIndexOf('\r', line.length - 2) + 1).replace(/\r$/, '')
-  // oxlint-disable-next-line no-control-regex -- control characters are what this is about
+  // oxlint-disable-next-line no-control-regex -- matches control characters on purpose
   const colours = terminal.has_colour ? [...last.matchAll(/\x1b\[[0-9;]*m/g)] : []
   if (colours.length === 0) return stripControlCharacters(last)
   let text = ''
@@ -33,10 +33,10 @@ export function sanitizeLine(terminal: Terminal, line: string): string {
   return `${text}${stripControlCharacters(last.slice(at))}\x1b[0m`
 }
 
-// oxlint-disable-next-line no-control-regex -- likewise
+// oxlint-disable-next-line no-control-regex -- matches control characters on purpose
 const stripControlCharacters = (text: string) => stripVTControlCharacters(text).replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, '')
 
-/** Columns as wide as their widest cell; the last one runs free. */
+/** Pads each column except the last to its widest cell. */
 export function formatTable(terminal: Terminal, head: string[], rows: string[][]): string[] {
   const cells = rows.map((row) => row.map((cell) => stripControlCharacters(cell)))
   const widths = head.map((title, i) => Math.max(title.length, ...cells.map((row) => (row[i] ?? '').length)))
@@ -44,7 +44,7 @@ export function formatTable(terminal: Terminal, head: string[], rows: string[][]
   return [colorize(terminal, 'dim', alignRow(head)), ...cells.map(alignRow)]
 }
 
-/** `3 min ago`, for lists; `now` in milliseconds. */
+/** Such as `3 min ago`; `now` in milliseconds. */
 export function formatRelativeTime(iso: string, now: number): string {
   const seconds = Math.max(0, Math.floor((now - Date.parse(iso)) / 1000))
   if (seconds < 60) return `${seconds} s ago`

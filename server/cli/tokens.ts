@@ -5,10 +5,10 @@ import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError
 import { formatRelativeTime, formatTable } from './terminal.ts'
 
 export const tokens: CliCommand = {
-  summary: 'Lists, makes and revokes your API tokens.',
+  summary: 'Lists, creates and revokes your API tokens.',
   usage: ['tokens [list]', 'tokens create NAME [--days N]', 'tokens revoke ID'],
-  options: { days: '=N create: the token ends after so many days (default: never)' },
-  details: 'A new token is shown this once. A program uses it as “Authorization: Bearer svc_…”, this command line as HOMEPORT_TOKEN.',
+  options: { days: '=N create: days until the token expires (default: never)' },
+  details: 'A new token is shown only once. Programs send it as “Authorization: Bearer svc_…”; this command line reads it from HOMEPORT_TOKEN.',
   async run(context) {
     const subcommand = context.positionals[0] ?? 'list'
     if (!Object.hasOwn(subcommands, subcommand)) throw new UsageError(`“${subcommand}” is none of list, create, revoke.`)
@@ -22,7 +22,7 @@ async function list(context: CommandContext): Promise<number> {
   requirePositionals(context, '[list]')
   const api_tokens = await listAllTokens(context.connect())
   if (context.is_json) context.terminal.out(JSON.stringify({ api_tokens }))
-  else if (api_tokens.length === 0) context.terminal.out('No tokens yet. Make one with: homeport tokens create NAME')
+  else if (api_tokens.length === 0) context.terminal.out('No tokens yet. Create one with: homeport tokens create NAME')
   else {
     const rows = api_tokens.map((one) => [
       one.id,
@@ -31,7 +31,7 @@ async function list(context: CommandContext): Promise<number> {
       one.last_used_at === null ? 'never' : formatRelativeTime(one.last_used_at, context.clock.now()),
       formatExpiry(one, context.clock.now()),
     ])
-    for (const line of formatTable(context.terminal, ['ID', 'NAME', 'TOKEN', 'USED', 'ENDS'], rows)) context.terminal.out(line)
+    for (const line of formatTable(context.terminal, ['ID', 'NAME', 'TOKEN', 'LAST USED', 'EXPIRES'], rows)) context.terminal.out(line)
   }
   return exitCodes.success
 }
@@ -41,13 +41,13 @@ async function create(context: CommandContext): Promise<number> {
   const days = stringFlag(context.flags, 'days')
   const { min, max } = limits.token_days
   if (days !== undefined && !(/^\d{1,3}$/.test(days) && Number(days) >= min && Number(days) <= max))
-    throw new UsageError(`--days is a whole number from ${min} to ${max}.`)
+    throw new UsageError(`--days must be a whole number from ${min} to ${max}.`)
   const body = { name, ...(days === undefined ? {} : { expires_in_days: Number(days) }) }
   const response = await context.connect().call('createToken', { body })
   if (context.is_json) context.terminal.out(JSON.stringify(response))
   else {
-    // The token alone on standard output, so that it can be piped on.
-    context.terminal.err(`Made ${response.api_token.id}. The token, shown this once:`)
+    // Only the token goes to standard output, so that it can be piped.
+    context.terminal.err(`Created ${response.api_token.id}. The token is shown only once:`)
     context.terminal.out(response.token)
   }
   return exitCodes.success
@@ -56,7 +56,7 @@ async function create(context: CommandContext): Promise<number> {
 async function revoke(context: CommandContext): Promise<number> {
   const [, id = ''] = requirePositionals(context, 'revoke', 'ID')
   await context.connect().call('revokeToken', { params: { id } })
-  context.terminal.out(context.is_json ? JSON.stringify({ revoked: id }) : 'Revoked. Whoever uses it is refused from now on.')
+  context.terminal.out(context.is_json ? JSON.stringify({ revoked: id }) : 'Revoked. Requests with this token are now refused.')
   return exitCodes.success
 }
 
@@ -73,5 +73,5 @@ async function listAllTokens(client: ApiClient): Promise<ApiToken[]> {
 
 function formatExpiry({ expires_at }: ApiToken, now: number): string {
   if (expires_at === null) return 'never'
-  return Date.parse(expires_at) <= now ? 'ended' : expires_at.slice(0, 10)
+  return Date.parse(expires_at) <= now ? 'expired' : expires_at.slice(0, 10)
 }

@@ -3,13 +3,13 @@ import { colorize } from './terminal.ts'
 
 const statusMarks = { trusted: ['green', '✓'], not_trusted: ['yellow', '!'], unavailable: ['yellow', '!'] } as const
 
-/** The system may ask the person, who may take a while. */
+/** The system may ask the user to confirm. */
 const trustTimeout_ms = 150_000
 
 export const trust: CliCommand = {
-  summary: 'Has this machine trust the HTTPS addresses of the instance, and takes that back.',
+  summary: 'Makes this machine trust the HTTPS certificates of the instance, or removes that trust.',
   usage: ['trust', 'trust --show', 'trust --remove'],
-  options: { show: 'only say who trusts it', remove: 'take the authority out of every store and destroy its key' },
+  options: { show: 'only show which stores trust it', remove: 'remove the authority from every store and destroy its key' },
   async run(context) {
     requirePositionals(context)
     const client = context.connect()
@@ -24,7 +24,7 @@ export const trust: CliCommand = {
     for (const message of messages) context.terminal.out(message)
     if (context.flags.remove === true) return exitCodes.success
     context.terminal.out(
-      https.authority ? `${https.authority.subject}\n  SHA-256 ${https.authority.fingerprint_sha256}` : 'There is no authority yet.',
+      https.authority ? `${https.authority.subject}\n  SHA-256 ${https.authority.fingerprint_sha256}` : 'There is no certificate authority yet.',
     )
     for (const { store, status, command } of https.authority ? https.trust : []) {
       const [colour, mark] = statusMarks[status]

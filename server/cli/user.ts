@@ -3,10 +3,14 @@ import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError
 import { formatTable } from './terminal.ts'
 
 export const user: CliCommand = {
-  summary: 'Adds, lists, verifies and removes the people of this instance. For its owner only.',
+  summary: 'Adds, invites, lists, verifies and removes the people of this instance. Owner only.',
   usage: ['user add EMAIL [--plan PLAN] [--unverified] [--card]', 'user invite EMAIL', 'user list', 'user verify|remove EMAIL'],
-  options: { plan: `=PLAN ${planName.options.join(', ')}`, unverified: 'the email does not count as verified', card: 'the account has a card' },
-  details: 'invite makes a link by which a person proves the address and chooses a password; add makes a token instead.',
+  options: {
+    plan: `=PLAN ${planName.options.join(', ')}`,
+    unverified: 'do not mark the email as verified',
+    card: 'count the account as having a card',
+  },
+  details: 'invite creates a link for verifying the address and choosing a password; add creates a token instead.',
   async run(context) {
     const subcommand = context.positionals[0] ?? 'list'
     if (subcommand === 'list') return list(context)
@@ -18,10 +22,10 @@ export const user: CliCommand = {
     const client = context.connect()
     if (subcommand === 'verify') {
       const response = await client.call('verifyUser', { params: { email } })
-      context.terminal.out(context.is_json ? JSON.stringify(response) : `${email} counts as verified.`)
+      context.terminal.out(context.is_json ? JSON.stringify(response) : `${email} is verified.`)
     } else {
       await client.call('removeUser', { params: { email } })
-      context.terminal.out(context.is_json ? JSON.stringify({ removed: email }) : `Removed ${email} with the account and its projects.`)
+      context.terminal.out(context.is_json ? JSON.stringify({ removed: email }) : `Removed ${email}, the account and its projects.`)
     }
     return exitCodes.success
   },
@@ -29,13 +33,13 @@ export const user: CliCommand = {
 
 async function add(context: CommandContext, email: string): Promise<number> {
   const plan = planName.optional().safeParse(stringFlag(context.flags, 'plan'))
-  if (!plan.success) throw new UsageError(`--plan is one of ${planName.options.join(', ')}.`)
+  if (!plan.success) throw new UsageError(`--plan must be one of ${planName.options.join(', ')}.`)
   const response = await context
     .connect()
     .call('addUser', { body: { email, plan: plan.data, verified: context.flags.unverified !== true, card: context.flags.card === true } })
   if (context.is_json) context.terminal.out(JSON.stringify(response))
   else {
-    context.terminal.out(`Added ${response.user.email} on ${response.account.plan}. Their token, shown this once:`)
+    context.terminal.out(`Added ${response.user.email} on ${response.account.plan}. The token is shown only once:`)
     context.terminal.out(response.token)
   }
   return exitCodes.success
@@ -46,7 +50,7 @@ async function invite(context: CommandContext, email: string): Promise<number> {
   if (context.is_json) context.terminal.out(JSON.stringify(response))
   else {
     context.terminal.out(
-      `${response.was_sent ? `The link is on its way to ${email}.` : `Give this link to ${email}.`} Good once, for 7 days; shown this once:`,
+      `${response.was_sent ? `Sent the link to ${email}.` : `Send this link to ${email}.`} It works once, expires after 7 days, and is shown only once:`,
     )
     context.terminal.out(response.url)
   }

@@ -1,16 +1,16 @@
 import type { StepName } from './deployments.ts'
 
 /**
- * Where every step of a deployment writes. Cheap to call a hundred thousand times; lines are masked, numbered,
- * batched and stored behind it. A line has no line end; ANSI codes and carriage returns stay in it.
+ * The build log, to which every step of a deployment writes. Calls are cheap: lines are masked, numbered, batched and stored
+ * asynchronously. A line has no line break; ANSI codes and carriage returns are kept.
  */
 export interface BuildLog {
-  /** What a tool printed. */
+  /** A line printed by a tool. */
   line(step: StepName, stream: 'stdout' | 'stderr', line: string): void
-  /** What Homeport itself has to say. */
+  /** A message of Homeport itself. */
   note(step: StepName, line: string): void
-  /** Opens a step, which closes the one before as done. */
+  /** Starts a step and marks the previous one as done. */
   step(name: StepName): void
-  /** Marks a step as not needed. */
+  /** Marks a step as skipped. */
   skip(name: StepName): void
 }

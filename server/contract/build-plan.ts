@@ -1,11 +1,11 @@
 /**
- * What is to be done with a source folder, as pure data: the builder decides it, a runtime carries it out, the log explains it.
- * It stands with the contract because the rooms that share it (builder, runtime, deploy) may not import each other.
+ * How to build and start a source folder, as pure data. The builder creates the plan, a runtime executes it, and the build log explains
+ * it. The type is in the contract because builder, runtime and deployments must not import each other.
  */
 export interface BuildPlan {
   /** `nextjs`, `nuxt`, `sveltekit`, `astro`, `remix`, `react-router`, `nestjs`, `express`, `fastify`, `koa`, `hono`, `node`, `vite`, `tanstack-start`, `solidstart`, `qwik`, `nitro`, `angular`, `create-react-app`, `docusaurus`, `vitepress`, `eleventy`, `html`, `dockerfile` ... */
   framework: string
-  /** Sentences for the log: what was found, where, and what follows from it. */
+  /** Sentences for the build log: what was detected, where, and the consequence. */
   explanation: string[]
   work: ServerPlan | StaticPlan | DockerfilePlan
 }
@@ -13,18 +13,18 @@ export interface BuildPlan {
 interface NodeBuildPlan {
   /** Exact or major version of Node, such as `24` or `22.11.0`. */
   node_version: string
-  /** null: nothing to install or run. `version` is exact or a major, for npm to resolve (`pnpm@10`; yarn from 2 on is `@yarnpkg/cli-dist`); null: the npm that comes with Node. Needed at run time too when `start_command` names it. */
+  /** null: nothing to install or run. `version` is an exact or major version that npm resolves (`pnpm@10`; yarn 2 and later is `@yarnpkg/cli-dist`), or null for the npm of the Node version. Also needed at run time if `start_command` uses it. */
   package_manager: { name: 'npm' | 'pnpm' | 'yarn'; version: string | null } | null
-  /** Folder that install runs in, relative to the source: the workspace root, or `root_directory`. `.` is the source itself. */
+  /** The folder in which install runs, relative to the source (`.`): the workspace root or `root_directory`. */
   install_directory: string
-  /** Folder that build and start run in, relative to the source. */
+  /** The folder in which build and start run, relative to the source. */
   app_directory: string
   /** Shell commands, run with the package manager and `node_modules/.bin` on the PATH; null: the step is skipped. */
   install_command: string | null
   build_command: string | null
-  /** Files, relative to the source, that installed dependencies depend on (lock file, manifests, .npmrc ...); `['.']`: all of it, when a script at install time may read anything. */
+  /** The files, relative to the source, that determine the installed dependencies (lock file, manifests, .npmrc ...). `['.']` means the whole source, because an install script may read any file. */
   install_inputs: string[]
-  /** sha-256 (hex) over their names and contents, node version, package manager and install command: the key of the dependency cache. */
+  /** The key of the dependency cache: sha-256 (hex) of the names and contents of `install_inputs`, the Node version, the package manager and the install command. */
   install_key: string
   /** Folders, relative to `app_directory`, that a framework keeps between builds (`.next/cache`). */
   cache_directories: string[]
@@ -32,19 +32,19 @@ interface NodeBuildPlan {
 
 export interface ServerPlan extends NodeBuildPlan {
   kind: 'server'
-  /** What starts the app, as arguments (no shell): `['node', 'server.js']`; run in `app_directory`. */
+  /** The start command as arguments, without a shell (`['node', 'server.js']`). Runs in `app_directory`. */
   start_command: string[]
-  /** Variables that the framework needs at run time, such as `ORIGIN`; the project's own win. */
+  /** Variables that the framework needs at run time, such as `ORIGIN`. The project's own variables take precedence. */
   variables: Record<string, string>
 }
 
 export interface StaticPlan extends NodeBuildPlan {
   kind: 'static'
-  /** Folder that is served after the build, relative to the source. */
+  /** The folder that is served after the build, relative to the source. */
   output_directory: string
-  /** Unknown paths answer with index.html and 200 (a single-page app), else with 404.html and 404. */
+  /** true: unknown paths get index.html with 200 (single-page app); false: 404.html with 404. */
   spa_fallback: boolean
-  /** Files, relative to `app_directory`, by which a build shows that it made a server: the first that is there is started with node instead. */
+  /** Server entry points, relative to `app_directory`. If the build creates one of them, the first is started with node instead. */
   server_entries: string[]
 }
 
@@ -53,11 +53,11 @@ export interface DockerfilePlan {
   /** Relative to the source. */
   context_directory: string
   dockerfile: string
-  /** The port of EXPOSE, when there is one. The app is told PORT all the same. */
+  /** The port in EXPOSE, if any. The app gets PORT in any case. */
   port: number | null
 }
 
-/** Settings of the project that override what is found. `auto` leaves it to detection. */
+/** Project settings that override detection; `auto` keeps the detected value. */
 export interface BuildSettings {
   node_version: string
   install_command: string

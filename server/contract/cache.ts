@@ -12,8 +12,8 @@ export const cacheEvent = z.object({
   id: z.string(),
   kind: purgeKind,
   tags: z.array(z.string()),
-  urls: z.array(z.string()).describe('As they were given; of a long list the first (our reading).'),
-  purged: z.number().describe('Stored answers that were taken out.'),
+  urls: z.array(z.string()).describe('As given in the request; a long list is cut (our reading).'),
+  purged: z.number().describe('Number of cached responses that were removed.'),
   source: purgeSource,
   created_at: dateTime,
 })
@@ -22,9 +22,9 @@ export type CacheEvent = z.output<typeof cacheEvent>
 export const purgeResult = z.object({ ok: z.boolean(), purged: z.number() })
 
 const tagLengthMessage = `A tag has ${limits.purge_tag.min} to ${limits.purge_tag.max} characters.`
-const tagCountMessage = `Give ${limits.purge_tags.min} to ${limits.purge_tags.max} tags.`
-const urlLengthMessage = `An address has 1 to ${limits.purge_url_bytes} characters.`
-const urlCountMessage = `Give ${limits.purge_urls.min} to ${limits.purge_urls.max} addresses.`
+const tagCountMessage = `Provide ${limits.purge_tags.min} to ${limits.purge_tags.max} tags.`
+const urlLengthMessage = `A URL has 1 to ${limits.purge_url_bytes} characters.`
+const urlCountMessage = `Provide ${limits.purge_urls.min} to ${limits.purge_urls.max} URLs.`
 
 export const purgeTagList = z
   .array(z.string().min(limits.purge_tag.min, tagLengthMessage).max(limits.purge_tag.max, tagLengthMessage))
@@ -35,18 +35,18 @@ export const purgeUrlList = z
   .min(limits.purge_urls.min, urlCountMessage)
   .max(limits.purge_urls.max, urlCountMessage)
 
-/** What the inbound webhook takes: nothing (all), tags, or addresses. */
+/** The body of the purge webhook: tags, URLs, or neither to purge everything. */
 export const purgeWebhookBody = z
   .strictObject({ tags: purgeTagList.optional(), urls: purgeUrlList.optional() })
-  .refine((body) => body.tags === undefined || body.urls === undefined, 'Give tags or urls, not both.')
+  .refine((body) => body.tags === undefined || body.urls === undefined, 'Provide tags or urls, not both.')
 
 export const cacheOperations = {
   createPurgeToken: operation({
     method: 'POST',
     path: '/v1/projects/{slug}/cache/token',
     group: 'Projects',
-    summary: 'Make or rotate the purge token',
-    description: 'The token is shown this once; an earlier one no longer works from then on.',
+    summary: 'Create or rotate the purge token',
+    description: 'The token is only in this response. It replaces an earlier token, which stops working.',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -57,8 +57,8 @@ export const cacheOperations = {
     method: 'POST',
     path: '/v1/projects/{slug}/cache/purge-all',
     group: 'Projects',
-    summary: 'Purge everything that the edge has stored of a project',
-    description: 'Complete when the answer is sent.',
+    summary: 'Purge the whole edge cache of a project',
+    description: 'The purge is complete when the response is sent.',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -69,8 +69,8 @@ export const cacheOperations = {
     method: 'POST',
     path: '/v1/projects/{slug}/cache/purge-tags',
     group: 'Projects',
-    summary: 'Purge what bears one of these tags',
-    description: 'Tags come from `Surrogate-Key` and `Cache-Tag` of the app’s answers. Complete when the answer is sent.',
+    summary: 'Purge cached responses by tag',
+    description: 'Tags come from the response headers `Surrogate-Key` and `Cache-Tag` of the app. The purge is complete when the response is sent.',
     access: 'caller',
     params: projectParams,
     query: empty,

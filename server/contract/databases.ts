@@ -8,7 +8,7 @@ export const database = z.object({
   password: z.string(),
   host: z.string(),
   port: z.number().int(),
-  connection_string: z.string().describe('Works from the machine of the instance; the app has its own in `DATABASE_URL`.'),
+  connection_string: z.string().describe('Works on the machine of the instance. The app gets its own connection string in `DATABASE_URL`.'),
   engine: z.literal('postgresql'),
   engine_version: z.string(),
   size_bytes: z.number().int(),
@@ -23,9 +23,9 @@ export const databaseOperations = {
     method: 'POST',
     path: '/v1/projects/{slug}/database',
     group: 'Databases',
-    summary: 'Give a project a PostgreSQL database',
+    summary: 'Create the PostgreSQL database of a project',
     description:
-      'The app gets its address as `DATABASE_URL`: a project that is deployed is deployed anew, and `deployment_id` names that deployment (our reading).',
+      'The app gets the connection string as `DATABASE_URL`. A deployed project is redeployed, and `deployment_id` names that deployment (our reading).',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -36,7 +36,7 @@ export const databaseOperations = {
     method: 'GET',
     path: '/v1/projects/{slug}/database',
     group: 'Databases',
-    summary: 'Read the database of a project, password included',
+    summary: 'Get the database of a project, including the password',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -49,7 +49,7 @@ export const databaseOperations = {
     group: 'Databases',
     summary: 'Drop the database and its role',
     description:
-      'For the API the data is gone. An instance writes a dump first and keeps it on its own disk until its owner deletes it; the project is deployed anew without `DATABASE_URL` (our readings).',
+      'The data is no longer available through the API. The instance first writes a dump, which it keeps on its disk until its owner deletes it. The project is redeployed without `DATABASE_URL` (our readings).',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -58,14 +58,14 @@ export const databaseOperations = {
   }),
 }
 
-/** Of an instance alone: a hosted account has no such operation. */
+/** Only instances have this operation; hosted accounts do not. */
 export const databaseLookupOperations = {
   findDatabase: operation({
     method: 'GET',
     path: '/instance/projects/{slug}/database',
     group: 'Instance',
-    summary: 'The database of a project, or that there is none',
-    description: 'As `getDatabase`, for a page that does not know yet: that there is none, or that its server is away, is no error.',
+    summary: 'Get the database of a project, or null',
+    description: 'Like `getDatabase`, but a missing database or an unavailable server is not an error.',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -78,22 +78,22 @@ export const databaseDump = z.object({
   id: z.string(),
   project_slug: z.string(),
   db_name: z.string(),
-  reason: z.enum(['manual', 'drop', 'restore']).describe('Asked for; written before a drop; written before a restore replaced the data.'),
+  reason: z.enum(['manual', 'drop', 'restore']).describe('Created manually, before the database was dropped, or before a restore replaced the data.'),
   bytes: z.number().int(),
-  file: z.string().describe('The name of its file in the folder `dumps` of the data folder.'),
+  file: z.string().describe('File name in the folder `dumps` of the data folder.'),
   created_at: dateTime,
 })
 export type DatabaseDump = z.output<typeof databaseDump>
 
 const databaseDumpList = z.object({ dumps: z.array(databaseDump) })
 
-/** What an instance adds: dumps, in plain SQL, gzipped. They stay when the database or the project goes. */
+/** Dumps in gzipped plain SQL, an extension of instances. They are kept when the database or the project is deleted. */
 export const databaseDumpOperations = {
   listDatabaseDumps: operation({
     method: 'GET',
     path: '/instance/projects/{slug}/database/dumps',
     group: 'Instance',
-    summary: 'The dumps of a project’s database, newest first',
+    summary: 'List the dumps of a project’s database, newest first',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -104,7 +104,7 @@ export const databaseDumpOperations = {
     method: 'POST',
     path: '/instance/projects/{slug}/database/dumps',
     group: 'Instance',
-    summary: 'Write a dump of the database',
+    summary: 'Create a dump of the database',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -126,8 +126,8 @@ export const databaseDumpOperations = {
     method: 'POST',
     path: '/instance/projects/{slug}/database/dumps/{id}/restore',
     group: 'Instance',
-    summary: 'Put the database back to a dump',
-    description: 'All or nothing. What is there now is dumped first.',
+    summary: 'Restore the database from a dump',
+    description: 'Atomic: on an error nothing changes. The current data is dumped first.',
     access: 'caller',
     params: projectIdParams,
     query: empty,
@@ -138,8 +138,8 @@ export const databaseDumpOperations = {
     method: 'POST',
     path: '/instance/projects/{slug}/database/import',
     group: 'Instance',
-    summary: 'Put the database back to a file of SQL, as pg_dump writes it, gzipped or not',
-    description: 'All or nothing. What is there now is dumped first; `dump` names it.',
+    summary: 'Restore the database from an SQL file of pg_dump, gzipped or not',
+    description: 'Atomic: on an error nothing changes. The current data is dumped first; `dump` names that dump.',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -165,7 +165,7 @@ export const databaseDumpOperations = {
     method: 'GET',
     path: '/instance/dumps',
     group: 'Instance',
-    summary: 'Every dump there is, those of projects that are gone included',
+    summary: 'List all dumps, including those of deleted projects',
     access: 'owner',
     params: empty,
     query: empty,

@@ -38,9 +38,9 @@ export const deployment = z.object({
   commit_sha: z.string().nullable(),
   commit_message: z.string().nullable(),
   commit_author: z.string().nullable(),
-  is_dirty: z.boolean().describe('The folder had changes that no commit holds.'),
-  parent_id: z.string().nullable().describe('What a retry or a rollback came from.'),
-  is_current: z.boolean().describe('Serves its target now.'),
+  is_dirty: z.boolean().describe('The folder had uncommitted changes.'),
+  parent_id: z.string().nullable().describe('The deployment that was retried or rolled back to.'),
+  is_current: z.boolean().describe('Serves its target now (the current deployment).'),
   can_rollback: z.boolean(),
   url: z.string().nullable().describe('Set once ready.'),
   queue_position: z.number().int().nullable().describe('1 is next; null when not queued.'),
@@ -86,7 +86,6 @@ export type FailureCode = z.output<typeof failureCode>
 
 export const terminalStatuses = ['ready', 'failed', 'canceled'] as const satisfies readonly DeploymentStatus[]
 
-/** The events of the build log. */
 export const buildEvents = {
   log: z.object({ seq: z.number().int(), ts: dateTime, step: stepName, stream: z.enum(['stdout', 'stderr', 'system']), line: z.string() }),
   step: z.object({ name: stepName, status: stepStatus, ts: dateTime }),
@@ -97,7 +96,7 @@ export const buildEvents = {
 
 export const runtimeState = z.enum(['starting', 'running', 'cold', 'exited', 'oom', 'stopped'])
 
-/** The events of the runtime log. Without `format=json` a line is an unnamed event with the raw text. */
+/** Without `format=json`, a log line is an unnamed event with the raw text instead of `log`. */
 export const runtimeEvents = {
   log: z.object({
     seq: z.number().int(),
@@ -123,7 +122,7 @@ export const deploymentOperations = {
     method: 'POST',
     path: '/v1/projects/{slug}/deploy',
     group: 'Deployments',
-    summary: 'Deploy the head of the linked repository',
+    summary: 'Deploy the latest commit of the linked repository',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -147,7 +146,7 @@ export const deploymentOperations = {
     method: 'POST',
     path: '/v1/projects/{slug}/deployments/{id}/cancel',
     group: 'Deployments',
-    summary: 'Abort a deployment that is in flight',
+    summary: 'Cancel a queued or running deployment',
     access: 'caller',
     params: projectIdParams,
     query: empty,
@@ -158,7 +157,7 @@ export const deploymentOperations = {
     method: 'POST',
     path: '/v1/projects/{slug}/deployments/{id}/rollback',
     group: 'Deployments',
-    summary: 'Put an earlier production deployment back in place',
+    summary: 'Roll back to an earlier production deployment',
     access: 'caller',
     params: projectIdParams,
     query: empty,
@@ -198,7 +197,7 @@ export const deploymentOperations = {
     group: 'Deployments',
     summary: 'Follow the build log',
     description:
-      'First the status, then all history, then live lines; after the terminal status comes `end` and the stream closes. `Last-Event-ID` (or `last_event_id`) resumes without a gap or a repeat.',
+      'Sends the status, then the whole history, then live lines. After the terminal status it sends `end` and closes the stream. `Last-Event-ID` (or `last_event_id`) resumes without gaps or repeats.',
     access: 'caller',
     params: projectIdParams,
     query: z.object({ last_event_id: lastEventId }),
@@ -209,20 +208,25 @@ export const deploymentOperations = {
     method: 'GET',
     path: '/v1/projects/{slug}/runtime-logs',
     group: 'Deployments',
-    summary: 'Follow what the app prints',
-    description: 'Unnamed events carry the raw line; `?format=json` makes them `log` events. Named `state` events tell starts, exits and stops.',
+    summary: 'Follow the runtime log',
+    description: 'Unnamed events have the raw line; with `?format=json` they are `log` events. `state` events report starts, exits and stops.',
     access: 'caller',
     params: projectParams,
     query: z.object({
       lines: z
         .string()
-        .regex(/^\d{1,9}$/, 'Give a whole number from 20 to 2000.')
+        .regex(/^\d{1,9}$/, 'Use a whole number from 20 to 2000.')
         .transform(Number)
         .pipe(z.number().int().min(limits.runtime_log_lines.min).max(limits.runtime_log_lines.max))
         .optional()
         .meta({ default: limits.runtime_log_lines.default }),
       format: z.enum(['text', 'json']).optional().meta({ default: 'text' }),
-      branch: z.string().min(limits.branch.min).max(limits.branch.max).optional().describe('Of the preview of this branch, instead of production.'),
+      branch: z
+        .string()
+        .min(limits.branch.min)
+        .max(limits.branch.max)
+        .optional()
+        .describe('Follow the preview of this branch instead of production.'),
       last_event_id: lastEventId,
     }),
     success: { status: 200, events: runtimeEvents, raw: true },
@@ -230,17 +234,17 @@ export const deploymentOperations = {
   }),
 }
 
-/** Of how many projects one glance tells at most: more rows than a screen shows. */
+/** The maximum number of projects per request: more rows than a screen shows. */
 const maxGlances = 60
 
-/** What the dashboard's list of projects shows of each; not of the customer's document. */
+/** For the project list of the dashboard; not one of the 45 operations. */
 export const glanceOperations = {
   listGlances: operation({
     method: 'GET',
     path: '/instance/glances',
     group: 'Instance',
-    summary: 'The newest and the serving deployment of several projects at once',
-    description: `At most ${maxGlances} slugs, with commas between them. Those that are not there, or not yours to see, are left out.`,
+    summary: 'Get the latest and the current deployment of several projects',
+    description: `At most ${maxGlances} comma-separated slugs. Projects that do not exist or that you may not see are omitted.`,
     access: 'caller',
     params: empty,
     query: z.object({
@@ -249,7 +253,7 @@ export const glanceOperations = {
         .min(1)
         .max(maxGlances * 51)
         .transform((text) => [...new Set(text.split(',').filter(Boolean))])
-        .refine((slugs) => slugs.length <= maxGlances, `Give at most ${maxGlances} slugs.`),
+        .refine((slugs) => slugs.length <= maxGlances, `Use at most ${maxGlances} slugs.`),
     }),
     success: {
       status: 200,
@@ -258,7 +262,7 @@ export const glanceOperations = {
           z.object({
             slug: z.string(),
             latest: deployment.nullable(),
-            serving: deployment.nullable().describe('The production deployment that serves now.'),
+            serving: deployment.nullable().describe('The current production deployment.'),
           }),
         ),
       }),

@@ -13,7 +13,7 @@ export const domain = z.object({
   last_check_at: dateTime.nullable(),
   last_check_error: z.string().nullable(),
   created_at: dateTime,
-  account_owned_domain_id: z.string().nullable().describe('Set when it was bought here; null when it was brought along.'),
+  account_owned_domain_id: z.string().nullable().describe('Set if the domain was bought here; null for an existing domain that was added.'),
   expires_at: dateTime.nullable(),
   auto_renew: z.boolean().nullable(),
   transfer_requested_at: dateTime.nullable(),
@@ -28,9 +28,9 @@ export const registrant = z.strictObject({
   email: z.email().max(254),
   address: z.string().min(1).max(500),
   city: z.string().min(1).max(200),
-  country: z.string().regex(/^[A-Z]{2}$/, 'Give the two letters of the country, such as DE.'),
+  country: z.string().regex(/^[A-Z]{2}$/, 'Use a two-letter country code, such as DE.'),
   postal_code: z.string().min(1).max(20),
-  phone: z.string().regex(/^\+?[0-9 .()-]{5,30}$/, 'Give a phone number with its country, such as +49 30 1234567.'),
+  phone: z.string().regex(/^\+?[0-9 .()-]{5,30}$/, 'Use a phone number with country code, such as +49 30 1234567.'),
 })
 export type Registrant = z.output<typeof registrant>
 
@@ -40,7 +40,7 @@ const hostname = z
   .string()
   .min(limits.hostname.min)
   .max(limits.hostname.max)
-  .regex(/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/, 'Give a name such as blog.example.com, in lower case.')
+  .regex(/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/, 'Use a lower-case hostname, such as blog.example.com.')
 
 export const domainCheck = z.object({
   type: z.string(),
@@ -73,7 +73,7 @@ export const domainOperations = {
     method: 'GET',
     path: '/v1/domains',
     group: 'Domains',
-    summary: 'List the domains of every project that I may see',
+    summary: 'List the domains of all my projects',
     description: 'Newest first (our reading).',
     access: 'caller',
     params: empty,
@@ -107,9 +107,9 @@ export const domainOperations = {
     method: 'POST',
     path: '/v1/projects/{slug}/domains',
     group: 'Domains',
-    summary: 'Add a hostname of one’s own',
+    summary: 'Add a custom domain',
     description:
-      'It is `pending` until its A record names `platform_ip` and verify was called. A hostname belongs to one project of the instance. IP addresses and what reads as one, names under `localhost`, names of the instance itself and labels over 63 characters are refused.',
+      'The domain is `pending` until its A record points to `platform_ip` and verify is called. A hostname belongs to one project of the instance. IP addresses in any notation, names under `localhost`, names of the instance itself and labels over 63 characters are rejected.',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -122,9 +122,9 @@ export const domainOperations = {
     method: 'POST',
     path: '/v1/domains/{id}/verify',
     group: 'Domains',
-    summary: 'Look whether the name leads here',
+    summary: 'Check whether the domain points to this instance',
     description:
-      'A check that fails is an answer as well: `failed`, with what was found and what to do. Where DNS cannot be asked, a name that is verified stays so (our reading); verified names are looked at again every day, and three looks in a row that find another address make them `failed` (our reading).',
+      'A failed check is a successful response: status `failed`, with the records that were found and how to fix them. If DNS cannot be reached, a verified domain stays verified (our reading). Verified domains are checked again every day; after three checks in a row that find another address they are `failed` (our reading).',
     access: 'caller',
     params: idParams,
     query: empty,
@@ -135,8 +135,8 @@ export const domainOperations = {
     method: 'DELETE',
     path: '/v1/domains/{id}',
     group: 'Domains',
-    summary: 'Take a hostname away',
-    description: 'Routing stops at once. A name that was bought stays the account’s until it expires (our reading).',
+    summary: 'Remove a domain',
+    description: 'Routing stops at once. A bought domain stays with the account until it expires (our reading).',
     access: 'caller',
     params: idParams,
     query: empty,
@@ -145,14 +145,14 @@ export const domainOperations = {
   }),
 }
 
-/** Names that are sold here. */
+/** Domains that the instance sells. */
 export const domainSalesOperations = {
   searchDomains: operation({
     method: 'GET',
     path: '/v1/domains/search',
     group: 'Domains',
-    summary: 'Look for a name to buy',
-    description: 'The exact name first, then the same label under other endings.',
+    summary: 'Search for a domain to buy',
+    description: 'Lists the exact name first, then the same label under other suffixes.',
     access: 'caller',
     params: empty,
     query: z.object({ q: z.string().min(1).max(253) }),
@@ -163,8 +163,8 @@ export const domainSalesOperations = {
     method: 'POST',
     path: '/v1/projects/{slug}/domains/purchase',
     group: 'Domains',
-    summary: 'Buy a name and route it',
-    description: 'Credits of the account pay first. With `expected_price_cents` nothing is bought at another price.',
+    summary: 'Buy a domain and route it to the project',
+    description: 'Domain credits of the account are used first. With `expected_price_cents`, a different price is an error and nothing is bought.',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -192,7 +192,7 @@ export const domainSalesOperations = {
     method: 'POST',
     path: '/v1/domains/{id}/transfer',
     group: 'Domains',
-    summary: 'Take a bought name to another registrar',
+    summary: 'Transfer a bought domain to another registrar',
     access: 'caller',
     params: idParams,
     query: empty,

@@ -1,10 +1,10 @@
-/** Reading and writing `.env` files by the rules of the npm package `dotenv`, for the command line and the dashboard. */
+/** Reads and writes `.env` files by the rules of the npm package `dotenv`, for the command line and the dashboard. */
 
-/** The grammar as that package has it: white space, line ends included, may stand around a value. */
+/** The grammar of `dotenv`: a value may be surrounded by white space, including line breaks. */
 const assignmentPattern =
   /^\s*(?:export\s+)?([\w.-]+)(?:\s*=\s*?|:\s+?)(\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\r\n]+)?\s*(?:#.*)?$/gm
 
-/** Keys and values in their order; of a key that comes twice the last counts. Lines that are no assignment are left out. */
+/** Keys and values in order of appearance; the last value of a repeated key wins. Lines that are not assignments are skipped. */
 export function parseDotenv(text: string): { key: string; value: string }[] {
   const found = new Map<string, string>()
   for (const { key, value } of parseDotenvLines(text).entries) {
@@ -14,7 +14,7 @@ export function parseDotenv(text: string): { key: string; value: string }[] {
   return [...found].map(([key, value]) => ({ key, value }))
 }
 
-/** Every assignment with the line it begins on, counted from 1; and the lines that are no assignment, no comment and not empty. */
+/** All assignments with their first line (from 1), and the lines that are not an assignment, a comment or empty. */
 export function parseDotenvLines(text: string): { entries: { key: string; value: string; line: number }[]; invalidLines: number[] } {
   const entries: { key: string; value: string; line: number }[] = []
   const invalidLines: number[] = []
@@ -47,8 +47,8 @@ function unquote(raw: string): string {
 }
 
 /**
- * Lines that read back as the very same values. A few values cannot be written in this format (all three kinds of quotes
- * together with a line break, say): their keys are in `left_out`, and a comment stands in their place.
+ * Writes lines that parse back to the same values. A few values have no representation in this format (such as all three kinds of
+ * quotes together with a line break): their keys are in `left_out`, and a comment takes their place.
  */
 export function formatDotenv(variables: readonly { key: string; value: string }[]): { text: string; left_out: string[] } {
   const left_out: string[] = []
@@ -56,12 +56,12 @@ export function formatDotenv(variables: readonly { key: string; value: string }[
   for (const { key, value } of variables) {
     const formatted = formatValue(value)
     if (formatted === undefined) left_out.push(key)
-    text += formatted === undefined ? `# ${key} has a value that this format cannot hold.\n` : `${key}=${formatted}\n`
+    text += formatted === undefined ? `# ${key} has a value that this format cannot represent.\n` : `${key}=${formatted}\n`
   }
   return { text, left_out }
 }
 
-/** Never with an open quote that could find its end in another line. */
+/** The result never has an open quote, because a later line could close it. */
 function formatValue(value: string): string | undefined {
   if (value === '' || (/^[^\s'"`#][^#\n\r]*$/.test(value) && value.trim() === value)) return value
   if (value.endsWith('\\')) return undefined

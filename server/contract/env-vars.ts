@@ -4,7 +4,7 @@ import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { dateTime, empty, projectIdParams, projectParams } from './shared.ts'
 
-/** Null means both. */
+/** Null: production and preview. */
 const environment = z.enum(['production', 'preview']).nullable()
 
 export const envVar = z.object({
@@ -12,7 +12,7 @@ export const envVar = z.object({
   key: z.string(),
   value: z.string(),
   environment,
-  is_sensitive: z.boolean().describe('Hidden by default where values are shown; owners can read it back all the same.'),
+  is_sensitive: z.boolean().describe('Hidden by default in the dashboard; the owner can still read it.'),
   created_at: dateTime,
   updated_at: dateTime,
 })
@@ -45,8 +45,8 @@ export const envVarOperations = {
     method: 'GET',
     path: '/v1/projects/{slug}/env-vars',
     group: 'Environment variables',
-    summary: 'List the variables of a project, values decrypted',
-    description: 'By environment (both first, our reading), then by key.',
+    summary: 'List the variables of a project with decrypted values',
+    description: 'Sorted by environment (both first, our reading), then by key.',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -59,7 +59,7 @@ export const envVarOperations = {
     group: 'Environment variables',
     summary: 'Add one variable, or up to 200',
     description:
-      'What is there already (same key and environment) is skipped and reported, never overwritten; when all are skipped the answer is 409 with the same fields. A variable that production sees redeploys the project, once per request; `deployment_id` names that deployment (our reading).',
+      'Existing variables (same key and environment) are reported as skipped, never overwritten. If all are skipped, the response is a 409 with the same fields. Adding a production variable redeploys the project once per request; `deployment_id` names that deployment (our reading).',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -73,7 +73,7 @@ export const envVarOperations = {
     path: '/v1/projects/{slug}/env-vars/{id}',
     group: 'Environment variables',
     summary: 'Change a value',
-    description: 'Key and environment cannot be changed. Nothing is redeployed: the next deployment has the new value.',
+    description: 'Key and environment cannot be changed. The project is not redeployed: the new value applies to the next deployment.',
     access: 'caller',
     params: projectIdParams,
     query: empty,
@@ -86,7 +86,7 @@ export const envVarOperations = {
     path: '/v1/projects/{slug}/env-vars/{id}',
     group: 'Environment variables',
     summary: 'Delete a variable',
-    description: 'One that production sees redeploys the project.',
+    description: 'Deleting a production variable redeploys the project.',
     access: 'caller',
     params: projectIdParams,
     query: empty,

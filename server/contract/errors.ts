@@ -1,4 +1,4 @@
-/** Every error code of the contract and the status that it answers with. */
+/** Every error code of the contract with its HTTP status. */
 export const errorStatus = {
   invalid_input: 400,
   invalid_json: 400,
@@ -73,7 +73,7 @@ export interface ValidationIssue {
   message: string
 }
 
-/** The one envelope of every error answer. */
+/** The JSON body of every error response. */
 export interface ErrorEnvelope {
   error: ErrorCode
   message: string
@@ -82,14 +82,13 @@ export interface ErrorEnvelope {
 }
 
 /**
- * What a use case throws when it refuses. `message` is for the client and says what to do next;
- * `cause` is for the log and never leaves the machine.
+ * An error for the client. `message` is in the response and says what to do next; `cause` goes only to the log.
  */
 export class Problem extends Error {
   readonly code: ErrorCode
   readonly issues: ValidationIssue[] | undefined
   readonly retry_after_s: number | undefined
-  /** What the contract adds to the envelope of this code. */
+  /** Additional fields that the contract defines for this code. */
   readonly fields: Record<string, unknown> | undefined
 
   constructor(

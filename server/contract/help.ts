@@ -1,7 +1,7 @@
 import type { FailureCode } from './deployments.ts'
 import type { ErrorCode } from './errors.ts'
 
-/** The pages of help; each is at `/app/help/{topic}` of every dashboard. Their words are in `server/help/`. */
+/** The help topics, at `/app/help/{topic}` in the dashboard. Their texts are in `server/help/`. */
 export const helpTopics = [
   'start',
   'samples',
@@ -35,7 +35,7 @@ export const helpTopics = [
 ] as const
 export type HelpTopic = (typeof helpTopics)[number]
 
-/** What a person can read about an error; null: its own sentence says all there is. */
+/** The help topic for an error; null if its message is enough. */
 export const errorHelpTopics: Record<ErrorCode, HelpTopic | null> = {
   invalid_input: null,
   invalid_json: null,
@@ -118,7 +118,7 @@ export const failureHelpTopics: Record<FailureCode, HelpTopic> = {
   interrupted: 'trouble',
 }
 
-/** By the first word of a check of the doctor. */
+/** Keyed by the first word of the name of a doctor check. */
 const checkHelpTopics: Record<string, HelpTopic> = {
   runtime: 'engine',
   git: 'git',

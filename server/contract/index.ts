@@ -17,7 +17,7 @@ import { tokenOperations } from './tokens.ts'
 import { backupOperations, diskOperations } from './maintenance.ts'
 import { commitUploadOperations, uploadOperations } from './uploads.ts'
 
-/** The operations of the customer's document. */
+/** The 45 operations of the /v1 API. */
 export const operations = {
   ...projectOperations,
   ...cacheOperations,
@@ -34,7 +34,7 @@ export const operations = {
   ...uploadOperations,
 } satisfies Record<string, OperationSpec>
 
-/** Those, and what an instance adds for its own command line and dashboard. */
+/** `operations` and the operations under /instance, for the command line and the dashboard. */
 export const allOperations = {
   ...operations,
   ...instanceOperations,

@@ -1,7 +1,6 @@
 /**
- * What an instance says of itself and lets its owner do. These are no part of the customer's 45 operations
- * (a hosted service has none of them); the command line and the dashboard of this machine use them.
- * They ride in the same kind of record, so that routing, validation and the client come for nothing.
+ * Operations about the instance itself: session, settings, doctor, people. They are not part of the 45 operations of the /v1 API, and a
+ * hosted service has none of them. The command line and the dashboard use them.
  */
 import { z } from 'zod'
 import { deployment } from './deployments.ts'
@@ -17,8 +16,8 @@ export type PlanName = z.output<typeof planName>
 export const runtimeStatus = z.object({
   name: z.enum(['docker', 'process']),
   version: z.string().nullable(),
-  reason: z.string().describe('Why this runtime was taken, in one sentence.'),
-  is_forced: z.boolean().describe('Set by --runtime, so that no other one is looked for.'),
+  reason: z.string().describe('Why this runtime is used, in one sentence.'),
+  is_forced: z.boolean().describe('Set by --runtime, so no other runtime is tried.'),
 })
 export type RuntimeStatus = z.output<typeof runtimeStatus>
 
@@ -36,63 +35,65 @@ const dnsResolver = z
       Number(port) < 65_536 &&
       (ipv6 === undefined ? !ipv4.includes('[') && isIpAddress(ipv4) : ipv6.includes(':') && isIpAddress(ipv6))
     )
-  }, 'Give an address, with a port or without: 9.9.9.9 or 127.0.0.1:5353.')
+  }, 'Use an IP address with or without a port, such as 9.9.9.9 or 127.0.0.1:5353.')
 
 export const settings = z.object({
   on_exit: z
     .enum(['default', 'stop', 'keep'])
-    .describe('What becomes of running apps at an orderly exit; default stops processes and leaves Docker.'),
-  build_concurrency: z.number().int().min(1).max(64).nullable().describe('Builds at once on this instance; null takes the plan’s.'),
-  keep_deployments: z.number().int().min(1).max(1000).describe('Images and bundles kept per project.'),
-  rate_limit_authenticated: z.number().int().min(1).max(1_000_000).describe('Requests a minute per account.'),
-  rate_limit_anonymous: z.number().int().min(1).max(1_000_000).describe('Requests a minute per address without sign-in.'),
-  build_memory_mb: z.number().int().min(256).max(65_536).describe('Memory ceiling of one build.'),
+    .describe('What happens to running apps when Homeport exits; default stops processes and keeps Docker containers.'),
+  build_concurrency: z.number().int().min(1).max(64).nullable().describe('Concurrent builds on this instance; null uses the limit of the plan.'),
+  keep_deployments: z.number().int().min(1).max(1000).describe('Builds kept per project.'),
+  rate_limit_authenticated: z.number().int().min(1).max(1_000_000).describe('Requests per minute per account.'),
+  rate_limit_anonymous: z.number().int().min(1).max(1_000_000).describe('Unauthenticated requests per minute per IP address.'),
+  build_memory_mb: z.number().int().min(256).max(65_536).describe('Memory limit of one build.'),
   build_timeout_s: z.number().int().min(10).max(86_400).describe('A build that takes longer fails with `timeout`.'),
-  sleep_after_s: z.number().int().min(1).max(86_400).describe('An app that is not always warm goes cold after so many seconds without a visit.'),
+  sleep_after_s: z.number().int().min(1).max(86_400).describe('Idle seconds until an app that is not always warm sleeps.'),
   frozen_for_s: z
     .number()
     .int()
     .min(0)
     .max(604_800)
-    .describe('A cold app is kept in memory, frozen, for so long before it is stopped; 0 stops it at once.'),
+    .describe('Seconds that a sleeping app stays frozen in memory before it is stopped; 0 stops it at once.'),
   frozen_budget_mb: z
     .number()
     .int()
     .min(0)
     .max(1_048_576)
-    .describe('Memory that frozen apps may hold altogether; past it the longest asleep is stopped.'),
-  cache_memory_mb: z.number().int().min(1).max(65_536).describe('Memory of the edge cache.'),
-  cache_disk_mb: z.number().int().min(0).max(1_048_576).describe('Disk of the edge cache; 0 keeps it in memory alone.'),
-  metrics: z.boolean().describe('Whether requests are counted and timed.'),
-  https_redirect: z.boolean().describe('Whether plain HTTP at the edge is sent on to HTTPS.'),
-  hosts_file: z.boolean().describe('Whether the hosts file of this machine is kept in step with the local names.'),
-  screenshots: z.boolean().describe('Whether pictures are taken of what was deployed.'),
-  lan: z.boolean().describe('Whether edge and dashboard are open to the network around this machine. Needs the owner’s password.'),
-  platform_ip: z.ipv4().nullable().describe('The address that A records of own domains must name; null takes the one at which the edge is reached.'),
+    .describe('Total memory of frozen apps; above it, the app that has slept longest is stopped.'),
+  cache_memory_mb: z.number().int().min(1).max(65_536).describe('Memory limit of the edge cache.'),
+  cache_disk_mb: z.number().int().min(0).max(1_048_576).describe('Disk limit of the edge cache; 0 caches in memory only.'),
+  metrics: z.boolean().describe('Record request metrics.'),
+  https_redirect: z.boolean().describe('Redirect HTTP to HTTPS at the edge.'),
+  hosts_file: z.boolean().describe('Keep the local names in the hosts file of this machine.'),
+  screenshots: z.boolean().describe('Take screenshots of deployments.'),
+  lan: z.boolean().describe('Open apps and dashboard to the local network. Requires the owner’s password.'),
+  platform_ip: z.ipv4().nullable().describe('IP address for the A records of custom domains; null uses the address of the edge.'),
   dns_server: z
     .number()
     .int()
     .min(0)
     .max(65_535)
     .nullable()
-    .describe('Port of 127.0.0.1 at which bought .test, .internal and .home.arpa names are answered by DNS, 0 for any; null: none.'),
+    .describe('Port on 127.0.0.1 of the DNS server for bought .test, .internal and .home.arpa names; 0 for any free port, null for off.'),
   dns_resolvers: z
     .array(dnsResolver)
     .min(1)
     .max(8)
     .nullable()
-    .describe('Resolvers that are asked about own domains, such as 9.9.9.9; null asks those of the system.'),
-  sign_up: z.enum(['off', 'invited', 'open']).describe('Who may get an account: nobody new, whoever is invited, or everybody who proves an address.'),
-  plan: planName.describe('Plan of the owner’s account, to try a client against every 402. With a payment processor, its subscription says it.'),
-  email_verified: z.boolean().describe('Whether the owner’s email counts as verified.'),
-  payment_method: z.boolean().describe('Whether the owner’s account has a card.'),
+    .describe('DNS resolvers for checking custom domains, such as 9.9.9.9; null uses those of the system.'),
+  sign_up: z
+    .enum(['off', 'invited', 'open'])
+    .describe('Who can create an account: off (nobody), invited (people with an invitation), or open (everyone with a verified e-mail address).'),
+  plan: planName.describe('Plan of the owner’s account, for testing a client against every 402. With a payment processor, the subscription sets it.'),
+  email_verified: z.boolean().describe('Treat the owner’s e-mail address as verified.'),
+  payment_method: z.boolean().describe('Treat the owner’s account as having a card.'),
   trial_days: z
     .number()
     .int()
     .min(0)
     .max(365)
     .nullable()
-    .describe('Days left of a trial of pro for the owner’s account, while its plan is starter; 0 is one that has ended, null none at all.'),
+    .describe('Days left in a pro trial of the owner’s account while its plan is starter; 0 is an expired trial, null no trial.'),
 })
 export type Settings = z.output<typeof settings>
 
@@ -112,14 +113,14 @@ export const doctorCheck = z.object({
   name: z.string(),
   status: z.enum(['ok', 'warning', 'failed']),
   message: z.string(),
-  mend: z.string().nullable().describe('What to do about it.'),
+  mend: z.string().nullable().describe('How to fix it.'),
 })
 
 export type DoctorCheck = z.output<typeof doctorCheck>
 
-/** As the doctor tells it: with the page that says more. */
+/** A check with its help topic. */
 export const doctorCheckWithHelp = doctorCheck.extend({
-  help: z.enum(helpTopics).nullable().describe('The page of help about it: `/app/help/{help}` of the dashboard.'),
+  help: z.enum(helpTopics).nullable().describe('The help topic, at `/app/help/{help}` in the dashboard.'),
 })
 export type DoctorCheckWithHelp = z.output<typeof doctorCheckWithHelp>
 
@@ -140,7 +141,7 @@ export const instanceOperations = {
     method: 'GET',
     path: '/instance/session',
     group: 'Instance',
-    summary: 'Who I am, and where I am',
+    summary: 'Get the signed-in user and this instance',
     access: 'caller',
     params: empty,
     query: empty,
@@ -156,7 +157,7 @@ export const instanceOperations = {
           edge_https_url: z.string().nullable(),
           dashboard_url: z.string(),
           runtime: runtimeStatus,
-          encryption: z.enum(['keychain', 'file_key']).describe('Where the master key lies.'),
+          encryption: z.enum(['keychain', 'file_key']).describe('Where the master key is stored.'),
           is_local: z.boolean(),
         }),
       }),
@@ -167,7 +168,7 @@ export const instanceOperations = {
     method: 'GET',
     path: '/instance/events',
     group: 'Instance',
-    summary: 'Follow every project that I may see, over one stream',
+    summary: 'Follow all my projects in one stream',
     access: 'caller',
     params: empty,
     query: empty,
@@ -178,8 +179,8 @@ export const instanceOperations = {
     method: 'POST',
     path: '/instance/deploy-folder',
     group: 'Instance',
-    summary: 'Deploy a folder of this machine with its working tree',
-    description: 'Makes the project when there is none. The commit and whether the tree is dirty are recorded.',
+    summary: 'Deploy a folder of this machine, including uncommitted changes',
+    description: 'Creates the project if it does not exist. Records the commit and whether there are uncommitted changes.',
     access: 'owner',
     params: empty,
     query: empty,
@@ -195,11 +196,11 @@ export const instanceOperations = {
     method: 'GET',
     path: '/instance/doctor',
     group: 'Instance',
-    summary: 'What works, what does not, and how to mend it',
+    summary: 'Check the instance and get how to fix problems',
     access: 'owner',
     params: empty,
     query: z.object({
-      quick: z.literal('true').optional().describe('Leaves out what takes long: engines, git, names, the look through the whole database.'),
+      quick: z.literal('true').optional().describe('Skips slow checks: engines, git, names, and the full check of the instance’s own database.'),
     }),
     success: { status: 200, json: z.object({ checks: z.array(doctorCheckWithHelp) }) },
     errors: [],
@@ -208,7 +209,7 @@ export const instanceOperations = {
     method: 'GET',
     path: '/instance/settings',
     group: 'Instance',
-    summary: 'The settings of this instance',
+    summary: 'Get the settings of this instance',
     access: 'owner',
     params: empty,
     query: empty,
@@ -231,7 +232,7 @@ export const instanceOperations = {
     method: 'POST',
     path: '/instance/sign-in-links',
     group: 'Instance',
-    summary: 'A one-time link that signs a browser in as me',
+    summary: 'Create a one-time link that signs a browser in as me',
     access: 'caller',
     params: empty,
     query: empty,
@@ -253,7 +254,7 @@ export const instanceOperations = {
     method: 'GET',
     path: '/instance/users',
     group: 'Instance',
-    summary: 'Everybody on this instance',
+    summary: 'List the people of this instance',
     access: 'owner',
     params: empty,
     query: empty,
@@ -276,7 +277,7 @@ export const instanceOperations = {
     method: 'POST',
     path: '/instance/users/{email}/verify',
     group: 'Instance',
-    summary: 'Count the email of a person as verified',
+    summary: 'Mark the e-mail address of a person as verified',
     access: 'owner',
     params: userParams,
     query: empty,
@@ -287,7 +288,7 @@ export const instanceOperations = {
     method: 'DELETE',
     path: '/instance/users/{email}',
     group: 'Instance',
-    summary: 'Remove a person with the account and all its projects',
+    summary: 'Remove a person with their account and all its projects',
     access: 'owner',
     params: userParams,
     query: empty,
@@ -298,7 +299,7 @@ export const instanceOperations = {
     method: 'POST',
     path: '/instance/team',
     group: 'Instance',
-    summary: 'Let a person see and use the projects of another account',
+    summary: 'Add a person to the team of another account',
     access: 'owner',
     params: empty,
     query: empty,
@@ -310,7 +311,7 @@ export const instanceOperations = {
     method: 'POST',
     path: '/instance/team/remove',
     group: 'Instance',
-    summary: 'Take that right back',
+    summary: 'Remove a person from the team of another account',
     access: 'owner',
     params: empty,
     query: empty,

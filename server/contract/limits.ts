@@ -1,4 +1,4 @@
-/** Every number of the contract, once. */
+/** All numbers of the contract. */
 export const limits = {
   page: { min: 1, max: 100, default: 50 },
   name: { min: 1, max: 200 },
@@ -9,7 +9,7 @@ export const limits = {
   memory_mb: { min: 64, max: 1024, default: 512 },
   runtime_log_lines: { min: 20, max: 2000, default: 200 },
   body_bytes: 1024 * 1024,
-  /** Of an archive. A name is measured in bytes, in one folder and as a whole path. */
+  /** Limits of an archive. `name_bytes` applies to each path segment, `path_bytes` to the whole path. */
   upload: { packed_bytes: 250 * 2 ** 20, unpacked_bytes: 2 ** 30, entries: 100_000, ratio: 200, name_bytes: 255, path_bytes: 1024, depth: 64 },
   build_log_bytes: 1024 * 1024,
   log_line_bytes: 16 * 1024,
@@ -25,11 +25,11 @@ export const limits = {
   purge_url_bytes: 4096,
   token_name: { min: 1, max: 100 },
   token_days: { min: 1, max: 365 },
-  /** Of an Idempotency-Key, and how long the first answer to it is kept. */
+  /** Length of an Idempotency-Key, and how long its first response is kept. */
   idempotency: { key: { min: 1, max: 255 }, retention_ms: 24 * 3600_000 },
   hostname: { min: 3, max: 253 },
   drain_ms: 10_000,
-  /** Without a visit for so long an app that is not always warm goes to sleep; a request waits for its waking at most. */
+  /** `after_s`: idle time after which an app that is not always warm sleeps. `wake_ms`: maximum time a request waits for the wake. */
   sleep: { after_s: 15 * 60, frozen_s: 60 * 60, frozen_budget_mb: 2048, wake_ms: 30_000 },
   health_check_ms: 60_000,
   restart: { first_ms: 1_000, max_ms: 60_000, exits: 5, within_ms: 5 * 60_000 },

@@ -27,21 +27,21 @@ export const diskUsage = z.object({
     .number()
     .int()
     .nullable()
-    .describe('What a clean-up of this kind would free; null when it cannot be told beforehand, 0 when it is never cleaned.'),
-  place: z.enum(['data_folder', 'engine']).describe('In the data folder, or inside the Docker engine (whose own disk may give it back later).'),
-  note: z.string().nullable().describe('What a clean-up of it means, or why it is not known now.'),
+    .describe('Bytes that cleaning this kind would free; null if unknown in advance, 0 if it is never cleaned.'),
+  place: z.enum(['data_folder', 'engine']).describe('In the data folder, or in the Docker engine, whose virtual disk may release the space later.'),
+  note: z.string().nullable().describe('What cleaning it means, or why its size is unknown.'),
 })
 export type DiskUsage = z.output<typeof diskUsage>
 
-/** What a clean-up may free; the rest is never touched by one. */
+/** The kinds that can be cleaned. */
 export const cleanableKind = z.enum(['images', 'build_cache', 'volumes', 'bundles', 'logs', 'edge_cache', 'screenshots', 'other'])
 export type CleanableKind = z.output<typeof cleanableKind>
 
 export const backup = z.object({
   name: z.string(),
-  kind: z.enum(['full', 'hourly', 'before_migration']).describe('Everything in one file; a copy of the ledger alone.'),
+  kind: z.enum(['full', 'hourly', 'before_migration']).describe('`full`: everything in one file; otherwise a copy of the instance’s own database.'),
   bytes: z.number().int(),
-  path: z.string().describe('Where it lies on the machine of the instance.'),
+  path: z.string().describe('Path on the machine of the instance.'),
   created_at: dateTime,
 })
 export type Backup = z.output<typeof backup>
@@ -53,7 +53,7 @@ export const diskOperations = {
     method: 'GET',
     path: '/instance/disk',
     group: 'Instance',
-    summary: 'What takes which room on the disk',
+    summary: 'Get disk usage by kind',
     access: 'owner',
     params: empty,
     query: empty,
@@ -63,7 +63,7 @@ export const diskOperations = {
         kinds: z.array(diskUsage),
         total_bytes: z.number().int(),
         data_dir: z.string(),
-        free_bytes: z.number().int().describe('Left on the disk of the data folder.'),
+        free_bytes: z.number().int().describe('Free space on the disk of the data folder.'),
       }),
     },
     errors: [],
@@ -72,13 +72,13 @@ export const diskOperations = {
     method: 'POST',
     path: '/instance/disk/clean',
     group: 'Instance',
-    summary: 'Free what nothing needs',
+    summary: 'Delete data that is no longer needed',
     description:
-      'Builds and bundles past `keep_deployments`, what failed attempts left, build cache, logs of deployments that are gone. Never what serves or what it can be rolled back to at once, and nothing that Homeport did not make.',
+      'Deletes builds and bundles beyond `keep_deployments`, remains of failed builds, the build cache, and logs of deleted deployments. Never deletes what serves, the immediate rollback target, or data of other programs.',
     access: 'owner',
     params: empty,
     query: empty,
-    body: z.strictObject({ kinds: z.array(cleanableKind).min(1).optional().describe('Absent: all that is safe, the edge cache left alone.') }),
+    body: z.strictObject({ kinds: z.array(cleanableKind).min(1).optional().describe('Default: all kinds except the edge cache.') }),
     success: {
       status: 200,
       json: z.object({
@@ -95,7 +95,7 @@ export const backupOperations = {
     method: 'GET',
     path: '/instance/backups',
     group: 'Instance',
-    summary: 'Backups and safe copies, newest first',
+    summary: 'List backups and database copies, newest first',
     access: 'owner',
     params: empty,
     query: empty,
@@ -106,7 +106,9 @@ export const backupOperations = {
         recovered: z
           .object({ at: dateTime, copied_at: dateTime, damaged_file: z.string().nullable(), message: z.string() })
           .nullable()
-          .describe('A start found the database damaged, and a copy took its place. Told until the damaged file is removed, or for a week.'),
+          .describe(
+            'Set if the instance’s own database was damaged at a start and replaced by a copy. Reported for a week, or until the damaged file is deleted.',
+          ),
       }),
     },
     errors: [],
@@ -115,12 +117,13 @@ export const backupOperations = {
     method: 'POST',
     path: '/instance/backups',
     group: 'Instance',
-    summary: 'Back the whole instance up into one file',
-    description: 'While it runs. The master key is not in it: keep that elsewhere, nothing can be decrypted without it.',
+    summary: 'Back up the whole instance to one file',
+    description:
+      'The instance keeps running. The backup does not contain the master key: keep a copy in another place, because nothing can be decrypted without it.',
     access: 'owner',
     params: empty,
     query: empty,
-    success: { status: 201, json: z.object({ backup, left_out: z.array(z.string()).describe('What could not be taken along, and why.') }) },
+    success: { status: 201, json: z.object({ backup, left_out: z.array(z.string()).describe('What could not be included, and why.') }) },
     errors: ['storage_full'],
   }),
   downloadBackup: operation({

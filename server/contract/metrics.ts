@@ -5,17 +5,16 @@ import { dateTime, empty, projectParams } from './shared.ts'
 export const metricsRange = z.enum(['24h', '7d', '30d'])
 export type MetricsRange = z.output<typeof metricsRange>
 
-/** Buckets of each range: how many, and seconds each. */
+/** The number of buckets of each range, and the length of a bucket. */
 export const metricsBuckets = {
   '24h': { count: 96, seconds: 15 * 60 },
   '7d': { count: 168, seconds: 3600 },
   '30d': { count: 120, seconds: 6 * 3600 },
 } as const satisfies Record<MetricsRange, { count: number; seconds: number }>
 
-/** Enough for every list that a person looks at. */
 export const sparklineLimits = { hours: 24, projects: 200 } as const
 
-/** What is simply added up when buckets are. */
+/** The counters that are summed when buckets are merged. */
 export const metricsCounters = [
   'requests',
   'status_2xx',
@@ -29,16 +28,16 @@ export const metricsCounters = [
   'cache_bypass',
 ] as const
 
-const latency = z.number().nullable().describe('Null when there was no request; within 2 % (our reading).')
+const latency = z.number().nullable().describe('Null without requests; accurate to 2 % (our reading).')
 
 const metricsBucket = z.object({
-  ts: dateTime.describe('Its beginning.'),
+  ts: dateTime.describe('Start of the bucket.'),
   requests: z.number(),
   status_2xx: z.number(),
   status_3xx: z.number(),
   status_4xx: z.number(),
   status_5xx: z.number(),
-  bytes_out: z.number().describe('Bytes of bodies.'),
+  bytes_out: z.number().describe('Bytes of response bodies.'),
   p50_ms: latency,
   p95_ms: latency,
   p99_ms: latency,
@@ -53,10 +52,10 @@ export const metrics = z.object({
   bucket_seconds: z.number(),
   from: dateTime,
   to: dateTime,
-  buckets: z.array(metricsBucket).describe('Every bucket of the range, oldest first, empty ones too.'),
+  buckets: z.array(metricsBucket).describe('All buckets of the range, oldest first, including empty ones.'),
   totals: z.object({
     requests: z.number(),
-    errors: z.number().describe('Answers with a status of 500 or more (our reading).'),
+    errors: z.number().describe('Responses with status 500 or higher (our reading).'),
     error_rate: z.number().describe('errors / requests; 0 without requests.'),
     bytes_out: z.number(),
     p50_ms: latency,
@@ -69,13 +68,13 @@ export const metrics = z.object({
     misses: z.number(),
     bypass: z.number(),
     hit_ratio: z.number().nullable().describe('hits / (hits + misses); null without either (our reading).'),
-    objects: z.number().describe('Stored now.'),
+    objects: z.number().describe('Cached responses now.'),
     bytes: z.number(),
   }),
   resources: z
-    .object({ cpu_percent: z.number().describe('Of one core.'), memory_mb: z.number(), memory_limit_mb: z.number() })
+    .object({ cpu_percent: z.number().describe('Percent of one core.'), memory_mb: z.number(), memory_limit_mb: z.number() })
     .nullable()
-    .describe('Null when nothing runs: static, cold, stopped.'),
+    .describe('Null if no process runs (static site, sleeping or stopped app).'),
 })
 export type Metrics = z.output<typeof metrics>
 
@@ -84,8 +83,8 @@ export const metricsOperations = {
     method: 'GET',
     path: '/v1/projects/{slug}/metrics',
     group: 'Deployments',
-    summary: 'Requests, latency, cold starts and cache of a project',
-    description: 'All names of the project count, those of its previews too (our reading); `resources` are those of production.',
+    summary: 'Get requests, latency, cold starts and cache usage of a project',
+    description: 'Counts requests to all hostnames of the project, including previews (our reading). `resources` are those of production.',
     access: 'caller',
     params: projectParams,
     query: z.object({ range: metricsRange.optional().meta({ default: '24h' }) }),
@@ -94,23 +93,23 @@ export const metricsOperations = {
   }),
 }
 
-/** What the dashboard's list of projects draws; not of the customer's document. */
+/** For the project list of the dashboard; not one of the 45 operations. */
 export const sparklineOperations = {
   listSparklines: operation({
     method: 'GET',
     path: '/instance/sparklines',
     group: 'Instance',
-    summary: 'Requests of the last 24 hours, for the projects that had any',
-    description: `The ${sparklineLimits.projects} that were asked for something last. The last hour is not over yet.`,
+    summary: 'Get hourly requests of the last 24 hours for active projects',
+    description: `The ${sparklineLimits.projects} projects with the most recent requests. The last hour is incomplete.`,
     access: 'caller',
     params: empty,
     query: empty,
     success: {
       status: 200,
       json: z.object({
-        from: dateTime.describe('Where the first hour begins.'),
+        from: dateTime.describe('Start of the first hour.'),
         projects: z.array(
-          z.object({ slug: z.string(), requests: z.array(z.number()).length(sparklineLimits.hours).describe('By hour, oldest first.') }),
+          z.object({ slug: z.string(), requests: z.array(z.number()).length(sparklineLimits.hours).describe('Requests per hour, oldest first.') }),
         ),
       }),
     },

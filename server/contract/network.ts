@@ -1,20 +1,20 @@
-/** How an instance is reached: HTTPS on every name, the network around it, and what its cache does with an address. */
+/** How an instance is reached: HTTPS, the hosts file, the local network, and inspection of the cache. */
 import { z } from 'zod'
 import { purgeResult, purgeUrlList } from './cache.ts'
 import { operation } from './operation.ts'
 import { dateTime, empty, okResponse, projectParams } from './shared.ts'
 
 export const httpsStatus = z.object({
-  edge_https_url: z.string().nullable().describe('Null when its port could not be had.'),
+  edge_https_url: z.string().nullable().describe('Null if the HTTPS port could not be opened.'),
   authority: z
     .object({ subject: z.string(), fingerprint_sha256: z.string(), created_at: dateTime, expires_at: dateTime })
     .nullable()
-    .describe('The certificate authority of this instance; null until it is first needed.'),
+    .describe('The certificate authority of this instance; null until it is created at first use.'),
   trust: z.array(
     z.object({
       store: z.string().describe('Such as `macOS login keychain`, `Windows user store`, `system`, `Chromium`, `Firefox`.'),
       status: z.enum(['trusted', 'not_trusted', 'unavailable']),
-      command: z.string().nullable().describe('What a person runs to trust it, when Homeport may not do it by itself.'),
+      command: z.string().nullable().describe('Command to run if Homeport may not change the store itself.'),
     }),
   ),
 })
@@ -23,13 +23,13 @@ export type HttpsStatus = z.output<typeof httpsStatus>
 export const lanStatus = z.object({
   open: z.boolean(),
   has_owner_password: z.boolean(),
-  sign_in_email: z.string().describe('What the owner signs in with, beside the password.'),
-  encrypted: z.boolean().describe('False: passwords and tokens cross the network in the clear.'),
+  sign_in_email: z.string().describe('E-mail address with which the owner signs in.'),
+  encrypted: z.boolean().describe('False: passwords and tokens cross the network unencrypted.'),
   warning: z.string().nullable(),
   dashboard_urls: z.array(z.string()),
   projects: z
     .array(z.object({ slug: z.string(), name: z.string(), urls: z.array(z.string()) }))
-    .describe('Projects that are live, by the addresses that a phone can open.'),
+    .describe('Live projects with URLs that other devices can open.'),
 })
 export type LanStatus = z.output<typeof lanStatus>
 
@@ -37,22 +37,22 @@ export const hostsFileStatus = z.object({
   path: z.string(),
   in_sync: z.boolean(),
   writable: z.boolean(),
-  block: z.string().describe('The lines that belong there, with their marks.'),
-  command: z.string().nullable().describe('What to run when Homeport may not write the file.'),
+  block: z.string().describe('The lines for the hosts file, including their markers.'),
+  command: z.string().nullable().describe('Command to run if Homeport may not write the file.'),
 })
 export type HostsFileStatus = z.output<typeof hostsFileStatus>
 
 export const cacheVerdict = z.object({
   url: z.string(),
-  key: z.string().describe('What the answer is stored under.'),
-  verdict: z.enum(['HIT', 'STALE', 'MISS', 'BYPASS']).describe('What a plain GET would get now.'),
+  key: z.string().describe('Cache key.'),
+  verdict: z.enum(['HIT', 'STALE', 'MISS', 'BYPASS']).describe('Result of a plain GET now.'),
   why: z.string(),
   stored: z
     .object({
       status: z.number(),
       stored_at: dateTime,
       age_s: z.number(),
-      fresh_for_s: z.number().describe('Negative: stale for so long.'),
+      fresh_for_s: z.number().describe('Negative: seconds since it became stale.'),
       stale_while_revalidate_s: z.number(),
       stale_if_error_s: z.number(),
       tags: z.array(z.string()),
@@ -72,7 +72,7 @@ export const cacheVerdict = z.object({
       headers: z.array(z.tuple([z.string(), z.string()])),
     })
     .nullable()
-    .describe('Of a real request, when one was asked for and an answer began within 25 s.'),
+    .describe('Response to the real request; null without `send`, or if no response started within 25 s.'),
 })
 export type CacheVerdict = z.output<typeof cacheVerdict>
 
@@ -83,14 +83,14 @@ export const networkOperations = {
     method: 'POST',
     path: '/instance/projects/{slug}/cache/inspect',
     group: 'Instance',
-    summary: 'What does the cache do with this address?',
+    summary: 'Inspect the cache for a URL',
     access: 'caller',
     params: projectParams,
     query: empty,
     body: z.strictObject({
-      url: z.string().min(1).max(4096).describe('A path, or an address of the project.'),
-      headers: z.record(z.string().max(100), z.string().max(4096)).optional().describe('Request headers, for answers that vary.'),
-      send: z.boolean().optional().describe('Make a real request too. It wakes the app and counts as a visit.'),
+      url: z.string().min(1).max(4096).describe('A path or a URL of the project.'),
+      headers: z.record(z.string().max(100), z.string().max(4096)).optional().describe('Request headers, for responses that vary.'),
+      send: z.boolean().optional().describe('Also send a real request, which wakes the app and counts as a visit.'),
     }),
     success: { status: 200, json: cacheVerdict },
     errors: ['invalid_input', 'project_not_found'],
@@ -99,7 +99,7 @@ export const networkOperations = {
     method: 'POST',
     path: '/instance/projects/{slug}/cache/purge-urls',
     group: 'Instance',
-    summary: 'Purge addresses of a project',
+    summary: 'Purge cached responses by URL',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -111,7 +111,7 @@ export const networkOperations = {
     method: 'GET',
     path: '/instance/https',
     group: 'Instance',
-    summary: 'HTTPS on local names, and who trusts it',
+    summary: 'Get the HTTPS status and which stores trust the certificate authority',
     access: 'owner',
     params: empty,
     query: empty,
@@ -122,7 +122,7 @@ export const networkOperations = {
     method: 'POST',
     path: '/instance/https/trust',
     group: 'Instance',
-    summary: 'Let this machine trust the local certificate authority; made when there is none',
+    summary: 'Make this machine trust the local certificate authority, creating it if needed',
     access: 'owner',
     params: empty,
     query: empty,
@@ -133,7 +133,7 @@ export const networkOperations = {
     method: 'DELETE',
     path: '/instance/https/trust',
     group: 'Instance',
-    summary: 'Take the authority out of every trust store and destroy its key',
+    summary: 'Remove the certificate authority from every trust store and destroy its key',
     access: 'owner',
     params: empty,
     query: empty,
@@ -144,7 +144,7 @@ export const networkOperations = {
     method: 'GET',
     path: '/instance/hosts-file',
     group: 'Instance',
-    summary: 'The lines that make every program find the local names',
+    summary: 'Get the hosts file lines for the local names',
     access: 'owner',
     params: empty,
     query: empty,
@@ -155,8 +155,8 @@ export const networkOperations = {
     method: 'GET',
     path: '/instance/lan',
     group: 'Instance',
-    summary: 'Whether the network around this machine is let in, and by which addresses',
-    description: 'The setting `lan` opens and closes it.',
+    summary: 'Get local network access and its URLs',
+    description: 'The setting `lan` turns it on and off.',
     access: 'owner',
     params: empty,
     query: empty,
@@ -167,8 +167,8 @@ export const networkOperations = {
     method: 'POST',
     path: '/instance/setup-codes',
     group: 'Instance',
-    summary: 'A code that lets another machine set the owner’s password, once',
-    description: 'Given to this machine alone; 403 to any other. A new code takes the place of the last.',
+    summary: 'Create a one-time code for setting the owner’s password from another machine',
+    description: 'Only for requests from this machine; others get a 403. A new code replaces the previous one.',
     access: 'owner',
     params: empty,
     query: empty,
@@ -180,7 +180,7 @@ export const networkOperations = {
     path: '/instance/password',
     group: 'Instance',
     summary: 'Set the owner’s password for signing in from other devices',
-    description: 'From another machine it takes a setup code, which is shown on this one and works once.',
+    description: 'A request from another machine needs a setup code, which is created on this machine and works once.',
     access: 'owner',
     params: empty,
     query: empty,

@@ -14,11 +14,10 @@ export type OperationGroup =
   | 'Instance'
 
 /**
- * One operation of the API, as data. Routing, validation, OpenAPI, the typed client and the tests
- * are all driven by it.
+ * One operation of the API, as data. Routing, validation, OpenAPI, the typed clients and the tests are derived from it.
  *
- * `path` writes parameters in braces (`/v1/projects/{slug}`); each of them is a key of `params`.
- * `access`: `caller` is anybody who is signed in; `owner` is the owner of this instance alone.
+ * `path` has parameters in braces (`/v1/projects/{slug}`); each is a key of `params`.
+ * `access`: `caller` is any signed-in user; `owner` is only the owner of this instance.
  */
 export interface OperationSpec {
   method: HttpMethod
@@ -29,15 +28,15 @@ export interface OperationSpec {
   access: 'caller' | 'owner'
   params: z.ZodObject
   query: z.ZodObject
-  /** Absent: the operation takes no body and ignores one. */
+  /** Absent: a request body is ignored. */
   body?: z.ZodType
-  /** In place of `body`: a file, as the body itself in one of these types or as the field `file` of a form. It is streamed to the handler. */
+  /** Instead of `body`: a file, either as the request body with one of these types or as the field `file` of a form. It is streamed to the handler. */
   upload?: { types: readonly string[]; max_bytes: number }
   success: SuccessResponse
   errors: readonly ErrorCode[]
   /**
-   * All its work is one transaction, which keeps its answer too (`Context.keepAnswer`): with an idempotency key it was done and is
-   * replayed, or was not done and is done now, also after a crash.
+   * All work is one transaction, which also stores the response (`Context.keepAnswer`). A repeated request with the same idempotency key
+   * either replays the stored response or does the work now, even after a crash.
    */
   is_atomic?: true
 }
@@ -48,31 +47,31 @@ export type SuccessResponse =
   | { status: 200; events: Record<string, z.ZodType>; raw?: boolean }
   | { status: 200; content_type: string; is_stream?: boolean; max_age_s?: number }
 
-/** Keeps the literal types of a specification. */
+/** Identity function that preserves the literal types of a specification. */
 export function operation<const T extends OperationSpec>(spec: T): T {
   return spec
 }
 
-/** One Server-Sent Event. `data` is written as it is when it is a string, else as one line of JSON. */
+/** One Server-Sent Event. A string in `data` is written as is, anything else as one line of JSON. */
 export interface StreamEvent {
   event?: string
   id?: string
   data: unknown
 }
 
-/** A stream of events, pulled by the client's own pace; the feature stops when `return()` is called. */
+/** A stream of events, pulled at the pace of the client. `return()` stops it. */
 export type EventStream = AsyncIterable<StreamEvent>
 
 type SchemaOutput<S> = S extends z.ZodType ? z.output<S> : Record<never, never>
 
-/** What a handler gets: parameters, query and body, parsed, in one flat record per kind; a file as its bytes come in. */
+/** The input of a handler: the parsed parameters, query and body, and an upload as a byte stream. */
 export type HandlerInput<T extends OperationSpec> = {
   params: SchemaOutput<T['params']>
   query: SchemaOutput<T['query']>
   body: T['body'] extends z.ZodType ? z.output<T['body']> : undefined
 } & (T extends { upload: object } ? { upload: AsyncIterable<Uint8Array> } : unknown)
 
-/** What a handler returns. */
+/** The result of a handler. */
 export type HandlerOutput<T extends OperationSpec> = T['success'] extends { json: infer S extends z.ZodType }
   ? z.input<S>
   : T['success'] extends { events: unknown }
@@ -83,14 +82,14 @@ export type HandlerOutput<T extends OperationSpec> = T['success'] extends { json
         ? Uint8Array
         : void
 
-/** The body, query and parameters as a client writes them. */
+/** The input as a client writes it, before parsing. */
 export interface OperationClientInput<T extends OperationSpec> {
   params: z.input<T['params']>
   query: Partial<z.input<T['query']>>
   body: T['body'] extends z.ZodType ? z.input<T['body']> : undefined
 }
 
-/** A handler for every operation of the record: a forgotten one does not compile. */
+/** A handler for every operation. A missing handler is a type error. */
 export type HandlersOf<Operations extends Record<string, OperationSpec>, Context> = {
   [Id in keyof Operations]: (context: Context, input: HandlerInput<Operations[Id]>) => Promise<HandlerOutput<Operations[Id]>>
 }

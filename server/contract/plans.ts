@@ -1,16 +1,16 @@
 import type { PlanName } from './instance.ts'
 
 export interface Plan {
-  /** null: no cap. */
+  /** null: unlimited. */
   projects: number | null
   memory_mb: number
   always_warm: boolean
   concurrent_builds: number
-  /** A database or a custom domain needs a card. */
+  /** Databases and custom domains require a card. */
   requires_payment_method: boolean
 }
 
-/** What each plan allows. */
+/** The limits of each plan. */
 export const plans: Record<PlanName, Plan> = {
   starter: { projects: 3, memory_mb: 256, always_warm: false, concurrent_builds: 1, requires_payment_method: true },
   basic: { projects: 10, memory_mb: 512, always_warm: true, concurrent_builds: 2, requires_payment_method: false },

@@ -8,11 +8,11 @@ export const preview = z.object({
   host: z
     .string()
     .describe(
-      '`{branch}--{slug}.localhost`: one label, cut with a short hash to 63 characters; of two branches with one label the later has the hash.',
+      '`{branch}--{slug}.localhost`: one DNS label, cut to 63 characters with a short hash. If two branches have the same label, the later one gets the hash.',
     ),
-  url: z.string().nullable().describe('Set once the branch has been ready.'),
-  status: deploymentStatus.describe('Of its newest deployment.'),
-  deployment_id: z.string().describe('The deployment that serves it; while none does, its newest.'),
+  url: z.string().nullable().describe('Set once a deployment of the branch was ready.'),
+  status: deploymentStatus.describe('Status of the latest deployment.'),
+  deployment_id: z.string().describe('The current deployment; without one, the latest.'),
   commit_sha: z.string().nullable(),
   commit_message: z.string().nullable(),
   is_cold: z.boolean(),
@@ -27,11 +27,11 @@ export const previewOperations = {
     method: 'GET',
     path: '/v1/projects/{slug}/previews',
     group: 'Deployments',
-    summary: 'List the open previews, the newest change first',
+    summary: 'List open previews, most recently updated first',
     description: [
-      'The repository is watched: one on the machine of the instance by file events, one elsewhere by `ls-remote` about every 60 s. A new commit on the production branch deploys production, also the first time; one on another branch makes or renews its preview; a deleted branch closes its preview.',
-      'Our reading: linking a repository deploys nothing by itself, and the branches that are there by then get previews with their next commit. A commit that was deployed by hand is not deployed again by its push. A change of `repo_branch` deploys nothing; the preview of the new production branch closes. Another `repo_url` closes the previews of the old one. While a project is stopped no push is deployed and its previews do not serve; the next deployment brings them back. A look at the repository that fails closes nothing. Variables of previews that change reach a preview with its next deployment.',
-      '`status` is that of the newest deployment of the branch; commit and `deployment_id` are of the one that serves.',
+      'The repository is watched: a local one by file events, a remote one by `ls-remote` about every 60 s. A new commit on the production branch deploys production, also the first time. A new commit on another branch creates or updates its preview. A deleted branch closes its preview.',
+      'Our reading: linking a repository does not deploy, and existing branches get a preview with their next commit. A commit that was deployed manually is not deployed again when it is pushed. Changing `repo_branch` does not deploy; the preview of the new production branch is closed. Changing `repo_url` closes the previews of the old repository. While a project is stopped, pushes are not deployed and previews do not serve; the next deployment resumes both. A failed check of the repository closes no preview. Changed preview variables apply from the next deployment of a preview.',
+      '`status` is that of the latest deployment of the branch; the commit and `deployment_id` are those of the current one.',
     ].join(' '),
     access: 'caller',
     params: projectParams,
@@ -49,13 +49,13 @@ export const screenshotOperations = {
     method: 'GET',
     path: '/v1/projects/{slug}/deployments/{id}/screenshot/{variant}.png',
     group: 'Deployments',
-    summary: 'The screenshot of a deployment, once it is taken',
+    summary: 'Get the screenshot of a deployment, once it exists',
     description: '`variant` is `desktop` (1280x800) or `mobile` (390x844).',
     access: 'caller',
-    // Any other text is looked up too, and is 404.
+    // A plain string, because an unknown variant is a 404 and not invalid input.
     params: projectIdParams.extend({ variant: z.string().meta({ enum: [...screenshotVariants] }) }),
     query: empty,
-    // A picture of a deployment does not change.
+    // The screenshot of a deployment never changes.
     success: { status: 200, content_type: 'image/png', max_age_s: 86_400 },
     errors: ['project_not_found', 'deployment_not_found', 'screenshot_not_found'],
   }),
@@ -63,25 +63,24 @@ export const screenshotOperations = {
 
 /** How the repository of a project is watched. */
 export const watching = z.object({
-  /** A push to the production branch deploys it, one to another branch makes a preview. */
-  deploys_pushes: z.boolean().describe('Whether a push to the production branch deploys it.'),
-  previews: z.boolean().describe('Whether other branches get previews.'),
-  preview_databases: z.boolean().describe('Whether each preview has a database of its own, copied from the project’s when the preview is made.'),
-  state: z.enum(['off', 'watching', 'failing']).describe('Off: nothing is linked, or both switches are off.'),
-  message: z.string().nullable().describe('Why it fails, and what to do.'),
+  deploys_pushes: z.boolean().describe('Deploy pushes to the production branch.'),
+  previews: z.boolean().describe('Create previews for other branches.'),
+  preview_databases: z.boolean().describe('Give each preview its own database, copied from the project’s when the preview is created.'),
+  state: z.enum(['off', 'watching', 'failing']).describe('`off`: no repository is linked, or deploys_pushes and previews are both off.'),
+  message: z.string().nullable().describe('Why watching fails, and what to do.'),
   checked_at: dateTime.nullable(),
 })
 export type Watching = z.output<typeof watching>
 
 const watchingResponse = z.object({ watching })
 
-/** What an instance adds for its dashboard. */
+/** Instance-only operations for the dashboard. */
 export const watchOperations = {
   getWatching: operation({
     method: 'GET',
     path: '/instance/projects/{slug}/watching',
     group: 'Instance',
-    summary: 'How the repository of a project is watched',
+    summary: 'Get how the repository of a project is watched',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -92,8 +91,8 @@ export const watchOperations = {
     method: 'PATCH',
     path: '/instance/projects/{slug}/watching',
     group: 'Instance',
-    summary: 'Change what a push does',
-    description: 'Previews that are switched off are closed.',
+    summary: 'Configure automatic deployments',
+    description: 'Turning previews off closes them.',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -105,8 +104,8 @@ export const watchOperations = {
     method: 'POST',
     path: '/instance/projects/{slug}/watching/check',
     group: 'Instance',
-    summary: 'Look at the repository now',
-    description: 'Answers when the look is over and what it found is queued.',
+    summary: 'Check the repository now',
+    description: 'Responds when the check is done and new commits are queued.',
     access: 'caller',
     params: projectParams,
     query: empty,

@@ -3,7 +3,7 @@ import type { Project } from './projects.ts'
 type SearchableProject = Pick<Project, 'name' | 'slug' | 'repo_url'>
 const searchTextCache = new WeakMap<SearchableProject, string>()
 
-/** Whether each of the words is in the name, the slug or the repository. A project's text is made once: ten thousand are asked at every key. */
+/** Whether every word is in the name, the slug or the repository URL. The search text is cached, because each keystroke searches up to ten thousand projects. */
 export function isMatch(project: SearchableProject, words: readonly string[]): boolean {
   let text = searchTextCache.get(project)
   if (text === undefined) {
@@ -13,7 +13,7 @@ export function isMatch(project: SearchableProject, words: readonly string[]): b
   return includesAllWords(text, words)
 }
 
-/** The same of one that is looked at once: to keep its text would cost more than the search. */
+/** `isMatch` for projects that are searched only once, for which caching would cost more than the search. */
 export function isMatchUncached(project: SearchableProject, words: readonly string[]): boolean {
   return includesAllWords(searchTextOf(project), words)
 }

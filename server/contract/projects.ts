@@ -10,10 +10,10 @@ export const project = z.object({
   id: z.string(),
   name: z.string(),
   slug,
-  repo_url: z.string().nullable().describe('Without credentials: those are kept apart, encrypted, and never returned (our reading).'),
+  repo_url: z.string().nullable().describe('Without credentials, which are stored separately, encrypted, and never returned (our reading).'),
   repo_branch: z.string(),
   is_connected: z.boolean(),
-  node_version: z.string().describe('`auto` is found in the source; the build log says what and why (our reading).'),
+  node_version: z.string().describe('`auto`: detected from the source; the build log shows the version and the reason (our reading).'),
   install_command: z.string(),
   build_command: z.string(),
   root_directory: z.string(),
@@ -34,14 +34,14 @@ export type ProjectStatus = z.output<typeof projectStatus>
 
 const name = z.string().min(limits.name.min).max(limits.name.max)
 
-/** Which schemes are allowed to whom is the feature's decision; here it only has to be a URI. */
+/** Only the syntax is checked here; which schemes a caller may use is checked in the feature. */
 const repoUrl = z
   .string()
   .max(2000)
   .refine(
-    // oxlint-disable-next-line no-control-regex -- an address with control characters is none
+    // oxlint-disable-next-line no-control-regex -- a URL has no control characters
     (text) => URL.canParse(text) && !/[\u0000-\u0020\u007f]/.test(text),
-    'Give a full address, such as https://example.com/me/app.git or file:///home/me/app.',
+    'Use a full URL, such as https://example.com/me/app.git or file:///home/me/app.',
   )
   .meta({ format: 'uri' })
 
@@ -88,7 +88,7 @@ export const projectOperations = {
     path: '/v1/projects/{slug}',
     group: 'Projects',
     summary: 'Change a project',
-    description: '`memory_limit_mb` is clamped to the ceiling of the plan; `always_warm` needs a paid plan.',
+    description: '`memory_limit_mb` is limited to the maximum of the plan; `always_warm` needs a paid plan.',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -103,7 +103,7 @@ export const projectOperations = {
         .string()
         .min(limits.root_directory.min)
         .max(limits.root_directory.max)
-        .refine(isInsideRepository, 'Give a folder inside the repository, such as apps/web.')
+        .refine(isInsideRepository, 'Use a folder inside the repository, such as apps/web.')
         .optional(),
       memory_limit_mb: z.number().int().min(limits.memory_mb.min).max(limits.memory_mb.max).optional(),
       always_warm: z.boolean().optional(),
@@ -116,8 +116,8 @@ export const projectOperations = {
     method: 'DELETE',
     path: '/v1/projects/{slug}',
     group: 'Projects',
-    summary: 'Delete a project for good',
-    description: 'For the owner of its account: a member of the team gets `forbidden` (our reading).',
+    summary: 'Delete a project permanently',
+    description: 'Only for the owner of the account; team members get `forbidden` (our reading).',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -128,7 +128,7 @@ export const projectOperations = {
     method: 'POST',
     path: '/v1/projects/{slug}/stop',
     group: 'Projects',
-    summary: 'Stop a project; a deployment brings it back',
+    summary: 'Stop a project until its next deployment',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -137,7 +137,7 @@ export const projectOperations = {
   }),
 }
 
-/** How many a search brings at most: more than that is no answer to look through. */
+/** The maximum number of search results. */
 export const maxSearchResults = 50
 
 export const projectSearchOperations = {
@@ -146,7 +146,7 @@ export const projectSearchOperations = {
     path: '/instance/projects',
     group: 'Instance',
     summary: 'Search the projects, newest first',
-    description: `Each of the words has to be in the name, the slug or the repository. The newest ${maxSearchResults} that fit.`,
+    description: `Every word must occur in the name, the slug or the repository URL. Returns the newest ${maxSearchResults} matches.`,
     access: 'caller',
     params: empty,
     query: z.object({ q: z.string().min(1).max(300) }),
@@ -154,8 +154,8 @@ export const projectSearchOperations = {
       status: 200,
       json: z.object({
         projects: z.array(project),
-        count: z.number().int().describe('How many fit in all.'),
-        total: z.number().int().describe('How many there are.'),
+        count: z.number().int().describe('Number of matches.'),
+        total: z.number().int().describe('Number of all projects.'),
       }),
     },
     errors: ['invalid_input'],

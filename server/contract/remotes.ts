@@ -3,22 +3,22 @@ import { operation } from './operation.ts'
 import { dateTime, empty } from './shared.ts'
 
 const name = z.string().trim().min(1).max(60)
-const hue = z.int().min(0).max(359).describe('Colour of the frame around it, in degrees of the colour wheel.')
+const hue = z.int().min(0).max(359).describe('Colour of its frame, as a hue in degrees.')
 const token = z
   .string()
   .max(200)
-  .regex(/^[\w.~+/=-]+$/, 'Give the token alone, without “Bearer”.')
+  .regex(/^[\w.~+/=-]+$/, 'Use only the token, without “Bearer”.')
 
-/** Another instance, or a hosted account, that this dashboard can show. Its token never leaves the platform. */
+/** Another instance, or a hosted account, in this dashboard. Its token is never returned by the API. */
 const remote = z.object({
   id: z.string(),
   name: z.string(),
-  origin: z.string().describe('Where its API is, such as https://deploy.example.com; the token goes there and nowhere else.'),
+  origin: z.string().describe('Origin of its API, such as https://deploy.example.com. The token is sent only there.'),
   hue,
-  is_signed_in: z.boolean().describe('Whether a token for it is held; without one it asks for a token first.'),
+  is_signed_in: z.boolean().describe('Whether a token is stored; without one, the dashboard asks for a token first.'),
   keeps_token: z
     .enum(['keychain', 'session'])
-    .describe('`keychain`: sealed by the key that the system’s keychain holds; `session`: in memory, until you sign out or Homeport ends.'),
+    .describe('`keychain`: encrypted with a key in the system’s keychain; `session`: in memory until you sign out or Homeport stops.'),
   created_at: dateTime,
 })
 export type Remote = z.output<typeof remote>
@@ -30,8 +30,8 @@ export const remoteOperations = {
     method: 'GET',
     path: '/instance/remotes',
     group: 'Instance',
-    summary: 'Other instances that the dashboard can show',
-    description: 'Their API is reached below /remote/{id}, with the token put in on the way.',
+    summary: 'List other instances',
+    description: 'Their API is available under /remote/{id}; the platform adds the token.',
     access: 'owner',
     params: empty,
     query: empty,
@@ -42,15 +42,15 @@ export const remoteOperations = {
     method: 'POST',
     path: '/instance/remotes',
     group: 'Instance',
-    summary: 'Add another instance by address and API token',
-    description: 'The token is tried at once: an instance that does not answer, or does not take it, is not added.',
+    summary: 'Add another instance by URL and API token',
+    description: 'The token is checked at once. An instance that does not respond, or refuses the token, is not added.',
     access: 'owner',
     params: empty,
     query: empty,
     body: z.strictObject({
-      url: z.string().max(300).describe('Its address, such as https://deploy.example.com; http:// only within the own network.'),
+      url: z.string().max(300).describe('URL, such as https://deploy.example.com; http:// is allowed only in the local network.'),
       token,
-      name: name.optional().describe('Absent: its host name.'),
+      name: name.optional().describe('Default: its hostname.'),
       hue: hue.optional(),
     }),
     success: { status: 201, json: z.object({ remote }) },
@@ -60,7 +60,7 @@ export const remoteOperations = {
     method: 'PATCH',
     path: '/instance/remotes/{id}',
     group: 'Instance',
-    summary: 'Rename another instance, colour it, or give it a new token',
+    summary: 'Change the name, colour or token of another instance',
     access: 'owner',
     params: idParams,
     query: empty,
@@ -72,7 +72,7 @@ export const remoteOperations = {
     method: 'DELETE',
     path: '/instance/remotes/{id}',
     group: 'Instance',
-    summary: 'Forget another instance and its token',
+    summary: 'Remove another instance and its token',
     access: 'owner',
     params: idParams,
     query: empty,

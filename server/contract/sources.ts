@@ -7,9 +7,9 @@ export const sourceOperations = {
     method: 'GET',
     path: '/instance/projects/{slug}/deployments/{id}/source',
     group: 'Instance',
-    summary: 'The source that a deployment was built from, as an archive',
+    summary: 'Download the source of a deployment as an archive',
     description:
-      'A .tar.gz of exactly that commit, folder or upload, without .git and node_modules; it may be uploaded to another instance. 404 `source_not_found` once nothing has it any more (a folder that went on, an archive past `keep_deployments`).',
+      'A .tar.gz of exactly that commit, folder or upload, without .git and node_modules. It can be uploaded to another instance. 404 `source_not_found` if the source is no longer available (a folder that has changed, an archive beyond `keep_deployments`).',
     access: 'caller',
     params: z.object({ slug: z.string(), id: z.string() }),
     query: empty,

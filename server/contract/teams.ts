@@ -1,4 +1,4 @@
-/** Teams and invitations, and the links that prove an address. Each account has one owner; a team has members beside. */
+/** Teams, invitations, and links that verify an e-mail address. An account has one owner and a team of members. */
 import { z } from 'zod'
 import { user } from './instance.ts'
 import { operation } from './operation.ts'
@@ -13,7 +13,7 @@ export const teamMember = z.object({
   user_id: z.string(),
   email: z.string(),
   role: z.enum(['owner', 'member']),
-  created_at: dateTime.describe('When they came into the team.'),
+  created_at: dateTime.describe('When the person joined the team.'),
 })
 export type TeamMember = z.output<typeof teamMember>
 
@@ -24,9 +24,9 @@ export const team = z.object({ account_id: z.string(), owner_email: z.string(), 
 export type Team = z.output<typeof team>
 
 const linkFields = {
-  url: z.string().describe('Good once. It is in this answer and in no other: only its hash is stored.'),
+  url: z.string().describe('Works once. It is only in this response, because only its hash is stored.'),
   expires_at: dateTime,
-  was_sent: z.boolean().describe('Whether it went out by e-mail as well; that needs HOMEPORT_SMTP_URL.'),
+  was_sent: z.boolean().describe('Whether the link was also sent by e-mail, which needs HOMEPORT_SMTP_URL.'),
 }
 
 export const teamOperations = {
@@ -34,7 +34,7 @@ export const teamOperations = {
     method: 'GET',
     path: '/instance/team',
     group: 'Instance',
-    summary: 'The team of my account, who is invited to it, and the teams that I am in',
+    summary: 'Get my team, its invitations, and the teams I belong to',
     access: 'caller',
     params: empty,
     query: empty,
@@ -45,8 +45,8 @@ export const teamOperations = {
     method: 'POST',
     path: '/instance/team/invitations',
     group: 'Instance',
-    summary: 'Invite somebody to the team of my account, by a link that is good once and for 7 days',
-    description: 'A further invitation of the same address makes the earlier link void.',
+    summary: 'Invite a person to my team with a link that works once and expires after 7 days',
+    description: 'A new invitation of the same address revokes the earlier link.',
     access: 'caller',
     params: empty,
     query: empty,
@@ -58,7 +58,7 @@ export const teamOperations = {
     method: 'DELETE',
     path: '/instance/team/invitations/{id}',
     group: 'Instance',
-    summary: 'Make an invitation of my account void',
+    summary: 'Revoke an invitation to my team',
     access: 'caller',
     params: z.object({ id: z.string() }),
     query: empty,
@@ -69,11 +69,11 @@ export const teamOperations = {
     method: 'POST',
     path: '/instance/team/join',
     group: 'Instance',
-    summary: 'Join the team that a link invites to, as whom I am signed in',
+    summary: 'Join the team of an invitation as the signed-in user',
     access: 'caller',
     params: empty,
     query: empty,
-    body: z.strictObject({ code: z.string().min(1).max(200).describe('What stands behind `code=` in the link.') }),
+    body: z.strictObject({ code: z.string().min(1).max(200).describe('The parameter `code` of the link.') }),
     success: { status: 200, json: z.object({ team }) },
     errors: ['invalid_input', 'invitation_not_found', 'email_taken'],
   }),
@@ -81,7 +81,7 @@ export const teamOperations = {
     method: 'DELETE',
     path: '/instance/team/members/{id}',
     group: 'Instance',
-    summary: 'Take a person out of the team of my account',
+    summary: 'Remove a person from my team',
     access: 'caller',
     params: z.object({ id: z.string().describe('The `user_id`.') }),
     query: empty,
@@ -92,7 +92,7 @@ export const teamOperations = {
     method: 'POST',
     path: '/instance/team/leave',
     group: 'Instance',
-    summary: 'Leave a team that I am in',
+    summary: 'Leave a team',
     access: 'caller',
     params: empty,
     query: empty,
@@ -104,9 +104,9 @@ export const teamOperations = {
     method: 'POST',
     path: '/instance/verification-links',
     group: 'Instance',
-    summary: 'A link by which a person proves the address and chooses a password; an unknown address gets an account',
+    summary: 'Create a link for verifying an address and choosing a password; an unknown address gets an account',
     description:
-      'Good once and for 7 days. A further one for the same person makes the earlier void. Whoever has proved the address and has a password may choose another one there.',
+      'Works once and expires after 7 days. A new link for the same person revokes the earlier one. A person with a verified address and a password can choose a new password with it.',
     access: 'owner',
     params: empty,
     query: empty,
@@ -119,7 +119,7 @@ export const teamOperations = {
     path: '/instance/verification',
     group: 'Instance',
     summary: 'Send me the link that verifies my address',
-    description: 'Without a mail server nothing is sent; the owner of the instance can make the link.',
+    description: 'Without a mail server nothing is sent; the owner of the instance can create the link.',
     access: 'caller',
     params: empty,
     query: empty,

@@ -4,7 +4,7 @@ import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { empty, projectParams } from './shared.ts'
 
-/** What a raw body may be called; what it is, its first bytes say. */
+/** Content types of a raw body. The actual format is detected from the first bytes. */
 export const archiveTypes = ['application/zip', 'application/gzip', 'application/x-gzip', 'application/x-tar+gzip'] as const
 
 const formatMebibytes = (bytes: number) => `${bytes / 2 ** 20} MiB`
@@ -23,8 +23,8 @@ export const uploadOperations = {
     method: 'POST',
     path: '/v1/projects/{slug}/upload',
     group: 'Uploads',
-    summary: 'Deploy an archive of source',
-    description: `A \`.zip\` or \`.tar.gz\`, as the body itself or as the one field \`file\` of a form; its first bytes say which it is. At most ${formatMebibytes(limits.upload.packed_bytes)} packed, ${formatMebibytes(limits.upload.unpacked_bytes)} and ${limits.upload.entries} entries unpacked, and no more than ${limits.upload.ratio} times its packed size. It is checked before anything is built: \`invalid_archive\` names the entry and says why. One top folder that holds everything is stripped. The archive is kept, so that retry and roll-back work. Folders that tools make (\`node_modules\`, \`.git\`) are left out (our reading).`,
+    summary: 'Deploy a source archive',
+    description: `A \`.zip\` or \`.tar.gz\`, as the request body or as the only field \`file\` of a form; the format is detected from the first bytes. At most ${formatMebibytes(limits.upload.packed_bytes)} packed, ${formatMebibytes(limits.upload.unpacked_bytes)} and ${limits.upload.entries} entries unpacked, and no more than ${limits.upload.ratio} times its packed size. It is checked before the build: \`invalid_archive\` names the entry and the reason. A single top-level folder is stripped. The archive is kept for retries and rollbacks. \`node_modules\` and \`.git\` are ignored (our reading).`,
     query: empty,
     ...archiveUpload,
   }),
@@ -35,8 +35,8 @@ export const commitUploadOperations = {
     method: 'POST',
     path: '/instance/projects/{slug}/upload',
     group: 'Instance',
-    summary: 'Deploy an archive of source, with the commit that it was made from',
-    description: 'As an upload, for an archive whose commit is known: the deployment shows it as it shows a commit of a repository.',
+    summary: 'Deploy a source archive with its commit',
+    description: 'Like an upload, for an archive of a known commit, which the deployment shows like a commit of a repository.',
     query: z.object({
       commit_sha: z
         .string()

@@ -1,12 +1,12 @@
 import { BlockList, isIPv6 } from 'node:net'
 
-/** Whose an address is, where that tells people what to do. `is_proxy`: the name may well lead here behind it. */
+/** A well-known owner of an IP address. `is_proxy`: the domain may point to this instance behind it. */
 export interface AddressOwner {
   name: string
   is_proxy: boolean
 }
 
-/** As their owners publish them (Cloudflare: cloudflare.com/ips). */
+/** Ranges as published by their owners (Cloudflare: cloudflare.com/ips). */
 const knownOwners: (AddressOwner & { ranges: string[] })[] = [
   {
     name: 'Cloudflare’s proxy',

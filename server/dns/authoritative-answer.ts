@@ -1,33 +1,33 @@
 import packet, { type Answer, type DecodedPacket } from 'dns-packet'
 
-/** A name that this server has the say over. */
+/** A name for which this server is authoritative. */
 export interface ZoneEntry {
-  /** The zone that it lies in: the name that was bought. */
+  /** The zone of the name: the bought domain. */
   zone: string
-  /** Where it leads; null: this very name has no address. */
+  /** The IP address; null if this name has none. */
   address: string | null
 }
 
 export interface ZoneLookup {
-  /** undefined: none of ours, which is refused. The name comes in lower case. */
+  /** undefined for names of other zones, which are refused. `name` is in lower case. */
   find(name: string): ZoneEntry | undefined
 }
 
 const rcode = { none: 0, format: 1, name: 3, not_implemented: 4, refused: 5 } as const
-/** Long enough to be of use, short enough that a change is seen by the next glance. */
+/** Short, so that changes become visible quickly. */
 const ttl_s = 60
 const headerBytes = 12
-/** Nothing that is asked of us is longer: a name, a type, and a resolver's options. */
+/** The maximum size of a query: a name, a type, and the options of a resolver. */
 const maxQuestionBytes = 1232
 
 /**
- * The answer to one message of a stranger; undefined: none is owed. It never throws. An answer is never much longer than what
- * was asked, so that nobody can be flooded through us.
+ * Answers one untrusted message; undefined: send no answer. Never throws. An answer is never much longer than the query, so that the
+ * server cannot be used for amplification attacks.
  */
 export function answerDnsMessage(message: Buffer, zones: ZoneLookup): Buffer | undefined {
   if (message.length < headerBytes) return undefined
   const head = message.readUInt16BE(2)
-  // An answer is not answered: two servers would talk for ever.
+  // Responses are ignored, because two servers would otherwise answer each other for ever.
   if ((head & 0x8000) !== 0) return undefined
   if ((head & 0x7800) !== 0) return createHeaderOnlyResponse(message, rcode.not_implemented)
   if (message.length > maxQuestionBytes || message.readUInt16BE(4) !== 1 || message.readUInt16BE(6) !== 0 || message.readUInt16BE(8) !== 0)
@@ -39,14 +39,14 @@ export function answerDnsMessage(message: Buffer, zones: ZoneLookup): Buffer | u
     return createHeaderOnlyResponse(message, rcode.format)
   }
   const question = query.questions?.[0]
-  // Bytes that are no host name are written out by nobody.
+  // Names that are not hostnames are refused and not echoed.
   if (!question || !/^[a-z0-9_.-]{1,253}$/i.test(question.name)) return createHeaderOnlyResponse(message, rcode.refused)
   const isSupported = (question.class ?? 'IN') === 'IN' && !/^(ANY|[AI]XFR|UNKNOWN_25[0-5])$/.test(question.type)
 
   try {
     const name = question.name.toLowerCase()
     const entry = isSupported ? zones.find(name) : undefined
-    // Resolvers take no refusal that does not say what was asked.
+    // Resolvers ignore a refusal without the question.
     if (!entry) return packet.encode({ id: query.id ?? 0, type: 'response', flags: (head & 0x0100) | rcode.refused, questions: [question] })
     const found = findRecords(question.name, name, question.type, entry)
     return packet.encode({
@@ -85,13 +85,13 @@ function createSoaRecord(zone: string): Answer {
       refresh: 3600,
       retry: 600,
       expire: 86_400,
-      // How long it is remembered that a name is not there.
+      // TTL of negative answers (RFC 2308).
       minimum: ttl_s,
     },
   }
 }
 
-/** The head alone, with what went wrong. */
+/** Only the header, with a response code. */
 function createHeaderOnlyResponse(message: Buffer, code: number): Buffer {
   const answer = Buffer.alloc(headerBytes)
   message.copy(answer, 0, 0, 2)

@@ -2,29 +2,29 @@ import type { RecordWithTtl } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import type { Clock } from '../lib/clock.ts'
 
-/** What DNS says of the records of one type that a name has. */
+/** The DNS records of one type of a name. */
 export type DnsAnswer =
   | { state: 'found'; records: string[]; ttl_s: number | null }
-  /** The name is there, with records of other types. */
+  /** The name exists, with records of other types. */
   | { state: 'no_record' }
   | { state: 'no_name' }
-  /** Nothing can be said of the name: nobody answered, */
+  /** No resolver answered. */
   | { state: 'silent'; code: string }
-  /** or a resolver did, and cannot tell either. */
+  /** A resolver answered with an error. */
   | { state: 'refused'; code: string }
 
 export interface DnsResult {
   a: DnsAnswer
   aaaa: DnsAnswer
   cname: DnsAnswer
-  /** Who was asked. */
+  /** The resolvers that were queried. */
   resolvers: readonly string[]
 }
 
 export type ResolveDns = (hostname: string) => Promise<DnsResult>
 
 export interface DnsResolverOptions {
-  /** Asked at every look; null: those of the system. */
+  /** Read before every lookup; null: the resolvers of the system. */
   resolvers(): readonly string[] | null
   clock: Clock
   timeout_ms?: number
@@ -32,14 +32,14 @@ export interface DnsResolverOptions {
 
 const refusalCodes = new Set(['EFORMERR', 'ESERVFAIL', 'ENOTIMP', 'EREFUSED', 'EBADRESP'])
 
-/** Asks DNS itself: the hosts file of this machine says nothing of what others find. */
+/** Queries DNS directly, because the hosts file of this machine does not affect other machines. */
 export function createDnsResolver({ resolvers, clock, timeout_ms = 5_000 }: DnsResolverOptions): ResolveDns {
   return async (hostname) => {
-    // One for each look: it keeps no answers, and follows a system whose network has changed.
+    // A new resolver per lookup uses the current network configuration of the system.
     const resolver = new Resolver({ timeout: Math.ceil(timeout_ms / 3), tries: 2 })
     const servers = resolvers()
     if (servers !== null) resolver.setServers(servers)
-    // The resolver's own patience grows with every server that is silent.
+    // The resolver's own timeout grows with every server that does not respond.
     const timer = clock.setTimeout(() => resolver.cancel(), timeout_ms)
     try {
       const [a, aaaa, cname] = await Promise.all([

@@ -4,21 +4,21 @@ import type { Log } from '../lib/log.ts'
 import { answerDnsMessage, type ZoneLookup } from './authoritative-answer.ts'
 
 export interface DnsServer {
-  /** Where it listens; undefined: it does not. */
+  /** The port it listens on, or undefined. */
   port(): number | undefined
-  /** Why it does not listen although it should. */
+  /** Why it could not listen. */
   listenError(): string | undefined
-  /** Has it listen on this port, or on none. Resolves when that is so. */
+  /** Listens on this port, or stops listening (null). Resolves when done. */
   listen(port: number | null): Promise<void>
   close(): Promise<void>
 }
 
-/** Never on an address of a network: only this machine asks, so nobody can be flooded with our answers. */
+/** Only loopback, so that the server cannot be used for amplification attacks. */
 const loopback = '127.0.0.1'
 const maxConnections = 64
 const idleTimeout_ms = 5_000
 
-/** The instance's own authoritative DNS server, by UDP and TCP. It knows the names of this instance and refuses all others. */
+/** The instance's own authoritative DNS server over UDP and TCP. It answers for the domains of this instance and refuses all others. */
 export function createDnsServer({ zones, log }: { zones: ZoneLookup; log: Log }): DnsServer {
   let open: { port: number; close(): Promise<void> } | undefined
   let listenError: string | undefined
@@ -37,9 +37,9 @@ export function createDnsServer({ zones, log }: { zones: ZoneLookup; log: Log })
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''
       listenError =
         code === 'EADDRINUSE'
-          ? `Port ${port} is taken by another program.`
+          ? `Port ${port} is in use by another program.`
           : code === 'EACCES'
-            ? `Port ${port} is for the system’s administrator alone.`
+            ? `Port ${port} requires administrator rights.`
             : `Port ${port} could not be opened.`
       log.warn('dns_server_not_open', { port, error })
     }
@@ -53,7 +53,7 @@ export function createDnsServer({ zones, log }: { zones: ZoneLookup; log: Log })
   }
 }
 
-/** How many TCP ports that the system calls free are tried until one is free for UDP too. */
+/** A free TCP port may be in use for UDP, so several are tried. */
 const maxBindAttempts = 20
 
 async function openSockets(requestedPort: number, zones: ZoneLookup): Promise<{ port: number; close(): Promise<void> }> {
@@ -115,7 +115,7 @@ const bindUdp = (socket: Datagrams, port: number): Promise<void> =>
     })
   })
 
-/** Messages one after the other, each behind its length in two bytes. */
+/** DNS over TCP: each message follows its length in two bytes (RFC 1035 §4.2.2). */
 function serveTcpConnection(socket: Socket, zones: ZoneLookup, connections: Set<Socket>): void {
   connections.add(socket)
   socket.on('close', () => connections.delete(socket))
@@ -132,7 +132,7 @@ function serveTcpConnection(socket: Socket, zones: ZoneLookup, connections: Set<
       if (!answer) return void socket.destroy()
       const size = Buffer.alloc(2)
       size.writeUInt16BE(answer.length)
-      // Whoever asks without reading is not waited for.
+      // A client that does not read its answers is disconnected.
       if (!socket.write(Buffer.concat([size, answer])) && socket.writableLength > 65_536) return void socket.destroy()
     }
   })

@@ -4,7 +4,7 @@ import { createDnsResolver, type DnsResolverOptions } from './dns-resolver.ts'
 
 export type { DomainCheckResult } from './explain-dns-result.ts'
 
-/** Asks DNS where a name leads, and says what it means. */
+/** Looks a domain up in DNS and explains the result. */
 export interface DomainChecker {
   check(hostname: string, platform_ip: string): Promise<DomainCheckResult>
 }
@@ -15,7 +15,7 @@ export function createDomainChecker(options: DnsResolverOptions & { hasNetwork?:
   return { check: async (hostname, platform_ip) => explainDnsResult(hostname, platform_ip, await resolveDns(hostname), hasNetwork()) }
 }
 
-/** Whether any interface of this machine leads out of it. */
+/** Whether this machine has a network interface other than loopback. */
 function hasNetworkInterface(): boolean {
   return Object.values(networkInterfaces()).some((list) => list?.some((one) => !one.internal && !one.address.startsWith('fe80:')))
 }

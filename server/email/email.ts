@@ -1,4 +1,4 @@
-/** A letter of the platform: plain text, to one person. */
+/** A plain-text e-mail to one person. */
 export interface EmailMessage {
   to: string
   subject: string
@@ -6,12 +6,12 @@ export interface EmailMessage {
 }
 
 export interface EmailSender {
-  /** Whether there is a mail server at all. */
+  /** Whether a mail server is configured. */
   is_enabled: boolean
-  /** Whether the mail server took it. Never throws: a letter that does not go out has a link that can be had in another way. */
-  send(letter: EmailMessage): Promise<boolean>
+  /** Returns whether the mail server accepted the message. Never throws, because every link in an e-mail is also available in another way. */
+  send(message: EmailMessage): Promise<boolean>
   close(): void
 }
 
-/** Without a mail server. */
+/** The sender without a mail server. */
 export const disabledEmailSender: EmailSender = { is_enabled: false, send: async () => false, close: () => {} }

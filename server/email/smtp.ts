@@ -2,12 +2,12 @@ import type { Transporter } from 'nodemailer'
 import type { Log } from '../lib/log.ts'
 import { type EmailSender, disabledEmailSender } from './email.ts'
 
-/** How long each step of the way to the mail server may take. */
+/** The timeout of each step of an SMTP session. */
 const stepTimeout_ms = 10_000
 
 /**
- * Mail over a server of its own: `smtp://user:password@host:587` or `smtps://…:465`. Null: no mail. `from` is whom it comes from;
- * without one the user of that address, when it is an address itself.
+ * Sends mail over SMTP: `smtp://user:password@host:587` or `smtps://…:465`; null sends none. `from` is the sender address. Its default
+ * is the user in `url` if that is an e-mail address, else `homeport@` and the host.
  */
 export function createEmailSender({ url, from, log }: { url: string | null; from: string | null; log: Log }): EmailSender {
   if (url === null) return disabledEmailSender
@@ -17,17 +17,17 @@ export function createEmailSender({ url, from, log }: { url: string | null; from
     host: serverUrl.hostname.replace(/^\[|\]$/g, ''),
     port: Number(serverUrl.port) || (serverUrl.protocol === 'smtps:' ? 465 : 587),
     secure: serverUrl.protocol === 'smtps:',
-    // A password crosses no network in the clear.
+    // The password is never sent over a network without TLS.
     requireTLS: user !== '' && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(serverUrl.hostname),
     ...(user === '' ? {} : { auth: { user, pass: decodeURIComponent(serverUrl.password) } }),
     connectionTimeout: stepTimeout_ms,
     greetingTimeout: stepTimeout_ms,
     socketTimeout: stepTimeout_ms,
-    // A letter is text of ours and nothing else: no file, no address that would be fetched.
+    // Messages are plain text, so nodemailer must not read files or fetch URLs.
     disableFileAccess: true,
     disableUrlAccess: true,
   }
-  // Loaded with the first letter: most instances send none.
+  // Loaded with the first message, because most instances send none.
   let loading: Promise<Transporter> | undefined
   const getTransport = () => (loading ??= import('nodemailer').then(({ createTransport }) => createTransport(settings)))
   const sender = from ?? (user.includes('@') ? user : `homeport@${serverUrl.hostname}`)
@@ -35,14 +35,14 @@ export function createEmailSender({ url, from, log }: { url: string | null; from
     is_enabled: true,
     async send(message) {
       try {
-        // As an object an address is one address, whatever signs are in it.
+        // An address object is always one address; a string could be parsed as several.
         const transport = await getTransport()
         await transport.sendMail({ ...message, to: { name: '', address: message.to }, from: { name: 'Homeport', address: sender } })
         return true
       } catch (error) {
-        // What a server answers may hold the letter or the sign-in.
+        // Only the code is logged, because the server's reply may contain the message or the credentials.
         const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-        log.warn('mail_not_sent', { code, hint: 'Look at HOMEPORT_SMTP_URL and at the log of the mail server.' })
+        log.warn('mail_not_sent', { code, hint: 'Check HOMEPORT_SMTP_URL and the log of the mail server.' })
         return false
       }
     },

@@ -3,10 +3,10 @@ import { createLocalRegistrar } from './local.ts'
 import { createPorkbunRegistrar, type PorkbunOptions } from './porkbun.ts'
 import type { Registrar, Registrars } from './registrar.ts'
 
-/** Which registrar sells: `off` is none. Keys are there for the one that needs them. */
+/** The registrar that sells domains, with its API keys; `off`: none. */
 export type RegistrarChoice = { name: 'local' } | { name: 'off' } | ({ name: 'porkbun' } & Omit<PorkbunOptions, 'clock'>)
 
-/** The drivers by name. What was bought locally is kept up whoever sells now. */
+/** The drivers by name. The local driver is always present, because domains bought from it must still renew. */
 export function createRegistrars(choice: RegistrarChoice, clock: Clock): Registrars {
   const drivers: Record<string, Registrar> = { local: createLocalRegistrar(clock) }
   if (choice.name === 'porkbun') drivers.porkbun = createPorkbunRegistrar({ ...choice, clock })

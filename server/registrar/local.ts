@@ -4,8 +4,8 @@ import { newSecret } from '../lib/token.ts'
 import { type Registrar, addYears } from './registrar.ts'
 
 /**
- * Sells names for this very instance, at no charge and with no network. The ledger is the instance's own table of bought
- * names, so there is nothing to look up here; the instance's own DNS server answers for them.
+ * Sells names for this instance, free of charge and without a network. The instance's own table of bought domains is the registry, so
+ * nothing is looked up here. The instance's own DNS server answers for the names.
  */
 export function createLocalRegistrar(clock: Clock): Registrar {
   return {

@@ -5,7 +5,7 @@ import { type DomainQuote, type Registrar, RegistrarError, addYears } from './re
 export interface PorkbunOptions {
   api_key: string
   secret_key: string
-  /** In place of Porkbun's own address, for a double. */
+  /** Replaces the URL of Porkbun's API, for a fake. */
   api_base: string | null
   clock: Clock
   timeout_ms?: number
@@ -17,7 +17,7 @@ const defaultBaseUrl = 'https://api.porkbun.com/api/json/v3'
 const dollarsToCents = z.union([z.string(), z.number()]).transform((text, context) => {
   const value = Number(String(text).replaceAll(',', ''))
   if (Number.isFinite(value) && value >= 0) return Math.round(value * 100)
-  context.addIssue('no amount')
+  context.addIssue('not an amount')
   return z.NEVER
 })
 const checkSchema = z.object({
@@ -34,12 +34,12 @@ const listSchema = z.object({ domains: z.array(z.object({ domain: z.string(), ex
 const pricingSchema = z.object({ pricing: z.record(z.string(), z.object({ renewal: dollarsToCents })) })
 
 const page_size = 1000
-/** Names that one account may hold before we stop looking. */
+/** Limits the search to this many pages of an account's domains. */
 const maxPages = 20
 
 /**
- * Porkbun's API, version 3: JSON by POST with both keys in the body; amounts come in dollars and go in cents. It sells the
- * shortest term alone, from the credit of the operator's own account there, and hands out no transfer code.
+ * Porkbun's API, version 3: JSON over POST with both keys in the body. Responses have amounts in dollars, requests in cents. It sells only
+ * the shortest period, from the credit of the operator's account, and does not provide transfer codes.
  */
 export function createPorkbunRegistrar(options: PorkbunOptions): Registrar {
   const { api_key, secret_key, clock, timeout_ms = 20_000 } = options
@@ -59,16 +59,16 @@ export function createPorkbunRegistrar(options: PorkbunOptions): Registrar {
       status = response.status
       answer = await response.json()
     } catch (cause) {
-      throw new RegistrarError('unknown', 'The registrar Porkbun did not answer. Try again in a minute.', cause)
+      throw new RegistrarError('unknown', 'The registrar Porkbun did not respond. Try again in a minute.', cause)
     }
     const envelope = z.object({ status: z.string(), message: z.string().optional() }).safeParse(answer)
     if (envelope.data?.status === 'SUCCESS') {
       const parsed = schema.safeParse(answer)
       if (parsed.success) return parsed.data
-      throw new RegistrarError('unknown', 'The registrar Porkbun answered in a way that Homeport does not understand.', parsed.error)
+      throw new RegistrarError('unknown', 'The registrar Porkbun sent a response that Homeport does not understand.', parsed.error)
     }
     const why = sanitizeMessage(envelope.data?.message)
-    // A refusal of its own is a plain no; a gateway's error says nothing about what became of the order.
+    // An error of the API itself means that nothing was done. After a gateway error, the order may have been executed.
     throw new RegistrarError(envelope.data?.status === 'ERROR' && status < 500 ? 'refused' : 'unknown', `The registrar Porkbun refused: ${why}`)
   }
 
@@ -101,25 +101,25 @@ export function createPorkbunRegistrar(options: PorkbunOptions): Registrar {
     async getRenewalPrice(hostname) {
       const { pricing } = await callApi('/pricing/get', pricingSchema)
       const price = pricing[hostname.slice(hostname.indexOf('.') + 1)]
-      if (!price) throw new RegistrarError('refused', 'The registrar Porkbun names no price for another year of this name.')
+      if (!price) throw new RegistrarError('refused', 'The registrar Porkbun has no renewal price for this domain.')
       return price.renewal
     },
     async register({ hostname, price_cents, key }) {
       const { orderId } = await callApi(`/domain/create/${hostname}`, createSchema, { cost: price_cents, agreeToTerms: 'yes' }, key)
-      // It is bought: when it ends is asked apart, and the next round asks again if that fails.
+      // The order succeeded. The expiry date is fetched separately, and again by the next periodic check if that fails.
       const found = await findRegistration(hostname).catch(() => undefined)
       return { reference: String(orderId ?? hostname), expires_at: found?.expires_at ?? addYears(clock.now(), 1) }
     },
     findRegistration,
     async pointToAddress(hostname, address) {
-      // A new name leads to a page of Porkbun's own until its records are gone; that they are gone already is no failure.
+      // A new domain has records for Porkbun's parking page, which must be deleted. An already deleted record is not an error.
       for (const type of ['ALIAS', 'A', 'AAAA', 'CNAME'])
         await callApi(`/dns/deleteByNameType/${hostname}/${type}`, z.unknown()).catch((error: unknown) => {
           if (error instanceof RegistrarError && error.outcome === 'refused') return
           throw error
         })
       await callApi(`/dns/create/${hostname}`, z.unknown(), { name: '', type: address.includes(':') ? 'AAAA' : 'A', content: address, ttl: '600' })
-      // Renewing is Homeport's to decide.
+      // Homeport renews domains itself.
       await callApi(`/domain/updateAutoRenew/${hostname}`, z.unknown(), { status: 'off' })
     },
     async renew({ hostname, expires_at, price_cents }) {
@@ -128,7 +128,7 @@ export function createPorkbunRegistrar(options: PorkbunOptions): Registrar {
       return { expires_at: found && found.expires_at > expires_at ? found.expires_at : addYears(Date.parse(expires_at), 1) }
     },
     async getAuthCode() {
-      throw new RegistrarError('refused', 'Porkbun gives the transfer code on its own site alone: Domain Management, Details, Authorization Code.')
+      throw new RegistrarError('refused', 'Porkbun provides the transfer code only on its website: Domain Management, Details, Authorization Code.')
     },
   }
 }
@@ -136,11 +136,11 @@ export function createPorkbunRegistrar(options: PorkbunOptions): Registrar {
 /** `2027-02-18 23:59:50`, in UTC. */
 function parseUtc(text: string): string {
   const time = Date.parse(`${text.trim().replace(' ', 'T').replace(/Z$/, '')}Z`)
-  if (Number.isNaN(time)) throw new RegistrarError('unknown', 'The registrar Porkbun gave a date that Homeport does not understand.')
+  if (Number.isNaN(time)) throw new RegistrarError('unknown', 'The registrar Porkbun sent a date that Homeport does not understand.')
   return new Date(time).toISOString()
 }
 
-/** A foreign sentence, on one line and not without end. */
+/** Makes a third-party message safe: plain text, one line, limited length. */
 const sanitizeMessage = (message = 'it gave no reason'): string =>
   message
     .replace(/<[^>]*>|\p{Cc}+/gu, ' ')

@@ -1,10 +1,10 @@
 import type { Registrant } from '../contract/domains.ts'
 
-/** What a name costs for its first year, and for each one after it. */
+/** The price of a domain for its first year and for each renewal. */
 export interface DomainQuote {
   available: boolean
   premium: boolean
-  /** null: this registrar does not sell it. */
+  /** null: not sold by this registrar. */
   price_cents: number | null
   renewal_price_cents: number | null
 }
@@ -12,52 +12,51 @@ export interface DomainQuote {
 export interface RegistrationOrder {
   hostname: string
   period_years: number
-  /** The quote that it is bought at; another price is refused. */
+  /** The quoted price; the order fails at another price. */
   price_cents: number
   registrant: Registrant | null
-  /** The same order asked twice is carried out once. */
+  /** Idempotency key: a repeated order is executed once. */
   key: string
 }
 
 export interface DomainRegistration {
-  /** What the registrar calls it. */
+  /** The registrar's own reference. */
   reference: string
   expires_at: string
 }
 
-/** Who sells names. Every verb may be asked again; whatever fails is a RegistrarFailed. */
+/** A registrar. Every method can be retried; every failure is a `RegistrarError`. */
 export interface Registrar {
   readonly name: string
-  /** What a search offers a label under, the first one when nothing was said. */
+  /** The suffixes that a search offers. The first is the default. */
   readonly suffixes: readonly string[]
   /** ISO 4217. */
   readonly currency: string
   /** The longest period of one order. */
   readonly max_years: number
   quote(hostname: string): Promise<DomainQuote>
-  /** What one more year of a name that is ours costs. */
+  /** The price of one more year for a domain that this account owns. */
   getRenewalPrice(hostname: string): Promise<number>
   register(order: RegistrationOrder): Promise<DomainRegistration>
-  /** A name that is ours; undefined: it is not. Tells what became of an order that was cut off. */
+  /** The registration of a domain that this account owns, else undefined. Shows whether an interrupted order was executed. */
   findRegistration(hostname: string): Promise<DomainRegistration | undefined>
-  /** Has the name lead to an address. */
+  /** Points the domain to an IP address. */
   pointToAddress(hostname: string, address: string): Promise<void>
-  /** One more year from `expires_at` on. */
+  /** Adds one year after `expires_at`. */
   renew(of: { hostname: string; expires_at: string; price_cents: number }): Promise<{ expires_at: string }>
-  /** What another registrar asks for to take the name over. */
+  /** The code with which another registrar can take the domain over. */
   getAuthCode(hostname: string): Promise<string>
 }
 
 export interface Registrars {
-  /** The one that sells; null: none does. */
+  /** The registrar that sells domains; null: none. */
   readonly active: Registrar | null
-  /** The one that sold a name earlier; undefined when it is no longer set up. */
+  /** The registrar that sold a domain earlier; undefined if it is no longer configured. */
   get(name: string): Registrar | undefined
 }
 
 /**
- * `refused`: nothing was done. `unknown`: it may have been done, such as when the answer was lost. The message is a plain
- * sentence for whoever asked.
+ * `refused`: nothing was done. `unknown`: it may have been done, for example if the response was lost. The message is for the client.
  */
 export class RegistrarError extends Error {
   readonly outcome: 'refused' | 'unknown'
@@ -68,7 +67,7 @@ export class RegistrarError extends Error {
   }
 }
 
-/** The same day and time so many years later; a 29 February becomes a 1 March. */
+/** The same date and time after `years` years; 29 February becomes 1 March. */
 export function addYears(ms: number, years: number): string {
   const date = new Date(ms)
   date.setUTCFullYear(date.getUTCFullYear() + years)

@@ -214,7 +214,9 @@ describe('POST verify', () => {
       verified_at: expect.any(String),
       last_check_at: domain.verified_at,
     })
-    expect(checks).toEqual([{ type: 'A', name: 'good.example.com', expected: ip, found: [ip], ok: true, message: 'good.example.com leads here.' }])
+    expect(checks).toEqual([
+      { type: 'A', name: 'good.example.com', expected: ip, found: [ip], ok: true, message: 'good.example.com points to this instance.' },
+    ])
     expect(await isRouted('good.example.com')).toBe(true)
     expect((await context.request('owner', 'GET', `/v1/domains/${id}`)).body.domain).toMatchObject(domain)
     expect((await verify(id)).domain.verified_at).toBe(domain.verified_at)
@@ -240,7 +242,7 @@ describe('POST verify', () => {
     expect(missing.domain).toMatchObject({
       status: 'failed',
       verified_at: null,
-      last_check_error: expect.stringContaining('DNS does not know moves.example.com'),
+      last_check_error: expect.stringContaining('moves.example.com does not exist in DNS'),
     })
     expect(missing.checks[0]).toMatchObject({ type: 'A', expected: ip, found: [], ok: false })
 

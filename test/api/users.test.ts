@@ -183,7 +183,7 @@ describe('a link of the owner', () => {
 
     const fourth = await platform.api<{ url: string }>('POST', '/instance/verification-links', { email: 'guest@example.com' })
     const code = codeIn(fourth.body.url)
-    expect((await page(`/verify?code=${code}`)).text).toContain('Choose another password')
+    expect((await page(`/verify?code=${code}`)).text).toContain('New password')
     expect((await page('/verify', { code, password: 'short' })).status).toBe(400)
     const chosen = await page('/verify', { code, password: 'not the old password' })
     expect(chosen.status).toBe(303)

@@ -225,7 +225,7 @@ describe('what goes wrong there', () => {
     if (call !== 'POST /v1/customers') await saveCard()
     const before = await status()
     stripe.failNext(call, { status: 500 })
-    await refused(/Nothing was changed; try again/, act())
+    await refused(/Nothing was changed\. Try again/, act())
     expect(await status()).toEqual(before)
     expect(stripe.subscriptions.size).toBe(0)
     expect((await act()).status).toBe(200)

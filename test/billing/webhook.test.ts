@@ -105,6 +105,6 @@ test('a processor that never answers is given up', async () => {
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   const api_base = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
   const processor = createStripeProcessor({ ...stripe.options, api_base, timeout_ms: 100 })
-  await expect(processor.createSetupIntent('cus_any')).rejects.toThrow('did not answer')
+  await expect(processor.createSetupIntent('cus_any')).rejects.toThrow('did not respond')
   silent.close()
 })

@@ -26,7 +26,7 @@ test('plan, card and subscription, from none to one that ends', async () => {
     'payments      on',
     '',
   ])
-  expect((await run('cancel')).out).toBe('There is no subscription to end.\n')
+  expect((await run('cancel')).out).toBe('There is no subscription to cancel.\n')
 
   const intent = (await platform.api<{ client_secret: string }>('POST', '/v1/billing/setup-intent')).body
   stripe.saveCard(intent.client_secret, { brand: 'visa', last4: '4242' })
@@ -37,7 +37,7 @@ test('plan, card and subscription, from none to one that ends', async () => {
   const canceled = await run('cancel')
   const [subscription] = [...stripe.subscriptions.values()]
   const day = new Date((subscription?.period_end ?? 0) * 1000).toISOString().slice(0, 10)
-  expect(canceled.out).toBe(`The subscription ends on ${day}. Until then everything stays.\n`)
+  expect(canceled.out).toBe(`The subscription ends on ${day}. Until then nothing changes.\n`)
   expect((await run()).out).toMatch(/subscription +active, ends on /)
 
   // The events find their way by the real door, too.

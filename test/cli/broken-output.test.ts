@@ -51,7 +51,7 @@ describe('a line of output', () => {
     await until(() => (stream.writableLength === 0 ? true : undefined), { what: 'the backlog to be read' })
     output('after')
     await until(() => (read.at(-1)?.toString().endsWith('after\n') ? true : undefined), { what: 'the line after the backlog' })
-    expect(Buffer.concat(read).toString()).toMatch(/\n\d+ lines were not written, because the output was full or nothing read it\.\nafter\n$/)
+    expect(Buffer.concat(read).toString()).toMatch(/\n\d+ lines were dropped, because the output was full or not read\.\nafter\n$/)
   })
 })
 

@@ -50,15 +50,15 @@ describe('homeport cache SLUG', () => {
     const { code, out } = await run('cache', 'counting')
     expect(code).toBe(0)
     expect(out).toMatch(/^caching +on$/m)
-    expect(out).toMatch(/^stored +2 answers, /m)
+    expect(out).toMatch(/^stored +2 responses, /m)
     expect(out).toMatch(/^webhook token +none; /m)
     expect(JSON.parse((await run('cache', 'counting', 'status', '--json')).out)).toMatchObject({ cache: { caching_enabled: true, objects: 2 } })
   })
 
   test('purge: all, tags, addresses', async () => {
     await store('/a', '/b', '/c', '/d')
-    expect(await run('cache', 'counting', 'purge', '--tags', 'a', 'b')).toMatchObject({ code: 0, out: 'Purged 2 stored answers of counting.\n' })
-    expect(await run('cache', 'counting', 'purge', '/c', '/nothing')).toMatchObject({ code: 0, out: 'Purged 1 stored answer of counting.\n' })
+    expect(await run('cache', 'counting', 'purge', '--tags', 'a', 'b')).toMatchObject({ code: 0, out: 'Purged 2 cached responses of counting.\n' })
+    expect(await run('cache', 'counting', 'purge', '/c', '/nothing')).toMatchObject({ code: 0, out: 'Purged 1 cached response of counting.\n' })
     expect(JSON.parse((await run('cache', 'counting', 'purge', '--json')).out)).toEqual({ ok: true, purged: 1 })
     expect(await visit('/a')).toBe('MISS')
   })
@@ -74,7 +74,7 @@ describe('homeport cache SLUG', () => {
 
   test('inspect says why, and --send asks for real', async () => {
     expect((await run('cache', 'counting', 'inspect', '/i')).out).toMatch(/^MISS {2}http:\/\/counting\.localhost:\d+\/i\n/)
-    expect((await run('cache', 'counting', 'inspect', '/i', '--send')).out).toMatch(/^a real request +200, MISS, [\d.]+ ms$/m)
+    expect((await run('cache', 'counting', 'inspect', '/i', '--send')).out).toMatch(/^live response +200, MISS, [\d.]+ ms$/m)
     const { out } = await run('cache', 'counting', 'inspect', '/i')
     expect(out).toMatch(/^HIT /)
     expect(out).toMatch(/^tags +i, page$/m)
@@ -86,7 +86,7 @@ describe('homeport cache SLUG', () => {
     expect(code).toBe(0)
     expect(out).toMatch(/^hpp_[0-9A-Za-z]{49}\n$/)
     expect(err).toContain(`${platform.handle.api_url}/hooks/cache/counting`)
-    expect((await run('cache', 'counting')).out).toMatch(/^webhook token +made$/m)
+    expect((await run('cache', 'counting')).out).toMatch(/^webhook token +created$/m)
   })
 
   test('off and on', async () => {

@@ -166,7 +166,7 @@ describe('deployments', () => {
     const { code, err } = await run('deployments', 'cancel', 'my-site', (await newest('my-site'))[0]!.id)
     expect(code).toBe(1)
     expect(err).toContain('deployment_terminal')
-    expect(err).toMatch(/request id: req_/)
+    expect(err).toMatch(/Request ID: req_/)
   })
 })
 
@@ -229,11 +229,11 @@ describe('people and settings', () => {
     })
     const { out } = await run('team', 'invite', 'zoe@example.com')
     const link = /http\S+/.exec(out)?.[0] ?? ''
-    expect([out.includes('Give this link to zoe@example.com'), link.includes('/join?code=')]).toEqual([true, true])
+    expect([out.includes('Send this link to zoe@example.com'), link.includes('/join?code=')]).toEqual([true, true])
     expect((await run('team', 'list')).out).toMatch(/zoe@example\.com +invited +until \d{4}-/)
 
     const zoe = as((await run.json<{ token: string }>('user', 'add', 'zoe@example.com')).token)
-    expect(await zoe('team', 'join', link)).toMatchObject({ code: 0, out: expect.stringContaining('You may now use the projects of') })
+    expect(await zoe('team', 'join', link)).toMatchObject({ code: 0, out: expect.stringContaining('You can now use the projects of') })
     expect((await zoe('team', 'join', link)).err).toContain('invitation_not_found')
     expect((await run('team')).out).toMatch(/zoe@example\.com +member/)
     const { teams } = await zoe.json<{ teams: { owner_email: string }[] }>('team')

@@ -36,14 +36,14 @@ describe('homeport db', () => {
     expect(await run('create', 'shop')).toMatchObject({
       code: 0,
       err: '',
-      out: expect.stringMatching(/^shop has a database: p_\w+\. The app gets it as DATABASE_URL/),
+      out: expect.stringMatching(/^Created the database p_\w+ for shop\. The app gets it as DATABASE_URL/),
     })
     expect(await run('create', 'shop')).toMatchObject({ code: 1, err: expect.stringMatching(/^database_exists: /) })
     const url = (await run('url', 'shop')).out.trim()
     expect(url).toMatch(/^postgresql:\/\/p_\w+:[\w-]+@127\.0\.0\.1:\d+\/p_\w+$/)
     for (const args of [['shop'], ['show', 'shop']]) {
       const { out } = await run(...args)
-      expect(out).toMatch(/PostgreSQL 15\.\d+, [\d.]+ MB, made \d+ s ago/)
+      expect(out).toMatch(/PostgreSQL 15\.\d+, [\d.]+ MB, created \d+ s ago/)
       expect(out).not.toContain(passwordOf(url))
     }
     expect(json((await run('url', 'shop', '--json')).out)).toEqual({ connection_string: url })
@@ -68,10 +68,10 @@ describe('homeport db', () => {
     expect(await run('restore', 'shop', 'seed.sql')).toMatchObject({
       code: 0,
       err: '',
-      out: expect.stringMatching(/What was there before: homeport db restore shop dmp_/),
+      out: expect.stringMatching(/To undo: homeport db restore shop dmp_/),
     })
 
-    expect(await run('dump', 'shop')).toMatchObject({ code: 0, out: expect.stringMatching(/^Dumped shop into dumps\/dmp_\w+\.sql\.gz of .* \(/) })
+    expect(await run('dump', 'shop')).toMatchObject({ code: 0, out: expect.stringMatching(/^Dumped shop to dumps\/dmp_\w+\.sql\.gz in .* \(/) })
     expect((await run('dump', 'shop', 'a.sql.gz')).code).toBe(0)
     expect((await run('dump', 'shop', 'a.sql')).code).toBe(0)
     const plain = readFileSync(join(folder.path, 'a.sql'), 'utf8')
@@ -82,10 +82,10 @@ describe('homeport db', () => {
     const { dumps } = json((await run('dumps', 'shop', '--json')).out) as unknown as { dumps: { id: string; reason: string; file: string }[] }
     // Those that were taken away as files are not kept twice.
     expect(dumps.map((one) => one.reason)).toEqual(['manual', 'restore'])
-    expect((await run('dumps', 'shop')).out).toMatch(/ID +WHY +SIZE +WHEN +FILE\ndmp_\w+ +asked for/)
+    expect((await run('dumps', 'shop')).out).toMatch(/ID +REASON +SIZE +CREATED +FILE\ndmp_\w+ +manual/)
 
     expect((await run('restore', 'shop', dumps[0]!.id)).err).toBe('')
-    expect(await run('restore', 'shop', 'nowhere.sql')).toMatchObject({ code: 2, err: expect.stringMatching(/is not there/) })
+    expect(await run('restore', 'shop', 'nowhere.sql')).toMatchObject({ code: 2, err: expect.stringMatching(/does not exist/) })
     writeFileSync(seed, 'SELECT nonsense;')
     expect(await run('restore', 'shop', 'seed.sql')).toMatchObject({
       code: 1,
@@ -96,7 +96,7 @@ describe('homeport db', () => {
     const dropped = await run('drop', 'shop', '--yes')
     expect(dropped).toMatchObject({ code: 0, err: '' })
     expect(dropped.out).not.toContain(platform.data_dir)
-    const path = join(platform.data_dir, /A dump of it is kept as (\S+) of/.exec(dropped.out)?.[1] ?? '')
+    const path = join(platform.data_dir, /A dump is kept as (\S+) in/.exec(dropped.out)?.[1] ?? '')
     expect(existsSync(path)).toBe(true)
     expect((await run('show', 'shop')).code).toBe(1)
     expect((await run('create', 'shop')).code).toBe(0)

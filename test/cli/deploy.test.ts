@@ -56,7 +56,7 @@ describe('deploy', () => {
       const path = join(folder.path, name)
       mkdirSync(join(path, 'node_modules'), { recursive: true })
       if (git) execFileSync('git', ['init', '--quiet', path])
-      expect(await run('deploy', path)).toMatchObject({ code: 2, err: expect.stringContaining('holds no file') })
+      expect(await run('deploy', path)).toMatchObject({ code: 2, err: expect.stringContaining('has no files to deploy') })
       expect((await run('projects', 'show', name)).code).toBe(1)
     }
   })

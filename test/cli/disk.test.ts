@@ -16,9 +16,9 @@ afterAll(() => platform.remove())
 test('disk shows what takes which room, and what of it can go', async () => {
   const { code, out } = await run('disk')
   expect(code).toBe(0)
-  expect(out).toMatch(/^KIND +IN +SIZE +CAN GO$/m)
-  expect(out).toMatch(/^ledger +folder +[\d.]+ (k|M)B +0 bytes$/m)
-  expect(out).toContain(`are free for ${platform.data_dir}.`)
+  expect(out).toMatch(/^KIND +LOCATION +SIZE +RECLAIMABLE$/m)
+  expect(out).toMatch(/^ledger +data folder +[\d.]+ (k|M)B +0 bytes$/m)
+  expect(out).toContain(`free for ${platform.data_dir}.`)
   expect((await run('disk', '--notes')).out).toContain('Never cleaned.')
   expect(await run.json('disk')).toMatchObject({
     data_dir: platform.data_dir,
@@ -32,7 +32,7 @@ test('disk clean frees what nothing needs, of the kinds that are named, and says
   writeFileSync(join(lost, 'file'), Buffer.alloc(2_000_000, 1))
   const before = new Date(Date.now() - 3_600_000)
   utimesSync(lost, before, before)
-  expect((await run('disk', 'clean', 'screenshots')).out.trim()).toBe('Nothing had to go.')
+  expect((await run('disk', 'clean', 'screenshots')).out.trim()).toBe('Nothing to clean.')
   const { code, out } = await run('disk', 'clean')
   expect(code).toBe(0)
   expect(out).toMatch(/^bundles +2\.0 MB$/m)

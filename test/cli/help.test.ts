@@ -35,7 +35,7 @@ test('help finds guides by words, and says when there is none', async () => {
   expect((await help('colima')).out).toContain('engine')
   const { code, err } = await help('zeppelin')
   expect(code).toBe(2)
-  expect(err).toContain('There is no guide and no command “zeppelin”. homeport help lists them.')
+  expect(err).toContain('There is no guide or command “zeppelin”. homeport help lists them.')
 })
 
 test('--json prints one document', async () => {

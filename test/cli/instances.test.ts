@@ -23,16 +23,19 @@ test('one is added with its token from a pipe, listed, renamed, given another to
   expect(added.out + added.err).not.toContain(token)
 
   const listed = await run(['instances'])
-  expect(listed.out).toMatch(new RegExp(`rem_\\w{26}\\s+There\\s+${api_url}\\s+held`))
+  expect(listed.out).toMatch(new RegExp(`rem_\\w{26}\\s+There\\s+${api_url}\\s+saved`))
   const { remotes } = JSON.parse((await run(['instances', '--json'])).out) as { remotes: Remote[] }
   expect(remotes).toMatchObject([{ name: 'There', is_signed_in: true, keeps_token: 'session' }])
 
-  expect(await run(['instances', 'rename', 'There', 'Elsewhere'])).toMatchObject({ code: 0, out: 'It is called Elsewhere now.\n' })
+  expect(await run(['instances', 'rename', 'There', 'Elsewhere'])).toMatchObject({ code: 0, out: 'Renamed to Elsewhere.\n' })
   expect(await run(['instances', 'token', new URL(api_url).host], { remote_token: token })).toMatchObject({
     code: 0,
-    out: 'Elsewhere takes the token.\n',
+    out: 'Updated the token of Elsewhere.\n',
   })
-  expect(await run(['instances', 'remove', remotes[0]?.id ?? ''])).toMatchObject({ code: 0, out: expect.stringContaining('Removed Elsewhere.') })
+  expect(await run(['instances', 'remove', remotes[0]?.id ?? ''])).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('Removed Elsewhere and its token'),
+  })
   expect(await run(['instances', 'remove', 'Elsewhere'])).toMatchObject({ code: 2, err: expect.stringContaining('There is no instance') })
 })
 
@@ -46,7 +49,7 @@ test('what is refused says why', async () => {
     code: 1,
     err: expect.stringContaining('nothing listens there'),
   })
-  expect(await run(['instances', 'add', api_url])).toMatchObject({ code: 2, err: expect.stringContaining('There is no token') })
+  expect(await run(['instances', 'add', api_url])).toMatchObject({ code: 2, err: expect.stringContaining('No token was given') })
   expect(await run(['instances', 'fold'])).toMatchObject({ code: 2, err: expect.stringContaining('none of list, add') })
 })
 
@@ -56,6 +59,6 @@ test('a process of its own reads the token from a pipe or from the environment',
   const piped = await runHomeport(['instances', 'add', api_url, 'Piped', ...data], { input: `${token}\n` })
   expect(piped).toMatchObject({ code: 0, out: `Added Piped (${api_url}).\n` })
   const given = await runHomeport(['instances', 'token', 'Piped', ...data], { env: { HOMEPORT_REMOTE_TOKEN: token } })
-  expect(given).toMatchObject({ code: 0, out: 'Piped takes the token.\n' })
+  expect(given).toMatchObject({ code: 0, out: 'Updated the token of Piped.\n' })
   expect(await runHomeport(['instances', 'remove', 'Piped', ...data])).toMatchObject({ code: 0 })
 })

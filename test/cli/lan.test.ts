@@ -64,7 +64,7 @@ describe('homeport lan and homeport password', () => {
   test('a setup code is printed alone, so that it can be copied', async () => {
     const { code, out, err } = await run(['password', '--code'])
     expect([code, out]).toEqual([0, expect.stringMatching(/^[A-Z2-9]{5}-[A-Z2-9]{5}\n$/)])
-    expect(err).toContain('Good once')
+    expect(err).toContain('Works once')
   })
 
   test('off closes it', async () => {

@@ -33,10 +33,10 @@ describe('homeport metrics SLUG', () => {
     // An hour may have begun since.
     expect(out).toMatch(/^ +█ ?$/m)
     // A machine that stalls makes them seconds.
-    expect(out).toMatch(/^ {2}durations +p50 [\d.]+ m?s, p95 [\d.]+ m?s, p99 [\d.]+ m?s$/m)
+    expect(out).toMatch(/^ {2}response time +p50 [\d.]+ m?s, p95 [\d.]+ m?s, p99 [\d.]+ m?s$/m)
     expect(out).toMatch(/^ {2}cold starts +none$/m)
-    expect(out).toMatch(/^ {2}cache +12 hits, 0 misses, 0 passed by, 100 % hit$/m)
-    expect(out).toMatch(/^ {2}uses now +nothing runs$/m)
+    expect(out).toMatch(/^ {2}cache +12 hits, 0 misses, 0 bypassed, 100 % hit rate$/m)
+    expect(out).toMatch(/^ {2}usage now +not running$/m)
   })
 
   test('--buckets lists those that had requests', async () => {
@@ -55,7 +55,7 @@ describe('homeport metrics SLUG', () => {
   test('says what is wrong', async () => {
     expect(await run('metrics', 'shown', '--range', '1h')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('--range is none of 24h, 7d, 30d.'),
+      err: expect.stringContaining('--range must be one of 24h, 7d, 30d.'),
     })
     expect(await run('metrics')).toMatchObject({ code: 2, err: expect.stringContaining('SLUG is missing.') })
     expect(await run('metrics', 'nothing')).toMatchObject({ code: 1, err: expect.stringContaining('project_not_found') })

@@ -32,7 +32,7 @@ test('previews lists them, with their addresses', async () => {
 test('what a push does is shown and switched', async () => {
   const before = await run('previews', 'watch', 'shop')
   expect(before.out).toMatch(/repository +watched\n/)
-  expect(before.out).toMatch(/pushes +on: a push to the production branch deploys it/)
+  expect(before.out).toMatch(/pushes +on: pushes to the production branch are deployed/)
   expect((await run('previews', 'pushes', 'shop', 'off')).out).toMatch(/pushes +off/)
   expect((await run('previews', 'databases', 'shop', 'on')).out).toMatch(/databases +on/)
   expect((await run('previews', 'branches', 'shop', 'off')).out).toMatch(/repository +not watched\n/)
@@ -44,9 +44,9 @@ test('what a push does is shown and switched', async () => {
 
 test('check looks at the repository, and says what is wrong', async () => {
   await run('previews', 'pushes', 'shop', 'on')
-  expect((await run('previews', 'check', 'shop')).out).toMatch(/looked at +\d+ s ago/)
+  expect((await run('previews', 'check', 'shop')).out).toMatch(/checked +\d+ s ago/)
   repository.remove()
-  expect((await run('previews', 'check', 'shop')).out).toContain('cannot be looked at: The folder of the repository does not exist on this machine.')
+  expect((await run('previews', 'check', 'shop')).out).toContain('failing: The folder of the repository does not exist on this machine.')
 })
 
 test('usage: what is no verb, no state, no project', async () => {

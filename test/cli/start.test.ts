@@ -250,7 +250,7 @@ console.log(nodePath())`
     env: environment({ npm_execpath: join(folder.path, 'npm.js') }),
     encoding: 'utf8',
   })
-  expect([stdout.trim(), stderr.match(/it runs on this machine’s Node/g)]).toEqual([process.execPath, ['it runs on this machine’s Node']])
+  expect([stdout.trim(), stderr.match(/of this machine\./g)]).toEqual([process.execPath, ['of this machine.']])
 })
 
 test('npx homeport runs the command of this checkout', () => {

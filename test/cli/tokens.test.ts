@@ -14,7 +14,7 @@ afterAll(() => platform.remove())
 
 test('one is made, alone on standard output, signs in, is listed and revoked', async () => {
   const made = await run('tokens', 'create', 'from the shell', '--days', '30')
-  expect(made).toMatchObject({ code: 0, err: expect.stringMatching(/^Made tok_\w{26}\. The token, shown this once:$/m) })
+  expect(made).toMatchObject({ code: 0, err: expect.stringMatching(/^Created tok_\w{26}\. The token is shown only once:$/m) })
   const token = made.out.trim()
   expect(token).toMatch(/^svc_[0-9A-Za-z]{49}$/)
   const signIn = async () => (await platform.api('GET', '/v1/projects', undefined, token)).status

@@ -174,7 +174,7 @@ describe('on a port', () => {
   test('a taken port is told, and the next one is taken', async () => {
     const second = createDnsServer({ zones, log: silentLog })
     await second.listen(server.port() ?? 0)
-    expect([second.port(), second.listenError()]).toEqual([undefined, `Port ${server.port()} is taken by another program.`])
+    expect([second.port(), second.listenError()]).toEqual([undefined, `Port ${server.port()} is in use by another program.`])
     await second.listen(0)
     expect([second.port(), second.listenError()]).toEqual([expect.any(Number), undefined])
     await second.listen(null)

@@ -59,33 +59,33 @@ describe('elsewhere', () => {
   test('a name that does not exist', async () => {
     const { verdict, error, A } = await examine({})
     expect([verdict, A.found]).toEqual(['elsewhere', []])
-    expect(error).toContain(`DNS does not know ${name}. Set an A record for ${name} to ${ip}`)
+    expect(error).toContain(`${name} does not exist in DNS. Set an A record for ${name} to ${ip}`)
   })
 
   test('a name without an A record', async () => {
     const { verdict, error } = await examine({ [name]: {} })
     expect(verdict).toBe('elsewhere')
-    expect(error).toContain('is known to DNS, and has no A record.')
+    expect(error).toContain('exists in DNS but has no A record.')
   })
 
   test('an IPv6 address alone', async () => {
     const { verdict, error, checks } = await examine({ [name]: { AAAA: ['2001:db8::1'] } })
     expect(verdict).toBe('elsewhere')
-    expect(error).toContain('an IPv6 address alone (AAAA 2001:db8::1)')
+    expect(error).toContain('has only an IPv6 address (AAAA 2001:db8::1)')
     expect(checks.map((one) => one.type)).toEqual(['A', 'AAAA'])
   })
 
   test('another address, with the time that the old one is remembered', async () => {
     const { verdict, error, A } = await examine({ [name]: { A: ['198.51.100.4'], ttl: 3600 } })
     expect([verdict, A.found]).toEqual(['elsewhere', ['198.51.100.4']])
-    expect(error).toContain('leads to 198.51.100.4. Change the A record to 203.0.113.7.')
+    expect(error).toContain('points to 198.51.100.4. Change the A record to 203.0.113.7.')
     expect(error).toContain('60 more minutes')
   })
 
   test('this address and another one', async () => {
     const { verdict, error } = await examine({ [name]: { A: [ip, '198.51.100.4'] } })
     expect(verdict).toBe('elsewhere')
-    expect(error).toContain('leads here, and to 198.51.100.4 as well')
+    expect(error).toContain('points to this instance and also to 198.51.100.4')
   })
 
   test('an alias of something else', async () => {
@@ -97,11 +97,11 @@ describe('elsewhere', () => {
   test('an alias of nothing', async () => {
     const { verdict, error } = await examine({ [name]: { CNAME: 'gone.example.net' } })
     expect(verdict).toBe('elsewhere')
-    expect(error).toContain('an alias (CNAME) of gone.example.net, which DNS does not know')
+    expect(error).toContain('an alias (CNAME) of gone.example.net, which does not exist in DNS')
   })
 
   test.each([
-    ['104.21.3.4', 'Cloudflare’s proxy', 'turn the proxy off'],
+    ['104.21.3.4', 'Cloudflare’s proxy', 'turn off the proxy'],
     ['185.199.109.153', 'GitHub Pages', 'Change the A record'],
     ['192.168.1.9', 'a private network', 'Change the A record'],
     ['127.0.1.1', 'each visitor’s own machine', 'Change the A record'],
@@ -141,7 +141,7 @@ describe('unknown', () => {
     const closed = await startFakeDns()
     await closed.close()
     const offline = createDomainChecker({ resolvers: () => [closed.address], clock, timeout_ms: 60_000, hasNetwork: () => false })
-    expect(await offline.check(name, ip)).toMatchObject({ verdict: 'unknown', error: expect.stringContaining('This machine is offline') })
+    expect(await offline.check(name, ip)).toMatchObject({ verdict: 'unknown', error: expect.stringContaining('this machine is offline') })
   })
 })
 

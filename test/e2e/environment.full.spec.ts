@@ -54,7 +54,7 @@ test('a whole file says what each line does before it is saved, and comes back a
     'Line 4OTHERSkipped: already exists with another value',
     'Line 5PORT_NAMESkipped: line 13 sets the same key',
     'Line 69LIVESRefused: use letters',
-    'Line 7homeport_xRefused: names that begin with HOMEPORT_',
+    'Line 7homeport_xRefused: names that start with HOMEPORT_',
     'Line 8LONGRefused: a value has 10,000 characters at most; this one has 10,001.',
     'Line 9NULRefused: a value has no NUL character.',
     'Line 10Refused: not a KEY=value line.',

@@ -72,7 +72,7 @@ test('the network is let in with a password, shown as codes, signed in to from a
   await guest.getByLabel('Email').fill('owner@homeport.localhost')
   await guest.getByLabel('Password', { exact: true }).fill('not the password')
   await guest.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await expect(guest.getByRole('alert')).toContainText('Email or password is wrong')
+  await expect(guest.getByRole('alert')).toContainText('The email or password is wrong')
   await guest.getByLabel('Password', { exact: true }).fill(password)
   await guest.getByRole('button', { name: 'Sign in', exact: true }).click()
   // A phone does not find pier.localhost: it is given the port that it can open.

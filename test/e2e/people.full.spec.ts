@@ -70,7 +70,7 @@ test('who may come in is a setting; the owner hands out a link, without a script
   await guest.getByRole('link', { name: 'Sign up' }).click()
   await guest.getByLabel('Email').fill('guest@example.com')
   await guest.getByRole('button', { name: 'Send verification link' }).click()
-  await expect(guest.getByRole('heading', { name: 'One more step', exact: true })).toBeVisible()
+  await expect(guest.getByRole('heading', { name: 'Check your e-mail', exact: true })).toBeVisible()
 
   await dashboard.reload()
   await dashboard.getByRole('button', { name: 'Actions for guest@example.com' }).click()
@@ -79,7 +79,7 @@ test('who may come in is a setting; the owner hands out a link, without a script
   await expectAccessible(dashboard, 'sign-in link')
   await guest.goto((await made.locator('code').first().textContent()) ?? '')
   await guest.getByLabel(/Choose a password/).fill(password)
-  await guest.getByRole('button', { name: 'Go in' }).click()
+  await guest.getByRole('button', { name: 'Continue' }).click()
   // The dashboard itself takes a script.
   await expect(guest.getByRole('heading', { name: 'Signed in', exact: true })).toBeVisible()
   await theirs.close()

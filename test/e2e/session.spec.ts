@@ -50,7 +50,7 @@ test('an app on another port of this host gets no session, ends none, and starts
   // Login CSRF: a member’s page leads the owner to the member’s own sign-in link.
   await page.goto(`${at}/lead`)
   await page.getByRole('link', { name: 'A prize' }).click()
-  await expect(page.getByText('Another page led you here.')).toBeVisible()
+  await expect(page.getByText('You came here from another page.')).toBeVisible()
   await expect(page.getByText('member@example.com')).toBeVisible()
   await dashboard.goto(`${dashboard_url}account`)
   await expect(dashboard.getByText('owner@homeport.localhost').first()).toBeVisible()

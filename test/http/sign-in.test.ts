@@ -122,7 +122,7 @@ describe('in a browser', () => {
         response.status,
         response.headers.get('set-cookie'),
         text.includes('data-sends-itself'),
-        text.includes('Another page led you here'),
+        text.includes('You came here from another page'),
       ]).toEqual([site, 200, null, sends_itself, !sends_itself])
       expect(response.headers.get('cache-control')).toBe('no-store')
     }

@@ -164,7 +164,7 @@ describe('a purchase', () => {
   })
 
   test('a transfer code is not to be had through its API: it says where', async () => {
-    await expect(createTestOrders().getAuthCode('shop.com')).rejects.toThrow('on its own site')
+    await expect(createTestOrders().getAuthCode('shop.com')).rejects.toThrow('only on its website')
   })
 })
 
@@ -203,7 +203,7 @@ describe('renewal', () => {
     await clock.jump(336 * day)
     porkbun.next_outcomes.set('domain/renew', 'lost')
     await round()
-    expect(await owned()).toMatchObject({ expires_at: '2027-03-01T12:00:00.000Z', last_error: expect.stringContaining('did not answer') })
+    expect(await owned()).toMatchObject({ expires_at: '2027-03-01T12:00:00.000Z', last_error: expect.stringContaining('did not respond') })
     startAgain()
     await round()
     expect([await ends(), porkbun.charged]).toEqual(['2028-03-01T12:00:00.000Z', [973, 1108]])

@@ -5,7 +5,7 @@ import type { OpenApiOperation, JsonSchema } from './types.ts'
 import { escapeHtml, htmlPage } from '../html-page.ts'
 import type { ApiResponse } from '../response.ts'
 
-/** The API on one page for people, from the same description that programs read. */
+/** Human-readable documentation of the API, generated from the OpenAPI document. */
 export function docsPage(): ApiResponse {
   const document = openApiDocument()
   const entries = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -21,7 +21,7 @@ export function docsPage(): ApiResponse {
       (group) =>
         `<strong>${escapeHtml(group.name)}</strong><ul>${group.entries.map(({ operation }) => `<li><a href="#${operation.operationId}">${escapeHtml(operation.summary)}</a></li>`).join('')}</ul>`,
     ),
-    `<strong>Shapes</strong><ul>${schemaNames.map((name) => `<li><a href="#${name}">${name}</a></li>`).join('')}</ul>`,
+    `<strong>Schemas</strong><ul>${schemaNames.map((name) => `<li><a href="#${name}">${name}</a></li>`).join('')}</ul>`,
   ].join('')
   const introduction = document.info.description
     .split('\n\n')
@@ -37,7 +37,7 @@ export function docsPage(): ApiResponse {
   return htmlPage(
     200,
     'The API of this instance',
-    `<div class="layout"><nav aria-label="Operations">${navigation}</nav><div>${introduction}<p>For programs: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>${sections}<h2>Shapes</h2>${schemaSections}</div></div>`,
+    `<div class="layout"><nav aria-label="Operations">${navigation}</nav><div>${introduction}<p>For programs: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>${sections}<h2>Schemas</h2>${schemaSections}</div></div>`,
     { wide: true },
   )
 }
@@ -55,7 +55,7 @@ function renderOperation(
   const events = success?.content?.['text/event-stream']?.['x-events']
   const refusals = Object.entries(operation.responses).filter(([code]) => !code.startsWith('2'))
   const token = operation.security ? 'PURGE_TOKEN' : 'HOMEPORT_TOKEN'
-  // Nobody writes an event of the payment processor by hand: its signature is needed.
+  // No curl example for payment events, because they need a signature.
   const curl =
     operation.operationId === 'stripe'
       ? ''
@@ -65,17 +65,16 @@ function renderOperation(
 <p class="route"><span class="method ${method}">${method}</span><code>${escapeHtml(path)}</code></p>
 ${operation.description ? `<p>${renderInline(operation.description)}</p>` : ''}
 ${operation.parameters ? `<h4>Parameters</h4>${renderParameters(operation.parameters)}` : ''}
-${body ? `<h4>Body</h4>${renderFields(body, document)}` : file ? `<h4>Body</h4><p>A file, as ${file.map((type) => `<code>${escapeHtml(type)}</code>`).join(', ')}.</p>` : ''}
-<h4>Answer ${status}</h4>${responseSchema ? renderFields(responseSchema, document) + renderExample(responseMedia?.example) : `<p>${renderInline(success?.description ?? '')}</p>`}
+${body ? `<h4>Body</h4>${renderFields(body, document)}` : file ? `<h4>Body</h4><p>A file as ${file.map((type) => `<code>${escapeHtml(type)}</code>`).join(', ')}.</p>` : ''}
+<h4>Response ${status}</h4>${responseSchema ? renderFields(responseSchema, document) + renderExample(responseMedia?.example) : `<p>${renderInline(success?.description ?? '')}</p>`}
 ${Object.entries(events ?? {})
   .map(([name, schema]) => `<h4>Event <code>${escapeHtml(name)}</code></h4>${renderFields(schema, document)}`)
   .join('')}
-<h4>Refusals</h4><table><tbody>${refusals.map(([code, { description }]) => `<tr><td>${code}</td><td>${renderInline(description)}</td></tr>`).join('')}</tbody></table>
+<h4>Errors</h4><table><tbody>${refusals.map(([code, { description }]) => `<tr><td>${code}</td><td>${renderInline(description)}</td></tr>`).join('')}</tbody></table>
 ${curl}
 </article>`
 }
 
-/** Folded away: one looks at it when one is about to read such an answer. */
 const renderExample = (value: unknown) =>
   `<details><summary>An example</summary><pre><code>${escapeHtml(JSON.stringify(value, null, 2))}</code></pre></details>`
 
@@ -97,7 +96,7 @@ function renderFields(schema: JsonSchema | undefined, document: OpenApiDocument)
   return `<table><thead><tr><th>Field</th><th>Type</th><th></th></tr></thead><tbody>${rows.join('')}</tbody></table>`
 }
 
-/** A schema in a few words, as HTML. */
+/** A short description of a schema, as HTML. */
 function renderType(schema: JsonSchema): string {
   if (schema.$ref) {
     const name = schemaName(schema.$ref)
@@ -114,7 +113,7 @@ function renderType(schema: JsonSchema): string {
   return escapeHtml([schema.type ?? 'anything'].flat().join(' or '))
 }
 
-/** Sentences, each with its full stop. */
+/** Joins remarks to sentences that end with a full stop. */
 const remarks = (...parts: (string | undefined)[]) =>
   renderInline(
     parts

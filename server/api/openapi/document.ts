@@ -14,18 +14,18 @@ import type { OpenApiParameter } from './types.ts'
 const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 
 const errorEnvelope = z.object({
-  error: z.enum(Object.keys(errorStatus) as [ErrorCode, ...ErrorCode[]]).describe('A stable code for programs.'),
-  message: z.string().describe('What failed and what to do next, for people.'),
+  error: z.enum(Object.keys(errorStatus) as [ErrorCode, ...ErrorCode[]]).describe('A stable error code for programs.'),
+  message: z.string().describe('A message for people: what failed and what to do next.'),
   issues: z
     .array(z.object({ path: z.string(), message: z.string() }))
     .optional()
-    .describe('Field by field, on 400 `invalid_input`.'),
+    .describe('Problems per field, for 400 `invalid_input`.'),
   request_id: z.string().describe('`req_` and an id; the same as the header X-Request-Id.'),
 })
 
 /**
- * The OpenAPI 3.1 description of the customer's operations, made from the record that also routes and validates: it cannot
- * say anything else than what the gate does.
+ * The OpenAPI 3.1 document of the /v1 operations. It is generated from the same records that route and validate requests, so it always
+ * matches the API.
  */
 export function openApiDocument() {
   const names = nameSchemas()
@@ -51,27 +51,27 @@ export function openApiDocument() {
           type: 'apiKey',
           in: 'header',
           name: 'X-Purge-Token',
-          description: 'The same, for a CMS that cannot choose Authorization.',
+          description: 'The purge token, for a CMS that cannot set Authorization.',
         },
-        purge_token_query: { type: 'apiKey', in: 'query', name: 'token', description: 'The same, for a CMS that sends no headers of yours.' },
+        purge_token_query: { type: 'apiKey', in: 'query', name: 'token', description: 'The purge token, for a CMS that cannot set headers.' },
         stripe_signature: {
           type: 'apiKey',
           in: 'header',
           name: 'Stripe-Signature',
-          description: 'A time and an HMAC of time and body, at most five minutes old.',
+          description: 'A timestamp at most five minutes old, and an HMAC of timestamp and body.',
         },
         session: {
           type: 'apiKey',
           in: 'header',
           name: 'X-Homeport-Session',
-          description: 'The session of the dashboard. A request that changes something has to be JSON from the same origin.',
+          description: 'The session of the dashboard. State-changing requests must be same-origin JSON.',
         },
         session_cookie: {
           type: 'apiKey',
           in: 'cookie',
           name: 'homeport_session',
           description:
-            'The cookie of a script that signed in, or of a browser on the network without HTTPS. Its name differs from instance to instance. A request that changes something has to be JSON from the same origin.',
+            'The session cookie of a script, or of a browser on the local network without HTTPS. Its name differs between instances. State-changing requests must be same-origin JSON.',
         },
       },
     },
@@ -85,7 +85,7 @@ interface SchemaNames {
   responses: Map<z.ZodType, string>
 }
 
-/** Every body gets a name, so that generated clients have types to show. Operations that share a schema share its name. */
+/** Names every body, so that generated clients have named types. Operations that share a schema share its name. */
 function nameSchemas(): SchemaNames {
   const requests = new Map<z.ZodType, string>()
   const responses = new Map<z.ZodType, string>([
@@ -120,7 +120,7 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   return rest as JsonSchema
 }
 
-/** Answers may grow new fields, but for a project, of which the customer's document says that no others appear. */
+/** Responses may get new fields, except a project, for which the API description rules that out. */
 const cleanSchema =
   (io: 'input' | 'output') =>
   ({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: z.core.JSONSchema.BaseSchema }): void => {
@@ -156,13 +156,13 @@ function describeOperation(operationId: string, spec: OperationSpec, names: Sche
   return operation
 }
 
-/** The envelope with the fields of the good answer beside it: what was skipped, where nothing was left to create. */
+/** The error envelope with the fields of the success response: the variables that were skipped. */
 function errorWithFieldsOf({ success }: OperationSpec): JsonSchema {
   const { created, skipped } = ('json' in success && schemaOf(success.json, 'output').properties) || {}
   return { allOf: [ref('Error'), { type: 'object', properties: { ...(created && { created }), ...(skipped && { skipped }) } }] }
 }
 
-/** A file as the body itself, or as the one field of a form. */
+/** A file as the request body, or as the only field of a form. */
 function describeUpload(types: readonly string[]): Record<string, { schema: JsonSchema }> {
   const form: JsonSchema = {
     type: 'object',
@@ -170,7 +170,7 @@ function describeUpload(types: readonly string[]): Record<string, { schema: Json
     required: ['file'],
   }
   const raw = types.map((type) => [type, { schema: { type: 'string', contentMediaType: type } }] as const)
-  // First what generated clients should use: they send a form's file as it is.
+  // The form comes first, because generated clients should use it.
   return { 'multipart/form-data': { schema: form }, ...Object.fromEntries(raw) }
 }
 
@@ -180,19 +180,19 @@ const describeErrors = (codes: ErrorCode[]): OpenApiResponse => ({
   content: { 'application/json': { schema: ref('Error') } },
 })
 
-/** What the payment processor calls. Its events are its own: only their signature and what they do are ours. */
+/** The webhook that the payment processor calls. The events are described by the processor. */
 function describeBillingWebhook(): OpenApiOperation {
   const received: JsonSchema = { type: 'object', properties: { received: { type: 'boolean', const: true } }, required: ['received'] }
   return {
     operationId: 'stripe',
     tags: ['Billing'],
-    summary: 'Hear of a change at the payment processor',
+    summary: 'Receive an event of the payment processor',
     description:
-      'Sent by Stripe to `/hooks/stripe` of this instance, signed with the secret of the endpoint. Events may come in any order and more than once: the state at Stripe counts. The end of a subscription puts the account back to `starter`.',
+      'Sent by Stripe to `/hooks/stripe`, signed with the secret of the endpoint. Events may arrive in any order and more than once, because the state at Stripe is fetched. When a subscription ends, the account returns to `starter`.',
     security: [{ stripe_signature: [] }],
     requestBody: { required: true, content: { 'application/json': { schema: { type: 'object', description: 'An event of Stripe.' } } } },
     responses: {
-      200: { description: 'Heard.', headers: commonHeaders, content: { 'application/json': { schema: received } } },
+      200: { description: 'Received.', headers: commonHeaders, content: { 'application/json': { schema: received } } },
       400: describeErrors(['bad_request']),
       405: describeErrors(['method_not_allowed']),
       413: describeErrors(['payload_too_large']),
@@ -203,19 +203,19 @@ function describeBillingWebhook(): OpenApiOperation {
   }
 }
 
-/** What a CMS calls: the address is `webhook_url` of `createPurgeToken`. */
+/** The webhook that a CMS calls, at the `webhook_url` of `createPurgeToken`. */
 function describePurgeWebhook(names: SchemaNames): OpenApiOperation {
   return {
     operationId: 'cachePurge',
     tags: ['Projects'],
-    summary: 'Purge from a CMS, by the purge token',
+    summary: 'Purge from a CMS with the purge token',
     description:
-      'Sent to `webhook_url`, which is `/hooks/cache/{slug}` of this instance. Without a body, or with `{}`, everything of the project is purged. The limit of requests without sign-in applies, by the address of the sender.',
+      'Sent to `webhook_url`, which is `/hooks/cache/{slug}` of this instance. Without a body, or with `{}`, the whole cache of the project is purged. The rate limit of unauthenticated requests applies per IP address.',
     security: [{ purge_token: [] }, { purge_token_header: [] }, { purge_token_query: [] }],
     requestBody: { required: false, content: { 'application/json': { schema: ref(names.requests.get(purgeWebhookBody) ?? '') } } },
     responses: {
       200: {
-        description: 'Done; complete when it is sent.',
+        description: 'The purge is complete.',
         headers: commonHeaders,
         content: { 'application/json': { schema: ref('CachePurgeResponse') } },
       },
@@ -231,7 +231,7 @@ function describePurgeWebhook(names: SchemaNames): OpenApiOperation {
   }
 }
 
-/** Parameters as they are after reading: a number is described as a number, although a query carries text. */
+/** Parameters with their parsed types: a number is described as a number, although a query contains text. */
 function parametersIn(where: 'path' | 'query', schema: z.ZodObject): OpenApiParameter[] {
   const { properties = {}, required = [] } = schemaOf(schema, 'output')
   return Object.entries(properties).map(([name, property]) => ({
@@ -250,7 +250,7 @@ const resumeParameters = ({ success }: OperationSpec): OpenApiParameter[] =>
           name: 'Last-Event-ID',
           in: 'header',
           required: false,
-          description: 'Resumes after this event, without a gap or a repeat. An unknown id gives everything.',
+          description: 'Resumes after this event without gaps or repeats. An unknown ID returns the whole history.',
           schema: { type: 'string' },
         },
       ]
@@ -263,7 +263,7 @@ const idempotencyParameters = ({ method }: OperationSpec): OpenApiParameter[] =>
           name: 'Idempotency-Key',
           in: 'header',
           required: false,
-          description: 'The same key within 24 hours gets the first answer once more.',
+          description: 'A request with the same key within 24 hours gets the first response again.',
           schema: { type: 'string', minLength: limits.idempotency.key.min, maxLength: limits.idempotency.key.max, pattern: '^[ -~]+$' },
         },
       ]
@@ -273,22 +273,22 @@ function describeSuccess({ success, method }: OperationSpec, names: SchemaNames)
   const mayRepeat =
     method === 'POST' ? { ...commonHeaders, 'Idempotency-Replayed': { $ref: '#/components/headers/Idempotency-Replayed' } } : commonHeaders
   if ('json' in success)
-    return { description: 'Done.', headers: mayRepeat, content: { 'application/json': { schema: ref(names.responses.get(success.json) ?? '') } } }
+    return { description: 'Success.', headers: mayRepeat, content: { 'application/json': { schema: ref(names.responses.get(success.json) ?? '') } } }
   if ('content_type' in success)
     return { description: 'The file.', headers: commonHeaders, content: { [success.content_type]: { schema: { type: 'string' } } } }
-  if (!('events' in success)) return { description: 'Done; there is no body.', headers: commonHeaders }
+  if (!('events' in success)) return { description: 'Success, without a body.', headers: commonHeaders }
   const events = Object.fromEntries(Object.entries(success.events).map(([name, schema]) => [name, schemaOf(schema, 'output')]))
   const list = Object.keys(events).map((name) => `\`${name}\``)
-  const raw = success.raw ? ' Without `format=json` a line is an unnamed event whose data is the text itself.' : ''
+  const raw = success.raw ? ' Without `format=json`, a log line is an unnamed event with the raw text.' : ''
   return {
-    description: `A stream of Server-Sent Events: ${list.join(', ')}; the data of each is one line of JSON, described in \`x-events\`.${raw} A comment goes out every ${limits.stream_comment_ms / 1000} s.`,
+    description: `A stream of Server-Sent Events: ${list.join(', ')}. The data of each is one line of JSON, described in \`x-events\`.${raw} A comment is sent every ${limits.stream_comment_ms / 1000} s.`,
     headers: commonHeaders,
     content: { 'text/event-stream': { schema: { type: 'string' }, 'x-events': events } },
   }
 }
 
 function codesByStatus(spec: OperationSpec): [string, ErrorCode[]][] {
-  // Any query may repeat a parameter, also one that means nothing here.
+  // Every operation rejects repeated query parameters, including unknown ones.
   const codes = new Set<ErrorCode>([...spec.errors, 'invalid_input', 'unauthorized', 'rate_limited', 'internal_error'])
   if (spec.method === 'POST') codes.add('idempotency_conflict')
   if (spec.method !== 'GET') codes.add('origin_not_allowed').add('payload_too_large').add('unsupported_media_type')
@@ -300,33 +300,33 @@ function codesByStatus(spec: OperationSpec): [string, ErrorCode[]][] {
 
 const parameterDescriptions: Record<string, string> = {
   slug: 'The slug of the project.',
-  id: 'The id of the resource within the project.',
-  limit: `How many per page; ${limits.page.default} when absent.`,
-  cursor: 'The `next_cursor` of the page before.',
-  lines: `How many of the last lines come first; ${limits.runtime_log_lines.default} when absent.`,
-  format: '`text` when absent.',
-  last_event_id: 'As the header Last-Event-ID, for clients that cannot set one.',
+  id: 'The ID of the resource.',
+  limit: `Items per page; default ${limits.page.default}.`,
+  cursor: 'The `next_cursor` of the previous page.',
+  lines: `Number of recent lines to send first; default ${limits.runtime_log_lines.default}.`,
+  format: 'Default `text`.',
+  last_event_id: 'Like the header Last-Event-ID, for clients that cannot set headers.',
 }
 
 const groups: { name: OperationGroup; description: string }[] = [
-  { name: 'Projects', description: 'What is deployed, and from where.' },
-  { name: 'Deployments', description: 'Builds on their way to a live address, their logs, and what the app prints.' },
-  { name: 'Domains', description: 'Names of your own.' },
-  { name: 'Environment variables', description: 'Values that an app gets, per environment.' },
+  { name: 'Projects', description: 'Apps and their settings.' },
+  { name: 'Deployments', description: 'Versions of an app, build logs and runtime logs.' },
+  { name: 'Domains', description: 'Custom domains.' },
+  { name: 'Environment variables', description: 'Variables of an app per environment.' },
   { name: 'Billing', description: 'Plan, trial and card.' },
-  { name: 'Databases', description: 'One relational database per project.' },
+  { name: 'Databases', description: 'One PostgreSQL database per project.' },
   { name: 'API tokens', description: 'Credentials for programs.' },
-  { name: 'Uploads', description: 'Source as an archive.' },
+  { name: 'Uploads', description: 'Source archives.' },
 ]
 
 const headers = {
-  'X-Request-Id': { description: 'Quote it when you ask for help.', schema: { type: 'string' } },
-  'X-RateLimit-Limit': { description: 'Requests allowed in the window that runs.', schema: { type: 'integer' } },
+  'X-Request-Id': { description: 'ID of the request, for support.', schema: { type: 'string' } },
+  'X-RateLimit-Limit': { description: 'Requests allowed in the current window.', schema: { type: 'integer' } },
   'X-RateLimit-Remaining': { description: 'Requests left before a 429.', schema: { type: 'integer' } },
-  'X-RateLimit-Reset': { description: 'Unix time in seconds at which the window ends.', schema: { type: 'integer' } },
+  'X-RateLimit-Reset': { description: 'Unix time in seconds when the window ends.', schema: { type: 'integer' } },
   'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } },
   'Idempotency-Replayed': {
-    description: '`true` when this is the first answer to the same Idempotency-Key once more.',
+    description: '`true` if this is a replayed response to the same Idempotency-Key.',
     schema: { type: 'string', const: 'true' },
   },
 }
@@ -337,12 +337,12 @@ const commonHeaders = Object.fromEntries(
     .map((name) => [name, { $ref: `#/components/headers/${name}` }]),
 )
 
-const introduction = `The API of a deployment platform: projects, their deployments, and what they print.
+const introduction = `The API of a deployment platform: projects, deployments, logs, domains and databases.
 
-Send \`Authorization: Bearer svc_…\` with every request. ${limits.rate.authenticated} requests a minute per account, ${limits.rate.anonymous} a minute without sign-in, unless the instance is set otherwise. Every error has the same envelope; every answer has an \`X-Request-Id\`. Lists come newest first, a page at a time: \`limit\` and \`cursor\`.
+Send \`Authorization: Bearer svc_…\` with every request. ${limits.rate.authenticated} requests per minute are allowed per account and ${limits.rate.anonymous} per minute without authentication, unless the instance is configured otherwise. Every error has the same envelope; every response has an \`X-Request-Id\`. Lists are sorted newest first and paginated with \`limit\` and \`cursor\`.
 
-Any POST may carry an \`Idempotency-Key\`: the same key of the same account within 24 hours gets the first answer once more, marked by \`Idempotency-Replayed: true\`, and nothing is done twice; with another request it is 409 \`idempotency_conflict\`. Kept are answers of 2xx, 402 and 409; any other leaves the key free. Who comes second while the first is under way waits for it. After a crash a retry of what makes a project, a deployment, a token, variables or a domain gets the answer if it was done, and does it if it was not; of any other request this is not known, and it is 409 until the key is forgotten. Who may no longer see what the path names gets its 404 (our reading).
+Any POST may have an \`Idempotency-Key\`. A request with the same key of the same account within 24 hours gets the first response again, marked by \`Idempotency-Replayed: true\`, and nothing is done twice. A different request with the key is a 409 \`idempotency_conflict\`. Responses with 2xx, 402 and 409 are stored; all others leave the key free. A second request waits while the first is in progress. After a crash, a retry that creates a project, a deployment, a token, variables or a domain gets the stored response if the work was done, and does the work if not. For other requests the outcome is unknown, and the response is a 409 until the key expires. A caller who has lost access to the resource in the path gets its 404 (our reading).
 
-Every path also answers without \`/v1\`, marked by \`Deprecation: true\`; new clients use \`/v1\`.
+Every path also works without \`/v1\`, marked by \`Deprecation: true\`. New clients should use \`/v1\`.
 
-Where the service's own document is silent, this is our reading: a body with an unknown field is refused with 400; an unknown query parameter is ignored, a repeated one refused; checks are made in this order: host 421, rate 429, sign-in 401, origin 403, resource 404, input 400, configuration 503, plan 402, state 409; a resource that you may not see answers exactly as one that does not exist.`
+Where the API description leaves gaps, this is our reading. An unknown body field is rejected with 400. An unknown query parameter is ignored, a repeated one rejected. Checks run in this order: host 421, rate limit 429, authentication 401, origin 403, resource 404, input 400, configuration 503, plan 402, state 409. A resource that you may not see is indistinguishable from one that does not exist.`

@@ -11,8 +11,8 @@ interface DocumentWithExamples {
 }
 
 /**
- * Puts an example beside every body, answer and refusal. They are made from the schemas, so that a new field has one at once;
- * what a field is called says what to show.
+ * Adds an example to every request body, response and error. Examples are generated from the schemas and chosen by field name, so that a
+ * new field has one automatically.
  */
 export function addExamples<Document extends DocumentWithExamples>(document: Document): Document {
   const { schemas } = document.components
@@ -57,7 +57,7 @@ function addErrorExamples({ description, content = {} }: OpenApiResponse): void 
         value: {
           error: code,
           message: exampleMessages[code] ?? 'What failed, and what to do next.',
-          ...(code === 'invalid_input' ? { issues: [{ path: 'limit', message: 'Give a whole number from 1 to 100.' }] } : {}),
+          ...(code === 'invalid_input' ? { issues: [{ path: 'limit', message: 'Use a whole number from 1 to 100.' }] } : {}),
           ...(code === 'env_vars_exist' ? { created: [], skipped: [{ key: 'API_URL', environment: null, reason: 'exists' }] } : {}),
           request_id: exampleValues.request_id,
         },
@@ -66,7 +66,7 @@ function addErrorExamples({ description, content = {} }: OpenApiResponse): void 
   )
 }
 
-/** A value that the schema allows. `id` stands for the id of the resource that the operation is about. */
+/** A value that the schema allows. `id` is the ID of the operation's resource. */
 export function exampleOf(schema: JsonSchema, name: string, schemas: Schemas, id = exampleValues.id): unknown {
   if (schema.$ref !== undefined) return exampleOf(schemas[schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)] ?? {}, name, schemas, id)
   const forms = schema.anyOf ?? (schema.oneOf as JsonSchema[] | undefined)
@@ -106,7 +106,7 @@ const singular = (name: string) => name.replace(/s$/, '')
 const isFile = ({ type, contentMediaType, properties }: JsonSchema) =>
   (type === 'string' && contentMediaType !== undefined) || properties?.file !== undefined
 
-/** `{projects: [{id}]}`: the id of each is one of a project. */
+/** In `{projects: [{id}]}`, each `id` is a project ID. */
 function nestedId(key: string, outer: string): string {
   return exampleIds[singular(key)] ?? outer
 }
@@ -127,7 +127,7 @@ function exampleIdFor({ operationId, tags }: OpenApiOperation): string {
   return exampleIds[operationId.includes('EnvVar') ? 'env_var' : (kind ?? 'project')] ?? exampleValues.id
 }
 
-/** What a request would say in earnest, where its fields alone do not make sense together. */
+/** Realistic requests, for operations whose fields depend on each other. */
 const exampleRequests: Record<string, unknown> = {
   createProject: { name: 'My shop', slug: 'my-shop', repo_url: 'https://git.example.com/me/my-shop.git', repo_branch: 'main' },
   updateProject: { build_command: 'npm run build', memory_limit_mb: 512, always_warm: true },
@@ -141,7 +141,7 @@ const exampleRequests: Record<string, unknown> = {
   purchaseDomain: { hostname: 'my-shop.test', period_years: 1, auto_renew: true },
 }
 
-/** What a field of this name shows, where its type allows it. */
+/** Example values by field name, used if the type allows them. */
 const exampleValues = {
   id: `prj_${ulid}`,
   request_id: `req_${ulid}`,
@@ -237,7 +237,7 @@ const exampleValues = {
 } as Record<string, unknown> & { id: string; request_id: string; project_id: string; deployment_id: string }
 
 const exampleMessages: Partial<Record<ErrorCode, string>> = {
-  invalid_input: 'The query is not in order. limit: Give a whole number from 1 to 100.',
+  invalid_input: 'The query is invalid. limit: Use a whole number from 1 to 100.',
   invalid_json: 'The body is not valid JSON in UTF-8. Check quotes, commas and brackets.',
   unauthorized: 'Sign in first: send a valid API token as “Authorization: Bearer svc_…”.',
   rate_limited: 'Too many requests. Wait 42 s and go on.',

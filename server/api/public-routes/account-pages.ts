@@ -5,15 +5,15 @@ import { escapeHtml, htmlPage } from '../html-page.ts'
 import { jsonResponse } from '../response.ts'
 import type { ApiResponse } from '../response.ts'
 
-/** How somebody new comes in; what decides is the features'. */
+/** Registration of new users, implemented by the features. */
 export interface RegistrationService {
   signUpMode(): 'off' | 'invited' | 'open'
-  /** Answers alike whether the address is known or not. */
+  /** Behaves the same whether the address is known or not. */
   signUp(email: string): Promise<void>
   canSendEmail(): boolean
-  /** Answers alike whether the address is known or not. */
+  /** Behaves the same whether the address is known or not. */
   requestPasswordReset(email: string): Promise<void>
-  /** Whom a link is for; undefined when it is not good any more. Looking uses nothing up. */
+  /** The person a link is for; undefined if it is no longer valid. Does not consume the link. */
   verifying(code: string): Promise<PendingVerification | undefined>
   verify(attempt: { code: string; password: string; is_local: boolean }): Promise<RegistrationOutcome>
   findInvitation(code: string): Promise<{ email: string; owner_email: string } | undefined>
@@ -22,12 +22,12 @@ export interface RegistrationService {
 
 type PendingVerification = { email: string; asks: 'nothing' | 'new_password' | 'own_password' | 'other_password' }
 
-/** Without a session: done, and one signs in as ever. */
+/** `session: null`: verified, and the person signs in as usual. */
 type RegistrationOutcome = { session: IssuedSession | null } | { gone: true } | { refused: string } | { wrong: true } | { wait_s: number }
 
 /**
- * Pages that work without a script: to ask for an account, to prove an address, to choose another password, to join a team. A GET changes nothing: previews
- * of links ask too.
+ * Pages without JavaScript: sign up, verify an address, reset a password, join a team. A GET changes nothing, because link previews send
+ * GET requests too.
  */
 export function accountPages({ joining: registration, cookie_name }: { joining: RegistrationService; cookie_name: string }): PublicRoute[] {
   const codeOf = ({ query }: PublicRequest) => (query.getAll('code').length === 1 ? (query.get('code') ?? '') : '')
@@ -39,25 +39,26 @@ export function accountPages({ joining: registration, cookie_name }: { joining: 
     const { email, problem } = readEmail(request)
     if (problem !== undefined) return signUpForm(400, email, problem)
     await registration.signUp(email)
-    if (!request.accepts_html) return jsonResponse(202, { ok: true, message: 'The next step is the link for this address.' })
+    if (!request.accepts_html)
+      return jsonResponse(202, { ok: true, message: 'A link is needed to continue. It is sent by e-mail, or the owner of this instance has it.' })
     return htmlPage(
       202,
-      'One more step',
-      `<p>The next step is a link for <strong>${escapeHtml(email)}</strong>. It comes by e-mail; where this instance sends none, its owner has it. There you choose a password, and you are in.</p><p>You have an account already? <a href="/sign-in">Sign in</a></p>`,
+      'Check your e-mail',
+      `<p>To continue, open the link for <strong>${escapeHtml(email)}</strong> and choose a password. The link is sent by e-mail. If this instance sends no e-mail, ask its owner for the link.</p><p>Already have an account? <a href="/sign-in">Sign in</a></p>`,
     )
   }
 
   const forgot = async (request: PublicRequest): Promise<ApiResponse> => {
-    const crossSite = rejectCrossSite(request, 'Another password', '/forgot')
+    const crossSite = rejectCrossSite(request, 'Reset your password', '/forgot')
     if (crossSite) return crossSite
     const { email, problem } = readEmail(request)
     if (problem !== undefined) return forgotPage(400, registration.canSendEmail(), email, problem)
     await registration.requestPasswordReset(email)
-    if (!request.accepts_html) return jsonResponse(202, { ok: true, message: 'Whoever has a password here under this address gets a link.' })
+    if (!request.accepts_html) return jsonResponse(202, { ok: true, message: 'If this address has a password here, a link has been sent.' })
     return htmlPage(
       202,
-      'Look for a letter',
-      `<p>If <strong>${escapeHtml(email)}</strong> has a password here, a link to choose another one is on its way.</p><p>None comes? Ask the owner of this instance for a link.</p>`,
+      'Check your e-mail',
+      `<p>If <strong>${escapeHtml(email)}</strong> has a password here, a link for resetting it has been sent.</p><p>No e-mail? Ask the owner of this instance for a link.</p>`,
     )
   }
 
@@ -103,14 +104,10 @@ export function accountPages({ joining: registration, cookie_name }: { joining: 
     if ('session' in outcome) {
       if (outcome.session) return respondSignedIn(request, cookie_name, outcome.session)
       if (!request.accepts_html) return jsonResponse(200, { ok: true, location: '/sign-in' })
-      return htmlPage(
-        200,
-        'Your address is verified',
-        '<p>That was all. <a href="/sign-in">Sign in</a>, or go on where you are signed in already.</p>',
-      )
+      return htmlPage(200, 'Your address is verified', '<p><a href="/sign-in">Sign in</a>, or continue where you are already signed in.</p>')
     }
     if ('wait_s' in outcome) {
-      const message = `Too many tries. Wait ${outcome.wait_s} s and try again.`
+      const message = `Too many attempts. Try again in ${outcome.wait_s} s.`
       if (!request.accepts_html) throw new Problem('rate_limited', message, { retry_after_s: outcome.wait_s })
       const waiting = form(429, message)
       return { ...waiting, headers: { ...waiting.headers, 'retry-after': String(outcome.wait_s) } }
@@ -119,7 +116,7 @@ export function accountPages({ joining: registration, cookie_name }: { joining: 
       if (!request.accepts_html) throw new Problem('invalid_input', outcome.refused, { issues: [{ path: 'password', message: outcome.refused }] })
       return form(400, outcome.refused)
     }
-    const message = 'Email or password is wrong. Try again.'
+    const message = 'The email or password is wrong. Try again.'
     if (!request.accepts_html) throw new Problem('unauthorized', message)
     return form(401, message)
   }
@@ -140,15 +137,15 @@ export function accountPages({ joining: registration, cookie_name }: { joining: 
   ]
 }
 
-/** Loose: whether an address is somebody's is shown by the link. */
+/** A loose check, because the link verifies the address. */
 const isEmail = (text: string) => text.length <= 254 && /^[^\s@<>"',;()\\]+@[^\s@<>"',;()\\]+\.[^\s@<>"',;()\\.]+$/.test(text)
 
-/** Throws for what no page is shown. */
+/** Throws for clients that do not accept HTML. */
 function readEmail(request: PublicRequest): { email: string; problem?: string } {
   const email = parseFormFields(request, 'email').email.trim().toLowerCase()
   if (isEmail(email)) return { email }
-  const problem = 'This is no email address. Write it as name@example.com.'
-  if (!request.accepts_html) throw new Problem('invalid_input', 'The address is not valid.', { issues: [{ path: 'email', message: problem }] })
+  const problem = 'This is not an email address. Use an address such as name@example.com.'
+  if (!request.accepts_html) throw new Problem('invalid_input', 'The email address is invalid.', { issues: [{ path: 'email', message: problem }] })
   return { email, problem }
 }
 
@@ -156,21 +153,21 @@ function rejectCrossSite(request: PublicRequest, title: string, home: string): A
   const reason = crossSiteReason(request)
   if (reason === undefined) return undefined
   if (!request.accepts_html) throw new Problem('origin_not_allowed', reason)
-  return htmlPage(403, title, `<p>${reason}</p><p><a href="${home}">Go there</a></p>`)
+  return htmlPage(403, title, `<p>${reason}</p><p><a href="${home}">Open the page</a></p>`)
 }
 
 function signUpClosed({ accepts_html }: PublicRequest, mode: 'off' | 'invited' | 'open'): ApiResponse {
   const message =
-    mode === 'invited' ? 'New accounts are by invitation here. Ask somebody who has one, or the owner.' : 'This instance takes nobody new.'
+    mode === 'invited' ? 'New accounts need an invitation. Ask a member or the owner of this instance.' : 'Sign-up is turned off on this instance.'
   if (!accepts_html) throw new Problem('forbidden', message)
-  return htmlPage(403, 'No sign-up here', `<p>${message}</p><p>You have an account already? <a href="/sign-in">Sign in</a></p>`)
+  return htmlPage(403, 'Sign-up is not available', `<p>${message}</p><p>Already have an account? <a href="/sign-in">Sign in</a></p>`)
 }
 
-/** Unknown, used, taken back and expired are one: a guess learns nothing. */
+/** Unknown, used, revoked and expired links get the same response, so that guessing reveals nothing. */
 function linkExpired({ accepts_html }: PublicRequest, linkKind: 'link' | 'invitation'): ApiResponse {
-  const message = `This ${linkKind} was used before, was taken back or has expired. Ask for a new one.`
+  const message = `This ${linkKind} was already used, was revoked or has expired. Ask for a new one.`
   if (!accepts_html) throw new Problem('unauthorized', message)
-  return htmlPage(401, `This ${linkKind} no longer works`, `<p>${message}</p><p>You have an account already? <a href="/sign-in">Sign in</a></p>`)
+  return htmlPage(401, `This ${linkKind} no longer works`, `<p>${message}</p><p>Already have an account? <a href="/sign-in">Sign in</a></p>`)
 }
 
 const emailField = (email: string, described: string) => `<label for="email">Email</label>
@@ -184,9 +181,9 @@ function signUpForm(status: number, email: string, problem?: string): ApiRespons
     `${alert}
 <form method="post" action="/sign-up">
 ${emailField(email, described)}
-<button type="submit">Send me the link</button>
+<button type="submit">Send link</button>
 </form>
-<p>You choose a password where the link leads. You have an account already? <a href="/sign-in">Sign in</a></p>`,
+<p>You choose a password after opening the link. Already have an account? <a href="/sign-in">Sign in</a></p>`,
     { has_form: true },
   )
 }
@@ -195,14 +192,14 @@ function forgotPage(status: number, sendsMail: boolean, email: string, problem?:
   const { alert, described } = renderAlert(problem, escapeHtml)
   const form = `<form method="post" action="/forgot">
 ${emailField(email, described)}
-<button type="submit">Send me a link</button>
+<button type="submit">Send link</button>
 </form>`
   return htmlPage(
     status,
-    'Another password',
+    'Reset your password',
     `${alert}
-${sendsMail ? form : '<p>This instance sends no mail. Ask its owner for a link: it is made in the list of people, and there you choose another password.</p>'}
-<p>The owner of this instance comes back in on its own machine: <code>npx homeport open</code> signs in, <code>npx homeport password</code> sets another password.</p>
+${sendsMail ? form : '<p>This instance sends no e-mail. Ask its owner for a link, which they can create in the list of people.</p>'}
+<p>Are you the owner? On the machine that runs Homeport, <code>npx homeport open</code> signs you in, and <code>npx homeport password</code> sets a new password.</p>
 <p><a href="/sign-in">Back to sign in</a></p>`,
     { has_form: sendsMail },
   )
@@ -214,10 +211,10 @@ const passwordFields = {
   nothing: () => '',
   own_password: (described: string) => `<label for="password">Your password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required maxlength="200" autofocus${described}>`,
-  other_password: (described: string) => `<label for="password">Choose another password of at least 10 characters</label>
+  other_password: (described: string) => `<label for="password">New password (at least 10 characters)</label>
 <input id="password" name="password" type="password" autocomplete="new-password" minlength="10" maxlength="200" autofocus${described}>
-<p>Leave it empty, and yours stays. Another one ends your sessions everywhere else.</p>`,
-  new_password: (described: string) => `<label for="password">Choose a password of at least 10 characters</label>
+<p>Leave this empty to keep your password. A new password signs you out everywhere else.</p>`,
+  new_password: (described: string) => `<label for="password">Choose a password (at least 10 characters)</label>
 <input id="password" name="password" type="password" autocomplete="new-password" required minlength="10" maxlength="200" autofocus${described}>`,
 }
 
@@ -225,16 +222,16 @@ function verifyForm(status: number, code: string, pending: PendingVerification, 
   const { alert, described } = renderAlert(problem, escapeHtml)
   return htmlPage(
     status,
-    pending.asks === 'other_password' ? 'Another password' : 'Verify your address',
+    pending.asks === 'other_password' ? 'Reset your password' : 'Verify your address',
     `${alert}
 <p>This link is for <strong>${escapeHtml(pending.email)}</strong>.</p>
 <form method="post" action="/verify">
 ${hiddenCode(code)}
 <input type="hidden" autocomplete="username" value="${escapeHtml(pending.email)}">
 ${passwordFields[pending.asks](described)}
-<button type="submit">${pending.asks === 'nothing' ? 'It is my address' : 'Go in'}</button>
+<button type="submit">${pending.asks === 'nothing' ? 'Verify address' : 'Continue'}</button>
 </form>
-${pending.asks === 'own_password' ? '<p>Did you never choose a password? Then somebody else made this account: ask the owner of this instance to remove it.</p>' : ''}`,
+${pending.asks === 'own_password' ? '<p>If you never chose a password, someone else created this account. Ask the owner of this instance to remove it.</p>' : ''}`,
     { has_form: true },
   )
 }
@@ -254,7 +251,7 @@ ${hiddenCode(code)}
 <input id="password" name="password" type="password" autocomplete="current-password" required maxlength="200" autofocus${described}>
 <button type="submit">Join</button>
 </form>
-<p>New here? The password that you type, of at least 10 characters, becomes yours. Signed in without a password? Join in the dashboard under Account, or with <code>npx homeport team join LINK</code>.</p>`,
+<p>New here? Choose a password of at least 10 characters. Signed in without a password? Join in the dashboard under Account, or run <code>npx homeport team join LINK</code>.</p>`,
     { has_form: true },
   )
 }

@@ -1,10 +1,10 @@
 import type { PublicRoute } from './public-route.ts'
 import { jsonResponse } from '../response.ts'
 
-/** What the payment processor's events do. The signature is of the bytes as they came. */
+/** Handles an event of the payment processor. The signature covers the raw bytes of the body. */
 export type BillingWebhook = (sent: { body: Buffer; signature: string }) => Promise<void>
 
-/** `POST /hooks/stripe`: what the payment processor calls when something changed there. */
+/** `POST /hooks/stripe`: called by the payment processor. */
 export function billingWebhookRoute(webhook: BillingWebhook): PublicRoute {
   return {
     method: 'POST',

@@ -7,13 +7,13 @@ import { htmlPage } from '../html-page.ts'
 import { textResponse } from '../response.ts'
 import type { ApiResponse } from '../response.ts'
 
-/** Nothing but our own files runs, and nobody frames us. Styles in attributes are what a component library needs. */
+/** Allows only own scripts and no framing. Inline styles are allowed because a component library sets style attributes. */
 const dashboardCsp =
   "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; connect-src 'self'; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
 /**
- * For the card form alone: what Stripe's browser script needs (docs.stripe.com, "Security at Stripe"). Its page is a document of its
- * own without the rest of the dashboard, so that no other page ever runs beside a foreign script.
+ * The policy of the card form: what Stripe's browser script needs (docs.stripe.com, "Security at Stripe"). The form is a separate document,
+ * so that no other page runs together with a third-party script.
  */
 const stripeSources = 'https://js.stripe.com https://*.js.stripe.com'
 const cardFormCsp = `${dashboardCsp}; script-src 'self' ${stripeSources}; frame-src ${stripeSources} https://hooks.stripe.com`
@@ -22,8 +22,8 @@ const cardFormCsp = `${dashboardCsp}; script-src 'self' ${stripeSources}; frame-
 const cardFormPath = '/app/account/card'
 
 /**
- * The files of the dashboard below /app/. Their names are read once, at the start: a path is looked up in that list, never
- * joined to a folder. A path without an extension is a page of the app and gets index.html.
+ * Serves the files of the dashboard under /app/. File names are read once at startup, and paths are looked up in that list, never joined
+ * to a folder. A path without an extension is a page of the app and gets index.html.
  */
 export function createDashboard(directory: string | null, options: { has_card_form: boolean }) {
   const files = new Map<string, string>()
@@ -35,7 +35,7 @@ export function createDashboard(directory: string | null, options: { has_card_fo
     }
   }
   const index = files.get('/app/index.html')
-  // The build leaves smaller twins beside its files (renderer/vite.config.ts). They are answers, not addresses.
+  // The build adds compressed copies (renderer/vite.config.ts). They are served by content negotiation, not at their own paths.
   const compressedFiles = new Map([...files].filter(([path]) => compressedExtension.test(path)))
   for (const path of compressedFiles.keys()) files.delete(path)
 
@@ -44,7 +44,7 @@ export function createDashboard(directory: string | null, options: { has_card_fo
       return htmlPage(
         200,
         'The dashboard is not built yet',
-        '<p>Run <code>npm start</code> in the repository: it builds the dashboard and opens it. The API works without it.</p>',
+        '<p>Run <code>npm start</code> in the repository to build and open the dashboard. The API works without it.</p>',
       )
     const file = files.get(path)
     if (file === undefined && /\.[^/]*$/.test(path)) throw routeNotFound()
@@ -55,24 +55,24 @@ export function createDashboard(directory: string | null, options: { has_card_fo
     return textResponse(200, isPage ? 'text/html; charset=utf-8' : contentType(path), await readFile(compressed ?? file ?? index), {
       ...(coding && { 'content-encoding': coding.name }),
       vary: 'accept-encoding',
-      // No other origin reads these files or holds a reference to the window: ports of one host are one site, so apps are near.
+      // Other origins cannot read these files or reference the window. Apps on other ports of this host are same-site.
       'cross-origin-opener-policy': 'same-origin',
       'cross-origin-resource-policy': 'same-origin',
       'content-security-policy': options.has_card_form && path === cardFormPath ? cardFormCsp : dashboardCsp,
-      // The build puts a hash of the content into the names below assets/.
+      // File names under assets/ contain a content hash.
       'cache-control': !isPage && path.startsWith('/app/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
     })
   }
 }
 
-/** Best first. Browsers offer brotli where nobody on the way can meddle: over HTTPS and on this very machine. */
+/** Best first. Browsers accept brotli only over HTTPS and on localhost. */
 const codings = [
   { name: 'br', ending: '.br' },
   { name: 'gzip', ending: '.gz' },
 ] as const
 const compressedExtension = /\.(?:br|gz)$/
 
-/** Whether `Accept-Encoding` names a coding, and not in order to refuse it (`br;q=0`). */
+/** Whether `Accept-Encoding` lists a coding without `q=0`. */
 function acceptsCoding(accepted: string, coding: string): boolean {
   return accepted.split(',').some((one) => {
     const [name = '', ...parameters] = one.toLowerCase().split(';')

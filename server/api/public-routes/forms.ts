@@ -4,24 +4,24 @@ import type { PublicRequest } from './public-route.ts'
 import { escapeHtml, htmlPage } from '../html-page.ts'
 import { type ApiResponse, jsonResponse, redirectResponse } from '../response.ts'
 
-/** What the forms of our own pages have in common: where they come from, what they send, the session that they give. */
+/** Shared by the HTML forms: cross-site check, parsing, and the session after signing in. */
 
 export interface IssuedSession {
   secret: string
   max_age_s: number
 }
 
-/** Another site could sign a visitor in as somebody else. A browser always says where a form comes from. */
+/** Prevents another site from signing a visitor in as someone else. Browsers always send the origin of a form. */
 export function crossSiteReason({ headers }: PublicRequest): string | undefined {
   const { origin, host } = headers
   const site = headers['sec-fetch-site']
   const isForeign = (site !== undefined && site !== 'same-origin') || (origin !== undefined && !isOwnOrigin(origin, host))
   if (isForeign) return 'This form came from another site. Use the page of this instance.'
-  if (site === undefined && origin === undefined) return 'A form needs an Origin header of this instance. Scripts use an API token.'
+  if (site === undefined && origin === undefined) return 'A form needs an Origin header of this instance. In scripts, use an API token.'
   return undefined
 }
 
-/** Fields of a form or of JSON, empty when they are missing. */
+/** The fields of a form or JSON body; missing fields are empty. */
 export function parseFormFields<Name extends string>({ body, headers }: PublicRequest, ...names: Name[]): Record<Name, string> {
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   const collect = (get: (name: string) => unknown) => Object.fromEntries(names.map((name) => [name, truncate(get(name))])) as Record<Name, string>
@@ -35,17 +35,17 @@ export function parseFormFields<Name extends string>({ body, headers }: PublicRe
     const value: unknown = JSON.parse(body.toString('utf8'))
     return collect((name) => (typeof value === 'object' && value !== null ? Object.entries(value).find(([key]) => key === name)?.[1] : undefined))
   } catch (cause) {
-    throw new Problem('invalid_json', 'The body is not JSON.', { cause })
+    throw new Problem('invalid_json', 'The body is not valid JSON.', { cause })
   }
 }
 
-/** Longer than any that can be set, hence wrong, and no work for the hash. */
+/** Limits the work of hashing: a longer password cannot be valid. */
 const truncate = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 300) : '')
 
 /**
- * Lets somebody in. Cookies ignore ports: a browser would give one to every app on this host, and take one from it. So a browser gets
- * its session in the answer alone, for the storage of our own origin (renderer/public/sign-in.js). A script gets a cookie, and so does
- * a browser on the network without HTTPS, which does not say what it is: apps have no ports of their own there.
+ * Responds with a session. Cookies are shared by all ports of a host, so every app on this host could read or replace one. Browsers
+ * therefore get the session in the response body, for the storage of our origin (renderer/public/sign-in.js). Scripts get a cookie, and
+ * so do browsers on the network without HTTPS, which send no Sec-Fetch headers; apps have no ports of their own there.
  */
 export function respondSignedIn({ accepts_html, is_browser }: PublicRequest, cookie_name: string, session: IssuedSession): ApiResponse {
   const location = '/app/'
@@ -55,7 +55,7 @@ export function respondSignedIn({ accepts_html, is_browser }: PublicRequest, coo
   }
   const { secret } = session
   if (accepts_html) {
-    const body = `<data id="session" value="${escapeHtml(secret)}"></data><p>The dashboard opens. It needs JavaScript.</p>`
+    const body = `<data id="session" value="${escapeHtml(secret)}"></data><p>Opening the dashboard. It needs JavaScript.</p>`
     return htmlPage(200, 'Signed in', body, { script: signInScript })
   }
   return jsonResponse(200, { ok: true, location, session: secret })
@@ -65,10 +65,10 @@ export const sessionCookie = (name: string, { secret, max_age_s }: IssuedSession
   'set-cookie': `${name}=${secret}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${Math.floor(max_age_s)}`,
 })
 
-/** Of the dashboard: keeps the session that a page brings, or sends the form that needs no question. */
+/** A script of the dashboard: stores the session in the page, or submits a form that needs no confirmation. */
 export const signInScript = '/app/sign-in.js'
 
-/** What is wrong, above a form, and what ties its field to it. */
+/** The error above a form, and the attribute that links the field to it. */
 export const renderAlert = (problem: string | undefined, escape: (text: string) => string) => ({
   alert: problem === undefined ? '' : `<p role="alert" id="problem">${escape(problem)}</p>`,
   described: problem === undefined ? '' : ' aria-describedby="problem"',

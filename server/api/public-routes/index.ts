@@ -14,7 +14,7 @@ import { showSignIn, submitSignIn } from './sign-in.ts'
 import type { SignInOptions } from './sign-in.ts'
 import type { PublicRoute } from './public-route.ts'
 
-/** What /healthz tells. `checks` are short words per part, such as `{database: 'ok'}`. */
+/** The body of /healthz. `checks` has a short status per part, such as `{database: 'ok'}`. */
 export interface Health {
   status: 'ok' | 'degraded'
   version: string
@@ -26,7 +26,7 @@ export interface Health {
 export interface PublicRouteOptions extends SignInOptions {
   health(): Promise<Health>
   dashboard_dir: string | null
-  /** Whether there is a payment processor, whose card form one page of the dashboard shows. */
+  /** Whether a payment processor is configured, whose card form the dashboard shows. */
   has_card_form: boolean
   purgeWebhook: PurgeWebhook
   billingWebhook: BillingWebhook
@@ -35,7 +35,7 @@ export interface PublicRouteOptions extends SignInOptions {
 
 export function createPublicRoutes(options: PublicRouteOptions): PublicRoute[] {
   const dashboard = createDashboard(options.dashboard_dir, options)
-  // Made when first asked for: they need a walk over every schema.
+  // Created on first use, because both visit every schema.
   let description: string | undefined
   let docs: ApiResponse | undefined
 

@@ -5,14 +5,14 @@ import type { PublicRoute, PublicRequest } from './public-route.ts'
 import { parseBody } from '../parse-input.ts'
 import { jsonResponse } from '../response.ts'
 
-/** What the inbound webhook does, by a purge token. */
+/** Purges for requests with a purge token. */
 export interface PurgeWebhook {
-  /** The project whose token this is; undefined for a wrong one and for a slug that nobody has. */
+  /** The ID of the project; undefined for a wrong token or an unknown slug. */
   findProject(slug: string, token: string): Promise<string | undefined>
   purge(projectId: string, scope: PurgeScope): Promise<number>
 }
 
-/** `POST /hooks/cache/{slug}`: what a CMS calls when something was published. */
+/** `POST /hooks/cache/{slug}`: called by a CMS after publishing. */
 export function purgeWebhookRoute(webhook: PurgeWebhook): PublicRoute {
   return {
     method: 'POST',
@@ -24,14 +24,14 @@ export function purgeWebhookRoute(webhook: PurgeWebhook): PublicRoute {
       if (projectId === undefined)
         throw new Problem(
           'unauthorized',
-          'Send the purge token of this project as “Authorization: Bearer hpp_…”, as “X-Purge-Token” or as “?token=”. A rotated one no longer works.',
+          'The purge token is missing or wrong. Send the project’s current token as “Authorization: Bearer hpp_…”, as “X-Purge-Token” or as “?token=”.',
         )
       return jsonResponse(200, { ok: true, purged: await webhook.purge(projectId, readPurgeScope(request)) })
     },
   }
 }
 
-/** The one token of a request, by whichever way; undefined when there is none, or more than one. */
+/** The purge token of a request; undefined if there is none, or several different ones. */
 function readPurgeToken({ headerValues: header, query }: PublicRequest): string | undefined {
   const bearers = header('authorization').map((value) => /^bearer +(\S+)$/i.exec(value.trim())?.[1] ?? '')
   const tokens = new Set([...bearers, ...header('x-purge-token').map((value) => value.trim()), ...query.getAll('token')])
@@ -39,7 +39,7 @@ function readPurgeToken({ headerValues: header, query }: PublicRequest): string 
 }
 
 function readPurgeScope({ body, headers }: PublicRequest): PurgeScope {
-  // Nothing is of no type: what a CMS says about an empty body does not matter.
+  // The content type of an empty body is ignored.
   if (body.length === 0) return { all: true }
   const { tags, urls } = parseBody(purgeWebhookBody, body, { type: headers['content-type'], encoding: headers['content-encoding'] })
   return tags ? { tags } : urls ? { urls } : { all: true }

@@ -6,33 +6,33 @@ import { redirectResponse } from '../response.ts'
 import type { ApiResponse } from '../response.ts'
 
 export interface SignInOptions {
-  /** Takes a one-time code; undefined when it is wrong, used or expired. */
+  /** Redeems a one-time code; undefined if it is wrong, used or expired. */
   redeemSignInCode(code: string): Promise<IssuedSession | undefined>
-  /** Whom a one-time code is for; looking does not use it up. */
+  /** The person a one-time code is for. Does not redeem it. */
   findSignInCode(code: string): Promise<{ email: string; is_instance_owner: boolean } | undefined>
-  /** `wait_s`: too many wrong ones came before. */
+  /** `wait_s`: seconds to wait after too many failed attempts. */
   signInByPassword(attempt: {
     email: string
     password: string
     is_local: boolean
   }): Promise<{ session: IssuedSession } | { wrong: true } | { wait_s: number }>
   cookie_name: string
-  /** Stands in the form until somebody types another. */
+  /** The initial value of the email field. */
   owner_email: string
   joining: { signUpMode(): 'off' | 'invited' | 'open' }
 }
 
 /**
- * A link from the terminal or the desktop, good once; without a code, the form. In a browser a GET changes nothing: our page sends the
- * code on, by itself where no other page led here or the code is the instance owner's, else when it is told to: a member's page could
- * sign its visitors in as that member. Scripts redeem the code at once.
+ * A one-time sign-in link, or the sign-in form without a code. In a browser a GET changes nothing: the page submits the code. It does so
+ * automatically if the link was not opened from another page, or if the code is the instance owner's. Otherwise it asks first, because a
+ * member's page could sign its visitors in as that member. Scripts redeem the code at once.
  */
 export async function showSignIn(request: PublicRequest, options: SignInOptions): Promise<ApiResponse> {
   const codes = request.query.getAll('code')
   const code = codes.length === 1 ? (codes[0] ?? '') : ''
   if (request.is_head) return redirectResponse(303, '/app/')
-  // Nobody is looking yet; what is no success the browser throws away, and asks again when somebody is.
-  if (isPrefetch(request)) return htmlPage(503, 'Open this link', '<p>A sign-in link is good once: it is used when it is opened.</p>')
+  // A prefetch must not redeem the code. Browsers discard an unsuccessful prefetch and load the page again when it is opened.
+  if (isPrefetch(request)) return htmlPage(503, 'Open this link', '<p>A sign-in link works once. Open it to sign in.</p>')
   if (codes.length === 0 && request.accepts_html) return signInForm(200, options.owner_email, options)
   if (request.is_browser) {
     const person = code === '' ? undefined : await options.findSignInCode(code)
@@ -48,11 +48,11 @@ async function redeemCode(request: PublicRequest, code: string, options: SignInO
 }
 
 function linkExpired({ accepts_html }: PublicRequest): ApiResponse {
-  if (!accepts_html) throw new Problem('unauthorized', 'This sign-in link was used before or has expired. Make a new one with: homeport open')
+  if (!accepts_html) throw new Problem('unauthorized', 'This sign-in link was already used or has expired. Create a new one with: homeport open')
   return htmlPage(
     401,
     'This link no longer works',
-    '<p>A sign-in link is good once and for a short time. Make a new one in a terminal:</p><pre><code>npx homeport open</code></pre><p>Or <a href="/sign-in">sign in with a password</a>.</p>',
+    '<p>A sign-in link works once and only for a short time. Create a new one in a terminal:</p><pre><code>npx homeport open</code></pre><p>Or <a href="/sign-in">sign in with a password</a>.</p>',
   )
 }
 
@@ -63,7 +63,7 @@ function confirmation(
 ): ApiResponse {
   const site = headers['sec-fetch-site']
   const isOwn = is_instance_owner || site === 'none' || site === 'same-origin'
-  const warning = isOwn ? '' : '<p>Another page led you here. Go on only if you asked for this link yourself.</p>'
+  const warning = isOwn ? '' : '<p>You came here from another page. Continue only if you requested this link yourself.</p>'
   return htmlPage(
     200,
     'Sign in',
@@ -79,13 +79,13 @@ function confirmation(
 const isPrefetch = ({ headerValues: header }: PublicRequest) =>
   [...header('sec-purpose'), ...header('purpose')].some((value) => value.includes('prefetch'))
 
-/** By a code that our page sends on, or by address and password: what was wrong of these two is not told, nor whether the address is known. */
+/** Signs in with a code or with email and password. The error does not reveal whether the email or the password was wrong. */
 export async function submitSignIn(request: PublicRequest, options: SignInOptions): Promise<ApiResponse> {
   const { accepts_html, is_local } = request
   const crossSite = crossSiteReason(request)
   if (crossSite) {
     if (!accepts_html) throw new Problem('origin_not_allowed', crossSite)
-    return htmlPage(403, 'Sign in from our own page', `<p>${crossSite}</p><p><a href="/sign-in">Go to the sign-in page</a></p>`)
+    return htmlPage(403, 'Use the sign-in page of this instance', `<p>${crossSite}</p><p><a href="/sign-in">Open the sign-in page</a></p>`)
   }
   const { code, email, password } = parseFormFields(request, 'code', 'email', 'password')
   if (code !== '') return redeemCode(request, code, options)
@@ -93,12 +93,12 @@ export async function submitSignIn(request: PublicRequest, options: SignInOption
 
   if ('session' in result) return respondSignedIn(request, options.cookie_name, result.session)
   if ('wait_s' in result) {
-    const message = `Too many wrong passwords. Wait ${result.wait_s} s and try again.`
+    const message = `Too many failed attempts. Try again in ${result.wait_s} s.`
     if (!accepts_html) throw new Problem('rate_limited', message, { retry_after_s: result.wait_s })
     const response = signInForm(429, email, options, message)
     return { ...response, headers: { ...response.headers, 'retry-after': String(result.wait_s) } }
   }
-  const message = 'Email or password is wrong. Try again, or make a sign-in link on the machine of the instance: homeport open'
+  const message = 'The email or password is wrong. Try again, or create a sign-in link on the machine of the instance: homeport open'
   if (!accepts_html) throw new Problem('unauthorized', message)
   return signInForm(401, email, options, message)
 }
@@ -116,9 +116,9 @@ function signInForm(status: number, email: string, { joining: registration }: Si
 <input id="password" name="password" type="password" autocomplete="current-password" required maxlength="200" autofocus${described}>
 <button type="submit">Sign in</button>
 </form>
-<p>Forgotten? <a href="/forgot">Choose another password</a></p>
+<p><a href="/forgot">Forgot your password?</a></p>
 ${registration.signUpMode() === 'open' ? '<p>New here? <a href="/sign-up">Sign up</a></p>' : ''}
-<p>No password yet? On the machine that runs Homeport, <code>npx homeport open</code> opens the dashboard without one, and <code>npx homeport password</code> sets one.</p>`,
+<p>No password yet? On the machine that runs Homeport, <code>npx homeport open</code> signs you in without one, and <code>npx homeport password</code> sets one.</p>`,
     { has_form: true },
   )
 }
