@@ -47,26 +47,26 @@ test('a whole file says what each line does before it is saved, and comes back a
   await dashboard.locator('.env').dispatchEvent('drop', { dataTransfer: dropped })
   const dialog = dashboard.getByRole('dialog', { name: 'Import .env file' })
   const lines = dialog.getByRole('group', { name: 'Log level' }).getByRole('listitem')
-  await expect(dialog.getByText('3 will be added, 3 skipped, 5 refused.')).toBeVisible()
+  await expect(dialog.getByText('3 will be added, 3 skipped, 5 rejected.')).toBeVisible()
   const told = [
-    'Line 2API_URLWill be added',
+    'Line 2API_URLAdded',
     'Line 3OLDSkipped: already exists with the same value.',
     'Line 4OTHERSkipped: already exists with another value',
     'Line 5PORT_NAMESkipped: line 13 sets the same key',
-    'Line 69LIVESRefused: use letters',
-    'Line 7homeport_xRefused: names that start with HOMEPORT_',
-    'Line 8LONGRefused: a value has 10,000 characters at most; this one has 10,001.',
-    'Line 9NULRefused: a value has no NUL character.',
-    'Line 10Refused: not a KEY=value line.',
-    'Line 11KEYWill be added',
-    'Line 13PORT_NAMEWill be added',
+    'Line 69LIVESRejected: use letters',
+    'Line 7homeport_xRejected: names that start with HOMEPORT_',
+    'Line 8LONGRejected: a value has 10,000 characters at most; this one has 10,001.',
+    'Line 9NULRejected: a value has no NUL character.',
+    'Line 10Rejected: not a KEY=value line.',
+    'Line 11KEYAdded',
+    'Line 13PORT_NAMEAdded',
   ]
   await expect(lines).toContainText(told)
   expect(await stored(platform, 'archive')).toHaveLength(2)
 
   // Of another environment nothing is there yet.
   await dialog.getByLabel('Environment').selectOption('Previews')
-  await expect(dialog.getByText('5 will be added, 1 skipped, 5 refused.')).toBeVisible()
+  await expect(dialog.getByText('5 will be added, 1 skipped, 5 rejected.')).toBeVisible()
   await dialog.getByLabel('Environment').selectOption('Production and previews')
   await dialog.getByRole('button', { name: 'Add 3 variables' }).click()
   await expect(dialog).toBeHidden()
@@ -101,14 +101,14 @@ test('a whole file says what each line does before it is saved, and comes back a
       element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))
     }, content)
   await paste('body', 'ONE=1\nTWO=2')
-  await expect(dialog.getByText('2 will be added, 0 skipped, 0 refused.')).toBeVisible()
+  await expect(dialog.getByText('2 will be added, 0 skipped, 0 rejected.')).toBeVisible()
   await dashboard.keyboard.press('Escape')
   await dashboard.getByRole('button', { name: 'Add variable' }).click()
   await paste('[placeholder=DATABASE_URL]', 'ONE=1')
   await expect(dashboard.getByRole('dialog').getByLabel('Key')).toHaveValue('ONE')
   await expect(dashboard.getByRole('dialog').getByLabel('Value')).toHaveValue('1')
   await paste('[placeholder=DATABASE_URL]', 'ONE=1\nTWO=2\nTHREE=3')
-  await expect(dialog.getByText('3 will be added, 0 skipped, 0 refused.')).toBeVisible()
+  await expect(dialog.getByText('3 will be added, 0 skipped, 0 rejected.')).toBeVisible()
 })
 
 test('what was added shows at once, however long the list takes, and the notice of its deployment keeps its height', async ({

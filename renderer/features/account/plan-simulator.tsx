@@ -21,8 +21,8 @@ export function PlanSimulator() {
   const change = (body: Partial<Settings>) => save.mutate({ body })
   const trial = data?.trial_days ?? null
   return (
-    <div className="plan-simulator" role="group" aria-labelledby="play">
-      <h3 id="play">Simulate a plan</h3>
+    <div className="plan-simulator" role="group" aria-labelledby="simulate-plan">
+      <h3 id="simulate-plan">Simulate a plan</h3>
       <p className="text-subtle">Your own machine has no paywall. Simulate a smaller plan to see every limit and error that a client must handle.</p>
       {error && !data && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
       {!data && !error && <SkeletonRows rows={2} height={40} />}

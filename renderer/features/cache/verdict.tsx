@@ -67,7 +67,7 @@ function StoredResponseDetails({ stored }: { stored: StoredResponse }) {
     <>
       <FreshnessBar stored={stored} />
       <dl className="verdict-facts">
-        <Fact name="Answer">
+        <Fact name="Response">
           {stored.status}, {formatBytes(stored.bytes)}, {stored.tier === 'memory' ? 'in memory' : 'on disk'}
         </Fact>
         <Fact name="Stored">
@@ -142,7 +142,7 @@ function LiveResponse({ answer }: { answer: NonNullable<CacheVerdict['answer']> 
     <section className="stack" aria-label="Test request">
       <h3>Test request</h3>
       <dl className="verdict-facts">
-        <Fact name="Answer">
+        <Fact name="Response">
           {answer.status} in {formatLatency(answer.ms)}
         </Fact>
         <Fact name="X-Cache">{answer.x_cache ?? 'None'}</Fact>

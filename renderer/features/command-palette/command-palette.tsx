@@ -291,7 +291,7 @@ function GlobalCommands(group: GroupProps) {
           { text: 'Disk: usage', icon: <HardDrive size={16} aria-hidden />, run: () => navigate('/instance/disk') },
           { text: 'Disk: clean up…', icon: <Eraser size={16} aria-hidden />, run: () => navigate('/instance/disk?do=clean') },
           { text: 'Backups: create or download', icon: <Archive size={16} aria-hidden />, run: () => navigate('/instance/backups') },
-          { text: 'Backups: restore…', icon: <Archive size={16} aria-hidden />, run: () => navigate('/instance/backups?at=bring-back') },
+          { text: 'Backups: restore…', icon: <Archive size={16} aria-hidden />, run: () => navigate('/instance/backups?at=restore') },
           {
             text: 'Backups: all database dumps',
             icon: <Database size={16} aria-hidden />,

@@ -26,13 +26,13 @@ export function DomainDetailsDialog({ domain, onClose }: Props) {
       {detail && (
         <dl className="domain-facts">
           <Fact name="Added" text={formatDateTime(detail.created_at)} />
-          {detail.verified_at && <Fact name="Leads here since" text={formatDateTime(detail.verified_at)} />}
-          {detail.last_check_at && <Fact name="Last looked at" text={formatDateTime(detail.last_check_at)} />}
+          {detail.verified_at && <Fact name="Verified" text={formatDateTime(detail.verified_at)} />}
+          {detail.last_check_at && <Fact name="Last checked" text={formatDateTime(detail.last_check_at)} />}
           {detail.registrar && <Fact name="Registrar" text={`${detail.registrar.name}, ${detail.registrar.reference}`} />}
-          {detail.expires_at && <Fact name="Bought until" text={formatDate(detail.expires_at)} />}
+          {detail.expires_at && <Fact name="Expires" text={formatDate(detail.expires_at)} />}
           {detail.auto_renew !== null && <Fact name="Renewal" text={detail.auto_renew ? 'Automatic, 30 days before expiry' : 'Off'} />}
-          {detail.transfer_requested_at && <Fact name="Moves away since" text={formatDateTime(detail.transfer_requested_at)} />}
-          {detail.registrant && <Fact name="Registered for" text={formatRegistrant(detail.registrant)} />}
+          {detail.transfer_requested_at && <Fact name="Transfer started" text={formatDateTime(detail.transfer_requested_at)} />}
+          {detail.registrant && <Fact name="Registrant" text={formatRegistrant(detail.registrant)} />}
           {detail.registrar === null && <Fact name="Registrar" text="External" />}
         </dl>
       )}

@@ -12,8 +12,8 @@ export function RestoreInstructions({ newest }: { newest: Backup | undefined }) 
   const command = `npx homeport restore ${shellQuote(newest?.path ?? 'BACKUP-FILE')} --data NEW-FOLDER --key ${shellQuote(keyFile ?? 'KEY-FILE')}`
   return (
     <div className="backup-pair">
-      <section className="card card-body stack" aria-labelledby="bring-back">
-        <h2 id="bring-back">Restore a backup</h2>
+      <section className="card card-body stack" aria-labelledby="restore">
+        <h2 id="restore">Restore a backup</h2>
         <p className="text-muted">
           Restores into a new, empty folder on this or another machine. No running instance is needed or changed. All checksums are verified first;
           then <code>homeport serve --data NEW-FOLDER</code> starts the instance.

@@ -16,7 +16,7 @@ export function MetricTiles({ metrics, project }: { metrics: Metrics; project: P
       <MetricTile name="Errors" value={formatPercent(totals.error_rate)}>
         {countLabel(totals.errors, 'server error', 'server errors')} (5xx)
       </MetricTile>
-      <MetricTile name="Median answer" value={formatLatency(totals.p50_ms)}>
+      <MetricTile name="Median response" value={formatLatency(totals.p50_ms)}>
         <span className="nowrap">p95 {formatLatency(totals.p95_ms)},</span> <span className="nowrap">p99 {formatLatency(totals.p99_ms)}</span>
       </MetricTile>
       <MetricTile name="Cache hit rate" value={cache.hit_ratio === null ? 'None' : formatPercent(cache.hit_ratio)}>

@@ -119,7 +119,7 @@ function Facts({ project, isServing }: { project: Project; isServing: boolean })
   return (
     <aside className="card facts" aria-label="Details">
       <dl>
-        <Fact name="State">{projectBadge(project, isServing).label}</Fact>
+        <Fact name="Status">{projectBadge(project, isServing).label}</Fact>
         <Fact name="Repository">
           {project.repo_url ? <span className="mono">{project.repo_url}</span> : 'None (deployed from a folder or archive)'}
         </Fact>

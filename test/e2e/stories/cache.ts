@@ -31,15 +31,15 @@ export async function purgeCache(story: StoryContext): Promise<void> {
   await expect(verdict.getByRole('region', { name: 'Test request' })).toContainText('Homeport served a stored response')
 
   await inputDriver.press(verdict.getByRole('button', { name: 'Purge this URL' }))
-  await expect(verdict).toContainText('Miss: the app is asked')
+  await expect(verdict).toContainText('Miss: served by the app')
   await expect(log.first()).toContainText('By URL: 1 stored response')
   await expect(log.first()).toContainText('from the dashboard')
-  await expect(dashboard.getByText('Stored now: 2 answers')).toBeVisible()
+  await expect(dashboard.getByText('Stored now: 2 responses')).toBeVisible()
 
   // A request says what it met, and what it left behind.
   await inputDriver.press(inspector.getByRole('button', { name: 'Send a request' }))
   await expect(verdict.getByRole('region', { name: 'Test request' })).toContainText('MISS')
-  await expect(verdict).toContainText('Miss: the app is asked')
+  await expect(verdict).toContainText('Miss: served by the app')
   await expect(verdict).toContainText('in memory')
 
   // A tag takes nothing else along.
@@ -47,9 +47,9 @@ export async function purgeCache(story: StoryContext): Promise<void> {
   await inputDriver.fill(purge.getByLabel('Tags'), 'front, unknown')
   await inputDriver.press(purge.getByRole('button', { name: 'Purge 2 tags' }))
   await expect(dashboard.getByText('Purged 2 stored responses.')).toBeVisible()
-  await expect(log.first()).toContainText('By tag: 2 stored answers')
+  await expect(log.first()).toContainText('By tag: 2 stored responses')
   await expect(log.first().locator('.tag')).toHaveText(['front', 'unknown'])
-  await expect(dashboard.getByText('Stored now: 1 answer,')).toBeVisible()
+  await expect(dashboard.getByText('Stored now: 1 response,')).toBeVisible()
   expect((await platform.fetchEdge('kiosk.localhost', '/tides')).headers['x-cache']).toBe('HIT')
   expect((await platform.fetchEdge('kiosk.localhost', '/news')).headers['x-cache']).toBe('MISS')
 
@@ -61,7 +61,7 @@ export async function purgeCache(story: StoryContext): Promise<void> {
   await inputDriver.press(everything)
   await inputDriver.press(dialog.getByRole('button', { name: 'Purge everything' }))
   await inputDriver.expectClosed(dialog)
-  await expect(log.first()).toContainText('Everything: 2 stored answers')
+  await expect(log.first()).toContainText('Everything: 2 stored responses')
   await expect(dashboard.getByText('Stored now: 0 responses')).toBeVisible()
   expect((await platform.fetchEdge('kiosk.localhost', '/tides')).headers['x-cache']).toBe('MISS')
 }

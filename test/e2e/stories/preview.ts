@@ -13,7 +13,7 @@ export async function openPreview(story: StoryContext): Promise<void> {
   await inputDriver.openTab('Previews', 'previews branches')
   await expect(dashboard.getByRole('heading', { name: 'No open previews', exact: true })).toBeVisible()
   // The branches of the first look are no news.
-  await expect(dashboard.getByRole('region', { name: 'Automatic deployments' })).toContainText(/Watched.*Looked/)
+  await expect(dashboard.getByRole('region', { name: 'Automatic deployments' })).toContainText(/Watched.*Checked/)
 
   git('switch', '--quiet', '-c', 'feature/new-crane')
   repository.commit(greetingAppFiles('a new crane'), 'Lift twice as much')
