@@ -1,15 +1,15 @@
-// Before the first paint, so that a chosen theme does not flash: the page's own script comes a moment too late for that.
+// Runs before the first paint, so that the selected theme does not flash.
 try {
   const theme = localStorage.getItem('homeport.theme')
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme
 } catch {
-  // A browser that keeps nothing has no choice to show.
+  // Without storage there is no selected theme.
 }
-// The page of another instance does not begin in the colours of this one.
+// Pages of a remote instance start with neutral colors.
 if (location.pathname.startsWith('/app/on/')) document.documentElement.dataset.elsewhere = ''
 
-// Chromium gives up on requests while network interfaces come and go, as they do when containers start. A page whose own script was lost
-// that way stays empty: it is loaded once more.
+// Chromium aborts requests when network interfaces change, as they do when containers start. If the page's script was lost that way, the
+// page is reloaded once.
 addEventListener(
   'error',
   ({ target }) => {
