@@ -203,7 +203,7 @@ withNetwork('the network, opened', () => {
     expect((await sendRequest(url ?? '')).status).toBe(200)
     await platform.handle.setLanAddresses([])
     await set(true)
-    expect(await lan()).toMatchObject({ open: true, dashboard_urls: [], warning: expect.stringContaining('no address') })
+    expect(await lan()).toMatchObject({ open: true, dashboard_urls: [], warning: expect.stringContaining('no local network address') })
     await platform.handle.setLanAddresses([near])
     await set(true)
   })
