@@ -7,28 +7,27 @@ import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
 import type { Caller } from './context.ts'
 
 /**
- * The one way to a project: by slug, for its owner and the team of its account. To everybody else it answers just like one
- * that does not exist.
+ * The only lookup of projects: by slug, for the owner and the team of its account. For everyone else the project does not exist.
  */
 export function requireProject(tx: Tx, caller: Caller, slug: string): ProjectRow {
   const project = findProjectBySlug(tx, slug)
   if (!project || !canAccessAccount(tx, caller, project.account_id))
-    throw new Problem('project_not_found', 'There is no such project, or you may not see it. Check the slug.')
+    throw new Problem('project_not_found', 'This project does not exist, or you do not have access. Check the slug.')
   return project
 }
 
-/** A deployment of that project; the id of another project's is as unknown as any. */
+/** A deployment of that project. A deployment of another project is a 404. */
 export function requireDeployment(tx: Tx, caller: Caller, slug: string, id: string): { project: ProjectRow; deployment: DeploymentRow } {
   const project = requireProject(tx, caller, slug)
   const deployment = findDeployment(tx, project.id, id)
-  if (!deployment) throw new Problem('deployment_not_found', 'This project has no such deployment. Check the id.')
+  if (!deployment) throw new Problem('deployment_not_found', 'This project has no deployment with this ID. Check the ID.')
   return { project, deployment }
 }
 
-/** What the owner of an account alone may do: a member of the team uses its projects, and gives nothing of it away. */
+/** Restricts an action to the owner of the account. Team members can only use its projects. */
 export function requireAccountOwner(caller: Caller, accountId: string, action: string): void {
   if (caller.account_id !== accountId)
-    throw new Problem('forbidden', `Only the owner of the account may ${action}. You are a member of its team: ask the owner.`)
+    throw new Problem('forbidden', `Only the owner of the account can ${action}. You are a team member: ask the owner.`)
 }
 
 export function canAccessAccount(tx: Tx, caller: Caller, accountId: string): boolean {

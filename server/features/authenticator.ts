@@ -7,19 +7,19 @@ import type { Caller } from './context.ts'
 import { effectivePlan } from './plans.ts'
 import { type CallerRow, findCallerByCredential, recordTokenUse } from '../store/credentials.ts'
 
-/** How the gate learns who somebody is: only hashes are stored, so a look-up by hash is the comparison. */
+/** Authenticates tokens and sessions. Only hashes are stored, so the lookup by hash is the comparison. */
 export interface Authenticator {
   byToken(token: string): Promise<Caller | undefined>
   bySession(secret: string): Promise<Caller | undefined>
-  /** Turns a one-time code into a session; undefined when it is wrong, used or too old. */
+  /** Redeems a one-time code for a session; undefined if it is wrong, used or expired. */
   redeemSignInCode(code: string): Promise<{ secret: string; max_age_s: number } | undefined>
-  /** Whom a one-time code is for. */
+  /** The person a one-time code is for. */
   findSignInCode(code: string): Promise<{ email: string; is_instance_owner: boolean } | undefined>
   isCredentialActive(id: string): Promise<boolean>
 }
 
 const sessionLifetime_s = 30 * 24 * 3600
-/** `last_used_at` is told to the minute: a write per request would be the dearest part of it. */
+/** `last_used_at` is accurate to a minute, because a write per request would be expensive. */
 const lastUsedInterval_ms = 60_000
 
 export function createAuthenticator(options: { db: Db; clock: Clock }): Authenticator {
@@ -31,11 +31,11 @@ export function createAuthenticator(options: { db: Db; clock: Clock }): Authenti
     if (now - (lastUsed.get(id) ?? 0) < lastUsedInterval_ms) return
     if (lastUsed.size > 10_000) lastUsed.clear()
     lastUsed.set(id, now)
-    // A busy database shall not keep anybody out.
+    // A busy database must not prevent authentication.
     void db.write((tx) => recordTokenUse(tx, id, isoTime(now))).catch(() => lastUsed.delete(id))
   }
 
-  /** Who was found by a token, for as long as nothing at all was written: the look-up is a good part of a small request. */
+  /** Callers by token, valid until the next write to the database, because the lookup is a large part of a small request. */
   let callerCache = { version: db.dataVersion(), byHash: new Map<string, CallerRow>() }
 
   const findCallerByTokenHash = async (hash: string): Promise<CallerRow | undefined> => {
@@ -74,7 +74,7 @@ export function createAuthenticator(options: { db: Db; clock: Clock }): Authenti
   }
 }
 
-/** A code that signs a browser in as somebody, once, for so long. Only its hash is kept. */
+/** Creates a one-time sign-in code with a lifetime. Only its hash is stored. */
 export async function createSignInCode(
   { db, clock }: { db: Db; clock: Clock },
   user_id: string,
@@ -86,7 +86,7 @@ export async function createSignInCode(
   return { code, expires_at }
 }
 
-/** A session of a browser or a script. Its secret is theirs, and nowhere here. */
+/** Creates a session of a browser or a script. Only the hash of its secret is stored. */
 export function createSession(tx: Tx, clock: Clock, user_id: string): { secret: string; max_age_s: number } {
   const secret = newSecret()
   const now = clock.now()

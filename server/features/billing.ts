@@ -9,12 +9,12 @@ import type { FeatureDeps } from './deps.ts'
 
 type BillingHandlers = Pick<Handlers<OperationContext>, 'getBillingStatus' | 'createSetupIntent' | 'confirmBilling' | 'cancelBilling'>
 
-/** Everybody's own account: who works on another's projects neither sees nor changes what its owner pays. */
+/** Billing of the caller's own account. Team members cannot see or change the billing of another account. */
 export function createBillingHandlers({ billing, store }: FeatureDeps): BillingHandlers {
   return {
     async getBillingStatus({ caller }) {
       const account = await store.db.read((tx) => findAccount(tx, caller.account_id))
-      if (!account) throw new Problem('unauthorized', 'This person was removed. Sign in again.')
+      if (!account) throw new Problem('unauthorized', 'This user was removed. Sign in with another account.')
       return {
         processor_enabled: billing.processor !== null,
         publishable_key: billing.processor?.publishable_key ?? null,
@@ -37,7 +37,10 @@ export function createBillingHandlers({ billing, store }: FeatureDeps): BillingH
     async confirmBilling({ caller }, { body }) {
       requireProcessor(billing)
       if (!(await translateBillingErrors(billing.confirm(caller.account_id, body))))
-        throw new Problem('payment_method_required', 'There is no card yet. Save one with the card form of a setup intent; then confirm again.')
+        throw new Problem(
+          'payment_method_required',
+          'The account has no card yet. Save one with the card form of a setup intent, then confirm again.',
+        )
       return { ok: true, plan: body.plan, interval: body.interval }
     },
 
@@ -49,7 +52,7 @@ export function createBillingHandlers({ billing, store }: FeatureDeps): BillingH
   }
 }
 
-/** What the gate's door for the processor's events does. */
+/** Handles the webhook of the payment processor. */
 export function createBillingWebhook(billing: BillingService): (webhook: { body: Buffer; signature: string }) => Promise<void> {
   return async (webhook) => {
     requireProcessor(billing)
@@ -57,10 +60,10 @@ export function createBillingWebhook(billing: BillingService): (webhook: { body:
   }
 }
 
-/** What the owner may try out by hand is the processor's to say where there is one. */
+/** With a payment processor, the emulated plan settings of the owner cannot be changed. */
 export function rejectEmulatedSettings(billing: BillingService, change: Partial<Settings>, current: Settings): void {
   if (!billing.processor) return
-  const message = 'The payment processor of this instance says that. It can be tried out only while none is configured.'
+  const message = 'The payment processor of this instance sets this value. It can be changed only if no payment processor is configured.'
   const issues = (['plan', 'payment_method', 'trial_days'] as const).filter((key) => change[key] !== undefined && change[key] !== current[key])
   if (issues.length > 0)
     throw new Problem('invalid_input', 'These settings cannot be changed here.', { issues: issues.map((path) => ({ path, message })) })
@@ -68,7 +71,7 @@ export function rejectEmulatedSettings(billing: BillingService, change: Partial<
 
 function requireProcessor({ processor }: BillingService): void {
   if (!processor)
-    throw new Problem('billing_not_configured', 'This instance takes no payments. Its owner sets HOMEPORT_STRIPE_SECRET_KEY and starts it again.')
+    throw new Problem('billing_not_configured', 'This instance accepts no payments. Its owner can set HOMEPORT_STRIPE_SECRET_KEY and restart it.')
 }
 
 async function translateBillingErrors<T>(operation: Promise<T>): Promise<T> {
@@ -77,9 +80,9 @@ async function translateBillingErrors<T>(operation: Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof PaymentProcessorError) throw new Problem('billing_error', error.message, { cause: error.cause ?? error })
     if (error instanceof WebhookSignatureError)
-      throw new Problem('bad_request', 'This is not signed by the payment processor, or was signed too long ago. Nothing was changed.')
+      throw new Problem('bad_request', 'The signature of the payment processor is invalid or too old. Nothing was changed.')
     if (error instanceof MissingWebhookSecretError)
-      throw new Problem('billing_not_configured', 'This instance cannot check events. Its owner sets HOMEPORT_STRIPE_WEBHOOK_SECRET.')
+      throw new Problem('billing_not_configured', 'This instance cannot verify events. Its owner must set HOMEPORT_STRIPE_WEBHOOK_SECRET.')
     throw error
   }
 }

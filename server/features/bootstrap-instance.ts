@@ -10,16 +10,16 @@ import { readSetting, writeSetting } from '../store/settings.ts'
 
 const keyCheckContext = { table: 'settings', column: 'value', row: 'key_check' }
 
-/** What a run of the platform stands on: the owner, a token for this run, a cookie name of this install. */
+/** The identity of an instance: its owner, a token for this run, and the cookie name of this installation. */
 export interface InstanceIdentity {
   owner: UserRow
   run_token: string
   cookie_name: string
-  /** Names and labels what is of this instance on a machine. A restored instance has another one than the instance it was. */
+  /** Labels the resources of this instance on a machine. A restored instance gets a new ID. */
   instance_id: string
 }
 
-/** Makes the owner at the first start, and gives this run its token. Throws when the master key is not the one that sealed the data. */
+/** Creates the owner at the first start and a token for this run. Throws if the master key is not the one that encrypted the data. */
 export async function bootstrapInstance(options: { db: Db; sealer: Sealer; clock: Clock }): Promise<InstanceIdentity> {
   const { db, sealer, clock } = options
   const run_token = newToken()
@@ -36,9 +36,11 @@ export async function bootstrapInstance(options: { db: Db; sealer: Sealer; clock
     try {
       sealer.unseal(keyCheckContext, Buffer.from(sealed, 'base64'))
     } catch (cause) {
-      throw new Error('The master key is not the one that this data folder was sealed with. Put the right key back; nothing was changed.', { cause })
+      throw new Error('The master key is not the one that encrypted this data folder. Nothing was changed. Provide the right key and start again.', {
+        cause,
+      })
     }
-    // Cookies are shared by all ports of a host: another app must not meet ours by name.
+    // All ports of a host share cookies, so the name is unique per instance.
     const cookie_name = readOrCreateSetting('cookie_name', () => `homeport_${randomBytes(6).toString('hex')}`)
 
     let owner = findInstanceOwner(tx)

@@ -17,10 +17,10 @@ export interface InspectCacheInput {
   send?: boolean | undefined
 }
 
-/** What is read of a real answer, so that the edge gets it whole and may store it. */
+/** Maximum size read of the real response. It is read completely, so that the edge can store it. */
 const probeLimits = { ms: 25_000, bytes: 64 * 1024 * 1024 }
 
-/** What the cache does with an address of a project now, and if wanted what a real request for it gets. */
+/** Reports what the cache does with a URL of a project, and optionally the response to a real request. */
 export async function inspectCache(
   deps: FeatureDeps,
   project: ProjectRow,
@@ -35,11 +35,11 @@ export async function inspectCache(
   const headers = lowerCaseHeaderNames(inspection.headers ?? {})
   const issues: ValidationIssue[] = [...('error' in parsed ? [{ path: 'url', message: parsed.error }] : []), ...validateHeaders(headers)]
   if ('error' in parsed || issues.length > 0)
-    throw new Problem('invalid_input', `The body is not in order. ${issues[0]?.path}: ${issues[0]?.message}`, { issues })
+    throw new Problem('invalid_input', `The body is invalid. ${issues[0]?.path}: ${issues[0]?.message}`, { issues })
 
   const edge = deps.edgeAddress(parsed.is_secure)
   const name = parsed.host ?? `${project.slug}.localhost`
-  // As a browser writes it in its Host header.
+  // The host as a browser writes it in the Host header.
   const host = edge.port === (edge.is_secure ? 443 : 80) ? name : `${name}:${edge.port}`
   const origin = `${edge.is_secure ? 'https' : 'http'}://${host}`
   const verdict = deps.cache.inspect({ project_id: project.id, origin, target: parsed.target, headers })
@@ -47,19 +47,19 @@ export async function inspectCache(
   return { url: `${origin}${parsed.target}`, ...verdict, ...uncached, answer }
 }
 
-/** What holds for every address of a project whose answers do not come from an app. */
+/** The result for projects without a running app: nothing live, or a static site. */
 function uncachedVerdict(tx: Tx, project: ProjectRow): Pick<CacheVerdict, 'verdict' | 'why' | 'stored'> | undefined {
   const current = listCurrentDeployments(tx, project.id).find((row) => row.target === 'production')
   if (!current || current.artifact === null || project.status === 'crashed')
-    return { verdict: 'BYPASS', why: 'Nothing serves this project now: a visitor gets a page that says why.', stored: null }
+    return { verdict: 'BYPASS', why: 'The project is not live. Visitors get a page that says why.', stored: null }
   if ((JSON.parse(current.artifact) as Artifact).kind !== 'static') return undefined
-  return { verdict: 'HIT', why: 'This is a static site: the edge serves its files itself, those of the deployment that is current.', stored: null }
+  return { verdict: 'HIT', why: 'This is a static site. The edge serves the files of the current deployment directly.', stored: null }
 }
 
 const lowerCaseHeaderNames = (headers: Record<string, string>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
-/** These say how a request is carried, and are not the asker's to choose. */
+/** Headers that control the transport and cannot be set. */
 const forbiddenHeaders = new Set(
   'host connection content-length transfer-encoding te trailer upgrade expect keep-alive proxy-connection x-homeport-look'.split(' '),
 )
@@ -67,9 +67,9 @@ const forbiddenHeaders = new Set(
 function validateHeaders(headers: Record<string, string>): ValidationIssue[] {
   return Object.entries(headers).flatMap(([name, value]) => {
     const message = !/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name)
-      ? 'This is not the name of a header.'
+      ? 'This is not a valid header name.'
       : forbiddenHeaders.has(name)
-        ? 'This header cannot be chosen here.'
+        ? 'This header cannot be set here.'
         : /[^\t\x20-\x7e\x80-\xff]/.test(value)
           ? 'A header has no control characters, and none past Latin-1.'
           : undefined
@@ -87,7 +87,7 @@ interface ProbeRequest {
   clock: Clock
 }
 
-/** A real GET through the edge, read to its end; null when no head came in time. */
+/** Sends a real GET through the edge and reads the whole response; null if no headers arrived in time. */
 function sendProbe({ edge, name, host, target, headers, signal, clock }: ProbeRequest): Promise<CacheVerdict['answer']> {
   const startedAt_ms = performance.now()
   const request = edge.is_secure ? httpsRequest : httpRequest
@@ -101,7 +101,7 @@ function sendProbe({ edge, name, host, target, headers, signal, clock }: ProbeRe
         agent: false,
         headers: { accept: '*/*', ...headers, host },
         signal: timeout,
-        // It is our own listener on this machine, whose authority need not be trusted here.
+        // The request goes to this platform's own listener, whose authority need not be trusted.
         ...(edge.is_secure ? { servername: name, rejectUnauthorized: false } : {}),
       },
       (response) => {

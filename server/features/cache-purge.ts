@@ -13,7 +13,7 @@ import { parseProjectUrl, listProductionHostnames } from './project-url.ts'
 export type { PurgeScope } from '../edge/edge.ts'
 
 export interface CachePurger {
-  /** Takes out what is stored of a project and notes it; resolves with how many once no request can get them any more. */
+  /** Purges cached responses of a project and logs the purge. Resolves with their number when no request can get them any more. */
   (projectId: string, requested: PurgeScope, source: PurgeSource): Promise<number>
 }
 
@@ -27,9 +27,13 @@ export function createCachePurger({ db, cache, clock }: CachePurgerDeps): CacheP
   return async (projectId, requested, source) => {
     const scope = 'urls' in requested ? { urls: await db.read((tx) => resolvePurgeTargets(tx, projectId, requested.urls)) } : requested
     const purged = await cache.purge(projectId, scope).catch((cause: unknown) => {
-      throw new Problem('cache_purge_failed', 'The cache could not be emptied: its disk refused. Look at the disk of the instance and try again.', {
-        cause,
-      })
+      throw new Problem(
+        'cache_purge_failed',
+        'The cache could not be purged because of a disk error. Check the disk of the instance and try again.',
+        {
+          cause,
+        },
+      )
     })
     const [tags, urls] = ['tags' in requested ? [...requested.tags] : [], 'urls' in requested ? [...requested.urls] : []]
     await db.write((tx) => {
@@ -51,11 +55,11 @@ export interface NewCacheEvent {
 }
 
 export function recordCacheEvent(tx: Tx, { project_id, now, ...event }: NewCacheEvent): void {
-  // A project that was deleted meanwhile has no log any more.
+  // The project may have been deleted in the meantime.
   if (findProject(tx, project_id)) insertCacheEvent(tx, project_id, { ...event, id: newId('evt'), created_at: isoTime(now) })
 }
 
-/** The project that a purge token opens. A slug that nobody has takes as long as a wrong token. */
+/** The project of a purge token. An unknown slug takes as long as a wrong token. */
 export function createPurgeTokenLookup(db: Db) {
   return async (slug: string, token: string): Promise<string | undefined> => {
     const match = await db.read((tx) => {
@@ -69,7 +73,7 @@ export function createPurgeTokenLookup(db: Db) {
 
 const purgeKindOf = (requested: PurgeScope): PurgeKind => ('tags' in requested ? 'purge_tags' : 'urls' in requested ? 'purge_urls' : 'purge_all')
 
-/** Addresses as the edge takes them; 400 names each that is none of this project. */
+/** Converts URLs for the edge. Throws a 400 that names each URL outside this project. */
 function resolvePurgeTargets(tx: Tx, projectId: string, urls: readonly string[]): string[] {
   const names = listProductionHostnames(tx, projectId)
   const issues: ValidationIssue[] = []
@@ -79,6 +83,6 @@ function resolvePurgeTargets(tx: Tx, projectId: string, urls: readonly string[])
     else return match.host === undefined ? match.target : `http://${match.host}${match.target}`
     return ''
   })
-  if (issues.length > 0) throw new Problem('invalid_input', `The body is not in order. ${issues[0]?.path}: ${issues[0]?.message}`, { issues })
+  if (issues.length > 0) throw new Problem('invalid_input', `The body is invalid. ${issues[0]?.path}: ${issues[0]?.message}`, { issues })
   return addresses
 }

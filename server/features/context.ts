@@ -1,30 +1,30 @@
 import type { PlanName } from '../contract/instance.ts'
 import type { Tx } from '../store/store.ts'
 
-/** Who calls. Found by the gate from a token or a session cookie; a feature trusts it. */
+/** The authenticated caller, as determined by the API server. */
 export interface Caller {
   user_id: string
   account_id: string
   email: string
   email_verified: boolean
-  /** The one whose limits hold now: a running trial counts. */
+  /** The effective plan: a running trial counts. */
   plan: PlanName
-  /** The owner of this instance: may use `file://`, settings, users. */
+  /** The owner of this instance can use `file://`, settings and users. */
   is_instance_owner: boolean
-  /** `session` is a person in a browser, or a script that signed in as one. */
+  /** `session`: a browser, or a script that signed in. */
   via: 'token' | 'session'
-  /** Id of the token or session, to revoke streams with it. */
+  /** ID of the token or session. Open streams end when it is revoked. */
   credential_id: string
 }
 
-/** What comes with every request. */
+/** The context of a request. */
 export interface OperationContext {
   caller: Caller
   request_id: string
-  /** It came from this machine itself and not over the network. */
+  /** Whether the request comes from this machine. */
   is_local: boolean
-  /** Aborted when the client is gone. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal
-  /** For an operation that `is_atomic`: keeps what it returns for another request with the same idempotency key, in the transaction of its work. */
+  /** For `is_atomic` operations: stores the response for replays with the same idempotency key, in the transaction of the work. */
   saveResponse?: ((tx: Tx, output: unknown) => void) | undefined
 }

@@ -15,19 +15,19 @@ export function createDatabaseDumpHandlers(deps: FeatureDeps): Pick<Handlers<Ope
   const readProject = (caller: Caller, slug: string) => db.read((tx) => requireProject(tx, caller, slug))
 
   let requestCount = 0
-  /** By project, the request that its database was last put back by. */
+  /** By project: the number of the request that last restored its database. */
   const lastRestoreRequests = new Map<string, number>()
 
-  /** One at a time with whatever else is done to the databases of the project. `request`: its number, from when it came. */
+  /** Runs exclusively with all other work on the project's databases. `request`: its number in order of arrival. */
   const restoreInOrder = (projectId: string, requestNumber: number, file: AsyncIterable<Uint8Array>, signal: AbortSignal) =>
     translateDatabaseErrors(
       databases.exclusive(projectId, async () => {
         const row = await requireDatabase(deps, projectId)
-        // A slow upload would otherwise undo what somebody asked for after it.
+        // A slow upload would otherwise overwrite a later restore.
         if ((lastRestoreRequests.get(projectId) ?? 0) > requestNumber)
           throw new Problem(
             'restore_failed',
-            'The database was restored from another file while this one was on its way, so this one was not used. Send it again if it is to replace the other.',
+            'The database was restored from another file during this upload, so this file was not used. Send it again to replace the other.',
           )
         const dump = await dumps.restore(databases.open(row), file, signal)
         deps.store.events.publish({ type: 'project_changed', id: projectId })
@@ -38,7 +38,7 @@ export function createDatabaseDumpHandlers(deps: FeatureDeps): Pick<Handlers<Ope
 
   const openDumpFile = async (row: DatabaseDumpRow): Promise<AsyncIterable<Uint8Array>> => {
     const file = await dumps.open(row)
-    if (!file) throw new Problem('dump_not_found', 'The file of this dump is gone from the disk.')
+    if (!file) throw new Problem('dump_not_found', 'The file of this dump is missing on the disk.')
     return file
   }
 
@@ -85,7 +85,7 @@ export function createDatabaseDumpHandlers(deps: FeatureDeps): Pick<Handlers<Ope
   }
 }
 
-/** A dump of a project that the caller may see; else the same 404 as for one that is not there. */
+/** A dump that the caller may see, else a 404. */
 export function requireDatabaseDump(tx: Tx, caller: Caller, params: { slug: string; id: string }): DatabaseDumpRow {
   const project = requireProject(tx, caller, params.slug)
   const row = findDatabaseDump(tx, params.id)
@@ -93,4 +93,4 @@ export function requireDatabaseDump(tx: Tx, caller: Caller, params: { slug: stri
   return row
 }
 
-const dumpNotFound = () => new Problem('dump_not_found', 'There is no such dump in this project.')
+const dumpNotFound = () => new Problem('dump_not_found', 'This project has no dump with this ID.')

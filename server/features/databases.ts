@@ -19,7 +19,7 @@ export function createDatabaseHandlers(deps: FeatureDeps): DatabaseHandlers {
   const { databases } = deps
   const { db } = deps.store
 
-  /** The project, when the plan of its account lets it have a database. */
+  /** The project. Throws if the plan of its account allows no database. */
   const requireEntitledProject = (caller: OperationContext['caller'], slug: string): Promise<ProjectRow> =>
     db.read((tx) => {
       const project = requireProject(tx, caller, slug)
@@ -33,7 +33,7 @@ export function createDatabaseHandlers(deps: FeatureDeps): DatabaseHandlers {
     async createDatabase({ caller }, { params }) {
       const project = await requireEntitledProject(caller, params.slug)
       const created = await translateDatabaseErrors(databases.create(project.id, (tx) => redeployInTransaction(tx, deps, project.id)))
-      if (!created) throw new Problem('database_exists', 'This project has a database already. Delete it first to begin with an empty one.')
+      if (!created) throw new Problem('database_exists', 'This project already has a database. Delete it first to start with an empty one.')
       return { database: presentDatabase(deps, created.row, created.place), deployment_id: created.result ?? null }
     },
 
@@ -66,12 +66,12 @@ export function createDatabaseHandlers(deps: FeatureDeps): DatabaseHandlers {
   }
 }
 
-/** The database of a project that is there to be used; else the Problem that says why not. */
+/** The database of a project. Throws a `Problem` if it does not exist or is not ready. */
 export async function requireDatabase(deps: FeatureDeps, projectId: string): Promise<DatabaseRow> {
   const row = await deps.databases.find(projectId)
   if (!row) throw databaseNotFound()
   if (row.is_ready === 0) {
-    const message = (await deps.databases.progress(row)) ?? 'The database is being made. Ask again in a moment.'
+    const message = (await deps.databases.progress(row)) ?? 'The database is being created. Try again in a moment.'
     throw new Problem('database_unavailable', message, { retry_after_s: 2 })
   }
   return row
@@ -81,7 +81,7 @@ export async function readDatabase(deps: FeatureDeps, row: DatabaseRow): Promise
   try {
     return presentDatabase(deps, row, await translateDatabaseErrors(deps.databases.look(row)))
   } catch (error) {
-    // It may have been dropped while we looked.
+    // It may have been dropped in the meantime.
     if (await deps.databases.find(row.project_id)) throw error
     throw databaseNotFound()
   }
@@ -93,20 +93,20 @@ function presentDatabase(deps: FeatureDeps, row: DatabaseRow, { host, port, engi
   return { ...spec, host, port, connection_string, engine: 'postgresql', engine_version, size_bytes, created_at: row.created_at }
 }
 
-/** What a server that is away refuses, in the words of the contract. */
+/** Converts errors of the database server to problems of the contract. */
 export async function translateDatabaseErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
     if (error instanceof DatabaseUnavailableError)
       throw new Problem('database_unavailable', `${error.message} ${error.hint}`, { cause: error.cause, retry_after_s: 5 })
-    // The server's own disk, which may be another than ours.
+    // The disk of the database server, which may not be the disk of the instance.
     if (/No space left on device/.test(String(error)))
       throw new Problem('storage_full', 'The disk of the database server is full. Free some space and try again.', { cause: error })
     if (error instanceof DumpError) throw new Problem('database_unavailable', `${error.message}. Nothing was changed.`, { cause: error.cause })
-    if (error instanceof DatabaseRestoreError) throw new Problem('restore_failed', `${error.message}. The database is as it was.`)
+    if (error instanceof DatabaseRestoreError) throw new Problem('restore_failed', `${error.message}. Nothing was changed.`)
     throw error
   }
 }
 
-const databaseNotFound = () => new Problem('database_not_found', 'This project has no database. Make one first.')
+const databaseNotFound = () => new Problem('database_not_found', 'This project has no database. Create one first.')

@@ -58,7 +58,7 @@ export function createDeploymentHandlers(deps: FeatureDeps): DeploymentHandlers 
     async cancelDeployment({ caller }, { params }) {
       const { deployment } = await db.read((tx) => requireDeployment(tx, caller, params.slug, params.id))
       if ((await deps.deployments.cancel(deployment.id)) === 'terminal')
-        throw new Problem('deployment_terminal', 'This deployment has ended already; there is nothing to cancel.')
+        throw new Problem('deployment_terminal', 'This deployment has already finished and cannot be canceled.')
       return { ok: true }
     },
 
@@ -120,10 +120,10 @@ export function createDeploymentHandlers(deps: FeatureDeps): DeploymentHandlers 
   }
 }
 
-/** The build log as one text: at most its last 1 MiB, cut at a line's start. */
+/** The build log as text: at most the last 1 MiB, starting at a line start. */
 function readBuildLog(logs: LogStore, deploymentId: string): Pick<DeploymentDetail, 'build_log' | 'build_log_truncated' | 'build_log_lines'> {
   const total = logs.readEnd(deploymentId).line
-  // Records are longer than their lines, so twice the size is more than enough, and the rest is not read.
+  // Records are longer than their lines, so reading twice the size is enough.
   const lines = logs
     .readTail(deploymentId, limits.build_log_bytes * 2)
     .flatMap((chunk) => chunk.body.split('\n'))
@@ -140,7 +140,7 @@ function readBuildLog(logs: LogStore, deploymentId: string): Pick<DeploymentDeta
   return { build_log: included.map((line) => `${line}\n`).join(''), build_log_truncated: included.length < total, build_log_lines: total }
 }
 
-/** A record ends with its line, as the yard writes it. Taken out by hand: to parse a whole log would hold up everybody else. */
+/** The line is the last field of a record. It is extracted without JSON.parse, because parsing a whole log would block the event loop. */
 function extractLine(record: string): string {
   const text = record.slice(record.indexOf('"line":"') + '"line":"'.length, -2)
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text

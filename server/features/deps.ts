@@ -22,68 +22,68 @@ import type { MetricsRecorder } from './metrics-recorder.ts'
 import type { CachePurger } from './cache-purge.ts'
 import type { RemoteTokenStore } from './remote-tokens.ts'
 
-/** What the use cases are given by the composition root. */
+/** Dependencies of the features, passed in by the composition root. */
 export interface FeatureDeps {
   store: Store
   deployments: DeploymentService
-  /** The watched repositories: a look at one now, and what follows when it is to be watched in another way. */
+  /** Watched repositories: check one now, and apply changed settings. */
   watcher: { check(projectId: string): Promise<void>; syncProject(projectId: string): Promise<void> }
   sealer: Sealer
   databases: DatabaseService
   dumps: DumpStore
   clock: Clock
-  /** What the edge has stored of the apps' answers. */
+  /** The edge cache. */
   cache: EdgeCache
-  /** What was counted at the edge. */
+  /** Metrics of the edge. */
   metrics: MetricsRecorder
-  /** Takes out of it, and notes it in the project's log. */
+  /** Purges the edge cache and logs each purge. */
   purge: CachePurger
-  /** Where the edge listens, for a request of our own; by HTTPS also where plain HTTP is sent on to it. */
+  /** The address of the edge for the platform's own requests; HTTPS if HTTP is redirected to it. */
   edgeAddress(wantsHttps: boolean): { host: string; port: number; is_secure: boolean }
-  /** The network around this machine: what is open there, and a look that makes it what the setting says. */
+  /** Local network access: its state, and a sync that applies the setting. */
   lan: { status(): Pick<LanStatus, 'open' | 'warning' | 'dashboard_urls' | 'projects'>; refresh(): Promise<void> }
   billing: BillingService
-  /** Settings as they are now; `change` stores them and makes them hold at once. */
+  /** Current settings; `change` stores and applies them. */
   settings: { current(): Settings; change(change: Partial<Settings>): Promise<Settings> }
-  /** Facts of this run, ports included. */
+  /** Facts about this run, including ports. */
   instance(): {
     version: string
     api_url: string
     edge_url: string
-    /** Null when the edge has no TLS listener. */
+    /** Null without a TLS listener. */
     edge_https_url: string | null
     dashboard_url: string
     runtime: RuntimeStatus
     encryption: 'keychain' | 'file_key'
     is_local: boolean
   }
-  /** Where uploads come in. */
+  /** Receives uploads. */
   archives: ArchiveQuarantine
-  /** What takes which room, and how some of it is freed. */
+  /** Disk usage and cleaning. */
   disk: DiskManager
   backups: Backups
-  /** Other instances: what goes to and fro, and the tokens that it goes with. */
+  /** Other instances: forwarding and their tokens. */
   remotes: RemoteClient
   remoteTokens: RemoteTokenStore
   mail: EmailSender
-  /** Pictures of what was deployed. */
+  /** Screenshots of deployments. */
   screenshots: { read(of: { id: string; project_id: string }, variant: ScreenshotVariant): Promise<Uint8Array | undefined> }
-  /** Names of one's own, and whether they lead here. */
+  /** Verifies custom domains. */
   domainVerifier: DomainVerifier
   domainSales: DomainSales
-  /** HTTPS on local names, and the hosts file. */
+  /** HTTPS for local names, and the hosts file. */
   localHttps: LocalHttps
-  /** What git knows of a folder of this machine. */
+  /** Reads the git state of a local folder. */
   describeFolder(path: string): Promise<{ is_git: boolean; branch: string | null }>
-  /** Whether an absolute path names a folder. */
+  /** Whether an absolute path is a folder. */
   isFolder(path: string): Promise<boolean>
   doctor(isQuick: boolean): Promise<DoctorCheckWithHelp[]>
 }
 
-/** Where names are bought. */
+/** Domain sales. */
 export interface DomainSales {
   registrars: Registrars
   orders: DomainOrders
-  /** Has the own DNS server listen where the setting says. */
+  /** Applies the setting `dns_server`. */
   applyDnsServerSetting(): Promise<void>
 }

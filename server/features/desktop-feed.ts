@@ -12,46 +12,46 @@ import type { Db } from '../store/store.ts'
 import type { DeploymentRow, UserRow } from '../store/tables.ts'
 import type { FeatureDeps } from './deps.ts'
 
-/** A project as the tray shows it. */
+/** A project in the tray menu. */
 export interface DesktopProject {
   slug: string
   name: string
   status: ProjectStatus
-  /** Whether there is anything that `deploy` could deploy. */
+  /** Whether `deploy` has a source. */
   can_deploy: boolean
 }
 
-/** A deployment that came to its end just now. */
+/** A deployment that has just finished. */
 export interface DesktopDeploymentResult {
   id: string
   slug: string
   status: 'ready' | 'failed'
-  /** The branch of a preview; null: production. */
+  /** The branch of a preview; null for production. */
   preview: string | null
-  /** First line of the commit, or what it was made from. */
+  /** First line of the commit message, or the kind of source. */
   title: string
-  /** Why it failed. */
+  /** The failure message. */
   message: string | null
 }
 
 export interface DesktopUpdate {
-  /** Those in use first, the last used first; not all of them. */
+  /** The most recently used projects; not all of them. */
   projects: DesktopProject[]
-  /** How many there are that somebody could look at. */
+  /** Number of all projects. */
   project_count: number
-  /** Deployments under way. */
+  /** Number of running deployments. */
   active_deployments: number
-  /** Each is told once. */
+  /** Each is reported once. */
   finished_deployments: DesktopDeploymentResult[]
 }
 
-/** What a host in the same process shows of the owner's projects, and may do to them. */
+/** The owner's projects for a desktop shell in the same process. */
 export interface DesktopFeed {
-  /** Tells how things stand, now and whenever something changed. */
+  /** Reports the state now and after every change. */
   subscribe(listener: (update: DesktopUpdate) => void): () => void
-  /** Tells about once a second while requests reach apps. */
+  /** Reports about once a second while requests reach apps. */
   subscribeToRequests(listener: () => void): () => void
-  /** Deploys anew: the head of the repository, or what was deployed last. Throws a `Problem`. */
+  /** Deploys the latest commit of the repository, or the last source again. Throws a `Problem`. */
   deploy(slug: string): Promise<void>
   stop(slug: string): Promise<void>
   close(): void
@@ -66,10 +66,10 @@ type DesktopFeedOptions = Pick<FeatureDeps, 'deployments'> & {
   batch_ms?: number
 }
 
-/** Many things change together; this is soon enough for a tray. */
+/** Batches changes for the tray. */
 const defaultBatch_ms = 400
 const maxProjects = 15
-/** An end that was overlooked for so long (the machine slept) is no news any more. */
+/** Deployments that finished longer ago (the machine slept) are not reported. */
 const maxResultAge_ms = 10 * 60_000
 const maxReportedIds = 500
 
@@ -121,7 +121,7 @@ export function createDesktopFeed({ db, deployments, events, clock, log, owner, 
     try {
       const readStartedAt_ms = clock.monotonic()
       const update = await readUpdate(ids)
-      // Of ten thousand projects a look takes its time, which the platform has better use for.
+      // With many projects this query is slow, so it runs at most once per interval.
       delay_ms = Math.max(batch_ms, (clock.monotonic() - readStartedAt_ms) * 50)
       for (const { id } of update.finished_deployments) reportedIds.add(id)
       for (const id of [...reportedIds].slice(0, Math.max(0, reportedIds.size - maxReportedIds))) reportedIds.delete(id)
@@ -136,7 +136,7 @@ export function createDesktopFeed({ db, deployments, events, clock, log, owner, 
       const row = findProjectBySlug(tx, slug)
       return row && listVisibleAccountIds(tx, owner).includes(row.account_id) ? row : undefined
     })
-    if (!project) throw new Problem('project_not_found', 'There is no such project any more.')
+    if (!project) throw new Problem('project_not_found', 'This project no longer exists.')
     return project
   }
 
@@ -154,10 +154,7 @@ export function createDesktopFeed({ db, deployments, events, clock, log, owner, 
       if (project.repo_url !== null) return void (await deployments.enqueue({ project_id: project.id, trigger: 'manual', source: { kind: 'head' } }))
       const last = await db.read((tx) => findLastReadyDeployment(tx, project.id))
       if (!last)
-        throw new Problem(
-          'project_not_connected',
-          'Nothing of this project was ever ready, and no repository is connected. Deploy a folder or an archive.',
-        )
+        throw new Problem('project_not_connected', 'This project has no successful deployment and no repository. Deploy a folder or an archive.')
       await deployments.enqueue({ project_id: project.id, trigger: 'retry', source: { kind: 'same_as', deployment_id: last.id } })
     },
 
@@ -176,7 +173,7 @@ export function createDesktopFeed({ db, deployments, events, clock, log, owner, 
 
 function toDeploymentResults(row: DeploymentRow, slug: string): DesktopDeploymentResult[] {
   const { id, status } = row
-  // Whoever cancels knows.
+  // A canceled deployment is not reported, because the user canceled it.
   if (status !== 'ready' && status !== 'failed') return []
   const failure = row.error === null ? null : (JSON.parse(row.error) as DeploymentFailure)
   const title = row.commit_message?.split('\n')[0] ?? { git: 'From the repository', folder: 'Working folder', upload: 'Uploaded archive' }[row.source]

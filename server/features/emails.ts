@@ -1,35 +1,35 @@
 import type { EmailMessage } from '../email/email.ts'
 import type { FeatureDeps } from './deps.ts'
 
-/** Where a link leads: to this machine's address on the network while that is open, else to this very machine. */
+/** The origin of links: the network address of this machine if network access is open, else its local address. */
 export function linkOrigin(deps: Pick<FeatureDeps, 'lan' | 'instance'>): string {
   const { open, dashboard_urls } = deps.lan.status()
   return new URL((open ? dashboard_urls[0] : undefined) ?? deps.instance().api_url).origin
 }
 
-const linkValidity = 'The link is good once, for 7 days. Did you not expect it? Then do nothing, and nothing happens.'
+const linkValidity = 'The link works once and expires in 7 days. If you did not expect this e-mail, you can ignore it.'
 
 export const invitationEmail = ({ to, owner_email, url }: { to: string; owner_email: string; url: string }): EmailMessage => ({
   to,
-  subject: 'An invitation to a team on Homeport',
+  subject: 'You are invited to a team on Homeport',
   text: `${owner_email} invites you to use their projects on Homeport:\n\n${url}\n\n${linkValidity}\n`,
 })
 
 export const verificationEmail = ({ to, url }: { to: string; url: string }): EmailMessage => ({
   to,
-  subject: 'Verify your address for Homeport',
-  text: `This link shows that this address is yours, and lets you in:\n\n${url}\n\n${linkValidity}\n`,
+  subject: 'Verify your e-mail address for Homeport',
+  text: `Open this link to verify your e-mail address and sign in:\n\n${url}\n\n${linkValidity}\n`,
 })
 
 export const passwordResetEmail = ({ to, url }: { to: string; url: string }): EmailMessage => ({
   to,
-  subject: 'Another password for Homeport',
-  text: `Somebody, likely you, forgot the password of this address. Choose another one here:\n\n${url}\n\n${linkValidity}\n`,
+  subject: 'Reset your Homeport password',
+  text: `We received a request to reset the password of this account. Choose a new password here:\n\n${url}\n\n${linkValidity}\n`,
 })
 
-/** To somebody who is here already, so that the page of the sign-up need not say so. */
+/** Sent when someone signs up with a known address, so that the sign-up page does not reveal that it is known. */
 export const accountExistsEmail = ({ to, url }: { to: string; url: string }): EmailMessage => ({
   to,
-  subject: 'You have an account on Homeport',
-  text: `Somebody, likely you, asked for an account with this address. There is one already; sign in here:\n\n${url}\n\nWas it not you? Then do nothing, and nothing happens.\n`,
+  subject: 'You already have a Homeport account',
+  text: `We received a request to create an account with this e-mail address, but it already has one. Sign in here:\n\n${url}\n\nIf this was not you, you can ignore this e-mail.\n`,
 })

@@ -181,7 +181,7 @@ function signUpForm(status: number, email: string, problem?: string): ApiRespons
     `${alert}
 <form method="post" action="/sign-up">
 ${emailField(email, described)}
-<button type="submit">Send link</button>
+<button type="submit">Send verification link</button>
 </form>
 <p>You choose a password after opening the link. Already have an account? <a href="/sign-in">Sign in</a></p>`,
     { has_form: true },
@@ -192,7 +192,7 @@ function forgotPage(status: number, sendsMail: boolean, email: string, problem?:
   const { alert, described } = renderAlert(problem, escapeHtml)
   const form = `<form method="post" action="/forgot">
 ${emailField(email, described)}
-<button type="submit">Send link</button>
+<button type="submit">Send reset link</button>
 </form>`
   return htmlPage(
     status,
