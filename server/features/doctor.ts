@@ -5,7 +5,7 @@ import type { Db } from '../store/store.ts'
 import { checkIntegrity } from '../store/store.ts'
 
 export interface DoctorOptions {
-  /** Only what is told at once: a window looks at it again and again. */
+  /** Only fast checks, because the dashboard polls them. */
   is_quick: boolean
   db: Db
   data_dir: string
@@ -14,27 +14,27 @@ export interface DoctorOptions {
   git(): Promise<string | undefined>
   addresses: { name: string; url: string; fell_back: boolean }[]
   encryption: 'keychain' | 'file_key'
-  /** Whether others on the network can reach the instance. */
+  /** Whether other machines can reach the instance. */
   network(): { open: boolean; warning: string | null }
-  /** The apps that are processes of this machine, and where they listen besides loopback; undefined: the system does not tell. */
+  /** Apps that run as processes, with their non-loopback listen addresses; undefined if the system does not provide them. */
   listAppPorts(): Promise<{ name: string; ports: number[] | undefined }[]>
-  /** The servers that hold databases of projects. */
+  /** The database servers of projects. */
   databases(): Promise<DoctorCheck[]>
-  /** Bought names, and the DNS server that answers for local ones. */
+  /** Bought domains, and the own DNS server. */
   domainSales(): Promise<DoctorCheck[]>
   backups(): Promise<DoctorCheck[]>
-  /** What is found out about names and certificates. */
+  /** Checks of names and certificates. */
   localHttps(): Promise<DoctorCheck[]>
   screenshots(): DoctorCheck
-  /** What is wrong with the desktop's window; null: nothing, or there is no desktop. */
+  /** A problem with the desktop window; null without a problem or a desktop. */
   window: { message: string; mend: string } | null
 }
 
 const lowDiskThreshold_bytes = 5 * 1024 ** 3
-/** With less than this a build or a copy is sure to fail. */
+/** With less free space, builds and copies fail. */
 const fullDiskThreshold_bytes = 256 * 1024 ** 2
 
-/** Looks at what an instance stands on. Every finding says what to do about it. */
+/** Checks the instance. Every problem has a fix. */
 export async function runDoctor(options: DoctorOptions): Promise<DoctorCheckWithHelp[]> {
   const checks = options.is_quick
     ? [
@@ -78,11 +78,11 @@ async function checkRuntime(runtime: DoctorOptions['runtimes'][number], default_
     mend:
       runtime.name === 'docker'
         ? 'Install or start a Docker engine (Docker Desktop, OrbStack, Colima, Podman), then restart Homeport.'
-        : 'Start Homeport again.',
+        : 'Restart Homeport.',
   }
 }
 
-/** What a runtime has to say itself: no warning where nothing new is deployed on it. */
+/** The checks of the runtimes themselves. A problem of a runtime that is not the default is not a warning. */
 async function checkRuntimeDetails({ runtimes, default_runtime }: DoctorOptions): Promise<DoctorCheck[]> {
   const checks = runtimes.map(async ({ name, check }): Promise<DoctorCheck[]> => {
     const found = await check?.()
@@ -108,14 +108,19 @@ function checkPort({ name, url, fell_back }: DoctorOptions['addresses'][number])
   return {
     name: `port ${name}`,
     status: 'warning',
-    message: `Its usual port is taken, so it is at ${url} for this run.`,
-    mend: 'Stop what holds the usual port and start Homeport again, or choose a port with --port or --edge-port.',
+    message: `The default port is in use, so this run uses ${url}.`,
+    mend: 'Stop the program that uses the default port and restart Homeport, or choose a port with --port or --edge-port.',
   }
 }
 
 function checkNetwork({ open, warning }: { open: boolean; warning: string | null }): DoctorCheck {
   if (!open) return passed('network', 'Closed: API, dashboard and edge answer to this machine alone.')
-  return { name: 'network', status: 'warning', message: `Open. ${warning ?? ''}`.trim(), mend: 'Close it when nobody needs it: homeport lan off' }
+  return {
+    name: 'network',
+    status: 'warning',
+    message: `Open. ${warning ?? ''}`.trim(),
+    mend: 'Close it when it is no longer needed: homeport lan off',
+  }
 }
 
 function checkAppPorts(running: { name: string; ports: number[] | undefined }[]): DoctorCheck {
@@ -124,11 +129,11 @@ function checkAppPorts(running: { name: string; ports: number[] | undefined }[])
     return {
       name: 'apps',
       status: 'warning',
-      message: `Other machines on your network may reach these apps, which listen on all addresses of this machine: ${exposed.join('; ')}.`,
-      mend: 'Let each of them listen on the address in the variable HOST, then deploy it again.',
+      message: `Other machines on your network may be able to reach these apps, because they listen on all addresses: ${exposed.join('; ')}.`,
+      mend: 'Make each app listen on the address in the variable HOST, then deploy it again.',
     }
   const unknown = running.filter(({ ports }) => ports === undefined).length
-  if (running.length === 0) return passed('apps', 'None runs as a process of this machine now.')
+  if (running.length === 0) return passed('apps', 'No app runs as a process on this machine.')
   if (unknown === 0) return passed('apps', `${running.length} run as processes of this machine and listen on its loopback address alone.`)
   return passed('apps', `${unknown} run as processes. This system does not tell what they listen on: HOST asks them for 127.0.0.1.`)
 }
@@ -141,8 +146,8 @@ async function checkDiskSpace(folder: string): Promise<DoctorCheck> {
   return {
     name: 'disk',
     status: free < fullDiskThreshold_bytes ? 'failed' : 'warning',
-    message: free < fullDiskThreshold_bytes ? `The disk is full: ${(free / 1024 ** 2).toFixed(0)} MiB are free for ${folder}.` : text,
-    mend: 'Free some space: homeport disk shows what Homeport takes, homeport disk clean frees what nothing needs, docker system df shows the rest of Docker.',
+    message: free < fullDiskThreshold_bytes ? `The disk is full: ${(free / 1024 ** 2).toFixed(0)} MiB free for ${folder}.` : text,
+    mend: 'Free some space: homeport disk shows what Homeport uses, homeport disk clean deletes what is no longer needed, docker system df shows other data in Docker.',
   }
 }
 
@@ -153,16 +158,16 @@ async function checkDatabaseIntegrity(db: Db): Promise<DoctorCheck> {
     name: 'database',
     status: 'failed',
     message: `Damaged: ${verdict ?? 'no answer'}.`,
-    mend: 'Start Homeport again: it puts the newest good copy of the backups folder in its place.',
+    mend: 'Restart Homeport. It restores the newest intact copy from the backups folder.',
   }
 }
 
 function checkEncryption(encryption: 'keychain' | 'file_key'): DoctorCheck {
-  if (encryption === 'keychain') return passed('encryption', 'Secrets are sealed with a key in the system’s keychain.')
+  if (encryption === 'keychain') return passed('encryption', 'Secrets are encrypted with a key in the system’s keychain.')
   return {
     name: 'encryption',
     status: 'warning',
-    message: 'Secrets are sealed with a key in a file that only you can read, because there is no keychain here.',
-    mend: 'Keep the data folder private, or name another place for the key with HOMEPORT_MASTER_KEY_FILE.',
+    message: 'Secrets are encrypted with a key in a file that only you can read, because there is no keychain.',
+    mend: 'Keep the data folder private, or set HOMEPORT_MASTER_KEY_FILE to keep the key in another place.',
   }
 }

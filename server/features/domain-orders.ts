@@ -26,9 +26,9 @@ export interface DomainOrderDeps {
   sealer: Sealer
   clock: Clock
   log: Log
-  /** The address that a bought name is to lead to. */
+  /** The IP address for the A records of bought domains. */
   platformIp(): string
-  /** The verified names of a project are others now. */
+  /** Called when the verified domains of a project change. */
   refreshHosts(projectId: string): void
 }
 
@@ -41,23 +41,23 @@ export interface DomainPurchase {
   price_cents: number
   credits: number
   registrant: Registrant | null
-  /** In the transaction of the reservation: throws when the name may not be had any more. */
+  /** Runs in the transaction of the reservation; throws if the domain is no longer available. */
   assertAvailable(tx: Tx): void
 }
 
-/** Buys names. The row stands before anything is bought, so that whatever a crash cuts off is finished or undone. */
+/** Buys domains. The row is written before the order, so that an order interrupted by a crash is completed or undone. */
 export interface DomainOrders {
-  /** Resolves once the name is ours and routes. */
+  /** Resolves when the domain is bought and routed. */
   purchase(registrar: Registrar, purchase: DomainPurchase): Promise<void>
-  /** A name that the account owns already goes to one of its projects. */
+  /** Assigns a domain that the account already owns to one of its projects. */
   assignToProject(owned: OwnedDomainRow, projectId: string): Promise<void>
-  /** Finds out what became of orders that were cut off. */
+  /** Resolves interrupted orders. */
   resolveInterruptedOrders(signal: AbortSignal): Promise<void>
-  /** Has a name lead here; what fails is noted, and tried again by the round. */
+  /** Points a domain to this instance. A failure is recorded and retried periodically. */
   setAddressRecord(owned: OwnedDomainRow): Promise<void>
 }
 
-/** An ended name stays its account's so long, as with registries, before others may have it. */
+/** An expired domain is reserved for its account for this long, as with registries. */
 export const expiryGracePeriod_ms = 30 * 24 * 3_600_000
 
 export function createDomainOrders(deps: DomainOrderDeps): DomainOrders {
@@ -92,12 +92,12 @@ export function createDomainOrders(deps: DomainOrderDeps): DomainOrders {
     } catch (error) {
       if (!(error instanceof RegistrarError)) throw error
       log.warn('domain_not_pointed', { hostname: owned.hostname, error })
-      const last_error = `The name is yours, but its A record could not be set to ${deps.platformIp()}: ${error.message} Homeport tries again every hour.`
+      const last_error = `You own the domain, but its A record could not be set to ${deps.platformIp()}: ${error.message} Homeport tries again every hour.`
       await db.write((tx) => updateOwnedDomain(tx, owned.id, { last_error }))
     }
   }
 
-  /** An order whose answer was lost: bought, not bought, or not known yet. */
+  /** Resolves an order whose response was lost: bought, not bought, or still unknown. */
   const resolveOutcome = async (
     registrar: Registrar,
     { id, hostname }: { id: string; hostname: string },
@@ -123,7 +123,7 @@ export function createDomainOrders(deps: DomainOrderDeps): DomainOrders {
         const expired = findOwnedDomainByHostname(tx, purchase.hostname)
         if (expired) deleteExpiredDomain(tx, expired, purchase.account_id, now)
         if (purchase.credits > 0 && !spendDomainCredits(tx, purchase.account_id, purchase.credits))
-          throw new Problem('price_changed', 'The free names of this account were used up meanwhile. Look at the price again.')
+          throw new Problem('price_changed', 'The free domains of this account have been used in the meantime. Check the price again.')
         insertOwnedDomain(tx, {
           id,
           account_id: purchase.account_id,
@@ -159,7 +159,7 @@ export function createDomainOrders(deps: DomainOrderDeps): DomainOrders {
         if (outcome === 'not_bought') throw error
         throw new RegistrarError(
           'unknown',
-          `The registrar did not say whether ${purchase.hostname} was bought. Homeport asks again within the hour and then lists it, or frees it.`,
+          `The registrar did not confirm whether ${purchase.hostname} was bought. Homeport checks again within the hour and then lists or releases it.`,
           error,
         )
       } finally {
@@ -190,14 +190,14 @@ export const ownedDomainEncryptionContext = (column: 'sealed_registrant' | 'seal
   row,
 })
 
-/** The driver that a name was bought from. */
+/** The driver from which a domain was bought. */
 export function requireRegistrarOf(registrars: Registrars, { registrar }: { registrar: string }): Registrar {
   const driver = registrars.get(registrar)
-  if (!driver) throw new RegistrarError('refused', `The registrar ${registrar}, where this name was bought, is not set up any more.`)
+  if (!driver) throw new RegistrarError('refused', `The registrar ${registrar}, where this domain was bought, is no longer configured.`)
   return driver
 }
 
-/** An owned name is verified by being owned. */
+/** A bought domain is verified without a DNS check. */
 function assignOwnedDomain(tx: Tx, owned: OwnedDomainRow, projectId: string, now: string): void {
   const existing = findDomainByHostname(tx, owned.hostname)
   if (existing) return updateDomain(tx, existing.id, { status: 'verified', verified_at: now, last_check_error: null, owned_domain_id: owned.id })
@@ -216,6 +216,6 @@ function assignOwnedDomain(tx: Tx, owned: OwnedDomainRow, projectId: string, now
 function deleteExpiredDomain(tx: Tx, owned: OwnedDomainRow, accountId: string, now: number): void {
   const endedAt_ms = Date.parse(owned.expires_at)
   if (endedAt_ms > now || (owned.account_id !== accountId && endedAt_ms + expiryGracePeriod_ms > now))
-    throw new Problem('domain_unavailable', `${owned.hostname} belongs to somebody already. Choose another name.`)
+    throw new Problem('domain_unavailable', `${owned.hostname} is already taken. Choose another domain.`)
   deleteOwnedDomain(tx, owned.id)
 }

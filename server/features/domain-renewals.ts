@@ -14,24 +14,24 @@ import type { OwnedDomainRow } from '../store/tables.ts'
 import { expiryGracePeriod_ms, type DomainOrderDeps, type DomainOrders, requireRegistrarOf } from './domain-orders.ts'
 
 const day_ms = 24 * 3_600_000
-/** So long before its end a name is renewed; there is a month to put right what is in the way. */
+/** Time before expiry at which a domain is renewed, which leaves a month to fix problems. */
 const renewalWindow_ms = 30 * day_ms
 
-/** What bought names need every hour: orders settled, records set, renewed in time, and let go when they ended. */
+/** The hourly job for bought domains: resolves orders, sets records, renews, and releases expired domains. */
 export function createDomainRenewals(deps: DomainOrderDeps, orders: DomainOrders): (signal: AbortSignal) => Promise<void> {
   const { db, registrars, clock, log } = deps
   const now = () => isoTime(clock.now())
 
   const renew = async (owned: OwnedDomainRow): Promise<void> => {
     const registrar = requireRegistrarOf(registrars, owned)
-    // Renewed before, and cut off before it was written down: never paid for twice.
+    // The renewal may have been interrupted before it was recorded. It must not be paid twice.
     const registration = await registrar.findRegistration(owned.hostname)
     if (registration && registration.expires_at > owned.expires_at) return recordRenewal(owned, registration.expires_at, 0)
     const price_cents = await registrar.getRenewalPrice(owned.hostname)
     const account = await db.read((tx) => findAccount(tx, owned.account_id))
     const credits = price_cents > 0 && (account?.free_domain_credits ?? 0) > 0 ? 1 : 0
     if (price_cents > 0 && credits === 0 && account?.has_payment_method !== 1)
-      throw new RegistrarError('refused', 'The account has neither a free name left nor a payment method. Add a card.')
+      throw new RegistrarError('refused', 'The account has no free domain left and no payment method. Add a card.')
     const { expires_at } = await registrar.renew({ hostname: owned.hostname, expires_at: owned.expires_at, price_cents })
     await recordRenewal(owned, expires_at, credits)
   }
@@ -51,7 +51,7 @@ export function createDomainRenewals(deps: DomainOrderDeps, orders: DomainOrders
       const failed = failDomainsOfOwned(
         tx,
         owned,
-        `The name ended on ${owned.expires_at.slice(0, 10)} and was not renewed. Buy it again, or take it away.`,
+        `The domain expired on ${owned.expires_at.slice(0, 10)} and was not renewed. Buy it again, or remove it.`,
       )
       if (isGraceOver) deleteOwnedDomain(tx, owned.id)
       for (const project of failed) tx.publish({ type: 'project_changed', id: project })
@@ -74,7 +74,7 @@ export function createDomainRenewals(deps: DomainOrderDeps, orders: DomainOrders
       } catch (error) {
         if (!(error instanceof RegistrarError)) throw error
         log.warn('domain_not_renewed', { hostname: owned.hostname, expires_at: owned.expires_at, error })
-        const last_error = `It ends on ${owned.expires_at.slice(0, 10)} and could not be renewed: ${error.message}`
+        const last_error = `The domain expires on ${owned.expires_at.slice(0, 10)} and could not be renewed: ${error.message}`
         await db.write((tx) => updateOwnedDomain(tx, owned.id, { last_error }))
       }
     }

@@ -26,7 +26,10 @@ export function createDomainSalesHandlers(deps: FeatureDeps): DomainSalesHandler
 
   const requireRegistrar = (): Registrar => {
     if (domainSales.registrars.active) return domainSales.registrars.active
-    throw new Problem('purchase_not_configured', 'This instance sells no names. Start it with HOMEPORT_REGISTRAR=local, or with a registrar’s keys.')
+    throw new Problem(
+      'purchase_not_configured',
+      'This instance does not sell domains. Start it with HOMEPORT_REGISTRAR=local, or with the keys of a registrar.',
+    )
   }
 
   return {
@@ -34,11 +37,11 @@ export function createDomainSalesHandlers(deps: FeatureDeps): DomainSalesHandler
       const registrar = requireRegistrar()
       const names = suggestHostnames(query.q, registrar.suffixes)
       if (!names)
-        throw new Problem('invalid_input', 'There is no name in this.', {
-          issues: [{ path: 'q', message: 'Give a name such as blog or blog.test.' }],
+        throw new Problem('invalid_input', 'The search text is not a domain name.', {
+          issues: [{ path: 'q', message: 'Use a name such as blog or blog.test.' }],
         })
       const [exact = '', ...others] = names
-      // What is asked for has to be answered; of the others those that the registrar has time for.
+      // The exact name must be answered; other suffixes are included if the registrar responds in time.
       const [first, ...rest] = await Promise.all([
         translateRegistrarErrors(registrar.quote(exact)),
         ...others.map((name) => registrar.quote(name).catch((error: unknown) => ignoreRegistrarError(error))),
@@ -65,16 +68,18 @@ export function createDomainSalesHandlers(deps: FeatureDeps): DomainSalesHandler
       })
       const registrar = requireRegistrar()
       if (owned?.hostname === hostname) {
-        if (owned.is_registered === 0)
-          throw new Problem('domain_unavailable', `${hostname} is being bought already. Look at your domains in a moment.`)
-        if (owned.transfer_requested_at !== null) throw new Problem('domain_unavailable', `${hostname} is on its way to another registrar.`)
+        if (owned.is_registered === 0) throw new Problem('domain_unavailable', `${hostname} is already being bought. Check your domains in a moment.`)
+        if (owned.transfer_requested_at !== null) throw new Problem('domain_unavailable', `${hostname} is being transferred to another registrar.`)
         await domainSales.orders.assignToProject(owned, project.id)
         return { domain: await readDomain(hostname) }
       }
       if (period_years > registrar.max_years)
-        throw new Problem('invalid_input', 'This period is not sold.', {
+        throw new Problem('invalid_input', 'This period is not available.', {
           issues: [
-            { path: 'period_years', message: `${registrar.name} sells ${registrar.max_years} at most; the name is renewed by itself after that.` },
+            {
+              path: 'period_years',
+              message: `${registrar.name} sells at most ${registrar.max_years}. The domain is renewed automatically after that.`,
+            },
           ],
         })
       const quote = await translateRegistrarErrors(registrar.quote(hostname))
@@ -99,7 +104,7 @@ export function createDomainSalesHandlers(deps: FeatureDeps): DomainSalesHandler
         })
       } catch (error) {
         if (!(error instanceof RegistrarError)) throw error
-        // It may have refused because the name or its price went meanwhile.
+        // The registrar may have refused because the domain or its price changed.
         if (error.outcome === 'refused') requireQuotedPrice(hostname, await registrar.quote(hostname).catch(() => quote), period_years, price_cents)
         throw registrarProblem(error)
       }
@@ -116,12 +121,12 @@ export function createDomainSalesHandlers(deps: FeatureDeps): DomainSalesHandler
       if (!owned)
         throw new Problem(
           'transfer_not_allowed',
-          'This name was brought along: move it where it was bought. Only names that were bought here are transferred.',
+          'This domain was not bought here, so it cannot be transferred here. Transfer it at its own registrar.',
         )
-      if (owned.expires_at <= now()) throw new Problem('transfer_not_allowed', `This name ended on ${owned.expires_at.slice(0, 10)}.`)
+      if (owned.expires_at <= now()) throw new Problem('transfer_not_allowed', `This domain expired on ${owned.expires_at.slice(0, 10)}.`)
       if (!domainSales.registrars.get(owned.registrar))
-        throw new Problem('purchase_not_configured', `The registrar ${owned.registrar}, where this name was bought, is not set up any more.`)
-      // Asked twice it is the same code: the first may be in use by then.
+        throw new Problem('purchase_not_configured', `The registrar ${owned.registrar}, where this domain was bought, is no longer configured.`)
+      // A repeated request returns the same code, because the first may already be in use.
       const auth_code =
         owned.sealed_auth_code && owned.transfer_requested_at
           ? sealer.unseal(ownedDomainEncryptionContext('sealed_auth_code', owned.id), owned.sealed_auth_code)
@@ -143,8 +148,8 @@ export function createDomainSalesHandlers(deps: FeatureDeps): DomainSalesHandler
 
   async function readDomain(hostname: string) {
     const view = await db.read((tx) => findDomainByHostname(tx, hostname))
-    // The project was deleted while the name was bought: it is the account's all the same.
-    if (!view) throw new Problem('project_not_found', 'The project was deleted meanwhile. The name is yours: add it to another project.')
+    // The project was deleted during the purchase. The account still owns the domain.
+    if (!view) throw new Problem('project_not_found', 'The project was deleted in the meantime. You own the domain: add it to another project.')
     return presentDomain(view)
   }
 }
@@ -163,17 +168,17 @@ function presentOffer(tx: Tx, registrar: Registrar, hostname: string, quote: Dom
   }
 }
 
-/** The price of the whole period, when the name can be had for what was expected. */
+/** The price of the whole period. Throws if the domain is unavailable or the price is not the expected one. */
 function requireQuotedPrice(hostname: string, quote: DomainQuote, years: number, expected_cents: number | undefined): number {
   if (!quote.available || quote.price_cents === null)
-    throw new Problem('domain_unavailable', `${hostname} cannot be bought here. Search for others with GET /v1/domains/search.`)
+    throw new Problem('domain_unavailable', `${hostname} is not available. Search for other domains with GET /v1/domains/search.`)
   const price = quote.price_cents + (years - 1) * (quote.renewal_price_cents ?? quote.price_cents)
   if (expected_cents !== undefined && expected_cents !== price)
-    throw new Problem('price_changed', `${hostname} costs ${formatUsd(price)} now, not ${formatUsd(expected_cents)}. Nothing was bought.`)
+    throw new Problem('price_changed', `The price of ${hostname} is now ${formatUsd(price)}, not ${formatUsd(expected_cents)}. Nothing was bought.`)
   return price
 }
 
-/** One credit pays one year of a name that costs anything; premium names are not given away. */
+/** One credit pays one year of a domain that has a price. Premium domains are excluded. */
 function applyDomainCredits(
   quote: DomainQuote,
   years: number,

@@ -1,6 +1,6 @@
 /**
- * The names to look for, the exact one first, then the same label under other endings: `Blog` and `blog.test` both lead to
- * blog.test, blog.internal, … Undefined when no name can be made of it.
+ * The names to search for: the exact one first, then the same label under other suffixes. `Blog` and `blog.test` both give blog.test,
+ * blog.internal, … Undefined if the text is not a valid name.
  */
 export function suggestHostnames(query: string, endings: readonly string[]): string[] | undefined {
   const parts = query

@@ -5,17 +5,17 @@ import { type DomainView, findDomainView, findCoveringOwnedDomain, listDomainsDu
 import type { Db, Tx } from '../store/store.ts'
 import { cancelDomainTransfer } from '../store/owned-domains.ts'
 
-/** Looks where names lead, and lets those route that lead here. */
+/** Verifies custom domains by DNS and routes the verified ones. */
 export interface DomainVerifier {
-  /** The address that A records must name. */
+  /** The IP address for A records. */
   platformIp(): string
-  /** Whether names are sold here. */
+  /** Whether domains are sold here. */
   isPurchaseEnabled(): boolean
-  /** Names of the instance itself, which nobody's project gets. */
+  /** Hostnames of the instance itself, which projects cannot use. */
   instanceHostnames(): readonly string[]
-  /** Looks now; undefined when the domain is gone. */
+  /** Checks a domain now; undefined if it was deleted. */
   check(id: string): Promise<DomainCheck[] | undefined>
-  /** Looks again at what was verified, for the hourly round: each name once a day, and hourly while there is a fault. */
+  /** Checks verified domains again, for the hourly job: daily, or hourly after a failed check. */
   recheckDueDomains(signal: AbortSignal): Promise<void>
 }
 
@@ -23,23 +23,23 @@ export interface DomainVerifierOptions extends Pick<DomainVerifier, 'platformIp'
   db: Db
   dns: DomainChecker
   clock: Clock
-  /** The verified names of a project are others now. */
+  /** Called when the verified domains of a project change. */
   refreshHosts(projectId: string): void
-  /** Addresses that lead here too, as seen from this machine or its network. */
+  /** Other addresses of this instance, as seen from this machine or its network. */
   instanceAddresses(): readonly string[]
 }
 
 const recheckInterval_ms = 24 * 3_600_000
-/** A record that is being changed, or a resolver's bad hour, takes no site down. */
+/** Failed checks in a row before a domain fails, so that a short DNS problem takes no site down. */
 const maxFailedChecks = 3
 
 export function createDomainVerifier(options: DomainVerifierOptions): DomainVerifier {
   const { db, dns, clock, platformIp, isPurchaseEnabled, instanceHostnames } = options
   const now = () => isoTime(clock.now())
-  /** However many ask for a look at the same name at once, it is one. */
+  /** Concurrent checks of the same domain share one lookup. */
   const pendingChecks = new Map<string, Promise<VerificationResult | undefined>>()
 
-  /** `is_asked`: somebody waits for the answer, and what it says holds at once. */
+  /** `is_asked`: a user requested the check, so its result applies at once. */
   async function checkDomain(id: string, is_requested: boolean): Promise<VerificationResult | undefined> {
     const current = await db.read((tx) => {
       const domain = findDomainView(tx, id)
@@ -48,13 +48,13 @@ export function createDomainVerifier(options: DomainVerifierOptions): DomainVeri
     if (!current) return undefined
     const { hostname } = current.domain
     const examination = current.is_local ? verifiedByLocalRegistrar(hostname, platformIp()) : await dns.check(hostname, platformIp())
-    // The network was opened or the machine moved since: what led here when it was verified, and still does, stays.
+    // The platform address may have changed. A domain that still points to the address it was verified with stays verified.
     const result =
       !is_requested && resolvesTo(examination, options.instanceAddresses()) ? { ...examination, verdict: 'here' as const, error: null } : examination
     const applied = await db.write((tx) => {
       const domain = findDomainView(tx, id)
       if (!domain) return undefined
-      // Whoever asks whether a name on its way to another registrar leads here, and it does, wants to keep it.
+      // Verifying a domain that is being transferred cancels the transfer.
       const isTransferCanceled = domain.status === 'transfer_requested' && is_requested && result.verdict === 'here'
       if (isTransferCanceled && domain.owned_domain_id !== null) cancelDomainTransfer(tx, domain.owned_domain_id)
       const { status, failed_checks } = nextDomainState(isTransferCanceled ? { ...domain, status: 'pending' } : domain, result, is_requested)
@@ -89,7 +89,7 @@ export function createDomainVerifier(options: DomainVerifierOptions): DomainVeri
       for (const { id } of due) {
         if (signal.aborted) return
         const result = await checkDomain(id, false)
-        // Offline: the others would wait in vain as well.
+        // Offline, so the other checks would time out as well.
         if (result?.verdict === 'unknown') return
       }
     },
@@ -111,13 +111,13 @@ function nextDomainState(domain: DomainView, result: VerificationResult, is_requ
   return is_requested || failed >= maxFailedChecks ? { status: 'failed', failed_checks: 0 } : { status, failed_checks: failed }
 }
 
-/** A name that the instance sold itself, or one below it: it needs no proof, and public DNS knows nothing of it. */
+/** The result for a domain that the local registrar sold, or a subdomain of one. Public DNS does not know these names. */
 function isBoughtFromLocalRegistrar(tx: Tx, domain: DomainView, now: string): boolean {
   const owned = findCoveringOwnedDomain(tx, domain.hostname, now)
   return owned?.registrar === 'local' && owned.is_registered === 1 && owned.account_id === domain.project_account_id
 }
 
 function verifiedByLocalRegistrar(name: string, platform_ip: string): VerificationResult {
-  const message = `${name} was bought here, and is answered by the instance’s own DNS server.`
+  const message = `${name} was bought here and is resolved by the instance’s own DNS server.`
   return { verdict: 'here', error: null, checks: [{ type: 'A', name, expected: platform_ip, found: [platform_ip], ok: true, message }] }
 }

@@ -67,7 +67,7 @@ export function createDomainHandlers(deps: FeatureDeps): DomainHandlers {
         const now = isoTime(deps.clock.now())
         const owned = requireAvailableHostname(tx, caller, { hostname, account_id: project.account_id, now })
         if (owned?.hostname === hostname && owned.is_registered === 0)
-          throw new Problem('hostname_taken', `${hostname} is being bought. Look at your domains in a moment.`)
+          throw new Problem('hostname_taken', `${hostname} is being bought. Check your domains in a moment.`)
         const id = newId('dom')
         insertDomain(tx, {
           id,
@@ -89,7 +89,7 @@ export function createDomainHandlers(deps: FeatureDeps): DomainHandlers {
     async verifyDomain({ caller }, { params }) {
       await db.read((tx) => requireDomain(tx, caller, params.id))
       const checks = await domainVerifier.check(params.id)
-      // It may have been taken away meanwhile.
+      // It may have been removed in the meantime.
       const row = await db.read((tx) => requireDomain(tx, caller, params.id))
       return { domain: presentDomain(row), checks: checks ?? [] }
     },
@@ -107,11 +107,11 @@ export function createDomainHandlers(deps: FeatureDeps): DomainHandlers {
   }
 }
 
-/** A domain of a project that the caller may see; else the same 404 as for one that is not there. */
+/** A domain that the caller may see, else a 404. */
 export function requireDomain(tx: Tx, caller: Caller, id: string): DomainView {
   const row = findDomainView(tx, id)
   if (!row || !canAccessAccount(tx, caller, row.project_account_id))
-    throw new Problem('domain_not_found', 'There is no such domain, or you may not see it. List yours with GET /v1/domains.')
+    throw new Problem('domain_not_found', 'This domain does not exist, or you do not have access. List your domains with GET /v1/domains.')
   return row
 }
 
@@ -127,9 +127,9 @@ export function requireAvailableHostname(
   const taken = findDomainByHostname(tx, hostname)
   const owned = findCoveringOwnedDomain(tx, hostname, now)
   if (taken && canAccessAccount(tx, caller, taken.project_account_id))
-    throw new Problem('hostname_taken', `${hostname} belongs to the project ${taken.project_slug}. Take it away there first.`)
+    throw new Problem('hostname_taken', `${hostname} is used by the project ${taken.project_slug}. Remove it there first.`)
   if (taken || (owned && owned.account_id !== account_id))
-    throw new Problem('hostname_taken', `${hostname} is in use on this instance already. Choose another name.`)
+    throw new Problem('hostname_taken', `${hostname} is already in use on this instance. Choose another name.`)
   return owned
 }
 

@@ -12,7 +12,7 @@ interface EnqueuedDeployment {
   deployment: Deployment
 }
 
-/** Enqueues, and answers with the deployment as it was enqueued. */
+/** Enqueues a deployment and returns it as enqueued. */
 export async function enqueueDeployment(
   { deployments }: FeatureDeps,
   { saveResponse }: OperationContext,

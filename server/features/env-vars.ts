@@ -70,7 +70,7 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
           seenKeys.add(name)
         }
         if (created.length === 0)
-          throw new Problem('env_vars_exist', 'All of these are there already. Change a value with PATCH, or delete the variable first.', {
+          throw new Problem('env_vars_exist', 'All of these variables already exist. Change a value with PATCH, or delete the variable first.', {
             fields: { created, skipped },
           })
         const enqueued = created.some((one) => one.environment !== 'preview') ? redeployInTransaction(tx, deps, project.id) : undefined
@@ -106,9 +106,9 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
   }
 }
 
-/** A variable of a project that the caller may see; else the same 404 as for one that is not there. */
+/** A variable that the caller may see, else a 404. */
 export function requireEnvVar(tx: Tx, caller: Caller, params: { slug: string; id: string }): EnvVarRow {
   const row = findEnvVar(tx, requireProject(tx, caller, params.slug).id, params.id)
-  if (!row) throw new Problem('env_var_not_found', 'There is no such variable in this project.')
+  if (!row) throw new Problem('env_var_not_found', 'This project has no variable with this ID.')
   return row
 }

@@ -7,7 +7,7 @@ import type { IdempotencyKeyRow } from '../store/tables.ts'
 
 export type { Tx } from '../store/store.ts'
 
-/** Whose key it is, and what it is. */
+/** A key and its account. */
 export interface IdempotencyKey {
   account_id: string
   key: string
@@ -19,28 +19,28 @@ export interface IdempotentResponse {
   body: string
 }
 
-/** What is remembered of the first request with a key. `answer` is missing while it is under way, or when it was cut off. */
+/** The record of the first request with a key. `response` is missing while it is in progress, or if it was interrupted. */
 export interface IdempotencyRecord {
   fingerprint: string
   response: IdempotentResponse | undefined
 }
 
-/** First answers to requests with an idempotency key, for 24 hours. */
+/** Stores responses to requests with an idempotency key for 24 hours. */
 export interface IdempotencyStore {
   find(idempotencyKey: IdempotencyKey): Promise<IdempotencyRecord | undefined>
-  /** Notes, durably, that a request begins. The gate sees to it that one does at a time. */
+  /** Durably records the start of a request. The API server runs one at a time per key. */
   begin(idempotencyKey: IdempotencyKey, fingerprint: string): Promise<void>
   saveResponse(idempotencyKey: IdempotencyKey, fingerprint: string, response: IdempotentResponse): Promise<void>
-  /** The same in the transaction of the work, so that a crash keeps both or neither. */
+  /** Like `saveResponse`, in the transaction of the work, so that a crash keeps both or neither. */
   saveResponseInTransaction(tx: Tx, idempotencyKey: IdempotencyKey, fingerprint: string, response: IdempotentResponse): void
-  /** The key is free again, unless an answer was kept with the work. */
+  /** Frees the key, unless a response was stored with the work. */
   release(idempotencyKey: IdempotencyKey): Promise<void>
-  /** Forgets those that are too old. */
+  /** Deletes expired records. */
   deleteExpired(): Promise<void>
 }
 
 export function createIdempotencyStore({ db, sealer, clock }: { db: Db; sealer: Sealer; clock: Clock }): IdempotencyStore {
-  // An answer may hold a token, and what is asked a password that a plain digest would let be guessed: both are sealed.
+  // Both are encrypted: a response may contain a token, and a plain digest of a request would allow guessing a password in it.
   const encryptionContextOf = (idempotencyKey: IdempotencyKey, column: string) => ({
     table: 'idempotency_keys',
     column,

@@ -32,7 +32,7 @@ import { createUploadHandlers } from './uploads.ts'
 
 export type { FeatureDeps } from './deps.ts'
 
-/** Every use case, by operation id. A forgotten one does not compile. */
+/** Every handler by operation ID. A missing handler is a type error. */
 export function createHandlers(deps: FeatureDeps): Handlers<OperationContext> {
   return {
     ...createProjectHandlers(deps),
@@ -64,7 +64,7 @@ export function createHandlers(deps: FeatureDeps): Handlers<OperationContext> {
 
 const domainScopedOperations = { ...domainOperations, ...domainSalesOperations }
 
-/** Throws the 404 of whatever a path names that the caller may not see, else returns the id of its project or domain; the gate asks before it reads query and body. */
+/** Returns the ID of the project or domain in a path, or throws a 404 if the caller may not see it. The API server calls it before it validates query and body. */
 export function createResourceAuthorizer(
   deps: FeatureDeps,
 ): (context: OperationContext, id: OperationId, params: Record<string, string>) => Promise<string | undefined> {

@@ -11,8 +11,8 @@ import { findProjectOrDeleted } from '../store/projects.ts'
 type ChangeEvent = Extract<DomainEvent, { type: 'deployment_changed' | 'project_changed' }>
 
 /**
- * Everything that the caller may see, as it changes. Only ids are queued, each once, so a slow reader costs nothing and
- * gets the newest state of each.
+ * Streams changes of all projects that the caller may see. Only IDs are queued, each once, so a slow reader needs little memory and gets
+ * the latest state of each.
  */
 export async function* streamInstanceEvents(deps: FeatureDeps, caller: Caller, signal: AbortSignal): AsyncGenerator<StreamEvent> {
   const changed = new Map<string, ChangeEvent>()

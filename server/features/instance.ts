@@ -27,7 +27,7 @@ export function createInstanceHandlers(deps: FeatureDeps): InstanceHandlers {
   return {
     async getSession({ caller }) {
       const { user, account } = await db.read((tx) => ({ user: findUser(tx, caller.user_id), account: findAccount(tx, caller.account_id) }))
-      if (!user || !account) throw new Problem('unauthorized', 'This person was removed. Sign in again.')
+      if (!user || !account) throw new Problem('unauthorized', 'This user was removed. Sign in with another account.')
       return { user: presentUser(user), account: presentAccount(account), instance: deps.instance() }
     },
 
@@ -37,8 +37,8 @@ export function createInstanceHandlers(deps: FeatureDeps): InstanceHandlers {
 
     async deployFolder({ caller }, { body }) {
       if (!(await deps.isFolder(body.path)))
-        throw new Problem('invalid_input', 'There is no such folder.', {
-          issues: [{ path: 'path', message: 'Give the absolute path of a folder on the machine of the instance.' }],
+        throw new Problem('invalid_input', 'The folder does not exist.', {
+          issues: [{ path: 'path', message: 'Use the absolute path of a folder on the machine of the instance.' }],
         })
       const base = body.path.split(/[\\/]/).filter(Boolean).at(-1) ?? 'app'
       const folder = await deps.describeFolder(body.path)
@@ -49,7 +49,7 @@ export function createInstanceHandlers(deps: FeatureDeps): InstanceHandlers {
         return insertNewProject(deps, tx, caller, {
           name: body.name ?? base,
           slug,
-          // Linked, so that a later deploy from the dashboard builds the head of this repository.
+          // The repository is linked, so that a later deployment from the dashboard builds its latest commit.
           ...(folder.is_git ? { repo_url: toFileUrl(body.path), repo_branch: folder.branch ?? 'main' } : {}),
         })
       })
@@ -79,7 +79,7 @@ export function createInstanceHandlers(deps: FeatureDeps): InstanceHandlers {
       rejectEmulatedSettings(deps.billing, body, deps.settings.current())
       const settings = await deps.settings.change(body)
       if (body.plan !== undefined || body.trial_days !== undefined) await deps.billing.applyExpirations()
-      // What cannot be done now is done by the hourly round.
+      // The hourly job retries what fails now.
       if (body.keep_deployments !== undefined) void deps.deployments.prune().catch(() => {})
       if (body.lan !== undefined) await deps.lan.refresh()
       if (body.hosts_file !== undefined) await deps.localHttps.applyHostsFileSetting()

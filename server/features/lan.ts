@@ -20,11 +20,11 @@ export function createLanHandlers(deps: FeatureDeps): Pick<Handlers<OperationCon
   }
 }
 
-/** What the network is opened by: the setting with a password behind it, the live projects, and the port that each was given. */
+/** The inputs of local network access: the setting, which needs a password, the live projects, and the port of each. */
 export const createLanDataSource = (db: Db, settings: () => Settings) => ({
   isEnabled: async () => settings().lan && (await db.read(hasOwnerPassword)),
 
-  /** Those that answer now or at the next request, the most recently used first. */
+  /** Live projects, including sleeping ones, most recently used first. */
   projects: () => db.read((tx) => listLiveProjects(tx, 100).map((project) => ({ ...project, host: `${project.slug}.localhost` }))),
 
   ports: {

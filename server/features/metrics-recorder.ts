@@ -7,20 +7,20 @@ import { isSqliteBusy } from '../store/sqlite.ts'
 import type { MetricsStore } from '../store/metrics-store.ts'
 import type { MetricsRow } from '../store/tables.ts'
 
-/** Keeps what the edge's meter counts: writes it down every few seconds, and reads it with what is not written yet. */
+/** Stores the metrics of the edge every few seconds. Reads include metrics that are not stored yet. */
 export interface MetricsRecorder {
-  /** What is known of a project from a moment on (seconds since 1970), to the last request, in order. */
+  /** Metrics of a project since a time (seconds since 1970), in order. */
   readSince(projectId: string, ts: number): MetricsRow[]
-  /** Requests by hour from a moment on. */
+  /** Hourly requests since a time. */
   readHourlyRequests(projectId: string, ts: number): { ts: number; requests: number }[]
-  /** Writes down what was counted, and stops. */
+  /** Stores pending metrics and stops. */
   close(): Promise<void>
 }
 
-/** What a crash may lose. */
+/** Maximum time of metrics lost in a crash. */
 const flushInterval_ms = 2_000
 const downsampleInterval_ms = 60_000
-/** Rows in one transaction: some milliseconds, for which nothing else is done. */
+/** Rows per transaction, which blocks the event loop for some milliseconds. */
 const batchSize = 100
 
 export function createMetricsRecorder(options: { meter: MetricsCollector; store: MetricsStore; clock: Clock; log: Log }): MetricsRecorder {
@@ -36,9 +36,9 @@ export function createMetricsRecorder(options: { meter: MetricsCollector; store:
       hasWarned = false
       return true
     } catch (error) {
-      // All or nothing was stored: it waits in memory until the disk takes it.
+      // The transaction failed as a whole, so the metrics stay in memory until the next attempt.
       meter.restore(readings)
-      // While the file is tidied up nobody writes for a moment: that is no news.
+      // A checkpoint blocks writes for a moment, which is not worth a warning.
       if (!hasWarned && !isSqliteBusy(error)) {
         log.warn('metrics_not_stored', { error })
         hasWarned = true
@@ -50,7 +50,7 @@ export function createMetricsRecorder(options: { meter: MetricsCollector; store:
   const flush = async (): Promise<void> => {
     const projects = meter.listActiveProjects()
     for (let at = 0; at < projects.length; at += batchSize) {
-      // Taken and written without a pause between, so that a reader never misses what is on its way.
+      // Metrics are taken and written without an await in between, so that readers never miss them.
       if (!write(projects.slice(at, at + batchSize).flatMap((id) => meter.take(id)))) return
       await yieldToEventLoop()
     }
@@ -67,7 +67,7 @@ export function createMetricsRecorder(options: { meter: MetricsCollector; store:
     const duration_ms = performance.now() - startedAt_ms
     if (clock.monotonic() - downsampledAt_ms >= downsampleInterval_ms)
       await downsample().catch((error: unknown) => (isSqliteBusy(error) ? undefined : log.warn('metrics_not_aged', { error })))
-    // Thousands of busy projects may take longer to write down: that never takes more than a tenth of the time.
+    // Writing takes at most a tenth of the time, even with thousands of busy projects.
     if (!isClosed) scheduleCycle(Math.max(flushInterval_ms, 9 * duration_ms))
   }
 

@@ -39,13 +39,13 @@ export function createMetricsHandlers(deps: FeatureDeps): MetricsHandlers {
   }
 }
 
-/** Where the oldest bucket begins, so that the newest is the one that is not over yet. Buckets stand on multiples of their length. */
+/** Start of the oldest bucket. The newest bucket is still in progress. Buckets start at multiples of their length. */
 function rangeStartOf(range: MetricsRange, now_s: number): number {
   const { count, seconds } = metricsBuckets[range]
   return (Math.floor(now_s / seconds) + 1 - count) * seconds
 }
 
-/** The answer of the contract out of rows, in order, that are as long as a bucket or shorter. */
+/** Builds the response from ordered rows that are as long as a bucket or shorter. */
 function summarizeMetrics(
   range: MetricsRange,
   from: number,
@@ -154,7 +154,7 @@ const quantilesOf = (latencies: Histogram) => ({
   p99_ms: quantileOf(latencies, 0.99),
 })
 
-/** Four digits say all that a histogram knows. */
+/** Four digits match the precision of the histogram. */
 function quantileOf(histogram: Histogram, q: number): number | null {
   const ms = histogram.quantile(q)
   return ms === null ? null : Number(ms.toPrecision(4))

@@ -12,24 +12,24 @@ import type { FeatureDeps } from './deps.ts'
 type OwnerPasswordHandlers = Pick<Handlers<OperationContext>, 'createSetupCode' | 'setOwnerPassword'>
 
 const setupCodeLifetime_ms = 15 * 60_000
-/** Wrong guesses after which a code is void. */
+/** Wrong guesses after which a code is invalid. */
 const maxGuesses = 5
-/** Without signs that are taken for one another. 10 of them are 48 bits. */
+/** Without easily confused characters. 10 characters are 48 bits. */
 const setupCodeAlphabet = 'ABCDEFGHJKMNPQRSTVWXYZ23456789'
 
 export const ownerPasswordRequired = () =>
   new Problem(
     'owner_password_required',
-    'Set the owner’s password first, for signing in from other devices: homeport password, or POST /instance/password. Then open the network.',
+    'The owner has no password yet. Set one with homeport password or POST /instance/password, then open the network.',
   )
 
-/** The owner's password, for signing in from other devices. From another machine it takes a code that only this one shows. */
+/** The owner's password for signing in from other devices. Setting it from another machine needs a code from this machine. */
 export function createOwnerPasswordHandlers(deps: FeatureDeps): OwnerPasswordHandlers {
   const { clock } = deps
   const { db } = deps.store
   let setup: { code: string; expiresAt_ms: number; guesses: number } | undefined
 
-  /** A code is gone with its first use, right or not good any more. */
+  /** A code is consumed by its first use. */
   function consumeSetupCode(submitted: string | undefined): void {
     if (setup && setup.expiresAt_ms <= clock.monotonic()) setup = undefined
     if (submitted !== undefined && setup && isSameSecret(submitted.toUpperCase().replace(/[\s-]/g, ''), setup.code)) {
@@ -40,14 +40,15 @@ export function createOwnerPasswordHandlers(deps: FeatureDeps): OwnerPasswordHan
     throw new Problem(
       'forbidden',
       submitted === undefined
-        ? 'From another machine this takes a setup code. Run “homeport password --code” on the machine of the instance, and send the code as setup_code.'
-        : 'This setup code is wrong, was used before, or has expired. Make a new one on the machine of the instance: homeport password --code',
+        ? 'Setting the password from another machine needs a setup code. Run “homeport password --code” on the machine of the instance and send the code as setup_code.'
+        : 'This setup code is wrong, was already used or has expired. Create a new one on the machine of the instance: homeport password --code',
     )
   }
 
   return {
     async createSetupCode({ is_local }) {
-      if (!is_local) throw new Problem('forbidden', 'A setup code is shown on the machine of the instance alone. Run there: homeport password --code')
+      if (!is_local)
+        throw new Problem('forbidden', 'A setup code is available only on the machine of the instance. Run there: homeport password --code')
       const code = Array.from({ length: 10 }, () => setupCodeAlphabet[randomInt(setupCodeAlphabet.length)]).join('')
       setup = { code, expiresAt_ms: clock.monotonic() + setupCodeLifetime_ms, guesses: 0 }
       return { setup_code: `${code.slice(0, 5)}-${code.slice(5)}`, expires_at: isoTime(clock.now() + setupCodeLifetime_ms) }
@@ -57,7 +58,7 @@ export function createOwnerPasswordHandlers(deps: FeatureDeps): OwnerPasswordHan
       if (!is_local) consumeSetupCode(body.setup_code)
       const hash = await hashPassword(body.password).catch((error: unknown) => {
         if (error instanceof PasswordQueueFullError)
-          throw new Problem('rate_limited', 'Many sign-ins are under way. Try again in 5 s.', { retry_after_s: 5 })
+          throw new Problem('rate_limited', 'Too many sign-ins are in progress. Try again in 5 s.', { retry_after_s: 5 })
         throw error
       })
       await db.write((tx) => {

@@ -7,30 +7,30 @@ import { createSession } from './authenticator.ts'
 export interface SignInAttempt {
   email: string
   password: string
-  /** From this machine: never kept waiting by what others try over the network. */
+  /** From this machine; failed attempts over the network do not delay it. */
   is_local: boolean
 }
 
-/** `wait_s`: too many wrong ones before; not even looked at. */
+/** `wait_s`: too many failed attempts; the password was not checked. */
 export type SignInResult = { session: { secret: string; max_age_s: number } } | { wrong: true } | { wait_s: number }
 
-/** Wrong passwords in a row before the next has to wait; then 1 s, doubled each time. */
+/** Failed attempts in a row before a delay of 1 s, which doubles each time. */
 const maxUndelayedAttempts = 5
 const maxWait_s = 60
 const maxTrackedAddresses = 10_000
 
-/** Sign-in by address and password. Who has no password and who is not there at all get the same answer, after the same work. */
+/** Sign-in by email and password. Unknown users and users without a password get the same response after the same work. */
 export function createPasswordSignIn(options: {
   db: Db
   clock: Clock
-  /** In place of the expensive comparison. */
+  /** Replaces the expensive comparison in tests. */
   compare?: typeof verifyPassword
 }): (attempt: SignInAttempt) => Promise<SignInResult> {
   const { db, clock, compare = verifyPassword } = options
-  /** By address, known here or not: only known ones would tell who is. */
+  /** Keyed by email, whether known or not, so that the delay does not reveal which are known. */
   const failedAttempts = new Map<string, { count: number; blockedUntil_ms: number }>()
 
-  /** Counts a try as a wrong one until it turns out right, so that many at once are no way round. Seconds to wait, or 0. */
+  /** Counts an attempt as failed until it succeeds, so that concurrent attempts do not bypass the limit. Returns the seconds to wait, or 0. */
   function countAttempt(email: string): number {
     const now = clock.monotonic()
     const previous = failedAttempts.get(email) ?? { count: 0, blockedUntil_ms: 0 }
@@ -43,7 +43,7 @@ export function createPasswordSignIn(options: {
     return 0
   }
 
-  /** The wait begins when the answer is given: the look at a password may take longer than it. */
+  /** The delay starts after the check, because the check may take longer than the delay. */
   function applyBackoff(email: string): void {
     const entry = failedAttempts.get(email)
     if (entry && entry.count >= maxUndelayedAttempts)
@@ -66,7 +66,7 @@ export function createPasswordSignIn(options: {
     }
     if (!is_local) failedAttempts.delete(email)
     const session = await db.write((tx) => {
-      // Changed while it was looked at: the old one is no good any more.
+      // The password was changed during the check, so the old one is no longer valid.
       if (findPasswordByEmail(tx, email)?.hash !== stored.hash) return undefined
       return createSession(tx, clock, stored.user_id)
     })

@@ -6,10 +6,10 @@ import type { Caller } from './context.ts'
 import { plans } from '../contract/plans.ts'
 import { effectivePlan } from './plans.ts'
 
-/** Pure rules, one function each: they pass or throw the Problem that says what to do. */
+/** Pure precondition checks. Each throws a `Problem` with a fix if it fails. */
 
 export function requireVerifiedEmail(caller: Caller): void {
-  if (!caller.email_verified) throw new Problem('email_not_verified', 'Verify your email address first; then create the project again.')
+  if (!caller.email_verified) throw new Problem('email_not_verified', 'Your email address is not verified. Verify it, then create the project again.')
 }
 
 export function requireProjectCapacity(plan: PlanName, count: number): void {
@@ -17,7 +17,7 @@ export function requireProjectCapacity(plan: PlanName, count: number): void {
   if (maxProjects !== null && count >= maxProjects)
     throw new Problem(
       'plan_limit_reached',
-      `The plan ${plan} holds ${maxProjects} projects, and you have ${count}. Delete one or move to a larger plan.`,
+      `The plan ${plan} includes ${maxProjects} projects, and you have ${count}. Delete one or switch to a larger plan.`,
     )
 }
 
@@ -29,7 +29,7 @@ export function requireAvailableSlug(slug: string, isTaken: boolean): void {
 
 export function requireAlwaysWarmPlan(plan: PlanName, requested: boolean | undefined): void {
   if (requested === true && !plans[plan].always_warm)
-    throw new Problem('paid_plan_required', 'Keeping an app always warm needs a paid plan. Move to basic or larger, or leave always_warm off.')
+    throw new Problem('paid_plan_required', 'Always warm requires a paid plan. Switch to basic or larger, or leave always_warm off.')
 }
 
 export function requirePaymentMethod(
@@ -44,7 +44,7 @@ export function requirePaymentMethod(
     )
 }
 
-/** As server/source/repository-address.ts reads it: the URL parser leaves the hosts of ssh and git as they were written. */
+/** The host syntax of server/source/repository-address.ts, because the URL parser does not validate hosts of ssh and git URLs. */
 const hostPattern = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9.])?|\[[0-9a-f:.]+\])$/i
 const allowedSchemes = ['https:', 'http:', 'ssh:', 'git:']
 
@@ -53,22 +53,22 @@ export function requireAllowedRepository(url: string, caller: Caller): void {
     throw new Problem('invalid_input', 'The repository cannot be linked.', { issues: [{ path: 'repo_url', message }] })
   }
   const address = new URL(url)
-  if (address.hash !== '') reject('Leave out what follows the #: a branch is given in repo_branch.')
+  if (address.hash !== '') reject('Remove the part after #. Set the branch in repo_branch.')
   if (!isPercentEncoded(address.pathname) || /%(?:[01][0-9a-f]|7f)/i.test(address.pathname))
-    reject('The path in this address is not percent-encoded in order.')
+    reject('The path of this URL is not correctly percent-encoded.')
   if (address.protocol === 'file:') {
     if (address.pathname.length < 2) reject('Write file:// and an absolute path, such as file:///home/me/app.git.')
-    if (!caller.is_instance_owner) reject('A folder of this machine is for the owner of the instance alone. Give an https or ssh address.')
+    if (!caller.is_instance_owner) reject('Only the owner of the instance can use a folder of this machine. Use an https or ssh URL.')
     if (address.host !== '') reject('Write file:// and an absolute path, such as file:///home/me/app.git.')
     return
   }
-  if (!allowedSchemes.includes(address.protocol)) reject('Use an address that starts with https, http, ssh or git.')
-  if (address.hostname === '') reject('This address names no host.')
-  if (!hostPattern.test(address.hostname)) reject('The host in this address is no host name. Check it for a typing error.')
-  if (address.username.startsWith('-') || /^%2d/i.test(address.username)) reject('The user name in this address starts with a hyphen.')
+  if (!allowedSchemes.includes(address.protocol)) reject('Use a URL that starts with https, http, ssh or git.')
+  if (address.hostname === '') reject('This URL has no host.')
+  if (!hostPattern.test(address.hostname)) reject('The host of this URL is not a valid hostname. Check it for typos.')
+  if (address.username.startsWith('-') || /^%2d/i.test(address.username)) reject('The username in this URL starts with a hyphen.')
   if (!isPercentEncoded(address.username) || !isPercentEncoded(address.password))
-    reject('User or password in this address are not percent-encoded in order.')
-  if (address.pathname.length < 2) reject('This address names no repository on that host.')
+    reject('The username or password in this URL is not correctly percent-encoded.')
+  if (address.pathname.length < 2) reject('This URL has no repository path.')
 }
 
 function isPercentEncoded(text: string): boolean {
@@ -81,12 +81,12 @@ function isPercentEncoded(text: string): boolean {
 
 export function requireConnectedRepository(repo_url: string | null): void {
   if (repo_url === null)
-    throw new Problem('project_not_connected', 'This project has no Git repository. Set repo_url, or deploy a folder with homeport deploy.')
+    throw new Problem('project_not_connected', 'This project has no git repository. Set repo_url, or deploy a folder with homeport deploy.')
 }
 
 export function requireRollbackTarget(deployment: { target: string; status: string }): void {
   if (deployment.target !== 'production')
-    throw new Problem('rollback_not_allowed', 'Only a production deployment can be rolled back to; this is a preview.')
+    throw new Problem('rollback_not_allowed', 'You can only roll back to a production deployment; this one is a preview.')
   if (deployment.status !== 'ready')
-    throw new Problem('rollback_not_allowed', `Only a deployment that was ready can be rolled back to; this one is ${deployment.status}.`)
+    throw new Problem('rollback_not_allowed', `You can only roll back to a deployment that was ready; this one is ${deployment.status}.`)
 }

@@ -6,7 +6,7 @@ import type { Tx } from '../store/store.ts'
 import { listScreenshots } from '../store/screenshot-store.ts'
 import type { AccountRow, DeploymentRow, ProjectRow, UserRow } from '../store/tables.ts'
 
-/** Rows as the wire shows them: nothing more than the contract names. */
+/** Converts rows to API resources with exactly the fields of the contract. */
 
 export function presentProject(row: ProjectRow): Project {
   return {

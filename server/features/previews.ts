@@ -71,7 +71,7 @@ function presentPreview(row: PreviewSummaryRow, url: string): Preview {
   }
 }
 
-/** A project that was stopped is left alone until somebody deploys it. */
+/** A stopped project is not watched until its next deployment. */
 function presentWatching(project: ProjectRow, row: WatchRow): Watching {
   const isOff = project.repo_url === null || project.stopped_at !== null || (row.deploys_pushes === 0 && row.previews === 0)
   const isKnown = !isOff && row.repo_url === project.repo_url

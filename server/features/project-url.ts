@@ -2,7 +2,7 @@ import type { Tx } from '../store/store.ts'
 import { findProject } from '../store/projects.ts'
 import { listVerifiedHostnames } from '../store/domains.ts'
 
-/** Every name that a project answers to in production; the first is its own. */
+/** The production hostnames of a project; the first is its own. */
 export function listProductionHostnames(tx: Tx, projectId: string): string[] {
   const slug = findProject(tx, projectId)?.slug
   const custom = listVerifiedHostnames(tx, projectId)
@@ -10,22 +10,22 @@ export function listProductionHostnames(tx: Tx, projectId: string): string[] {
 }
 
 export interface ProjectUrl {
-  /** Undefined: any name. */
+  /** Undefined: any hostname. */
   host: string | undefined
   target: string
   is_secure: boolean
 }
 
 /**
- * A path, or a whole address at one of these names, as the edge is asked for it: the path and query as they were written, so
- * that a `..` or an escape stays what it is. The scheme, the port and the fragment make no difference.
+ * Parses a path or a URL with one of these hostnames to a request target for the edge. Path and query are kept as written, including `..`
+ * and escapes. Scheme, port and fragment are ignored.
  */
 export function parseProjectUrl(text: string, hostnames: readonly string[]): ProjectUrl | { error: string } {
   const url = text.trim().toWellFormed()
   if (url.startsWith('/')) return { host: undefined, target: normalizeRequestTarget(url), is_secure: false }
   const [origin, authority = ''] = /^https?:\/\/([^/?#\\]*)/i.exec(url) ?? []
   if (origin === undefined || authority.includes('@') || !URL.canParse(origin))
-    return { error: 'Give a path that begins with /, or a whole address such as http://my-app.localhost/news.' }
+    return { error: 'Use a path that starts with /, or a full URL such as http://my-app.localhost/news.' }
   const host = new URL(origin).hostname.replace(/\.$/, '')
   if (!hostnames.includes(host)) return { error: `${host} is no name of this project. Its names are ${hostnames.join(', ')}.` }
   return { host, target: normalizeRequestTarget(url.slice(origin.length)), is_secure: /^https/i.test(origin) }
@@ -33,7 +33,7 @@ export function parseProjectUrl(text: string, hostnames: readonly string[]): Pro
 
 function normalizeRequestTarget(rest: string): string {
   const target = rest.replace(/#.*$/s, '')
-  // As a browser would send it.
+  // Encoded as a browser would send it.
   const escaped = target.replace(/[^\x21-\x7e]+/g, encodeURIComponent)
   return escaped.startsWith('/') ? escaped : `/${escaped}`
 }

@@ -39,7 +39,7 @@ export interface NewProject {
   repo_branch?: string | undefined
 }
 
-/** Makes a project within a transaction: the gates in the contract's order, then the row. */
+/** Creates a project in a transaction: the preconditions in the contract's order, then the row. */
 export function insertNewProject(deps: FeatureDeps, tx: Tx, caller: Caller, input: NewProject): ProjectRow {
   if (input.repo_url !== undefined) preconditions.requireAllowedRepository(input.repo_url, caller)
   preconditions.requireVerifiedEmail(caller)
@@ -115,14 +115,14 @@ export function createProjectHandlers(deps: FeatureDeps): ProjectHandlers {
     async updateProject({ caller }, { params, body }) {
       const row = await db.write((tx) => {
         const project = requireProject(tx, caller, params.slug)
-        // The plan of the account that owns it, whoever of the team changes it.
+        // The plan of the owning account applies, also for team members.
         const plan = effectivePlanOfAccount(tx, project.account_id, deps.clock.now())
         if (typeof body.repo_url === 'string') preconditions.requireAllowedRepository(body.repo_url, caller)
         preconditions.requireAlwaysWarmPlan(plan, body.always_warm)
         const { repo_url, memory_limit_mb, always_warm, caching_enabled, ...plain } = body
         updateProject(tx, project.id, {
           ...plain,
-          // The address as it was shown has no credentials: sent back, it keeps those that are stored.
+          // API responses have no credentials. If the same URL is sent back, the stored credentials are kept.
           ...(repo_url === null
             ? emptyRepositoryColumns
             : repo_url === undefined || repo_url === project.repo_url
@@ -155,19 +155,19 @@ export function createProjectHandlers(deps: FeatureDeps): ProjectHandlers {
   }
 }
 
-/** Tells the edge what is stored by now: of two changes at once the later one holds. */
+/** Sends the stored state to the edge, so that of two concurrent changes the later one applies. */
 function syncCachingFlag(deps: FeatureDeps, projectId: string): void {
   const project = deps.store.db.readSync((tx) => findProject(tx, projectId))
   if (project) deps.cache.setEnabled(projectId, project.caching_enabled === 1)
 }
 
-/** The sequence number in a cursor; 400 for one that this list never gave. */
+/** The sequence number in a cursor. Throws a 400 for an invalid cursor. */
 export function parseCursor(list: string, cursor: string | undefined): number | undefined {
   if (cursor === undefined) return undefined
   const seq = decodeCursor(list, cursor)
   if (seq === undefined)
-    throw new Problem('invalid_input', 'The cursor is not valid.', {
-      issues: [{ path: 'cursor', message: 'Use next_cursor of the page before, from the same list, or leave it out.' }],
+    throw new Problem('invalid_input', 'The cursor is invalid.', {
+      issues: [{ path: 'cursor', message: 'Use next_cursor of the previous page of the same list, or omit it.' }],
     })
   return seq
 }

@@ -28,19 +28,19 @@ import { joinTeam } from './team.ts'
 
 type RegistrationDeps = Pick<FeatureDeps, 'store' | 'clock' | 'settings' | 'mail' | 'lan' | 'instance'>
 type NewSession = { secret: string; max_age_s: number }
-/** What a link that proves an address takes beside. */
+/** The password that a verification link asks for. */
 type VerificationPrompt = 'nothing' | 'new_password' | 'own_password' | 'other_password'
-/** `gone`: the link is not good any more. `refused`: a sentence for the person. */
+/** `gone`: the link is no longer valid. `refused`: a message for the user. */
 export type RegistrationResult = { session: NewSession | null } | { gone: true } | { refused: string } | { wrong: true } | { wait_s: number }
 
 const verificationLifetime_ms = 7 * 24 * 3600_000
-/** Links that are good for one person at once, beyond which no further letter goes out; and for all, beyond which nobody new is taken. */
+/** Maximum number of valid links: per person (no further e-mails are sent) and in total (no new users are accepted). */
 const verificationLimits = { per_user: 3, total: 1000 }
 const minPasswordLength = 10
 
 /**
- * How somebody new comes in: by an address that a link proves, or by an invitation. A password is chosen where the link leads and
- * not before it: whoever asks for an account in the name of another gets nothing.
+ * Registration by a verified e-mail address or by an invitation. The password is chosen after opening the link, so signing up with the
+ * address of another person gains nothing.
  */
 export function createRegistration(
   deps: RegistrationDeps,
@@ -61,7 +61,7 @@ export function createRegistration(
   return {
     signUpMode: () => deps.settings.current().sign_up,
 
-    /** The same for every address: what is known of it goes by mail alone. */
+    /** Behaves the same for every address. Only the e-mail reveals whether it is known. */
     async signUp(email: string): Promise<void> {
       const code = newSecret()
       const found = await db.write((tx) => {
@@ -74,7 +74,7 @@ export function createRegistration(
         return pendingUser
       })
       if (!found || found.is_instance_owner) return
-      // Not waited for: how long a mail server takes would tell what was found.
+      // Not awaited, because the response time would reveal whether an e-mail is sent.
       void deps.mail.send(
         found.email_verified
           ? accountExistsEmail({ to: email, url: `${linkOrigin(deps)}/sign-in` })
@@ -82,7 +82,7 @@ export function createRegistration(
       )
     },
 
-    /** A letter with which another password is chosen. The same for every address, too; the owner of the instance has the machine for that. */
+    /** Sends a password reset link. Behaves the same for every address. The owner of the instance uses the command line instead. */
     async requestPasswordReset(email: string): Promise<void> {
       if (!deps.mail.is_enabled) return
       const code = newSecret()
@@ -98,12 +98,12 @@ export function createRegistration(
     },
     canSendEmail: () => deps.mail.is_enabled,
 
-    /** Whom a link is for; undefined when it is not good any more. */
+    /** The person a link is for; undefined if it is no longer valid. */
     verifying: readPendingVerification,
 
     /**
-     * Whoever has none chooses a password here, and whoever has proved the address before may choose another one. An account that somebody else made for this address, by an
-     * invitation that they had seen, is not proved by whoever owns the address alone: its password would still be the other's.
+     * A user without a password chooses one here, and a user with a verified address may choose a new one. If someone else created the account
+     * for this address through an invitation, the link alone does not verify it, because the password would still be the other person's.
      */
     async verify({ code, password, is_local }: Omit<SignInAttempt, 'email'> & { code: string }): Promise<RegistrationResult> {
       const known = await readPendingVerification(code)
@@ -119,7 +119,7 @@ export function createRegistration(
         const asks = verificationPromptOf(tx, user)
         updateUser(tx, user.id, { email_verified: 1 })
         deleteVerifications(tx, user.id)
-        // What was asked may have changed meanwhile.
+        // The state may have changed in the meantime.
         if (hash === undefined || asks !== known.asks) return signedIn ?? { session: null }
         setPassword(tx, { user_id: user.id, hash, created_at: now() }, '')
         return { session: createSession(tx, deps.clock, user.id) }
@@ -131,8 +131,8 @@ export function createRegistration(
     },
 
     /**
-     * Joins as who has that address and password; the invited address, while nobody has it, gets an account with that password.
-     * The link does not prove the address, as the inviter has seen it: only the owner of the instance vouches for one.
+     * Joins as the user with that email and password. An invited address without a user gets an account with that password. The link does
+     * not verify the address, because the inviter has seen it; only the owner of the instance can vouch for an address.
      */
     async acceptInvitation({ code, ...attempt }: SignInAttempt & { code: string }): Promise<RegistrationResult> {
       const email = attempt.email.trim().toLowerCase()
@@ -140,7 +140,7 @@ export function createRegistration(
       if (!known.invitation) return { gone: true }
       if (known.user || email !== known.invitation.email) return joinTeamAs(await signIn(attempt), code)
       if (deps.settings.current().sign_up === 'off')
-        return { refused: 'This instance takes nobody new. Sign in with an account that is here, or ask its owner.' }
+        return { refused: 'This instance accepts no new accounts. Sign in with an existing account, or ask its owner.' }
       const hash = await hashNewPassword(attempt.password, passwordCost)
       if (typeof hash === 'object') return hash
       const link = newSecret()
@@ -193,9 +193,9 @@ export function createVerificationHandlers(deps: FeatureDeps): Pick<Handlers<Ope
     },
 
     async sendVerification({ caller }) {
-      if (caller.email_verified) return { was_sent: false, message: 'Your address is verified already.' }
+      if (caller.email_verified) return { was_sent: false, message: 'Your email address is already verified.' }
       if (!deps.mail.is_enabled)
-        return { was_sent: false, message: 'This instance sends no mail. Ask its owner for the link: it is made in the list of people.' }
+        return { was_sent: false, message: 'This instance sends no e-mail. Ask its owner for a link, which they can create in the list of people.' }
       const code = newSecret()
       const isAllowed = await db.write((tx) => {
         deleteUnverifiedUsers(tx, isoTime(deps.clock.now()))
@@ -204,14 +204,17 @@ export function createVerificationHandlers(deps: FeatureDeps): Pick<Handlers<Ope
         return true
       })
       if (!isAllowed)
-        return { was_sent: false, message: `${verificationLimits.per_user} links were sent to ${caller.email}, and are good for 7 days. Look there.` }
+        return {
+          was_sent: false,
+          message: `${verificationLimits.per_user} links were already sent to ${caller.email}. They are valid for 7 days. Check your inbox.`,
+        }
       const was_sent = await deps.mail.send(verificationEmail({ to: caller.email, url: verificationUrl(deps, code) }))
-      return { was_sent, message: was_sent ? `The link is on its way to ${caller.email}.` : 'The mail server did not take it. Try again later.' }
+      return { was_sent, message: was_sent ? `Sent the link to ${caller.email}.` : 'The mail server did not accept the e-mail. Try again later.' }
     },
   }
 }
 
-/** A new account begins on starter, with some days of pro to try. */
+/** Creates an account on starter with a trial of pro. */
 function createUserWithAccount({ clock }: Pick<FeatureDeps, 'clock'>, tx: Tx, email: string, email_verified: 0 | 1): UserRow {
   const created_at = isoTime(clock.now())
   const account = {
@@ -234,7 +237,7 @@ const createVerificationRow = ({ clock }: Pick<FeatureDeps, 'clock'>, user_id: s
 
 const verificationUrl = (deps: RegistrationDeps, code: string) => `${linkOrigin(deps)}/verify?code=${code}`
 
-/** Only the owner of the instance, and `forgot`, make links to an address that is proved already. */
+/** Only the owner of the instance and `requestPasswordReset` create links for verified addresses. */
 function verificationPromptOf(tx: Tx, user: UserRow): VerificationPrompt {
   if (findPassword(tx, user.id) === undefined) return 'new_password'
   if (user.email_verified === 0) return 'own_password'
@@ -247,8 +250,7 @@ function findUserByVerificationCode(tx: Tx, code: string, now: string): UserRow 
 }
 
 async function hashNewPassword(password: string, cost?: PasswordCost): Promise<string | { refused: string } | { wait_s: number }> {
-  if (password.length < minPasswordLength || password.length > 200)
-    return { refused: `Choose a password of at least ${minPasswordLength} characters, and at most 200.` }
+  if (password.length < minPasswordLength || password.length > 200) return { refused: `Choose a password of ${minPasswordLength} to 200 characters.` }
   try {
     return await hashPassword(password, cost)
   } catch (error) {

@@ -3,26 +3,26 @@ import type { Sealer } from '../store/sealer.ts'
 import type { RemoteRow } from '../store/tables.ts'
 import type { Caller } from './context.ts'
 
-/** The tokens of other instances. Where one is kept depends on the master key: what lies in a file beside the database protects nothing. */
+/** The tokens of other instances. They are stored only if the master key is in a keychain, because a key file next to the database protects nothing. */
 export interface RemoteTokenStore {
   storage: 'keychain' | 'session'
-  /** The column of a row that is to bear this token: sealed, or null where it stays in memory. */
+  /** The column value of a token: encrypted, or null if it stays in memory. */
   seal(remote: Pick<RemoteRow, 'id' | 'origin'>, token: string): RemoteRow['sealed_token']
-  /** After the row is written: in memory it is this session's, or this caller's token's, alone. */
+  /** Called after the row is written. A token in memory belongs only to this session or API token. */
   save(id: string, caller: Caller, token: string): void
   has(row: RemoteRow, caller: Caller): boolean
-  /** Undefined: there is none, or it cannot be opened by the key of today. */
+  /** Undefined if there is none, or if the current key cannot decrypt it. */
   read(row: RemoteRow, caller: Caller): string | undefined
   delete(id: string): void
-  /** Forgets what was held for those who are gone. */
+  /** Deletes tokens of sessions and API tokens that no longer exist. */
   deleteInactive(isActive: (credentialId: string) => Promise<boolean>): Promise<void>
 }
 
 export function createRemoteTokenStore({ sealer, encryption }: { sealer: Sealer; encryption: 'keychain' | 'file_key' }): RemoteTokenStore {
   const storage = encryption === 'keychain' ? 'keychain' : 'session'
-  /** By instance and by who gave it. */
+  /** Keyed by instance and credential. */
   const tokensByRemote = new Map<string, Map<string, string>>()
-  // Bound to the origin too: a row that was changed from outside sends its token nowhere else.
+  // The encryption is bound to the origin, so a manipulated row cannot send its token elsewhere.
   const encryptionContextOf = ({ id, origin }: Pick<RemoteRow, 'id' | 'origin'>) => ({
     table: 'remotes',
     column: 'sealed_token',

@@ -16,7 +16,7 @@ type RemoteDeps = Pick<FeatureDeps, 'store' | 'clock' | 'remotes' | 'remoteToken
 
 const maxRemotes = 50
 
-/** Other instances that the dashboard shows. They belong to the instance, so its owner alone has them. */
+/** Other instances in the dashboard. Only the owner of the instance can use them. */
 export function createRemoteHandlers(deps: RemoteDeps): RemoteHandlers {
   const { db } = deps.store
   const { remotes, remoteTokens } = deps
@@ -32,7 +32,7 @@ export function createRemoteHandlers(deps: RemoteDeps): RemoteHandlers {
   const requireCapacity = (rows: RemoteRow[], origin: string) => {
     if (rows.some((row) => row.origin === origin)) throw remoteExists(origin)
     if (rows.length >= maxRemotes)
-      throw new Problem('invalid_input', `There are ${maxRemotes} instances in the list, and no room for more. Remove one first.`, {
+      throw new Problem('invalid_input', `The list already has the maximum of ${maxRemotes} instances. Remove one first.`, {
         issues: [{ path: 'url', message: 'Remove another instance first.' }],
       })
   }
@@ -86,14 +86,14 @@ export function createRemoteHandlers(deps: RemoteDeps): RemoteHandlers {
   }
 }
 
-/** A call of an operation of another instance, with the token that is held for this caller. */
+/** Calls an operation of another instance with the token of this caller. */
 export type RemoteForwarder = (context: OperationContext, id: string, request: RemoteCall) => Promise<RemoteResponse>
 
 export function createRemoteForwarder(deps: RemoteDeps): RemoteForwarder {
   return async ({ caller }, id, request) => {
     const row = await requireRemote(deps, id)
     const token = deps.remoteTokens.read(row, caller)
-    if (token === undefined) throw new Problem('remote_token_refused', `There is no token for ${row.name} at hand. Make one there, and give it here.`)
+    if (token === undefined) throw new Problem('remote_token_refused', `There is no token for ${row.name}. Create one there and enter it here.`)
     return deps.remotes.forward({ id: row.id, origin: row.origin, token }, request)
   }
 }
@@ -104,11 +104,11 @@ async function requireRemote(deps: Pick<FeatureDeps, 'store'>, id: string): Prom
   return row
 }
 
-const remoteNotFound = () => new Problem('remote_not_found', 'There is no such instance in the list.')
+const remoteNotFound = () => new Problem('remote_not_found', 'This instance is not in the list.')
 const remoteExists = (origin: string) =>
-  new Problem('remote_exists', `${new URL(origin).host} is in the list already. Give that one a new token, if it needs one.`)
+  new Problem('remote_exists', `${new URL(origin).host} is already in the list. To use another token, update the token of that entry.`)
 
-/** The colour that is furthest from those that are taken, so that two instances are told apart at a glance. */
+/** The hue with the largest distance to the existing ones. */
 function pickDistinctHue(rows: RemoteRow[]): number {
   const first = 25
   const candidates = Array.from({ length: 24 }, (_, index) => (first + index * 15) % 360)

@@ -6,12 +6,12 @@ export type RepositoryColumns = Pick<ProjectRow, 'repo_url' | 'sealed_repo_crede
 
 export const emptyRepositoryColumns: RepositoryColumns = { repo_url: null, sealed_repo_credentials: null, repo_is_trusted: 0 }
 
-/** An address without its credentials, those sealed for the row that will hold them, and whether private addresses are open to it. */
+/** A repository URL without credentials, the encrypted credentials, and whether private addresses are allowed. */
 export function toRepositoryColumns(sealer: Sealer, caller: Caller, projectId: string, url: string): RepositoryColumns {
   const repo_is_trusted = caller.is_instance_owner ? 1 : 0
   const address = new URL(url)
   const credentials = { username: decodeURIComponent(address.username), password: decodeURIComponent(address.password) }
-  // The user of an ssh address is no secret and is part of the address.
+  // The user in an ssh URL is not secret and is part of the URL.
   if (credentials.password === '' && (credentials.username === '' || address.protocol === 'ssh:'))
     return { repo_url: url, sealed_repo_credentials: null, repo_is_trusted }
   if (address.protocol !== 'ssh:') address.username = ''

@@ -10,9 +10,9 @@ export function createScreenshotHandlers(deps: FeatureDeps): Pick<Handlers<Opera
     async getScreenshot({ caller }, { params }) {
       const { deployment } = await deps.store.db.read((tx) => requireDeployment(tx, caller, params.slug, params.id))
       const variant = screenshotVariants.find((one) => one === params.variant)
-      if (!variant) throw new Problem('screenshot_not_found', 'A screenshot is desktop.png or mobile.png.')
+      if (!variant) throw new Problem('screenshot_not_found', 'There are only desktop.png and mobile.png.')
       const png = await deps.screenshots.read(deployment, variant)
-      if (!png) throw new Problem('screenshot_not_found', 'There is no screenshot of this deployment, or none yet: it is taken while the app serves.')
+      if (!png) throw new Problem('screenshot_not_found', 'This deployment has no screenshot yet. It is taken once the deployment is live.')
       return png
     },
   }

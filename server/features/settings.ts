@@ -8,13 +8,13 @@ import { readSettings, writeSetting } from '../store/settings.ts'
 
 export interface SettingsService {
   current(): Settings
-  /** Stores a change and makes it hold from now on. */
+  /** Stores and applies a change. */
   change(change: Partial<Settings>): Promise<Settings>
-  /** The owner's account was changed by somebody else. */
+  /** Called when the owner's account changed in another way. */
   reload(): void
 }
 
-/** These are the owner's account itself, so that a client can be tried against every 402 and 403. */
+/** Settings that change the owner's account, for testing a client against every 402 and 403. */
 const accountSettings = ['plan', 'email_verified', 'payment_method', 'trial_days'] as const
 const day_ms = 86_400_000
 
@@ -44,7 +44,7 @@ const defaultSettings: PlainSettings = {
   dns_resolvers: null,
 }
 
-/** The settings, read once and kept in memory. */
+/** The settings, loaded once and kept in memory. */
 export function createSettingsService(db: Db, clock: Clock): SettingsService {
   let trialEndsAt: string | null = null
   const trialDaysLeft = () => (trialEndsAt === null ? null : Math.max(0, Math.ceil((Date.parse(trialEndsAt) - clock.now()) / day_ms)))

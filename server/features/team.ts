@@ -25,13 +25,13 @@ type TeamHandlers = Pick<
 >
 
 const invitationLifetime_ms = 7 * 24 * 3600_000
-/** Open at once, so that nobody has letters sent without end. */
+/** Limit of open invitations, against abuse for sending e-mails. */
 const maxOpenInvitations = 50
 
 export const invitationNotFound = () =>
-  new Problem('invitation_not_found', 'This invitation was used before, was taken back or has expired. Ask for a new one.')
+  new Problem('invitation_not_found', 'This invitation was already used, was revoked or has expired. Ask for a new one.')
 
-/** The team of the caller's own account. Of another account's team one is a member, who manages nothing there. */
+/** The team of the caller's own account. Members of another account's team cannot manage it. */
 export function createTeamHandlers(deps: FeatureDeps): TeamHandlers {
   const { db } = deps.store
   const now = () => isoTime(deps.clock.now())
@@ -46,7 +46,7 @@ export function createTeamHandlers(deps: FeatureDeps): TeamHandlers {
     },
 
     async createInvitation({ caller }, { body }) {
-      if (!caller.email_verified) throw new Problem('email_not_verified', 'Verify your own email address first; then invite others.')
+      if (!caller.email_verified) throw new Problem('email_not_verified', 'Your email address is not verified. Verify it, then invite others.')
       const code = newSecret()
       const row: InvitationRow = {
         id: newId('inv'),
@@ -59,9 +59,9 @@ export function createTeamHandlers(deps: FeatureDeps): TeamHandlers {
       }
       await db.write((tx) => {
         if (listTeamMembers(tx, caller.account_id).some(({ email }) => email === body.email))
-          throw new Problem('email_taken', `${body.email} is in your team already.`)
+          throw new Problem('email_taken', `${body.email} is already in your team.`)
         if (listInvitations(tx, caller.account_id, now()).length >= maxOpenInvitations)
-          throw new Problem('forbidden', `${maxOpenInvitations} invitations are open. Take one back first.`)
+          throw new Problem('forbidden', `You already have ${maxOpenInvitations} open invitations. Revoke one first.`)
         insertInvitation(tx, row)
       })
       const url = `${linkOrigin(deps)}/join?code=${code}`
@@ -71,7 +71,7 @@ export function createTeamHandlers(deps: FeatureDeps): TeamHandlers {
 
     async revokeInvitation({ caller }, { params }) {
       const removed = await db.write((tx) => deleteInvitation(tx, caller.account_id, params.id))
-      if (removed === 0) throw new Problem('invitation_not_found', 'Your account has no such open invitation. Check the id.')
+      if (removed === 0) throw new Problem('invitation_not_found', 'Your account has no open invitation with this ID. Check the ID.')
     },
 
     async acceptInvitation({ caller }, { body }) {
@@ -81,23 +81,23 @@ export function createTeamHandlers(deps: FeatureDeps): TeamHandlers {
 
     async removeMember({ caller }, { params }) {
       const removed = await db.write((tx) => removeTeamMember(tx, caller.account_id, params.id))
-      if (removed === 0) throw new Problem('user_not_found', 'Your team has no such member. The owner of an account cannot be taken out.')
+      if (removed === 0) throw new Problem('user_not_found', 'Your team has no such member. The owner of an account cannot be removed.')
     },
 
     async leaveTeam({ caller }, { body }) {
       const removed = await db.write((tx) => removeTeamMember(tx, body.account_id, caller.user_id))
-      if (removed === 0) throw new Problem('user_not_found', 'You are in no such team. homeport team shows yours.')
+      if (removed === 0) throw new Problem('user_not_found', 'You are not in this team. homeport team list shows your teams.')
       return { ok: true }
     },
   }
 }
 
-/** Uses an invitation up, for whoever holds its link. */
+/** Redeems an invitation. */
 export function joinTeam(tx: Tx, code: string, person: { user_id: string; account_id: string }, now: string) {
   const invitation = findInvitation(tx, hashSecret(code), now)
   if (!invitation) throw invitationNotFound()
   const { account_id, owner_email } = invitation
-  if (account_id === person.account_id) throw new Problem('email_taken', 'This invitation is to your own team. Give the link to somebody else.')
+  if (account_id === person.account_id) throw new Problem('email_taken', 'This invitation is for your own team. Send the link to another person.')
   addTeamMember(tx, account_id, person.user_id, now)
   acceptInvitation(tx, invitation.id, now)
   return listTeamsOfUser(tx, person.user_id).find((team) => team.account_id === account_id) ?? { account_id, owner_email, created_at: now }

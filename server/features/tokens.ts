@@ -17,7 +17,7 @@ type TokenHandlers = Pick<Handlers<OperationContext>, 'createToken' | 'listToken
 
 const day_ms = 24 * 3600_000
 
-/** Each person has tokens of their own. What a run or a browser signs in with is in none of the lists. */
+/** API tokens of the caller. Tokens of platform runs and sessions are not listed. */
 export function createTokenHandlers(deps: Pick<FeatureDeps, 'store' | 'clock'>): TokenHandlers {
   const { db } = deps.store
   return {
@@ -54,7 +54,7 @@ export function createTokenHandlers(deps: Pick<FeatureDeps, 'store' | 'clock'>):
 
     async revokeToken({ caller }, { params }) {
       if (!(await db.write((tx) => deleteToken(tx, caller.user_id, params.id))))
-        throw new Problem('token_not_found', 'You have no such token. List yours with GET /v1/tokens.')
+        throw new Problem('token_not_found', 'You have no token with this ID. List your tokens with GET /v1/tokens.')
     },
   }
 }

@@ -12,12 +12,12 @@ export function createUploadHandlers(deps: FeatureDeps): UploadHandlers {
     const { caller, signal } = context
     const project = await deps.store.db.read((tx) => {
       const found = requireProject(tx, caller, params.slug)
-      // Before a large archive is taken.
+      // Checked before a large archive is received.
       deps.deployments.requireIsolation(tx, found)
       return found
     })
     const archive = await deps.archives.receive(upload, signal).catch((error: unknown) => {
-      throw signal.aborted ? new Problem('bad_request', 'The connection ended before the archive was taken.', { cause: error }) : error
+      throw signal.aborted ? new Problem('bad_request', 'The connection ended before the archive was complete.', { cause: error }) : error
     })
     try {
       return await enqueueDeployment(deps, context, {

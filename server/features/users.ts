@@ -24,7 +24,7 @@ import { listProjectIdsOfAccount } from '../store/projects.ts'
 
 type UserHandlers = Pick<Handlers<OperationContext>, 'listUsers' | 'addUser' | 'verifyUser' | 'removeUser' | 'addTeamMember' | 'removeTeamMember'>
 
-/** People of the instance. The gate has checked that the caller is its owner. */
+/** People of the instance. The API server has checked that the caller is its owner. */
 export function createUserHandlers(deps: FeatureDeps): UserHandlers {
   const { db } = deps.store
   const now = () => isoTime(deps.clock.now())
@@ -37,8 +37,8 @@ export function createUserHandlers(deps: FeatureDeps): UserHandlers {
 
     async addUser(_context, { body }) {
       if (body.card === true && deps.billing.processor)
-        throw new Problem('invalid_input', 'With a payment processor a card cannot be given by hand.', {
-          issues: [{ path: 'card', message: 'Leave it out: the person saves a card in the dashboard, under Account.' }],
+        throw new Problem('invalid_input', 'With a payment processor, a card cannot be set manually.', {
+          issues: [{ path: 'card', message: 'Remove it. The person adds a card in the dashboard, under Account.' }],
         })
       const token = newToken()
       const account: NewAccount = {
@@ -56,7 +56,7 @@ export function createUserHandlers(deps: FeatureDeps): UserHandlers {
         created_at: now(),
       }
       await db.write((tx) => {
-        if (findUserByEmail(tx, body.email)) throw new Problem('email_taken', `Somebody with the address ${body.email} is here already.`)
+        if (findUserByEmail(tx, body.email)) throw new Problem('email_taken', `A user with the email address ${body.email} already exists.`)
         insertUserWithAccount(tx, { user, account })
         insertToken(tx, {
           id: newId('tok'),
@@ -112,7 +112,7 @@ export function createUserHandlers(deps: FeatureDeps): UserHandlers {
 
 function requireUser(tx: Tx, email: string): UserRow {
   const user = findUserByEmail(tx, email.toLowerCase())
-  if (!user) throw new Problem('user_not_found', `Nobody here has the address ${email}. homeport user list shows who is.`)
+  if (!user) throw new Problem('user_not_found', `There is no user with the email address ${email}. List all users with: homeport user list`)
   return user
 }
 

@@ -81,7 +81,7 @@ describe('POST domains of a project', () => {
     ['shop.localhost', 'under localhost'],
     ['a.b.localhost', 'under localhost'],
     [`${'a'.repeat(64)}.example.com`, 'at most 63'],
-    ['xn--a.example.com', 'stands for no name'],
+    ['xn--a.example.com', 'not valid Punycode'],
     [`${hostname().split('.')[0]?.toLowerCase()}.local`, 'of the instance itself'],
   ])('400 %s, though the pattern allows it', async (host, why) => {
     const response = await context.request('owner', 'POST', at('shop'), { hostname: host })

@@ -132,7 +132,7 @@ describe('sign-up', () => {
     }
     for (const response of answers) expect(response).toEqual(answers[0])
     // What is known goes by mail alone, to whom it concerns.
-    expect((await mail.waitForEmail('new@example.com', 1)).text).toContain('There is one already')
+    expect((await mail.waitForEmail('new@example.com', 1)).text).toContain('it already has one')
     await mail.waitForEmail('never@example.com')
     // And nobody is sent letters without end.
     for (let i = 0; i < 4; i++) await page('/sign-up', { email: 'asked@example.com' })
@@ -202,7 +202,7 @@ describe('a link of the owner', () => {
     expect([response.status, response.cookie]).toEqual([200, undefined])
     expect((await page('/sign-in', { email: user.email, password })).status).toBe(303)
     expect((await page('/forgot', { email: user.email })).status).toBe(202)
-    expect(mail.emails.filter(({ to, headers }) => to.includes(user.email) && headers.includes('Another password'))).toEqual([])
+    expect(mail.emails.filter(({ to, headers }) => to.includes(user.email) && headers.includes('Reset your Homeport password'))).toEqual([])
   })
 
   test('comes by mail to whoever forgot the password; the page tells nobody who is here', async () => {
@@ -276,7 +276,7 @@ describe('an invitation', () => {
     // The letter of the joining goes to the address. Whoever owns it, and knows no password, proves nothing by it.
     await mail.waitForEmail('victim@example.com', 1)
     const link = codeIn(mail.emails.filter(({ to, text }) => to.includes('victim@example.com') && text.includes('/verify'))[0]?.text ?? '')
-    expect((await page(`/verify?code=${link}`)).text).toContain('Did you never choose a password?')
+    expect((await page(`/verify?code=${link}`)).text).toContain('If you never chose a password')
     expect((await page('/verify', { code: link, password })).status).toBe(401)
     expect((await page('/verify', { code: link, password: '' })).status).toBe(401)
     expect((await as(taken.cookie, 'GET', '/instance/session')).body).toMatchObject({ user: { email_verified: false } })

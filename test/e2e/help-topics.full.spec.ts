@@ -65,7 +65,7 @@ test('help is found by what is wrong, and gives the line to copy', async ({ dash
 test('what the doctor finds leads to its page, and so does an error', async ({ dashboard, platform }) => {
   await dashboard.goto(`${platform.handle.dashboard_url}instance`)
   const found = dashboard.locator('.check').filter({ hasText: 'Encryption' })
-  await expect(found).toContainText('sealed with a key in a file')
+  await expect(found).toContainText('encrypted with a key in a file')
   for (const name of ['Docker', 'API and dashboard port', 'Apps port'])
     await expect(dashboard.locator('.check strong', { hasText: name })).toBeVisible()
   await platform.api('POST', '/instance/backups')

@@ -119,13 +119,13 @@ test('what other people have here is none of it', async () => {
   await client.createProject({ slug: 'mine-too' })
   await until(() => (last()?.project_count === 21 ? true : undefined), { what: 'one more' })
   expect(last()?.projects.map(({ slug }) => slug)).not.toContain('theirs')
-  await expect(platform.desktopFeed.stop('theirs')).rejects.toThrow('no such project')
+  await expect(platform.desktopFeed.stop('theirs')).rejects.toThrow('no longer exists')
   await client.api('DELETE', '/v1/projects/theirs', undefined, token)
 })
 
 test('what cannot be done says why', async () => {
-  await expect(platform.desktopFeed.deploy('idle-1')).rejects.toThrow('Nothing of this project was ever ready')
-  await expect(platform.desktopFeed.deploy('nowhere')).rejects.toThrow('no such project')
+  await expect(platform.desktopFeed.deploy('idle-1')).rejects.toThrow('no successful deployment and no repository')
+  await expect(platform.desktopFeed.deploy('nowhere')).rejects.toThrow('no longer exists')
 })
 
 test('nobody hears anything after the listening ended', async () => {

@@ -133,7 +133,7 @@ describe('a purchase', () => {
 
   test('nobody can say what became of it: the next round does, after a restart too', async () => {
     porkbun.next_outcomes.set('domain/create', 'lost').set('domain/listAll', 'cut')
-    await expect(buy()).rejects.toThrow('asks again within the hour')
+    await expect(buy()).rejects.toThrow('checks again within the hour')
     expect([(await owned())?.is_registered, await routed()]).toEqual([0, []])
     startAgain()
     await round()
@@ -213,7 +213,7 @@ describe('renewal', () => {
     await store.db.write((tx) => tx.sqlRun('UPDATE owned_domains SET auto_renew = 0'))
     await clock.jump(366 * day)
     await round()
-    expect(await domain()).toMatchObject({ status: 'failed', last_check_error: expect.stringContaining('ended on 2027-03-01') })
+    expect(await domain()).toMatchObject({ status: 'failed', last_check_error: expect.stringContaining('expired on 2027-03-01') })
     expect(await routed()).toEqual([])
     await expect(buy({ account_id: 'acc_2' })).rejects.toMatchObject({ code: 'domain_unavailable' })
     await clock.jump(31 * day)

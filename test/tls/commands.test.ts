@@ -28,14 +28,14 @@ describe('homeport hosts', () => {
       code: 0,
       out: expect.stringMatching(/^# homeport begin [a-z0-9]+\n127\.0\.0\.1 shop\.localhost\n# homeport end\n$/),
     })
-    expect(err).toContain('They are not in')
+    expect(err).toContain('does not contain these lines')
   })
 
   test('writes them, turns the setting on, and the instance keeps them from then on', async () => {
-    expect(await run('hosts', '--write', '--file', other())).toMatchObject({ code: 0, out: `${other()} has one name of this instance.\n` })
+    expect(await run('hosts', '--write', '--file', other())).toMatchObject({ code: 0, out: `${other()} contains one name of this instance.\n` })
     for (const path of [own(), other()]) expect(readFileSync(path, 'utf8')).toContain('127.0.0.1 shop.localhost\n')
     expect((await run('settings', 'get', 'hosts_file')).out).toBe('true\n')
-    expect((await run('hosts', '--file', other())).err).toContain('They are in')
+    expect((await run('hosts', '--file', other())).err).toContain('contains these lines')
   })
 
   test('takes them out again, and turns it off', async () => {
@@ -51,7 +51,7 @@ describe('homeport hosts', () => {
 
 describe('homeport trust', () => {
   test('before there is an authority', async () => {
-    expect(await run('trust', '--show')).toMatchObject({ code: 0, out: 'There is no authority yet.\n' })
+    expect(await run('trust', '--show')).toMatchObject({ code: 0, out: 'There is no certificate authority yet.\n' })
   })
 
   test.skipIf(!requires('nss').ok)('there and back', async () => {
