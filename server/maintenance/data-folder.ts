@@ -3,22 +3,22 @@ import { join } from 'node:path'
 import type { DiskKind } from '../contract/maintenance.ts'
 import type { ResourcesInUse } from '../deployments/retention.ts'
 
-/** Something in the data folder that is kept or let go of as a whole. */
+/** A part of the data folder that is kept or removed as a whole. */
 export interface DataFolderUnit {
   kind: DiskKind
   path: string
-  /** Whether it has to stay; asked again right before it is removed. */
+  /** Whether the unit must be kept; checked again right before a removal. */
   is_needed(needs: ResourcesInUse): boolean
 }
 
-/** What was made so lately may be of something that has no row yet. */
+/** Files newer than this may belong to a deployment without a row yet. */
 const recent_ms = 10 * 60_000
 
-/** Everything in the data folder, each file in one unit. */
+/** All files in the data folder, each in one unit. */
 export async function listDataFolderUnits(data_dir: string, now: number, isKnown: (deploymentId: string) => boolean): Promise<DataFolderUnit[]> {
   const units: DataFolderUnit[] = []
   const addUnit = (kind: DiskKind, path: string, is_needed: DataFolderUnit['is_needed'] = () => true) => units.push({ kind, path, is_needed })
-  /** Each entry of a folder on its own. */
+  /** Adds each entry of a folder as a unit. */
   const addEntries = async (kind: DiskKind, folder: string, is_needed: (name: string, needs: ResourcesInUse) => boolean) => {
     for (const name of await listNames(folder)) {
       const path = join(folder, name)
@@ -32,7 +32,7 @@ export async function listDataFolderUnits(data_dir: string, now: number, isKnown
     const path = join(data_dir, name)
     if (name === 'bundles') await addEntries('bundles', path, (one, needs) => needs.folders.has(one))
     else if (name === 'sources') await addEntries('bundles', path, (one, needs) => needs.sources.has(one))
-    // Beside each stands the home folder of its build.
+    // Each work folder has the home folder of its build next to it.
     else if (name === 'work') await addEntries('bundles', path, (one, needs) => needs.open.has(one.replace(/-home$/, '')))
     else if (name === 'archives')
       for (const project of await listNames(path)) await addEntries('bundles', join(path, project), (one, needs) => needs.sources.has(one))
@@ -49,14 +49,14 @@ export async function listDataFolderUnits(data_dir: string, now: number, isKnown
       if (name === 'edge') addUnit('edge_cache', path)
       else if (name === 'dependencies' || name === 'frameworks')
         for (const project of await listNames(path)) addUnit('build_cache', join(path, project), (needs) => needs.busy.has(project))
-      // Of package managers, shared by all builds.
+      // Caches of package managers, shared by all builds.
       else if (['npm', 'pnpm', 'yarn'].includes(name)) addUnit('build_cache', path, (needs) => needs.busy.size > 0)
       else addUnit('other', path)
     }
   }
 }
 
-/** The files of a database go by its name: `logs.db-wal`, `logs.db.damaged`. */
+/** Files of a database start with its name: `logs.db-wal`, `logs.db.damaged`. */
 function classifyFile(name: string): DiskKind {
   if (name.startsWith('homeport.db')) return 'ledger'
   if (name === 'logs' || name.startsWith('logs.db')) return 'logs'

@@ -13,7 +13,7 @@ import { listDataFolderUnits, type DataFolderUnit } from './data-folder.ts'
 import { findDiskNote, formatSize, stillCountingNote } from './disk-notes.ts'
 import { createFolderSizes, sizeOnDisk } from './folder-sizes.ts'
 
-/** What takes which room, of ours alone, and how some of it is freed. */
+/** Measures the disk space of this instance's files and Docker resources, and cleans them up. */
 export interface DiskManager {
   measure(): Promise<{ kinds: DiskUsage[]; total_bytes: number; data_dir: string; free_bytes: number }>
   clean(kinds?: readonly CleanableKind[]): Promise<{ freed: FreedSpace[]; freed_bytes: number }>
@@ -31,21 +31,21 @@ export interface DiskManagerOptions {
   store: Store
   deployments: Pick<DeploymentService, 'getResourcesInUse' | 'prune'>
   docker: DockerDisk
-  /** Whether anything of ours may lie in a Docker engine. */
+  /** Whether Docker may contain resources of this instance. */
   usesDocker(): Promise<boolean>
   cache: Pick<EdgeCache, 'purge'>
   clock: Clock
   log: Log
 }
 
-/** A look takes no longer; what is not counted by then is said to be. */
+/** The longest time of a measurement; an incomplete result is marked. */
 const measureTimeout_ms = 3_000
 const engineMeasureTimeout_ms = 6_000
 const probeTimeout_ms = 2_000
-/** An engine that hangs does not hold up what can be freed elsewhere. */
+/** An engine that hangs must not delay the rest of a cleanup. */
 const engineCleanTimeout_ms = 120_000
 
-/** In the order in which they are freed: where the disk is full, first what needs no word in a database. */
+/** The order of a cleanup: on a full disk, kinds whose removal needs no database write go first. */
 const cleanOrder: readonly CleanableKind[] = ['build_cache', 'volumes', 'screenshots', 'edge_cache', 'bundles', 'images', 'other', 'logs']
 const defaultCleanKinds = cleanOrder.filter((kind) => kind !== 'edge_cache')
 const dataFolderKinds = [
@@ -109,9 +109,9 @@ export function createDiskManager(options: DiskManagerOptions): DiskManager {
       (error: unknown) => ({ error }),
     )
     const answer = await withTimeout(options.clock, engineMeasureTimeout_ms, done)
-    if (answer === undefined) return unknown('Docker is still counting. Look again in a moment.')
+    if (answer === undefined) return unknown('Docker is still calculating. Check again in a moment.')
     engineMeasurement = undefined
-    if ('error' in answer) return unknown('Docker does not answer, so what lies in it is not known now.')
+    if ('error' in answer) return unknown('Docker is not responding, so its disk usage is unknown.')
     const { kinds, shared_build_cache_bytes } = answer.found
     return kinds
       .filter(({ kind, count }) => count > 0 || (kind !== 'databases' && kind !== 'other'))
@@ -120,7 +120,7 @@ export function createDiskManager(options: DiskManagerOptions): DiskManager {
         place: 'engine',
         note:
           one.kind === 'build_cache' && shared_build_cache_bytes > 0
-            ? `${findDiskNote(one.kind, 'engine')} Besides, Docker keeps ${formatSize(shared_build_cache_bytes)} of layers for everybody who builds with a Dockerfile on this machine. Homeport cannot tell which of them are its own and leaves them: docker builder prune.`
+            ? `${findDiskNote(one.kind, 'engine')} Docker also keeps a shared build cache of ${formatSize(shared_build_cache_bytes)} for Dockerfile builds on this machine. Homeport does not remove it; run docker builder prune.`
             : findDiskNote(one.kind, 'engine'),
       }))
   }
@@ -133,7 +133,7 @@ export function createDiskManager(options: DiskManagerOptions): DiskManager {
     if (kind === 'bundles') await options.deployments.prune()
     const freed: FreedSpace = { kind, bytes: 0, count: 0, note: null }
     for (const { unit, bytes } of removable) {
-      // Rows still name what could not be let go of, as with a full disk.
+      // Rows still refer to resources that could not be released, for example on a full disk.
       if (!unit.is_needed(await options.deployments.getResourcesInUse(true))) await remove(unit.path)
       if (await fileExists(unit.path)) continue
       freed.bytes += bytes
@@ -153,11 +153,11 @@ export function createDiskManager(options: DiskManagerOptions): DiskManager {
     }
     try {
       const done = await withTimeout(options.clock, engineCleanTimeout_ms, options.docker.clean(kind, needs))
-      if (done) return { kind, ...done, note: 'Inside the Docker engine.' }
-      throw new Error('No answer in time.')
+      if (done) return { kind, ...done, note: 'In Docker.' }
+      throw new Error('Docker did not respond in time.')
     } catch (error) {
       options.log.warn('not_cleaned', { kind, error })
-      return { kind, bytes: 0, count: 0, note: 'Docker does not answer, so nothing was freed in it.' }
+      return { kind, bytes: 0, count: 0, note: 'Docker is not responding, so nothing was removed there.' }
     }
   }
 
@@ -166,7 +166,7 @@ export function createDiskManager(options: DiskManagerOptions): DiskManager {
     const size = async () => (await Promise.all(files.map(sizeOnDisk))).reduce((a, b) => a + b, 0)
     const before = await size()
     const known = new Set(await store.db.read(listLogOwnerIds))
-    // Those of previews are named after their project.
+    // Log streams of previews start with the id of their project.
     const orphaned = store.logs.listStreams().filter((stream) => !known.has(stream) && !known.has(stream.replace(/_[0-9a-f]{12}$/, '')))
     for (const stream of orphaned) store.logs.remove(stream)
     await store.logs.vacuum()
@@ -216,9 +216,9 @@ const fileExists = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** Whether anything of ours may lie in a Docker engine: one answers, or something was made in one that does not answer now. */
+/** Whether Docker may contain resources of this instance: an engine is available, or this instance used one before. */
 export const usesDocker =
   (db: Db, docker: Pick<Runtime, 'probe'>, clock: Clock): DiskManagerOptions['usesDocker'] =>
   async () =>
-    // One that hangs may hold something.
+    // An engine that hangs may contain resources.
     ((await withTimeout(clock, probeTimeout_ms, docker.probe()))?.available ?? true) || (await db.read((tx) => hasArtifacts(tx, 'docker')))

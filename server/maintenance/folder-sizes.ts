@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { type Clock, withTimeout } from '../lib/clock.ts'
 
 export interface FolderSizes {
-  /** What is known of these paths after at most `ms`; one that was not reached is missing. The count goes on, and the next look finds its end. */
+  /**
+   * The known sizes of these paths after at most `ms`; paths that were not measured in time are missing. The measurement continues, and the next
+   * call returns its result.
+   */
   measure(paths: readonly string[], ms: number): Promise<Map<string, number>>
 }
 
@@ -13,7 +16,7 @@ interface SizeCount {
   is_done: boolean
 }
 
-/** So many looks at files are under way at once: the threads that do them also read what the edge serves. */
+/** Limits concurrent file system calls, because the same thread pool reads the files that the edge serves. */
 const maxConcurrentStats = 16
 
 export function createFolderSizes(clock: Clock): FolderSizes {
@@ -34,17 +37,14 @@ export function createFolderSizes(clock: Clock): FolderSizes {
       const count = current ?? startCount(paths)
       current = count
       await withTimeout(clock, ms, count.done)
-      // One that came late is told once more; all else is counted anew.
+      // A late result is returned once; then the paths are measured again.
       if (count.is_done) current = undefined
       return new Map(count.found)
     },
   }
 }
 
-/**
- * What lies below a path, or the file itself, as the disk counts: whole blocks, a file with several names once. Links are not
- * followed; what cannot be read, or goes away meanwhile, is left out.
- */
+/** Disk usage of a path: whole blocks, and hard-linked files once. Links are not followed; unreadable and removed files are ignored. */
 export async function sizeOnDisk(path: string): Promise<number> {
   const seen = new Set<string>()
   let bytes = 0
@@ -56,7 +56,7 @@ export async function sizeOnDisk(path: string): Promise<number> {
       if (seen.has(name)) return false
       seen.add(name)
     }
-    // Windows knows no blocks.
+    // Windows reports no blocks.
     bytes += process.platform === 'win32' ? info.size : info.blocks * 512
     return info.isDirectory()
   }

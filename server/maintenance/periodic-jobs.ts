@@ -1,19 +1,19 @@
 import type { Clock, Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 
-/** What an instance does for itself every hour: safe copies, retention. One after the other, so that a round is never felt. */
+/** Hourly jobs of an instance, such as safe copies and retention. They run one after the other to limit the load. */
 export interface PeriodicJobs {
-  /** Something that is done soon after the start, and every hour from then on. `signal` is aborted when the platform ends. */
+  /** Adds a job that runs soon after startup and then every hour. `signal` aborts when the platform ends. */
   add(name: string, run: (signal: AbortSignal) => Promise<unknown>): void
   start(): void
-  /** Ends what is under way and waits for it. */
+  /** Aborts the running job and waits for its end. */
   close(): Promise<void>
 }
 
 export const jobInterval_ms = 3_600_000
-/** Looked at this often, by the wall clock: a machine that slept makes up for it when it wakes. */
+/** The interval of the check, by wall-clock time: a machine that slept runs missed jobs when it wakes. */
 const checkInterval_ms = 60_000
-/** The start itself has the machine first. */
+/** Delays the first run until startup is complete. */
 const initialDelay_ms = 5_000
 
 export function createPeriodicJobs(options: { clock: Clock; log: Log }): PeriodicJobs {
@@ -26,7 +26,7 @@ export function createPeriodicJobs(options: { clock: Clock; log: Log }): Periodi
   const runDueJobs = async (): Promise<void> => {
     for (const job of jobs) {
       const sinceLast = clock.now() - job.last
-      // A clock that was set back does not stop the rounds.
+      // If the clock was set back, the job runs now.
       if (closing.signal.aborted || (sinceLast >= 0 && sinceLast < jobInterval_ms)) continue
       job.last = clock.now()
       try {

@@ -6,18 +6,18 @@ import { type Backups, createBackups } from './backup/backups.ts'
 import { createRestoreFinisher, type FinishRestoreOptions, type RebuildDeployment } from './restore/finish-restore.ts'
 import { createPeriodicJobs, type PeriodicJobs } from './periodic-jobs.ts'
 
-/** How an instance looks after itself: backups, what is due every hour, and what a restored one has to catch up on. */
+/** Maintenance of an instance: backups, hourly jobs, and the remaining steps of a restore. */
 export interface MaintenanceScheduler {
   backups: Backups
   jobs: PeriodicJobs
-  /** Of a restored folder, before the apps start. */
+  /** Restores databases in a restored folder, before the apps start. */
   restoreDatabases(): Promise<void>
-  /** The engine runs: begins the rounds. Returns what a person should know. */
+  /** Starts the hourly jobs after the deployment service has started. Returns notices for the user. */
   start(rebuild: RebuildDeployment): Promise<string[]>
   close(): Promise<void>
 }
 
-/** A start does not wait for databases longer than this; the hourly round goes on with them. */
+/** The startup waits for databases no longer than this; the hourly job continues with them. */
 const restoreTimeout_ms = 600_000
 
 export async function createMaintenanceScheduler(

@@ -14,30 +14,30 @@ const passedVariables = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'TEMP', 'USERPROFILE'
 
 export interface BrowserProcess {
   devtools: DevTools
-  /** Ends it at once, with all of its processes; what was asked of it rejects with this. */
+  /** Kills all processes of the browser immediately; pending calls reject with `reason`. */
   kill(reason: Error): void
-  /** It is gone, and so is its folder, when this resolves. */
+  /** Resolves when the browser has ended and its folder is deleted. */
   close(): Promise<void>
 }
 
 export interface BrowserLaunchOptions {
   path: string
-  /** Where its folder may be made. */
+  /** The parent of the browser's profile folder. */
   data_dir: string
   environment: Environment
-  /** The one name that it finds, and where. */
+  /** The only host name that resolves, and its address. */
   host: string
   endpoint: ScreenshotRequest['endpoint']
   limits: ScreenshotLimits
 }
 
-/** A browser without a window, with a folder that is thrown away, spoken to by pipes: no port of it is open. */
+/** Launches a headless browser with a temporary profile, controlled through pipes; it opens no port. */
 export async function launchBrowser(options: BrowserLaunchOptions): Promise<BrowserProcess> {
   const { limits } = options
   const profile = await createProfileFolder(options)
   const child = spawn(options.path, buildFlags(options, profile), {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
-    // A process group of its own, so that it ends as one.
+    // In its own process group, so that all its processes can be killed together.
     detached: process.platform !== 'win32',
     env: pickVariables(options.environment, passedVariables),
     windowsHide: true,
@@ -52,7 +52,7 @@ export async function launchBrowser(options: BrowserLaunchOptions): Promise<Brow
     killProcessGroup(child)
   }
   child.once('error', kill)
-  const onMemoryExceeded = () => kill(new Error(`The page took more than ${limits.memory_bytes / 2 ** 20} MiB of memory.`))
+  const onMemoryExceeded = () => kill(new Error(`The page exceeded the memory limit of ${limits.memory_bytes / 2 ** 20} MiB.`))
   const watch = child.pid === undefined ? undefined : limitProcessGroup(child.pid, limits, onMemoryExceeded)
 
   const close = async (): Promise<void> => {
@@ -61,7 +61,7 @@ export async function launchBrowser(options: BrowserLaunchOptions): Promise<Brow
     if (child.pid !== undefined) await exited
     await rm(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
   }
-  const startTimer = systemClock.setTimeout(() => kill(new Error(`The browser did not come up within ${limits.start_ms / 1000} s.`)), limits.start_ms)
+  const startTimer = systemClock.setTimeout(() => kill(new Error(`The browser did not start within ${limits.start_ms / 1000} s.`)), limits.start_ms)
   try {
     await devtools.send('Browser.getVersion')
     return { devtools, kill, close }
@@ -81,11 +81,11 @@ function buildFlags({ host, endpoint, limits }: BrowserLaunchOptions, profile: s
     '--remote-debugging-pipe',
     `--user-data-dir=${profile}`,
     '--no-startup-window',
-    // One name is found, with whatever port, and no other: names, addresses, workers, sockets and looks ahead alike.
+    // Only one host name resolves, on any port. This applies to names, addresses, workers, sockets and prefetching.
     `--host-resolver-rules=MAP ${host} ${address}:${endpoint.port},MAP * ~NOTFOUND`,
     '--no-proxy-server',
     '--webrtc-ip-handling-policy=disable_non_proxied_udp',
-    // Its name in older versions.
+    // The name of the option in older versions.
     '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
     `--js-flags=--max-old-space-size=${limits.heap_mb}`,
     '--renderer-process-limit=2',
@@ -112,12 +112,12 @@ function buildFlags({ host, endpoint, limits }: BrowserLaunchOptions, profile: s
     '--no-pings',
     '--password-store=basic',
     '--use-mock-keychain',
-    // As root Chromium starts without its sandbox or not at all.
+    // As root, Chromium only starts without its sandbox.
     ...(process.platform === 'linux' && process.getuid?.() === 0 ? ['--no-sandbox'] : []),
   ]
 }
 
-/** In our own folder, where the next one clears up what a crash left; but a browser from a snap may only use the system's. */
+/** Below the data folder, where the next launch removes leftovers of a crash; a browser from a snap can only use the system's temporary folder. */
 async function createProfileFolder({ path, data_dir }: BrowserLaunchOptions): Promise<string> {
   const isFromSnap = path.startsWith('/snap/') || basename(path) === 'chromium-browser'
   if (isFromSnap) return mkdtemp(join(tmpdir(), 'homeport-browser-'))

@@ -3,11 +3,11 @@ import { systemClock } from '../lib/clock.ts'
 import type { DevTools, DevToolsParams } from './devtools.ts'
 import { type ScreenshotLimits, type ScreenshotRequest, viewports } from './screenshotter.ts'
 
-/** What became of the page so far. */
+/** The state of the page. */
 interface PageProgress {
-  /** Of the document that is shown. */
+  /** Status of the main document. */
   status: number
-  /** The newest navigation, and the events of its life. */
+  /** The latest navigation, and its lifecycle events. */
   loader_id: string
   events: Set<string>
   onChange(): void
@@ -15,7 +15,7 @@ interface PageProgress {
 
 const mobileUserAgent = 'Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36'
 
-/** Shows a page in a new context of the browser, and takes its picture. */
+/** Opens a page in a new browser context and captures it. */
 export async function captureInNewContext(
   devtools: DevTools,
   request: Pick<ScreenshotRequest, 'url'>,
@@ -36,12 +36,12 @@ export async function captureInNewContext(
 interface CaptureOptions {
   url: string
   variant: ScreenshotVariant
-  /** Of the page that shows it; undefined: the one that is spoken to. */
+  /** The session of the page; undefined: the connection is to the page itself. */
   session: string | undefined
   limits: ScreenshotLimits
 }
 
-/** Shows it in a page that is there, waits until it stands still, and takes its picture. `guard` has to stand before. */
+/** Loads the URL in an existing page, waits until it is stable, and captures it. `enforceOrigin` must be called before. */
 export async function capturePage(devtools: DevTools, { url, variant, session, limits }: CaptureOptions): Promise<Uint8Array> {
   const send = (method: string, params?: DevToolsParams) => devtools.send(method, params, session)
   const { width, height, is_mobile } = viewports[variant]
@@ -59,27 +59,27 @@ export async function capturePage(devtools: DevTools, { url, variant, session, l
   })
   await send('Emulation.setTouchEmulationEnabled', { enabled: is_mobile })
   if (is_mobile) await send('Emulation.setUserAgentOverride', { userAgent: mobileUserAgent })
-  // What moves is shown at rest.
+  // Animations are disabled.
   await send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-reduced-motion', value: 'reduce' }] })
   await restrictToOwnOrigin(devtools, session)
 
   const { errorText, loaderId } = await send('Page.navigate', { url })
-  if (typeof errorText === 'string') throw new Error(`There is nothing to see at ${url}: ${errorText}. It may lead elsewhere.`)
+  if (typeof errorText === 'string') throw new Error(`${url} could not be loaded: ${errorText}. The page may redirect to another address.`)
   startNavigation(progress, String(loaderId))
   if (!(await waitForEvent(progress, 'load', limits.load_ms))) await send('Page.stopLoading')
   await waitForEvent(progress, 'networkAlmostIdle', limits.quiet_ms)
-  if (progress.status >= 500) throw new Error(`The app answers ${progress.status}.`)
+  if (progress.status >= 500) throw new Error(`The app responded with ${progress.status}.`)
   const { result } = await send('Runtime.evaluate', { expression: contentSizeScript, awaitPromise: true, returnByValue: true })
   if ((result as { value?: unknown }).value === 0) throw new Error('The page is empty.')
   const { data } = await send('Page.captureScreenshot', { format: 'png' })
   return Buffer.from(String(data), 'base64')
 }
 
-/** How much there is on the page, once its fonts are there. */
+/** The amount of content on the page, once its fonts are loaded. */
 const contentSizeScript = `Promise.race([document.fonts.ready, new Promise((done) => setTimeout(done, 1500))]).then(() =>
   document.body ? document.body.innerText.trim().length + document.body.querySelectorAll('*').length : document.documentElement ? 1 : 0)`
 
-/** Lets a target load what is of the app's own origin and nothing else; what it opens is confined before it may run. */
+/** Lets a target load only resources of the app's own origin. New targets are restricted before they run. */
 async function restrictToOwnOrigin(devtools: DevTools, session: string | undefined): Promise<void> {
   const send = (method: string, params?: DevToolsParams) => devtools.send(method, params, session)
   await send('Network.enable')
@@ -88,7 +88,7 @@ async function restrictToOwnOrigin(devtools: DevTools, session: string | undefin
   await send('Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: true, flatten: true })
 }
 
-/** To be called once for a browser, or a page that is spoken to alone: answers for all of its targets, as they come. */
+/** Must be called once per browser, or once per page with its own connection. Handles all targets as they are created. */
 export function enforceOrigin(devtools: DevTools, request: Pick<ScreenshotRequest, 'url'>): void {
   const { origin } = new URL(request.url)
   const ignore = () => {}
@@ -96,7 +96,7 @@ export function enforceOrigin(devtools: DevTools, request: Pick<ScreenshotReques
   devtools.on('Fetch.requestPaused', ({ requestId, request: pausedRequest, resourceType }, session) => {
     const { url } = pausedRequest as { url: string }
     const isOwn = URL.canParse(url) && (new URL(url).origin === origin || /^(data|blob):/.test(url))
-    // A page that would leave stays as it is; what is only a part of it is missing.
+    // A blocked navigation leaves the page unchanged; a blocked subresource is missing.
     const errorReason = resourceType === 'Document' ? 'Aborted' : 'BlockedByClient'
     if (isOwn) devtools.send('Fetch.continueRequest', { requestId }, session).catch(ignore)
     else devtools.send('Fetch.failRequest', { requestId, errorReason }, session).catch(ignore)
@@ -106,12 +106,12 @@ export function enforceOrigin(devtools: DevTools, request: Pick<ScreenshotReques
   })
   devtools.on('Target.attachedToTarget', ({ sessionId, targetInfo, waitingForDebugger }) => {
     const { type, targetId } = targetInfo as { type: string; targetId: string }
-    // Told of by a page; the page itself was attached to by us, and waits for nobody.
+    // Announced by a page; the page itself was attached by this module and is not paused.
     if (waitingForDebugger !== true) return
     const session = String(sessionId)
     if (type === 'page' || type === 'service_worker') return void devtools.send('Target.closeTarget', { targetId }).catch(ignore)
     restrictToOwnOrigin(devtools, session)
-      // A worker has no such domain; then the names that the browser finds are what holds it.
+      // A worker does not support this domain; the host resolver rules restrict it.
       .catch(ignore)
       .then(() => devtools.send('Runtime.runIfWaitingForDebugger', {}, session))
       .catch(ignore)
@@ -132,13 +132,13 @@ function trackPage(devtools: DevTools, session: string | undefined, frame: strin
   return progress
 }
 
-/** What was before, the empty page included, counts no more. */
+/** Discards the state of the previous document, including the initial empty page. */
 function startNavigation(progress: PageProgress, loader: string): void {
   if (progress.loader_id !== loader) progress.events.clear()
   progress.loader_id = loader
 }
 
-/** False when it did not come to that in time. */
+/** Resolves to false when the event does not occur in time. */
 function waitForEvent(progress: PageProgress, event: string, within_ms: number): Promise<boolean> {
   return new Promise((resolve) => {
     const checkEvent = () => {

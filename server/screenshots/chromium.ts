@@ -4,7 +4,7 @@ import { type BrowserLocation, findBrowser } from './find-browser.ts'
 import { enforceOrigin, captureInNewContext } from './capture-page.ts'
 import { defaultScreenshotLimits, type ScreenshotLimits, type Screenshotter } from './screenshotter.ts'
 
-/** Takes pictures with a browser of this machine; it is looked for anew each time. */
+/** Captures screenshots with a browser of this machine, which is searched for each time. */
 export function createChromiumScreenshotter(
   location: BrowserLocation & { data_dir: string },
   limits: ScreenshotLimits = defaultScreenshotLimits,
@@ -14,16 +14,16 @@ export function createChromiumScreenshotter(
 
     async *take(request) {
       const path = findBrowser(location)
-      if (path === undefined) throw new Error('There is no Chromium or Chrome on this machine.')
+      if (path === undefined) throw new Error('No Chromium or Chrome was found on this machine.')
       request.signal.throwIfAborted()
       const browser = await launchBrowser({ ...location, path, host: new URL(request.url).hostname, endpoint: request.endpoint, limits })
-      const stop = () => browser.kill(new Error('It was called off.'))
+      const stop = () => browser.kill(new Error('The screenshot was canceled.'))
       request.signal.addEventListener('abort', stop)
       if (request.signal.aborted) stop()
       try {
         enforceOrigin(browser.devtools, request)
         for (const variant of request.variants) {
-          const onTimeout = () => browser.kill(new Error(`The page was not there after ${limits.picture_ms / 1000} s.`))
+          const onTimeout = () => browser.kill(new Error(`The page did not load within ${limits.picture_ms / 1000} s.`))
           const timer = systemClock.setTimeout(onTimeout, limits.picture_ms)
           try {
             yield { variant, png: await captureInNewContext(browser.devtools, request, variant, limits) }

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 
-/** A message of the DevTools protocol, as it comes in. */
+/** A received message of the DevTools protocol. */
 interface DevToolsMessage {
   id?: number
   method?: string
@@ -13,17 +13,17 @@ interface DevToolsMessage {
 export type DevToolsParams = { [name: string]: unknown }
 
 export interface DevTools {
-  /** Asks the browser itself, or one of its targets by session. Rejects when it refuses or is gone. */
+  /** Sends a command to the browser, or to a target by session. Rejects when the browser returns an error or has ended. */
   send(method: string, params?: DevToolsParams, sessionId?: string): Promise<DevToolsParams>
   on(method: string, listener: (params: DevToolsParams, sessionId: string | undefined) => void): void
-  /** Every question that is open, and every further one, is refused with this. */
+  /** Rejects all pending and future commands with this error. */
   close(error: Error): void
 }
 
-/** More than any message that we ask for: a picture of 8 MiB in base64. */
+/** Larger than any expected message: a PNG of 8 MiB in base64. */
 const maxMessage_bytes = 16 * 2 ** 20
 
-/** Speaks to a browser over a pair of pipes: each message is JSON, with a NUL at its end. */
+/** Connects to a browser over a pair of pipes: each message is JSON, terminated by NUL. */
 export function createDevTools(from: Readable, to: Writable): DevTools {
   const pending = new Map<number, { resolve(result: DevToolsParams): void; reject(error: Error): void }>()
   const listeners = new Map<string, ((params: DevToolsParams, sessionId: string | undefined) => void)[]>()
@@ -48,7 +48,7 @@ export function createDevTools(from: Readable, to: Writable): DevTools {
     }
     const call = pending.get(message.id)
     pending.delete(message.id)
-    if (message.error) call?.reject(new Error(`The browser refused: ${message.error.message}`))
+    if (message.error) call?.reject(new Error(`The browser returned an error: ${message.error.message}`))
     else call?.resolve(message.result ?? {})
   }
 
@@ -67,9 +67,9 @@ export function createDevTools(from: Readable, to: Writable): DevTools {
     }
     if (start < chunk.length) chunks.push(chunk.subarray(start))
     bytes += chunk.length - start
-    if (bytes > maxMessage_bytes) close(new Error('The browser sent more than a picture could be.'))
+    if (bytes > maxMessage_bytes) close(new Error('The browser sent a message that is too large.'))
   })
-  const onClosed = () => close(new Error('The browser ended.'))
+  const onClosed = () => close(new Error('The browser exited.'))
   from.on('end', onClosed).on('error', onClosed).on('close', onClosed)
   to.on('error', onClosed)
 

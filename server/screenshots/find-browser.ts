@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path'
 import { type Environment, pickVariables } from '../lib/environment.ts'
 
 export interface BrowserLocation {
-  /** A path, `auto` for one that is found, `off` for none. */
+  /** A path, `auto` to search for a browser, or `off`. */
   chromium: string
   home: string
   environment: Environment
@@ -13,7 +13,7 @@ const commands = ['chromium', 'chromium-browser', 'google-chrome-stable', 'googl
 const apps = ['Google Chrome', 'Chromium', 'Microsoft Edge', 'Brave Browser']
 const windowsPrograms = ['Google\\Chrome\\Application\\chrome.exe', 'Chromium\\Application\\chrome.exe', 'Microsoft\\Edge\\Application\\msedge.exe']
 
-/** A browser of the Chromium family, by the usual names and places of the system; undefined when there is none. */
+/** Finds a Chromium-based browser by the common names and paths of the system; undefined when there is none. */
 export function findBrowser(location: BrowserLocation, system: NodeJS.Platform = process.platform): string | undefined {
   if (location.chromium === 'off') return undefined
   if (location.chromium !== 'auto') return isExecutable(location.chromium) ? location.chromium : undefined

@@ -8,8 +8,8 @@ const checkInterval_ms = 300
 const page_bytes = 4096
 
 /**
- * Lowers the priority of the processes of a group, and calls `tooMuch` when together they hold more memory of their own than the limit.
- * Where there is no /proc only the first process is lowered, and only the limit of the heap holds.
+ * Lowers the priority of a process group, and calls `onMemoryExceeded` when its private memory exceeds the limit. Without /proc, only the first
+ * process gets the lower priority, and only the heap limit applies.
  */
 export function limitProcessGroup(
   group: number,
@@ -31,12 +31,12 @@ export function limitProcessGroup(
   return { stop: () => timer.cancel() }
 }
 
-/** What the processes of a group have for themselves: resident, less what they share. */
+/** Private memory of a process group: resident memory without shared memory. */
 async function measureGroup(group: number, niceness: number): Promise<number> {
   let bytes = 0
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue
-    // The name of the program, in parentheses, may hold anything; its group is the third field after it.
+    // The program name in parentheses may contain any characters; the process group is the third field after it.
     const fields = readProcFile(`${name}/stat`)
       .replace(/^.*\) /s, '')
       .split(' ')
@@ -53,6 +53,6 @@ function setNiceness(pid: number, niceness: number): void {
   try {
     setPriority(pid, niceness)
   } catch {
-    // It may be gone already, or the system may not let us: it then runs as everybody does.
+    // The process has ended, or the system denies the change; then the priority is unchanged.
   }
 }

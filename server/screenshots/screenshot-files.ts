@@ -8,7 +8,7 @@ export interface ScreenshotFile {
   variant: ScreenshotVariant
 }
 
-/** The pictures on disk: `screenshots/<project>/<deployment>-<variant>.png`. */
+/** The screenshots on disk: `screenshots/<project>/<deployment>-<variant>.png`. */
 export function createScreenshotFiles(root: string) {
   const pathOf = (file: ScreenshotFile) => join(root, file.project_id, `${file.deployment_id}-${file.variant}.png`)
   const remove = (path: string) => rm(path, { recursive: true, force: true, maxRetries: 3 })
@@ -31,7 +31,7 @@ export function createScreenshotFiles(root: string) {
       for (const variant of screenshotVariants) await remove(pathOf({ ...file, variant }))
     },
     removeProject: (projectId: string) => remove(join(root, projectId)),
-    /** Takes away what is not in the list, and returns what of it is not there. */
+    /** Removes files that are not in the list, and returns listed files that do not exist. */
     async removeUnknown(known: readonly ScreenshotFile[]): Promise<ScreenshotFile[]> {
       const knownPaths = new Set(known.map(pathOf))
       const existing = new Set<string>()

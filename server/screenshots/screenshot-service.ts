@@ -9,13 +9,13 @@ import { createScreenshotFiles, type ScreenshotFile } from './screenshot-files.t
 import type { Screenshotter, ScreenshotRequest } from './screenshotter.ts'
 
 const retryDelay_ms = 5_000
-/** Once more, and then not in this run. */
+/** One retry; then no more attempts in this run. */
 const maxTries = 2
 const maxWaits = 12
-/** A picture gives way to deployments for so long, and then no more. */
+/** The longest time that a screenshot waits for deployments. */
 const maxYield_ms = 60_000
 
-/** What serves now. */
+/** A live deployment. */
 export interface ScreenshotTarget {
   deployment_id: string
   project_id: string
@@ -25,14 +25,14 @@ export interface ScreenshotTarget {
   taken: ScreenshotVariant[]
 }
 
-/** What is remembered of the pictures; kept by the store. */
+/** The stored records of screenshots. */
 export interface ScreenshotRecords {
-  /** undefined: it serves no longer, or not yet. */
+  /** undefined: the deployment is not live. */
   find(deploymentId: string): Promise<ScreenshotTarget | undefined>
   listCurrent(): Promise<ScreenshotTarget[]>
-  /** Whether something is being built or started. */
+  /** Whether a deployment is in progress. */
   isDeploying(): Promise<boolean>
-  /** False: it serves no longer, and is not kept. */
+  /** False: the deployment is no longer live, and nothing is stored. */
   insert(row: { deployment_id: string; variant: ScreenshotVariant; bytes: number; created_at: string }): Promise<boolean>
   list(): Promise<ScreenshotFile[]>
   remove(deploymentId: string, variant: ScreenshotVariant): Promise<void>
@@ -47,39 +47,39 @@ export interface ScreenshotServiceOptions {
   log: Log
   data_dir: string
   isEnabled(): boolean
-  /** What a name leads to right now. */
+  /** The current route of a host. */
   findRoute(host: string): { kind: string; deployment_id: string | null } | undefined
-  /** Where a name is at the edge of this run; what a row says may be of an earlier one, with another port. */
+  /** The URL of a host in this run; the URL in a row may be from an earlier run with another port. */
   getUrl(host: string): string
-  /** A door of the edge where what asks is no visit. */
+  /** Opens an edge endpoint whose requests do not count as visits. */
   openEndpoint(): Promise<ScreenshotRequest['endpoint'] & { close(): Promise<void> }>
   probe_secret: string
 }
 
 export interface ScreenshotService {
   read(of: { id: string; project_id: string }, variant: ScreenshotVariant): Promise<Uint8Array | undefined>
-  /** Takes up what the last run left. */
+  /** Resumes the work of the previous run. */
   start(): Promise<void>
-  /** Frees the pictures of one deployment, or all of a project. */
+  /** Deletes the screenshots of one deployment, or all of a project. */
   remove(place: { project_id: string; deployment_id?: string }): Promise<void>
   check(): DoctorCheck
   close(): Promise<void>
 }
 
 /**
- * Pictures of what serves, taken behind everything else: one browser at a time, right after a deployment became ready, while its
- * app is awake. An app that sleeps is not woken for it; it is looked at when somebody else has.
+ * Captures live deployments in the background, with one browser at a time: after a deployment becomes ready, while its app is awake. A sleeping app
+ * is not woken; it is captured after a visitor has woken it.
  */
 export function createScreenshotService(options: ScreenshotServiceOptions): ScreenshotService {
   const { store, events, log, screenshotter } = options
   const files = createScreenshotFiles(join(options.data_dir, 'screenshots'))
-  /** What is still to be taken, by place: a newer deployment takes the turn of an older one of the same place. */
+  /** Pending screenshots by slot: a newer deployment replaces an older one. */
   const queue = new Map<string, ScreenshotTarget>()
-  /** What slept when its turn came, by project. */
+  /** Deployments that were asleep when their turn came, by project. */
   const sleepingByProject = new Map<string, Set<string>>()
   const counts = { tries: new Map<string, number>(), waits: new Map<string, number>() }
   const timers = new Set<Timer>()
-  /** Pictures wait for deployments to end, until this. */
+  /** Until this time, screenshots wait for deployments to end. */
   let yielding: { until: number; timer: Timer } | undefined
   let running: { target: ScreenshotTarget; controller: AbortController } | undefined
   let working: Promise<void> = Promise.resolve()
@@ -87,7 +87,7 @@ export function createScreenshotService(options: ScreenshotServiceOptions): Scre
 
   const missingVariants = (target: ScreenshotTarget) => screenshotVariants.filter((variant) => !target.taken.includes(variant))
   const slotOf = (target: ScreenshotTarget) => `${target.project_id} ${target.target} ${target.target === 'preview' ? target.branch : ''}`
-  /** Whether its name leads to this very deployment now, and how. */
+  /** Whether the host currently routes to this deployment, and whether the app is awake. */
   const readRouteState = ({ url, deployment_id }: ScreenshotTarget): 'awake' | 'asleep' | 'elsewhere' => {
     const route = options.findRoute(new URL(url).hostname)
     if (route?.deployment_id !== deployment_id || route.kind === 'page') return 'elsewhere'
@@ -104,7 +104,7 @@ export function createScreenshotService(options: ScreenshotServiceOptions): Scre
 
   const startWorker = (): void => void (working = working.then(processQueue).catch(logFailure))
 
-  /** Whether deployments need the machine: a browser would take as much of it as a build. */
+  /** Whether a deployment is in progress, because a browser uses as many resources as a build. */
   const shouldYield = async (): Promise<boolean> => {
     const isDeploying = await store.isDeploying()
     if (!isDeploying && yielding) {
@@ -114,13 +114,13 @@ export function createScreenshotService(options: ScreenshotServiceOptions): Scre
     return yielding !== undefined && options.clock.monotonic() < yielding.until
   }
 
-  /** A deployment began or ended: a picture that is being taken is put off, or one that was put off is taken. */
+  /** A deployment started or ended: the current screenshot is postponed, or a postponed one continues. */
   const updateQueue = async (): Promise<void> => {
     if (!running) return queue.size > 0 ? startWorker() : undefined
     if (!(await shouldYield()) || !running) return
     const { target, controller } = running
     if (!queue.has(slotOf(target))) queue.set(slotOf(target), target)
-    controller.abort(new Error('A deployment has begun.'))
+    controller.abort(new Error('A deployment has started.'))
   }
 
   const startTimer = (ms: number, run: () => void): Timer => {
@@ -141,7 +141,7 @@ export function createScreenshotService(options: ScreenshotServiceOptions): Scre
     const target = await store.find(deploymentId)
     if (target) return enqueue(target)
     for (const [slot, waiting] of queue) if (waiting.deployment_id === deploymentId) queue.delete(slot)
-    if (running?.target.deployment_id === deploymentId) running.controller.abort(new Error('It serves no longer.'))
+    if (running?.target.deployment_id === deploymentId) running.controller.abort(new Error('The deployment is no longer live.'))
   }
 
   const processQueue = async (): Promise<void> => {
@@ -155,7 +155,7 @@ export function createScreenshotService(options: ScreenshotServiceOptions): Scre
       const routeState = readRouteState(target)
       if (routeState !== 'awake') {
         sleepingByProject.set(target.project_id, (sleepingByProject.get(target.project_id) ?? new Set()).add(target.deployment_id))
-        // It may be on its way up, as all are after a start.
+        // The app may be starting, as all apps are after a start of the platform.
         if (routeState === 'elsewhere') scheduleRetry(target, 'waits', maxWaits)
         continue
       }
@@ -180,7 +180,7 @@ export function createScreenshotService(options: ScreenshotServiceOptions): Scre
     const request = { url, endpoint, headers: { 'x-homeport-look': options.probe_secret }, variants: missingVariants(target), signal }
     try {
       for await (const { variant, png } of screenshotter.take(request)) {
-        // A newer version may have come in between: then it was that one which stood before the camera.
+        // A newer version may have become live in between; the screenshot would show that version.
         if (signal.aborted || readRouteState(target) === 'elsewhere') return
         await saveScreenshot({ ...target, variant }, png)
       }
@@ -196,7 +196,7 @@ export function createScreenshotService(options: ScreenshotServiceOptions): Scre
     if (!isInserted) await files.remove(of)
   }
 
-  /** Looks at it again in a while, unless that was done often enough. */
+  /** Schedules a retry, up to a maximum number. */
   const scheduleRetry = ({ deployment_id }: ScreenshotTarget, what: 'tries' | 'waits', max: number): boolean => {
     const count = (counts[what].get(deployment_id) ?? 0) + 1
     counts[what].set(deployment_id, count)
@@ -241,8 +241,8 @@ export function createScreenshotService(options: ScreenshotServiceOptions): Scre
       return {
         name: 'screenshots',
         status: 'warning',
-        message: 'No Chromium or Chrome was found: no screenshots are taken of what is deployed.',
-        mend: 'Install Chromium (Debian and Ubuntu: sudo apt install chromium) or Google Chrome, or name one with HOMEPORT_CHROMIUM.',
+        message: 'No Chromium or Chrome was found, so deployments have no screenshots.',
+        mend: 'Install Chromium (Debian and Ubuntu: sudo apt install chromium) or Google Chrome, or set HOMEPORT_CHROMIUM to a browser.',
       }
     },
 

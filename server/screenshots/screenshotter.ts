@@ -1,12 +1,12 @@
 import type { ScreenshotVariant } from '../contract/previews.ts'
 
-/** What to take a picture of. */
+/** A request for screenshots of a page. */
 export interface ScreenshotRequest {
-  /** The address of an app of ours; nothing of any other origin is loaded. */
+  /** The URL of an app on this instance; nothing from another origin is loaded. */
   url: string
-  /** A door of the edge for this picture alone: what comes in by it is no visit. */
+  /** An edge endpoint for this screenshot; its requests do not count as visits. */
   endpoint: { host: string; port: number }
-  /** For whoever cannot go to another port than the address says: with these a request is no visit either. The app does not see them. */
+  /** Headers that mark a request as no visit, for browsers that cannot connect to the endpoint's port. The app does not receive them. */
   headers: Record<string, string>
   variants: readonly ScreenshotVariant[]
   signal: AbortSignal
@@ -17,33 +17,33 @@ export interface CapturedScreenshot {
   png: Uint8Array
 }
 
-/** Takes pictures of pages: a browser that was found here, or a window of the desktop. */
+/** Captures screenshots of pages: with a browser of this machine, or with a window of the desktop app. */
 export interface Screenshotter {
-  /** What it takes them with; null: there is nothing, and none are taken. May be another the next time. */
+  /** The browser in use; null: none is available and no screenshots are taken. May change between calls. */
   name(): string | null
-  /** PNGs of the variants' sizes, each as soon as it is there. Rejects when there is nothing to see, and says why. */
+  /** PNGs in the variants' sizes, each as soon as it is ready. Rejects with the reason when the page cannot be captured. */
   take(shot: ScreenshotRequest): AsyncIterable<CapturedScreenshot>
 }
 
-/** A phone is laid out as a phone is, and its picture has a pixel for each of the page's. */
+/** The phone variant uses a mobile layout, with one pixel per CSS pixel. */
 export const viewports: Record<ScreenshotVariant, { width: number; height: number; is_mobile: boolean }> = {
   desktop: { width: 1280, height: 800, is_mobile: false },
   mobile: { width: 390, height: 844, is_mobile: true },
 }
 
 export interface ScreenshotLimits {
-  /** For one picture, from the navigation to the file. */
+  /** For one screenshot, from navigation to file. */
   picture_ms: number
-  /** For a browser to come up, on a machine that builds. */
+  /** For the start of a browser on a busy machine. */
   start_ms: number
-  /** How long a page may load before it is taken as it is. */
+  /** How long a page may load before it is captured as it is. */
   load_ms: number
-  /** How long it may go on asking after that. */
+  /** How long the page may send requests after that. */
   quiet_ms: number
-  /** Memory of all of the browser's processes; past it the browser is ended. */
+  /** Memory limit of all processes of the browser; above it the browser is killed. */
   memory_bytes: number
   heap_mb: number
-  /** Of the browser's processes, as in nice(1): 19 is the lowest priority. */
+  /** Niceness of the browser's processes, as in nice(1): 19 is the lowest priority. */
   niceness: number
 }
 

@@ -85,7 +85,7 @@ describe('restore', () => {
     await ended
     expect(existsSync(join(into, 'homeport.db'))).toBe(false)
     const started = await runHomeport(['serve', '--data', into, '--port', '0', '--edge-port', '0', '--no-open'])
-    expect([started.code, started.err]).toEqual([1, expect.stringMatching(/was cut off.*Run it again/)])
+    expect([started.code, started.err]).toEqual([1, expect.stringMatching(/was interrupted.*Run it again/)])
 
     const { code, out, err } = await runHomeport([...args, keyFile])
     expect([code, err]).toEqual([0, ''])

@@ -19,7 +19,7 @@ test('disk shows what takes which room, and what of it can go', async () => {
   expect(out).toMatch(/^KIND +LOCATION +SIZE +RECLAIMABLE$/m)
   expect(out).toMatch(/^ledger +data folder +[\d.]+ (k|M)B +0 bytes$/m)
   expect(out).toContain(`free for ${platform.data_dir}.`)
-  expect((await run('disk', '--notes')).out).toContain('Never cleaned.')
+  expect((await run('disk', '--notes')).out).toContain('Never cleaned up.')
   expect(await run.json('disk')).toMatchObject({
     data_dir: platform.data_dir,
     kinds: expect.arrayContaining([expect.objectContaining({ kind: 'logs' })]),

@@ -95,7 +95,7 @@ test('an app gets the address of a database that it reaches, and else a note; wh
   expect(await databases.variablesFor(project, 'production', 'main', 'docker')).toEqual({
     variables: {},
     secrets: [password],
-    note: expect.stringContaining('server of the runtime process, which an app on docker does not reach'),
+    note: expect.stringContaining('on the process runtime and apps on docker cannot reach it'),
   })
   expect((await databases.variablesFor(project, 'preview', 'main', 'process')).variables).toEqual({})
 })
@@ -107,7 +107,7 @@ test('a preview gets a copy once; one that cannot be filled is undone, and says 
   servers.process.dump = () => {
     throw new DumpError('the app is holding a lock on a table', undefined)
   }
-  await expect(databases.copyForPreview(project, 'feature', signal)).rejects.toThrow(/could not be copied for this preview: the app holds/)
+  await expect(databases.copyForPreview(project, 'feature', signal)).rejects.toThrow(/could not be copied for this preview: the app is holding/)
   expect(await databases.find(project, 'feature')).toBeUndefined()
   servers.process.dump = () => text('its rows')
   expect(await databases.copyForPreview(project, 'feature', signal)).toBe(true)

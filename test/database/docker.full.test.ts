@@ -103,7 +103,7 @@ describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
       await container.start()
       // The pauses of the engine double: after a few they are long enough to look in one.
       await until(async () => ((await container.inspect()).RestartCount >= 4 ? true : undefined), { what: 'four restarts' })
-      expect(await server.state()).toMatchObject({ running: false, message: expect.stringContaining('is being restarted') })
+      expect(await server.state()).toMatchObject({ running: false, message: expect.stringContaining('is restarting') })
     } finally {
       await server.close(false)
       await container.remove({ force: true })

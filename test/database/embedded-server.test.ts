@@ -131,7 +131,7 @@ test.each([
   ['a commit in the middle', 'CREATE TABLE a (x int); COMMIT; SELECT nonsense;', /nonsense/],
   ['a commit in a block', 'CREATE TABLE a (x int); DO $$ BEGIN COMMIT; END $$; SELECT nonsense;', /invalid transaction termination/],
   ['a rollback', 'CREATE TABLE a (x int); ROLLBACK; CREATE TABLE b (x int);', /ROLLBACK/],
-  ['a command of psql', 'SELECT 1;\n\\! touch /tmp/homeport-mark\n', /^Line 2: \\! is a command of psql/],
+  ['a command of psql', 'SELECT 1;\n\\! touch /tmp/homeport-mark\n', /^Line 2: \\! is a psql command/],
   ['a change to another database', '\\connect postgres\n', /--create/],
   ['more than its role may do', "SELECT pg_read_file('/etc/passwd');", /permission denied/],
   ['a statement that takes no transaction', 'CREATE TABLE a (x int); VACUUM a;', /cannot run inside a transaction/],
@@ -199,7 +199,7 @@ test('a cluster of another version is refused and left alone', async () => {
   const folder = join(closed, 'older')
   mkdirSync(cluster(folder), { recursive: true })
   writeFileSync(join(cluster(folder), 'PG_VERSION'), '14\n')
-  await expect(start(folder).create(spec)).rejects.toThrow(/made by PostgreSQL 14; this Homeport runs 15/)
+  await expect(start(folder).create(spec)).rejects.toThrow(/created by PostgreSQL 14, but this version of Homeport runs PostgreSQL 15/)
 })
 
 /** Files of the data folder that hold a text. The server may remove one meanwhile: of that grep complains in its exit code alone. */

@@ -70,7 +70,7 @@ test('what the doctor finds leads to its page, and so does an error', async ({ d
     await expect(dashboard.locator('.check strong', { hasText: name })).toBeVisible()
   await platform.api('POST', '/instance/backups')
   await dashboard.getByRole('button', { name: 'Check again' }).click()
-  await expect(dashboard.locator('.check', { hasText: 'Backups' })).toContainText(/The last copy is of \d+ \w+ \d{4}, /)
+  await expect(dashboard.locator('.check', { hasText: 'Backups' })).toContainText(/Last copy: \d+ \w+ \d{4}, /)
   await found.getByRole('link', { name: 'How to fix it' }).click()
   await expect(dashboard).toHaveURL(/\/help\/trouble$/)
 

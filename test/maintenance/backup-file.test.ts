@@ -41,7 +41,10 @@ test('the system’s own tar reads what ours wrote: long names, other letters, l
   execFileSync('tar', ['xf', file, '-C', to])
 
   const at = join(to, 'bundles', 'x')
-  expect(notes.sort()).toEqual(['bundles/x/far: a link that leads out of its folder.', 'bundles/x/outside: a link that leads out of its folder.'])
+  expect(notes.sort()).toEqual([
+    'bundles/x/far: a link that points outside of its folder.',
+    'bundles/x/outside: a link that points outside of its folder.',
+  ])
   expect([readlinkSync(join(at, 'inside')), readlinkSync(join(at, 'absolute'))]).toEqual(['run.sh', 'run.sh'])
   rmSync(join(from, 'outside'))
   rmSync(join(from, 'far'))

@@ -40,7 +40,7 @@ describe.skipIf(!requires('tmpfs').ok)('a full disk', () => {
   test('storage_full, nothing half is left, and it works again once there is room', async () => {
     const { backup } = await backups.create()
     const before = free()
-    await expect(backups.create()).rejects.toMatchObject({ code: 'storage_full', message: expect.stringContaining('nothing was kept') })
+    await expect(backups.create()).rejects.toMatchObject({ code: 'storage_full', message: expect.stringContaining('no backup was created') })
     expect(names()).toEqual([backup.name])
     expect(free()).toBe(before)
 
@@ -63,7 +63,7 @@ describe.skipIf(!requires('tmpfs').ok)('a full disk', () => {
 
     // A restore leaves room for the machine, and nothing behind.
     const small = join(data, 'restored')
-    await expect(restore(backup.path, small, { key_file: keyFile })).rejects.toThrow(/not enough room/)
+    await expect(restore(backup.path, small, { key_file: keyFile })).rejects.toThrow(/not enough disk space/)
     expect(readdirSync(data)).not.toContain('restored')
   })
 })

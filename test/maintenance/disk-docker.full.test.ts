@@ -84,7 +84,7 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
   test('without an engine the rest is told and cleaned all the same; what is in it is said not to be known', async () => {
     await faultProxy.close()
     expect(await images()).toMatchObject({ bytes: 0, count: null, reclaimable_bytes: null, note: expect.stringContaining('not responding') })
-    expect(await clean()).toContain('nothing was freed')
+    expect(await clean()).toContain('nothing was removed')
     await faultProxy.open()
     expect((await counted()).count).toBe(2)
   })

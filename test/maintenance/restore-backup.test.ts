@@ -70,38 +70,38 @@ test('a good one is taken, with modes, links and the key', async () => {
 
 describe('hostile or wrong, although sealed with our key', () => {
   const cases: [string, BackupForgery, RegExp][] = [
-    ['a name that climbs out', { entries: [fileOf('bundles/../../evil', 'x')] }, /no backup of Homeport holds/],
-    ['an absolute name', { entries: [fileOf('/tmp/evil', 'x')] }, /no backup of Homeport holds/],
-    ['an empty part', { entries: [fileOf('bundles//evil', 'x')] }, /no backup of Homeport holds/],
-    ['a dot', { entries: [fileOf('bundles/./evil', 'x')] }, /no backup of Homeport holds/],
-    ['a folder of its own', { entries: [fileOf('other/evil', 'x')] }, /no backup of Homeport holds/],
-    ['a file beside the ledger', { entries: [fileOf('instance.json', '{}')] }, /no backup of Homeport holds/],
-    ['a master key', { entries: [fileOf('master.key', 'x')] }, /no backup of Homeport holds/],
-    ['a log of the ledger', { entries: [fileOf('homeport.db-wal', 'x')] }, /no backup of Homeport holds/],
-    ['a dump with a path', { entries: [fileOf('databases/../x.sql', 'x')] }, /no backup of Homeport holds/],
-    ['a link to the system', { entries: [linkOf('bundles/dpl_1/etc', '/etc')] }, /leads out of its folder/],
-    ['a link that climbs out', { entries: [linkOf('bundles/dpl_1/a/l', '../../dpl_2/x')] }, /leads out of its folder/],
-    ['a link in place of a deployment', { entries: [linkOf('bundles/dpl_1', 'x')] }, /no backup of Homeport holds/],
-    ['a link among archives', { entries: [linkOf('archives/prj_1/dpl_1', 'x')] }, /no backup of Homeport holds/],
-    ['a file through a link', { entries: [linkOf('bundles/d/l', 'x'), fileOf('bundles/d/l/evil', 'x')] }, /two things of one name/],
-    ['a file twice', { entries: [fileOf('bundles/d/a', 'x'), fileOf('bundles/d/a', 'y')] }, /two things of one name/],
-    ['the ledger twice', { entries: [fileOf('homeport.db', 'x')] }, /two things of one name/],
+    ['a name that climbs out', { entries: [fileOf('bundles/../../evil', 'x')] }, /contains an unexpected entry/],
+    ['an absolute name', { entries: [fileOf('/tmp/evil', 'x')] }, /contains an unexpected entry/],
+    ['an empty part', { entries: [fileOf('bundles//evil', 'x')] }, /contains an unexpected entry/],
+    ['a dot', { entries: [fileOf('bundles/./evil', 'x')] }, /contains an unexpected entry/],
+    ['a folder of its own', { entries: [fileOf('other/evil', 'x')] }, /contains an unexpected entry/],
+    ['a file beside the ledger', { entries: [fileOf('instance.json', '{}')] }, /contains an unexpected entry/],
+    ['a master key', { entries: [fileOf('master.key', 'x')] }, /contains an unexpected entry/],
+    ['a log of the ledger', { entries: [fileOf('homeport.db-wal', 'x')] }, /contains an unexpected entry/],
+    ['a dump with a path', { entries: [fileOf('databases/../x.sql', 'x')] }, /contains an unexpected entry/],
+    ['a link to the system', { entries: [linkOf('bundles/dpl_1/etc', '/etc')] }, /points outside of its folder/],
+    ['a link that climbs out', { entries: [linkOf('bundles/dpl_1/a/l', '../../dpl_2/x')] }, /points outside of its folder/],
+    ['a link in place of a deployment', { entries: [linkOf('bundles/dpl_1', 'x')] }, /contains an unexpected entry/],
+    ['a link among archives', { entries: [linkOf('archives/prj_1/dpl_1', 'x')] }, /contains an unexpected entry/],
+    ['a file through a link', { entries: [linkOf('bundles/d/l', 'x'), fileOf('bundles/d/l/evil', 'x')] }, /two entries with the same name/],
+    ['a file twice', { entries: [fileOf('bundles/d/a', 'x'), fileOf('bundles/d/a', 'y')] }, /two entries with the same name/],
+    ['the ledger twice', { entries: [fileOf('homeport.db', 'x')] }, /two entries with the same name/],
     [
       'a file that is a folder too',
       { entries: [fileOf('bundles/d/a', 'x'.repeat(100_000)), fileOf('bundles/d/a/b', 'y')] },
-      /two things of one name|ENOTDIR|EEXIST/,
+      /two entries with the same name|ENOTDIR|EEXIST/,
     ],
-    ['a path of five thousand bytes', { entries: [fileOf(`bundles/${'n/'.repeat(150)}${'x'.repeat(4800)}`, 'x')] }, /no backup of Homeport holds/],
-    ['no end', { without: [trailerName] }, /cut off: its end is missing/],
-    ['no ledger', { without: ['homeport.db'] }, /not whole/],
-    ['something after the end', { after: [fileOf('bundles/d/a', 'x')] }, /goes on after its end/],
-    ['another digest', { end: { digest: '0'.repeat(64) } }, /damaged: its checksum is another/],
-    ['a seal of somebody else', { end: { seal: 'AAAA' } }, /changed after it was made/],
-    ['a newer format', { head: { format: 2 } }, /newer Homeport/],
-    ['a newer ledger', { head: { ledger_version: 99 } }, /newer Homeport/],
-    ['a head that is none', { head: { created_at: 'once' } }, /no backup of Homeport/],
+    ['a path of five thousand bytes', { entries: [fileOf(`bundles/${'n/'.repeat(150)}${'x'.repeat(4800)}`, 'x')] }, /contains an unexpected entry/],
+    ['no end', { without: [trailerName] }, /truncated: its end is missing/],
+    ['no ledger', { without: ['homeport.db'] }, /incomplete/],
+    ['something after the end', { after: [fileOf('bundles/d/a', 'x')] }, /data after its end/],
+    ['another digest', { end: { digest: '0'.repeat(64) } }, /damaged: its checksum does not match/],
+    ['a seal of somebody else', { end: { seal: 'AAAA' } }, /modified after it was created/],
+    ['a newer format', { head: { format: 2 } }, /newer version of Homeport/],
+    ['a newer ledger', { head: { ledger_version: 99 } }, /newer version of Homeport/],
+    ['a head that is none', { head: { created_at: 'once' } }, /not a Homeport backup/],
     ['a part that is another', { head: { parts: [{ name: 'logs.db', bytes: 1, sha256: '0'.repeat(64) }] } }, /logs\.db in the backup is damaged/],
-    ['a part that is missing', { head: { parts: [{ name: 'databases/x.sql', bytes: 1, sha256: '0'.repeat(64) }] } }, /not whole/],
+    ['a part that is missing', { head: { parts: [{ name: 'databases/x.sql', bytes: 1, sha256: '0'.repeat(64) }] } }, /incomplete/],
     [
       'a trigger in the ledger',
       { store: alter('homeport.db', 'CREATE TRIGGER t AFTER INSERT ON tokens BEGIN DELETE FROM tokens; END') },
@@ -138,7 +138,7 @@ describe('hostile or wrong, although sealed with our key', () => {
     })
     const into = fresh()
     const { left_out } = await restore(file, into, { key_file: keyFile })
-    expect(left_out).toEqual(['bundles/d/out: a link that leads out of its folder.'])
+    expect(left_out).toEqual(['bundles/d/out: a link that points outside of its folder.'])
     expect(readdirSync(join(into, 'bundles/d')).sort()).toEqual(['a'])
     rmSync(into, { recursive: true })
   })
@@ -214,15 +214,15 @@ describe('damage', () => {
     const file = join(folder, 'cut.tar.gz')
     for (const part of [0, 0.001, 0.01, 0.1, 0.3, 0.5, 0.8, 0.95, 0.999]) {
       writeFileSync(file, bytes.subarray(0, Math.floor(bytes.length * part)))
-      await refused(file, /damaged|cut off|not whole|no backup/)
+      await refused(file, /damaged|truncated|incomplete|not a Homeport backup/)
     }
   })
 
   test('what is no backup at all', async () => {
     const file = join(folder, 'text')
     writeFileSync(file, 'hello')
-    await refused(file, /damaged|no backup|cut off/)
-    await refused(join(folder, 'none'), /There is no file/)
+    await refused(file, /damaged|not a Homeport backup|truncated/)
+    await refused(join(folder, 'none'), /The file .* does not exist/)
   })
 })
 
@@ -231,7 +231,7 @@ describe('the folder', () => {
     const into = fresh()
     mkdirSync(into)
     writeFileSync(join(into, 'mine.txt'), 'mine')
-    await expect(restore(good, into, { key_file: keyFile })).rejects.toThrow(/is not empty.*nothing in it was touched/)
+    await expect(restore(good, into, { key_file: keyFile })).rejects.toThrow(/is not empty.*No files were changed/)
     expect(readdirSync(into)).toEqual(['mine.txt'])
     rmSync(into, { recursive: true })
   })
@@ -241,7 +241,7 @@ describe('the folder', () => {
     mkdirSync(join(into, '.restoring', 'bundles'), { recursive: true })
     writeFileSync(join(into, 'logs.db'), 'half')
     writeFileSync(join(into, '.restoring', 'homeport.db'), 'half')
-    expect(() => assertRestoreComplete(into)).toThrow(/was cut off.*Run it again/)
+    expect(() => assertRestoreComplete(into)).toThrow(/was interrupted.*Run it again/)
     await restore(good, into, { key_file: keyFile })
     expect(existsSync(join(into, '.restoring'))).toBe(false)
     rmSync(into, { recursive: true })
@@ -263,10 +263,10 @@ describe('the key', () => {
   test('another one, and a file that is none, are refused', async () => {
     const other = join(folder, 'other.key')
     writeFileSync(other, 'ab'.repeat(32))
-    await expect(restore(good, fresh(), { key_file: other })).rejects.toThrow(/not the one of the backup/)
+    await expect(restore(good, fresh(), { key_file: other })).rejects.toThrow(/does not match the backup/)
     writeFileSync(other, 'no key')
     await expect(restore(good, fresh(), { key_file: other })).rejects.toThrow(/is not a master key/)
-    await expect(restore(good, fresh(), { key_file: join(folder, 'none') })).rejects.toThrow(/There is no key file/)
+    await expect(restore(good, fresh(), { key_file: join(folder, 'none') })).rejects.toThrow(/The key file .* does not exist/)
     expect(readdirSync(watched)).toEqual([])
   })
 
@@ -324,11 +324,11 @@ describe('the key', () => {
     const into = fresh()
     const { lost } = await restore(file, into, { key: 'lost' })
     expect(lost).toEqual([
-      'The variables of one: A, B. Set them again.',
-      'The credentials of the repository of one. Enter them again.',
-      'The authority of local HTTPS. A new one is made: homeport trust',
-      expect.stringContaining('The registrants of bought domains'),
-      'The passwords of the databases. New ones were made; the data is there.',
+      'Variables of one: A, B. Set them again.',
+      'Repository credentials of one. Enter them again.',
+      'The local certificate authority. Run homeport trust to trust the new one.',
+      expect.stringContaining('Registrant data and transfer codes of purchased domains'),
+      'Database passwords. New passwords were generated; the data is intact.',
     ])
     const made = createSealer(Buffer.from(readFileSync(join(into, 'master.key'), 'utf8').trim(), 'hex'))
     const store = await openStore({ data_dir: into, after_crash: false })

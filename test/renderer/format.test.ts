@@ -83,7 +83,7 @@ it('says of a check what a person calls it, and times as the reader tells them',
     'Disk',
   ])
   const at = '2026-01-31T12:00:00.000Z'
-  expect(localizeTimes(`The last copy is of ${at}.`)).toBe(`The last copy is of ${formatDateTime(at)}.`)
+  expect(localizeTimes(`Last copy: ${at}.`)).toBe(`Last copy: ${formatDateTime(at)}.`)
 })
 
 it('counts bytes as file managers do', () => {

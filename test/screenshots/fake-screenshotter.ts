@@ -51,7 +51,7 @@ export function createFakeScreenshotter(): FakeScreenshotter {
         for (const variant of shot.variants) {
           if (count++ === camera.failAfter) {
             camera.failAfter = -1
-            throw new Error('The browser ended.')
+            throw new Error('The browser exited.')
           }
           yield { variant, png: Buffer.from(`${variant} of ${new URL(shot.url).origin}`) }
         }
@@ -71,7 +71,7 @@ export async function serveScreenshotter(screenshotter: Screenshotter): Promise<
     const controller = new AbortController()
     // An answer that begins at once has no limit of time.
     response.flushHeaders()
-    response.on('close', () => controller.abort(new Error('It was called off.')))
+    response.on('close', () => controller.abort(new Error('The screenshot was canceled.')))
     const send = (line: object) => response.write(`${JSON.stringify(line)}\n`)
     void (async () => {
       try {

@@ -31,7 +31,7 @@ export const instanceTopics: HelpArticle[] = [
         list: [
           'The key is lost: `--without-key` restores everything except secrets and lists what is missing.',
           'The key of a desktop installation is stored in the keychain of that machine and works only for the same user on the same machine.',
-          '“A restore was cut off”: the folder is incomplete. Run the same restore again.',
+          '“A restore was interrupted”: the folder is incomplete. Run the same restore again.',
           'Do not keep running both the original and the restored instance, because both would watch the same repositories.',
         ],
       },

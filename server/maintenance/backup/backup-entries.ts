@@ -3,10 +3,10 @@ import { lstat, open, readdir, readFile, readlink } from 'node:fs/promises'
 import { dirname, isAbsolute, join, posix, relative, resolve, sep } from 'node:path'
 import type { TarEntry } from './tar-writer.ts'
 
-/** Up to this size a file is read at once, and so is as it was at one moment. */
+/** A file up to this size is read at once, so that its content is consistent. */
 const smallFile_bytes = 2 ** 20
 
-/** A file by its path; one that shrinks while it is read is filled up with zeros, which `note` is told. */
+/** A file as an entry; a file that shrinks while it is read is padded with zeros and reported to `note`. */
 export async function fileEntry(path: string, name: string, note: (what: string) => void): Promise<TarEntry> {
   const info = await lstat(path)
   const is_executable = (info.mode & 0o111) !== 0
@@ -19,7 +19,7 @@ export async function fileEntry(path: string, name: string, note: (what: string)
     kind: 'file',
     is_executable,
     size: info.size,
-    chunks: readExactly(path, info.size, () => note(`${name} changed while it was read.`)),
+    chunks: readExactly(path, info.size, () => note(`${name} changed during the backup.`)),
   }
 }
 
@@ -33,7 +33,7 @@ async function* readExactly(path: string, size: number, onShort: () => void): As
   for (; left > 0; left -= smallFile_bytes) yield Buffer.alloc(Math.min(left, smallFile_bytes))
 }
 
-/** Everything below a folder. What is no file, folder or link that stays inside is left out, and so is what goes away meanwhile. */
+/** All entries below a folder. Special files, links that leave the folder and files removed in the meantime are left out. */
 export async function* folderEntries(root: string, name: string, note: (what: string) => void): AsyncGenerator<TarEntry> {
   yield* walkFolder(root, root, name, note)
 }
@@ -48,17 +48,17 @@ async function* walkFolder(root: string, folder: string, name: string, note: (wh
     if (entry.isDirectory()) yield* walkFolder(root, path, inner, note)
     else if (entry.isSymbolicLink()) {
       const target = await ignoreMissing(resolveLinkWithin(root, path))
-      if (target === null) note(`${inner}: a link that leads out of its folder.`)
+      if (target === null) note(`${inner}: a link that points outside of its folder.`)
       else if (target !== undefined) yield { name: inner, kind: 'link', target }
     } else if (entry.isFile()) {
       const entryOfFile = await ignoreMissing(fileEntry(path, inner, note))
       if (entryOfFile) yield entryOfFile
-      else note(`${inner} was gone before it could be read.`)
+      else note(`${inner} was deleted during the backup.`)
     }
   }
 }
 
-/** Where a link leads, written so that it holds in another place too; null when that is outside. */
+/** The target of a link as a relocatable path; null when the target is outside. */
 async function resolveLinkWithin(root: string, path: string): Promise<string | null> {
   const target = await readlink(path)
   const to = resolve(dirname(path), target)
@@ -73,13 +73,13 @@ async function ignoreMissing<R>(work: Promise<R>): Promise<R | undefined> {
   })
 }
 
-/** What is in a folder, in a steady order; nothing when it is not there. */
+/** The names in a folder in a stable order; empty when the folder does not exist. */
 export async function listNames(folder: string): Promise<string[]> {
   const names = (await ignoreMissing(readdir(folder))) ?? []
   return names.sort((a, b) => (a < b ? -1 : 1))
 }
 
-/** What was written is on the disk, and so is its name. */
+/** Syncs the content and the name of a file to disk. */
 export async function syncToDisk(path: string): Promise<void> {
   const file = await open(path, 'r+')
   await file.sync().finally(() => file.close())

@@ -19,37 +19,37 @@ import { mainDatabaseFile } from './backup-format.ts'
 import { jobInterval_ms } from '../periodic-jobs.ts'
 import { readSetting } from '../../store/settings.ts'
 
-/** What lies in `backups/` of a data folder: full backups until somebody deletes them, hourly copies of the ledger, seven of them. */
+/** The content of `backups/` in a data folder: full backups until the user deletes them, and the last seven hourly copies of the ledger. */
 export interface Backups {
   list(): Promise<Backup[]>
-  /** One at a time: who asks meanwhile gets the one that is under way. */
+  /** Runs one backup at a time; concurrent callers get the running one. */
   create(): Promise<{ backup: Backup; left_out: string[] }>
-  /** As one gzip file; throws `backup_not_found`. */
+  /** A backup as one gzip file; throws `backup_not_found`. */
   read(name: string): Promise<AsyncIterable<Uint8Array>>
   remove(name: string): Promise<void>
-  /** What a start put right, for as long as somebody has to know. */
+  /** The recovery during startup, as long as the user must be informed. */
   readRecovery(): Promise<(Pick<DatabaseRecovery, 'at' | 'copied_at' | 'damaged_file'> & { message: string }) | null>
   checks(): Promise<DoctorCheck[]>
-  /** A safe copy of the ledger, unless the last one is younger than an hour. */
+  /** Creates a safe copy of the ledger, unless the last one is newer than an hour. */
   createHourlyCopy(): Promise<void>
-  /** Gives up what is under way and waits for that. */
+  /** Aborts the running backup and waits for its end. */
   close(): Promise<void>
 }
 
 export const maxHourlyCopies = 7
-/** Without a damaged file to remove, a recovery is told for this long. */
+/** How long a recovery is reported when there is no damaged file to remove. */
 const recoveryNotice_ms = 7 * 24 * jobInterval_ms
 
-/** A copy of a database cannot be given up in the middle: an end of the platform waits this long, and the next start clears away. */
+/** A copy of a database cannot be aborted: shutdown waits this long, and the next start removes the draft. */
 const closeTimeout_ms = 3_000
 
-/** Copies of these names alone are ours; a name never reaches the disk unless it was found there. */
+/** Only files with these names are backups; a requested name is only used if it matches an existing file. */
 const kindsByPattern: [RegExp, Backup['kind']][] = [
   [/^homeport-\d{4}-\d\d-\d\dT[\d-]+Z(?:-[0-9a-f]{4})?\.tar\.gz$/, 'full'],
   [/^hourly-\d{4}-\d\d-\d\dT[\d-]+Z\.db$/, 'hourly'],
   [/^before-version-\d+\.db$/, 'before_migration'],
 ]
-/** Unfinished. No kind has such a name, and a start removes them. */
+/** Unfinished files. No backup kind matches the prefix, and the next start removes them. */
 const draftPrefix = '.draft-'
 
 export async function createBackups(options: BackupOptions & { db: Db; log: Log }): Promise<Backups> {
@@ -58,7 +58,7 @@ export async function createBackups(options: BackupOptions & { db: Db; log: Log 
   const closing = new AbortController()
   let creating: Promise<{ backup: Backup; left_out: string[] }> | undefined
   let copying: Promise<void> | undefined
-  /** Why the last copy, of either kind, was not made. */
+  /** Why the last copy of either kind failed. */
   let failure: { at: string; message: string } | undefined
   for (const name of await listNames(folder)) if (name.startsWith(draftPrefix)) await rm(join(folder, name), { recursive: true, force: true })
 
@@ -75,11 +75,11 @@ export async function createBackups(options: BackupOptions & { db: Db; log: Log 
 
   const find = async (name: string): Promise<Backup> => {
     const backup = (await list()).find((one) => one.name === name)
-    if (!backup) throw new Problem('backup_not_found', 'There is no such backup. The list says which there are.')
+    if (!backup) throw new Problem('backup_not_found', 'This backup does not exist. Run homeport backups to list backups.')
     return backup
   }
 
-  /** `make` writes the file of this name under another one first: what bears the name is whole. */
+  /** `work` writes under a temporary name, so that a file with the final name is complete. */
   const writeWholeFile = async <R>(name: string, work: (file: string, staging: string) => Promise<R>): Promise<R> => {
     const staging = join(folder, `${draftPrefix}${randomBytes(6).toString('hex')}`)
     try {
@@ -95,7 +95,9 @@ export async function createBackups(options: BackupOptions & { db: Db; log: Log 
           message: isDiskFull(error) ? 'The disk of this machine is full.' : error instanceof Error ? error.message : String(error),
         }
       if (isDiskFull(error))
-        throw new Problem('storage_full', 'The disk of this machine is full: nothing was kept. Free some space and try again.', { cause: error })
+        throw new Problem('storage_full', 'The disk of this machine is full, so no backup was created. Free up space and try again.', {
+          cause: error,
+        })
       throw error
     } finally {
       await rm(staging, { recursive: true, force: true, maxRetries: 3 })
@@ -142,15 +144,14 @@ export async function createBackups(options: BackupOptions & { db: Db; log: Log 
           {
             name: 'backups',
             status: 'failed',
-            message: `A copy that was begun at ${failure.at} came to nothing: ${failure.message}`,
-            mend: 'Fix that, then make a backup: homeport backup. The next hourly copy is tried by itself.',
+            message: `The backup started at ${failure.at} failed: ${failure.message}`,
+            mend: 'Fix the cause, then create a backup with homeport backup. Hourly copies continue automatically.',
           },
         ]
       const [latest] = (await list()).filter((one) => one.kind !== 'before_migration')
       const recovery = await readRecovery()
-      const message =
-        recovery?.message ?? (latest ? `The last copy is of ${latest.created_at}.` : 'No copy yet; the first is made soon after the start.')
-      const mend = `Look at what is missing${recovery?.damaged_file ? `, then remove ${join(data_dir, recovery.damaged_file)}` : ''}.`
+      const message = recovery?.message ?? (latest ? `Last copy: ${latest.created_at}.` : 'No copy yet. The first one is created soon after startup.')
+      const mend = `Check which changes are missing${recovery?.damaged_file ? `, then remove ${join(data_dir, recovery.damaged_file)}` : ''}.`
       return [{ name: 'backups', status: recovery ? 'warning' : 'ok', message, mend: recovery ? mend : null }]
     },
     create: () => (creating ??= create().finally(() => (creating = undefined))),
@@ -158,7 +159,7 @@ export async function createBackups(options: BackupOptions & { db: Db; log: Log 
       const { path } = await find(name)
       const bytes = createReadStream(path, { highWaterMark: 256 * 1024 })
       if (path.endsWith('.gz')) return bytes
-      // One that cannot be read to its end ends the other with its error.
+      // An error while reading the file ends the stream with the same error.
       return pipeline(bytes, createGzip(), () => {})
     },
     async remove(name) {
@@ -172,7 +173,7 @@ export async function createBackups(options: BackupOptions & { db: Db; log: Log 
   }
 }
 
-/** A time as it may stand in the name of a file on every system. */
+/** A time in a format that is valid in file names on all systems. */
 const formatStamp = (ms: number): string => `${isoTime(ms).slice(0, 19).replaceAll(':', '-')}Z`
 
 const fileExists = (path: string): Promise<boolean> =>

@@ -1,4 +1,4 @@
-/** An entry of a tar archive that is being made. `chunks` must give `size` bytes. */
+/** An entry to write. `chunks` must contain exactly `size` bytes. */
 export type TarEntry =
   | { name: string; kind: 'folder' }
   | { name: string; kind: 'link'; target: string }
@@ -7,7 +7,7 @@ export type TarEntry =
 const block_bytes = 512
 const octalLimit = 8 ** 11
 
-/** The bytes of an archive, made as they are asked for: nothing waits in memory but the piece at hand. */
+/** Generates the bytes of an archive on demand; only the current chunk is in memory. */
 export async function* writeTar(entries: AsyncIterable<TarEntry>, mtime_ms: number): AsyncGenerator<Uint8Array> {
   for await (const entry of entries) {
     yield encodeHeader(entry, mtime_ms)
@@ -15,10 +15,10 @@ export async function* writeTar(entries: AsyncIterable<TarEntry>, mtime_ms: numb
     let left = entry.size
     for await (const chunk of entry.chunks) {
       left -= chunk.byteLength
-      if (left < 0) throw new Error(`${entry.name} gave more than it announced.`)
+      if (left < 0) throw new Error(`${entry.name} is larger than its declared size.`)
       yield chunk
     }
-    if (left > 0) throw new Error(`${entry.name} gave less than it announced.`)
+    if (left > 0) throw new Error(`${entry.name} is smaller than its declared size.`)
     if (entry.size % block_bytes > 0) yield Buffer.alloc(block_bytes - (entry.size % block_bytes))
   }
   yield Buffer.alloc(2 * block_bytes)
@@ -47,7 +47,7 @@ function encodeHeader(entry: TarEntry, mtime_ms: number): Buffer {
 // oxlint-disable-next-line no-control-regex -- all that a plain header can hold
 const fitsPlainHeader = (text: string): boolean => text.length <= 100 && /^[\x01-\x7f]*$/.test(text)
 
-/** `LENGTH KEY=VALUE\n`, where the length counts itself. */
+/** `LENGTH KEY=VALUE\n`; the length includes itself. */
 function encodePaxRecord(key: string, value: string): string {
   const rest = ` ${key}=${value}\n`
   const bytes = Buffer.byteLength(rest)
@@ -59,7 +59,7 @@ function encodePaxRecord(key: string, value: string): string {
 function encodeFields(values: { name: string; mode: number; size: number; mtime_ms: number; type: string; target: string }): Buffer {
   const header = Buffer.alloc(block_bytes)
   const octal = (value: number, at: number, width: number) => header.write(`${value.toString(8).padStart(width - 1, '0')}\0`, at, 'latin1')
-  // A name that does not fit stands in the record before; this is for tools that do not read it.
+  // A name that does not fit is in the PAX record before; this field is for tools that ignore PAX.
   header.write(values.name, 0, 100, 'utf8')
   octal(values.mode, 100, 8)
   octal(0, 108, 8)

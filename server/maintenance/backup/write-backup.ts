@@ -27,7 +27,7 @@ import {
 import { fileEntry, folderEntries, listNames, syncToDisk } from './backup-entries.ts'
 import { type TarEntry, writeTar } from './tar-writer.ts'
 
-/** What a dump of the live databases comes from; a `sql` that cannot be had throws when it is read. */
+/** The source of dumps of live databases; `sql` throws when it is read and the database is unavailable. */
 export interface DatabaseDumpSource {
   dumpAll(signal: AbortSignal): AsyncIterable<{ db_name: string; sql: AsyncIterable<Uint8Array> }>
 }
@@ -44,8 +44,8 @@ export interface BackupOptions {
 const maxListedChanges = 50
 
 /**
- * Writes a backup of a running instance. The ledger is copied first, as of one moment: what it names is then taken along, so
- * that the backup is whole in itself. `staging` is an empty folder of ours beside `file`. Returns what was left out, and why.
+ * Writes a backup of a running instance. The ledger is copied first, and the files that it refers to are copied afterwards, so that the backup is
+ * consistent. `staging` is an empty folder next to `file`. Returns what was left out, and why.
  */
 export async function writeBackup(options: BackupOptions, file: string, staging: string, signal: AbortSignal): Promise<string[]> {
   const { data_dir, sealer, clock } = options
@@ -75,7 +75,7 @@ export async function writeBackup(options: BackupOptions, file: string, staging:
   }
 
   const images = snapshot.deployments.filter((row) => row.artifact !== null && locateArtifact(row.artifact) === null).length
-  if (images > 0) left_out.push(`The Docker images of ${images} deployments: what is current is built again from its source after a restore.`)
+  if (images > 0) left_out.push(`The Docker images of ${images} deployments. After a restore, current deployments are built again from source.`)
   const note = (what: string) => {
     if (changedFiles.push(what) <= maxListedChanges) left_out.push(what)
   }
@@ -95,7 +95,7 @@ export async function writeBackup(options: BackupOptions, file: string, staging:
     for (const { name } of parts) yield await fileEntry(join(staging, name), name, note)
     for (const folder of folders) {
       if (folder[0] !== 'bundles') yield* skipUnfinished(folderEntries(join(data_dir, ...folder), folder.join('/'), note))
-      // What an app put into its temporary folder is not worth keeping.
+      // Temporary files of an app are not backed up.
       else for (const name of await listNames(join(data_dir, ...folder))) if (name !== 'tmp') yield* bundleEntries(data_dir, folder, name, note)
     }
   }
@@ -131,7 +131,7 @@ export async function writeBackup(options: BackupOptions, file: string, staging:
   return left_out
 }
 
-/** A dump or a picture that is just being written has another name until it is whole. */
+/** Skips dumps and screenshots that are still being written under a temporary name. */
 async function* skipUnfinished(entries: AsyncIterable<TarEntry>): AsyncGenerator<TarEntry> {
   for await (const entry of entries) if (!/^(?:dumps|screenshots)\/.*\.(?:part|new)$/.test(entry.name)) yield entry
 }

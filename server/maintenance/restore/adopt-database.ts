@@ -12,18 +12,18 @@ import type { Tables } from '../../store/tables.ts'
 import { locateArtifact } from '../backup/backup-format.ts'
 
 export interface AdoptDatabaseOptions {
-  /** Where the files lie now, and where they will lie. */
+  /** The current folder of the files, and their final folder. */
   staging: string
   into: string
-  /** Made on another kind of machine: native code of bundles does not run here. */
+  /** The backup is from another platform: native code of bundles does not run here. */
   is_foreign: boolean
-  /** Given when the key of the backup is not: what was sealed is lost, and passwords that can be made anew are sealed with it. */
+  /** Set when the backup's key is not available: encrypted values are lost, and new database passwords are encrypted with this sealer. */
   new_sealer: Sealer | undefined
 }
 
 /**
- * Makes the ledger of a backup that of an instance in its own right: another id, so that it never touches what the old one has
- * on this machine, nobody signed in, and artifacts where they lie now. Returns what is lost, in sentences.
+ * Converts the ledger of a backup into one of a new instance: with a new id, so that it never touches resources of the old instance on this machine,
+ * without sessions, and with relocated artifacts. Returns what is lost, as sentences.
  */
 export async function adoptDatabase(path: string, options: AdoptDatabaseOptions): Promise<string[]> {
   const db = openSqlite<Tables>({ path, durable: true })
@@ -41,16 +41,16 @@ export async function adoptDatabase(path: string, options: AdoptDatabaseOptions)
   }
 }
 
-/** Like the end of an id of ours: it stands in names of containers and volumes. */
+/** Like the end of other ids; the id is part of the names of containers and volumes. */
 const newInstanceId = (): string => randomBytes(6).toString('hex')
 
-/** An image is in the engine of the old machine, if anywhere: what is current is built again by the first start. */
+/** Images exist only in the engine of the old machine, so the first start builds current deployments again. */
 function relocateArtifact(artifact: string, { staging, into, is_foreign }: AdoptDatabaseOptions): string | null {
   const location = locateArtifact(artifact)
   if (!location || !existsSync(join(staging, 'bundles', location.id))) return null
   const value = JSON.parse(artifact) as { kind: string }
   if (value.kind !== 'static' && is_foreign) return null
-  // Paths of commands and variables may lead into the old folder too.
+  // Paths in commands and variables may also point to the old folder.
   const relocated: unknown = JSON.parse(artifact, (_key, one: unknown) => (typeof one === 'string' ? one.replaceAll(location.prefix, into) : one))
   return JSON.stringify({ ...(relocated as object), directory: join(into, 'bundles', location.id, ...location.rest) })
 }
@@ -59,11 +59,11 @@ function deleteSecrets(tx: Tx, newSealer: Sealer): string[] {
   const deleted = deleteSealedColumns(tx)
   const databases = replaceDatabasePasswords(tx, (row) => newSealer.seal({ table: 'databases', column: 'sealed_password', row }, newSecret()))
   return [
-    ...deleted.variables.map(({ slug, keys }) => `The variables of ${slug}: ${keys}. Set them again.`),
-    ...deleted.repositories.map((slug) => `The credentials of the repository of ${slug}. Enter them again.`),
-    ...(deleted.authorities > 0 ? ['The authority of local HTTPS. A new one is made: homeport trust'] : []),
-    ...(deleted.domains > 0 ? ['The registrants of bought domains, and the codes that transfer them. The registrar has both.'] : []),
-    ...(deleted.remotes > 0 ? ['The tokens of other instances. Open each in the dashboard, and give it a new one.'] : []),
-    ...(databases > 0 ? ['The passwords of the databases. New ones were made; the data is there.'] : []),
+    ...deleted.variables.map(({ slug, keys }) => `Variables of ${slug}: ${keys}. Set them again.`),
+    ...deleted.repositories.map((slug) => `Repository credentials of ${slug}. Enter them again.`),
+    ...(deleted.authorities > 0 ? ['The local certificate authority. Run homeport trust to trust the new one.'] : []),
+    ...(deleted.domains > 0 ? ['Registrant data and transfer codes of purchased domains. The registrar has both.'] : []),
+    ...(deleted.remotes > 0 ? ['Tokens of connected instances. Enter a new token for each in the dashboard.'] : []),
+    ...(databases > 0 ? ['Database passwords. New passwords were generated; the data is intact.'] : []),
   ]
 }

@@ -6,10 +6,10 @@ import { listCurrentDeployments, listOpenDeployments } from '../../store/deploym
 import type { Db } from '../../store/store.ts'
 import { databasesFolder, restoredFile, restoringFolder } from '../backup/backup-format.ts'
 
-/** A restore into this folder was cut off: what is in it is not whole, and no new instance begins beside it. */
+/** Throws when a restore into this folder was interrupted, because its content is incomplete and a new instance must not start there. */
 export function assertRestoreComplete(dataDir: string): void {
   if (!existsSync(join(dataDir, restoringFolder))) return
-  throw new Error(`A restore into ${dataDir} was cut off, so nothing in it is whole. Run it again: homeport restore FILE --data ${dataDir}`)
+  throw new Error(`A restore into ${dataDir} was interrupted, so its content is incomplete. Run it again: homeport restore FILE --data ${dataDir}`)
 }
 
 /** Deploys the source of a deployment again. */
@@ -19,15 +19,15 @@ export interface FinishRestoreOptions {
   data_dir: string
   db: Db
   log: Log
-  /** Makes a database of its row and fills it; may be repeated. */
+  /** Creates a database from its row and fills it; can be repeated. */
   restoreDatabase(db_name: string, sql: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void>
 }
 
-/** What a restored folder needs of a running instance: its databases filled, and built again what was not in the backup. */
+/** Completes a restore on a running instance: fills databases and builds deployments that are not in the backup. */
 export interface RestoreFinisher {
-  /** Before the apps start. What cannot be done now, because an engine is away, is tried again every hour. */
+  /** Runs before the apps start. Steps that fail because Docker is unavailable are retried every hour. */
   restoreDatabases(signal: AbortSignal): Promise<void>
-  /** Once the engine runs. Returns what a person should know. */
+  /** Runs after the deployment service has started. Returns notices for the user. */
   finish(rebuild: RebuildDeployment): Promise<string[]>
 }
 
@@ -68,11 +68,11 @@ export async function createRestoreFinisher(options: FinishRestoreOptions): Prom
       const notices = [`This instance was restored from the backup of ${restoreRecord.created_at}.`]
       if (unbuilt.length > 0)
         notices.push(
-          `${unbuilt.length} ${unbuilt.length === 1 ? 'app is' : 'apps are'} being built again: what they were built to is not in a backup.`,
+          `${unbuilt.length} ${unbuilt.length === 1 ? 'app is' : 'apps are'} being built again, because backups do not contain Docker images.`,
         )
       if (pendingDumps.length > 0)
         notices.push(
-          `${pendingDumps.length} databases could not be put back yet. Their dumps lie in ${folder}; it is tried again every hour and at each start.`,
+          `${pendingDumps.length} databases could not be restored yet. Their dumps are in ${folder}. Homeport retries every hour and at each start.`,
         )
       log.info('restored', { created_at: restoreRecord.created_at, rebuilt: unbuilt.length, databases_waiting: pendingDumps.length })
       restoreRecord.is_rebuilt = true

@@ -28,14 +28,14 @@ export { RestoreError } from './unpack-backup.ts'
 
 export interface RestoreOptions {
   file: string
-  /** A folder that is empty, or not there. */
+  /** An empty folder, or a path that does not exist. */
   into: string
   /**
-   * The file with the master key of the instance that was backed up, in the open or wrapped by a keychain, which only the
-   * desktop can open. `lost`: it is gone, and all that was sealed with it. undefined: nobody said; then it is asked for.
+   * The file with the master key of the backed-up instance, plain or encrypted by a keychain, which only the desktop app can open. `lost`: the key
+   * is not available, and all encrypted values are lost. undefined: not specified; the caller is asked for it.
    */
   key: { file: string; is_wrapped: boolean } | 'lost' | undefined
-  /** The names of the two in a data folder. */
+  /** The names of both key files in a data folder. */
   key_names: { open: string; sealed: string }
   clock: Clock
   signal: AbortSignal
@@ -44,11 +44,11 @@ export interface RestoreOptions {
 export interface RestoreResult {
   created_at: string
   homeport: string
-  /** What the engine still has of the instance that was backed up is labelled with this. */
+  /** The label of the backed-up instance's resources in Docker. */
   instance_id: string
   counts: BackupManifest['counts']
   left_out: string[]
-  /** Unpacked. */
+  /** Unpacked size. */
   bytes: number
   lost: string[]
 }
@@ -57,24 +57,24 @@ const storeKinds: Record<(typeof storeFiles)[number], StoreFile> = { 'homeport.d
 const lockFile = 'instance.lock'
 
 /**
- * Makes a data folder of a backup. It is unpacked and proven in a corner of the folder and moved to its place at the very end, so
- * that whatever stops it leaves nothing that a start would take for an instance. Throws RestoreRefused.
+ * Creates a data folder from a backup. The backup is unpacked and verified in a subfolder and moved at the end, so that an interrupted restore
+ * leaves nothing that could start as an instance. Throws RestoreError.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreResult> {
   const { into } = options
-  if (!existsSync(options.file)) throw new RestoreError(`There is no file ${options.file}.`)
+  if (!existsSync(options.file)) throw new RestoreError(`The file ${options.file} does not exist.`)
   const isNew = !existsSync(into)
   await mkdir(into, { recursive: true, mode: 0o700 })
   await requireEmptyFolder(into)
   const lock = lockDataFolder(into)
-  if (!lock) throw new RestoreError(`${into} is in use. Name a folder that is empty or not there yet.`)
+  if (!lock) throw new RestoreError(`${into} is in use. Use an empty or new folder.`)
   const staging = join(into, restoringFolder)
   try {
-    // Of a restore that was cut off: it began in an empty folder, so all of this is its own.
+    // Leftovers of an interrupted restore, which started in an empty folder, so all of these files belong to it.
     for (const name of await readdir(into)) if (name !== lockFile) await rm(join(into, name), { recursive: true, force: true })
     await mkdir(staging, { mode: 0o700 })
     const restored = await unpackAndVerify(staging, options)
-    // The ledger last: without it nothing starts here.
+    // The ledger is moved last, because nothing starts without it.
     const names = (await readdir(staging)).sort((a, b) => Number(a === mainDatabaseFile) - Number(b === mainDatabaseFile))
     for (const name of names) await rename(join(staging, name), join(into, name))
     await rmdir(staging)
@@ -103,8 +103,7 @@ async function requireEmptyFolder(into: string): Promise<void> {
     ...copiedFolders,
   ])
   const isCutOff = names.includes(restoringFolder) && names.every((name) => ours.has(name))
-  if (names.length > 0 && !isCutOff)
-    throw new RestoreError(`${into} is not empty. Name a folder that is empty or not there yet; nothing in it was touched.`)
+  if (names.length > 0 && !isCutOff) throw new RestoreError(`${into} is not empty. Use an empty or new folder. No files were changed.`)
 }
 
 async function unpackAndVerify(staging: string, options: RestoreOptions): Promise<RestoreResult> {
@@ -136,12 +135,13 @@ async function unpackAndVerify(staging: string, options: RestoreOptions): Promis
       missing.delete(name)
     },
   })
-  if (!manifest || missing.size > 0 || storeFiles.some((name) => !existsSync(join(staging, name)))) throw new RestoreError('The backup is not whole.')
+  if (!manifest || missing.size > 0 || storeFiles.some((name) => !existsSync(join(staging, name))))
+    throw new RestoreError('The backup is incomplete.')
   const trailer = trailerSchema.safeParse(parseJson(end))
   if (!trailer.success || trailer.data.digest !== digest || trailer.data.entries !== entries)
     throw new RestoreError('The backup is damaged: its checksum does not match.')
   if (key && tryUnseal(key, sealColumn(manifest.created_at), trailer.data.seal) !== digest)
-    throw new RestoreError('The backup was changed after it was made: its seal does not fit.')
+    throw new RestoreError('The backup was modified after it was created: its signature does not match.')
 
   for (const name of storeFiles) {
     const defect = findFileProblem(join(staging, name), storeKinds[name])
@@ -167,7 +167,7 @@ async function unpackAndVerify(staging: string, options: RestoreOptions): Promis
     homeport: manifest.homeport,
     instance_id: manifest.instance_id,
     counts: manifest.counts,
-    left_out: [...trailer.data.left_out, ...escapingLinks.map((name) => `${name}: a link that leads out of its folder.`)],
+    left_out: [...trailer.data.left_out, ...escapingLinks.map((name) => `${name}: a link that points outside of its folder.`)],
     bytes: total,
     lost,
   }
@@ -175,18 +175,19 @@ async function unpackAndVerify(staging: string, options: RestoreOptions): Promis
 
 async function readKey({ key }: RestoreOptions): Promise<Sealer | undefined> {
   if (typeof key !== 'object') return undefined
-  if (!existsSync(key.file)) throw new RestoreError(`There is no key file ${key.file}.`)
+  if (!existsSync(key.file)) throw new RestoreError(`The key file ${key.file} does not exist.`)
   return key.is_wrapped ? undefined : createSealer(await createFileMasterKey(key.file).read())
 }
 
 function parseManifest(text: string): BackupManifest {
   const value = parseJson(text)
   const format = typeof value === 'object' && value !== null && 'format' in value ? value.format : undefined
-  if (typeof format === 'number' && format > backupFormat) throw new RestoreError('The backup was made by a newer Homeport. Update this one first.')
+  if (typeof format === 'number' && format > backupFormat)
+    throw new RestoreError('The backup was created by a newer version of Homeport. Update Homeport first.')
   const parsed = manifestSchema.safeParse(value)
-  if (!parsed.success) throw new RestoreError('This is no backup of Homeport.')
+  if (!parsed.success) throw new RestoreError('This file is not a Homeport backup.')
   if (parsed.data.ledger_version > latestSchemaVersion('ledger'))
-    throw new RestoreError(`The backup was made by a newer Homeport (${parsed.data.homeport}). Update this one first.`)
+    throw new RestoreError(`The backup was created by a newer version of Homeport (${parsed.data.homeport}). Update Homeport first.`)
   return parsed.data
 }
 
@@ -199,7 +200,7 @@ const formatMissingKey = ({ key }: BackupManifest): string =>
 
 function verifyKey(manifest: BackupManifest, key: Sealer | undefined): void {
   if (!key || tryUnseal(key, keyCheckColumn(manifest.created_at), manifest.key.check) === keyCheckText) return
-  throw new RestoreError('This key file is not the one of the backup: its secrets do not open with it. Name the key of the instance that made it.')
+  throw new RestoreError('This key does not match the backup. Use the key of the instance that created the backup.')
 }
 
 function tryUnseal(key: Sealer, column: Parameters<Sealer['unseal']>[0], sealed: string): string | undefined {

@@ -6,13 +6,13 @@ import { Problem } from '../../contract/errors.ts'
 import { readTar } from '../../source/archive-tar.ts'
 import { databasesFolder, digestLine, trailerName, manifestName, storeFiles, copiedFolders } from '../backup/backup-format.ts'
 
-/** A backup that is not taken, in a sentence. Nothing of it stays. */
+/** A rejected backup; the message is shown to the user. No files remain. */
 export class RestoreError extends Error {}
 
 const maxPath_bytes = 4096
 const maxDepth = 256
 const maxDocument_bytes = 64 * 2 ** 20
-/** This much stays free, so that a bomb does not stop the machine. */
+/** This much space is kept free, so that a zip bomb does not fill the disk. */
 const reservedSpace_bytes = 256 * 2 ** 20
 const spaceCheckInterval_bytes = 64 * 2 ** 20
 const smallFile_bytes = 64 * 1024
@@ -26,18 +26,18 @@ interface BackupLink {
 
 export interface UnpackBackupOptions {
   file: string
-  /** An empty folder of ours. */
+  /** An empty folder. */
   into: string
   signal: AbortSignal
-  /** The first entry, before anything else is written; throws to refuse. */
+  /** Called with the first entry, before other files are written; throws to reject the backup. */
   onManifest(text: string): void
-  /** A file is whole. */
+  /** Called when a file is complete. */
   onFile(name: string, sha256: string, bytes: number): void
 }
 
 /**
- * Unpacks a backup, trusting nothing in it: names stay below the folder, files are written into folders that we made, links
- * come last; one that leads out over others is dropped. Returns the last document and the digest of all that came before it.
+ * Unpacks an untrusted backup: names stay below the folder, files are written into newly created folders, and links are created last; a link that
+ * leaves the folder through other links is dropped. Returns the last document and the digest of all previous entries.
  */
 export async function unpackBackup(options: UnpackBackupOptions): Promise<{ end: string; digest: string; entries: number; dropped: string[] }> {
   const { file, into, signal } = options
@@ -53,9 +53,9 @@ export async function unpackBackup(options: UnpackBackupOptions): Promise<{ end:
   try {
     const tar = readTar({ handle, size: (await handle.stat()).size, openRange: (from) => readFrom(file, from), countBytes: checkFreeSpace, signal })
     for await (const entry of tar) {
-      if (end !== undefined) throw new RestoreError('The backup goes on after its end.')
+      if (end !== undefined) throw new RestoreError('The backup contains data after its end.')
       if (entries === 0) {
-        if (entry.name !== manifestName || entry.kind !== 'file') throw new RestoreError('This is no backup of Homeport.')
+        if (entry.name !== manifestName || entry.kind !== 'file') throw new RestoreError('This file is not a Homeport backup.')
         const text = await readDocument(entry.bytes)
         options.onManifest(text)
         digest.update(digestLine('file', manifestName, `${Buffer.byteLength(text)} ${hashText(text)}`))
@@ -91,7 +91,7 @@ export async function unpackBackup(options: UnpackBackupOptions): Promise<{ end:
     await handle.close()
   }
   if (failure) throw failure
-  if (end === undefined) throw new RestoreError('The backup is cut off: its end is missing.')
+  if (end === undefined) throw new RestoreError('The backup is truncated: its end is missing.')
   for (const link of links) await createLink(into, link)
   const escapingLinks: string[] = []
   for (const link of links) if (!(await isLinkInside(into, link))) escapingLinks.push(link.name)
@@ -111,8 +111,7 @@ export async function unpackBackup(options: UnpackBackupOptions): Promise<{ end:
     if (bytesSinceCheck < spaceCheckInterval_bytes) return
     bytesSinceCheck = 0
     const { bavail, bsize } = statfsSync(into)
-    if (bavail * bsize < reservedSpace_bytes + spaceCheckInterval_bytes)
-      throw new RestoreError('There is not enough room on the disk for what is in this backup.')
+    if (bavail * bsize < reservedSpace_bytes + spaceCheckInterval_bytes) throw new RestoreError('There is not enough disk space for this backup.')
   }
 }
 
@@ -138,7 +137,7 @@ async function writeEntry(
       for (const one of [...buffered, chunk]) await handle.writeFile(one)
       buffered = []
     }
-    // What was promised to be restored is on the disk when that is said.
+    // A restored file is synced before the restore reports success.
     await handle?.sync()
   } catch (error) {
     throw toRestoreError(error)
@@ -149,11 +148,11 @@ async function writeEntry(
   return { sum: sum.digest('hex'), bytes }
 }
 
-/** What builds are made of keeps what others may do with it: it ends in images, where an app is another user. */
+/** Keeps group and other permission bits: these files are copied into images and run under another uid. */
 const isAppFile = (name: string): boolean => /^(?:sources|bundles)\//.test(name)
 const fileModeOf = (name: string, isExecutable: boolean): number => (isAppFile(name) ? (isExecutable ? 0o755 : 0o644) : 0o600)
 
-/** Where an entry goes; throws for all that is not one of ours. */
+/** The path of an entry; throws for paths that a backup cannot contain. */
 function validateEntryPath(name: string, kind: 'file' | 'folder' | 'link'): string {
   const parts = (kind === 'folder' ? name.replace(/\/$/, '') : name).split('/')
   const isPlain =
@@ -168,23 +167,23 @@ function validateEntryPath(name: string, kind: 'file' | 'folder' | 'link'): stri
     (parts.length === 2 && kind === 'file' && top === databasesFolder && /^[A-Za-z0-9_]{1,63}\.sql$/.test(second)) ||
     (copiedFolders.some((tree) => tree === top) && (parts.length > 1 || kind === 'folder'))
   const isLinkAllowed = kind !== 'link' || ((top === 'bundles' || top === 'sources') && parts.length > 2)
-  if (!isPlain || !isOurs || !isLinkAllowed) throw new RestoreError(`The backup holds “${sanitizeName(name)}”, which no backup of Homeport holds.`)
+  if (!isPlain || !isOurs || !isLinkAllowed) throw new RestoreError(`The backup contains an unexpected entry: “${sanitizeName(name)}”.`)
   return parts.join('/')
 }
 
-/** No backup of ours holds a link that says by itself that it leads out. */
+/** A valid backup contains no link whose own target is outside. */
 async function createLink(into: string, { name, target }: BackupLink): Promise<void> {
   const isPlain = target !== '' && !target.includes('\0') && !target.startsWith('/') && Buffer.byteLength(target) <= maxPath_bytes
   const depth = name.split('/').length - 3
   const isWindows = process.platform === 'win32' && /[\\:]/.test(target)
   if (!isPlain || isWindows || findLowestLevel(target) < -depth)
-    throw new RestoreError(`The backup holds a link that leads out of its folder: “${sanitizeName(name)}”.`)
+    throw new RestoreError(`The backup contains a link that points outside of its folder: “${sanitizeName(name)}”.`)
   await symlink(target, join(into, name)).catch((error: unknown) => {
     throw toRestoreError(error)
   })
 }
 
-/** How far up a path goes from where it starts, as a number that is not positive. */
+/** The number of levels that a path rises above its start, as a number of at most 0. */
 function findLowestLevel(target: string): number {
   let level = 0
   let lowestLevel = 0
@@ -195,7 +194,7 @@ function findLowestLevel(target: string): number {
   return lowestLevel
 }
 
-/** Whether a link stays below its own deployment's folder over whatever other links it leads; followed by hand, as a system does it. */
+/** Whether a link stays below its own deployment's folder through all other links; resolved step by step, as a file system does. */
 async function isLinkInside(into: string, { name, target }: BackupLink): Promise<boolean> {
   const root = name.split('/').slice(0, 2)
   const stack = name.split('/').slice(2, -1)
@@ -211,7 +210,7 @@ async function isLinkInside(into: string, { name, target }: BackupLink): Promise
     const path = join(into, ...root, ...stack)
     const info = await lstat(path).catch(() => undefined)
     if (!info?.isSymbolicLink()) continue
-    // A circle leads nowhere.
+    // A circular link has no target.
     if (++hops > maxLinkHops) return true
     stack.pop()
     pending.push(...(await readlink(path)).split('/').toReversed())
@@ -224,7 +223,7 @@ async function readDocument(chunks: AsyncIterable<Buffer>): Promise<string> {
   let bytes = 0
   for await (const chunk of chunks) {
     bytes += chunk.length
-    if (bytes > maxDocument_bytes) throw new RestoreError('This is no backup of Homeport: what describes it is too large.')
+    if (bytes > maxDocument_bytes) throw new RestoreError('This file is not a Homeport backup: its manifest is too large.')
     buffered.push(chunk)
   }
   return Buffer.concat(buffered).toString('utf8')
@@ -234,19 +233,19 @@ async function* readFrom(file: string, from: number): AsyncGenerator<Buffer> {
   yield* createReadStream(file, { start: from, highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>
 }
 
-/** What is told of an archive is said of a backup; a reader that was cut off by the fault of another says only that. */
+/** Translates errors about the archive. A reader that was aborted by another error only reports the abort. */
 function toBackupError(error: unknown): Error {
   const { message } = toRestoreError(error)
   if (error instanceof Problem) return new RestoreError(message.replace(/\barchive\b/g, 'backup'), { cause: error })
   if (/stream was destroyed|premature close|closed before ending/i.test(message))
-    return new RestoreError('The backup is damaged or cut off.', { cause: error })
+    return new RestoreError('The backup is damaged or truncated.', { cause: error })
   return toRestoreError(error)
 }
 
 function toRestoreError(error: unknown): Error {
   const { code } = error as NodeJS.ErrnoException
-  if (code === 'EEXIST' || code === 'ENOTDIR' || code === 'EISDIR') return new RestoreError('The backup holds two things of one name.')
-  if (code === 'ENOSPC') return new RestoreError('There is not enough room on the disk for what is in this backup.')
+  if (code === 'EEXIST' || code === 'ENOTDIR' || code === 'EISDIR') return new RestoreError('The backup contains two entries with the same name.')
+  if (code === 'ENOSPC') return new RestoreError('There is not enough disk space for this backup.')
   return error instanceof Error ? error : new Error(String(error))
 }
 
