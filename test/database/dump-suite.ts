@@ -155,7 +155,12 @@ export function dumpSuite(getPlatform: () => TestPlatform, { rows }: { rows: num
 
     test.each([
       ['with a mistake', Buffer.from('CREATE TABLE a (x int);\nSELECT nonsense;\n'), 'application/sql', /^Line 2: column "nonsense" does not exist/],
-      ['whose gzip is cut off', gzipSync(Buffer.alloc(2 ** 20, `SELECT '${'x'.repeat(10_000)}';\n`)).subarray(0, 900), 'application/gzip', /truncated/],
+      [
+        'whose gzip is cut off',
+        gzipSync(Buffer.alloc(2 ** 20, `SELECT '${'x'.repeat(10_000)}';\n`)).subarray(0, 900),
+        'application/gzip',
+        /truncated/,
+      ],
     ])('409 for a file %s: everything is as it was, and a dump of that is there', async (_what, file, type, message) => {
       const before = await list('small')
       const { status, body } = await send('small', file, type)
