@@ -20,7 +20,7 @@ export function packFolder(folder: string, note: (line: string) => void): AsyncI
     const header = { name, mode: info.mode & 0o111 ? 0o755 : 0o644, mtime: info.mtime }
     if (info.isSymbolicLink()) {
       const linkname = await resolveLinkWithin(folder, path)
-      if (linkname === null) note(`Left out the link ${name}: it points outside of the folder.`)
+      if (linkname === null) note(`Skipped the link ${name}: it points outside of the folder.`)
       else tar.entry({ ...header, type: 'symlink', linkname })
     } else if (info.isFile()) {
       const entry = tar.entry({ ...header, size: info.size })

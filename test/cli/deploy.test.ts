@@ -112,8 +112,8 @@ describe('deploy', () => {
       project: { slug: 'plain', repo_url: null },
       deployment: { source: 'upload', trigger: 'upload', status: 'ready' },
     })
-    expect(err).toContain('Left out .env')
-    expect(err).toContain('Left out the link out.html')
+    expect(err).toContain('Skipped .env')
+    expect(err).toContain('Skipped the link out.html')
     const answers = await Promise.all(
       Object.keys(files)
         .filter((name) => !name.startsWith('.') && !name.includes('/.'))

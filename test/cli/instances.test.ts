@@ -47,7 +47,7 @@ test('what is refused says why', async () => {
   })
   expect(await run(['instances', 'add', 'http://127.0.0.1:1'], { answers: ['svc_x'] })).toMatchObject({
     code: 1,
-    err: expect.stringContaining('nothing listens there'),
+    err: expect.stringContaining('nothing is listening on this port'),
   })
   expect(await run(['instances', 'add', api_url])).toMatchObject({ code: 2, err: expect.stringContaining('No token was given') })
   expect(await run(['instances', 'fold'])).toMatchObject({ code: 2, err: expect.stringContaining('none of list, add') })

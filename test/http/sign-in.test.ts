@@ -87,7 +87,7 @@ describe('the form', () => {
       const given = path === '/join' ? { ...wrong, code } : wrong
       const page = await post(given, { ...html, ...remoteHeaders }, path)
       expect([page.status, page.headers.get('retry-after')]).toEqual([429, '1'])
-      expect(await page.text()).toContain('Wait 1 s')
+      expect(await page.text()).toContain('Try again in 1 s')
       const json = await post(given, { ...program, ...remoteHeaders }, path)
       expect([json.status, json.headers.get('retry-after'), await json.json()]).toEqual([
         429,
