@@ -53,9 +53,9 @@ describe.skipIf(!requires('chromium').ok)('a page', () => {
   })
 
   test.each<[string, AppHandler, RegExp]>([
-    ['a failure of the app', htmlHandler('<h1>Oh no</h1>', 503), /answers 503/],
+    ['a failure of the app', htmlHandler('<h1>Oh no</h1>', 503), /responded with 503/],
     ['an empty page', htmlHandler(''), /empty/],
-    ['a redirect to elsewhere', (_, response) => void response.writeHead(302, { location: 'http://example.com/' }).end(), /elsewhere/],
+    ['a redirect to elsewhere', (_, response) => void response.writeHead(302, { location: 'http://example.com/' }).end(), /another address/],
   ])('is not taken with %s, and the error says why', async (_, app, why) => {
     browser.serve(app)
     await expect(browser.take()).rejects.toThrow(why)
@@ -133,7 +133,7 @@ describe('a browser that is none', () => {
 
   test('is ended when it does not come up in time', async () => {
     const camera = await startTestScreenshotter(htmlHandler('x'), { limits: { start_ms: 500 }, chromium: script('sleep 1000; exit') })
-    await expect(camera.take()).rejects.toThrow(/did not start.*did not come up within 0.5 s/)
+    await expect(camera.take()).rejects.toThrow(/did not start.*did not start within 0.5 s/)
     await until(() => findBrowserProcesses(camera.data_dir).length === 0 || undefined, { what: 'its end' })
     await camera.close()
   })
@@ -147,7 +147,7 @@ describe('a browser that is none', () => {
   test('is not looked for when screenshots are off', async () => {
     const camera = await startTestScreenshotter(htmlHandler('x'), { chromium: () => 'off' })
     expect(camera.screenshotter.name()).toBeNull()
-    await expect(camera.take()).rejects.toThrow('no Chromium')
+    await expect(camera.take()).rejects.toThrow('No Chromium')
     expect(existsSync(join(camera.data_dir, 'browser'))).toBe(false)
     await camera.close()
   })
