@@ -104,7 +104,7 @@ describe.skipIf(!requires('chromium').ok)('a browser of this machine', () => {
 
   test('is ended when the page does not come within its time', async () => {
     camera = await startTestScreenshotter(() => {}, { limits: { picture_ms: 1500 } })
-    await expect(camera.take()).rejects.toThrow('not there after 1.5 s')
+    await expect(camera.take()).rejects.toThrow('did not load within 1.5 s')
   })
 
   test('that is killed fails the picture at once; the next picture is fine', async () => {
@@ -113,14 +113,14 @@ describe.skipIf(!requires('chromium').ok)('a browser of this machine', () => {
       // Some end by themselves when the first one does.
       for (const pid of findBrowserProcesses(camera.data_dir)) killProcess(Number(pid))
     })
-    await expect(camera.take()).rejects.toThrow('ended')
+    await expect(camera.take()).rejects.toThrow('exited')
     expect(await camera.take()).toHaveLength(1)
   })
 
   test('goes at once when it is called off', async () => {
     const controller = new AbortController()
     camera = await startTestScreenshotter(() => controller.abort())
-    await expect(camera.take({ signal: controller.signal })).rejects.toThrow('called off')
+    await expect(camera.take({ signal: controller.signal })).rejects.toThrow('canceled')
   })
 })
 
