@@ -56,7 +56,7 @@ export class DataFolderInUseError extends Error {
     super(
       `Homeport is already running on ${folder}${runningInstance ? ` (process ${runningInstance.pid}, ${runningInstance.api_url})` : ''}. Use that instance, or choose another folder with --data.`,
     )
-    this.name = 'DataFolderTaken'
+    this.name = 'DataFolderInUseError'
     this.runningInstance = runningInstance
   }
 }

@@ -12,7 +12,7 @@ export class ApiError extends Error {
   readonly issues: { path: string; message: string }[]
   constructor(status: number, envelope: Partial<ErrorEnvelope>, requestId: string) {
     super(envelope.message ?? `The instance responded with status ${status}.`)
-    this.name = 'Refusal'
+    this.name = 'ApiError'
     this.status = status
     this.code = envelope.error ?? `http_${status}`
     this.request_id = envelope.request_id ?? requestId
@@ -24,7 +24,7 @@ export class ApiError extends Error {
 export class InstanceUnreachableError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause })
-    this.name = 'NotReachable'
+    this.name = 'InstanceUnreachableError'
   }
 }
 

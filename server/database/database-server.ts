@@ -58,7 +58,7 @@ export class DatabaseUnavailableError extends Error {
   readonly hint: string
   constructor(message: string, hint: string, cause?: unknown) {
     super(message, { cause })
-    this.name = 'DatabaseUnavailable'
+    this.name = 'DatabaseUnavailableError'
     this.hint = hint
   }
 }

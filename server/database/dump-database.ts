@@ -9,7 +9,7 @@ export type { DatabaseTarget } from './pg-dump.ts'
 export class DumpError extends Error {
   constructor(message: string, cause: unknown) {
     super(message, { cause })
-    this.name = 'DumpFailed'
+    this.name = 'DumpError'
   }
 }
 

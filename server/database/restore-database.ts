@@ -6,7 +6,7 @@ import { parseSqlScript, SqlScriptError } from './sql-script.ts'
 export class DatabaseRestoreError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause })
-    this.name = 'RestoreFailed'
+    this.name = 'DatabaseRestoreError'
   }
 }
 

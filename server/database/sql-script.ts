@@ -2,7 +2,7 @@
 export class SqlScriptError extends Error {
   constructor(line: number, message: string) {
     super(`Line ${line}: ${message}`)
-    this.name = 'ScriptRefused'
+    this.name = 'SqlScriptError'
   }
 }
 

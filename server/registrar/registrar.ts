@@ -62,7 +62,7 @@ export class RegistrarError extends Error {
   readonly outcome: 'refused' | 'unknown'
   constructor(outcome: 'refused' | 'unknown', message: string, cause?: unknown) {
     super(message, { cause })
-    this.name = 'RegistrarFailed'
+    this.name = 'RegistrarError'
     this.outcome = outcome
   }
 }

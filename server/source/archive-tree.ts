@@ -5,7 +5,7 @@ import { limits } from '../contract/limits.ts'
 export class ArchiveError extends Problem {
   constructor(entry: string | null, why: string, cause?: unknown) {
     super('invalid_archive', entry === null ? why : `“${sanitizeName(entry)}” ${why}`, { cause })
-    this.name = 'ArchiveFault'
+    this.name = 'ArchiveError'
   }
 }
 

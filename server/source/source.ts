@@ -44,7 +44,7 @@ export class SourceError extends Error {
   readonly hint: string
   constructor(message: string, hint: string, code: FailureCode = 'clone_failed', cause?: unknown) {
     super(message, { cause })
-    this.name = 'SourceFailure'
+    this.name = 'SourceError'
     this.code = code
     this.hint = hint
   }

@@ -9,7 +9,7 @@ export class NewerDatabaseError extends Error {
     super(
       `The data folder was written by a newer Homeport (database version ${found}; this one knows ${supported}). Update Homeport, or use another --data folder.`,
     )
-    this.name = 'NewerDatabase'
+    this.name = 'NewerDatabaseError'
   }
 }
 

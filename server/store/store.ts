@@ -91,7 +91,7 @@ class DamagedDatabaseError extends Error {
       `The database ${path} is ${reason}, and no copy in its backups folder is intact. Nothing was changed. Restore a backup into a new folder: homeport restore FILE --data NEW`,
       { cause },
     )
-    this.name = 'DamagedLedger'
+    this.name = 'DamagedDatabaseError'
     this.reason = reason
   }
 }

@@ -10,6 +10,6 @@ export async function* inPieces(bytes: Buffer, size = 64 * 1024): AsyncGenerator
 /** It is refused, the refusal says why, and nothing of it is left in the quarantine. */
 export async function expectRefusal(archives: ArchiveQuarantine, quarantine: string, { bytes, expected_error: says }: HostileArchive): Promise<void> {
   const refused = archives.receive(inPieces(bytes()), new AbortController().signal)
-  await expect(refused).rejects.toMatchObject({ name: 'ArchiveFault', code: 'invalid_archive', message: expect.stringMatching(says) })
+  await expect(refused).rejects.toMatchObject({ name: 'ArchiveError', code: 'invalid_archive', message: expect.stringMatching(says) })
   expect(readdirSync(quarantine)).toEqual([])
 }

@@ -40,7 +40,7 @@ describe.skipIf(!requires('git').ok)('the branches of a repository', () => {
     const url = host.url(`${basename(repository.folder)}/.git`)
     expect(await listRemoteBranches(url, { credentials })).toEqual(listBranches(repository.folder))
     await expect(listRemoteBranches(url)).rejects.toMatchObject({
-      name: 'SourceFailure',
+      name: 'SourceError',
       message: '127.0.0.1 requires credentials or rejected the ones it received.',
     })
     expect(host.requested_paths.join()).not.toContain('p@ss')
@@ -51,7 +51,7 @@ describe.skipIf(!requires('git').ok)('the branches of a repository', () => {
     createGit(folder)('init', '--quiet', '--bare')
     expect(await listRemoteBranches(pathToFileURL(folder).href)).toEqual(new Map())
     rmSync(join(folder, 'HEAD'))
-    await expect(listRemoteBranches(pathToFileURL(folder).href)).rejects.toMatchObject({ name: 'SourceFailure' })
+    await expect(listRemoteBranches(pathToFileURL(folder).href)).rejects.toMatchObject({ name: 'SourceError' })
     await expect(listRemoteBranches('file:///nowhere/at/all')).rejects.toMatchObject({
       message: 'The folder of the repository does not exist on this machine.',
     })
@@ -67,7 +67,7 @@ describe.skipIf(!requires('git').ok)('the branches of a repository', () => {
     await host.close()
     for (const body of ['', 'Sign in', '<html>\n<body>\nSign in\n']) {
       const portal = await startGitServer({ root: folder, intercept: (_, response) => response.end(body) !== undefined })
-      await expect(listRemoteBranches(portal.url('a/b.git')), body).rejects.toMatchObject({ name: 'SourceFailure' })
+      await expect(listRemoteBranches(portal.url('a/b.git')), body).rejects.toMatchObject({ name: 'SourceError' })
       await portal.close()
     }
   })

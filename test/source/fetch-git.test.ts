@@ -80,7 +80,7 @@ describe.skipIf(!requires('git').ok)('a repository', () => {
 
   test('a commit that a forced push removed is named as gone', async () => {
     await expect(source.fetch(gitRequest(repository.url, { commit_sha: 'a'.repeat(40) }))).rejects.toMatchObject({
-      name: 'SourceFailure',
+      name: 'SourceError',
       code: 'clone_failed',
       message: 'Commit aaaaaaaaaaaa no longer exists in the repository.',
       hint: expect.stringContaining('force-pushed') as string,
@@ -267,7 +267,7 @@ describe.skipIf(!requires('git').ok)('nothing of a repository runs or leaves', (
     '/etc',
     'git@127.0.0.1:x.git',
   ])('“%s” is no address', async (url) => {
-    await expect(source.fetch(gitRequest(url))).rejects.toMatchObject({ name: 'SourceFailure' })
+    await expect(source.fetch(gitRequest(url))).rejects.toMatchObject({ name: 'SourceError' })
     expect(existsSync('/tmp/homeport-pwn')).toBe(false)
   })
 
@@ -281,7 +281,7 @@ describe.skipIf(!requires('git').ok)('nothing of a repository runs or leaves', (
     'x^{tree}',
     '+main',
   ])('the branch “%s” is refused or not there', async (branch) => {
-    await expect(source.fetch(gitRequest(repository.url, { branch }))).rejects.toMatchObject({ name: 'SourceFailure' })
+    await expect(source.fetch(gitRequest(repository.url, { branch }))).rejects.toMatchObject({ name: 'SourceError' })
     expect(existsSync('/tmp/homeport-pwn')).toBe(false)
   })
 

@@ -60,7 +60,7 @@ describe.skipIf(!requires('git').ok)('who is not the owner reaches no private ad
     const failure: unknown = await source
       .fetch(gitRequest(pattern.replace('PORT', String(canary.port)), { allow_local: false }))
       .catch((error: unknown) => error)
-    expect(failure).toMatchObject({ name: 'SourceFailure', code: 'clone_failed' })
+    expect(failure).toMatchObject({ name: 'SourceError', code: 'clone_failed' })
     expect(JSON.stringify([String(failure), source.log.lines])).not.toContain('HPSENT')
     expect(canary.requested_paths).toEqual([])
     source.remove()
