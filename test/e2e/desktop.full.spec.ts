@@ -30,7 +30,7 @@ test('an update, from the look to the restart, each step said and none taken by 
   const bridge = await installFakeBridge(dashboard.context())
   await dashboard.goto(`${platform.handle.dashboard_url}instance/desktop`)
   const updates = dashboard.getByRole('region', { name: 'Updates' })
-  await expect(updates).toContainText('This is Homeport 1.2.3')
+  await expect(updates).toContainText('Homeport 1.2.3')
   await updates.getByRole('button', { name: 'Check now' }).click()
   await bridge.changeDesktopState(dashboard, { update: { name: 'checking' } })
   await expect(updates.getByRole('status')).toHaveText('Checking for updates…')
@@ -45,7 +45,7 @@ test('an update, from the look to the restart, each step said and none taken by 
   await bridge.changeDesktopState(dashboard, {
     update: { name: 'failed', message: 'The update server does not respond. Homeport checks again tomorrow.' },
   })
-  await expect(updates.getByRole('alert')).toContainText('does not answer')
+  await expect(updates.getByRole('alert')).toContainText('does not respond')
   await expectAccessible(dashboard, 'an update that failed')
   await bridge.changeDesktopState(dashboard, { update: { name: 'off', reason: 'This is a checkout. Update it with git.' } })
   await expect(updates).toContainText('This is a checkout')

@@ -46,7 +46,7 @@ test('a whole file says what each line does before it is saved, and comes back a
   }, file)
   await dashboard.locator('.env').dispatchEvent('drop', { dataTransfer: dropped })
   const dialog = dashboard.getByRole('dialog', { name: 'Import .env file' })
-  const lines = dialog.getByRole('group', { name: 'Log level' }).getByRole('listitem')
+  const lines = dialog.getByRole('group', { name: 'Lines' }).getByRole('listitem')
   await expect(dialog.getByText('3 will be added, 3 skipped, 5 rejected.')).toBeVisible()
   const told = [
     'Line 2API_URLAdded',
