@@ -54,7 +54,7 @@ test.each([
   ['refuses', refuse(401), 'credentials'],
   ['says that it is gone', refuse(404), 'repository does not exist'],
   ['hangs up', (request: IncomingMessage) => request.socket.destroy() !== undefined, ''],
-  ['answers nonsense', refuse(200), 'not as a host of git'],
+  ['answers nonsense', refuse(200), 'not with the git protocol'],
   ['has a page for everything', (_: IncomingMessage, response: ServerResponse) => response.end('<html>\n<body>\nSign in\n') !== undefined, ''],
 ])('a host that %s closes nothing and is reported; once it is well again pushes are seen', async (name, answer, words) => {
   const shown = async () => (await listPreviews(platform, slug)).map(({ branch, deployment_id, url }) => ({ branch, deployment_id, url }))

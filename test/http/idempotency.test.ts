@@ -241,7 +241,7 @@ describe('what leaves the key free', () => {
     await server.store.db.write((tx) => tx.sqlRun('UPDATE idempotency_keys SET status = NULL, headers = NULL, sealed_body = NULL WHERE key = ?', key))
     const second = await post(key, path)
     expect([second.status, second.body.error]).toEqual([409, 'idempotency_conflict'])
-    expect(second.body.message).toContain('cut off')
+    expect(second.body.message).toContain('interrupted by a crash')
   })
 
   it('and what was done before a failure is replayed', async () => {

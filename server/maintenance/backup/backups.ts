@@ -75,7 +75,7 @@ export async function createBackups(options: BackupOptions & { db: Db; log: Log 
 
   const find = async (name: string): Promise<Backup> => {
     const backup = (await list()).find((one) => one.name === name)
-    if (!backup) throw new Problem('backup_not_found', 'This backup does not exist. Run homeport backups to list backups.')
+    if (!backup) throw new Problem('backup_not_found', 'This backup does not exist. List the backups with homeport backups.')
     return backup
   }
 

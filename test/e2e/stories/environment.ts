@@ -26,7 +26,7 @@ export async function changeEnvironment(story: StoryContext): Promise<void> {
   const key = adding.getByLabel('Key')
   await expect(key).toBeFocused()
   await inputDriver.fill(key, 'HOMEPORT_SECRET')
-  await expect(adding.getByRole('alert')).toContainText('set by the platform')
+  await expect(adding.getByRole('alert')).toContainText('HOMEPORT_ are reserved')
   await inputDriver.fill(key, '1ST')
   await expect(adding.getByRole('alert')).toContainText('no digit at the start')
   await inputDriver.fill(key, 'GREETING')
