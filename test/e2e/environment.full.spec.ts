@@ -55,8 +55,8 @@ test('a whole file says what each line does before it is saved, and comes back a
     'Line 5PORT_NAMESkipped: line 13 sets the same key',
     'Line 69LIVESRejected: use letters',
     'Line 7homeport_xRejected: names that start with HOMEPORT_',
-    'Line 8LONGRejected: a value has 10,000 characters at most; this one has 10,001.',
-    'Line 9NULRejected: a value has no NUL character.',
+    'Line 8LONGRejected: a value has at most 10,000 characters; this one has 10,001.',
+    'Line 9NULRejected: a value must not contain a NUL character.',
     'Line 10Rejected: not a KEY=value line.',
     'Line 11KEYAdded',
     'Line 13PORT_NAMEAdded',
@@ -91,7 +91,7 @@ test('a whole file says what each line does before it is saved, and comes back a
   expect(text).toContain('OLD=newer\n')
   expect(text).not.toContain('OLD=same')
   expect(text).toContain("KEY='line one\nline two'\n")
-  await expect(dashboard.getByText('Downloaded without ODD: the format cannot hold its value.')).toBeVisible()
+  await expect(dashboard.getByText('Downloaded without ODD, because the .env format cannot represent its value.')).toBeVisible()
 
   // Pasted anywhere, or into the field for the name of one.
   const paste = (selector: string, content: string) =>

@@ -175,7 +175,7 @@ test('a project of another instance is pulled to this machine', async ({ dashboa
   await dashboard.getByRole('button', { name: 'New project' }).first().click()
   await dialog(dashboard).getByRole('button', { name: 'From another instance…' }).click()
   await expect(dialog(dashboard).getByRole('radio', { name: /Berth/ })).toBeChecked()
-  await dialog(dashboard).getByLabel('Target project').fill('quay-shop')
+  await dialog(dashboard).getByLabel('Source project').fill('quay-shop')
   await expectAccessible(dashboard, 'a project from another instance')
   await dialog(dashboard).getByRole('button', { name: 'Next' }).click()
   await expect(dashboard).toHaveURL(`${promotion.targetUrl}projects/quay-shop?do=pull`)
