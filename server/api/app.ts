@@ -23,7 +23,7 @@ export function mountRoutes(parts: { handlers: Handlers<OperationContext>; strea
     routes.add(method, path, { kind: 'operation', id, is_alias: false, run })
     if (path.startsWith('/v1/')) routes.add(method, path.slice('/v1'.length), { kind: 'operation', id, is_alias: true, run })
   }
-  for (const publicRoute of parts.publicRoutes) routes.add(publicRoute.method ?? 'GET', publicRoute.path, { kind: 'door', publicRoute })
+  for (const publicRoute of parts.publicRoutes) routes.add(publicRoute.method ?? 'GET', publicRoute.path, { kind: 'public', publicRoute })
   return routes
 }
 

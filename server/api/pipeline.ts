@@ -26,7 +26,7 @@ import { checkUpload, drainRequestBody, openUpload } from './upload.ts'
 import type { UploadSpec } from './upload.ts'
 
 /** The target of a path: an operation, at its own path or its alias, or a public route. */
-export type ApiRoute = { kind: 'operation'; id: OperationId; is_alias: boolean; run: OperationRunner } | { kind: 'door'; publicRoute: PublicRoute }
+export type ApiRoute = { kind: 'operation'; id: OperationId; is_alias: boolean; run: OperationRunner } | { kind: 'public'; publicRoute: PublicRoute }
 
 /** Parses the rest of the request, calls the handler and converts the result to a response. */
 export type OperationRunner = (context: OperationContext, request: OperationRequest) => Promise<ApiResponse>
@@ -108,21 +108,21 @@ export function createPipeline({
       validateHttpRequest(req)
       const upload = uploadOf(match)
       if (upload) checkUpload(req, upload)
-      const body = !upload && hasBody(req) ? await readBody(req, res, { clock, patience_ms: body_timeout_ms }) : Buffer.alloc(0)
+      const body = !upload && hasBody(req) ? await readBody(req, res, { clock, timeout_ms: body_timeout_ms }) : Buffer.alloc(0)
 
       const caller = await findCaller(req)
       if (!hostRule.isKnown(req) && (!hostRule.isOpen(req) || caller?.via !== 'token')) throw misdirectedRequest()
 
       if (caller && rateLimitModeOf(match) !== 'by_address') key = accountKey(caller.account_id)
       // A forwarded request is counted by the other instance. Requests that may not be forwarded are counted here.
-      if (match?.target.kind === 'passage' ? !caller?.is_instance_owner : rateLimitModeOf(match) !== false) {
+      if (match?.target.kind === 'remote' ? !caller?.is_instance_owner : rateLimitModeOf(match) !== false) {
         rateState = rateLimit.count(key)
         if (!rateState.allowed) throw new Problem('rate_limited', `Too many requests. Try again in ${rateState.retry_after_s} s.`, rateState)
       }
 
       if (req.method === 'OPTIONS' && (found.allow.length > 0 || pathname === '*'))
         result = noContent({ allow: (found.allow.length > 0 ? found.allow : allMethods).join(', ') })
-      else if (match?.target.kind === 'door')
+      else if (match?.target.kind === 'public')
         result = await match.target.publicRoute.handle(createPublicRequest(req, { query, body, params: match.params }))
       else result = await handleOperation(req, res, { caller, requestId, pathname, query, body, found })
     } catch (error) {
@@ -141,14 +141,14 @@ export function createPipeline({
   /** Continues with authentication. An unauthenticated caller cannot tell which paths exist under /v1. */
   async function handleOperation(req: IncomingMessage, res: ServerResponse, routed: RoutedRequest): Promise<ApiResponse> {
     const { caller, requestId, found, query } = routed
-    const isOpen = found.targetAtPath === undefined ? !isApiPath(routed.pathname) : found.targetAtPath.kind === 'door'
+    const isOpen = found.targetAtPath === undefined ? !isApiPath(routed.pathname) : found.targetAtPath.kind === 'public'
     if (!caller && !isOpen) throw unauthorized()
     if (!found.match) throw found.targetAtPath === undefined ? routeNotFound() : new MethodNotAllowed(req.method ?? '', found.allow)
     const { target, params } = found.match
-    if (!caller || target.kind === 'door') throw routeNotFound()
+    if (!caller || target.kind === 'public') throw routeNotFound()
 
     checkOrigin(req, caller)
-    if (target.kind === 'passage') {
+    if (target.kind === 'remote') {
       if (!caller.is_instance_owner || !proxyToRemote)
         throw new Problem('forbidden', 'Only the owner of this instance can access other instances through it.')
       const client = createClientSignal(res)
@@ -266,7 +266,7 @@ const allMethods = ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']
 
 function operationOf(match: RouteMatch<ApiRoute | RemoteRoute> | undefined): OperationId | null {
   if (match?.target.kind === 'operation') return match.target.id
-  return match?.target.kind === 'passage' ? match.target.operation : null
+  return match?.target.kind === 'remote' ? match.target.operation : null
 }
 
 function uploadOf(match: RouteMatch<ApiRoute | RemoteRoute> | undefined): UploadSpec | undefined {
@@ -276,7 +276,7 @@ function uploadOf(match: RouteMatch<ApiRoute | RemoteRoute> | undefined): Upload
 }
 
 const rateLimitModeOf = (match: RouteMatch<ApiRoute | RemoteRoute> | undefined) =>
-  match?.target.kind === 'door' ? match.target.publicRoute.rate_limit : true
+  match?.target.kind === 'public' ? match.target.publicRoute.rate_limit : true
 
 /** Under these prefixes, unauthenticated requests to unknown paths get a 401 instead of a 404. */
 const isApiPath = (pathname: string) => pathname === '/v1' || ['/v1/', '/instance/', '/remote/'].some((start) => pathname.startsWith(start))

@@ -17,7 +17,7 @@ import { drainRequestBody, openBody } from './upload.ts'
 
 /** An operation of another instance, at `/remote/{id}` followed by the path of the operation. */
 export interface RemoteRoute {
-  kind: 'passage'
+  kind: 'remote'
   remote: string
   operation: OperationId
 }
@@ -31,7 +31,7 @@ const sandboxHeaders = {
 
 /** Matches `/remote/{id}` followed by the path of an operation. Aliases and HEAD are not supported. */
 export function matchRemoteRoute(
-  routes: RouteTable<{ kind: 'operation'; id: OperationId; is_alias: boolean } | { kind: 'door' }>,
+  routes: RouteTable<{ kind: 'operation'; id: OperationId; is_alias: boolean } | { kind: 'public' }>,
   method: string,
   pathname: string,
 ): RouteLookup<RemoteRoute> | undefined {
@@ -39,7 +39,7 @@ export function matchRemoteRoute(
   const [, remote = '', path = ''] = /^\/remote\/([^/]+)(\/.*)$/.exec(pathname) ?? []
   const operationMatch = method === 'HEAD' ? undefined : routes.find(method, path).match
   if (operationMatch?.target.kind !== 'operation' || operationMatch.target.is_alias) return { match: undefined, targetAtPath: undefined, allow: [] }
-  const target: RemoteRoute = { kind: 'passage', remote, operation: operationMatch.target.id }
+  const target: RemoteRoute = { kind: 'remote', remote, operation: operationMatch.target.id }
   return { match: { target, params: operationMatch.params }, targetAtPath: target, allow: [] }
 }
 
@@ -56,15 +56,7 @@ interface ProxiedRequest {
 export type ProxyToRemote = (req: IncomingMessage, res: ServerResponse, proxied: ProxiedRequest) => Promise<ApiResponse>
 
 /** Forwards a request to another instance and returns its response. */
-export function createRemoteProxy({
-  passage: callRemote,
-  streams,
-  clock,
-}: {
-  passage: RemoteForwarder
-  streams: Streams
-  clock: Clock
-}): ProxyToRemote {
+export function createRemoteProxy({ callRemote, streams, clock }: { callRemote: RemoteForwarder; streams: Streams; clock: Clock }): ProxyToRemote {
   return async function proxyToRemote(req, res, proxied) {
     const { context, target } = proxied
     const spec: OperationSpec = allOperations[target.operation]

@@ -85,7 +85,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     findCaller: createCallerLookup(options),
     resolveResource: options.resolveResource,
     isCredentialActive: options.isCredentialActive,
-    proxyToRemote: options.callRemote && createRemoteProxy({ passage: options.callRemote, streams, clock }),
+    proxyToRemote: options.callRemote && createRemoteProxy({ callRemote: options.callRemote, streams, clock }),
     idempotency: options.idempotencyStore && createIdempotency(options.idempotencyStore, log),
     clock,
     log,

@@ -46,7 +46,7 @@ export async function startApi(context: PlatformContext, { features, authenticat
     redeemSignInCode: authenticator.redeemSignInCode,
     findSignInCode: authenticator.findSignInCode,
     signInByPassword,
-    joining: createRegistration(features, signInByPassword, authenticator, host.password_cost),
+    registration: createRegistration(features, signInByPassword, authenticator, host.password_cost),
     owner_email: identity.owner.email,
     cookie_name: identity.cookie_name,
     dashboard_dir: options.dashboard_dir,

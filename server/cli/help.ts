@@ -10,7 +10,7 @@ export function createHelpCommand(commands: Record<string, CliCommand>, formatOv
     options: {},
     async run(context) {
       // Imported here, because only this command needs the texts.
-      const [{ findTopic, searchTopics, topicSections, topics }, { formatPlainText: plainText }] = await Promise.all([
+      const [{ findTopic, searchTopics, topicSections, topics }, { formatPlainText }] = await Promise.all([
         import('../help/topics.ts'),
         import('../help/plain-text.ts'),
       ])
@@ -21,7 +21,7 @@ export function createHelpCommand(commands: Record<string, CliCommand>, formatOv
           heading,
           ...articles.map(({ id, title }) => `  ${id.padEnd(14)}${title}`),
         ])
-        return printResult(context, { topics: topics.map(({ id, title, summary: about }) => ({ id, title, about })) }, [
+        return printResult(context, { topics: topics.map(({ id, title, summary }) => ({ id, title, about: summary })) }, [
           formatOverview(),
           '',
           'homeport help TOPIC prints a guide:',
@@ -31,7 +31,7 @@ export function createHelpCommand(commands: Record<string, CliCommand>, formatOv
       const command = Object.hasOwn(commands, query) ? commands[query] : undefined
       const topic = findTopic(query.replaceAll(' ', '-'))
       const usage = command && formatCommandHelp(query, command)
-      const text = topic && plainText(topic, columns)
+      const text = topic && formatPlainText(topic, columns)
       if (text !== undefined || usage !== undefined) {
         const parts = [text, usage].filter((part) => part !== undefined)
         return printResult(context, { topic: topic ? { id: topic.id, title: topic.title, text } : null, usage: usage ?? null }, [
@@ -40,7 +40,7 @@ export function createHelpCommand(commands: Record<string, CliCommand>, formatOv
       }
       const matches = searchTopics(query)
       if (matches.length === 0) throw new UsageError(`There is no guide or command “${query}”. homeport help lists them.`)
-      return printResult(context, { topics: matches.map(({ id, title, summary: about }) => ({ id, title, about })) }, [
+      return printResult(context, { topics: matches.map(({ id, title, summary }) => ({ id, title, about: summary })) }, [
         `Guides that mention “${query}”:`,
         ...matches.map(({ id, title }) => `  ${id.padEnd(14)}${title}`),
       ])

@@ -217,7 +217,7 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
     // Production goes first, because visitors see it.
     for (const [branch, commit_sha] of changes.toSorted(([a], [b]) => Number(b === project.repo_branch) - Number(a === project.repo_branch))) {
       const decision = await deployments.handlePush({ project_id: id, url: entry.url, branch, commit_sha })
-      if (decision.kind === 'moved') return
+      if (decision.kind === 'outdated') return
       if (decision.kind === 'wait') checkAgainAfter(entry, decision.deployment_id)
       else recorded.push([branch, commit_sha])
     }

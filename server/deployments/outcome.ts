@@ -12,7 +12,7 @@ import { statusesBefore } from './status-transitions.ts'
 import type { DeploymentContext } from './context.ts'
 
 /** Why a running deployment was stopped; passed as the reason of the abort signal. */
-export type StopReason = 'canceled' | 'timeout' | 'parked'
+export type StopReason = 'canceled' | 'timeout' | 'requeued'
 
 /** Ends a deployment in a terminal status, with its steps and the project's status, in one transaction. Returns false when it had ended already. */
 export async function endDeployment(

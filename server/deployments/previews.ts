@@ -23,12 +23,12 @@ export interface BranchPush {
 }
 
 /** The decision about a commit. `wait`: a running deployment may be of this commit; this is known when it ends. */
-export type PushDecision = { kind: 'deploy' } | { kind: 'done' } | { kind: 'moved' } | { kind: 'wait'; deployment_id: string }
+export type PushDecision = { kind: 'deploy' } | { kind: 'done' } | { kind: 'outdated' } | { kind: 'wait'; deployment_id: string }
 
 /** Whether a commit must still be deployed, because a manual deployment may have deployed it already. */
 export function decidePush(tx: Tx, { project_id, url, branch, commit_sha }: BranchPush): PushDecision {
   const project = findProject(tx, project_id)
-  if (!project || project.repo_url !== url || project.stopped_at !== null) return { kind: 'moved' }
+  if (!project || project.repo_url !== url || project.stopped_at !== null) return { kind: 'outdated' }
   const watch = findWatch(tx, project_id)
   const target = branch === project.repo_branch ? 'production' : 'preview'
   if (target === 'production' ? watch.deploys_pushes === 0 : watch.previews === 0) return { kind: 'done' }

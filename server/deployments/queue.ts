@@ -168,7 +168,7 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
     mask: SecretMask,
   ): Promise<void> => {
     const reason = signal.aborted ? (signal.reason as StopReason) : undefined
-    if (reason === 'parked') {
+    if (reason === 'requeued') {
       await log.end('canceled')
       await context.store.db.write((tx) => {
         if (
@@ -241,7 +241,7 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
       isClosed = true
       closing.abort()
       retry?.cancel()
-      for (const job of jobs.values()) job.controller.abort('parked' satisfies StopReason)
+      for (const job of jobs.values()) job.controller.abort('requeued' satisfies StopReason)
       await Promise.allSettled([...jobs.values()].map((job) => job.done))
     },
   }

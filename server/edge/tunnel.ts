@@ -201,7 +201,7 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
     this.#exchange = undefined
     if (this.#isOpen && this.#socket.writableEnded) return
     if (this.#hasResponded) return this.#destroy()
-    if ((failure === 'refused' || failure === 'moved') && this.#edge.router.find(this.host) !== this.#target) {
+    if ((failure === 'refused' || failure === 'rerouted') && this.#edge.router.find(this.host) !== this.#target) {
       this.#target?.removeRequest(this.#destroy, this.#isProbe)
       this.#target = undefined
       return this.#dispatch()

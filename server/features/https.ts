@@ -4,21 +4,21 @@ import type { FeatureDeps } from './deps.ts'
 
 type HttpsHandlers = Pick<Handlers<OperationContext>, 'getHttps' | 'trustAuthority' | 'removeAuthority' | 'getHostsFile'>
 
-export function createHttpsHandlers({ localHttps: names }: FeatureDeps): HttpsHandlers {
+export function createHttpsHandlers({ localHttps }: FeatureDeps): HttpsHandlers {
   return {
     async getHttps() {
-      return { https: await names.getHttpsStatus() }
+      return { https: await localHttps.getHttpsStatus() }
     },
     async trustAuthority() {
-      const messages = await names.trustAuthority()
-      return { https: await names.getHttpsStatus(), messages }
+      const messages = await localHttps.trustAuthority()
+      return { https: await localHttps.getHttpsStatus(), messages }
     },
     async removeAuthority() {
-      const messages = await names.removeAuthority()
-      return { https: await names.getHttpsStatus(), messages }
+      const messages = await localHttps.removeAuthority()
+      return { https: await localHttps.getHttpsStatus(), messages }
     },
     async getHostsFile() {
-      return { hosts_file: await names.getHostsFileStatus() }
+      return { hosts_file: await localHttps.getHostsFileStatus() }
     },
   }
 }

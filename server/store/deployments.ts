@@ -318,8 +318,9 @@ export function deleteProjectRows(tx: Tx, projectId: string): string[] {
   return deployments
 }
 
-export function listDeploymentsOfProject(tx: Tx, projectId: string): DeploymentRow[] {
-  return tx.sqlAll('SELECT * FROM deployments WHERE project_id = ?', projectId)
+/** All deployments of a project, without what they were built from and to. */
+export function listDeploymentsOfProject(tx: Tx, projectId: string): Pick<DeploymentRow, 'id' | 'project_id' | 'target' | 'branch' | 'runtime'>[] {
+  return tx.sqlAll('SELECT id, project_id, target, branch, runtime FROM deployments WHERE project_id = ?', projectId)
 }
 
 /** The runtimes that queued deployments wait for. */

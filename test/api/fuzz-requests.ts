@@ -70,7 +70,7 @@ const hostileTexts = [
 /** Requests made from the contract: most of them allowed, some out of order in one place, a few out of order everywhere. */
 export function* generateRequests({ seed, repo_url }: { seed: number; repo_url: string }): Generator<FuzzRequest, never> {
   const seededRandom = createSeededRandom(seed)
-  const values = createSchemaValues({ dice: seededRandom, seed, schemas: {}, hints })
+  const values = createSchemaValues({ random: seededRandom, seed, schemas: {}, hints })
   const schemas = new Map(fuzzed.map(([id, { body, query }]) => [id, { body: body && schemaOf(body), query: schemaOf(query).properties ?? {} }]))
   const sum = fuzzed.reduce((all, [id]) => all + (weights[id] ?? 1), 0)
   const slugs = ['one', 'two']

@@ -41,7 +41,7 @@ export async function benchDashboard(options: { rounds?: number; turns?: number 
     const { id } = await instance.client.waitForEnd('flood', (await instance.client.deploy('flood')).id)
     for (let round = 0; round < rounds; round++) {
       for (const viewport of sizes) {
-        const at = (name: string) => `desk ${viewport.width}: ${name}`
+        const at = (name: string) => `dashboard ${viewport.width}: ${name}`
         const under = (ms: number) => (value: number) => value < ms
         const scrolls = (name: string, pace: Awaited<ReturnType<typeof measureFrames>>) => {
           note(at(`${name}, frame`), 'ms', pace.median_ms, 'under 17.5 ms', under(17.5))
@@ -49,7 +49,7 @@ export async function benchDashboard(options: { rounds?: number; turns?: number 
           note(at(`${name}, longest task`), 'ms', pace.longest_task_ms, 'under 50 ms', under(50))
         }
         const answers = (name: string, ms: number) => note(at(name), 'ms', ms, 'under 100 ms', under(100))
-        const { page, home: dashboardUrl, close } = await openDashboard(browser, instance, viewport)
+        const { page, dashboardUrl, close } = await openDashboard(browser, instance, viewport)
         try {
           const paint = await measureFirstPaint(page, dashboardUrl)
           note(at('first screen, painted'), 'ms', paint.painted_ms, 'under 500 ms', under(500))
@@ -196,7 +196,7 @@ async function openDashboard(browser: Browser, instance: BenchInstance, viewport
   const cdp = await context.newCDPSession(page)
   await cdp.send('Network.clearBrowserCache')
   await recordPerformance(page)
-  return { page, home: instance.instance.dashboard_url, close: () => context.close() }
+  return { page, dashboardUrl: instance.instance.dashboard_url, close: () => context.close() }
 }
 
 async function measureFirstPaint(page: Page, dashboardUrl: string): Promise<{ painted_ms: number; script_kb: number; shift: number }> {

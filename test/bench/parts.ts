@@ -44,7 +44,7 @@ export const parts: Record<string, (size: BenchOptions) => Promise<BenchRow[]>> 
   start: async (size) => benchStart(await size.store(), size),
   logs: benchLogs,
   loop: benchEventLoop,
-  desk: benchDashboard,
+  dashboard: benchDashboard,
   streams: benchStreams,
   soak: ({ count }) => benchSoak(count === undefined ? {} : { deployments: count, upload_mb: 4 }),
 }

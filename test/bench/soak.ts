@@ -140,7 +140,7 @@ async function readObjectCounts({ pid }: BenchInstance, file: string): Promise<R
 
 // `node test/bench/soak.ts [DEPLOYMENTS] [UPLOAD_MB]`
 if (import.meta.main) {
-  const { printRows: print } = await import('./compare.ts')
+  const { printRows } = await import('./compare.ts')
   const [, , deployments = '300', upload_mb = '200'] = process.argv
-  print(await benchSoak({ deployments: Number(deployments), upload_mb: Number(upload_mb) }))
+  printRows(await benchSoak({ deployments: Number(deployments), upload_mb: Number(upload_mb) }))
 }

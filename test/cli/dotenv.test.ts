@@ -86,12 +86,12 @@ describe('writing', () => {
 
 test('each assignment knows its line, and what is none is named by its own', () => {
   const text = ['\uFEFF', '# ours', '', 'A=1', "B='x", "y'", 'just words', '   ', 'export C=2 # two', 'D', '', 'A=3'].join('\r\n')
-  const { entries, invalidLines: unread } = parseDotenvLines(text)
+  const { entries, invalidLines } = parseDotenvLines(text)
   expect(entries).toEqual([
     { key: 'A', value: '1', line: 4 },
     { key: 'B', value: 'x\ny', line: 5 },
     { key: 'C', value: '2', line: 9 },
     { key: 'A', value: '3', line: 12 },
   ])
-  expect(unread).toEqual([7, 10])
+  expect(invalidLines).toEqual([7, 10])
 })

@@ -28,7 +28,7 @@ export async function runBranchCase(platform: TestPlatform, { seed, steps, app }
     return all.filter((one) => one.deployment_id !== '' && !open.has(one.deployment_id)).map((one) => `${one.role} ${one.deployment_id}`)
   }
   await runRandomBranches({
-    home: platform,
+    platform,
     seed,
     steps,
     files: app === 'page' ? (text) => ({ 'index.html': `<h1>${text}</h1>` }) : (text) => tinyServer(text),
@@ -37,7 +37,7 @@ export async function runBranchCase(platform: TestPlatform, { seed, steps, app }
 }
 
 interface BranchRun {
-  home: Client
+  platform: Client
   seed: number
   steps: number
   /** What a branch holds, so that the edge can be asked for `text`. */
@@ -49,7 +49,7 @@ interface BranchRun {
 }
 
 /** Five branches pushed, rewritten, rebased, renamed and deleted at random: after each step the previews are the branches. */
-export async function runRandomBranches({ home: platform, seed, steps, files, leftovers, disturb }: BranchRun): Promise<void> {
+export async function runRandomBranches({ platform, seed, steps, files, leftovers, disturb }: BranchRun): Promise<void> {
   const seededRandom = createSeededRandom(seed)
   const slug = `dice-${seed}`
   const repository = makeRepository({ ...files('main'), 'main.txt': '0' })

@@ -26,14 +26,14 @@ let dns: FakeDns
 let verifier: DomainVerifier
 let now: number
 let refreshed: string[]
-/** Names that the desk looked at. */
+/** Hostnames that the verifier looked up. */
 let looked: string[]
 const still = createTestClock({ frozen_at: '2026-01-31T12:00:00Z' })
 let project_id: string
 let account_id: string
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'homeport-desk-'))
+  folder = mkdtempSync(join(tmpdir(), 'homeport-domains-'))
   store = await openStore({ data_dir: folder, after_crash: false })
   dns = await startFakeDns({ [name]: { A: [ip] } })
   now = Date.parse('2026-01-31T12:00:00Z')

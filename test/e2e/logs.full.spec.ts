@@ -119,7 +119,7 @@ test('of 100 000 lines those in sight are on the page, and any is found', async 
   await expect(dashboard.locator('.log-foot')).toContainText(/100,\d{3} lines/)
   await expect(dashboard.locator('.log-foot')).toContainText('Complete')
 
-  // How smooth it is, `npm run bench -- desk` says; here no more of it may be on the page than is in sight.
+  // How smooth it is, `npm run bench -- dashboard` says; here no more of it may be on the page than is in sight.
   const most = await dashboard.locator('.log-scroller').evaluate(async (scroller) => {
     let rows = 0
     for (let step = 0; step < 90; step++) {

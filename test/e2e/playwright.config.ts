@@ -11,7 +11,7 @@ export default defineConfig({
   ...(isFull ? {} : { testIgnore: '*.full.spec.ts', grepInvert: /@full/ }),
   globalSetup: './global-setup.ts',
   outputDir: '../../test-results/e2e',
-  // A story waits most of the time. How quick anything is, `npm run bench -- desk` says, where nothing else runs.
+  // A story waits most of the time. How quick anything is, `npm run bench -- dashboard` says, where nothing else runs.
   workers: 2,
   fullyParallel: true,
   forbidOnly: true,

@@ -74,7 +74,7 @@ async function startProxy(
   }
 }
 
-export async function createToken(platform: TestPlatform, name = 'desk'): Promise<{ token: string; id: string }> {
+export async function createToken(platform: TestPlatform, name = 'dashboard'): Promise<{ token: string; id: string }> {
   const { body } = await platform.api<{ token: string; api_token: { id: string } }>('POST', '/v1/tokens', { name })
   return { token: body.token, id: body.api_token.id }
 }

@@ -7,7 +7,7 @@ import { signIn } from './screen-navigation.ts'
 // The store is made once.
 test.describe.configure({ mode: 'default' })
 
-/** Years of work: 10 000 projects, 5 001 deployments of one of them. Speed is `npm run bench -- desk`; here is what no noise can break. */
+/** Years of work: 10 000 projects, 5 001 deployments of one of them. Speed is `npm run bench -- dashboard`; here is what no noise can break. */
 const fleetTest = test.extend<object, { fleetPlatform: TestPlatform }>({
   fleetPlatform: [
     // oxlint-disable-next-line no-empty-pattern -- Playwright asks for the braces

@@ -29,7 +29,7 @@ describe.each(edgePaths)('the suite for HTTP caches, $name', ({ fast_path }) => 
       if (knownFailures[one.id] === undefined) {
         expect(results[one.id]).toBe(true)
         expect(one.depends_on.filter((id) => !tests.some((other) => other.id === id && passed(other, tests, results)))).toEqual([])
-      } else expect(passed(one, tests, results), `it passes now: take it out of known.ts`).toBe(false)
+      } else expect(passed(one, tests, results), `it passes now: remove it from known-failures.ts`).toBe(false)
     })
   })
 })

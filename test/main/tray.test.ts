@@ -116,7 +116,7 @@ describe('what it does', () => {
     click(item('Start', partsOf('old')))
     click(item('Stop', partsOf('shop')))
     await flushPromises()
-    expect(testDesktop.feed.acts).toEqual(['deploy shop', 'deploy old', 'stop shop'])
+    expect(testDesktop.feed.actions).toEqual(['deploy shop', 'deploy old', 'stop shop'])
   })
 
   test('offers only what makes sense', () => {

@@ -17,7 +17,7 @@ const missingRequirement = /not installed|cannot|Docker|docker/
 const missingPeerFeature = /has no cache|knows no tags/
 
 test.for(Object.keys(parts))('%s', { timeout: 600_000 }, async (name, { skip }) => {
-  skip(name === 'desk' && !requires('chromium').ok)
+  skip(name === 'dashboard' && !requires('chromium').ok)
   const rows = (await parts[name]?.({ rounds: 1, seconds: 1, turns: 12, count: 6, far_page: 10, store })) ?? []
   expect(rows.filter(({ who }) => who === 'homeport').length).toBeGreaterThan(0)
   const isExcused = ({ who, note = '' }: BenchRow) => missingRequirement.test(note) || (who !== 'homeport' && missingPeerFeature.test(note))

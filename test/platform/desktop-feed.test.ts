@@ -8,8 +8,8 @@ import { type Client, createClient, signalFileIn } from '../support/platform.ts'
 import { makeRepository, type Repository, tinyServer } from '../support/repository.ts'
 import { until } from '../support/until.ts'
 
-/** The desk of a platform in the host's own process, as the desktop application has it. */
-const folder = createTempFolder('desk')
+/** The desktop feed of a platform in the process of its host, as in the desktop app. */
+const folder = createTempFolder('desktop-feed')
 let platform: Platform
 let client: Client
 let repository: Repository
@@ -40,7 +40,7 @@ const last = () => updates.at(-1)
 const stateOf = (slug: string) => last()?.projects.find((project) => project.slug === slug)?.status
 const waitForStatus = (slug: string, status: string) =>
   until(() => (stateOf(slug) === status ? true : undefined), { what: `${slug} to be ${status}` })
-const listEnded = () => updates.flatMap(({ finished_deployments: ended }) => ended)
+const listEnded = () => updates.flatMap(({ finished_deployments }) => finished_deployments)
 const waitForEnded = (count: number) => until(() => (listEnded().length >= count ? listEnded() : undefined), { what: `${count} ends` })
 
 test('it says at once how things stand', async () => {

@@ -42,7 +42,7 @@ describe('kill -9 while branches are pushed and deleted', () => {
     const { data_dir } = platform
     const client = new Proxy(platform, { get: (_, name) => Reflect.get(platform, name) as unknown })
     await runRandomBranches({
-      home: client,
+      platform: client,
       seed,
       steps: 10,
       files: (text) => ({ 'index.html': `<h1>${text}</h1>` }),

@@ -22,8 +22,8 @@ export function createFakeDesktopFeed() {
     stop: async (slug) => void actions.push(`stop ${slug}`),
   } satisfies Omit<DesktopFeed, 'close'>
   return {
-    desk: feed,
-    acts: actions,
+    feed,
+    actions,
     listeners,
     emitVisit: () => {
       for (const listener of visitListeners) listener()

@@ -7,39 +7,37 @@ import type { SeededRandom } from './seeded-random.ts'
  * by name.
  */
 export function createSchemaValues(options: {
-  dice: SeededRandom
+  random: SeededRandom
   seed: number
   schemas: Record<string, JsonSchema>
   hints: (name: string) => readonly unknown[] | undefined
 }) {
-  const { dice: seededRandom, schemas } = options
+  const { random, schemas } = options
   const texts = new Map<string, string[]>()
 
   return { valid: generateValid, strange: generateStrange, broken: generateInvalid }
 
   function generateValid(schema: JsonSchema, name = ''): unknown {
     const hints = options.hints(name)
-    if (hints && hints.length > 0 && seededRandom.chance(0.8)) return seededRandom.pick(hints)
+    if (hints && hints.length > 0 && random.chance(0.8)) return random.pick(hints)
     if (schema.$ref !== undefined) return generateValid(schemas[schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)] ?? {}, name)
     const forms = schema.anyOf ?? (schema.oneOf as JsonSchema[] | undefined)
-    if (forms) return generateValid(seededRandom.pick(forms), name)
-    if (schema.enum) return seededRandom.pick(schema.enum)
+    if (forms) return generateValid(random.pick(forms), name)
+    if (schema.enum) return random.pick(schema.enum)
     if ('const' in schema) return schema.const
-    const type = seededRandom.pick([schema.type ?? 'string'].flat())
+    const type = random.pick([schema.type ?? 'string'].flat())
     if (type === 'null') return null
-    if (type === 'boolean') return seededRandom.chance(0.5)
+    if (type === 'boolean') return random.chance(0.5)
     if (type === 'integer' || type === 'number') return generateNumber(schema)
     if (type === 'array') {
       const least = Number(schema.minItems ?? 0)
-      const length = seededRandom.chance(0.02)
-        ? Number(schema.maxItems ?? least + 3)
-        : Math.min(Number(schema.maxItems ?? 3), least + seededRandom.between(0, 2))
+      const length = random.chance(0.02) ? Number(schema.maxItems ?? least + 3) : Math.min(Number(schema.maxItems ?? 3), least + random.between(0, 2))
       return Array.from({ length }, () => generateValid(schema.items ?? {}, name.replace(/s$/, '')))
     }
     if (type === 'object')
       return Object.fromEntries(
         Object.entries(schema.properties ?? {})
-          .filter(([key]) => (schema.required?.includes(key) ?? false) || seededRandom.chance(0.4))
+          .filter(([key]) => (schema.required?.includes(key) ?? false) || random.chance(0.4))
           .map(([key, property]) => [key, generateValid(property, key)]),
       )
     return generateText(schema)
@@ -47,7 +45,7 @@ export function createSchemaValues(options: {
 
   function generateNumber({ minimum, maximum }: JsonSchema): number {
     const [low, high] = [Number(minimum ?? 0), Number(maximum ?? 1_000_000)]
-    return seededRandom.pick([low, high, seededRandom.between(low, high)])
+    return random.pick([low, high, random.between(low, high)])
   }
 
   function generateText({ pattern, minLength = 0, maxLength = 40, format }: JsonSchema): string {
@@ -62,12 +60,12 @@ export function createSchemaValues(options: {
       known = fc.sample(arbitrary, { numRuns: 60, seed: options.seed })
       texts.set(key, known)
     }
-    return seededRandom.pick(known)
+    return random.pick(known)
   }
 
   /** Any value. */
   function generateStrange(): unknown {
-    return seededRandom.pick<unknown>([
+    return random.pick<unknown>([
       null,
       true,
       -1,
@@ -98,17 +96,16 @@ export function createSchemaValues(options: {
 
   /** A valid body with one invalid part. */
   function generateInvalid(value: unknown): unknown {
-    if (typeof value !== 'object' || value === null || Array.isArray(value) || seededRandom.chance(0.1)) return generateStrange()
+    if (typeof value !== 'object' || value === null || Array.isArray(value) || random.chance(0.1)) return generateStrange()
     const fields = Object.keys(value)
-    if (fields.length === 0 || seededRandom.chance(0.3))
-      return { ...value, [seededRandom.pick(['extra', 'id', '__proto__', 'constructor', 'account_id'])]: generateStrange() }
-    const field = seededRandom.pick(fields)
+    if (fields.length === 0 || random.chance(0.3))
+      return { ...value, [random.pick(['extra', 'id', '__proto__', 'constructor', 'account_id'])]: generateStrange() }
+    const field = random.pick(fields)
     const { [field]: old, ...rest } = value as Record<string, unknown>
-    if (seededRandom.chance(0.3)) return rest
+    if (random.chance(0.3)) return rest
     return {
       ...rest,
-      [field]:
-        seededRandom.chance(0.5) && typeof old === 'object' && old !== null ? generateInvalid(Array.isArray(old) ? old[0] : old) : generateStrange(),
+      [field]: random.chance(0.5) && typeof old === 'object' && old !== null ? generateInvalid(Array.isArray(old) ? old[0] : old) : generateStrange(),
     }
   }
 }

@@ -26,7 +26,7 @@ export function createTestDesktop() {
     dashboard_url: 'http://127.0.0.1:4600/app/',
     version: '9.8.7',
     instance: { token: 'svc_of_this_run', runtime: { name: 'docker', version: '29.1', reason: 'It is there.' } },
-    desktopFeed: feed.desk,
+    desktopFeed: feed.feed,
     signInUrl: async () => 'http://127.0.0.1:4600/sign-in?code=once',
     resync: () => void (counts.resynced += 1),
     stop,

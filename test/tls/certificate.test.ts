@@ -76,7 +76,7 @@ describe('an authority', () => {
   })
 })
 
-describe('the desk that keeps it', () => {
+describe('the certificate authority', () => {
   function createContext() {
     let kept: Awaited<ReturnType<AuthorityStore['read']>>
     const calls = { reads: 0, writes: 0 }
@@ -100,11 +100,11 @@ describe('the desk that keeps it', () => {
         },
       },
     })
-    return { desk: certificateAuthority, calls, at }
+    return { certificateAuthority, calls, at }
   }
 
   test('a hundred handshakes at once make one authority and one certificate', async () => {
-    const { desk: certificateAuthority, calls } = createContext()
+    const { certificateAuthority, calls } = createContext()
     const all = await Promise.all(Array.from({ length: 100 }, () => certificateAuthority.identityFor('a.localhost')))
     expect(new Set(all).size).toBe(1)
     expect(calls).toEqual({ reads: 1, writes: 1 })
@@ -112,13 +112,13 @@ describe('the desk that keeps it', () => {
   })
 
   test('nothing is made before it is needed', async () => {
-    const { desk: certificateAuthority, calls } = createContext()
+    const { certificateAuthority, calls } = createContext()
     expect(await certificateAuthority.current()).toBeUndefined()
     expect(calls.writes).toBe(0)
   })
 
   test('a failure is not kept', async () => {
-    const { desk: certificateAuthority, at } = createContext()
+    const { certificateAuthority, at } = createContext()
     at.fails = true
     await expect(certificateAuthority.identityFor('a.localhost')).rejects.toThrow('disk is full')
     at.fails = false
@@ -126,7 +126,7 @@ describe('the desk that keeps it', () => {
   })
 
   test('a certificate is made anew long before it ends, and so is an authority', async () => {
-    const { desk: certificateAuthority, at } = createContext()
+    const { certificateAuthority, at } = createContext()
     const first = await certificateAuthority.identityFor('a.localhost')
     const authority = await certificateAuthority.ensure()
     at.now += 40 * day_ms
@@ -137,7 +137,7 @@ describe('the desk that keeps it', () => {
   })
 
   test('memory is bounded however many names are asked for', async () => {
-    const { desk: certificateAuthority } = createContext()
+    const { certificateAuthority } = createContext()
     const first = await certificateAuthority.identityFor('n-0.localhost')
     for (let i = 1; i <= 1000; i++) await certificateAuthority.identityFor(`n-${i}.localhost`)
     expect(await certificateAuthority.identityFor('n-1000.localhost')).toBe(await certificateAuthority.identityFor('n-1000.localhost'))
@@ -145,7 +145,7 @@ describe('the desk that keeps it', () => {
   })
 
   test('removed, it is gone with all that it signed; the next is another', async () => {
-    const { desk: certificateAuthority } = createContext()
+    const { certificateAuthority } = createContext()
     const before = { authority: await certificateAuthority.ensure(), identity: await certificateAuthority.identityFor('a.localhost') }
     await certificateAuthority.remove()
     expect(await certificateAuthority.current()).toBeUndefined()

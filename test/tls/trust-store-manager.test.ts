@@ -41,7 +41,7 @@ function openTrustStores(platform: NodeJS.Platform, path = `${join(folder, 'bin'
   const run = createProgramRunner({ PATH: path, HOME: home })
   const file = join(folder, 'authority.crt')
   return {
-    desk: authority,
+    authority,
     home,
     file,
     ...createTrustStoreManager({
@@ -63,7 +63,7 @@ describe('macOS', () => {
     expect(await trust.listStatuses()).toEqual([{ store: 'macOS login keychain', status: 'not_trusted', command: null }])
     expect(calls()).toEqual([])
 
-    const { fingerprint_sha1 } = await trust.desk.ensure()
+    const { fingerprint_sha1 } = await trust.authority.ensure()
     const chain = join(trust.home, 'Library/Keychains/login.keychain-db')
     expect(await trust.listStatuses()).toMatchObject([
       { status: 'not_trusted', command: `security add-trusted-cert -r trustRoot -p ssl -k ${chain} ${trust.file}` },
@@ -97,7 +97,7 @@ describe('macOS', () => {
 test('Windows: the store of the user, by digest', async () => {
   stub('certutil', 'case "$2" in -store) exit 1;; esac')
   const trust = openTrustStores('win32')
-  const { fingerprint_sha1 } = await trust.desk.ensure()
+  const { fingerprint_sha1 } = await trust.authority.ensure()
   expect((await trust.add())[0]).toBe('Windows user store: now trusted.')
   expect(calls()).toEqual([`certutil|-user|-store|Root|${fingerprint_sha1}`, `certutil|-user|-addstore|Root|${trust.file}`])
   stub('certutil')
@@ -118,7 +118,7 @@ describe('Linux, the system', () => {
     mkdirSync(anchors, { recursive: true })
     writeFileSync(join(anchors, 'somebody-elses.crt'), 'theirs')
     const trust = openTrustStores('linux')
-    const { certificate } = await trust.desk.ensure()
+    const { certificate } = await trust.authority.ensure()
     expect((await trust.add()).at(-2)).toBe('system: now trusted.')
     const ours = readdirSync(anchors).find((name) => name.startsWith('homeport-')) ?? ''
     expect(readFileSync(join(anchors, ours), 'utf8')).toBe(certificate)
@@ -143,7 +143,7 @@ describe('Linux, the system', () => {
 describe('Linux, browsers', () => {
   test('without certutil nothing is claimed, and the package is named', async () => {
     const trust = openTrustStores('linux', join(folder, 'bin'))
-    await trust.desk.ensure()
+    await trust.authority.ensure()
     expect(await trust.listStatuses()).toEqual([{ store: 'Chromium', status: 'unavailable', command: 'sudo apt-get install libnss3-tools' }])
     expect((await trust.add())[0]).toBe('Chromium: not available. Run: sudo apt-get install libnss3-tools')
   })

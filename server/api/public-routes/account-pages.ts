@@ -29,7 +29,7 @@ type RegistrationOutcome = { session: IssuedSession | null } | { gone: true } | 
  * Pages without JavaScript: sign up, verify an address, reset a password, join a team. A GET changes nothing, because link previews send
  * GET requests too.
  */
-export function accountPages({ joining: registration, cookie_name }: { joining: RegistrationService; cookie_name: string }): PublicRoute[] {
+export function accountPages({ registration, cookie_name }: { registration: RegistrationService; cookie_name: string }): PublicRoute[] {
   const codeOf = ({ query }: PublicRequest) => (query.getAll('code').length === 1 ? (query.get('code') ?? '') : '')
 
   const signUp = async (request: PublicRequest): Promise<ApiResponse> => {

@@ -10,8 +10,8 @@ export function billingWebhookRoute(webhook: BillingWebhook): PublicRoute {
     method: 'POST',
     path: '/hooks/stripe',
     rate_limit: 'by_address',
-    async handle({ body, headerValues: header }) {
-      const signatures = header('stripe-signature')
+    async handle({ body, headerValues }) {
+      const signatures = headerValues('stripe-signature')
       await webhook({ body, signature: signatures.length === 1 ? (signatures[0] ?? '') : '' })
       return jsonResponse(200, { received: true })
     },

@@ -30,7 +30,7 @@ export interface PublicRouteOptions extends SignInOptions {
   has_card_form: boolean
   purgeWebhook: PurgeWebhook
   billingWebhook: BillingWebhook
-  joining: RegistrationService
+  registration: RegistrationService
 }
 
 export function createPublicRoutes(options: PublicRouteOptions): PublicRoute[] {

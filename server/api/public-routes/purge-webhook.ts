@@ -32,9 +32,9 @@ export function purgeWebhookRoute(webhook: PurgeWebhook): PublicRoute {
 }
 
 /** The purge token of a request; undefined if there is none, or several different ones. */
-function readPurgeToken({ headerValues: header, query }: PublicRequest): string | undefined {
-  const bearers = header('authorization').map((value) => /^bearer +(\S+)$/i.exec(value.trim())?.[1] ?? '')
-  const tokens = new Set([...bearers, ...header('x-purge-token').map((value) => value.trim()), ...query.getAll('token')])
+function readPurgeToken({ headerValues, query }: PublicRequest): string | undefined {
+  const bearers = headerValues('authorization').map((value) => /^bearer +(\S+)$/i.exec(value.trim())?.[1] ?? '')
+  const tokens = new Set([...bearers, ...headerValues('x-purge-token').map((value) => value.trim()), ...query.getAll('token')])
   return tokens.size === 1 ? [...tokens][0] : undefined
 }
 

@@ -19,7 +19,7 @@ export interface SignInOptions {
   cookie_name: string
   /** The initial value of the email field. */
   owner_email: string
-  joining: { signUpMode(): 'off' | 'invited' | 'open' }
+  registration: { signUpMode(): 'off' | 'invited' | 'open' }
 }
 
 /**
@@ -103,7 +103,7 @@ export async function submitSignIn(request: PublicRequest, options: SignInOption
   return signInForm(401, email, options, message)
 }
 
-function signInForm(status: number, email: string, { joining: registration }: SignInOptions, problem?: string): ApiResponse {
+function signInForm(status: number, email: string, { registration }: SignInOptions, problem?: string): ApiResponse {
   const { alert, described } = renderAlert(problem, escapeHtml)
   return htmlPage(
     status,

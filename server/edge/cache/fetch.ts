@@ -238,14 +238,14 @@ export class CacheFetch implements ResponseHandler {
     const { cache, stale } = this.#options
     const now = cache.clock.now()
     this.#finish()
-    if (stale && !this.#head && failure !== 'moved' && canServeStaleOnError(stale, now, 0))
+    if (stale && !this.#head && failure !== 'rerouted' && canServeStaleOnError(stale, now, 0))
       return this.#serveStale(stale, now, `fwd=stale; detail="${failure}"`)
     const readers = [...this.readers]
     this.readers.clear()
     this.#releaseParts()
     for (const reader of readers) {
       if (this.#head) reader.fail('cut')
-      else if (reader === this.#leader || failure === 'refused' || failure === 'moved' || failure === 'timeout') reader.fail(failure)
+      else if (reader === this.#leader || failure === 'refused' || failure === 'rerouted' || failure === 'timeout') reader.fail(failure)
       else reader.retryAlone()
     }
   }

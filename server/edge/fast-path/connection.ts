@@ -101,7 +101,7 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
       this.#buffered = bytes
       return
     }
-    if (request === undefined || request === 'odd' || request.body_start > limits.head_bytes) return this.#handOverSocket(bytes)
+    if (request === undefined || request === 'unsupported' || request.body_start > limits.head_bytes) return this.#handOverSocket(bytes)
     this.#serve(request, bytes)
   }
 
@@ -298,7 +298,7 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
     const request = this.#request
     const target = this.#edge.router.find(this.host)
     // The connection was refused, so nothing was sent. The new target receives the request, body included.
-    if ((failure === 'refused' || failure === 'moved') && target !== this.#target && request) {
+    if ((failure === 'refused' || failure === 'rerouted') && target !== this.#target && request) {
       this.#target?.removeRequest(this.#destroy)
       this.#target = undefined
       this.#stopWaiting = waitForTarget(this.#edge, this.host, (current) => this.#serveTarget(current, request, body))

@@ -57,21 +57,21 @@ export const createIncompleteHead = (bytes: Buffer | null): FastPathHead => ({
 })
 
 /**
- * Reads the head of a simple request. `undefined`: the head is incomplete. `'odd'`: the request is invalid or uses an unsupported feature; nothing
+ * Reads the head of a simple request. `undefined`: the head is incomplete. `'unsupported'`: the request is invalid or uses an unsupported feature; nothing
  * has been consumed.
  */
-export function parseFastPathHead(bytes: Buffer, length: number): FastPathHead | 'odd' | undefined {
+export function parseFastPathHead(bytes: Buffer, length: number): FastPathHead | 'unsupported' | undefined {
   const method = parseMethod(bytes, length)
-  if (method === undefined) return length < 8 ? undefined : 'odd'
+  if (method === undefined) return length < 8 ? undefined : 'unsupported'
   const targetStart = method.length + 1
   let at = targetStart
   if (at >= length) return undefined
-  if (bytes[at] !== 47) return 'odd'
+  if (bytes[at] !== 47) return 'unsupported'
   while (at < length && isFastPathTargetChar[bytes[at] as number] === 1) at++
   const targetEnd = at
   for (let i = 0; i < httpVersion.length; i++, at++) {
     if (at >= length) return undefined
-    if (bytes[at] !== httpVersion[i]) return 'odd'
+    if (bytes[at] !== httpVersion[i]) return 'unsupported'
   }
 
   let count = 0
@@ -84,49 +84,49 @@ export function parseFastPathHead(bytes: Buffer, length: number): FastPathHead |
   for (;;) {
     if (at + 1 >= length) return undefined
     if (bytes[at] === 13) {
-      if (bytes[at + 1] !== 10) return 'odd'
+      if (bytes[at + 1] !== 10) return 'unsupported'
       break
     }
-    if (++count > limits.header_count) return 'odd'
+    if (++count > limits.header_count) return 'unsupported'
     const nameStart = at
     while (at < length && isFastPathNameChar[bytes[at] as number] === 1) at++
     if (at >= length) return undefined
     const nameLength = at - nameStart
-    if (bytes[at] !== 58 || nameLength === 0) return 'odd'
+    if (bytes[at] !== 58 || nameLength === 0) return 'unsupported'
     let valueStart = ++at
     while (at < length && isFastPathValueChar[bytes[at] as number] === 1) at++
     if (at + 1 >= length) return undefined
-    if (bytes[at] !== 13 || bytes[at + 1] !== 10) return 'odd'
+    if (bytes[at] !== 13 || bytes[at + 1] !== 10) return 'unsupported'
     const valueEnd = at
     at += 2
     const candidates = inspectedByLength[nameLength]
-    if (nameLength > 10 && matchesIgnoreCase(bytes, nameStart, 'x-forwarded')) return 'odd'
+    if (nameLength > 10 && matchesIgnoreCase(bytes, nameStart, 'x-forwarded')) return 'unsupported'
     if (candidates === undefined) continue
     for (let i = 0; i < candidates.length; i++) {
       const name = candidates[i] as string
       if (!matchesIgnoreCase(bytes, nameStart, name)) continue
       if (bytes[valueStart] === 32) valueStart++
       if (name === 'host') {
-        if (host !== '' || valueStart === valueEnd || bytes[valueStart] === 32 || bytes[valueEnd - 1] === 32) return 'odd'
+        if (host !== '' || valueStart === valueEnd || bytes[valueStart] === 32 || bytes[valueEnd - 1] === 32) return 'unsupported'
         host = bytes.toString('latin1', valueStart, valueEnd)
       } else if (name === 'content-length') {
-        if (bodyLength !== -1) return 'odd'
+        if (bodyLength !== -1) return 'unsupported'
         bodyLength = parseDecimal(bytes, valueStart, valueEnd)
-        if (bodyLength < 0) return 'odd'
+        if (bodyLength < 0) return 'unsupported'
       } else if (name === 'connection') {
         if (valueEnd - valueStart === 5 && matchesIgnoreCase(bytes, valueStart, 'close')) wantsClose = true
-        else if (valueEnd - valueStart !== 10 || !matchesIgnoreCase(bytes, valueStart, 'keep-alive')) return 'odd'
+        else if (valueEnd - valueStart !== 10 || !matchesIgnoreCase(bytes, valueStart, 'keep-alive')) return 'unsupported'
         lines += bytes.toString('latin1', copiedTo, nameStart)
         copiedTo = at
       } else if (name === 'keep-alive') {
         lines += bytes.toString('latin1', copiedTo, nameStart)
         copiedTo = at
       } else if (conditionalHeaders.includes(name)) isSimpleGet = false
-      else return 'odd'
+      else return 'unsupported'
       break
     }
   }
-  if (host === '') return 'odd'
+  if (host === '') return 'unsupported'
   lines += bytes.toString('latin1', copiedTo, at)
   return {
     method,

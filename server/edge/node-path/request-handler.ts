@@ -352,7 +352,7 @@ class NodePathRequest implements RequestContext, CacheRequestContext {
     this.#exchange = undefined
     if (this.#writer.headersSent) return this.#destroy()
     const replaced = this.#edge.router.find(this.host) !== this.#target
-    if ((failure === 'refused' || failure === 'moved') && replaced) {
+    if ((failure === 'refused' || failure === 'rerouted') && replaced) {
       this.#target?.removeRequest(this.#destroy, this.#isProbe)
       this.#target = undefined
       return this.#dispatch()

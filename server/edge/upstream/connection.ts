@@ -147,14 +147,14 @@ export class UpstreamConnection implements Timeout {
         this.#partialHead = Buffer.from(bytes.subarray(at, end))
         return true
       }
-      if (head === 'garbage') {
-        exchange.fail('garbage')
+      if (head === 'malformed') {
+        exchange.fail('malformed')
         return false
       }
       at = head.body_start
       if (head.status >= 200 || (head.status === 101 && exchange.request.isUpgrade)) this.#startResponse(exchange, head)
       else if (head.status === 101) {
-        exchange.fail('garbage')
+        exchange.fail('malformed')
         return false
       } else if (head.status === 100) exchange.handler.onContinue()
       // Other codes are unknown, and none may have a body (RFC 9110 §15.2 and §8.6), so they are dropped.

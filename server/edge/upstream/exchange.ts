@@ -6,7 +6,7 @@ import type { ResponseHead } from './response-head.ts'
  * Why an exchange with an app failed. `cut`: the response had begun. `moved`: the app was asleep and the host has another route now; as with
  * `refused`, nothing was sent.
  */
-export type UpstreamFailure = 'refused' | 'moved' | 'closed' | 'garbage' | 'timeout' | 'cut'
+export type UpstreamFailure = 'refused' | 'rerouted' | 'closed' | 'malformed' | 'timeout' | 'cut'
 
 /** Receives the response to a request. */
 export interface ResponseHandler {

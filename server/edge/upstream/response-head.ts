@@ -46,21 +46,21 @@ const handledByLength: readonly (readonly HandledHeader[] | undefined)[] = Array
   handledHeaders.filter((header) => header.length === length),
 )
 
-/** Parses a response head strictly. `undefined`: incomplete; `'garbage'`: not an HTTP/1 response, or one whose end is ambiguous. */
-export function parseResponseHead(bytes: Buffer, start: number, end: number): ResponseHead | 'garbage' | undefined {
+/** Parses a response head strictly. `undefined`: incomplete; `'malformed'`: not an HTTP/1 response, or one whose end is ambiguous. */
+export function parseResponseHead(bytes: Buffer, start: number, end: number): ResponseHead | 'malformed' | undefined {
   // `HTTP/1.x NNN reason`
   if (end - start < 13) return undefined
-  if (bytes[start] !== 72 || bytes.toString('latin1', start, start + 7) !== 'HTTP/1.') return 'garbage'
+  if (bytes[start] !== 72 || bytes.toString('latin1', start, start + 7) !== 'HTTP/1.') return 'malformed'
   const minor = (bytes[start + 7] ?? 0) - 48
   const status = Number(bytes.toString('latin1', start + 9, start + 12))
-  if ((minor !== 0 && minor !== 1) || bytes[start + 8] !== 32 || !(status >= 100 && status <= 999)) return 'garbage'
+  if ((minor !== 0 && minor !== 1) || bytes[start + 8] !== 32 || !(status >= 100 && status <= 999)) return 'malformed'
   let at = start + 12
   while (at < end && isFieldValueChar[bytes[at] ?? 0]) at++
   if (at >= end) return incompleteOrTooLong(start, end)
   const reason = bytes.toString('latin1', start + 13, at)
-  if (bytes[at] !== 13 || (at > start + 12 && bytes[start + 12] !== 32)) return 'garbage'
+  if (bytes[at] !== 13 || (at > start + 12 && bytes[start + 12] !== 32)) return 'malformed'
   if (++at >= end) return undefined
-  if (bytes[at++] !== 10) return 'garbage'
+  if (bytes[at++] !== 10) return 'malformed'
 
   const head: ResponseHead = {
     status,
@@ -81,18 +81,18 @@ export function parseResponseHead(bytes: Buffer, start: number, end: number): Re
     if (at >= end) return incompleteOrTooLong(start, end)
     if (bytes[at] === 13) {
       if (at + 1 >= end) return undefined
-      if (bytes[at + 1] !== 10) return 'garbage'
+      if (bytes[at + 1] !== 10) return 'malformed'
       break
     }
     const nameStart = at
     while (at < end && isTokenChar[bytes[at] ?? 0]) at++
     if (at >= end) return incompleteOrTooLong(start, end)
-    if (bytes[at] !== 58 || at === nameStart) return 'garbage'
+    if (bytes[at] !== 58 || at === nameStart) return 'malformed'
     const nameLength = at - nameStart
     let valueStart = ++at
     while (at < end && isFieldValueChar[bytes[at] ?? 0]) at++
     if (at + 1 >= end) return incompleteOrTooLong(start, end)
-    if (bytes[at] !== 13 || bytes[at + 1] !== 10) return 'garbage'
+    if (bytes[at] !== 13 || bytes[at + 1] !== 10) return 'malformed'
     const header = handledHeaderAt(bytes, nameStart, nameLength)
     at += 2
     if (header === undefined) continue
@@ -103,14 +103,14 @@ export function parseResponseHead(bytes: Buffer, start: number, end: number): Re
     while (bytes[valueStart] === 32 || bytes[valueStart] === 9) valueStart++
     const value = bytes.toString('latin1', valueStart, at - 2).trim()
     if (header === 'content-length') {
-      if (head.length !== -1 || !/^\d{1,15}$/.test(value)) return 'garbage'
+      if (head.length !== -1 || !/^\d{1,15}$/.test(value)) return 'malformed'
       head.length = Number(value)
       if (status !== 204) continue
     }
     if (nameStart > copiedTo) head.lines += bytes.toString('latin1', copiedTo, nameStart)
     copiedTo = at
     if (header === 'transfer-encoding') {
-      if (head.chunked || value.toLowerCase() !== 'chunked') return 'garbage'
+      if (head.chunked || value.toLowerCase() !== 'chunked') return 'malformed'
       head.chunked = true
     } else if (header === 'connection') {
       const option = value.toLowerCase()
@@ -124,13 +124,14 @@ export function parseResponseHead(bytes: Buffer, start: number, end: number): Re
     else if (header === 'cache-tag') head.tags += `${value.replace(/\s*,\s*/g, '\n')}\n`
   }
   if (at > copiedTo) head.lines += bytes.toString('latin1', copiedTo, at)
-  if (head.chunked && (head.length !== -1 || minor === 0)) return 'garbage'
+  if (head.chunked && (head.length !== -1 || minor === 0)) return 'malformed'
   if (connectionNames !== '') removeConnectionHeaders(head, connectionNames)
   head.body_start = at + 2
   return head
 }
 
-const incompleteOrTooLong = (start: number, end: number): 'garbage' | undefined => (end - start > limits.upstream_head_bytes ? 'garbage' : undefined)
+const incompleteOrTooLong = (start: number, end: number): 'malformed' | undefined =>
+  end - start > limits.upstream_head_bytes ? 'malformed' : undefined
 
 function handledHeaderAt(bytes: Buffer, start: number, length: number): HandledHeader | undefined {
   const candidates = handledByLength[length]

@@ -10,7 +10,7 @@ export function createSleepingUpstream(options: { deadlines: DeadlineTimer; time
   const { deadlines } = options
   const heldExchanges = new Map<Exchange, Timeout>()
 
-  const release = (failure: 'moved' | 'refused', exchange: Exchange): void => {
+  const release = (failure: 'rerouted' | 'refused', exchange: Exchange): void => {
     const timeout = heldExchanges.get(exchange)
     if (timeout) deadlines.delete(timeout)
     heldExchanges.delete(exchange)
@@ -25,7 +25,7 @@ export function createSleepingUpstream(options: { deadlines: DeadlineTimer; time
     },
   }
   const releaseAll = (): void => {
-    for (const exchange of heldExchanges.keys()) release('moved', exchange)
+    for (const exchange of heldExchanges.keys()) release('rerouted', exchange)
   }
   return { createExchange: (handler: ResponseHandler, request) => new Exchange(dispatcher, handler, request), close: releaseAll, destroy: releaseAll }
 }
