@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decodeBuildKitStatus } from '../../server/runtime/docker/buildkit-status.ts'
-import { connectToDocker, findDockerAddresses } from '../../server/runtime/docker/connection.ts'
+import { connectToDocker, findDockerAddresses, rejectAfter } from '../../server/runtime/docker/connection.ts'
+import { isConnectionError } from '../../server/runtime/docker/engine.ts'
 import { isOutsideLink } from '../../server/runtime/docker/build-context.ts'
 import { prepareDockerfile, needsBuildKit } from '../../server/runtime/docker/dockerfile.ts'
 import { createContainerOutput } from '../../server/runtime/docker/stream-demuxer.ts'
@@ -15,7 +16,7 @@ import { streamBuildOutput } from '../../server/runtime/docker/build-progress.ts
 import { createLineSplitter } from '../../server/runtime/line-splitter.ts'
 import { parseListeningSockets } from '../../server/runtime/ports.ts'
 import { runtimeOptions } from '../support/runtime.ts'
-import { createTestClock } from '../support/test-clock.ts'
+import { createTestClock, fixedClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
 
 const split = (chunks: Buffer[], cap?: number): string[] => {
@@ -25,6 +26,14 @@ const split = (chunks: Buffer[], cap?: number): string[] => {
   splitter.end()
   return lines
 }
+
+test('an engine that hangs counts as unreachable, a request that it refuses does not', async () => {
+  const clock = fixedClock('2026-01-01')
+  const error = rejectAfter(1_000, new Promise(() => {}), clock).catch((reason: unknown) => reason)
+  await clock.advance(1_000)
+  expect(isConnectionError(await error)).toBe(true)
+  expect(isConnectionError(Object.assign(new Error('ECONNREFUSED in a build step'), { statusCode: 500 }))).toBe(false)
+})
 
 describe('lines', () => {
   test('come out alike wherever the bytes are cut', () => {

@@ -113,10 +113,12 @@ function parseAddress(address: string): Docker.DockerOptions {
 
 const redactPassword = (address: string): string => address.replace(/\/\/[^/@]*@/, '//')
 
-/** Rejects when there is no result after `ms` milliseconds of real time, because the engine is an external program. */
+export class EngineTimeoutError extends Error {}
+
+/** Rejects with `EngineTimeoutError` when there is no result after `ms` milliseconds of real time, because the engine is an external program. */
 export function rejectAfter<T>(ms: number, promise: Promise<T>, clock: Clock = systemClock): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = clock.setTimeout(() => reject(new Error(`No response within ${ms} ms.`)), ms)
+    const timer = clock.setTimeout(() => reject(new EngineTimeoutError(`No response within ${ms} ms.`)), ms)
     promise.then(resolve, reject).finally(() => timer.cancel())
   })
 }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type Docker from 'dockerode'
 import { sleep, systemClock } from '../../lib/clock.ts'
-import { connectToDocker, findDockerAddresses, type DockerConnection } from './connection.ts'
+import { connectToDocker, EngineTimeoutError, findDockerAddresses, type DockerConnection } from './connection.ts'
 import { BuildFailure, type RuntimeOptions } from '../runtime.ts'
 
 /** Access to Docker: the connection, opened at first use and reopened after a loss, and the names of this instance's resources. */
@@ -173,7 +173,8 @@ export function getStatusCode(error: unknown): number | undefined {
 export const isConnectionError = (error: unknown): boolean =>
   getStatusCode(error) === undefined &&
   error instanceof Error &&
-  /ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|socket hang up|No answer within/.test(`${(error as NodeJS.ErrnoException).code ?? ''} ${error.message}`)
+  (error instanceof EngineTimeoutError ||
+    /ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|socket hang up/.test(`${(error as NodeJS.ErrnoException).code ?? ''} ${error.message}`))
 
 /** Removes a container and its anonymous volumes; no error if it does not exist. */
 export async function removeContainer(container: Docker.Container): Promise<void> {
