@@ -71,7 +71,7 @@ const allowedImports: Record<string, { folders: string[]; packages: string[]; ha
       'type:server/runtime',
       'type:server/edge',
     ],
-    packages: ['zod'],
+    packages: ['zod', 'tar-stream'],
   },
   'server/bootstrap': { folders: ['server'], packages: [] },
   'server/remotes': { folders: [...shared, 'server/client'], packages: ['zod'] },

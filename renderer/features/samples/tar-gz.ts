@@ -1,6 +1,6 @@
 const blockSize = 512
 
-/** Creates a .tar.gz of text files in the browser, to upload a sample. */
+/** Creates a .tar.gz of text files in the browser, to upload a sample. tar-stream would add 59 kB to the page, 15 kB compressed. */
 export async function createTarGz(name: string, files: readonly { path: string; text: string }[]): Promise<File> {
   const encoder = new TextEncoder()
   const parts = files.flatMap(({ path, text }) => {

@@ -122,7 +122,7 @@ export async function writeBackup(options: BackupOptions, file: string, staging:
     } satisfies BackupTrailer)
   }
   await pipeline(
-    Readable.from(writeTar(digestEntries(), clock.now()), { objectMode: false, highWaterMark: 256 * 1024 }),
+    writeTar(digestEntries(), clock.now()),
     createGzip({ level: 1, chunkSize: 64 * 1024 }),
     createWriteStream(file, { flags: 'wx', mode: 0o600 }),
     { signal },
