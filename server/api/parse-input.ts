@@ -9,7 +9,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Parses a query: unknown parameters are dropped, repeated ones are rejected. */
 export function parseQuery(schema: z.ZodObject, query: string): Record<string, unknown> {
-  if (query === '') return Object.keys(schema.shape).length === 0 ? {} : unwrapResult(schema.safeParse({}), 'query')
+  if (query === '') return Object.keys(schema.shape).length === 0 ? {} : unwrapResult(schema.safeParse({}, { error: describeCheck }), 'query')
   const values: Record<string, string> = Object.create(null)
   const repeated = new Set<string>()
   for (const [name, value] of new URLSearchParams(query)) {
@@ -20,7 +20,7 @@ export function parseQuery(schema: z.ZodObject, query: string): Record<string, u
     throw invalidInput([...repeated].map((path) => ({ path, message: 'Send this query parameter only once.' })))
   }
   const known = Object.fromEntries(Object.keys(schema.shape).flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])))
-  return unwrapResult(schema.safeParse(known), 'query')
+  return unwrapResult(schema.safeParse(known, { error: describeCheck }), 'query')
 }
 
 /** Parses a JSON body. `headers` are its Content-Type and Content-Encoding. */
@@ -39,7 +39,7 @@ export function parseBody<S extends z.ZodType>(
     const emptyResult = schema.safeParse(undefined)
     if (emptyResult.success) return emptyResult.data
   }
-  return unwrapResult(schema.safeParse(parseJson(body)), 'body')
+  return unwrapResult(schema.safeParse(parseJson(body), { error: describeCheck }), 'body')
 }
 
 export function parseParams(schema: z.ZodObject, params: Record<string, string>): Record<string, unknown> {
@@ -77,6 +77,39 @@ function invalidInput(issues: ValidationIssue[], where: 'query' | 'body' = 'quer
   const first = issues[0]
   const detail = first ? (first.path === '' ? first.message : `${first.path}: ${first.message}`) : 'Check the values.'
   return new Problem('invalid_input', `The ${where} is invalid. ${detail}`, { issues })
+}
+
+/** Messages for the checks that the contract gives none of its own. Undefined: the message of zod. */
+const describeCheck: z.core.$ZodErrorMap = (issue) => {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'This field is required.' : `Must be ${typeNames[issue.expected] ?? `of type ${issue.expected}`}.`
+    case 'too_small':
+      return `${describeSize(issue.origin)} at least ${issue.minimum}${unitOf(issue.origin, issue.minimum)}.`
+    case 'too_big':
+      return `${describeSize(issue.origin)} at most ${issue.maximum}${unitOf(issue.origin, issue.maximum)}.`
+    case 'invalid_value':
+      return `Must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}.`
+    default:
+      return undefined
+  }
+}
+
+const describeSize = (origin: string) => (origin === 'string' || origin === 'array' ? 'Must have' : 'Must be')
+function unitOf(origin: string, count: number | bigint): string {
+  const unit = origin === 'string' ? 'character' : origin === 'array' ? 'item' : undefined
+  return unit === undefined ? '' : ` ${unit}${count === 1 ? '' : 's'}`
+}
+
+const typeNames: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
 }
 
 /** Converts an issue of zod. Each unknown field becomes an issue with its own path. */

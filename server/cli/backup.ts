@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals } from './command.ts'
+import { type CommandContext, type CliCommand, exitCodes, stringFlag, requirePositionals, unknownSubcommand } from './command.ts'
 import { downloadToFile } from './download-file.ts'
 import { formatRelativeTime, formatBytes, formatTable } from './terminal.ts'
 
@@ -41,7 +41,7 @@ export const backups: CliCommand = {
     if (subcommand === 'list') return list(context)
     if (subcommand === 'get') return get(context)
     if (subcommand === 'delete') return remove(context)
-    throw new UsageError(`“${subcommand}” is none of list, get, delete.`)
+    throw unknownSubcommand(subcommand, ['list', 'get', 'delete'])
   },
 }
 

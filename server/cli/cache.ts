@@ -1,4 +1,4 @@
-import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError } from './command.ts'
+import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, unknownSubcommand } from './command.ts'
 import { formatRelativeTime, formatBytes, formatTable } from './terminal.ts'
 
 export const cache: CliCommand = {
@@ -22,7 +22,7 @@ export const cache: CliCommand = {
   async run(context) {
     const [slug, subcommand = 'status', ...rest] = context.positionals
     if (slug === undefined) throw new UsageError('SLUG is missing.')
-    if (!Object.hasOwn(subcommands, subcommand)) throw new UsageError(`“${subcommand}” is none of ${Object.keys(subcommands).join(', ')}.`)
+    if (!Object.hasOwn(subcommands, subcommand)) throw unknownSubcommand(subcommand, Object.keys(subcommands))
     if (rest.length > 0 && subcommand !== 'purge' && subcommand !== 'inspect') throw new UsageError(`Unexpected argument “${rest[0]}”.`)
     return subcommands[subcommand as keyof typeof subcommands](context, slug, rest)
   },

@@ -3,7 +3,7 @@ import { backup, backups } from './backup.ts'
 import { billing } from './billing.ts'
 import { cache } from './cache.ts'
 import { type ApiClient, InstanceUnreachableError, ApiError } from './client.ts'
-import { type CommandContext, type CliCommand, exitCodes, type Flags, formatCommandHelp, parseArguments, UsageError } from './command.ts'
+import { type CommandContext, type CliCommand, exitCodes, type Flags, formatCommandHelp, formatUsage, parseArguments, UsageError } from './command.ts'
 import { db } from './db.ts'
 import { deploy } from './deploy.ts'
 import { deployments } from './deployments.ts'
@@ -108,7 +108,11 @@ export async function runCommandLine(args: string[], environment: CommandEnviron
 
 function reportError(error: unknown, name: string, command: CliCommand, json: boolean, { terminal, signal }: CommandEnvironment): number {
   if (error instanceof UsageError) {
-    terminal.err(json ? JSON.stringify({ error: 'usage', message: error.message }) : `${error.message}\n\n${formatCommandHelp(name, command)}`)
+    terminal.err(
+      json
+        ? JSON.stringify({ error: 'usage', message: error.message })
+        : `${error.message}\n\n${formatUsage(command)}\n\nhomeport ${name} --help shows all options.`,
+    )
     return exitCodes.usage
   }
   if (error instanceof InstanceUnreachableError) {
@@ -119,7 +123,7 @@ function reportError(error: unknown, name: string, command: CliCommand, json: bo
     if (json) terminal.err(JSON.stringify({ error: error.code, message: error.message, issues: error.issues, request_id: error.request_id }))
     else {
       terminal.err(`${error.code}: ${error.message}`)
-      for (const issue of error.issues) terminal.err(`  ${issue.path}: ${issue.message}`)
+      for (const { path, message } of error.issues) if (!error.message.includes(message)) terminal.err(`  ${path}: ${message}`)
       terminal.err(`Request ID: ${error.request_id}`)
     }
     return exitCodes.failure

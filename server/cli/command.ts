@@ -86,6 +86,11 @@ export function requirePositionals(context: CommandContext, ...names: string[]):
   return context.positionals
 }
 
+export const unknownSubcommand = (word: string, known: readonly string[]): UsageError =>
+  new UsageError(`Unknown subcommand “${word}”. Use ${known.slice(0, -1).join(', ')} or ${known.at(-1)}.`)
+
+export const formatUsage = (command: CliCommand): string => ['Usage:', ...command.usage.map((form) => `  homeport ${form}`)].join('\n')
+
 export function formatCommandHelp(name: string, command: CliCommand): string {
   const formatOptions = (options: Record<string, string>) =>
     Object.entries(options).map(([option, line]) => {
@@ -96,8 +101,7 @@ export function formatCommandHelp(name: string, command: CliCommand): string {
   return [
     command.summary,
     '',
-    'Usage:',
-    ...command.usage.map((form) => `  homeport ${form}`),
+    formatUsage(command),
     '',
     'Options:',
     ...formatOptions(command.options),

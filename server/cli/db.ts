@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { Database } from '../contract/databases.ts'
-import { type CommandContext, type CliCommand, exitCodes, UsageError, requirePositionals } from './command.ts'
+import { type CommandContext, type CliCommand, exitCodes, UsageError, unknownSubcommand, requirePositionals } from './command.ts'
 import { formatRelativeTime, formatBytes, formatTable } from './terminal.ts'
 
 /** The first database starts a database server; a large dump or restore can take hours. */
@@ -30,7 +30,7 @@ export const db: CliCommand = {
     const [subcommand = ''] = context.positionals
     if (Object.hasOwn(subcommands, subcommand) && context.positionals.length > 1) return subcommands[subcommand as keyof typeof subcommands](context)
     if (context.positionals.length === 1) return show({ ...context, positionals: ['show', subcommand] })
-    throw new UsageError(subcommand === '' ? 'SLUG is missing.' : `“${subcommand}” is none of ${Object.keys(subcommands).join(', ')}.`)
+    throw subcommand === '' ? new UsageError('SLUG is missing.') : unknownSubcommand(subcommand, Object.keys(subcommands))
   },
 }
 

@@ -1,6 +1,6 @@
 import type { Domain } from '../contract/domains.ts'
 import type { ApiClient } from './client.ts'
-import { type CommandContext, type CliCommand, exitCodes, UsageError, requirePositionals } from './command.ts'
+import { type CommandContext, type CliCommand, exitCodes, requirePositionals, unknownSubcommand } from './command.ts'
 import { colorize, formatTable } from './terminal.ts'
 
 export const domains: CliCommand = {
@@ -21,7 +21,7 @@ export const domains: CliCommand = {
   ].join('\n'),
   async run(context) {
     const subcommand = context.positionals[0] ?? 'list'
-    if (!Object.hasOwn(subcommands, subcommand)) throw new UsageError(`“${subcommand}” is none of ${Object.keys(subcommands).join(', ')}.`)
+    if (!Object.hasOwn(subcommands, subcommand)) throw unknownSubcommand(subcommand, Object.keys(subcommands))
     return subcommands[subcommand as keyof typeof subcommands](context)
   },
 }

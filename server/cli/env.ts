@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { formatDotenv, parseDotenv } from '../contract/dotenv.ts'
 import type { EnvVar } from '../contract/env-vars.ts'
-import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals } from './command.ts'
+import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals, unknownSubcommand } from './command.ts'
 import { formatTable } from './terminal.ts'
 
 type VariableEnvironment = EnvVar['environment']
@@ -19,7 +19,7 @@ export const env: CliCommand = {
     'Without =VALUE, set asks for the value or reads it from standard input, which keeps it out of the process list and the\nshell history. Adding or removing a production variable redeploys the project.',
   async run(context) {
     const subcommand = context.positionals[0] ?? ''
-    if (!Object.hasOwn(subcommands, subcommand)) throw new UsageError(`“${subcommand}” is none of list, set, unset, import, pull.`)
+    if (!Object.hasOwn(subcommands, subcommand)) throw unknownSubcommand(subcommand, ['list', 'set', 'unset', 'import', 'pull'])
     return subcommands[subcommand as keyof typeof subcommands](context)
   },
 }

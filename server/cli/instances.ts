@@ -1,5 +1,5 @@
 import type { Remote } from '../contract/remotes.ts'
-import { type CommandContext, type CliCommand, exitCodes, UsageError, requirePositionals } from './command.ts'
+import { type CommandContext, type CliCommand, exitCodes, UsageError, requirePositionals, unknownSubcommand } from './command.ts'
 import { formatTable } from './terminal.ts'
 
 export const instances: CliCommand = {
@@ -10,7 +10,7 @@ export const instances: CliCommand = {
     'Enter the API token of the other instance at the prompt, on standard input or in HOMEPORT_REMOTE_TOKEN. It is not an argument, because\nother users of this machine can read those. WHICH is an ID, a name or a URL from the list.',
   async run(context) {
     const subcommand = context.positionals[0] ?? 'list'
-    if (!Object.hasOwn(subcommands, subcommand)) throw new UsageError(`“${subcommand}” is none of list, add, token, rename, remove.`)
+    if (!Object.hasOwn(subcommands, subcommand)) throw unknownSubcommand(subcommand, ['list', 'add', 'token', 'rename', 'remove'])
     return subcommands[subcommand as keyof typeof subcommands](context)
   },
 }

@@ -28,7 +28,8 @@ export const logs: CliCommand = {
 
 async function printRuntimeLog(context: CommandContext, slug: string): Promise<number> {
   const lines = stringFlag(context.flags, 'lines') ?? String(limits.runtime_log_lines.default)
-  if (!/^\d+$/.test(lines)) throw new UsageError('--lines must be a whole number from 20 to 2000.')
+  const { min, max } = limits.runtime_log_lines
+  if (!/^\d+$/.test(lines) || Number(lines) < min || Number(lines) > max) throw new UsageError('--lines must be a whole number from 20 to 2000.')
   const client = context.connect()
   // Fails with a clear error for an unknown project, which the stream would not.
   await client.call('getProject', { params: { slug } })

@@ -1,6 +1,6 @@
 import type { Preview, Watching } from '../contract/previews.ts'
 import { asleepLabel, deploymentStatusLabels } from '../contract/labels.ts'
-import { type CommandContext, type CliCommand, exitCodes, UsageError, requirePositionals } from './command.ts'
+import { type CommandContext, type CliCommand, exitCodes, UsageError, requirePositionals, unknownSubcommand } from './command.ts'
 import { formatRelativeTime, formatTable } from './terminal.ts'
 
 export const previews: CliCommand = {
@@ -20,7 +20,7 @@ export const previews: CliCommand = {
       const operation = first === 'watch' ? 'getWatching' : 'checkRepository'
       return show(context, (await context.connect().call(operation, { params: { slug } })).watching)
     }
-    if (!Object.hasOwn(settingsBySwitch, first)) throw new UsageError(`“${first}” is none of watch, check, pushes, branches, databases.`)
+    if (!Object.hasOwn(settingsBySwitch, first)) throw unknownSubcommand(first, ['watch', 'check', 'pushes', 'branches', 'databases'])
     const [, slug = '', state] = requirePositionals(context, first, 'SLUG', 'on|off')
     if (state !== 'on' && state !== 'off') throw new UsageError(`Add on or off: homeport previews ${first} ${slug} on|off`)
     const body = { [settingsBySwitch[first as keyof typeof settingsBySwitch]]: state === 'on' }

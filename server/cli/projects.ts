@@ -2,7 +2,7 @@ import { type Project, projectOperations } from '../contract/projects.ts'
 import { asleepLabel, projectStatusLabels } from '../contract/labels.ts'
 import { slugify } from '../lib/slug.ts'
 import type { ApiClient } from './client.ts'
-import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals } from './command.ts'
+import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals, unknownSubcommand } from './command.ts'
 import { formatRelativeTime, colorize, formatTable } from './terminal.ts'
 
 const projectSettings = projectOperations.updateProject.body.shape
@@ -23,7 +23,7 @@ export const projects: CliCommand = {
     const subcommand = context.positionals[0]
     if (subcommand === undefined || subcommand === 'list') return list(context)
     if (subcommand === 'set') return set(context)
-    if (!Object.hasOwn(subcommands, subcommand)) throw new UsageError(`“${subcommand}” is none of create, set, show, open, stop, delete.`)
+    if (!Object.hasOwn(subcommands, subcommand)) throw unknownSubcommand(subcommand, ['create', 'set', 'show', 'open', 'stop', 'delete'])
     const [, subject = ''] = requirePositionals(context, subcommand, subcommand === 'create' ? 'NAME' : 'SLUG')
     return subcommands[subcommand as keyof typeof subcommands](context, subject)
   },

@@ -1,4 +1,4 @@
-import { type CommandContext, type CliCommand, exitCodes, UsageError, requirePositionals } from './command.ts'
+import { type CommandContext, type CliCommand, exitCodes, requirePositionals, unknownSubcommand } from './command.ts'
 import { formatTable } from './terminal.ts'
 
 const subcommands: Record<string, (context: CommandContext) => Promise<number>> = {
@@ -26,7 +26,7 @@ export const team: CliCommand = {
   async run(context) {
     const subcommand = context.positionals[0] ?? 'list'
     const run = Object.hasOwn(subcommands, subcommand) ? subcommands[subcommand] : undefined
-    if (!run) throw new UsageError(`“${subcommand}” is none of ${Object.keys(subcommands).join(', ')}.`)
+    if (!run) throw unknownSubcommand(subcommand, Object.keys(subcommands))
     return run(context)
   },
 }

@@ -1,7 +1,7 @@
 import { limits } from '../contract/limits.ts'
 import type { ApiToken } from '../contract/tokens.ts'
 import type { ApiClient } from './client.ts'
-import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals } from './command.ts'
+import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals, unknownSubcommand } from './command.ts'
 import { formatRelativeTime, formatTable } from './terminal.ts'
 
 export const tokens: CliCommand = {
@@ -11,7 +11,7 @@ export const tokens: CliCommand = {
   details: 'A new token is shown only once. Programs send it as “Authorization: Bearer svc_…”; this command line reads it from HOMEPORT_TOKEN.',
   async run(context) {
     const subcommand = context.positionals[0] ?? 'list'
-    if (!Object.hasOwn(subcommands, subcommand)) throw new UsageError(`“${subcommand}” is none of list, create, revoke.`)
+    if (!Object.hasOwn(subcommands, subcommand)) throw unknownSubcommand(subcommand, ['list', 'create', 'revoke'])
     return subcommands[subcommand as keyof typeof subcommands](context)
   },
 }

@@ -1,5 +1,5 @@
 import { planName } from '../contract/instance.ts'
-import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals } from './command.ts'
+import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals, unknownSubcommand } from './command.ts'
 import { formatTable } from './terminal.ts'
 
 export const user: CliCommand = {
@@ -15,7 +15,7 @@ export const user: CliCommand = {
     const subcommand = context.positionals[0] ?? 'list'
     if (subcommand === 'list') return list(context)
     if (subcommand !== 'add' && subcommand !== 'invite' && subcommand !== 'verify' && subcommand !== 'remove')
-      throw new UsageError(`“${subcommand}” is none of add, invite, list, verify, remove.`)
+      throw unknownSubcommand(subcommand, ['add', 'invite', 'list', 'verify', 'remove'])
     const [, email = ''] = requirePositionals(context, subcommand, 'EMAIL')
     if (subcommand === 'add') return add(context, email)
     if (subcommand === 'invite') return invite(context, email)

@@ -192,7 +192,11 @@ describe('logs', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as unknown)
     expect(events).toContainEqual(expect.objectContaining({ event: 'log', stream: 'stderr', line: 'mind the step' }))
-    expect((await run('logs', 'talking', '--lines', '5')).err).toContain('invalid_input')
+    for (const lines of ['5', '2001', 'x'])
+      expect(await run('logs', 'talking', '--lines', lines)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('a whole number from 20 to 2000'),
+      })
   })
 })
 

@@ -28,7 +28,7 @@ const passwordOf = (url: string) => new URL(url).password
 describe('homeport db', () => {
   test('says what is missing', async () => {
     expect(await run()).toMatchObject({ code: 2, err: expect.stringMatching(/SLUG is missing/) })
-    expect(await run('fly', 'shop')).toMatchObject({ code: 2, err: expect.stringMatching(/“fly” is none of show, create/) })
+    expect(await run('fly', 'shop')).toMatchObject({ code: 2, err: expect.stringMatching(/Unknown subcommand “fly”. Use show, create/) })
     expect(await run('shop')).toMatchObject({ code: 1, err: expect.stringMatching(/^database_not_found: /) })
   })
 

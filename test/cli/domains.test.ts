@@ -51,7 +51,7 @@ test('a name is added, verified once its record is there, listed and removed', a
 })
 
 test('usage and refusals', async () => {
-  expect(await run('domains', 'fold')).toMatchObject({ code: 2, err: expect.stringContaining('none of list, add, verify, remove') })
+  expect(await run('domains', 'fold')).toMatchObject({ code: 2, err: expect.stringContaining('Use list, add, verify, remove') })
   expect(await run('domains', 'add', 'shop')).toMatchObject({ code: 2, err: expect.stringContaining('HOST is missing') })
   // What is not there is refused as the API refuses it: code, message, request id.
   expect(await run('domains', 'verify', 'nowhere.example.com')).toMatchObject({ code: 1, err: expect.stringMatching(/^domain_not_found: [^]*req_/) })

@@ -50,7 +50,7 @@ test('what is refused says why', async () => {
     err: expect.stringContaining('nothing is listening on this port'),
   })
   expect(await run(['instances', 'add', api_url])).toMatchObject({ code: 2, err: expect.stringContaining('No token was given') })
-  expect(await run(['instances', 'fold'])).toMatchObject({ code: 2, err: expect.stringContaining('none of list, add') })
+  expect(await run(['instances', 'fold'])).toMatchObject({ code: 2, err: expect.stringContaining('Use list, add, ') })
 })
 
 test('a process of its own reads the token from a pipe or from the environment', async () => {

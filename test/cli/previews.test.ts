@@ -51,7 +51,7 @@ test('check looks at the repository, and says what is wrong', async () => {
 
 test('usage: what is no verb, no state, no project', async () => {
   expect(await run('previews')).toMatchObject({ code: 2, err: expect.stringContaining('SLUG is missing') })
-  expect(await run('previews', 'fold', 'shop')).toMatchObject({ code: 2, err: expect.stringContaining('none of') })
+  expect(await run('previews', 'fold', 'shop')).toMatchObject({ code: 2, err: expect.stringContaining('Unknown subcommand “fold”') })
   expect(await run('previews', 'pushes', 'shop', 'maybe')).toMatchObject({ code: 2, err: expect.stringContaining('on or off') })
   expect(await run('previews', 'nowhere')).toMatchObject({ code: 1, err: expect.stringContaining('project_not_found') })
 })

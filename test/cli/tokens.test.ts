@@ -40,7 +40,7 @@ test('as JSON: the record with the token', async () => {
 })
 
 test('usage: what is no verb, no name, no number of days', async () => {
-  expect(await run('tokens', 'fold')).toMatchObject({ code: 2, err: expect.stringContaining('none of list, create, revoke') })
+  expect(await run('tokens', 'fold')).toMatchObject({ code: 2, err: expect.stringContaining('Use list, create or revoke.') })
   expect(await run('tokens', 'create')).toMatchObject({ code: 2, err: expect.stringContaining('NAME is missing') })
   for (const days of ['0', '366', 'x', '1.5', '-1'])
     expect(await run('tokens', 'create', 'n', `--days=${days}`)).toMatchObject({ code: 2, err: expect.stringContaining('from 1 to 365') })

@@ -50,7 +50,7 @@ describe('the sample apps', () => {
     expect((await platform.fetchEdge('signal-lamp.localhost', '/')).body).toContain('Signal lamp')
     expect((await flash('sos')).json).toMatchObject({ letters: [{ letter: 'S', signs: '...' }, { letter: 'O', signs: '---' }, { letter: 'S' }] })
     expect((await flash('¿?')).status).toBe(400)
-    await says('signal-lamp', 'message 1 is out')
+    await says('signal-lamp', 'message 1 sent')
   })
 
   test('harbour-news: from the second reader on it comes from the cache, and a purge ends that', async () => {
@@ -83,7 +83,7 @@ describe('the sample apps', () => {
     expect(broken.error).toMatchObject({
       code: 'build_failed',
       message: expect.stringMatching(
-        /^`npm run build` ended with exit code 1 after [\d.]+ s\. A variable is missing: HULL \(log: “Water is coming in: HULL is not set”\)\.$/,
+        /^`npm run build` ended with exit code 1 after [\d.]+ s\. A variable is missing: HULL \(log: “HULL is not set, so the boat leaks”\)\.$/,
       ),
       hint: 'Add it to the project’s variables for this environment, then deploy again.',
     })

@@ -110,7 +110,15 @@ function readCopy(file: string): Copy {
 
 const sources = listFiles().filter((file) => /^(renderer|server\/cli)\/.*\.tsx?$/.test(file))
 const copies = sources.map(readCopy)
-const sentences = copies.flatMap((copy) => copy.sentences)
+/** Every line of the samples, because their code is read too. */
+const sampleLines = listFiles()
+  .filter((file) => file.startsWith('resources/samples/'))
+  .flatMap((file) =>
+    readFileSync(join(root, file), 'utf8')
+      .split('\n')
+      .map((text, index) => ({ text, at: `${file}:${index + 1}` })),
+  )
+const sentences = [...copies.flatMap((copy) => copy.sentences), ...sampleLines]
 const buttons = copies.flatMap((copy) => copy.buttons)
 const headings = copies.flatMap((copy) => copy.headings)
 const list = (texts: Text[]) => texts.map(({ at, text }) => `${at} ${text}`)

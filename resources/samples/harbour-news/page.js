@@ -22,15 +22,15 @@ aside b { font-size: 21px } button { padding: 8px 14px; border: 0; border-radius
 aside > * + * { margin-top: 10px } code { font: 0.9em ui-monospace, monospace } .HIT { color: #8fe3b0 } .MISS { color: #f4c95d }
 </style>
 <h1>Harbour news</h1>
-<p class="line"><span>Edition ${edition}</span><span>printed at ${now.toISOString().slice(11, 19)} UTC</span></p>
+<p class="line"><span>Edition ${edition}</span><span>rendered at ${now.toISOString().slice(11, 19)} UTC</span></p>
 <main>
-<section><h2>${pick(weather, 1)}</h2><p>The harbour master has looked out of the window, and stands by it.</p></section>
+<section><h2>${pick(weather, 1)}</h2><p>The harbour master confirms it after a look out of the window.</p></section>
 <section><h2>Arrivals</h2><ul>${arrivals}</ul></section>
 <aside>
-<div role="status"><b id="verdict">Ask for the page again, and see where it comes from.</b><div id="detail"></div></div>
-<button type="button">Ask again</button>
-<p>MISS: the press set the type, which takes it a second. HIT: Homeport had the edition at hand, and the press did not hear of it.
-For a new edition purge the tag <code>front-page</code> in Homeport, under Cache.</p>
+<div role="status"><b id="verdict">Reload the page to see where it comes from.</b><div id="detail"></div></div>
+<button type="button">Reload</button>
+<p>MISS: the app rendered the page, which takes a second. HIT: Homeport served it from its cache, without a request to the app.
+For a new edition, purge the tag <code>front-page</code> in Homeport under Cache.</p>
 </aside>
 </main>
 <script>
@@ -39,7 +39,7 @@ document.querySelector('button').addEventListener('click', async () => {
   const answer = await fetch('/', { cache: 'no-store', headers: { accept: 'text/html' } })
   const text = await answer.text()
   const took = Math.round(performance.now() - began)
-  const verdict = answer.headers.get('x-cache') ?? 'No cache on the way'
+  const verdict = answer.headers.get('x-cache') ?? 'No cache'
   const shown = document.getElementById('verdict')
   shown.textContent = verdict + ' in ' + took + ' ms'
   shown.className = verdict

@@ -5,10 +5,10 @@ console.log('Planking the hull')
 
 const hull = process.env.HULL?.trim()
 if (!hull) {
-  console.error('Water is coming in: HULL is not set')
-  console.error('To mend it: Environment, add HULL with what the hull shall be made of, such as oak. Then deploy again.')
+  console.error('HULL is not set, so the boat leaks')
+  console.error('To fix it, add the variable HULL under Environment with a material, such as oak, and deploy again.')
   process.exit(1)
 }
 
 await writeFile('boat.json', JSON.stringify({ hull }))
-console.log(`The hull is of ${hull}, and tight. Launching`)
+console.log(`The hull is made of ${hull}. Launching`)

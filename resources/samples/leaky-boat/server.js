@@ -19,11 +19,11 @@ p { margin: 0 } svg { width: min(62vw, 330px); animation: sway 5s ease-in-out in
 </style>
 <main>
 <h1>She floats</h1>
-<p>A hull of <b>${escape(hull)}</b>, and not a drop inside.</p>
+<p>Her hull is made of <b>${escape(hull)}</b>, without a leak.</p>
 <svg viewBox="0 0 200 170" aria-hidden="true"><path d="M100 8v112" stroke="#5b3a1e" stroke-width="5"/><path d="M106 16c46 22 58 58 56 92h-56Z" fill="#fff"/><path d="M94 30c-32 18-42 46-44 78h44Z" fill="#f3e3c3"/><path d="M22 122h156c-8 26-24 38-44 38H66c-20 0-36-12-44-38Z" fill="#8c4a22"/></svg>
 </main>
 </html>`
 
 const server = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(page))
-server.listen(process.env.PORT ?? 3000, () => console.log(`Afloat at port ${server.address().port}`))
+server.listen(process.env.PORT ?? 3000, process.env.HOST, () => console.log(`Listening on port ${server.address().port}`))
 process.on('SIGTERM', () => process.exit(0))

@@ -1,7 +1,7 @@
 const letters = '.- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --..'.split(' ')
 const digits = '----- .---- ..--- ...-- ....- ..... -.... --... ---.. ----.'.split(' ')
 
-/** Each letter with its signs; a blank has none. What Morse never knew is left out. */
+/** Each letter with its signs; a space has none. Characters without Morse code are dropped. */
 export function spell(text) {
   return [...text].flatMap((letter) => {
     if (letter === ' ') return [{ letter, signs: '' }]
