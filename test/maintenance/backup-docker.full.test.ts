@@ -28,7 +28,7 @@ test.skipIf(!requires('docker').ok)(
     await platform.api('POST', '/v1/projects/quiet/stop')
 
     const { body } = await platform.api<{ backup: Backup; left_out: string[] }>('POST', '/instance/backups')
-    expect(body.left_out).toEqual([expect.stringMatching(/^The Docker images of 2 deployments: what is current is built again/)])
+    expect(body.left_out).toEqual([expect.stringMatching(/^The Docker images of 2 deployments\. After a restore/)])
     writeFileSync(keyFile, readFileSync(join(platform.data_dir, 'master.key')))
     await restore(body.backup.path, into, { key_file: keyFile })
     const before = (await old.containers()).filter(({ running }) => running)
