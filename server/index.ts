@@ -69,9 +69,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     await maintenance.restoreDatabases()
     await deployments.start()
     watcher.start()
-    const restoreNotices = await maintenance.start(({ id, project_id }) =>
-      deployments.enqueue({ project_id, trigger: 'retry', source: { kind: 'same_as', deployment_id: id } }),
-    )
+    const restoreNotices = await maintenance.start(({ id, project_id }) => deployments.enqueue({ project_id, trigger: 'retry', source: { of: id } }))
     await screenshots.start()
     await lan.start({
       api: { host: options.host, port: api.port, open: api.server.listenOnNetwork },

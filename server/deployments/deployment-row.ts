@@ -1,26 +1,28 @@
+import type { GitSource, Source } from '../contract/deployment-source.ts'
 import type { DeploymentTrigger, RuntimeName } from '../contract/deployments.ts'
 import { Problem } from '../contract/errors.ts'
 import { findDeployment } from '../store/deployments.ts'
 import type { Tx } from '../store/store.ts'
 import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
-import type { SourceRef } from './source-ref.ts'
 
 /** What to deploy. The row is inserted as `queued` before the call resolves, so a response means that the deployment is durable. */
 export interface EnqueueRequest {
   project_id: string
   trigger: DeploymentTrigger
-  source:
-    /** The head of the linked repository. */
-    | { kind: 'head' }
-    /** The same source as an earlier deployment. */
-    | { kind: 'same_as'; deployment_id: string }
-    /** A folder of this machine. */
-    | { kind: 'folder'; path: string }
-    /** A checked archive; the file is moved. */
-    | { kind: 'archive'; file: string; commit?: Partial<Record<'commit_sha' | 'commit_message' | 'commit_author', string | undefined>> }
-    /** A commit of a branch of the linked repository: for production on the production branch, else for a preview. */
-    | { kind: 'branch'; branch: string; commit_sha: string }
+  /** Only `of`: the same source as that deployment. */
+  source: Source | { of: string }
+  /** For a new archive: the checked file, which is moved, and the commit that its sender states. */
+  archive?: { file: string; commit: { [Name in 'commit_sha' | 'commit_message' | 'commit_author']?: string | undefined } }
 }
+
+/** The linked repository as a source: the head of the production branch, or a commit of any branch. */
+export function linkedRepository(project: ProjectRow, commit?: { branch: string; commit_sha: string }): GitSource {
+  if (project.repo_url === null)
+    throw new Problem('project_not_connected', 'This project has no git repository. Set repo_url, or deploy a folder with homeport deploy.')
+  return { kind: 'git', url: project.repo_url, branch: project.repo_branch, commit_sha: null, allow_local: project.repo_is_trusted === 1, ...commit }
+}
+
+export const readSource = (row: Pick<DeploymentRow, 'source_request'>): Source => JSON.parse(row.source_request) as Source
 
 /** The row of a requested deployment. The source is fixed here, so that later changes of the project have no effect on it. */
 export function createDeploymentRow(
@@ -29,7 +31,6 @@ export function createDeploymentRow(
   request: EnqueueRequest,
   defaults: { id: string; runtime: RuntimeName; now: string },
 ): Omit<DeploymentRow, 'seq'> {
-  const parent = request.source.kind === 'same_as' ? findDeployment(tx, project.id, request.source.deployment_id) : undefined
   const baseRow = {
     id: defaults.id,
     project_id: project.id,
@@ -52,50 +53,34 @@ export function createDeploymentRow(
     listen_port: null,
     attempt: 0,
   }
-  if (parent) {
+  if (!('kind' in request.source)) {
+    const parent = findDeployment(tx, project.id, request.source.of)
+    if (!parent) throw new Problem('deployment_not_found', 'The deployment was deleted in the meantime.')
     const { target, source, branch, commit_sha, commit_message, commit_author, is_dirty } = parent
-    return {
-      ...baseRow,
-      target,
-      source,
-      branch,
-      commit_sha,
-      commit_message,
-      commit_author,
-      is_dirty,
-      parent_id: parent.id,
-      source_request: JSON.stringify(repeatSource(parent)),
-    }
+    const commitFacts = { branch, commit_sha, commit_message, commit_author, is_dirty }
+    return { ...baseRow, ...commitFacts, target, source, parent_id: parent.id, source_request: JSON.stringify(repeatSource(parent)) }
   }
-  const noCommit = {
-    commit_sha: null,
-    commit_message: null,
-    commit_author: null,
-    is_dirty: 0 as const,
+  const { source } = request
+  const { commit_sha = null, commit_message = null, commit_author = null } = request.archive?.commit ?? {}
+  return {
+    ...baseRow,
+    // A commit of another branch than the production branch is a preview.
+    target: source.kind === 'git' && source.commit_sha !== null && source.branch !== project.repo_branch ? 'preview' : 'production',
+    source: source.kind === 'archive' ? 'upload' : source.kind,
+    branch: source.kind === 'git' ? source.branch : null,
+    commit_sha: source.kind === 'git' ? source.commit_sha : commit_sha,
+    commit_message,
+    commit_author,
+    is_dirty: 0,
     parent_id: null,
-    target: 'production' as const,
+    source_request: JSON.stringify(source),
   }
-  if (request.source.kind === 'folder') {
-    const ref: SourceRef = { kind: 'folder', path: request.source.path }
-    return { ...baseRow, ...noCommit, source: 'folder', branch: null, source_request: JSON.stringify(ref) }
-  }
-  if (request.source.kind === 'archive') {
-    const ref: SourceRef = { kind: 'bundle', deployment_id: defaults.id }
-    const { commit_sha = null, commit_message = null, commit_author = null } = request.source.commit ?? {}
-    return { ...baseRow, ...noCommit, commit_sha, commit_message, commit_author, source: 'upload', branch: null, source_request: JSON.stringify(ref) }
-  }
-  if (project.repo_url === null)
-    throw new Problem('project_not_connected', 'This project has no Git repository. Set repo_url, or deploy a folder with homeport deploy.')
-  const { branch, commit_sha } = request.source.kind === 'branch' ? request.source : { branch: project.repo_branch, commit_sha: null }
-  const ref: SourceRef = { kind: 'git', url: project.repo_url, branch, commit_sha, allow_local: project.repo_is_trusted === 1 }
-  const target = branch === project.repo_branch ? 'production' : 'preview'
-  return { ...baseRow, ...noCommit, source: 'git', target, branch, commit_sha, source_request: JSON.stringify(ref) }
 }
 
-/** The source of an earlier deployment: its commit once it is known, or the copy of its folder. */
-function repeatSource(parent: DeploymentRow): SourceRef {
-  const ref = JSON.parse(parent.source_request) as SourceRef
-  if (ref.kind === 'git') return { ...ref, commit_sha: parent.commit_sha ?? ref.commit_sha }
+/** The source of an earlier deployment: its commit once it is known, or the stored copy. */
+function repeatSource(parent: DeploymentRow): Source {
+  const source = readSource(parent)
+  if (source.kind === 'git') return { ...source, commit_sha: parent.commit_sha ?? source.commit_sha }
   // A queued deployment has no copy of its folder yet.
-  return ref.kind === 'folder' && parent.status !== 'queued' ? { kind: 'snapshot', deployment_id: parent.id } : ref
+  return source.kind === 'folder' && parent.status === 'queued' ? source : { ...source, of: source.of ?? parent.id }
 }

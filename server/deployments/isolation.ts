@@ -1,17 +1,17 @@
+import type { Source } from '../contract/deployment-source.ts'
 import { Problem } from '../contract/errors.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { Tx } from '../store/store.ts'
 import { findInstanceOwner } from '../store/users.ts'
 import type { ProjectRow } from '../store/tables.ts'
-import type { SourceRef } from './source-ref.ts'
 
 /**
  * Accounts other than the instance owner's may only deploy on runtimes that isolate apps from this machine, and never from a folder of this machine.
  * Each new deployment is checked, and each start of an app, because the app may have been deployed before this rule.
  */
-export function requireIsolation(tx: Tx, project: ProjectRow, runtime: Pick<Runtime, 'isolates'>, source?: SourceRef): void {
+export function requireIsolation(tx: Tx, project: ProjectRow, runtime: Pick<Runtime, 'isolates'>, source?: Source): void {
   if (project.account_id === findInstanceOwner(tx)?.account_id) return
-  const isFolder = source?.kind === 'folder' || source?.kind === 'snapshot' || (source?.kind === 'git' && source.url.startsWith('file:'))
+  const isFolder = source?.kind === 'folder' || (source?.kind === 'git' && source.url.startsWith('file:'))
   if (isFolder)
     throw new Problem(
       'runtime_not_isolated',

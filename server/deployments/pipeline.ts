@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { BuildSettings } from '../contract/build-plan.ts'
 import { isoTime } from '../lib/clock.ts'
 import type { Artifact } from '../runtime/runtime.ts'
-import { type FetchedSource, SourceError } from '../source/source.ts'
+import type { FetchedSource } from '../source/source.ts'
 import { findCurrentDeployment, findDeploymentById, compareAndSwapStatus, updateDeployment } from '../store/deployments.ts'
 import { findPreview, updatePreview } from '../store/previews.ts'
 import { recomputeProjectStatus, updateProject } from '../store/projects.ts'
@@ -14,10 +14,10 @@ import type { AppSpec, Candidate } from './supervised-app.ts'
 import type { OutputListener } from './runtime-logs.ts'
 import type { Supervisor } from './supervisor.ts'
 import type { DeploymentLog } from './deployment-log.ts'
-import { getArchiveFile, getSnapshotFolder } from './source-archives.ts'
+import { readSource } from './deployment-row.ts'
+import { getStoredSource } from './source-archives.ts'
 import { publishChange } from './outcome.ts'
 import type { DeploymentContext } from './context.ts'
-import type { SourceRef } from './source-ref.ts'
 
 export interface PipelineRun {
   context: DeploymentContext
@@ -104,39 +104,23 @@ async function fetchAndBuild(run: PipelineRun): Promise<Artifact> {
 }
 
 async function fetchSource(run: PipelineRun, folder: string): Promise<FetchedSource> {
-  const { context, deployment, project, log, signal } = run
-  const ref = JSON.parse(deployment.source_request) as SourceRef
+  const { context, deployment, project, secrets, log, signal } = run
+  const source = readSource(deployment)
+  const stored = getStoredSource(context.data_dir, deployment, source)
+  const credentials = source.kind === 'git' ? secrets.getRepositoryCredentials(project, source.url) : null
   await mkdir(folder, { recursive: true, mode: 0o700 })
+  const fetched = await context.fetchSource({ source, credentials, stored, into: folder, log, signal })
+  if (stored === undefined) return fetched
+  if (source.kind === 'folder' && source.of === undefined) {
+    // Stored before the build changes the folder, because a retry or a rollback starts from this copy.
+    await rm(stored, { recursive: true, force: true })
+    await mkdir(dirname(stored), { recursive: true, mode: 0o700 })
+    await cp(fetched.folder, stored, { recursive: true, verbatimSymlinks: true })
+    return fetched
+  }
   // A copy or an archive has no repository that describes it.
   const { branch, commit_sha, commit_message, commit_author, is_dirty } = deployment
-  const commitFacts = { branch, commit_sha, commit_message, commit_author, is_dirty: is_dirty === 1 }
-  if (ref.kind === 'git')
-    return context.fetchSource({
-      request: { ...ref, credentials: run.secrets.getRepositoryCredentials(project, ref.url) },
-      into: folder,
-      log,
-      signal,
-    })
-  if (ref.kind === 'bundle') {
-    const file = getArchiveFile(context.data_dir, project.id, ref.deployment_id)
-    return { ...(await context.fetchSource({ request: { kind: 'archive', file }, into: folder, log, signal })), ...commitFacts }
-  }
-  const snapshot = getSnapshotFolder(context.data_dir, ref.kind === 'folder' ? deployment.id : ref.deployment_id)
-  if (ref.kind === 'folder') {
-    const source = await context.fetchSource({ request: { kind: 'folder', path: ref.path }, into: folder, log, signal })
-    // Stored before the build changes the folder, because a retry or a rollback starts from this copy.
-    await rm(snapshot, { recursive: true, force: true })
-    await mkdir(dirname(snapshot), { recursive: true, mode: 0o700 })
-    await cp(source.folder, snapshot, { recursive: true, verbatimSymlinks: true })
-    return source
-  }
-  log.note('clone', 'Using the stored copy of the folder.')
-  try {
-    await cp(snapshot, folder, { recursive: true, verbatimSymlinks: true })
-  } catch (error) {
-    throw new SourceError('The copy of the folder is no longer stored.', 'Deploy the folder again.', 'clone_failed', error)
-  }
-  return { folder, ...commitFacts }
+  return { folder: fetched.folder, branch, commit_sha, commit_message, commit_author, is_dirty: is_dirty === 1 }
 }
 
 /** A rollback uses its parent's build if that build still exists and the settings and variables have not changed. */

@@ -26,7 +26,7 @@ import { createSupervisor } from './supervisor.ts'
 import { deleteArchive, storeArchive, deleteOrphanedArchives } from './source-archives.ts'
 import { followBuildLog, followRuntimeLog } from './log-streams.ts'
 import { publishChange, endDeployment } from './outcome.ts'
-import { createDeploymentRow, type EnqueueRequest } from './deployment-row.ts'
+import { createDeploymentRow, type EnqueueRequest, linkedRepository, readSource } from './deployment-row.ts'
 import { requireIsolation } from './isolation.ts'
 import { createSourceExporter } from './source-export.ts'
 import { closePreviewRows, type BranchPush, decidePush, type PushDecision } from './previews.ts'
@@ -35,13 +35,12 @@ import { cleanUpAttempts, pruneAllProjects, runCleanups } from './cleanup.ts'
 import type { CleanupTask } from './cleanup-task.ts'
 import { recoverApps, recoverInterrupted } from './recovery.ts'
 import { createProjectRoutes } from './project-routes.ts'
-import type { SourceRef } from './source-ref.ts'
 import { isTerminal, deploymentSteps } from './status-transitions.ts'
 import type { AppUsage } from './usage.ts'
 import { createDeploymentQueue } from './queue.ts'
 import type { DeploymentContext, DeploymentServiceOptions } from './context.ts'
 
-export type { EnqueueRequest } from './deployment-row.ts'
+export { type EnqueueRequest, linkedRepository } from './deployment-row.ts'
 
 /** The interface of this folder. Every operation that creates, changes or follows a deployment uses it. */
 export interface DeploymentService {
@@ -50,7 +49,7 @@ export interface DeploymentService {
   /** `select` runs in the same transaction, and its result is returned. */
   enqueue<T>(request: EnqueueRequest, select: (tx: Tx, deploymentId: string) => T): Promise<{ deployment_id: string; source: SourceKind; result: T }>
   /** Enqueues in the caller's transaction; the caller must call `begin` after the commit. */
-  enqueueInTransaction(tx: Tx, request: EnqueueRequest & { source: { kind: 'same_as' } }): string
+  enqueueInTransaction(tx: Tx, request: EnqueueRequest & { source: { of: string } }): string
 
   /** Throws `runtime_not_isolated` where `enqueue` would, for requests that must be rejected before any other work. */
   requireIsolation(tx: Tx, project: ProjectRow): void
@@ -237,7 +236,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     const project = findProject(tx, request.project_id)
     if (!project) throw new Problem('project_not_found', 'The project was deleted in the meantime.')
     const deployment = createDeploymentRow(tx, project, request, { id, runtime: options.default_runtime, now: now() })
-    requireIsolation(tx, project, context.runtime(deployment.runtime), JSON.parse(deployment.source_request) as SourceRef)
+    requireIsolation(tx, project, context.runtime(deployment.runtime), readSource(deployment))
     for (const older of listQueuedInSlot(tx, deployment)) {
       compareAndSwapStatus(tx, older.id, ['queued'], 'canceled', { finished_at: now() })
       finishSteps(tx, older.id, 'canceled', now())
@@ -257,8 +256,9 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
       const { project_id, branch, commit_sha } = push
       return store.db.write((tx) => {
         const decision = decidePush(tx, push)
-        if (decision.kind === 'deploy')
-          insertQueued(tx, { project_id, trigger: 'push', source: { kind: 'branch', branch, commit_sha } }, newId('dpl'))
+        const project = findProject(tx, project_id)
+        if (decision.kind === 'deploy' && project)
+          insertQueued(tx, { project_id, trigger: 'push', source: linkedRepository(project, { branch, commit_sha }) }, newId('dpl'))
         return decision
       })
     },
@@ -275,12 +275,12 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
 
     async enqueue<T>(request: EnqueueRequest, select?: (tx: Tx, deploymentId: string) => T) {
       const id = newId('dpl')
-      const { source } = request
-      if (source.kind === 'archive') await storeArchive(options.data_dir, request.project_id, id, source.file)
+      const { archive } = request
+      if (archive) await storeArchive(options.data_dir, request.project_id, id, archive.file)
       const { row, result } = await store.db
         .write((tx) => ({ row: insertQueued(tx, request, id), result: select?.(tx, id) as T }))
         .catch(async (error: unknown) => {
-          if (source.kind === 'archive') await deleteArchive(options.data_dir, request.project_id, id)
+          if (archive) await deleteArchive(options.data_dir, request.project_id, id)
           throw error
         })
       return { deployment_id: row.id, source: row.source, result }

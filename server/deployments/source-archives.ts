@@ -1,6 +1,8 @@
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import type { Source } from '../contract/deployment-source.ts'
 import { findDeploymentById, filterKnownDeploymentIds } from '../store/deployments.ts'
+import type { DeploymentRow } from '../store/tables.ts'
 import type { DeploymentContext } from './context.ts'
 
 /**
@@ -13,6 +15,13 @@ export const getArchiveFile = (dataDir: string, projectId: string, deploymentId:
 
 /** The copy of a folder as it was at its deployment. */
 export const getSnapshotFolder = (dataDir: string, deploymentId: string): string => join(dataDir, 'sources', deploymentId)
+
+/** The stored copy that a source uses or, while it is fetched, creates. */
+export function getStoredSource(dataDir: string, row: Pick<DeploymentRow, 'id' | 'project_id'>, source: Source): string | undefined {
+  if (source.kind === 'git') return undefined
+  const id = source.of ?? row.id
+  return source.kind === 'archive' ? getArchiveFile(dataDir, row.project_id, id) : getSnapshotFolder(dataDir, id)
+}
 
 /** Stores a checked archive; the archive survives a power failure once this resolves. The row is inserted later: see `deleteOrphanedArchives`. */
 export async function storeArchive(dataDir: string, projectId: string, deploymentId: string, file: string): Promise<void> {

@@ -2,15 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BuildLog } from '../contract/build-log.ts'
+import type { Source } from '../contract/deployment-source.ts'
 import { Problem } from '../contract/errors.ts'
 import { createConcurrencyLimit } from '../lib/concurrency-limit.ts'
 import { packSource } from '../source/pack-source.ts'
-import { SourceError, type SourceRequest } from '../source/source.ts'
+import { SourceError } from '../source/source.ts'
 import { listSteps } from '../store/deployments.ts'
 import { findProject } from '../store/projects.ts'
 import type { DeploymentRow } from '../store/tables.ts'
-import { getArchiveFile, getSnapshotFolder } from './source-archives.ts'
-import type { SourceRef } from './source-ref.ts'
+import { readSource } from './deployment-row.ts'
+import { getSnapshotFolder, getStoredSource } from './source-archives.ts'
 import { readCredentials, isSameOrigin } from './variables.ts'
 import type { DeploymentContext } from './context.ts'
 
@@ -31,30 +32,39 @@ export function createSourceExporter(context: DeploymentContext): SourceExporter
   const turns = createConcurrencyLimit(maxConcurrentFetches)
 
   /** Fetches the deployment's source again into a folder. */
-  const fetchInto = async (row: DeploymentRow, ref: SourceRef, into: string, signal: AbortSignal): Promise<string> => {
+  const fetchInto = async (row: DeploymentRow, source: Source, into: string, signal: AbortSignal): Promise<string> => {
     await mkdir(into, { recursive: true, mode: 0o700 })
-    const source = await context.fetchSource({ request: await createSourceRequest(context, row, ref), into, log: discardedLog, signal })
+    const stored = getStoredSource(context.data_dir, row, source)
+    const credentials = source.kind === 'git' ? await findCredentials(row, source.url) : null
+    const fetched = await context.fetchSource({ source, credentials, stored, into, log: discardedLog, signal })
     const isSame =
-      ref.kind !== 'folder' || (row.commit_sha !== null && source.commit_sha === row.commit_sha && !source.is_dirty && row.is_dirty === 0)
+      source.kind !== 'folder' || (row.commit_sha !== null && fetched.commit_sha === row.commit_sha && !fetched.is_dirty && row.is_dirty === 0)
     if (!isSame)
       throw createNotFoundProblem(
         'The folder has changed since this deployment, and its copy is no longer stored. Deploy the folder again and export that deployment.',
       )
-    return source.folder
+    return fetched.folder
+  }
+
+  const findCredentials = async (row: DeploymentRow, url: string) => {
+    const project = await context.store.db.read((tx) => findProject(tx, row.project_id))
+    if (!project) throw createNeverFetchedProblem()
+    return project.repo_url !== null && isSameOrigin(project.repo_url, url) ? readCredentials(context, project) : null
   }
 
   return {
     deleteLeftovers: () => rm(root, { recursive: true, force: true, maxRetries: 3 }),
 
     async exportSource(row, signal) {
-      const ref = JSON.parse(row.source_request) as SourceRef
+      const requested = readSource(row)
+      const source = requested.kind === 'git' ? { ...requested, commit_sha: row.commit_sha ?? requested.commit_sha } : requested
+      if (source.kind === 'git' && source.commit_sha === null) throw createNeverFetchedProblem()
       const pack = (folder: string) => packSource(folder, { top: 'source', mtime: new Date(row.created_at), signal })
-      const snapshotId = ref.kind === 'folder' ? row.id : ref.kind === 'snapshot' ? ref.deployment_id : undefined
-      if (ref.kind === 'folder' && !(await isSourceFetched(context, row))) throw createNeverFetchedProblem()
-      if (snapshotId !== undefined) {
-        const folder = getSnapshotFolder(context.data_dir, snapshotId)
+      if (source.kind === 'folder') {
+        if (source.of === undefined && !(await isSourceFetched(context, row))) throw createNeverFetchedProblem()
+        const folder = getSnapshotFolder(context.data_dir, source.of ?? row.id)
         if (await pathExists(folder)) return pack(folder)
-        if (ref.kind === 'snapshot') throw createNotFoundProblem('The copy of the folder is no longer stored. Deploy the folder again.')
+        if (source.of !== undefined) throw createNotFoundProblem('The copy of the folder is no longer stored. Deploy the folder again.')
       }
       const into = join(root, randomUUID())
       const discard = () =>
@@ -62,7 +72,7 @@ export function createSourceExporter(context: DeploymentContext): SourceExporter
           context.log.warn('source_not_removed', { deployment: row.id, error }),
         )
       try {
-        const folder = await turns(signal, () => fetchInto(row, ref, into, signal))
+        const folder = await turns(signal, () => fetchInto(row, source, into, signal))
         return withCleanup(pack(folder), signal, discard)
       } catch (error) {
         await discard()
@@ -71,16 +81,6 @@ export function createSourceExporter(context: DeploymentContext): SourceExporter
       }
     },
   }
-}
-
-async function createSourceRequest(context: DeploymentContext, row: DeploymentRow, ref: SourceRef): Promise<SourceRequest> {
-  if (ref.kind === 'bundle') return { kind: 'archive', file: getArchiveFile(context.data_dir, row.project_id, ref.deployment_id) }
-  if (ref.kind === 'folder') return { kind: 'folder', path: ref.path }
-  const project = await context.store.db.read((tx) => findProject(tx, row.project_id))
-  const commit_sha = row.commit_sha ?? (ref.kind === 'git' ? ref.commit_sha : null)
-  if (ref.kind !== 'git' || !project || commit_sha === null) throw createNeverFetchedProblem()
-  const isProjectRepository = project.repo_url !== null && isSameOrigin(project.repo_url, ref.url)
-  return { ...ref, commit_sha, credentials: isProjectRepository ? readCredentials(context, project) : null }
 }
 
 /** Runs the clean-up however the stream ends: read to the end, abandoned, or never started. */

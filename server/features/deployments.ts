@@ -1,7 +1,7 @@
 import type { DeploymentDetail } from '../contract/deployments.ts'
 import type { Handlers } from '../contract/index.ts'
 import { limits } from '../contract/limits.ts'
-import type { EnqueueRequest } from '../deployments/service.ts'
+import { type EnqueueRequest, linkedRepository } from '../deployments/service.ts'
 import { findCurrentProductionDeployment, listDeployments, listSteps } from '../store/deployments.ts'
 import type { LogStore } from '../store/log-store.ts'
 import { paginate } from '../store/pagination.ts'
@@ -38,21 +38,20 @@ export function createDeploymentHandlers(deps: FeatureDeps): DeploymentHandlers 
     async deployProject(context, { params }) {
       const { caller } = context
       const project = await db.read((tx) => requireProject(tx, caller, params.slug))
-      preconditions.requireConnectedRepository(project.repo_url)
-      return enqueue(context, { project_id: project.id, trigger: 'manual', source: { kind: 'head' } })
+      return enqueue(context, { project_id: project.id, trigger: 'manual', source: linkedRepository(project) })
     },
 
     async retryDeployment(context, { params }) {
       const { caller } = context
       const { project, deployment } = await db.read((tx) => requireDeployment(tx, caller, params.slug, params.id))
-      return enqueue(context, { project_id: project.id, trigger: 'retry', source: { kind: 'same_as', deployment_id: deployment.id } })
+      return enqueue(context, { project_id: project.id, trigger: 'retry', source: { of: deployment.id } })
     },
 
     async rollbackDeployment(context, { params }) {
       const { caller } = context
       const { project, deployment } = await db.read((tx) => requireDeployment(tx, caller, params.slug, params.id))
       preconditions.requireRollbackTarget(deployment)
-      return enqueue(context, { project_id: project.id, trigger: 'rollback', source: { kind: 'same_as', deployment_id: deployment.id } })
+      return enqueue(context, { project_id: project.id, trigger: 'rollback', source: { of: deployment.id } })
     },
 
     async cancelDeployment({ caller }, { params }) {

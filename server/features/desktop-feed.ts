@@ -5,6 +5,7 @@ import { type Clock, isoTime, type Timer } from '../lib/clock.ts'
 import type { DomainEvent } from '../contract/domain-events.ts'
 import type { EventBus } from '../lib/event-bus.ts'
 import type { Log } from '../lib/log.ts'
+import { linkedRepository } from '../deployments/service.ts'
 import { countOpenDeployments, findDeploymentById, findLastReadyDeployment } from '../store/deployments.ts'
 import { listVisibleAccountIds } from '../store/users.ts'
 import { findProject, findProjectBySlug, listRecentlyUsedProjects } from '../store/projects.ts'
@@ -151,11 +152,12 @@ export function createDesktopFeed({ db, deployments, events, clock, log, owner, 
 
     async deploy(slug) {
       const project = await findVisibleProject(slug)
-      if (project.repo_url !== null) return void (await deployments.enqueue({ project_id: project.id, trigger: 'manual', source: { kind: 'head' } }))
+      if (project.repo_url !== null)
+        return void (await deployments.enqueue({ project_id: project.id, trigger: 'manual', source: linkedRepository(project) }))
       const last = await db.read((tx) => findLastReadyDeployment(tx, project.id))
       if (!last)
         throw new Problem('project_not_connected', 'This project has no successful deployment and no repository. Deploy a folder or an archive.')
-      await deployments.enqueue({ project_id: project.id, trigger: 'retry', source: { kind: 'same_as', deployment_id: last.id } })
+      await deployments.enqueue({ project_id: project.id, trigger: 'retry', source: { of: last.id } })
     },
 
     async stop(slug) {

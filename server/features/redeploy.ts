@@ -15,5 +15,5 @@ export function requireRedeployable(tx: Tx, { deployments }: FeatureDeps, projec
 export function redeployInTransaction(tx: Tx, { deployments }: FeatureDeps, projectId: string): string | undefined {
   const base = findRedeployBase(tx, projectId)
   if (!base) return undefined
-  return deployments.enqueueInTransaction(tx, { project_id: projectId, trigger: 'env_change', source: { kind: 'same_as', deployment_id: base.id } })
+  return deployments.enqueueInTransaction(tx, { project_id: projectId, trigger: 'env_change', source: { of: base.id } })
 }

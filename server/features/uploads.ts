@@ -23,7 +23,8 @@ export function createUploadHandlers(deps: FeatureDeps): UploadHandlers {
       return await enqueueDeployment(deps, context, {
         project_id: project.id,
         trigger: 'upload',
-        source: { kind: 'archive', file: archive.file, commit: query },
+        source: { kind: 'archive' },
+        archive: { file: archive.file, commit: query },
       })
     } finally {
       await archive.discard()

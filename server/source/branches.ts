@@ -1,13 +1,14 @@
 import { tmpdir } from 'node:os'
+import type { GitSource } from '../contract/deployment-source.ts'
 import { limits } from '../contract/limits.ts'
 import { isBranchName } from '../contract/shared.ts'
 import { parseRepositoryAddress, requirePublicAddress } from './repository-address.ts'
 import { connectUrl, gitFetchEnvironment, fetchGitSettings, safeGitSettings } from './git-environment.ts'
 import { classifyFetchFailure, type GitHost, throwMissingGit, validateCredentials } from './git-repository.ts'
 import { type GitResult, runGit } from './run-git.ts'
-import { SourceError, type SourceRequest } from './source.ts'
+import { SourceError, type GitCredentials } from './source.ts'
 
-export type ListBranchesRequest = Pick<Extract<SourceRequest, { kind: 'git' }>, 'url' | 'credentials' | 'allow_local'>
+export type ListBranchesRequest = Pick<GitSource, 'url' | 'allow_local'> & { credentials: GitCredentials }
 
 /**
  * The branches of a repository, each with its commit. A result is returned only when git succeeded: a repository without branches returns an empty

@@ -1,5 +1,6 @@
 import { mkdir, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { GitSource } from '../contract/deployment-source.ts'
 import { isBranchName } from '../contract/shared.ts'
 import { parseRepositoryAddress, requirePublicAddress } from './repository-address.ts'
 import { gitEnvironment, safeGitSettings } from './git-environment.ts'
@@ -7,47 +8,43 @@ import { checkOutCommit, connectRepository, isMissingExecutable, requireSuccess,
 import { fetchLfsFiles } from './git-lfs.ts'
 import { removeEscapingLinks } from './links.ts'
 import { runGit } from './run-git.ts'
-import { SourceError, type SourceFetchOptions, type FetchedSource, type SourceRequest } from './source.ts'
+import { SourceError, type SourceFetchOptions, type FetchedSource } from './source.ts'
 import { fetchSubmodules } from './fetch-submodules.ts'
-
-type GitSourceRequest = Extract<SourceRequest, { kind: 'git' }>
 
 /**
  * Fetches one commit of one branch into `into/source`, without history, and removes `.git`. No code of the repository runs: no hooks and no filters
  * except that of Git LFS, which this module starts. Links that leave the repository are removed.
  */
-export async function fetchGit(request: GitSourceRequest, options: SourceFetchOptions, host: GitHost): Promise<FetchedSource> {
+export async function fetchGit(source: GitSource, options: SourceFetchOptions, host: GitHost): Promise<FetchedSource> {
   const { into, log, signal } = options
   const note = (line: string) => log.note('clone', line)
-  if (!isBranchName(request.branch))
-    throw new SourceError(`“${request.branch}” is not a valid branch name.`, 'Check the branch in the project settings.')
-  if (request.commit_sha !== null && !/^[0-9a-f]{40}([0-9a-f]{24})?$/.test(request.commit_sha)) {
+  if (!isBranchName(source.branch))
+    throw new SourceError(`“${source.branch}” is not a valid branch name.`, 'Check the branch in the project settings.')
+  if (source.commit_sha !== null && !/^[0-9a-f]{40}([0-9a-f]{24})?$/.test(source.commit_sha)) {
     throw new SourceError('The commit of this deployment is not a full commit id.', 'Deploy the branch instead.')
   }
-  const parsed = parseRepositoryAddress(request.url)
-  const address = request.allow_local ? parsed : await requirePublicAddress(parsed, signal)
-  const credentials = validateCredentials(request.credentials ?? parsed.credentials)
+  const parsed = parseRepositoryAddress(source.url)
+  const address = source.allow_local ? parsed : await requirePublicAddress(parsed, signal)
+  const credentials = validateCredentials(options.credentials ?? parsed.credentials)
   const home = join(into, 'home')
   await mkdir(home, { recursive: true, mode: 0o700 })
   await mkdir(join(into, 'source'), { recursive: true })
   const folder = await realpath(join(into, 'source'))
 
   const connectOptions = { host, home, log, signal }
-  const main = connectRepository(address, { branch: request.branch, folder, credentials }, connectOptions)
-  note(
-    `Fetching ${main.mask(address.url)}, ${request.commit_sha === null ? `branch ${request.branch}` : `commit ${request.commit_sha.slice(0, 12)}`}.`,
-  )
-  const commit = await checkOutCommit(main, request.commit_sha)
+  const main = connectRepository(address, { branch: source.branch, folder, credentials }, connectOptions)
+  note(`Fetching ${main.mask(address.url)}, ${source.commit_sha === null ? `branch ${source.branch}` : `commit ${source.commit_sha.slice(0, 12)}`}.`)
+  const commit = await checkOutCommit(main, source.commit_sha)
   const description = await requireSuccess(await main.git(['log', '-1', '--format=%H%x00%s%x00%an', commit, '--']))
   const [commit_sha = commit, commit_message = '', commit_author = ''] = description.stdout.trimEnd().split('\0')
   const listing = (await requireSuccess(await main.git(['ls-files', '-s', '-z']))).stdout
   await removeEscapingLinks(folder, folder, listing, note)
   await fetchLfsFiles(main, note)
-  await fetchSubmodules({ main, credentials, allow_local: request.allow_local, root: folder }, main, listing, connectOptions)
+  await fetchSubmodules({ main, credentials, allow_local: source.allow_local, root: folder }, main, listing, connectOptions)
   await rm(join(folder, '.git'), { recursive: true, force: true })
   await rm(home, { recursive: true, force: true })
   note(`Commit ${commit_sha.slice(0, 12)} by ${commit_author}: ${commit_message}`)
-  return { folder, branch: request.branch, commit_sha, commit_message, commit_author, is_dirty: false }
+  return { folder, branch: source.branch, commit_sha, commit_message, commit_author, is_dirty: false }
 }
 
 /** What the instance's owner may see of a folder: whether it is a git repository, its commit, and whether it has uncommitted changes. */

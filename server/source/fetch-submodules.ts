@@ -1,17 +1,10 @@
 import { readdir, realpath, rm } from 'node:fs/promises'
 import { dirname, join, posix, sep } from 'node:path'
 import { parseRepositoryAddress, requirePublicAddress, type RepositoryAddress } from './repository-address.ts'
-import {
-  checkOutCommit,
-  connectRepository,
-  requireSuccess,
-  type GitRepositoryConnection,
-  type GitConnectOptions,
-  type GitCredentials,
-} from './git-repository.ts'
+import { checkOutCommit, connectRepository, requireSuccess, type GitRepositoryConnection, type GitConnectOptions } from './git-repository.ts'
 import { fetchLfsFiles } from './git-lfs.ts'
 import { removeEscapingLinks } from './links.ts'
-import { SourceError } from './source.ts'
+import { SourceError, type GitCredentials } from './source.ts'
 
 interface SubmoduleOptions {
   /** The repository of the project. Its host, credentials and network access define the access of its submodules. */

@@ -6,7 +6,7 @@ import type { RepositoryAddress } from './repository-address.ts'
 import { connectUrl, gitFetchEnvironment, fetchGitSettings, safeGitSettings } from './git-environment.ts'
 import { classifyGitFailure, maskCredentials } from './git-failure.ts'
 import { runGit, type GitResult } from './run-git.ts'
-import { SourceError, type SourceFetchOptions } from './source.ts'
+import { SourceError, type GitCredentials, type SourceFetchOptions } from './source.ts'
 
 /** The machine's side of running git. */
 export interface GitHost {
@@ -32,8 +32,6 @@ export interface GitConnectOptions extends Pick<SourceFetchOptions, 'log' | 'sig
   /** An empty home folder for git. */
   home: string
 }
-
-export type GitCredentials = { username: string; password: string } | null
 
 export function connectRepository(
   address: RepositoryAddress,

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, systemClock, timeoutSignal } from '../lib/clock.ts'
 import { ArchiveError, unpackArchive } from './archive.ts'
@@ -12,7 +12,7 @@ import type { GitHost } from './git-repository.ts'
 import { formatLfsWarning } from './git-lfs.ts'
 import { SourceError, type SourceFetchOptions, type FetchedSource } from './source.ts'
 
-export { SourceError, type SourceFetchOptions, type FetchedSource, type SourceRequest } from './source.ts'
+export { SourceError, type SourceFetchOptions, type FetchedSource } from './source.ts'
 export type { ListBranchesRequest } from './branches.ts'
 export { watchRepository, type RepositoryWatcher } from './watch-repository.ts'
 export type { FolderDescription } from './fetch-git.ts'
@@ -36,13 +36,13 @@ export function createSourceFetcher({ environment, clock = systemClock }: { envi
   const host: GitHost = { environment, clock }
   return {
     async fetchSource(options) {
-      const { request, into } = options
+      const { source, into } = options
       await mkdir(into, { recursive: true })
       try {
-        const source = await fetchByKind(options, host)
-        const warning = await formatLfsWarning(source.folder, lfsAdvice[request.kind])
+        const fetched = await fetchByKind(options, host)
+        const warning = await formatLfsWarning(fetched.folder, lfsAdvice[source.kind])
         if (warning !== undefined) options.log.note('clone', warning)
-        return source
+        return fetched
       } catch (error) {
         await emptyFolder(into)
         throw error
@@ -66,9 +66,10 @@ export function createSourceFetcher({ environment, clock = systemClock }: { envi
 }
 
 function fetchByKind(options: SourceFetchOptions, host: GitHost): Promise<FetchedSource> {
-  const { request } = options
-  if (request.kind === 'archive') return fetchArchive(request.file, options)
-  return request.kind === 'git' ? fetchGit(request, options, host) : fetchFolder(request.path, options, host)
+  const { source } = options
+  if (source.kind === 'git') return fetchGit(source, options, host)
+  if (source.kind === 'archive') return fetchArchive(options)
+  return source.of === undefined ? fetchFolder(source.path, options, host) : copyStoredFolder(options)
 }
 
 const lfsAdvice = {
@@ -77,9 +78,20 @@ const lfsAdvice = {
   archive: 'Run git lfs pull before you create the archive.',
 }
 
-async function fetchArchive(file: string, { into, log, signal }: SourceFetchOptions): Promise<FetchedSource> {
+const withoutCommit = { branch: null, commit_sha: null, commit_message: null, commit_author: null, is_dirty: false }
+
+async function copyStoredFolder({ stored = '', into, log }: SourceFetchOptions): Promise<FetchedSource> {
+  log.note('clone', 'Using the stored copy of the folder.')
+  const folder = join(into, 'source')
+  await cp(stored, folder, { recursive: true, verbatimSymlinks: true }).catch((error: unknown) => {
+    throw new SourceError('The copy of the folder is no longer stored.', 'Deploy the folder again.', 'clone_failed', error)
+  })
+  return { folder, ...withoutCommit }
+}
+
+async function fetchArchive({ stored = '', into, log, signal }: SourceFetchOptions): Promise<FetchedSource> {
   try {
-    const { folder, files, left_out, bytes } = await unpackArchive(file, join(into, 'source'), signal)
+    const { folder, files, left_out, bytes } = await unpackArchive(stored, join(into, 'source'), signal)
     log.note('clone', `${files} files unpacked from the archive, ${bytes} bytes.`)
     if (await readFile(join(folder, '.gitmodules'), 'utf8').catch(() => ''))
       log.note(
@@ -87,7 +99,7 @@ async function fetchArchive(file: string, { into, log, signal }: SourceFetchOpti
         'Warning: the archive comes from a repository with submodules. Archives created by a git host do not include submodules, so their folders may be empty.',
       )
     if (left_out > 0) log.note('clone', `Left out ${left_out} generated entries (such as node_modules and .git).`)
-    return { folder, branch: null, commit_sha: null, commit_message: null, commit_author: null, is_dirty: false }
+    return { folder, ...withoutCommit }
   } catch (error) {
     if (error instanceof ArchiveError)
       throw new SourceError(`The archive cannot be used. ${error.message}`, 'Upload it again.', 'clone_failed', error)

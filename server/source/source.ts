@@ -1,24 +1,10 @@
 import type { BuildLog } from '../contract/build-log.ts'
+import type { Source } from '../contract/deployment-source.ts'
 import type { FailureCode } from '../contract/deployments.ts'
 
-/** The source to fetch. */
-export type SourceRequest =
-  | {
-      kind: 'git'
-      /** https, http, ssh, git or file. Without credentials. */
-      url: string
-      credentials: { username: string; password: string } | null
-      branch: string
-      /** An exact commit (retry, rollback); null: the head of the branch. */
-      commit_sha: string | null
-      /** Whether `file://` and private addresses are allowed; only for the instance's owner. */
-      allow_local: boolean
-    }
-  | { kind: 'folder'; path: string }
-  /** A checked .zip or .tar.gz; its path is never shown. */
-  | { kind: 'archive'; file: string }
+export type GitCredentials = { username: string; password: string } | null
 
-/** A folder with the fetched source, and its description. */
+/** A folder with the fetched source, and the description of its commit; a stored copy or an archive has none. */
 export interface FetchedSource {
   /** Absolute path below the caller's `into`; belongs to this deployment alone. */
   folder: string
@@ -31,7 +17,11 @@ export interface FetchedSource {
 }
 
 export interface SourceFetchOptions {
-  request: SourceRequest
+  source: Source
+  /** For a git source. */
+  credentials?: GitCredentials
+  /** The stored archive, or the stored copy of a folder; never shown. */
+  stored?: string
   /** An empty folder to fill; left empty on failure and on abort. */
   into: string
   log: BuildLog

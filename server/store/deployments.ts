@@ -220,7 +220,7 @@ export function listRetentionCandidates(tx: Tx, projectId: string, newest: numbe
   const isLarge = tx.sqlFirst('SELECT seq FROM deployments WHERE project_id = ? ORDER BY seq LIMIT 1 OFFSET 100', projectId) !== undefined
   const rows = tx.sqlAll<RetentionRow>(
     `SELECT id, status, target, branch, is_current, artifact, source, runtime, status IN ('queued', 'building', 'deploying') AS is_open,
-       artifact IS NOT NULL AS has_artifact, coalesce(json_extract(source_request, '$.deployment_id'), id) AS source_id
+       artifact IS NOT NULL AS has_artifact, coalesce(json_extract(source_request, '$.of'), id) AS source_id
      FROM deployments WHERE ${isLarge ? `seq IN (${retentionSubsetSql})` : 'project_id = :project'} ORDER BY seq DESC`,
     isLarge ? { project: projectId, newest } : { project: projectId },
   )

@@ -302,7 +302,7 @@ export interface DeploymentRow {
   created_at: string
   started_at: string | null
   finished_at: string | null
-  /** JSON: what to fetch, fixed when the deployment was enqueued. */
+  /** JSON of `Source`, fixed when the deployment was enqueued. */
   source_request: string
   /** JSON of the driver's artifact once it is built; null again after it was discarded. */
   artifact: string | null

@@ -30,7 +30,7 @@ function upload(id: string, status: string): void {
        VALUES (?, 'prj', ?, 'production', 'upload', 'upload', 'main', 0, 'process', '', ?)`,
       id,
       status,
-      JSON.stringify({ kind: 'bundle', deployment_id: id }),
+      JSON.stringify({ kind: 'archive' }),
     ),
   )
 }

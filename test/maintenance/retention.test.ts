@@ -118,7 +118,7 @@ async function expectReadsEnough(seed: number): Promise<void> {
             one.branch,
             one.is_current,
             one.runtime,
-            JSON.stringify({ deployment_id: one.source_id === one.id ? undefined : one.source_id }),
+            JSON.stringify({ of: one.source_id === one.id ? undefined : one.source_id }),
             one.artifact,
           )
       })

@@ -31,7 +31,7 @@ async function fetchFrom(environment: Record<string, string | undefined>): Promi
   const into = mkdtempSync(join(folder, 'into-'))
   try {
     const request = gitRequest(`https://127.0.0.1:${port}/x.git`)
-    await createSourceFetcher({ environment }).fetchSource({ request, into, log: createRecordedLog(), signal: new AbortController().signal })
+    await createSourceFetcher({ environment }).fetchSource({ ...request, into, log: createRecordedLog(), signal: new AbortController().signal })
     return 'fetched'
   } catch (error) {
     return error instanceof Error ? error.message : String(error)

@@ -16,7 +16,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(into, { recursive: true, force: true }))
 
-const fetch = (path: string) => source.fetchSource({ request: { kind: 'folder', path }, into, log, signal: new AbortController().signal })
+const fetch = (path: string) => source.fetchSource({ source: { kind: 'folder', path }, into, log, signal: new AbortController().signal })
 const copied = (folder = into) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())

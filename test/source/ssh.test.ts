@@ -59,7 +59,7 @@ describe.skipIf(!requires('sshd').ok)('git over ssh', () => {
   const fetch = async (environment: Record<string, string | undefined>) => {
     const into = mkdtempSync(join(folder, 'into-'))
     const request = gitRequest(`ssh://${userInfo().username}@127.0.0.1:${port}${repository.folder}`)
-    return createSourceFetcher({ environment }).fetchSource({ request, into, log: createRecordedLog(), signal: new AbortController().signal })
+    return createSourceFetcher({ environment }).fetchSource({ ...request, into, log: createRecordedLog(), signal: new AbortController().signal })
   }
   const host = { PATH: process.env.PATH, HOME: process.env.HOME }
 

@@ -7,6 +7,8 @@ import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openSqlite } from '../../server/store/sqlite.ts'
 import { lockDataFolder } from '../../server/store/data-folder-lock.ts'
+import type { Source } from '../../server/contract/deployment-source.ts'
+import { readSource } from '../../server/deployments/deployment-row.ts'
 import { migrate, NewerDatabaseError } from '../../server/store/migrate.ts'
 import { migrations } from '../../server/store/migrations/index.ts'
 import { openStore } from '../../server/store/store.ts'
@@ -110,6 +112,31 @@ describe('migrations', () => {
       expect(db.raw.pragma('integrity_check', { simple: true })).toBe('ok')
       await db.close()
     }
+  })
+
+  test('sources of deployments that an earlier version wrote are read as today’s', async () => {
+    const db = openSqlite({ path: join(folder, 'a.db'), durable: true })
+    const index = migrations.findIndex(({ name }) => name === 'deployment-sources')
+    await migrate(db, migrations.slice(0, index))
+    db.raw.pragma('foreign_keys = OFF')
+    const git = { kind: 'git', url: 'https://git.example.com/a.git', branch: 'main', commit_sha: null, allow_local: false }
+    const rows: [id: string, before: object, after: Source][] = [
+      ['dpl_git', git, { ...git, kind: 'git' }],
+      ['dpl_folder', { kind: 'folder', path: '/home/me/it\'s "my" app' }, { kind: 'folder', path: '/home/me/it\'s "my" app' }],
+      ['dpl_again', { kind: 'snapshot', deployment_id: 'dpl_folder' }, { kind: 'folder', path: '/home/me/it\'s "my" app', of: 'dpl_folder' }],
+      ['dpl_orphan', { kind: 'snapshot', deployment_id: 'dpl_gone' }, { kind: 'folder', path: '', of: 'dpl_gone' }],
+      ['dpl_upload', { kind: 'bundle', deployment_id: 'dpl_upload' }, { kind: 'archive' }],
+      ['dpl_retry', { kind: 'bundle', deployment_id: 'dpl_upload' }, { kind: 'archive', of: 'dpl_upload' }],
+    ]
+    const insert = db.raw.prepare(
+      `INSERT INTO deployments (id, project_id, status, target, trigger, source, runtime, created_at, source_request)
+       VALUES (?, 'prj', 'ready', 'production', 'manual', 'git', 'process', '', ?)`,
+    )
+    for (const [id, before] of rows) insert.run(id, JSON.stringify(before))
+    await migrate(db, migrations)
+    const found = db.raw.prepare<[], { id: string; source_request: string }>('SELECT id, source_request FROM deployments ORDER BY seq').all()
+    expect(found.map((row) => [row.id, readSource(row)])).toEqual(rows.map(([id, , after]) => [id, after]))
+    await db.close()
   })
 
   test('a failing migration changes nothing', async () => {

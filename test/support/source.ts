@@ -2,14 +2,17 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { GitSource } from '../../server/contract/deployment-source.ts'
 import type { Clock } from '../../server/lib/clock.ts'
-import { createSourceFetcher, type FetchedSource, type SourceRequest } from '../../server/source/index.ts'
+import { createSourceFetcher, type FetchedSource, type SourceFetchOptions } from '../../server/source/index.ts'
 import { createRecordedLog, type RecordedLog } from './runtime.ts'
+
+type TestRequest = Pick<SourceFetchOptions, 'source' | 'credentials'>
 
 export interface TestSource {
   into: string
   log: RecordedLog
-  fetch(request: SourceRequest, options?: { signal?: AbortSignal }): Promise<FetchedSource>
+  fetch(request: TestRequest, options?: { signal?: AbortSignal }): Promise<FetchedSource>
   remove(): void
 }
 
@@ -21,20 +24,18 @@ export function createTestSource(options: { environment?: Record<string, string>
   return {
     into,
     log,
-    fetch: (request, { signal } = {}) => sourceFetcher.fetchSource({ request, into, log, signal: signal ?? new AbortController().signal }),
+    fetch: (request, { signal } = {}) => sourceFetcher.fetchSource({ ...request, into, log, signal: signal ?? new AbortController().signal }),
     remove: () => rmSync(into, { recursive: true, force: true }),
   }
 }
 
 /** A git request for the branch `main` by a user who may use local addresses, with changes by the test. */
-export const gitRequest = (url: string, change: Partial<Extract<SourceRequest, { kind: 'git' }>> = {}): SourceRequest => ({
-  kind: 'git',
-  url,
-  credentials: null,
-  branch: 'main',
-  commit_sha: null,
-  allow_local: true,
-  ...change,
+export const gitRequest = (
+  url: string,
+  { credentials = null, ...change }: Partial<GitSource> & Pick<SourceFetchOptions, 'credentials'> = {},
+): TestRequest => ({
+  source: { kind: 'git', url, branch: 'main', commit_sha: null, allow_local: true, ...change },
+  credentials,
 })
 
 /** Runs git in a test repository and returns its output. */

@@ -4,6 +4,7 @@ import { databasesPreviewsScreenshotsSql } from './0003-databases-previews-scree
 import { billingInvitationsIdempotencySql } from './0004-billing-invitations-idempotency.ts'
 import { remotesSql } from './0005-remotes.ts'
 import { listenPortSql } from './0006-listen-port.ts'
+import { deploymentSourcesSql } from './0007-deployment-sources.ts'
 
 /** In order; never changed after a release. Entry n migrates the file from version n to n + 1. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -13,6 +14,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'account', sql: billingInvitationsIdempotencySql },
   { name: 'elsewhere', sql: remotesSql },
   { name: 'listen-port', sql: listenPortSql },
+  { name: 'deployment-sources', sql: deploymentSourcesSql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [
