@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { availableParallelism, homedir } from 'node:os'
 import { dirname, join, resolve, win32 } from 'node:path'
+import { isRuntimeName, type RuntimeName, runtimeNames } from './contract/runtimes.ts'
 import { type Environment, variableOf } from './lib/environment.ts'
 import type { RegistrarChoice } from './registrar/index.ts'
 
@@ -17,7 +18,7 @@ export interface PlatformOptions {
   port_may_change: boolean
   edge_port_may_change: boolean
   edge_https_port_may_change: boolean
-  runtime: 'auto' | 'docker' | 'process'
+  runtime: 'auto' | RuntimeName
   /** The folder of the built dashboard, if there is one. */
   dashboard_dir: string | null
   master_key_file: string | null
@@ -90,8 +91,7 @@ export function readOptions(flags: PlatformFlags = {}, env: NodeJS.ProcessEnv = 
   // An edge on any free port also gets any free port for HTTPS.
   const edgeHttpsPort = flags['edge-https-port'] ?? env.HOMEPORT_EDGE_HTTPS_PORT ?? (edgePort === '0' ? '0' : undefined)
   const runtime = flags.runtime ?? env.HOMEPORT_RUNTIME ?? 'auto'
-  if (runtime !== 'auto' && runtime !== 'docker' && runtime !== 'process')
-    throw new UsageError(`--runtime is auto, docker or process, not ${runtime}.`)
+  if (runtime !== 'auto' && !isRuntimeName(runtime)) throw new UsageError(`--runtime is auto, ${runtimeNames.join(' or ')}, not ${runtime}.`)
   return {
     data_dir: resolveDataFolder(flags.data, env),
     // An empty host counts as unset, because the system would bind every address of this machine.

@@ -171,6 +171,20 @@ describe('habits', () => {
     expect(codeFiles.filter((file) => !file.startsWith('test/') && marks.test(withoutComments(textOf.get(file)!)))).toEqual([])
   })
 
+  /** Drivers, the code that composes them, shipped migrations and the record itself. */
+  const mayNameDrivers =
+    /^server\/(runtime\/(docker|process)\/|database\/(docker|embedded)-|store\/migrations\/|contract\/runtimes\.ts|bootstrap\/|(runtime|database)\/index\.ts)/
+  test('contract/runtimes.ts alone lists the runtimes: no other code decides by a name', () => {
+    const decidesByName =
+      /[=!]==\s*['"`](docker|process)['"`]|['"`](docker|process)['"`]\s*[=!]==|\|\s*'(docker|process)'|'(docker|process)'\s*[|,\]]|\bis(Docker|Process)\b/
+    expect(
+      codeFiles.filter(
+        (file) =>
+          /^(server|renderer|main|preload)\//.test(file) && !mayNameDrivers.test(file) && decidesByName.test(withoutComments(textOf.get(file)!)),
+      ),
+    ).toEqual([])
+  })
+
   test('modules are not mocked', () => {
     expect(
       codeFiles.filter((file) => file.startsWith('test/') && file !== 'test/architecture.test.ts' && /\bvi\.(mock|doMock)\(/.test(textOf.get(file)!)),

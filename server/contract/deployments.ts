@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
+import { runtimeNames } from './runtimes.ts'
 import { dateTime, empty, okResponse, pageQuery, projectIdParams, projectParams } from './shared.ts'
 
 export const deploymentStatus = z.enum(['queued', 'building', 'deploying', 'ready', 'failed', 'canceled'])
 export const deploymentTarget = z.enum(['production', 'preview'])
 export const deploymentTrigger = z.enum(['manual', 'push', 'retry', 'rollback', 'env_change', 'upload'])
 export const sourceKind = z.enum(['git', 'upload', 'folder'])
-export const runtimeName = z.enum(['docker', 'process'])
+export const runtimeName = z.enum(runtimeNames)
 export const stepName = z.enum(['clone', 'detect', 'install', 'build', 'start', 'health_check', 'route'])
 export const stepStatus = z.enum(['pending', 'running', 'done', 'failed', 'skipped', 'canceled'])
 export const failureCode = z.enum([
@@ -77,7 +78,6 @@ export type DeploymentStatus = z.output<typeof deploymentStatus>
 export type DeploymentTarget = z.output<typeof deploymentTarget>
 export type DeploymentTrigger = z.output<typeof deploymentTrigger>
 export type SourceKind = z.output<typeof sourceKind>
-export type RuntimeName = z.output<typeof runtimeName>
 export type StepName = z.output<typeof stepName>
 export type StepStatus = z.output<typeof stepStatus>
 export type DeploymentStep = z.output<typeof deploymentStep>

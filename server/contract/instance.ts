@@ -3,7 +3,7 @@
  * hosted service has none of them. The command line and the dashboard use them.
  */
 import { z } from 'zod'
-import { deployment } from './deployments.ts'
+import { deployment, runtimeName } from './deployments.ts'
 import { helpTopics } from './help.ts'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
@@ -14,7 +14,7 @@ export const planName = z.enum(['starter', 'basic', 'pro', 'enterprise'])
 export type PlanName = z.output<typeof planName>
 
 export const runtimeStatus = z.object({
-  name: z.enum(['docker', 'process']),
+  name: runtimeName,
   version: z.string().nullable(),
   reason: z.string().describe('Why this runtime is used, in one sentence.'),
   is_forced: z.boolean().describe('Set by --runtime, so no other runtime is tried.'),

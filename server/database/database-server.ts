@@ -1,4 +1,4 @@
-import type { RuntimeName } from '../contract/deployments.ts'
+import type { RuntimeName } from '../contract/runtimes.ts'
 
 /**
  * The data a server needs about one database. Name and user are equal: `p_` with an id. The password has no character that needs escaping in a URL.
@@ -10,11 +10,13 @@ export interface DatabaseSpec {
 }
 
 /**
- * A PostgreSQL server of this instance. There are two drivers, `docker` and `process`; both pass the suite in `test/database`. A server starts at
+ * A PostgreSQL server of this instance. Every driver passes the suite in `test/database`. A server starts at
  * first use and adopts a running server of the previous run. Throws `DatabaseUnavailableError` while it is unavailable.
  */
 export interface DatabaseServer {
   readonly name: RuntimeName
+  /** What the user can do while the server is not running. */
+  readonly how_to_start: string
 
   /** Creates role and database, or completes them after a crash. */
   create(spec: DatabaseSpec): Promise<void>

@@ -1,4 +1,4 @@
-import type { RuntimeName } from '../contract/deployments.ts'
+import { type RuntimeName, runtimeNames } from '../contract/runtimes.ts'
 import type { DoctorCheck } from '../contract/instance.ts'
 import type { DomainEvent } from '../contract/domain-events.ts'
 import type { EventBus } from '../lib/event-bus.ts'
@@ -267,15 +267,19 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
       const row = await db.read((tx) => findDatabaseByName(tx, db_name))
       if (!row) return
       const { spec } = open(row)
-      const recreate = async (driver: RuntimeName) => {
-        await servers[driver].drop(spec)
-        await servers[driver].create(spec)
-        return driver
+      let driver = row.driver
+      const others = runtimeNames.filter((name) => name !== row.driver)
+      for (;;) {
+        try {
+          await servers[driver].drop(spec)
+          await servers[driver].create(spec)
+          break
+        } catch (error) {
+          const next = error instanceof DatabaseUnavailableError ? others.shift() : undefined
+          if (next === undefined) throw error
+          driver = next
+        }
       }
-      const driver = await recreate(row.driver).catch((error: unknown) => {
-        if (!(error instanceof DatabaseUnavailableError)) throw error
-        return recreate(row.driver === 'docker' ? 'process' : 'docker')
-      })
       if (driver !== row.driver) await db.write((tx) => updateDatabaseDriver(tx, db_name, driver))
       await servers[driver].restore(spec, sql, signal)
     },
@@ -304,7 +308,7 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
                 name,
                 status: 'warning',
                 message: text,
-                mend: driver === 'docker' ? 'Start Docker. The server starts at its next use.' : 'It starts at its next use.',
+                mend: servers[driver].how_to_start,
               } as const)
         }),
       )

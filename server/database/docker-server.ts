@@ -3,6 +3,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type Docker from 'dockerode'
+import { type RuntimeName, runtimes } from '../contract/runtimes.ts'
 import { sleep, systemClock, withTimeout } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { rejectAfter } from '../runtime/docker/connection.ts'
@@ -163,9 +164,9 @@ export function createDockerDatabaseServer({ engine, data_dir, log }: DockerData
   }
 
   async function address(from: 'machine'): Promise<DatabaseAddress>
-  async function address(from: { runtime: 'docker' | 'process'; project_id: string }): Promise<DatabaseAddress | undefined>
-  async function address(from: 'machine' | { runtime: 'docker' | 'process'; project_id: string }): Promise<DatabaseAddress> {
-    if (from === 'machine' || from.runtime === 'process') {
+  async function address(from: { runtime: RuntimeName; project_id: string }): Promise<DatabaseAddress | undefined>
+  async function address(from: 'machine' | { runtime: RuntimeName; project_id: string }): Promise<DatabaseAddress> {
+    if (from === 'machine' || runtimes[from.runtime].uses_host_network) {
       const { host, port: at } = await ensureRunning().catch(readLastAddress)
       return { host, port: at }
     }
@@ -181,6 +182,7 @@ export function createDockerDatabaseServer({ engine, data_dir, log }: DockerData
 
   return {
     name: 'docker',
+    how_to_start: 'Start Docker. The server starts at its next use.',
     create: async (spec) => createDatabase(await openStatementRunner(), spec),
     async drop(spec) {
       // Without data there is nothing to drop, so no image is pulled.

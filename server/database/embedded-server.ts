@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type RuntimeName, runtimes } from '../contract/runtimes.ts'
 import { type Clock, sleep, systemClock, type Timer } from '../lib/clock.ts'
 import type { Environment } from '../lib/environment.ts'
 import type { Log } from '../lib/log.ts'
@@ -140,6 +141,7 @@ export function createEmbeddedDatabaseServer({
 
   return {
     name: 'process',
+    how_to_start: 'It starts at its next use.',
 
     async create(spec) {
       await ensureRunning()
@@ -160,8 +162,10 @@ export function createEmbeddedDatabaseServer({
     },
 
     // A container cannot reach the loopback address of this machine, and the server listens on no other.
-    address: (async (from: 'machine' | { runtime: 'docker' | 'process' }) =>
-      from === 'machine' || from.runtime === 'process' ? { host, port: (await ensureRunning()).port } : undefined) as DatabaseServer['address'],
+    address: (async (from: 'machine' | { runtime: RuntimeName }) =>
+      from === 'machine' || runtimes[from.runtime].uses_host_network
+        ? { host, port: (await ensureRunning()).port }
+        : undefined) as DatabaseServer['address'],
 
     async *dump(spec, signal) {
       yield* dumpDatabase(await withAddress(spec), signal)

@@ -1,4 +1,4 @@
-import type { RuntimeName } from '../contract/deployments.ts'
+import type { RuntimeName } from '../contract/runtimes.ts'
 import type { DatabaseServer } from './database-server.ts'
 import { createDockerDatabaseServer, type DockerDatabaseOptions } from './docker-server.ts'
 import { createEmbeddedDatabaseServer, type EmbeddedDatabaseOptions } from './embedded-server.ts'

@@ -1,4 +1,4 @@
-import type { RuntimeName } from '../contract/deployments.ts'
+import type { RuntimeName } from '../contract/runtimes.ts'
 import type { DatabaseDrop } from '../database/database-service.ts'
 import type { Artifact } from '../runtime/runtime.ts'
 

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import type { RuntimeName } from '../contract/deployments.ts'
+import type { RuntimeName } from '../contract/runtimes.ts'
 import type { Artifact } from '../runtime/runtime.ts'
 import { isoTime } from '../lib/clock.ts'
 import {

@@ -1,4 +1,5 @@
-import type { DeploymentFailure, RuntimeName } from '../contract/deployments.ts'
+import type { DeploymentFailure } from '../contract/deployments.ts'
+import type { RuntimeName } from '../contract/runtimes.ts'
 import type { BuildPlan, BuildSettings } from '../contract/build-plan.ts'
 import type { Settings } from '../contract/instance.ts'
 import type { DatabaseService } from '../database/database-service.ts'

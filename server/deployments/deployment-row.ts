@@ -1,5 +1,6 @@
 import type { GitSource, Source } from '../contract/deployment-source.ts'
-import type { DeploymentTrigger, RuntimeName } from '../contract/deployments.ts'
+import type { DeploymentTrigger } from '../contract/deployments.ts'
+import type { RuntimeName } from '../contract/runtimes.ts'
 import { Problem } from '../contract/errors.ts'
 import { findDeployment } from '../store/deployments.ts'
 import type { Tx } from '../store/store.ts'

@@ -1,5 +1,5 @@
 import { isoTime, type Timer } from '../lib/clock.ts'
-import type { RuntimeName } from '../contract/deployments.ts'
+import type { RuntimeName } from '../contract/runtimes.ts'
 import { Problem } from '../contract/errors.ts'
 import { claimOldestQueued, resetSteps, compareAndSwapStatus, listQueuedRuntimes } from '../store/deployments.ts'
 import { findWatch } from '../store/previews.ts'

@@ -1,4 +1,5 @@
-import type { DeploymentFailure, RuntimeName } from '../contract/deployments.ts'
+import type { DeploymentFailure } from '../contract/deployments.ts'
+import type { RuntimeName } from '../contract/runtimes.ts'
 import { isoTime } from '../lib/clock.ts'
 import type { Artifact, ExistingReplica } from '../runtime/runtime.ts'
 import { finishSteps, insertCleanup, listCurrentDeployments, listInterruptedDeployments, compareAndSwapStatus } from '../store/deployments.ts'

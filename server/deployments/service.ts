@@ -1,4 +1,5 @@
-import type { RuntimeName, SourceKind } from '../contract/deployments.ts'
+import type { SourceKind } from '../contract/deployments.ts'
+import type { RuntimeName } from '../contract/runtimes.ts'
 import { Problem } from '../contract/errors.ts'
 import type { StreamEvent } from '../contract/operation.ts'
 import type { StatusPage } from '../edge/edge.ts'
@@ -236,7 +237,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     const project = findProject(tx, request.project_id)
     if (!project) throw new Problem('project_not_found', 'The project was deleted in the meantime.')
     const deployment = createDeploymentRow(tx, project, request, { id, runtime: options.default_runtime, now: now() })
-    requireIsolation(tx, project, context.runtime(deployment.runtime), readSource(deployment))
+    requireIsolation(tx, project, deployment.runtime, readSource(deployment))
     for (const older of listQueuedInSlot(tx, deployment)) {
       compareAndSwapStatus(tx, older.id, ['queued'], 'canceled', { finished_at: now() })
       finishSteps(tx, older.id, 'canceled', now())
@@ -288,7 +289,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
 
     enqueueInTransaction: (tx, request) => insertQueued(tx, request, newId('dpl')).id,
 
-    requireIsolation: (tx, project) => requireIsolation(tx, project, context.runtime(options.default_runtime)),
+    requireIsolation: (tx, project) => requireIsolation(tx, project, options.default_runtime),
 
     cancel,
 

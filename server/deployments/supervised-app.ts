@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { DeploymentTarget, RuntimeName } from '../contract/deployments.ts'
+import type { DeploymentTarget } from '../contract/deployments.ts'
+import type { RuntimeName } from '../contract/runtimes.ts'
 import type { Artifact, ReplicaExit, Replica } from '../runtime/runtime.ts'
 import type { SecretMask } from './secret-mask.ts'
 

@@ -1,4 +1,4 @@
-import type { RuntimeName } from '../contract/deployments.ts'
+import type { RuntimeName } from '../contract/runtimes.ts'
 import { Problem } from '../contract/errors.ts'
 import { limits } from '../contract/limits.ts'
 import type { Route } from '../edge/edge.ts'
@@ -85,7 +85,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
   const checkIsolation = (spec: AppSpec) =>
     context.store.db.read((tx) => {
       const project = findProject(tx, spec.project_id)
-      if (project) requireIsolation(tx, project, runtimeOf(spec))
+      if (project) requireIsolation(tx, project, spec.runtime)
     })
 
   const launch = async (spec: AppSpec, signal: AbortSignal, onOutput?: OutputListener): Promise<Candidate> => {

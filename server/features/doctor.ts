@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { helpTopicForCheck } from '../contract/help.ts'
 import type { DoctorCheck, DoctorCheckWithHelp } from '../contract/instance.ts'
+import { type RuntimeName, runtimes } from '../contract/runtimes.ts'
 import type { Db } from '../store/store.ts'
 import { checkIntegrity } from '../store/store.ts'
 
@@ -9,7 +10,7 @@ export interface DoctorOptions {
   is_quick: boolean
   db: Db
   data_dir: string
-  runtimes: { name: string; probe(): Promise<{ available: boolean; version: string | null; reason: string }>; check?(): Promise<DoctorCheck> }[]
+  runtimes: { name: RuntimeName; probe(): Promise<{ available: boolean; version: string | null; reason: string }>; check?(): Promise<DoctorCheck> }[]
   default_runtime: string
   git(): Promise<string | undefined>
   addresses: { name: string; url: string; fell_back: boolean }[]
@@ -75,10 +76,7 @@ async function checkRuntime(runtime: DoctorOptions['runtimes'][number], default_
     name: `runtime ${runtime.name}`,
     status: runtime.name === default_runtime ? 'failed' : 'warning',
     message: reason,
-    mend:
-      runtime.name === 'docker'
-        ? 'Install or start a Docker engine (Docker Desktop, OrbStack, Colima, Podman), then restart Homeport.'
-        : 'Restart Homeport.',
+    mend: runtimes[runtime.name].how_to_start,
   }
 }
 

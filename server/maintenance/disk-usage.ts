@@ -218,7 +218,7 @@ const fileExists = (path: string): Promise<boolean> =>
 
 /** Whether Docker may contain resources of this instance: an engine is available, or this instance used one before. */
 export const usesDocker =
-  (db: Db, docker: Pick<Runtime, 'probe'>, clock: Clock): DiskManagerOptions['usesDocker'] =>
+  (db: Db, docker: Pick<Runtime, 'name' | 'probe'>, clock: Clock): DiskManagerOptions['usesDocker'] =>
   async () =>
     // An engine that hangs may contain resources.
-    ((await withTimeout(clock, probeTimeout_ms, docker.probe()))?.available ?? true) || (await db.read((tx) => hasArtifacts(tx, 'docker')))
+    ((await withTimeout(clock, probeTimeout_ms, docker.probe()))?.available ?? true) || (await db.read((tx) => hasArtifacts(tx, docker.name)))

@@ -1,29 +1,28 @@
-import type { RuntimeName } from '../contract/deployments.ts'
 import type { RuntimeStatus } from '../contract/instance.ts'
+import { type RuntimeName, runtimeNames, runtimes as traits } from '../contract/runtimes.ts'
 import type { Runtime } from './runtime.ts'
 
-/** The runtime of new deployments: the requested one; without a request Docker if an engine is available, else processes. */
+/** The runtime of new deployments: the requested one; without a request the first available one. The last one needs no check, because it is always available. */
 export async function chooseRuntime(
-  runtimes: Record<RuntimeName, Runtime>,
+  runtimes: Record<RuntimeName, Pick<Runtime, 'probe'>>,
   requested: RuntimeName | 'auto',
 ): Promise<RuntimeStatus & { name: RuntimeName }> {
   if (requested !== 'auto') {
     const { version, reason } = await runtimes[requested].probe()
     return { name: requested, version, reason: `${reason} (--runtime ${requested})`, is_forced: true }
   }
-  const docker = await runtimes.docker.probe()
-  if (docker.available) return { name: 'docker', version: docker.version, reason: docker.reason, is_forced: false }
-  const processes = await runtimes.process.probe()
-  return {
-    name: 'process',
-    version: processes.version,
-    reason: `${docker.reason} Apps run as processes on this machine, without isolation.`,
-    is_forced: false,
+  const unavailable: string[] = []
+  for (const name of runtimeNames) {
+    const { available, version, reason } = await runtimes[name].probe()
+    if (available || name === runtimeNames.at(-1))
+      return { name, version, reason: unavailable.length === 0 ? reason : [...unavailable, traits[name].summary].join(' '), is_forced: false }
+    unavailable.push(reason)
   }
+  throw new Error('There are no runtimes.')
 }
 
 /** The runtimes whose replicas stop on exit, by the setting `on_exit`. */
 export function getRuntimesToStop(on_exit: 'default' | 'stop' | 'keep'): RuntimeName[] {
   if (on_exit === 'keep') return []
-  return on_exit === 'stop' ? ['docker', 'process'] : ['process']
+  return runtimeNames.filter((name) => on_exit === 'stop' || !traits[name].keeps_apps_running)
 }

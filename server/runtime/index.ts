@@ -1,4 +1,4 @@
-import type { RuntimeName } from '../contract/deployments.ts'
+import type { RuntimeName } from '../contract/runtimes.ts'
 import { createDockerRuntime } from './docker/docker-runtime.ts'
 import { createDockerEngine, type DockerEngine } from './docker/engine.ts'
 import { createProcessRuntime } from './process/process-runtime.ts'

@@ -1,4 +1,5 @@
-import type { FailureCode, RuntimeName } from '../contract/deployments.ts'
+import type { FailureCode } from '../contract/deployments.ts'
+import type { RuntimeName } from '../contract/runtimes.ts'
 import type { BuildPlan } from '../contract/build-plan.ts'
 import type { BuildLog } from '../contract/build-log.ts'
 import type { DoctorCheck } from '../contract/instance.ts'
@@ -6,13 +7,11 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 
 /**
- * Builds and runs apps. There are two runtimes, `docker` and `process`; both pass the suite in `test/runtime`. A runtime does not know project rows,
+ * Builds and runs apps. The drivers pass the suite in `test/runtime`; `contract/runtimes.ts` lists them with what other parts need to know. A runtime does not know project rows,
  * routes or the API. All its resources are labelled with ids, so that `list` finds them after a crash.
  */
 export interface Runtime {
   readonly name: RuntimeName
-  /** Whether builds and apps are isolated from this machine and from each other. Only the instance owner may use a runtime without isolation. */
-  readonly isolates: boolean
 
   /** Whether the runtime can be used now. Never throws; takes less than 2 s. */
   probe(): Promise<{ available: boolean; version: string | null; reason: string }>

@@ -1,4 +1,4 @@
-import type { RuntimeName } from '../contract/deployments.ts'
+import type { RuntimeName } from '../contract/runtimes.ts'
 import type { Tx } from './store.ts'
 import type { DatabaseRow } from './tables.ts'
 

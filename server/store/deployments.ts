@@ -1,4 +1,5 @@
-import type { DeploymentStatus, DeploymentTarget, StepName, StepStatus, RuntimeName } from '../contract/deployments.ts'
+import type { DeploymentStatus, DeploymentTarget, StepName, StepStatus } from '../contract/deployments.ts'
+import type { RuntimeName } from '../contract/runtimes.ts'
 import type { Tx } from './store.ts'
 import type { DeploymentRow, DeploymentStepRow } from './tables.ts'
 

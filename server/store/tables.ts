@@ -1,6 +1,7 @@
 import type { Generated } from 'kysely'
 import type { PurgeKind, PurgeSource } from '../contract/cache.ts'
-import type { DeploymentStatus, DeploymentTarget, DeploymentTrigger, RuntimeName, SourceKind, StepName, StepStatus } from '../contract/deployments.ts'
+import type { DeploymentStatus, DeploymentTarget, DeploymentTrigger, SourceKind, StepName, StepStatus } from '../contract/deployments.ts'
+import type { RuntimeName } from '../contract/runtimes.ts'
 import type { PlanName } from '../contract/instance.ts'
 import type { metricsCounters } from '../contract/metrics.ts'
 import type { ProjectStatus } from '../contract/projects.ts'

@@ -20,6 +20,7 @@ export function createFakeServer(name: 'docker' | 'process'): FakeServer {
   }
   const server: FakeServer = {
     name,
+    how_to_start: 'Start it.',
     databases,
     is_away: false,
     retired: 0,

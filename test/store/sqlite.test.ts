@@ -170,6 +170,36 @@ describe('migrations', () => {
   })
 })
 
+test('the migration of driver names keeps rows and indexes, and takes any name from then on', async () => {
+  const db = openSqlite({ path: join(folder, 'a.db'), durable: true })
+  const position = migrations.findIndex(({ name }) => name === 'driver-names')
+  await migrate(db, migrations.slice(0, position))
+  db.raw.exec(`
+    INSERT INTO accounts (id, plan, has_payment_method, created_at) VALUES ('acc_1', 'starter', 0, '');
+    INSERT INTO projects (id, account_id, name, slug, repo_branch, node_version, install_command, build_command, root_directory, memory_limit_mb,
+      status, always_warm, is_cold, caching_enabled, has_purge_token, created_at, updated_at)
+      VALUES ('prj_1', 'acc_1', 'Shop', 'shop', 'main', 'auto', 'auto', 'auto', '.', 512, 'live', 0, 0, 1, 0, '', '');
+    INSERT INTO deployments (id, project_id, status, target, trigger, source, is_current, runtime, source_request, created_at)
+      VALUES ('dpl_1', 'prj_1', 'ready', 'production', 'manual', 'git', 1, 'docker', '{}', ''),
+        ('dpl_2', 'prj_1', 'failed', 'production', 'manual', 'git', 0, 'process', '{}', '');
+    INSERT INTO deployment_steps (deployment_id, position, name, status) VALUES ('dpl_1', 0, 'clone', 'done');
+    INSERT INTO databases (project_id, driver, db_name, db_user, sealed_password, created_at) VALUES ('prj_1', 'process', 'p_1', 'p_1', x'00', '');`)
+  const indexes = () => db.raw.prepare("SELECT name, sql FROM sqlite_master WHERE type = 'index' ORDER BY name").all()
+  const before = indexes()
+  await migrate(db, migrations)
+  expect(indexes()).toEqual(before)
+  expect(db.raw.prepare('SELECT id, runtime FROM deployments ORDER BY seq').all()).toEqual([
+    { id: 'dpl_1', runtime: 'docker' },
+    { id: 'dpl_2', runtime: 'process' },
+  ])
+  expect(db.raw.prepare('SELECT db_name, driver FROM databases').all()).toEqual([{ db_name: 'p_1', driver: 'process' }])
+  expect(db.raw.prepare('SELECT name FROM deployment_steps').all()).toEqual([{ name: 'clone' }])
+  db.raw.exec("UPDATE deployments SET runtime = 'swarm'; UPDATE databases SET driver = 'swarm'")
+  expect(() => db.raw.exec("UPDATE deployments SET is_current = 1 WHERE id = 'dpl_2'")).toThrow(/UNIQUE/)
+  expect(db.raw.pragma('foreign_key_check')).toEqual([])
+  await db.close()
+})
+
 describe('a file that another program holds', () => {
   test('is waited for without blocking the event loop, then it is database_busy with a time to wait', async () => {
     const path = join(folder, 'a.db')

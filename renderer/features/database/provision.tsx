@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Database as DatabaseIcon } from 'lucide-react'
 import { Link } from 'wouter'
+import { findRuntimeTraits } from '../../../server/contract/runtimes.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { useProvisioningSince } from '../../api/database.ts'
@@ -54,7 +55,11 @@ export function Provision({
                 Create database
               </Button>
             ) : (
-              <ProvisionProgress since={since} progress={progress} isDocker={session?.instance.runtime.name === 'docker'} />
+              <ProvisionProgress
+                since={since}
+                progress={progress}
+                pullsImages={session !== undefined && session !== null && (findRuntimeTraits(session.instance.runtime.name)?.pulls_images ?? false)}
+              />
             )}
             {error && error.code !== 'database_exists' && since === null && (
               <>
@@ -80,7 +85,7 @@ export function Provision({
 // A running server creates a database within one or two seconds.
 const slowNotice_ms = 4_000
 
-function ProvisionProgress({ since, progress, isDocker }: { since: number; progress: string | null; isDocker: boolean }) {
+function ProvisionProgress({ since, progress, pullsImages }: { since: number; progress: string | null; pullsImages: boolean }) {
   const now = useNow(1_000)
   const duration_ms = Math.max(0, now - since)
   return (
@@ -88,7 +93,7 @@ function ProvisionProgress({ since, progress, isDocker }: { since: number; progr
       <Progress label={progress ?? 'Creating the database'} text={duration_ms < slowNotice_ms ? '' : formatDuration(duration_ms)} />
       {duration_ms >= slowNotice_ms && (
         <p className="text-subtle">
-          {isDocker
+          {pullsImages
             ? 'The first database of an instance pulls the image and starts the server, which takes a minute or two.'
             : 'The first database of an instance sets up the server, which takes longer.'}{' '}
           You can leave this page.

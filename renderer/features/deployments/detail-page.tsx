@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'react'
 import { useParams } from 'wouter'
+import { findRuntimeTraits } from '../../../server/contract/runtimes.ts'
 import type { DeploymentDetail } from '../../../server/contract/deployments.ts'
 import { stepLabels } from '../../../server/contract/labels.ts'
 import { toProblem } from '../../lib/api-problem.ts'
@@ -161,7 +162,7 @@ function Facts({ deployment }: { deployment: DeploymentDetail }) {
       )}
       <div>
         <dt>Runtime</dt>
-        <dd>{deployment.runtime === 'docker' ? 'Docker' : 'Process'}</dd>
+        <dd>{findRuntimeTraits(deployment.runtime)?.label ?? deployment.runtime}</dd>
       </div>
       {deployment.image_bytes !== null && (
         <div>

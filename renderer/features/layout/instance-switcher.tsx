@@ -1,5 +1,6 @@
 import { ChevronsUpDown, Plus, Server } from 'lucide-react'
 import { useLocation } from 'wouter'
+import { findRuntimeTraits } from '../../../server/contract/runtimes.ts'
 import { useCapabilities } from '../../api/capabilities.ts'
 import { useInstanceSession } from '../../api/queries.ts'
 import { useHomeSession } from '../../api/remotes.ts'
@@ -19,7 +20,7 @@ export function InstanceSwitcher() {
   const capabilities = useCapabilities()
   const [, navigate] = useLocation()
   const runtime = instance
-    ? `${instance.runtime.name === 'docker' ? 'Docker' : 'Processes'}${instance.runtime.version ? ` ${instance.runtime.version}` : ''}`
+    ? `${findRuntimeTraits(instance.runtime.name)?.label ?? instance.runtime.name}${instance.runtime.version ? ` ${instance.runtime.version}` : ''}`
     : ''
   // Seen from another device, the local instance is not “this machine”.
   const displayName = (id: string, name: string) => (id === localInstanceId && localSession?.instance.is_local === false ? location.hostname : name)

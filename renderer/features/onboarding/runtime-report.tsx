@@ -1,4 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
+import { findRuntimeTraits } from '../../../server/contract/runtimes.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { useInstanceSession } from '../../api/queries.ts'
 import { Button } from '../../components/button.tsx'
@@ -13,25 +14,25 @@ export function RuntimeReport() {
   if (isPending) return <Skeleton height={44} />
   if (!data) return null
   const { runtime } = data.instance
-  const isDocker = runtime.name === 'docker'
+  const { label = runtime.name, isolates = true } = findRuntimeTraits(runtime.name) ?? {}
   return (
     <section className="runtime-report" aria-label="Runtime">
-      <StatusIcon badge={{ label: '', shape: isDocker ? 'disc' : 'ring', tone: isDocker ? 'live' : 'busy' }} />
+      <StatusIcon badge={{ label: '', shape: isolates ? 'disc' : 'ring', tone: isolates ? 'live' : 'busy' }} />
       <div>
         <p>
-          <strong>{isDocker ? `Docker ${runtime.version ?? ''} is ready` : 'Running without containers'}</strong>
+          <strong>{isolates ? `${label} ${runtime.version ?? ''} is ready` : 'Running without containers'}</strong>
         </p>
         <p className="text-muted">{runtime.reason}</p>
-        {!isDocker && (
+        {!isolates && (
           <p className="text-muted">
             {runtime.is_forced
-              ? 'To use containers, start Homeport without --runtime process.'
+              ? `To use containers, start Homeport without --runtime ${runtime.name}.`
               : 'To use containers, start Docker, OrbStack, Colima or Podman, then restart Homeport.'}{' '}
             <HelpLink topic="engine">Learn more</HelpLink>
           </p>
         )}
       </div>
-      {!isDocker && !runtime.is_forced && (
+      {!isolates && !runtime.is_forced && (
         <Button kind="bare" busy={isFetching} onClick={() => void cache.invalidateQueries({ queryKey: queryKeys.session })}>
           Check again
         </Button>

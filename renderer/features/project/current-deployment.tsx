@@ -1,5 +1,6 @@
 import { Download, Send } from 'lucide-react'
 import { Link } from 'wouter'
+import { findRuntimeTraits } from '../../../server/contract/runtimes.ts'
 import type { Deployment } from '../../../server/contract/deployments.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { CopyText } from '../../components/copy.tsx'
@@ -50,7 +51,7 @@ export function CurrentDeployment({
           {deployment.commit_author && <span>{deployment.commit_author}</span>}
           <span>{triggerLabel(deployment, newestFirst)}</span>
           {deployment.framework && <span>{frameworkName(deployment.framework)}</span>}
-          <span>{deployment.runtime === 'docker' ? 'in Docker' : 'as a process'}</span>
+          <span>{findRuntimeTraits(deployment.runtime)?.placement ?? deployment.runtime}</span>
           {deployment.image_bytes !== null && <span>{formatBytes(deployment.image_bytes)}</span>}
           {deployment.is_dirty && <span>with uncommitted changes</span>}
         </p>

@@ -1,4 +1,5 @@
 import type { Deployment } from '../../../server/contract/deployments.ts'
+import type { RuntimeName } from '../../../server/contract/runtimes.ts'
 import type { PlanName } from '../../../server/contract/instance.ts'
 import { plans } from '../../../server/contract/plans.ts'
 import type { Project } from '../../../server/contract/projects.ts'
@@ -16,7 +17,7 @@ export interface PromotionSide {
   has_database: boolean
   domains: string[]
   /** Null on an instance that does not report it. */
-  runtime: 'docker' | 'process' | null
+  runtime: RuntimeName | null
   /** Whether the instance is a Homeport, which has more operations than /v1. */
   is_instance: boolean
 }

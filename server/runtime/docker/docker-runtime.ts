@@ -27,7 +27,6 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
 
   return {
     name: 'docker',
-    isolates: true,
 
     async probe() {
       try {

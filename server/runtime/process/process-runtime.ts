@@ -159,7 +159,6 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
 
   return {
     name: 'process',
-    isolates: false,
 
     async probe() {
       return { available: true, version: null, reason: 'Apps run as processes on this machine. See the “sandbox” check for their isolation.' }

@@ -5,6 +5,7 @@ import { billingInvitationsIdempotencySql } from './0004-billing-invitations-ide
 import { remotesSql } from './0005-remotes.ts'
 import { listenPortSql } from './0006-listen-port.ts'
 import { deploymentSourcesSql } from './0007-deployment-sources.ts'
+import { driverNamesSql } from './0008-driver-names.ts'
 
 /** In order; never changed after a release. Entry n migrates the file from version n to n + 1. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -15,6 +16,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'elsewhere', sql: remotesSql },
   { name: 'listen-port', sql: listenPortSql },
   { name: 'deployment-sources', sql: deploymentSourcesSql },
+  { name: 'driver-names', sql: driverNamesSql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [

@@ -1,0 +1,54 @@
+/**
+ * The runtimes and what the rest of Homeport needs to know about each. A database server has the name of the runtime that it runs on. No other file
+ * decides by a runtime's name. Plain data without dependencies, because the dashboard includes it.
+ */
+export interface RuntimeTraits {
+  label: string
+  /** Where an app runs, as the end of a sentence: “deployed …”. */
+  placement: string
+  /** A sentence for users when this runtime is used because no earlier one is available. */
+  summary: string
+  /** How to make the runtime available. */
+  how_to_start: string
+  /** Builds and apps are isolated from this machine and from each other. Without isolation, only the instance owner may deploy. */
+  isolates: boolean
+  /** Apps use the network of this machine, so that they reach its loopback address. */
+  uses_host_network: boolean
+  /** Apps keep running while Homeport is closed, unless the setting `on_exit` says otherwise. */
+  keeps_apps_running: boolean
+  /** Images are downloaded at the first use. */
+  pulls_images: boolean
+}
+
+/** In order of preference: without `--runtime`, the first available one is used. */
+export const runtimes = {
+  docker: {
+    label: 'Docker',
+    placement: 'in Docker',
+    summary: 'Apps run in containers.',
+    how_to_start: 'Install or start a Docker engine (Docker Desktop, OrbStack, Colima, Podman), then restart Homeport.',
+    isolates: true,
+    uses_host_network: false,
+    keeps_apps_running: true,
+    pulls_images: true,
+  },
+  process: {
+    label: 'Process',
+    placement: 'as a process',
+    summary: 'Apps run as processes on this machine, without isolation.',
+    how_to_start: 'Restart Homeport.',
+    isolates: false,
+    uses_host_network: true,
+    keeps_apps_running: false,
+    pulls_images: false,
+  },
+} as const satisfies Record<string, RuntimeTraits>
+
+export type RuntimeName = keyof typeof runtimes
+
+export const runtimeNames = Object.keys(runtimes) as RuntimeName[]
+
+export const isRuntimeName = (name: string): name is RuntimeName => Object.hasOwn(runtimes, name)
+
+/** The traits of a runtime that an instance names. Another version of Homeport may have other runtimes. */
+export const findRuntimeTraits = (name: string): RuntimeTraits | undefined => (isRuntimeName(name) ? runtimes[name] : undefined)

@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest'
+import type { RuntimeName } from '../../server/contract/runtimes.ts'
+import { chooseRuntime, getRuntimesToStop } from '../../server/runtime/choose-runtime.ts'
+
+const runtimesWith = (...available: RuntimeName[]) => {
+  const runtime = (name: RuntimeName) => ({
+    probe: async () => ({ available: available.includes(name), version: available.includes(name) ? '1' : null, reason: `About ${name}.` }),
+  })
+  return { docker: runtime('docker'), process: runtime('process') }
+}
+
+describe('the runtime of new deployments', () => {
+  test('is the first available one', async () => {
+    expect(await chooseRuntime(runtimesWith('docker', 'process'), 'auto')).toEqual({
+      name: 'docker',
+      version: '1',
+      reason: 'About docker.',
+      is_forced: false,
+    })
+  })
+
+  test('is the next one with the reason why the first is not available', async () => {
+    const reason = 'About docker. Apps run as processes on this machine, without isolation.'
+    expect(await chooseRuntime(runtimesWith('process'), 'auto')).toEqual({ name: 'process', version: '1', reason, is_forced: false })
+    expect(await chooseRuntime(runtimesWith(), 'auto')).toEqual({ name: 'process', version: null, reason, is_forced: false })
+  })
+
+  test('is the requested one, whether it is available or not', async () => {
+    const reason = 'About docker. (--runtime docker)'
+    expect(await chooseRuntime(runtimesWith('process'), 'docker')).toEqual({ name: 'docker', version: null, reason, is_forced: true })
+  })
+})
+
+test('on exit, the apps that the setting names are stopped', () => {
+  expect(getRuntimesToStop('default')).toEqual(['process'])
+  expect(getRuntimesToStop('stop')).toEqual(['docker', 'process'])
+  expect(getRuntimesToStop('keep')).toEqual([])
+})
