@@ -112,6 +112,12 @@ for (const [folder, packages] of Object.entries(drivers)) allowedImports[folder]
 const folderNames = Object.keys(allowedImports).sort((a, b) => b.length - a.length)
 const folderOf = (file: string) => folderNames.find((folder) => file.startsWith(`${folder}/`))
 
+/** From top to bottom. Api and stores share a layer, because a connection holds the client of its instance. */
+const rendererLayers = [['app/', 'main.tsx', 'routes.ts'], ['features/'], ['api/', 'stores/'], ['components/'], ['lib/']]
+const rendererImports = imports.filter((one) => one.is_own && one.from.startsWith('renderer/') && one.to.startsWith('renderer/'))
+const featureOf = (file: string) => /^renderer\/features\/([^/]+)\//.exec(file)?.[1]
+const isForeignFeature = ({ from, to }: Import) => featureOf(from) !== undefined && featureOf(to) !== undefined && featureOf(from) !== featureOf(to)
+
 describe('who may import whom', () => {
   test('every folder of server/ is in the table', () => {
     const folders = new Set(codeFiles.filter((file) => /^server\/[^/]+\//.test(file)).map((file) => file.split('/').slice(0, 2).join('/')))
@@ -132,8 +138,27 @@ describe('who may import whom', () => {
     ).toEqual([])
   })
 
+  test('renderer: layers import downwards', () => {
+    const layer = (file: string) => rendererLayers.findIndex((folders) => folders.some((folder) => file.startsWith(`renderer/${folder}`)))
+    expect(rendererImports.filter((one) => layer(one.from) > layer(one.to)).map((one) => `${one.from} -> ${one.to}`)).toEqual([])
+  })
+
+  test('renderer: a feature knows of another feature its index.ts alone', () => {
+    expect(rendererImports.filter((one) => isForeignFeature(one) && !one.to.endsWith('/index.ts')).map((one) => `${one.from} -> ${one.to}`)).toEqual(
+      [],
+    )
+  })
+
+  test('renderer: features have no cycle', () => {
+    expect(
+      findImportCycles(rendererImports.filter(isForeignFeature).map(({ from, to }) => ({ from: featureOf(from)!, to: featureOf(to)! }))),
+    ).toEqual([])
+  })
+
   test('there are no import cycles', () => {
-    expect(findImportCycles()).toEqual([])
+    // Types count too. In the cache the classes of one request know each other by type; their values have no cycle.
+    const isLoose = (one: Import) => one.is_type_only && one.from.startsWith('server/edge/cache/')
+    expect(findImportCycles(imports.filter((one) => one.is_own && !isLoose(one)))).toEqual([])
   })
 
   test('every relative import leads to a file', () => {
@@ -269,11 +294,9 @@ function isAllowed(folder: string, allowed: { folders: string[]; packages: strin
   return allowed.packages.includes('*') || allowed.packages.includes(name)
 }
 
-function findImportCycles(): string[] {
+function findImportCycles(edges: readonly { from: string; to: string }[]): string[] {
   const next = new Map<string, string[]>()
-  // Types count too. In the cache the classes of one request know each other by type; their values have no cycle.
-  const isLoose = (one: Import) => one.is_type_only && one.from.startsWith('server/edge/cache/')
-  for (const one of imports) if (one.is_own && !isLoose(one)) next.set(one.from, [...(next.get(one.from) ?? []), one.to])
+  for (const { from, to } of edges) next.set(from, [...(next.get(from) ?? []), to])
   const done = new Set<string>()
   const found: string[] = []
   const visit = (file: string, path: string[]) => {

@@ -1,3 +1,4 @@
+import type { Bridge } from '../../preload/bridge.ts'
 import { localInstanceId } from '../lib/instance-path.ts'
 import { useConnection } from '../stores/connection.ts'
 import { useInstanceSession } from './queries.ts'
@@ -33,4 +34,18 @@ export function deriveCapabilities(
     can_deploy_folders: isHome && session?.user.is_instance_owner === true,
     is_local: isHome && session?.instance.is_local === true,
   }
+}
+
+/** Opens the folder dialog of the desktop app; null in a browser, or if the instance is not this machine. */
+export function useFolderPicker(): Bridge['chooseFolder'] | null {
+  const { is_local } = useCapabilities()
+  return is_local && window.homeport ? window.homeport.chooseFolder : null
+}
+
+/** Directions for a promotion from the current instance: to others, and to this machine. `others`: another instance exists. */
+export function usePromotionTargets(): { promote: boolean; pull: boolean; hasOthers: boolean } {
+  const isHome = useConnection(({ current }) => current.id === localInstanceId)
+  const others = useConnection(({ connections, current }) => connections.filter(({ id }) => id !== localInstanceId && id !== current.id).length)
+  const canAddInstance = useCapabilities().can_deploy_folders
+  return { promote: others > 0 || (isHome && canAddInstance), pull: !isHome, hasOthers: others > 0 || !isHome }
 }

@@ -1,11 +1,10 @@
 import { X } from 'lucide-react'
 import { Dialog as Radix } from 'radix-ui'
 import { type FormEvent, type ReactNode, useState } from 'react'
-import { localInstanceId } from '../lib/instance-path.ts'
-import { useConnection } from '../stores/connection.ts'
 import { Button, IconButton } from './button.tsx'
 import { sanitizeForDisplay } from '../lib/sanitize-for-display.ts'
 import { TextField } from './field.tsx'
+import { useRemoteInstance } from '../lib/remote-instance.ts'
 import { restoreFocus, setFocusTargets, collectFocusTargets } from '../lib/use-restore-focus.ts'
 import './dialog.css'
 
@@ -61,8 +60,9 @@ export function Dialog({ open, onOpenChange, title, description, children }: Pro
 
 /** Names the remote instance in a dialog, to prevent accidental changes on the wrong instance. */
 function InstanceLabel() {
-  const { id, name, origin, hue } = useConnection((state) => state.current)
-  if (id === localInstanceId) return null
+  const remote = useRemoteInstance()
+  if (!remote) return null
+  const { name, origin, hue } = remote
   return (
     <p className="dialog-instance" style={{ '--hue': hue } as React.CSSProperties}>
       <span>On {sanitizeForDisplay(name)}</span> <span className="mono">{URL.parse(origin)?.host}</span>

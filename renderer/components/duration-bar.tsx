@@ -1,12 +1,6 @@
+import type { DurationSegment } from '../lib/deployment-progress.ts'
 import { formatDuration } from '../lib/format.ts'
 import './duration-bar.css'
-
-export interface DurationSegment {
-  name: string
-  /** Milliseconds. */
-  ms: number
-  state: 'done' | 'running' | 'failed'
-}
 
 /** A bar with one segment per phase, proportional to its duration. */
 export function DurationBar({ segments, label }: { segments: DurationSegment[]; label: string }) {

@@ -28,3 +28,8 @@ function decodeOrKeep(text: string): string {
     return text
   }
 }
+
+/** Display form of an origin: `deploy.example.com`, with a custom port; the scheme only if it is not HTTPS. */
+export function hostLabel(origin: string): string {
+  return URL.parse(origin)?.host ?? origin
+}

@@ -1,10 +1,11 @@
+import { navigate } from 'wouter/use-browser-location'
+import { instanceBasePath, localInstanceId, instanceIdFromPath } from '../lib/instance-path.ts'
 import { QueryClient } from '@tanstack/react-query'
 import { create } from 'zustand'
 import type { Remote } from '../../server/contract/remotes.ts'
 import { type ApiClient, createApiClient } from '../api/api-client.ts'
 import type { StreamState } from '../api/event-stream.ts'
 import { ApiProblem } from '../lib/api-problem.ts'
-import { localInstanceId, instanceIdFromPath } from '../lib/instance-path.ts'
 import { useSession } from './session.ts'
 
 /** A Homeport instance that this window can show. */
@@ -138,4 +139,9 @@ function createQueryClient(): QueryClient {
       mutations: { networkMode: 'always' },
     },
   })
+}
+
+/** Switches to another instance and opens its projects. */
+export function switchInstance(id: string): void {
+  if (useConnection.getState().requested_id !== id) navigate(`${instanceBasePath(id)}/`)
 }

@@ -1,7 +1,6 @@
 import { expect } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
-import { makeRepository, tinyServer } from '../support/repository.ts'
-import type { Repository } from '../support/repository.ts'
+import { makeRepository, tinyServer, type Repository } from '../support/repository.ts'
 import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 
 /**

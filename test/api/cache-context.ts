@@ -2,8 +2,7 @@ import { expect } from 'vitest'
 import type { CacheEvent } from '../../server/contract/cache.ts'
 import { get } from '../support/edge.ts'
 import { makeRepository } from '../support/repository.ts'
-import { createApiContext } from './api-context.ts'
-import type { ApiContext } from './api-context.ts'
+import { createApiContext, type ApiContext } from './api-context.ts'
 
 /** Counts its answers, so that a number that comes twice came out of the cache. The query says what an answer bears. */
 export const countingApp = (version: string) => ({

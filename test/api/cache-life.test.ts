@@ -7,8 +7,7 @@ import { readEventStream } from '../support/event-stream.ts'
 import { makeRepository } from '../support/repository.ts'
 import { signalFileIn, startTestPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
-import { countingApp, createCacheContext } from './cache-context.ts'
-import type { CacheContext } from './cache-context.ts'
+import { countingApp, createCacheContext, type CacheContext } from './cache-context.ts'
 import { expectError, issuePaths } from './api-context.ts'
 
 /* The cache of a project over its life: the switch, what the inspector sees, a swap, the end, a restart. */

@@ -3,10 +3,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CacheEvent } from '../../server/contract/cache.ts'
 import { get } from '../support/edge.ts'
-import { createCacheContext } from './cache-context.ts'
-import type { CacheContext } from './cache-context.ts'
-import { expectError, issuePaths } from './api-context.ts'
-import type { ApiResponse } from './api-context.ts'
+import { createCacheContext, type CacheContext } from './cache-context.ts'
+import { expectError, issuePaths, type ApiResponse } from './api-context.ts'
 
 /* What a purge takes out and what it leaves, the token and the webhook, the log. */
 

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../../server/contract/databases.ts'
 import type { Deployment } from '../../server/contract/deployments.ts'
-import { startDeployment, expectError, createApiContext } from './api-context.ts'
-import type { ApiContext } from './api-context.ts'
+import { startDeployment, expectError, createApiContext, type ApiContext } from './api-context.ts'
 
 let context: ApiContext
 const path = (slug: string) => `/v1/projects/${slug}/database`

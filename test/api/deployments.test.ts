@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { deployment as deploymentSchema, deploymentDetail } from '../../server/contract/deployments.ts'
-import type { Deployment } from '../../server/contract/deployments.ts'
+import { deployment as deploymentSchema, deploymentDetail, type Deployment } from '../../server/contract/deployments.ts'
 import { readEventStream, type ServerEvent } from '../support/event-stream.ts'
 import { makeRepository, tinyServer } from '../support/repository.ts'
 import { until } from '../support/platform.ts'
-import { startDeployment, expectError, issuePaths, createApiContext } from './api-context.ts'
-import type { ApiResponse, ApiContext } from './api-context.ts'
+import { startDeployment, expectError, issuePaths, createApiContext, type ApiResponse, type ApiContext } from './api-context.ts'
 import { z } from 'zod'
 
 let context: ApiContext

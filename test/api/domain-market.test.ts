@@ -5,8 +5,7 @@ import type { DoctorCheck } from '../../server/contract/instance.ts'
 import { startTestPlatform } from '../support/platform.ts'
 import { makeRepository, tinyServer } from '../support/repository.ts'
 import { until } from '../support/until.ts'
-import { expectError, issuePaths, createApiContext } from './api-context.ts'
-import type { ApiResponse, Caller, ApiContext } from './api-context.ts'
+import { expectError, issuePaths, createApiContext, type ApiResponse, type Caller, type ApiContext } from './api-context.ts'
 
 let context: ApiContext
 const at = (slug: string) => `/v1/projects/${slug}/domains/purchase`

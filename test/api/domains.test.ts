@@ -5,8 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Domain, DomainCheck } from '../../server/contract/domains.ts'
 import { type FakeDns, startFakeDns } from '../support/fake-dns.ts'
 import { getHttps } from '../support/tls.ts'
-import { expectError, issuePaths, createApiContext } from './api-context.ts'
-import type { Caller, ApiContext } from './api-context.ts'
+import { expectError, issuePaths, createApiContext, type Caller, type ApiContext } from './api-context.ts'
 
 let context: ApiContext
 let dns: FakeDns

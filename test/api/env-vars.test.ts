@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import type { EnvVar } from '../../server/contract/env-vars.ts'
 import { makeRepository } from '../support/repository.ts'
-import { startDeployment, expectError, createApiContext } from './api-context.ts'
-import type { ApiContext } from './api-context.ts'
+import { startDeployment, expectError, createApiContext, type ApiContext } from './api-context.ts'
 
 let context: ApiContext
 const repository = makeRepository({

@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Account, Settings, User } from '../../server/contract/instance.ts'
 import { makeRepository, tinyServer } from '../support/repository.ts'
 import { until } from '../support/platform.ts'
-import { startDeployment, expectError, issuePaths, createApiContext } from './api-context.ts'
-import type { ApiContext } from './api-context.ts'
+import { startDeployment, expectError, issuePaths, createApiContext, type ApiContext } from './api-context.ts'
 
 let context: ApiContext
 beforeAll(async () => {

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { ErrorCode } from '../../server/contract/errors.ts'
-import { errorStatus } from '../../server/contract/errors.ts'
+import { type ErrorCode, errorStatus } from '../../server/contract/errors.ts'
 import { allOperations, operations } from '../../server/contract/index.ts'
 import type { OperationSpec } from '../../server/contract/operation.ts'
 import { openApiDocument } from '../../server/api/openapi/document.ts'

@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Preview, Watching } from '../../server/contract/previews.ts'
 import { commitToBranch, waitForPreview, listPreviews, waitForFirstCheck } from '../support/git-branches.ts'
 import { makeRepository } from '../support/repository.ts'
-import { expectError, issuePaths, createApiContext } from './api-context.ts'
-import type { ApiContext } from './api-context.ts'
+import { expectError, issuePaths, createApiContext, type ApiContext } from './api-context.ts'
 
 let context: ApiContext
 const repository = makeRepository({ 'index.html': '<h1>main</h1>' })

@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { project as projectSchema } from '../../server/contract/projects.ts'
 import { z } from 'zod'
 import { badChanges } from './invalid-project-inputs.ts'
-import { expectError, issuePaths, createApiContext } from './api-context.ts'
-import type { ApiResponse, ApiContext } from './api-context.ts'
+import { expectError, issuePaths, createApiContext, type ApiResponse, type ApiContext } from './api-context.ts'
 
 let context: ApiContext
 beforeAll(async () => {

@@ -5,8 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApiToken } from '../../server/contract/tokens.ts'
 import { isToken } from '../../server/lib/token.ts'
 import { until } from '../support/until.ts'
-import { expectError, issuePaths, createApiContext } from './api-context.ts'
-import type { ApiContext } from './api-context.ts'
+import { expectError, issuePaths, createApiContext, type ApiContext } from './api-context.ts'
 
 let context: ApiContext
 beforeAll(async () => {

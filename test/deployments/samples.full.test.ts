@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTarGz } from '../../renderer/features/samples/tar-gz.ts'
-import { sampleFiles } from '../../renderer/features/samples/samples.ts'
+import { createTarGz } from '../../renderer/features/projects/tar-gz.ts'
+import { sampleFiles } from '../../renderer/features/projects/samples.ts'
 import { sendRequest } from '../support/http-request.ts'
 import { readEventStream } from '../support/event-stream.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'

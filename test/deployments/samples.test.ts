@@ -1,7 +1,7 @@
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { sampleFiles, samples } from '../../renderer/features/samples/samples.ts'
+import { sampleFiles, samples } from '../../renderer/features/projects/samples.ts'
 
 const samplesFolder = join(import.meta.dirname, '../../resources/samples')
 

@@ -3,8 +3,7 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ApiServer, bearer, startApiServer } from '../support/api-server.ts'
 import { until } from '../support/until.ts'
-import { sendRaw } from './raw-request.ts'
-import type { RawAnswer } from './raw-request.ts'
+import { sendRaw, type RawAnswer } from './raw-request.ts'
 
 /*
  * What comes over the wire when no well-behaved client sends it: every answer is the envelope, with its id and the rate headers.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { stripAnsi, parseAnsi } from '../../renderer/features/logs/ansi.ts'
+import { stripAnsi, parseAnsi } from '../../renderer/lib/ansi.ts'
 
 describe('a line of a terminal', () => {
   it('keeps colours as looks', () => {

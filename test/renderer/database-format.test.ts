@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Database, DatabaseDump } from '../../server/contract/databases.ts'
-import {
-  dumpFilename,
-  passwordMask,
-  maskConnectionString,
-  pgpassEntry,
-  psqlCommand,
-  readSqlFile,
-} from '../../renderer/features/database/database-format.ts'
+import { dumpFilename, passwordMask, maskConnectionString, pgpassEntry, psqlCommand, readSqlFile } from '../../renderer/lib/database-format.ts'
 
 const database = {
   db_name: 'shop_k2',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { inspectFiles, projectNameFromArchive } from '../../renderer/features/upload/dropped-source.ts'
+import { inspectFiles, projectNameFromArchive } from '../../renderer/lib/dropped-source.ts'
 import { slugify } from '../../renderer/lib/format.ts'
 import { createTar, createTarGz, createZip } from '../support/archives.ts'
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { deriveCapabilities } from '../../renderer/api/capabilities.ts'
-import { hostLabel } from '../../renderer/features/instances/host.ts'
+import { hostLabel, instanceBasePath, instanceIdFromPath, isSafePath } from '../../renderer/lib/instance-path.ts'
 import { leastUsedHue, hues } from '../../renderer/features/instances/hues.ts'
-import { instanceBasePath, instanceIdFromPath, isSafePath } from '../../renderer/lib/instance-path.ts'
 import { sanitizeForDisplay } from '../../renderer/lib/sanitize-for-display.ts'
 import { safeWebUrl } from '../../renderer/lib/safe-web-url.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type KeyPress, keycapsFor, chordFromEvent, createKeySequence, isSingleKey } from '../../renderer/features/keyboard/chords.ts'
-import { type Shortcut, shortcuts } from '../../renderer/features/keyboard/shortcuts.ts'
+import { type KeyPress, keycapsFor, chordFromEvent, createKeySequence, isSingleKey } from '../../renderer/lib/key-chords.ts'
+import { type Shortcut, shortcuts } from '../../renderer/stores/shortcuts.ts'
 
 const press = (key: string, held: Partial<KeyPress> & { graph?: boolean } = {}): KeyPress => ({
   key,

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { detectLevel } from '../../renderer/features/logs/log-level.ts'
 import { createLogRows, lineHeight } from '../../renderer/features/logs/log-rows.ts'
 import type { LogStore } from '../../renderer/features/logs/log-store.ts'
-import type { LogSource } from '../../renderer/features/logs/log-line.ts'
-import type { LogLine } from '../../renderer/features/logs/log-line.ts'
+import type { LogSource, LogLine } from '../../renderer/features/logs/log-line.ts'
 
 const all = { needle: '', output: null, group: null }
 

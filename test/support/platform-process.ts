@@ -1,5 +1,5 @@
 import type { RegistrarChoice } from '../../server/registrar/index.ts'
-import type { StripeOptions } from '../../server/options.ts'
+import { type StripeOptions, readOptions } from '../../server/options.ts'
 /**
  * A whole platform in its own process, so that a test and the platform never share an event loop. Started by `startTestPlatform` with its options in
  * the first argument. It answers calls over Node's IPC channel and ends with its parent.
@@ -8,7 +8,6 @@ import { openSync, rmSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { startPlatform } from '../../server/index.ts'
 import { createLog } from '../../server/lib/log.ts'
-import { readOptions } from '../../server/options.ts'
 import type { PlatformHost } from '../../server/platform.ts'
 import { instanceIdOf, createDockerView } from './docker.ts'
 import { chromiumPath } from './requirements.ts'

@@ -11,10 +11,9 @@ import type { Deployment, DeploymentDetail } from '../../server/contract/deploym
 import type { Project } from '../../server/contract/projects.ts'
 import type { Platform } from '../../server/platform.ts'
 import { createDockerView } from './docker.ts'
-import type { PlatformCalls } from './platform-process.ts'
+import type { PlatformCalls, PlatformSettings } from './platform-process.ts'
 import { dockerSocket } from './requirements.ts'
 import { until } from './until.ts'
-import type { PlatformSettings } from './platform-process.ts'
 
 export { until }
 

@@ -8,7 +8,7 @@ import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
-import { openExternalUrl } from '../layout/external-links.ts'
+import { openExternalUrl } from '../../lib/external-links.ts'
 import { cardUrl, useRemoteCardUrl } from './card-url.ts'
 import { type PaidPlan, cardLabel, paidPlans, planSummary } from './plan-labels.ts'
 

@@ -3,7 +3,7 @@ import { toProblem } from '../../lib/api-problem.ts'
 import { useSettings } from '../../api/queries.ts'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { SelectField, SwitchField } from '../../components/field.tsx'
-import { useUpdateSettings } from '../instance/use-update-settings.ts'
+import { useUpdateSettings } from '../../api/use-update-settings.ts'
 import { planNames } from './plan-labels.ts'
 
 const trialOptions = [

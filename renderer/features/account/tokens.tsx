@@ -12,7 +12,7 @@ import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback
 import { formatDate, formatDateTime } from '../../lib/format.ts'
 import { useNow } from '../../lib/use-now.ts'
 import { RelativeTime } from '../../components/time.tsx'
-import { useScrollToSection } from '../layout/use-scroll-to-section.ts'
+import { useScrollToSection } from '../../lib/use-scroll-to-section.ts'
 import { CreateTokenDialog, RevokeTokenDialog } from './token-dialogs.tsx'
 
 type OpenDialog = { name: 'create' } | { name: 'revoke'; token: ApiToken }

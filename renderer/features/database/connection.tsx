@@ -6,7 +6,7 @@ import { IconButton } from '../../components/button.tsx'
 import { CopyButton, CopyText } from '../../components/copy.tsx'
 import { formatBytes } from '../../lib/format.ts'
 import { RelativeTime } from '../../components/time.tsx'
-import { passwordMask, maskConnectionString, pgpassEntry, psqlCommand } from './database-format.ts'
+import { passwordMask, maskConnectionString, pgpassEntry, psqlCommand } from '../../lib/database-format.ts'
 
 /** Connection details of the database for tools on this machine. */
 export function DatabaseConnection({ database }: { database: Database }) {

@@ -6,8 +6,9 @@ import type { Project } from '../../../server/contract/projects.ts'
 import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { toProblem } from '../../lib/api-problem.ts'
-import { useClient, useInstanceSession } from '../../api/queries.ts'
+import { useInstanceSession } from '../../api/queries.ts'
 import { Button, IconButton } from '../../components/button.tsx'
+import { useDumpDownload } from '../../api/downloads.ts'
 import { DownloadButton } from '../../components/download-button.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { formatBytes } from '../../lib/format.ts'
@@ -16,7 +17,7 @@ import { RelativeTime } from '../../components/time.tsx'
 import { DeleteDumpDialog } from './delete-dump-dialog.tsx'
 import { ImportDatabaseDialog } from './import-dialog.tsx'
 import { RestoreDialog } from './restore-dialog.tsx'
-import { dumpFilename, dumpReasonLabels } from './database-format.ts'
+import { dumpFilename, dumpReasonLabels } from '../../lib/database-format.ts'
 
 type OpenDialog = { name: 'import' } | { name: 'restore' | 'delete'; dump: DatabaseDump }
 
@@ -109,7 +110,7 @@ function DumpRow({
   onRestore: (() => void) | null
   onDelete: () => void
 }) {
-  const client = useClient()
+  const download = useDumpDownload()
   const when = <RelativeTime at={dump.created_at} />
   return (
     <li className="card-row dump-row">
@@ -125,7 +126,7 @@ function DumpRow({
       </div>
       <span className="dump-bytes">{formatBytes(dump.bytes)}</span>
       <span className="row dump-actions">
-        <DownloadButton url={client.urlOf('downloadDatabaseDump', { params: { slug: dump.project_slug, id: dump.id } })} name={dumpFilename(dump)} />
+        <DownloadButton load={download(dump)} name={dumpFilename(dump)} />
         {(onRestore || isOwner) && (
           <Menu trigger={<IconButton icon={Ellipsis} label={`Actions for the dump of ${dump.created_at}`} />}>
             <MenuItem icon={RotateCcw} disabled={!onRestore} onSelect={() => onRestore?.()}>

@@ -11,7 +11,7 @@ import { TextField } from '../../components/field.tsx'
 import { formatBytes } from '../../lib/format.ts'
 import { Progress } from '../../components/progress.tsx'
 import { formatTransfer } from '../../api/transfer-progress.ts'
-import { type SqlFile, readSqlFile } from './database-format.ts'
+import { type SqlFile, readSqlFile } from '../../lib/database-format.ts'
 
 /** Replaces the database with an SQL file, chosen or dropped and checked before the upload. */
 export function ImportDatabaseDialog({ project, onOpenChange, onImported }: { project: Project; onOpenChange: () => void; onImported: () => void }) {

@@ -4,8 +4,8 @@ import type { Deployment } from '../../../server/contract/deployments.ts'
 import { actionLabels } from '../../../server/contract/labels.ts'
 import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { Button, ButtonLink } from '../../components/button.tsx'
-import { usePromotionTargets } from '../promotion/use-promotion-targets.ts'
-import { isTerminal } from './deployment-progress.ts'
+import { usePromotionTargets } from '../../api/capabilities.ts'
+import { isTerminal } from '../../lib/deployment-progress.ts'
 
 /** Cancel while it runs; afterwards redeploy, roll back and open. */
 export function DeploymentActions({ slug, deployment }: { slug: string; deployment: Deployment }) {

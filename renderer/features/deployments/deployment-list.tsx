@@ -1,8 +1,8 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import type { Deployment } from '../../../server/contract/deployments.ts'
-import { triggerLabel } from './deployment-line.tsx'
-import { DeploymentRow, deploymentRowHeight } from './deployment-rows.tsx'
+import { triggerLabel } from '../../components/deployment-line.tsx'
+import { DeploymentRow, deploymentRowHeight } from '../../components/deployment-rows.tsx'
 
 interface Props {
   slug: string

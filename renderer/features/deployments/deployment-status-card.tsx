@@ -2,7 +2,7 @@ import { Link } from 'wouter'
 import { useDeployment } from '../../api/queries.ts'
 import { Button } from '../../components/button.tsx'
 import { StatusText, deploymentBadge } from '../../components/status.tsx'
-import { isTerminal } from './deployment-progress.ts'
+import { isTerminal } from '../../lib/deployment-progress.ts'
 import './deployment-status-card.css'
 
 /** Follows a deployment that an action on another page started. */

@@ -1,6 +1,6 @@
 import type { DeploymentDetail, DeploymentFailure } from '../../../server/contract/deployments.ts'
-import type { LogLine } from '../logs/log-line.ts'
-import { stripAnsi } from '../logs/ansi.ts'
+import { stripAnsi } from '../../lib/ansi.ts'
+import type { LogLine } from '../logs/index.ts'
 
 const errorPattern = /\b(error|errno|fatal|failed|failure|cannot|could not|not found|unexpected|exception|ERR!|ELIFECYCLE)\b/i
 // Summary lines that tools print about themselves. They do not locate the error.

@@ -5,8 +5,8 @@ import { Button } from '../../components/button.tsx'
 import { helpTopicForFailure } from '../../lib/help-topic-for.ts'
 import { HelpLink } from '../../components/help-link.tsx'
 import { Prose } from '../../components/prose.tsx'
-import type { LogLine } from '../logs/log-line.ts'
-import { stripAnsi } from '../logs/ansi.ts'
+import { stripAnsi } from '../../lib/ansi.ts'
+import type { LogLine } from '../logs/index.ts'
 
 /** Why a deployment failed, how to fix it, and the error line. */
 export function FailureReport({

@@ -3,7 +3,7 @@ import { stepLabels } from '../../../server/contract/labels.ts'
 import { formatDuration } from '../../lib/format.ts'
 import { useNow } from '../../lib/use-now.ts'
 import { StatusIcon, stepBadge } from '../../components/status.tsx'
-import { wasStepReached, stepDuration_ms } from './deployment-progress.ts'
+import { wasStepReached, stepDuration_ms } from '../../lib/deployment-progress.ts'
 import './timeline.css'
 
 /** The steps of a deployment as a vertical timeline. */

@@ -5,8 +5,7 @@ import type { StreamEvent } from '../../api/api-client.ts'
 import type { StreamState } from '../../api/event-stream.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { useClient } from '../../api/queries.ts'
-import { createLogStore } from '../logs/log-store.ts'
-import type { LogLine } from '../logs/log-line.ts'
+import { createLogStore, type LogLine } from '../logs/index.ts'
 
 /** Streams the build log. Step and status events update the cached deployment. */
 export function useBuildLog(slug: string, id: string, enabled: boolean) {

@@ -1,4 +1,4 @@
-import { useTitle } from '../layout/use-title.ts'
+import { useTitle } from '../../lib/use-title.ts'
 import { DomainsView } from './domains-view.tsx'
 
 /** Domains of all projects. */

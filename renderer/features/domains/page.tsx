@@ -1,5 +1,5 @@
 import { useProject } from '../../api/queries.ts'
-import { useTitle } from '../layout/use-title.ts'
+import { useTitle } from '../../lib/use-title.ts'
 import { DomainsView } from './domains-view.tsx'
 
 /** Custom domains of a project. */

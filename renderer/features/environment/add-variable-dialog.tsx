@@ -9,7 +9,7 @@ import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { SwitchField, TextField } from '../../components/field.tsx'
 import { EnvironmentField } from './environment-field.tsx'
-import { type EnvironmentName, environmentFromName, environmentLabel } from './environments.ts'
+import { type EnvironmentName, environmentFromName, environmentLabel } from '../../lib/environments.ts'
 import { ValueField } from './value-field.tsx'
 
 /** Adds one variable. A .env file pasted into the first field opens the import dialog. */

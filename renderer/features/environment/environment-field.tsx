@@ -1,5 +1,5 @@
 import { SelectField } from '../../components/field.tsx'
-import { type EnvironmentName, environments } from './environments.ts'
+import { type EnvironmentName, environments } from '../../lib/environments.ts'
 
 export function EnvironmentField({ value, onChange }: { value: EnvironmentName; onChange: (name: EnvironmentName) => void }) {
   return (

@@ -2,7 +2,7 @@ import { parseDotenvLines } from '../../../server/contract/dotenv.ts'
 import { validateKey, validateValue } from '../../../server/contract/env-var-rules.ts'
 import type { EnvVar } from '../../../server/contract/env-vars.ts'
 import { limits } from '../../../server/contract/limits.ts'
-import type { Environment } from './environments.ts'
+import type { Environment } from '../../lib/environments.ts'
 
 export interface ImportPlanLine {
   line: number

@@ -5,8 +5,8 @@ import type { Project } from '../../../server/contract/projects.ts'
 import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { useDeployment, useLatestDeployment, useServingDeployment } from '../../api/queries.ts'
 import { Button } from '../../components/button.tsx'
-import { DeploymentStatusCard } from '../deployments/deployment-status-card.tsx'
-import { isTerminal } from '../deployments/deployment-progress.ts'
+import { DeploymentStatusCard } from '../deployments/index.ts'
+import { isTerminal } from '../../lib/deployment-progress.ts'
 
 /** Follows the deployment that applies the new variables, or offers a redeploy if production variables changed after the last deployment. */
 export function RedeployNotice({

@@ -6,7 +6,7 @@ import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { SwitchField } from '../../components/field.tsx'
-import { environmentLabel } from './environments.ts'
+import { environmentLabel } from '../../lib/environments.ts'
 import { ValueField } from './value-field.tsx'
 
 interface Props {

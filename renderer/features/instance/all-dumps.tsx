@@ -4,20 +4,20 @@ import { useState } from 'react'
 import type { DatabaseDump } from '../../../server/contract/databases.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { toProblem } from '../../lib/api-problem.ts'
-import { useClient } from '../../api/queries.ts'
 import { useAllDumps } from '../../api/maintenance.ts'
 import { IconButton } from '../../components/button.tsx'
+import { useDumpDownload } from '../../api/downloads.ts'
 import { DownloadButton } from '../../components/download-button.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { formatBytes } from '../../lib/format.ts'
 import { RelativeTime } from '../../components/time.tsx'
-import { DeleteDumpDialog } from '../database/delete-dump-dialog.tsx'
-import { dumpFilename, dumpReasonLabels } from '../database/database-format.ts'
+import { DeleteDumpDialog } from '../database/index.ts'
+import { dumpFilename, dumpReasonLabels } from '../../lib/database-format.ts'
 
 /** Dumps of all databases, including those of deleted projects, which appear nowhere else. */
 export function AllDumps() {
   const { data, error, refetch } = useAllDumps()
-  const client = useClient()
+  const download = useDumpDownload()
   const cache = useQueryClient()
   const [deleting, setDeleting] = useState<DatabaseDump | null>(null)
   return (
@@ -52,11 +52,7 @@ export function AllDumps() {
             </div>
             <span className="backup-bytes">{formatBytes(dump.bytes)}</span>
             <span className="row backup-actions">
-              <DownloadButton
-                url={client.urlOf('downloadDatabaseDump', { params: { slug: dump.project_slug, id: dump.id } })}
-                name={dumpFilename(dump)}
-                label={`Download dump of ${dump.project_slug}`}
-              />
+              <DownloadButton load={download(dump)} name={dumpFilename(dump)} label={`Download dump of ${dump.project_slug}`} />
               <IconButton icon={Trash2} label={`Delete dump of ${dump.project_slug}…`} onClick={() => setDeleting(dump)} />
             </span>
           </li>

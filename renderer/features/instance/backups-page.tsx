@@ -5,18 +5,18 @@ import type { Backup } from '../../../server/contract/maintenance.ts'
 import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { toProblem } from '../../lib/api-problem.ts'
-import { useClient } from '../../api/queries.ts'
 import { useBackups, useDisk, useAllDumps } from '../../api/maintenance.ts'
 import { Button, IconButton } from '../../components/button.tsx'
 import { CopyButton } from '../../components/copy.tsx'
 import { Dialog } from '../../components/dialog.tsx'
+import { useBackupDownload } from '../../api/downloads.ts'
 import { DownloadButton } from '../../components/download-button.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { formatBytes, formatDateTime } from '../../lib/format.ts'
 import { RelativeTime } from '../../components/time.tsx'
 import { useInitialLoading } from '../../lib/use-initial-loading.ts'
-import { useScrollToSection } from '../layout/use-scroll-to-section.ts'
-import { useTitle } from '../layout/use-title.ts'
+import { useScrollToSection } from '../../lib/use-scroll-to-section.ts'
+import { useTitle } from '../../lib/use-title.ts'
 import { AllDumps } from './all-dumps.tsx'
 import { CreateBackup } from './create-backup.tsx'
 import { OwnerPage } from './owner-page.tsx'
@@ -90,7 +90,7 @@ function Backups() {
 }
 
 function BackupRow({ backup, title, onDelete }: { backup: Backup; title: string; onDelete: () => void }) {
-  const client = useClient()
+  const download = useBackupDownload()
   const { name, path, created_at } = backup
   return (
     <li className="card-row backup-row">
@@ -110,7 +110,7 @@ function BackupRow({ backup, title, onDelete }: { backup: Backup; title: string;
       </div>
       <span className="backup-bytes">{formatBytes(backup.bytes)}</span>
       <span className="row backup-actions">
-        <DownloadButton url={client.urlOf('downloadBackup', { params: { name } })} name={name} label={`Download ${name}`} />
+        <DownloadButton load={download(name)} name={name} label={`Download ${name}`} />
         <IconButton icon={Trash2} label={`Delete ${name}…`} onClick={onDelete} />
       </span>
     </li>

@@ -5,7 +5,7 @@ import { useSettings } from '../../api/queries.ts'
 import { Button } from '../../components/button.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { SelectField, SwitchField, TextField } from '../../components/field.tsx'
-import { useUpdateSettings } from './use-update-settings.ts'
+import { useUpdateSettings } from '../../api/use-update-settings.ts'
 
 interface NumberSetting {
   name: { [Name in keyof Settings]: Settings[Name] extends number ? Name : never }[keyof Settings]

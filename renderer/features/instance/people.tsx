@@ -12,8 +12,8 @@ import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { SelectField, SwitchField, TextField } from '../../components/field.tsx'
 import { Menu, MenuItem } from '../../components/menu.tsx'
 import { SecretDialog } from '../../components/secret-dialog.tsx'
-import { OneTimeLinkDialog } from '../account/member-dialogs.tsx'
-import { useUpdateSettings } from './use-update-settings.ts'
+import { OneTimeLinkDialog } from '../account/index.ts'
+import { useUpdateSettings } from '../../api/use-update-settings.ts'
 
 type InstanceUser = ApiResponse<'listUsers'>['users'][number]
 

@@ -8,7 +8,7 @@ import { Button } from '../../components/button.tsx'
 import { Dialog, ConfirmByNameDialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { TextField } from '../../components/field.tsx'
-import { hostLabel } from './host.ts'
+import { hostLabel } from '../../lib/instance-path.ts'
 import { HueField, TokenField } from './remote-fields.tsx'
 import { useUpdateToken } from './use-update-token.ts'
 

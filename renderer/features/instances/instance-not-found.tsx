@@ -4,7 +4,7 @@ import { toProblem } from '../../lib/api-problem.ts'
 import { useHomeSession } from '../../api/remotes.ts'
 import { basePath } from '../../lib/instance-path.ts'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
-import { useTitle } from '../layout/use-title.ts'
+import { useTitle } from '../../lib/use-title.ts'
 
 /** The URL names an instance that this window does not know, or not yet. */
 export function InstanceNotFound({ isListed, error, onRetry }: { isListed: boolean; error: Error | null; onRetry: () => void }) {

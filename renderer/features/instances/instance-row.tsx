@@ -8,9 +8,9 @@ import { IconButton } from '../../components/button.tsx'
 import { Skeleton } from '../../components/feedback.tsx'
 import { Menu, MenuItem, MenuSeparator } from '../../components/menu.tsx'
 import { type StatusBadgeData, StatusBadge } from '../../components/status.tsx'
-import { KeyCaps } from '../keyboard/keys.tsx'
-import { isApple } from '../keyboard/chords.ts'
-import { InstanceIcon } from './instance-icon.tsx'
+import { KeyCaps } from '../../components/key-caps.tsx'
+import { isApple } from '../../lib/key-chords.ts'
+import { InstanceIcon } from '../../components/instance-icon.tsx'
 
 export type InstanceAction = 'edit' | 'token' | 'remove'
 

@@ -1,6 +1,5 @@
-import { useConnection } from '../../stores/connection.ts'
-import { useShortcuts } from '../keyboard/shortcuts.ts'
-import { switchInstance } from './switch-instance.ts'
+import { useConnection, switchInstance } from '../../stores/connection.ts'
+import { useShortcuts } from '../../stores/shortcuts.ts'
 
 /** Shortcuts that switch instances by position. They also work on the token prompt. */
 export function useInstanceShortcuts(): void {

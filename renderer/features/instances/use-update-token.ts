@@ -1,6 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
-import type { ApiProblem } from '../../lib/api-problem.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { type ApiProblem, toProblem } from '../../lib/api-problem.ts'
 import { upsertRemote } from '../../api/remotes.ts'
 import { type InstanceConnection, localConnection, useConnection } from '../../stores/connection.ts'
 

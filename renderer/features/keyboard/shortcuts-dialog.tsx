@@ -1,9 +1,9 @@
 import { Dialog } from '../../components/dialog.tsx'
 import { SwitchField } from '../../components/field.tsx'
-import { isSingleKey } from './chords.ts'
-import { KeyCaps } from './keys.tsx'
-import { type Shortcut, shortcutGroups, shortcuts } from './shortcuts.ts'
-import { useKeyboard } from './store.ts'
+import { isSingleKey } from '../../lib/key-chords.ts'
+import { KeyCaps } from '../../components/key-caps.tsx'
+import { type Shortcut, shortcutGroups, shortcuts } from '../../stores/shortcuts.ts'
+import { useKeyboard } from '../../stores/keyboard.ts'
 import './shortcuts-dialog.css'
 
 const all: Shortcut[] = Object.values(shortcuts)

@@ -1,8 +1,8 @@
 import { useLocation } from 'wouter'
 import { useUi } from '../../stores/ui.ts'
 import { focusAdjacentRow } from './row-navigation.ts'
-import { destinations, useShortcuts } from './shortcuts.ts'
-import { useKeyboard } from './store.ts'
+import { destinations, useShortcuts } from '../../stores/shortcuts.ts'
+import { useKeyboard } from '../../stores/keyboard.ts'
 
 /** Shortcuts of every page. */
 export function useGlobalShortcuts(): void {

@@ -1,6 +1,5 @@
-import type { LogLine } from './log-line.ts'
-import { stripAnsi } from './ansi.ts'
-import type { LogLevel } from './log-line.ts'
+import type { LogLine, LogLevel } from './log-line.ts'
+import { stripAnsi } from '../../lib/ansi.ts'
 
 /** Level of a line, in this order: its own, that of the line it continues, the default of its stream. */
 export function lineLevel(line: LogLine): LogLevel {

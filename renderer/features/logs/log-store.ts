@@ -1,7 +1,6 @@
 import { lineLevel } from './log-level.ts'
-import { stripAnsi } from './ansi.ts'
-import type { LogLine } from './log-line.ts'
-import type { LogSource } from './log-line.ts'
+import { stripAnsi } from '../../lib/ansi.ts'
+import type { LogLine, LogSource } from './log-line.ts'
 
 /** Lines of one stream, or of this level and above. */
 export type LogOutputFilter = LogSource | 'warn' | 'error'

@@ -5,7 +5,7 @@ import { lineLevel } from './log-level.ts'
 import { createLogRows, lineHeight } from './log-rows.ts'
 import { type LogFilter, type LogStore, maxShownColumns } from './log-store.ts'
 import type { LogLine } from './log-line.ts'
-import { parseAnsi } from './ansi.ts'
+import { parseAnsi } from '../../lib/ansi.ts'
 import { useFollowTail } from './use-follow-tail.ts'
 
 interface Props {

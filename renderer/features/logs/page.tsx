@@ -3,7 +3,7 @@ import { useSearchParams } from 'wouter'
 import { usePreviews } from '../../api/previews.ts'
 import { useProject } from '../../api/queries.ts'
 import { SkeletonRows } from '../../components/feedback.tsx'
-import { useTitle } from '../layout/use-title.ts'
+import { useTitle } from '../../lib/use-title.ts'
 import { LogPanel } from './log-panel.tsx'
 import { useRuntimeLog } from './use-runtime-log.ts'
 

@@ -4,7 +4,7 @@ import { CopyButton } from '../../components/copy.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { SwitchField } from '../../components/field.tsx'
 import { type StatusBadgeData, StatusText } from '../../components/status.tsx'
-import { useUpdateSettings } from '../instance/use-update-settings.ts'
+import { useUpdateSettings } from '../../api/use-update-settings.ts'
 
 const inSyncBadge: StatusBadgeData = { label: 'In sync', shape: 'disc', tone: 'live' }
 const outOfSyncBadge: StatusBadgeData = { label: 'Out of sync', shape: 'ring', tone: 'busy' }

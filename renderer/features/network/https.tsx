@@ -15,7 +15,7 @@ import { SwitchField } from '../../components/field.tsx'
 import { formatDateTime } from '../../lib/format.ts'
 import { Prose } from '../../components/prose.tsx'
 import { type StatusBadgeData, StatusText } from '../../components/status.tsx'
-import { useUpdateSettings } from '../instance/use-update-settings.ts'
+import { useUpdateSettings } from '../../api/use-update-settings.ts'
 
 const trustBadges: Record<HttpsStatus['trust'][number]['status'], StatusBadgeData> = {
   trusted: { label: 'Trusted', shape: 'disc', tone: 'live' },

@@ -7,8 +7,8 @@ import { findCachedProject } from '../../api/query-cache.ts'
 import type { ApiClient, StreamEvent } from '../../api/api-client.ts'
 import type { DomainList } from '../../api/domains.ts'
 import { queryKeys } from '../../api/query-keys.ts'
-import { deploymentTitle } from '../deployments/deployment-line.tsx'
-import { isTerminal } from '../deployments/deployment-progress.ts'
+import { deploymentTitle } from '../../components/deployment-line.tsx'
+import { isTerminal } from '../../lib/deployment-progress.ts'
 import type { DashboardNotification } from './store.ts'
 
 interface NotificationListenerOptions {

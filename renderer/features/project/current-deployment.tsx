@@ -9,11 +9,11 @@ import { frameworkName } from '../../lib/frameworks.ts'
 import { DurationBar } from '../../components/duration-bar.tsx'
 import { StatusIcon, servingBadge } from '../../components/status.tsx'
 import { ElapsedTime } from '../../components/time.tsx'
-import { DeviceFrames } from '../screenshots/device-frames.tsx'
-import { deploymentTitle, triggerLabel } from '../deployments/deployment-line.tsx'
-import { phaseSegments } from '../deployments/deployment-progress.ts'
-import { usePromotionTargets } from '../promotion/use-promotion-targets.ts'
-import { useAppUrl } from './app-url.ts'
+import { DeviceFrames } from '../screenshots/index.ts'
+import { deploymentTitle, triggerLabel } from '../../components/deployment-line.tsx'
+import { phaseSegments } from '../../lib/deployment-progress.ts'
+import { usePromotionTargets } from '../../api/capabilities.ts'
+import { useAppUrl } from '../../api/app-url.ts'
 
 /** The current deployment: commit, author, time and phase durations. */
 export function CurrentDeployment({

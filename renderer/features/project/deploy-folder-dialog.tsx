@@ -9,7 +9,7 @@ import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { TextField } from '../../components/field.tsx'
-import { useFolderPicker } from './folder-picker.ts'
+import { useFolderPicker } from '../../api/capabilities.ts'
 
 /** Deploys a project without a repository, from a folder or from its last source. */
 export function DeployFolderDialog({

@@ -5,8 +5,8 @@ import { formatDuration } from '../../lib/format.ts'
 import { Prose } from '../../components/prose.tsx'
 import { useNow } from '../../lib/use-now.ts'
 import { StatusIcon, deploymentBadge } from '../../components/status.tsx'
-import { deploymentTitle } from '../deployments/deployment-line.tsx'
-import { isTerminal, deploymentDuration_ms } from '../deployments/deployment-progress.ts'
+import { deploymentTitle } from '../../components/deployment-line.tsx'
+import { isTerminal, deploymentDuration_ms } from '../../lib/deployment-progress.ts'
 
 /** The latest deployment if it is not the current one: running, or failed with its error. */
 export function LatestDeployment({ slug, deployment, hasServing }: { slug: string; deployment: Deployment; hasServing: boolean }) {

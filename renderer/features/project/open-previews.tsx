@@ -1,6 +1,6 @@
 import { Link } from 'wouter'
 import { usePreviews } from '../../api/previews.ts'
-import { PreviewRows } from '../previews/preview-rows.tsx'
+import { PreviewRows } from '../previews/index.ts'
 
 const maxPreviews = 3
 

@@ -4,24 +4,22 @@ import { useLocation, useSearchParams } from 'wouter'
 import { actionLabels } from '../../../server/contract/labels.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { useApiMutation } from '../../api/use-api-mutation.ts'
-import { useCapabilities } from '../../api/capabilities.ts'
+import { useCapabilities, usePromotionTargets } from '../../api/capabilities.ts'
 import { useLatestDeployment, useServingDeployment } from '../../api/queries.ts'
 import { Button, ButtonLink, IconButton } from '../../components/button.tsx'
 import { Dialog, ConfirmByNameDialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { lazyWithRetry } from '../../lib/load-with-retry.ts'
 import { Menu, MenuItem, MenuSeparator } from '../../components/menu.tsx'
-import { openExternalUrl } from '../layout/external-links.ts'
-import { useShortcuts } from '../keyboard/shortcuts.ts'
-import { usePromotionTargets } from '../promotion/use-promotion-targets.ts'
-import { UploadArchiveDialog } from '../upload/upload-dialog.tsx'
-import { useProjectUpload } from '../upload/use-project-upload.ts'
-import { useAppUrl } from './app-url.ts'
+import { openExternalUrl } from '../../lib/external-links.ts'
+import { useShortcuts } from '../../stores/shortcuts.ts'
+import { UploadArchiveDialog, useProjectUpload } from '../upload/index.ts'
+import { useAppUrl } from '../../api/app-url.ts'
 import { DeployFolderDialog } from './deploy-folder-dialog.tsx'
 import { RollbackDialog } from './rollback-dialog.tsx'
-import { useRestart } from './use-restart.ts'
+import { useRestart } from '../../api/use-restart.ts'
 
-const PromoteDialog = lazyWithRetry(() => import('../promotion/promote-dialog.tsx'))
+const PromoteDialog = lazyWithRetry(async () => ({ default: (await import('../promotion/index.ts')).PromoteDialog }))
 
 /** Actions of a whole project: deploy, open, stop, roll back, delete. */
 export function ProjectActions({ project }: { project: Project }) {

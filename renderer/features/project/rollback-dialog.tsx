@@ -6,7 +6,7 @@ import { useDeployments } from '../../api/queries.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
-import { DeploymentLine } from '../deployments/deployment-line.tsx'
+import { DeploymentLine } from '../../components/deployment-line.tsx'
 
 /** Earlier deployments that can be rolled back to, newest first. */
 export function RollbackDialog({ slug, onOpenChange }: { slug: string; onOpenChange: (open: boolean) => void }) {

@@ -3,7 +3,7 @@ import { type FormEvent, Suspense, useEffect, useState } from 'react'
 import { useLocation, useRouter } from 'wouter'
 import { useApiMutation } from '../../api/use-api-mutation.ts'
 import type { ApiProblem } from '../../lib/api-problem.ts'
-import { useCapabilities } from '../../api/capabilities.ts'
+import { useCapabilities, useFolderPicker } from '../../api/capabilities.ts'
 import { useConnection } from '../../stores/connection.ts'
 import { uploadArchive } from '../../stores/uploads.ts'
 import { Button, IconButton } from '../../components/button.tsx'
@@ -12,16 +12,15 @@ import { TextField } from '../../components/field.tsx'
 import { formatBytes, projectNameFromSource, slugify } from '../../lib/format.ts'
 import { lazyWithRetry, loadWithRetry } from '../../lib/load-with-retry.ts'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
-import { displayUrl, useAppUrl } from '../project/app-url.ts'
-import { useFolderPicker } from '../project/folder-picker.ts'
-import type { Sample } from '../samples/samples.ts'
-import { type DroppedSource, projectNameFromArchive } from '../upload/dropped-source.ts'
-import { ArchiveDropArea } from '../upload/upload-dialog.tsx'
+import { displayUrl, useAppUrl } from '../../api/app-url.ts'
+import type { Sample } from './samples.ts'
+import { type DroppedSource, projectNameFromArchive } from '../../lib/dropped-source.ts'
+import { ArchiveDropArea } from '../upload/index.ts'
 import './source-form.css'
 
 type SourceKind = 'folder' | 'git' | 'archive' | 'sample'
 
-const SamplePicker = lazyWithRetry(() => import('../samples/sample-picker.tsx'))
+const SamplePicker = lazyWithRetry(() => import('./sample-picker.tsx'))
 
 // Error codes that a field shows instead of the form.
 const slugProblems = ['slug_taken', 'slug_reserved']
@@ -98,7 +97,7 @@ export function SourceForm({
       if (!sample) return
       const created = await create.mutateAsync({ body: { name, slug } }).catch(() => null)
       if (!created) return
-      const { createSampleArchive } = await loadWithRetry(() => import('../samples/samples.ts'))
+      const { createSampleArchive } = await loadWithRetry(() => import('./samples.ts'))
       void uploadArchive(connection, base, { slug, file: await createSampleArchive(sample.name), type: 'application/gzip', is_new: true })
       return finish(`/projects/${slug}`)
     }

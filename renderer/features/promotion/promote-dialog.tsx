@@ -14,7 +14,7 @@ import { Dialog } from '../../components/dialog.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { firstLine } from '../../lib/format.ts'
 import { projectBadge } from '../../components/status.tsx'
-import { DeploymentLine } from '../deployments/deployment-line.tsx'
+import { DeploymentLine } from '../../components/deployment-line.tsx'
 import { type SettingName, selectedChanges, compareSettings, compareVariables } from './compare.ts'
 import { SettingDifferences, VariableDifferences, PromotionWarnings } from './differences.tsx'
 import { type SourceProject, type TargetProject, loadSourceProject, loadTargetProject } from './load-projects.ts'
@@ -36,7 +36,7 @@ interface Props {
 }
 
 /** Shows the differences between source and target before a promotion. */
-export default function PromoteDialog({ slug, name, kind, deploymentId, onOpenChange }: Props) {
+export function PromoteDialog({ slug, name, kind, deploymentId, onOpenChange }: Props) {
   const { connections, current: from } = useConnection()
   const targets = connections.filter(({ id }) => id !== from.id && (id === localInstanceId) === (kind === 'pull'))
   const isRunning = usePromotions(({ promotions }) => promotions.some((one) => one.key === promotionKey(from.id, slug) && one.state !== 'done'))

@@ -1,6 +1,6 @@
 import type { EnvVar } from '../../../server/contract/env-vars.ts'
 import { plans } from '../../../server/contract/plans.ts'
-import { environmentLabel } from '../environment/environments.ts'
+import { environmentLabel } from '../../lib/environments.ts'
 import type { SettingName, SettingComparison } from './compare.ts'
 import type { SourceProject, TargetProject } from './load-projects.ts'
 

@@ -1,6 +1,5 @@
-import { promotionsStorageKey } from '../../stores/promotions.ts'
+import { promotionsStorageKey, type PromotionStepName } from '../../stores/promotions.ts'
 import { readPreference, writePreference } from '../../stores/ui.ts'
-import type { PromotionStepName } from '../../stores/promotions.ts'
 import type { PromotionProgress, PromotionRequest } from './promotion-steps.ts'
 
 /** The state that another page needs to resume or undo a promotion. It contains no variable values and no sources. */

@@ -1,5 +1,4 @@
-import { useScreenshotUrl } from '../../api/screenshots.ts'
-import type { WithScreenshots } from '../../api/screenshots.ts'
+import { useScreenshotUrl, type WithScreenshots } from '../../api/screenshots.ts'
 import { Screenshot } from './screenshot.tsx'
 
 /** The desktop screenshot as a thumbnail. It is decorative, because the name is next to it. */

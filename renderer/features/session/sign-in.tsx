@@ -6,10 +6,10 @@ import { Button } from '../../components/button.tsx'
 import { Contours } from '../../components/contours.tsx'
 import { CopyButton } from '../../components/copy.tsx'
 import { Logo } from '../../components/logo.tsx'
-import { useTitle } from '../layout/use-title.ts'
-import { isLoopbackHost } from '../project/app-url.ts'
+import { useTitle } from '../../lib/use-title.ts'
+import { isLoopbackHost } from '../../api/app-url.ts'
 import { PasswordForm } from './password-form.tsx'
-import './sign-in.css'
+import '../../components/sign-in.css'
 
 const command = 'npx homeport open'
 

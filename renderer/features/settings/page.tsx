@@ -11,7 +11,7 @@ import { ConfirmByNameDialog } from '../../components/dialog.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { SwitchField, TextField } from '../../components/field.tsx'
 import { frameworkName } from '../../lib/frameworks.ts'
-import { useTitle } from '../layout/use-title.ts'
+import { useTitle } from '../../lib/use-title.ts'
 import './page.css'
 
 type Changes = NonNullable<ApiRequest<'updateProject'>['body']>

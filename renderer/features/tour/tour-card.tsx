@@ -10,10 +10,10 @@ import { pollInterval_ms, useClient, useDeployments, useEnvVars, useInstanceSess
 import { useUi } from '../../stores/ui.ts'
 import { Button, IconButton } from '../../components/button.tsx'
 import { StatusIcon } from '../../components/status.tsx'
-import { KeyCaps } from '../keyboard/keys.tsx'
-import { useAppUrl } from '../project/app-url.ts'
+import { KeyCaps } from '../../components/key-caps.tsx'
+import { useAppUrl } from '../../api/app-url.ts'
 import { type TourStep, buildTourSteps } from './tour-steps.ts'
-import { useTour } from './store.ts'
+import { useTour } from '../../stores/tour.ts'
 import './tour-card.css'
 
 /** An onboarding checklist that completes automatically. */

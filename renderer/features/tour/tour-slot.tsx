@@ -4,7 +4,7 @@ import { useProjects } from '../../api/queries.ts'
 import { localInstanceId } from '../../lib/instance-path.ts'
 import { useConnection } from '../../stores/connection.ts'
 import { lazyWithRetry } from '../../lib/load-with-retry.ts'
-import { useTour } from './store.ts'
+import { useTour } from '../../stores/tour.ts'
 
 const TourCard = lazyWithRetry(() => import('./tour-card.tsx'))
 

@@ -1,7 +1,7 @@
 import { FileUp } from 'lucide-react'
 import { useRef } from 'react'
 import { Button } from '../../components/button.tsx'
-import { type DroppedSource, acceptedFiles, inspectFiles } from './dropped-source.ts'
+import { type DroppedSource, acceptedFiles, inspectFiles } from '../../lib/dropped-source.ts'
 
 /** Opens the file dialog, as an alternative to drag and drop. */
 export function ChooseArchiveButton({ children, onChosen }: { children: string; onChosen: (chosen: DroppedSource) => void }) {

@@ -1,7 +1,7 @@
 import { FileArchive } from 'lucide-react'
 import { type DragEvent, type ReactNode, useState } from 'react'
 import { useCapabilities } from '../../api/capabilities.ts'
-import { type DroppedSource, inspectDrop } from './dropped-source.ts'
+import { type DroppedSource, inspectDrop } from '../../lib/dropped-source.ts'
 import './upload.css'
 
 /** Accepts files dropped anywhere on its content, and highlights while they hover. Nested drop zones take precedence. */

@@ -8,7 +8,7 @@ import { Progress } from '../../components/progress.tsx'
 import { formatTransfer } from '../../api/transfer-progress.ts'
 import { Prose } from '../../components/prose.tsx'
 import { ChooseArchiveButton } from './choose-archive-button.tsx'
-import type { DroppedSource } from './dropped-source.ts'
+import type { DroppedSource } from '../../lib/dropped-source.ts'
 import './upload.css'
 
 /** An upload with progress and cancel button, or its error with a retry. */

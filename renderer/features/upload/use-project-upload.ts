@@ -2,7 +2,7 @@ import { useLocation, useRouter } from 'wouter'
 import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { useConnection } from '../../stores/connection.ts'
 import { uploadArchive, uploadKey, useUploads } from '../../stores/uploads.ts'
-import type { DroppedSource } from './dropped-source.ts'
+import type { DroppedSource } from '../../lib/dropped-source.ts'
 
 /** The upload of a project, and a handler for dropped or chosen sources. */
 export function useProjectUpload(slug: string) {

@@ -1,0 +1,28 @@
+import type { DatabaseDump } from '../../server/contract/databases.ts'
+import { toProblem } from '../lib/api-problem.ts'
+import { useConnection } from '../stores/connection.ts'
+import { useUi } from '../stores/ui.ts'
+import { fetchFile } from './fetch-file.ts'
+
+/** Loads a file and reports the bytes received; null after a failure, which is shown in a toast. */
+export type LoadFile = (onProgress: (bytes: number) => void) => Promise<Blob | null>
+
+export function useDumpDownload(): (dump: DatabaseDump) => LoadFile {
+  const { client } = useConnection((state) => state.current)
+  return ({ id, project_slug: slug }) => loadFile(client.urlOf('downloadDatabaseDump', { params: { slug, id } }))
+}
+
+export function useBackupDownload(): (name: string) => LoadFile {
+  const { client } = useConnection((state) => state.current)
+  return (name) => loadFile(client.urlOf('downloadBackup', { params: { name } }))
+}
+
+/** The page fetches the file, because a link cannot send the session header. The browser keeps large blobs on disk. */
+const loadFile =
+  (url: string): LoadFile =>
+  (onProgress) =>
+    fetchFile(url, { signal: new AbortController().signal, max_bytes: Infinity, onProgress }).catch((error: unknown) => {
+      const { message, request_id } = toProblem(error)
+      useUi.getState().showToast({ kind: 'failed', text: message, request_id })
+      return null
+    })

@@ -1,0 +1,38 @@
+import { GitBranch } from 'lucide-react'
+import type { Deployment } from '../../server/contract/deployments.ts'
+import { restartLabel, triggerLabels } from '../../server/contract/labels.ts'
+import { firstLine, shortenSha } from '../lib/format.ts'
+import { RelativeTime } from './time.tsx'
+import { isRestart } from '../lib/deployment-progress.ts'
+import './deployment-line.css'
+
+/** `newestFirst`: the deployments around it, as far as loaded. */
+export function triggerLabel(deployment: Deployment, newestFirst: readonly Deployment[] = []): string {
+  return isRestart(deployment, newestFirst) ? restartLabel : triggerLabels[deployment.trigger]
+}
+
+/** Source of a deployment: message, commit, branch, author and time. */
+export function DeploymentLine({ deployment }: { deployment: Deployment }) {
+  return (
+    <div className="deployment-line">
+      <span className="truncate deployment-message">{deploymentTitle(deployment)}</span>
+      <span className="deployment-facts">
+        {deployment.commit_sha && <code>{shortenSha(deployment.commit_sha)}</code>}
+        {deployment.is_dirty && <span title="The folder had uncommitted changes.">uncommitted changes</span>}
+        {deployment.branch && (
+          <span className="deployment-branch truncate">
+            <GitBranch size={12} aria-hidden />
+            <span className="truncate">{deployment.branch}</span>
+          </span>
+        )}
+        {deployment.commit_author && <span className="truncate">{deployment.commit_author}</span>}
+        <RelativeTime at={deployment.created_at} />
+      </span>
+    </div>
+  )
+}
+
+export function deploymentTitle(deployment: Deployment): string {
+  if (deployment.commit_message) return firstLine(deployment.commit_message)
+  return { git: triggerLabel(deployment), folder: 'Working folder', upload: 'Uploaded archive' }[deployment.source]
+}

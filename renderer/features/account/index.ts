@@ -1,0 +1,2 @@
+/** What other features may use. */
+export { OneTimeLinkDialog } from './member-dialogs.tsx'

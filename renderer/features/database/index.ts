@@ -1,0 +1,2 @@
+/** What other features may use. */
+export { DeleteDumpDialog } from './delete-dump-dialog.tsx'

@@ -1,0 +1,2 @@
+/** What other features may use. */
+export { DeploymentStatusCard } from './deployment-status-card.tsx'

@@ -1,4 +1,0 @@
-/** Display form of an origin: `deploy.example.com`, with a custom port; the scheme only if it is not HTTPS. */
-export function hostLabel(origin: string): string {
-  return URL.parse(origin)?.host ?? origin
-}

@@ -1,0 +1,2 @@
+/** What other features may use. */
+export { TourSlot } from './tour-slot.tsx'

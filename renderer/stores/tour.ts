@@ -1,0 +1,63 @@
+import { create } from 'zustand'
+import { localInstanceId } from '../lib/instance-path.ts'
+import { readPreference, writePreference, useUi } from './ui.ts'
+
+interface StoredTour {
+  /** Default: shown while there are few projects. */
+  wish: 'by_itself' | 'closed' | 'brought_back'
+  /** Completed steps. */
+  done: string[]
+}
+
+interface TourStore extends StoredTour {
+  /** The user opened the list and has not seen it yet; it scrolls into view. */
+  should_scroll_into_view: boolean
+  markSeen(): void
+  close(): void
+  reopen(): void
+  complete(ids: readonly string[]): void
+}
+
+const storageKey = `homeport.tour.${localInstanceId}`
+
+export const useTour = create<TourStore>((set, get) => {
+  const change = (part: Partial<StoredTour>) => {
+    set(part)
+    const { wish, done } = get()
+    writePreference(storageKey, JSON.stringify({ wish, done }))
+  }
+  return {
+    ...parseStoredTour(readPreference(storageKey)),
+    should_scroll_into_view: false,
+    markSeen: () => set({ should_scroll_into_view: false }),
+    close: () => change({ wish: 'closed' }),
+    reopen() {
+      change({ wish: 'brought_back' })
+      set({ should_scroll_into_view: true })
+    },
+    complete(ids) {
+      const { done } = get()
+      const added = ids.filter((id) => !done.includes(id))
+      if (added.length > 0) change({ done: [...done, ...added] })
+    },
+  }
+})
+
+function parseStoredTour(text: string | null): StoredTour {
+  const initial: StoredTour = { wish: 'by_itself', done: [] }
+  if (text === null) return initial
+  try {
+    const { wish, done } = JSON.parse(text) as Partial<StoredTour>
+    return {
+      wish: wish === 'closed' || wish === 'brought_back' ? wish : 'by_itself',
+      done: Array.isArray(done) ? done.filter((one) => typeof one === 'string') : [],
+    }
+  } catch {
+    return initial
+  }
+}
+
+// Opening the palette is known only to this browser.
+useUi.subscribe((now, before) => {
+  if (now.palette_open && !before.palette_open && useTour.getState().wish !== 'closed') useTour.getState().complete(['palette'])
+})
