@@ -5,6 +5,7 @@ import type { Settings } from '../contract/instance.ts'
 import type { DatabaseService } from '../database/database-service.ts'
 import type { Edge } from '../edge/edge.ts'
 import type { DomainEvent } from '../contract/domain-events.ts'
+import type { BackgroundJobs } from '../lib/background-jobs.ts'
 import type { EventBus } from '../lib/event-bus.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -48,6 +49,8 @@ export interface DeploymentServiceOptions {
 export interface DeploymentContext extends Omit<DeploymentServiceOptions, 'runtimes'> {
   runtime(name: RuntimeName): Runtime
   routes: ProjectRoutes
+  /** Work that no deployment or request waits for: `retire` a replaced version, `remove_project`. */
+  jobs: BackgroundJobs
   /** Stores that the app of a project keeps crashing, and updates the project's status. */
   recordCrash(projectId: string, deploymentId: string): Promise<void>
   /** Stores a clean-up that cannot run now, so that it also runs after a restart. */

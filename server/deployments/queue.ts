@@ -13,7 +13,6 @@ import { pruneProject } from './cleanup.ts'
 import { runDeployment } from './pipeline.ts'
 import { readSecrets } from './variables.ts'
 import type { DeploymentContext } from './context.ts'
-import type { StepName } from '../contract/deployments.ts'
 
 export interface DeploymentQueue {
   /** Claims deployments that can run now; called when one was queued or ended, or when a runtime came back. */
@@ -121,31 +120,23 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
   }
 
   const runJob = async (deployment: DeploymentRow, signal: AbortSignal): Promise<void> => {
-    let currentStep: StepName = 'clone'
     let mask = noMask
-    const baseLog = createDeploymentLog({ ...context, logs: context.store.logs, db: context.store.db, stream: deployment.id })
-    const log: DeploymentLog = {
-      ...baseLog,
-      step: (name) => {
-        currentStep = name
-        baseLog.step(name)
-      },
-    }
+    const log = createDeploymentLog({ ...context, logs: context.store.logs, db: context.store.db, stream: deployment.id })
     try {
       const project = await context.store.db.read((tx) => findProject(tx, deployment.project_id))
       if (!project) throw new Error('The project was removed.')
-      if (deployment.attempt > 1) log.note('clone', 'Homeport was restarted. Starting this deployment again.')
+      if (deployment.attempt > 1) log.note('Homeport was restarted. Starting this deployment again.')
       if (deployment.target === 'preview') await ensureDatabase(deployment, signal, log)
       const secrets = await readSecrets(context, project, deployment)
       mask = secrets.mask
       log.setMask(mask)
-      for (const note of secrets.notes) log.note('clone', note)
+      for (const note of secrets.notes) log.note(note)
       await runDeployment({ context, supervisor, deployment, project, secrets, log, signal })
       await pruneProject(context, project.id).catch((error: unknown) =>
         context.log.warn('old_deployments_not_pruned', { project: project.id, error }),
       )
     } catch (error) {
-      await finishJob(deployment, currentStep, log, signal, error, mask).catch((cause: unknown) =>
+      await finishJob(deployment, log, signal, error, mask).catch((cause: unknown) =>
         context.log.error('deployment_not_concluded', { deployment: deployment.id, error: cause }),
       )
     }
@@ -156,17 +147,10 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
     const watch = await context.store.db.read((tx) => findWatch(tx, project_id))
     if (watch.preview_databases === 0 || branch === null) return
     if (await context.databases.copyForPreview(project_id, branch, signal))
-      log.note('clone', 'This preview has its own database, copied from the project’s database when the preview was created.')
+      log.note('This preview has its own database, copied from the project’s database when the preview was created.')
   }
 
-  const finishJob = async (
-    deployment: DeploymentRow,
-    step: StepName,
-    log: DeploymentLog,
-    signal: AbortSignal,
-    error: unknown,
-    mask: SecretMask,
-  ): Promise<void> => {
+  const finishJob = async (deployment: DeploymentRow, log: DeploymentLog, signal: AbortSignal, error: unknown, mask: SecretMask): Promise<void> => {
     const reason = signal.aborted ? (signal.reason as StopReason) : undefined
     if (reason === 'requeued') {
       await log.end('canceled')
@@ -181,7 +165,7 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
           resetSteps(tx, deployment.id)
       })
     } else if (reason === 'canceled') {
-      log.note(step, 'Canceled.')
+      log.note('Canceled.')
       await log.end('canceled')
       await saveOutcome(deployment, () => endDeployment(context, deployment.id, 'canceled', null))
     } else {
@@ -191,13 +175,13 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
         reason === 'timeout'
           ? {
               code: 'timeout' as const,
-              message: `The deployment took longer than ${seconds} s (step: ${step}).`,
+              message: `The deployment took longer than ${seconds} s (step: ${log.step}).`,
               hint: 'Make the build faster, or raise build_timeout_s in the settings.',
             }
-          : maskFailure(describeFailure(context, error, deployment, step, log.hasLostLines()), mask)
-      log.note(step, failure.message)
+          : maskFailure(describeFailure(context, error, deployment, log.step, log.hasLostLines()), mask)
+      log.note(failure.message)
       // The other lines of the hint are already in the log.
-      log.note(step, failure.hint.split('\n')[0] ?? '')
+      log.note(failure.hint.split('\n')[0] ?? '')
       await log.end('failed')
       await saveOutcome(deployment, () => endDeployment(context, deployment.id, 'failed', failure))
     }

@@ -9,7 +9,7 @@ import type { DeploymentRow } from '../store/tables.ts'
 import { getRuntimeLogName } from './supervised-app.ts'
 import type { Supervisor } from './supervisor.ts'
 import type { CleanupTask } from './cleanup-task.ts'
-import { createAppSpec } from './pipeline.ts'
+import { createAppSpec } from './app-spec.ts'
 import { readSecrets } from './variables.ts'
 import type { DeploymentContext } from './context.ts'
 

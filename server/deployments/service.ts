@@ -4,6 +4,7 @@ import { Problem } from '../contract/errors.ts'
 import type { StreamEvent } from '../contract/operation.ts'
 import type { StatusPage } from '../edge/edge.ts'
 import { newId } from '../lib/id.ts'
+import { createBackgroundJobs } from '../lib/background-jobs.ts'
 import { isoTime, sleep } from '../lib/clock.ts'
 import {
   findDeploymentById,
@@ -36,7 +37,8 @@ import { cleanUpAttempts, pruneAllProjects, runCleanups } from './cleanup.ts'
 import type { CleanupTask } from './cleanup-task.ts'
 import { recoverApps, recoverInterrupted } from './recovery.ts'
 import { createProjectRoutes } from './project-routes.ts'
-import { isTerminal, deploymentSteps } from './status-transitions.ts'
+import { steps } from './pipeline.ts'
+import { isTerminal } from './status-transitions.ts'
 import type { AppUsage } from './usage.ts'
 import { createDeploymentQueue } from './queue.ts'
 import type { DeploymentContext, DeploymentServiceOptions } from './context.ts'
@@ -132,6 +134,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
   const context: DeploymentContext = {
     ...options,
     routes,
+    jobs: createBackgroundJobs(log),
     runtime: (name) => options.runtimes[name],
     recordCrash: async (projectId, deploymentId) => {
       await store.db.write((tx) => {
@@ -242,7 +245,11 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
       compareAndSwapStatus(tx, older.id, ['queued'], 'canceled', { finished_at: now() })
       finishSteps(tx, older.id, 'canceled', now())
     }
-    insertDeployment(tx, deployment, deploymentSteps)
+    insertDeployment(
+      tx,
+      deployment,
+      steps.map(({ name }) => name),
+    )
     // By the creation time of the deployment, which the preview stores as its last push.
     if (deployment.target === 'preview') upsertPreview(tx, project, deployment.branch ?? '', deployment.created_at)
     else updateProject(tx, project.id, { stopped_at: null })
@@ -311,10 +318,11 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
         insertCleanup(tx, { kind: 'project', project_id: projectId } satisfies CleanupTask, now())
         tx.publish({ type: 'project_changed', id: projectId })
       })
-      void cancelRunningDeployments(projectId)
-        .then(() => supervisor.stopProject(projectId))
-        .then(runDueCleanups)
-        .catch((error: unknown) => log.warn('cleanup_postponed', { project: projectId, error }))
+      context.jobs.start('remove_project', { project: projectId }, async () => {
+        await cancelRunningDeployments(projectId)
+        await supervisor.stopProject(projectId)
+        runDueCleanups()
+      })
     },
 
     wakeApp(projectId, deploymentId) {
@@ -366,6 +374,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
       unsubscribe()
       await Promise.all([queue.close(), cleanupsDone.catch(() => {})])
       await supervisor.stopAll(stop)
+      await context.jobs.close()
       supervisor.detach()
       await Promise.all(runtimeNames.map((name) => context.runtime(name).close()))
     },

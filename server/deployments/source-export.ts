@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { BuildLog } from '../contract/build-log.ts'
+import type { StepLog } from '../contract/build-log.ts'
 import type { Source } from '../contract/deployment-source.ts'
 import { Problem } from '../contract/errors.ts'
 import { createConcurrencyLimit } from '../lib/concurrency-limit.ts'
@@ -25,7 +25,7 @@ export interface SourceExporter {
 
 /** Limits concurrent fetches, across all callers. */
 const maxConcurrentFetches = 2
-const discardedLog: BuildLog = { line() {}, note() {}, step() {}, skip() {} }
+const discardedLog: StepLog = { line() {}, note() {} }
 
 export function createSourceExporter(context: DeploymentContext): SourceExporter {
   const root = join(context.data_dir, 'outgoing')

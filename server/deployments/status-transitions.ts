@@ -1,4 +1,4 @@
-import type { DeploymentStatus, StepName } from '../contract/deployments.ts'
+import type { DeploymentStatus } from '../contract/deployments.ts'
 
 /*
  *   queued ──▶ building ──▶ deploying ──▶ ready
@@ -23,6 +23,3 @@ export function statusesBefore(status: DeploymentStatus): DeploymentStatus[] {
 }
 
 export const isTerminal = (status: DeploymentStatus): boolean => transitions[status].length === 0
-
-/** The steps of every deployment, in order. */
-export const deploymentSteps: readonly StepName[] = ['clone', 'detect', 'install', 'build', 'start', 'health_check', 'route']

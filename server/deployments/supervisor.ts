@@ -47,6 +47,7 @@ export interface Supervisor {
   stopProject(projectId: string): Promise<void>
   /** Stops the app of a branch's preview. */
   stopPreview(projectId: string, branch: string): Promise<void>
+  /** Stops all apps of these runtimes, and every replaced version at once. */
   stopAll(runtimes: readonly RuntimeName[]): Promise<void>
   /** Whether this deployment's app is supervised: it is live or restarting. */
   isSupervising(deploymentId: string): boolean
@@ -244,6 +245,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
 
   /** Candidates that drain or are being stopped. They have no slot but must not outlive the platform. */
   const draining = new Set<Candidate>()
+  const closed = Promise.withResolvers<void>()
 
   /** A stopped candidate stays stopped: if Docker is unavailable, it is removed when Docker is back, also after a restart. */
   const stopOrScheduleCleanup = (candidate: Candidate): Promise<void> =>
@@ -283,7 +285,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
           old?.stopController.abort()
           if (old?.candidate) draining.add(old.candidate)
           if (candidate.replica) recordState(candidate.spec, 'running')
-          await drained
+          await Promise.race([drained, closed.promise])
           if (old) await stopApp(old)
         },
         async revert() {
@@ -350,12 +352,13 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       runtimeLogs.close({ project_id: projectId, target: 'preview', branch })
     },
     async stopAll(names) {
+      closed.resolve()
       const projectApps = [...apps].filter(([, app]) => names.includes(app.spec.runtime))
       for (const [slotKey] of projectApps) apps.delete(slotKey)
-      const drainingCandidates = [...draining].filter((candidate) => names.includes(candidate.spec.runtime))
       await Promise.all([
         ...projectApps.map(([, app]) => stopApp(app, (candidate) => stopReplica(candidate, shutdownGrace_ms))),
-        ...drainingCandidates.map((candidate) => stopReplica(candidate, 0)),
+        // Whoever drains a candidate reports its failures.
+        ...[...draining].map((candidate) => stopReplica(candidate, 0).catch(() => {})),
       ])
     },
     findPublicPorts: () => findPublicListeners(apps.values()),

@@ -1,8 +1,8 @@
 import { BuildFailure, CommandFailure } from './runtime.ts'
 
 /** The failure of a command; both runtimes use the same sentences. */
-export function createStepFailure(
-  step: 'install' | 'build',
+export function createCommandFailure(
+  purpose: 'install' | 'build',
   command: string,
   exit: { code: number | null; signal: string | null; out_of_memory: boolean; too_many_processes: boolean; duration_ms: number },
   memory_mb: number,
@@ -19,7 +19,7 @@ export function createStepFailure(
   }
   if (exit.too_many_processes) {
     return new BuildFailure(
-      `${step}_failed`,
+      `${purpose}_failed`,
       `\`${shortCommand}\` was stopped because it started more than ${max_processes} processes.`,
       'Check for a script that starts itself recursively.',
     )
@@ -36,7 +36,7 @@ export function createStepFailure(
     exit.code === 127
       ? 'A program was not found. Check that it is in the dependencies.'
       : 'Run the same command in a fresh checkout on your machine to reproduce the error.'
-  return new CommandFailure(`${step}_failed`, `\`${shortCommand}\` ${outcome} after ${formatDuration(exit.duration_ms)}.`, hint)
+  return new CommandFailure(`${purpose}_failed`, `\`${shortCommand}\` ${outcome} after ${formatDuration(exit.duration_ms)}.`, hint)
 }
 
 /** For example `3.2 s` or `2 min 5 s`. */

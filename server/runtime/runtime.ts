@@ -1,7 +1,7 @@
 import type { FailureCode } from '../contract/deployments.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
 import type { BuildPlan } from '../contract/build-plan.ts'
-import type { BuildLog } from '../contract/build-log.ts'
+import type { StepLog } from '../contract/build-log.ts'
 import type { DoctorCheck } from '../contract/instance.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -19,11 +19,8 @@ export interface Runtime {
   /** An additional check for the doctor. */
   check?(): Promise<DoctorCheck>
 
-  /**
-   * Builds an artifact from a source folder. Throws `BuildFailure` when the source is at fault, and an abort error within 1 s of the abort of
-   * `signal`. In both cases nothing is left behind.
-   */
-  build(request: BuildRequest): Promise<Artifact>
+  /** Opens the build of a source folder. Does nothing before `install`. */
+  openBuild(request: BuildRequest): Build
 
   /**
    * Starts one replica of an artifact and resolves once the process or container runs, before it accepts requests. Throws `StartFailure`. The output
@@ -75,8 +72,20 @@ export interface BuildRequest {
   variables: Record<string, string>
   memory_mb: number
   cpus: number
-  log: BuildLog
   signal: AbortSignal
+}
+
+/**
+ * One build: `install`, then `build`, each at most once; `close` in any case. Both throw `BuildFailure` when the source is at fault, and an abort
+ * error within 1 s of the abort of the request's signal.
+ */
+export interface Build {
+  /** Installs the dependencies, if the plan has a command for it. */
+  install(log: StepLog): Promise<void>
+  /** Runs the build command, if the plan has one, and creates the artifact. */
+  build(log: StepLog): Promise<Artifact>
+  /** Removes temporary files and containers. Without an artifact nothing is left behind. */
+  close(): Promise<void>
 }
 
 /** The result of a build, stored in the deployment's row as JSON. */

@@ -14,7 +14,7 @@ const maxConcurrentCopies = 16
  */
 export async function fetchFolder(path: string, options: SourceFetchOptions, host: GitHost): Promise<FetchedSource> {
   const { into, log, signal } = options
-  const note = (line: string) => log.note('clone', line)
+  const note = (line: string) => log.note(line)
   const from = await resolveFolder(path)
   const target = join(into, 'source')
   await mkdir(target, { recursive: true })

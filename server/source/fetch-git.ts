@@ -17,7 +17,7 @@ import { fetchSubmodules } from './fetch-submodules.ts'
  */
 export async function fetchGit(source: GitSource, options: SourceFetchOptions, host: GitHost): Promise<FetchedSource> {
   const { into, log, signal } = options
-  const note = (line: string) => log.note('clone', line)
+  const note = (line: string) => log.note(line)
   if (!isBranchName(source.branch))
     throw new SourceError(`“${source.branch}” is not a valid branch name.`, 'Check the branch in the project settings.')
   if (source.commit_sha !== null && !/^[0-9a-f]{40}([0-9a-f]{24})?$/.test(source.commit_sha)) {

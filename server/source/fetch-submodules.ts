@@ -30,7 +30,7 @@ export async function fetchSubmodules(
   depth = 0,
   budget = { left: maxSubmodules },
 ): Promise<void> {
-  const note = (line: string) => options.log.note('clone', line)
+  const note = (line: string) => options.log.note(line)
   const gitlinks = listing.split('\0').flatMap((entry) => {
     const [, sha = '', path = ''] = /^160000 ([0-9a-f]{40,64}) 0\t(.+)$/s.exec(entry) ?? []
     return path === '' ? [] : [{ sha, path }]

@@ -42,7 +42,7 @@ export function connectRepository(
   const settings = [...safeGitSettings, ...fetchGitSettings(address, credentials !== null && address.scheme !== 'ssh' && address.scheme !== 'file')]
   const secrets = credentials ? [credentials.password, encodeURIComponent(credentials.password)] : []
   const mask = (text: string) => maskCredentials(text, secrets)
-  const progress = createProgressFilter((line) => log.line('clone', 'stderr', mask(line)))
+  const progress = createProgressFilter((line) => log.line('stderr', mask(line)))
   return {
     git: (args, isLogged = false) =>
       runGit([...settings, ...args], { cwd: folder, environment, signal, clock: host.clock, ...(isLogged ? { onStderr: progress } : {}) }).catch(

@@ -41,7 +41,7 @@ export function createSourceFetcher({ environment, clock = systemClock }: { envi
       try {
         const fetched = await fetchByKind(options, host)
         const warning = await formatLfsWarning(fetched.folder, lfsAdvice[source.kind])
-        if (warning !== undefined) options.log.note('clone', warning)
+        if (warning !== undefined) options.log.note(warning)
         return fetched
       } catch (error) {
         await emptyFolder(into)
@@ -81,7 +81,7 @@ const lfsAdvice = {
 const withoutCommit = { branch: null, commit_sha: null, commit_message: null, commit_author: null, is_dirty: false }
 
 async function copyStoredFolder({ stored = '', into, log }: SourceFetchOptions): Promise<FetchedSource> {
-  log.note('clone', 'Using the stored copy of the folder.')
+  log.note('Using the stored copy of the folder.')
   const folder = join(into, 'source')
   await cp(stored, folder, { recursive: true, verbatimSymlinks: true }).catch((error: unknown) => {
     throw new SourceError('The copy of the folder is no longer stored.', 'Deploy the folder again.', 'clone_failed', error)
@@ -92,13 +92,12 @@ async function copyStoredFolder({ stored = '', into, log }: SourceFetchOptions):
 async function fetchArchive({ stored = '', into, log, signal }: SourceFetchOptions): Promise<FetchedSource> {
   try {
     const { folder, files, left_out, bytes } = await unpackArchive(stored, join(into, 'source'), signal)
-    log.note('clone', `${files} files unpacked from the archive, ${bytes} bytes.`)
+    log.note(`${files} files unpacked from the archive, ${bytes} bytes.`)
     if (await readFile(join(folder, '.gitmodules'), 'utf8').catch(() => ''))
       log.note(
-        'clone',
         'Warning: the archive comes from a repository with submodules. Archives created by a git host do not include submodules, so their folders may be empty.',
       )
-    if (left_out > 0) log.note('clone', `Left out ${left_out} generated entries (such as node_modules and .git).`)
+    if (left_out > 0) log.note(`Left out ${left_out} generated entries (such as node_modules and .git).`)
     return { folder, ...withoutCommit }
   } catch (error) {
     if (error instanceof ArchiveError)

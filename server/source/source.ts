@@ -1,4 +1,4 @@
-import type { BuildLog } from '../contract/build-log.ts'
+import type { StepLog } from '../contract/build-log.ts'
 import type { Source } from '../contract/deployment-source.ts'
 import type { FailureCode } from '../contract/deployments.ts'
 
@@ -24,7 +24,7 @@ export interface SourceFetchOptions {
   stored?: string
   /** An empty folder to fill; left empty on failure and on abort. */
   into: string
-  log: BuildLog
+  log: StepLog
   signal: AbortSignal
 }
 

@@ -292,7 +292,7 @@ describe('the key', () => {
               at,
             )
           tx.sqlRun(
-            "INSERT INTO databases VALUES ('prj_1', '', 'process', 'p_1', 'p_1', ?, 1, ?)",
+            "INSERT INTO databases (project_id, branch, driver, db_name, db_user, sealed_password, is_ready, created_at) VALUES ('prj_1', '', 'process', 'p_1', 'p_1', ?, 1, ?)",
             sealer.seal({ table: 'databases', column: 'sealed_password', row: 'p_1' }, 'old'),
             at,
           )

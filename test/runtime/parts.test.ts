@@ -230,7 +230,7 @@ test('listening ports are read from the kernel’s table', () => {
 describe('what the engine says of a build', () => {
   const clock = createTestClock({ frozen_at: 0 })
   const read = (answer: Readable, lines: string[]) => {
-    const log = { line: (_: string, __: string, line: string) => void lines.push(line), note() {}, step() {}, skip() {} }
+    const log = { line: (_: string, line: string) => void lines.push(line), note() {} }
     return streamBuildOutput(answer, log, new AbortController().signal, { name: 'Dockerfile', text: '', built: '' }, 512, clock)
   }
   const event = (of: object) => `${JSON.stringify(of)}\r\n`

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { BuildLog } from '../../server/contract/build-log.ts'
+import type { StepLog } from '../../server/contract/build-log.ts'
 import type { BuildPlan, ServerPlan, StaticPlan } from '../../server/contract/build-plan.ts'
 import { newId } from '../../server/lib/id.ts'
 import { silentLog } from '../../server/lib/log.ts'
@@ -25,25 +25,20 @@ export async function runtimeOptions(): Promise<RuntimeOptions & { remove(): Pro
   }
 }
 
-export interface RecordedLog extends BuildLog {
+export interface RecordedLog extends StepLog {
   lines: string[]
-  steps: string[]
 }
 
 export function createRecordedLog(onLine: (line: string) => void = () => {}): RecordedLog {
   const lines: string[] = []
-  const steps: string[] = []
   const add = (line: string) => {
     lines.push(line)
     onLine(line)
   }
   return {
     lines,
-    steps,
-    line: (_step, _stream, line) => add(line),
-    note: (_step, line) => add(line),
-    step: (name) => steps.push(name),
-    skip: (name) => steps.push(`skip ${name}`),
+    line: (_stream, line) => add(line),
+    note: (line) => add(line),
   }
 }
 
@@ -108,7 +103,7 @@ export async function buildApp(runtime: Runtime, options: RuntimeOptions, build:
   const log = build.log ?? createRecordedLog()
   const deployment_id = build.deployment_id ?? newId('dpl')
   const project_id = build.project_id ?? newId('prj')
-  const artifact = await runtime.build({
+  const open = runtime.openBuild({
     project_id,
     deployment_id,
     folder: build.folder ?? (await writeSource(options, build.files ?? {})),
@@ -116,10 +111,14 @@ export async function buildApp(runtime: Runtime, options: RuntimeOptions, build:
     variables: build.variables ?? {},
     memory_mb: build.memory_mb ?? 1024,
     cpus: 2,
-    log,
     signal: build.signal ?? new AbortController().signal,
   })
-  return { artifact, log, deployment_id, project_id }
+  try {
+    await open.install(log)
+    return { artifact: await open.build(log), log, deployment_id, project_id }
+  } finally {
+    await open.close()
+  }
 }
 
 export interface StartOptions {

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { BuildLog } from '../../contract/build-log.ts'
+import type { StepLog } from '../../contract/build-log.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { decodeBuildKitStatus } from './buildkit-status.ts'
 import { explainDockerfileFailure, type PreparedDockerfile } from './dockerfile-failure.ts'
@@ -23,14 +23,14 @@ const maxSilence_ms = 30 * 60_000
  */
 export async function streamBuildOutput(
   response: Readable,
-  log: BuildLog,
+  log: StepLog,
   signal: AbortSignal,
   file: PreparedDockerfile,
   memory_mb: number,
   clock: Clock,
 ): Promise<void> {
   let failure: string | undefined
-  const classicOutput = createLineSplitter((line) => log.line('build', 'stdout', line))
+  const classicOutput = createLineSplitter((line) => log.line('stdout', line))
   const buildKitLog = createBuildKitLog(log)
   // One event may contain a long piece of output in base64.
   const events = createLineSplitter(
@@ -40,7 +40,7 @@ export async function streamBuildOutput(
       if (event.error) failure = event.error
       else if (event.stream) classicOutput.write(Buffer.from(event.stream))
       else if (event.id === 'moby.buildkit.trace' && typeof event.aux === 'string') buildKitLog.write(event.aux)
-      else if (event.status && !event.id) log.line('build', 'stdout', event.status)
+      else if (event.status && !event.id) log.line('stdout', event.status)
     },
     16 * 1024 * 1024,
   )
@@ -66,19 +66,19 @@ export async function streamBuildOutput(
   classicOutput.end()
   buildKitLog.end()
   // The output of the step shows its failure; other errors of Docker are only in this event.
-  if (failure && !/exit code:|non-zero code:/.test(failure)) log.line('build', 'stderr', stripMounts(failure))
+  if (failure && !/exit code:|non-zero code:/.test(failure)) log.line('stderr', stripMounts(failure))
   if (failure) throw explainDockerfileFailure(file, stripMounts(failure), memory_mb)
 }
 
 /** BuildKit runs steps in parallel; lines are collected per step. */
-function createBuildKitLog(log: BuildLog) {
+function createBuildKitLog(log: StepLog) {
   const seen = new Set<string>()
   const splitters = new Map<string, LineSplitter>()
   const logStep = (digest: string, name: string, cached: boolean) => {
     const key = `${digest}${cached}`
     if (seen.has(key) || /^\[internal\]|^copy \/context|homeport-\S+host-files/.test(name)) return
     seen.add(key)
-    log.line('build', 'stdout', cached ? `CACHED ${name}` : name)
+    log.line('stdout', cached ? `CACHED ${name}` : name)
   }
   return {
     write(base64: string) {
@@ -87,7 +87,7 @@ function createBuildKitLog(log: BuildLog) {
       for (const { step, stream, data } of logs) {
         const key = `${step}${stream}`
         let splitter = splitters.get(key)
-        if (!splitter) splitters.set(key, (splitter = createLineSplitter((line) => log.line('build', stream, line))))
+        if (!splitter) splitters.set(key, (splitter = createLineSplitter((line) => log.line(stream, line))))
         splitter.write(data)
       }
     },

@@ -1,8 +1,9 @@
 import type Docker from 'dockerode'
+import type { StepLog } from '../../contract/build-log.ts'
 import { createDockerEngine, type DockerEngine, isConnectionError, removeContainer, getStatusCode } from './engine.ts'
 import { buildDockerfile } from './dockerfile-build.ts'
 import { createDockerReplicas } from './replicas.ts'
-import { buildNodeProject } from './node-build.ts'
+import { openNodeBuild } from './node-build.ts'
 import { removeBundles } from '../files.ts'
 import { BuildFailure, type Runtime, type RuntimeOptions } from '../runtime.ts'
 
@@ -16,6 +17,16 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
     if (!isConnectionError(error)) return error
     engine.forgetConnection()
     return new BuildFailure('runtime_unavailable', 'Docker stopped responding.', 'Restart Docker, then deploy again.', error)
+  }
+
+  const withPlainFailures = async <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
+    try {
+      signal.throwIfAborted()
+      return await work()
+    } catch (error) {
+      signal.throwIfAborted()
+      throw toPlainFailure(error)
+    }
   }
 
   /** An image in use by a container of this instance is removed later; an image in use by another container is released. */
@@ -40,25 +51,20 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
       }
     },
 
-    async build(request) {
-      request.signal.throwIfAborted()
-      try {
-        const plan = request.plan.work
-        return plan.kind === 'dockerfile' ? await buildDockerfile(engine, request, plan) : await buildNodeProject(engine, request, plan)
-      } catch (error) {
-        request.signal.throwIfAborted()
-        throw toPlainFailure(error)
+    openBuild(request) {
+      const plan = request.plan.work
+      const build =
+        plan.kind === 'dockerfile'
+          ? { install: async () => {}, build: (log: StepLog) => buildDockerfile(engine, request, plan, log), close: async () => {} }
+          : openNodeBuild(engine, request, plan)
+      return {
+        install: (log) => withPlainFailures(request.signal, () => build.install(log)),
+        build: (log) => withPlainFailures(request.signal, () => build.build(log)),
+        close: build.close,
       }
     },
 
-    async start(request) {
-      try {
-        return await replicas.start(request)
-      } catch (error) {
-        request.signal.throwIfAborted()
-        throw toPlainFailure(error)
-      }
-    },
+    start: (request) => withPlainFailures(request.signal, () => replicas.start(request)),
 
     list: () => replicas.list(),
     adopt: (found, observer) => replicas.adopt(found, observer),

@@ -5,6 +5,7 @@ import type Docker from 'dockerode'
 import { pack } from 'tar-stream'
 import { Readable } from 'node:stream'
 import { systemClock } from '../../lib/clock.ts'
+import type { StepLog } from '../../contract/build-log.ts'
 import type { DockerfilePlan } from '../../contract/build-plan.ts'
 import { packFolder } from './build-context.ts'
 import { toReadable, getStatusCode, type DockerEngine } from './engine.ts'
@@ -23,11 +24,9 @@ import { findNearestVersion } from '../unavailable-failure.ts'
  * the whole engine; newer engines always use it, and only BuildKit can give a step the host's certificates without leaving them in a layer.
  * Variables are set at run time only, because a Dockerfile that uses one at build time would keep it in its layers.
  */
-export async function buildDockerfile(engine: DockerEngine, request: BuildRequest, plan: DockerfilePlan): Promise<Artifact> {
+export async function buildDockerfile(engine: DockerEngine, request: BuildRequest, plan: DockerfilePlan, log: StepLog): Promise<Artifact> {
   const { docker, builder } = await engine.connection()
-  const { log, signal } = request
-  log.skip('install')
-  log.step('build')
+  const { signal } = request
   const text = await readFile(resolveInside(request.folder, plan.dockerfile), 'utf8').catch((error: unknown) => {
     throw new BuildFailure('build_failed', `The source has no ${plan.dockerfile}.`, 'Check the root directory in the project settings.', error)
   })
@@ -55,7 +54,7 @@ export async function buildDockerfile(engine: DockerEngine, request: BuildReques
     const buildStarted = docker.buildImage(context.archive, settings).catch((error: unknown) => {
       if (getStatusCode(error) !== 400 || !(error instanceof Error)) throw error
       const message = error.message.replace(/^\(HTTP code 400\) .*? - /, '')
-      log.line('build', 'stderr', message)
+      log.line('stderr', message)
       throw explainDockerfileFailure(file, message, request.memory_mb)
     })
     const response = toReadable(await Promise.race([buildStarted, contextFailed]))

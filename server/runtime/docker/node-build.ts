@@ -1,7 +1,8 @@
 import { posix } from 'node:path'
 import type Docker from 'dockerode'
+import type { StepLog } from '../../contract/build-log.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
-import { createStepFailure } from '../build-failures.ts'
+import { createCommandFailure } from '../build-failures.ts'
 import { createDependencyKey, type NodePlan } from '../dependency-key.ts'
 import { rejectAfter } from './connection.ts'
 import { packFolder } from './build-context.ts'
@@ -24,7 +25,7 @@ import {
 } from './build-runner.ts'
 import { raceAbort } from '../race-abort.ts'
 import { checkPlanPaths } from '../plan-paths.ts'
-import type { Artifact, BuildRequest } from '../runtime.ts'
+import type { Artifact, Build, BuildRequest } from '../runtime.ts'
 import { planFromOutput } from '../static-output.ts'
 
 const maxProcesses = 512
@@ -34,41 +35,43 @@ const maxProcesses = 512
  * the files that dependencies depend on and is committed under the dependency key; the second one is created from it and contains the source.
  * Variables, certificates and registry settings are sent over standard input to memory, so that no layer contains them.
  */
-export async function buildNodeProject(engine: DockerEngine, request: BuildRequest, plan: NodePlan): Promise<Artifact> {
-  const { docker } = await engine.connection()
-  const { log, signal } = request
-  await checkPlanPaths(request.folder, plan)
-  const base = await ensureBaseImage(docker, plan.node_version, (line) => log.note('install', line), signal)
-  let from = base
-  let hasSource = false
+export function openNodeBuild(engine: DockerEngine, request: BuildRequest, plan: NodePlan): Build {
+  /** The image to build in: the base image, or the dependencies installed in it; `hasSource` when it belongs to this build alone. */
+  let from = { image: '', hasDependencies: false, hasSource: false }
 
-  if (plan.install_command === null) {
-    log.skip('install')
-  } else {
-    log.step('install')
-    const key = await createDependencyKey(request.folder, plan, request.project_id, request.variables)
-    const dependencies = await ensureDependencyImage(engine, docker, request, plan, plan.install_command, base, key)
-    from = dependencies.image
-    hasSource = !dependencies.isShared
-  }
-  try {
-    if (plan.build_command === null) log.skip('build')
-    else log.step('build')
-    return await withBuildContainer(engine, docker, request, from, (container) => buildInContainer(container))
-  } finally {
-    // Dependencies that cannot be shared belong to this image alone; as its parent they are kept as long as the image.
-    if (hasSource)
+  return {
+    async install(log) {
+      const { docker } = await engine.connection()
+      await checkPlanPaths(request.folder, plan)
+      const base = await ensureBaseImage(docker, plan.node_version, (line) => log.note(line), request.signal)
+      from = { image: base, hasDependencies: false, hasSource: false }
+      if (plan.install_command === null) return
+      const key = await createDependencyKey(request.folder, plan, request.project_id, request.variables)
+      const dependencies = await ensureDependencyImage(engine, docker, request, plan, plan.install_command, base, key, log)
+      from = { image: dependencies.image, hasDependencies: true, hasSource: !dependencies.isShared }
+    },
+
+    async build(log) {
+      const { docker } = await engine.connection()
+      return withBuildContainer(engine, docker, request, from.image, (container) => buildInContainer(docker, container, log))
+    },
+
+    async close() {
+      if (!from.hasSource) return
+      const { docker } = await engine.connection()
+      // Dependencies that cannot be shared belong to this image alone; as its parent they are kept as long as the image.
       await docker
-        .getImage(from)
+        .getImage(from.image)
         .remove({ noprune: true })
         .catch(() => {})
+    },
   }
 
-  async function buildInContainer(container: Docker.Container): Promise<Artifact> {
-    if (!hasSource) await uploadSource(container, request, plan)
+  async function buildInContainer(docker: Docker, container: Docker.Container, log: StepLog): Promise<Artifact> {
+    if (!from.hasSource) await uploadSource(container, request, plan)
     if (plan.build_command !== null) {
-      const steps = from === base ? createPackageManagerSteps(plan) : []
-      await runBuildSteps(engine, container, request, 'build', plan.build_command, {
+      const steps = from.hasDependencies ? [] : createPackageManagerSteps(plan)
+      await runBuildCommands(engine, container, request, 'build', log, plan.build_command, {
         files: await readSecretFiles(engine),
         kept: plan.cache_directories.map((folder) => ({
           from: posix.join(cacheFolder, encodeURIComponent(folder)),
@@ -83,9 +86,9 @@ export async function buildNodeProject(engine: DockerEngine, request: BuildReque
     const outputPlan = await planFromOutput(
       plan,
       (path) => existsInContainer(container, path),
-      (line) => request.log.note('build', line),
+      (line) => log.note(line),
     )
-    if (outputPlan.kind === 'static') return await extractStaticSite(engine, container, request, outputPlan)
+    if (outputPlan.kind === 'static') return await extractStaticSite(engine, container, request, outputPlan, log)
     return commitServerImage(engine, docker, container, request, outputPlan)
   }
 }
@@ -128,13 +131,14 @@ async function ensureDependencyImage(
   command: string,
   base: string,
   key: string | null,
+  log: StepLog,
 ): Promise<{ image: string; isShared: boolean }> {
-  if (key === null) return { image: await installDependencies(engine, docker, request, plan, command, base, null), isShared: false }
+  if (key === null) return { image: await installDependencies(engine, docker, request, plan, command, base, null, log), isShared: false }
   const name = `${engine.getImageName(request.project_id, 'dependencies').split(':')[0]}:dependencies-${key}`
   for (;;) {
     const otherInstall = runningInstalls.get(name)
     if (otherInstall) {
-      request.log.note('install', 'Waiting for another build that installs the same dependencies.')
+      log.note('Waiting for another build that installs the same dependencies.')
       await raceAbort(
         otherInstall.catch(() => {}),
         request.signal,
@@ -149,11 +153,11 @@ async function ensureDependencyImage(
         (error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)),
       )
     if (found) {
-      request.log.note('install', 'Using cached dependencies.')
+      log.note('Using cached dependencies.')
       return { image: name, isShared: true }
     }
     if (runningInstalls.has(name)) continue
-    const job = installDependencies(engine, docker, request, plan, command, base, name).finally(() => runningInstalls.delete(name))
+    const job = installDependencies(engine, docker, request, plan, command, base, name, log).finally(() => runningInstalls.delete(name))
     runningInstalls.set(name, job)
     await job
     await removeOldDependencyImages(engine, docker, request.project_id, name)
@@ -169,11 +173,12 @@ async function installDependencies(
   command: string,
   base: string,
   name: string | null,
+  log: StepLog,
 ): Promise<string> {
   return withBuildContainer(engine, docker, request, base, async (container) => {
     await uploadSource(container, request, plan, name === null ? undefined : plan.install_inputs)
     const env = createBuildEnvironment(engine, request, plan, 'install')
-    await runBuildSteps(engine, container, request, 'install', command, {
+    await runBuildCommands(engine, container, request, 'install', log, command, {
       files: await readSecretFiles(engine),
       kept: [],
       steps: [
@@ -247,18 +252,19 @@ async function uploadSource(container: Docker.Container, request: BuildRequest, 
 }
 
 /** Runs the steps; throws `BuildFailure` when a step fails. */
-async function runBuildSteps(
+async function runBuildCommands(
   engine: DockerEngine,
   container: Docker.Container,
   request: BuildRequest,
-  step: 'install' | 'build',
+  purpose: 'install' | 'build',
+  log: StepLog,
   command: string,
   instructions: BuildInstructions,
 ): Promise<void> {
-  const { log, signal } = request
-  log.note(step, `> ${command}`)
+  const { signal } = request
+  log.note(`> ${command}`)
   const output = createContainerOutput((stream, line) => {
-    if (!signal.aborted) log.line(step, stream, line)
+    if (!signal.aborted) log.line(stream, line)
   })
   const stream = await container.attach({ stream: true, stdin: true, stdout: true, stderr: true, hijack: true })
   const drained = new Promise<void>((resolve) =>
@@ -280,8 +286,8 @@ async function runBuildSteps(
     const State = await waitForExitState(container)
     if (State.ExitCode === 0) return
     const out_of_memory = await wasOomKilled((await engine.connection()).docker, container.id, State)
-    throw createStepFailure(
-      step,
+    throw createCommandFailure(
+      purpose,
       command,
       { code: State.ExitCode, signal: null, out_of_memory, too_many_processes: false, duration_ms: clock.monotonic() - startedAt },
       request.memory_mb,

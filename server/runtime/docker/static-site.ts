@@ -4,6 +4,7 @@ import { dirname, join, posix } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type Docker from 'dockerode'
 import { extract } from 'tar-stream'
+import type { StepLog } from '../../contract/build-log.ts'
 import type { StaticPlan } from '../../contract/build-plan.ts'
 import { isOutsideLink } from './build-context.ts'
 import { getStatusCode, type DockerEngine } from './engine.ts'
@@ -18,6 +19,7 @@ export async function extractStaticSite(
   container: Docker.Container,
   request: BuildRequest,
   plan: StaticPlan,
+  log: StepLog,
 ): Promise<Artifact> {
   const bundleFolder = join(engine.options.data_dir, 'bundles', toPathSegment(request.deployment_id))
   const directory = join(bundleFolder, 'site')
@@ -31,7 +33,7 @@ export async function extractStaticSite(
       throw error
     })
     const bytes = await unpackArchive(archive, directory, request.signal)
-    await checkStaticSite(directory, plan, (line) => request.log.note('build', line))
+    await checkStaticSite(directory, plan, (line) => log.note(line))
     return { kind: 'static', directory, spa_fallback: plan.spa_fallback, bytes }
   } catch (error) {
     await rm(bundleFolder, { recursive: true, force: true })

@@ -1,9 +1,9 @@
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { platform } from 'node:os'
 import { delimiter, join } from 'node:path'
-import type { StepName } from '../../contract/deployments.ts'
+import type { StepLog } from '../../contract/build-log.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { createStepFailure } from '../build-failures.ts'
+import { createCommandFailure } from '../build-failures.ts'
 import { createDependencyKey, type NodePlan } from '../dependency-key.ts'
 import { resolveInside, isFolder, moveFolder, measureFolder } from '../files.ts'
 import type { BuildCache } from './build-cache.ts'
@@ -13,7 +13,7 @@ import type { ProcessRecords } from './process-records.ts'
 import type { SandboxProvider, SandboxFolders } from '../sandbox/sandbox.ts'
 import { readProcessStart } from './process-table.ts'
 import { defaultPath, createInstallEnvironment, type Toolchains } from './toolchains.ts'
-import { BuildFailure, type Artifact, type BuildRequest, type RuntimeOptions } from '../runtime.ts'
+import { BuildFailure, type Artifact, type Build, type BuildRequest, type RuntimeOptions } from '../runtime.ts'
 import { raceAbort } from '../race-abort.ts'
 import { checkStaticSite, createMissingOutputFailure, planFromOutput } from '../static-output.ts'
 
@@ -27,8 +27,10 @@ export interface ProcessBuildTools {
   installing: Map<string, Promise<void>>
 }
 
-/** The tools of one build. */
-interface BuildStepTools extends ProcessBuildTools {
+/** The folders and the environment of one build. */
+interface BuildWorkspace {
+  source: string
+  environment: Record<string, string>
   folders: SandboxFolders
 }
 
@@ -37,60 +39,84 @@ const maxProcesses = 512
 /** Caches of package managers, shared by all projects. */
 const sharedCaches = ['npm', 'yarn', 'pnpm']
 
-/** Builds a plan in `bundleFolder`, the deployment's own folder, which is removed when this function throws. */
-export async function buildInBundleFolder(request: BuildRequest, bundleFolder: string, tools: ProcessBuildTools): Promise<Artifact> {
-  const plan = request.plan.work
-  if (plan.kind === 'dockerfile') {
-    throw new BuildFailure(
-      'runtime_unavailable',
-      'This project builds from a Dockerfile, but Docker is not available.',
-      'Install and start Docker, then deploy again. To use framework detection instead, remove the Dockerfile.',
-    )
-  }
-  request.signal.throwIfAborted()
+/** Opens a build in `bundleFolder`, the deployment's own folder, which is removed unless the build creates an artifact. */
+export function openProcessBuild(request: BuildRequest, bundleFolder: string, tools: ProcessBuildTools): Build {
+  const { signal } = request
   const home = join(tools.options.data_dir, 'work', `${request.deployment_id}-home`)
-  await rm(bundleFolder, { recursive: true, force: true })
-  try {
+  const source = join(bundleFolder, 'app')
+  let workspace: BuildWorkspace | undefined
+  let dependencyKey: string | null = null
+  let isBuilt = false
+
+  const createWorkspace = async (plan: NodePlan): Promise<BuildWorkspace> => {
+    await rm(bundleFolder, { recursive: true, force: true })
     await mkdir(home, { recursive: true, mode: 0o700 })
-    await moveFolder(request.folder, join(bundleFolder, 'app'), request.signal)
+    await moveFolder(request.folder, source, signal)
     const caches = sharedCaches.map((name) => join(tools.options.data_dir, 'cache', name))
     for (const cache of caches) await mkdir(cache, { recursive: true, mode: 0o700 })
-    return await buildNodePlan(request, plan, bundleFolder, home, { ...tools, folders: { read: [], write: [bundleFolder, home, ...caches] } })
-  } catch (error) {
-    await rm(bundleFolder, { recursive: true, force: true, maxRetries: 5 })
-    // An aborted build always ends with the abort error.
-    request.signal.throwIfAborted()
-    throw error
-  } finally {
-    await rm(home, { recursive: true, force: true, maxRetries: 5 })
+    await checkPlanPaths(source, plan)
+    const environment = await createBuildEnvironment(request, plan, source, home, tools)
+    return { source, environment, folders: { read: [], write: [bundleFolder, home, ...caches] } }
+  }
+
+  const runBuildCommand = async (plan: NodePlan, command: string, { environment, folders }: BuildWorkspace, log: StepLog): Promise<void> => {
+    const app = resolveInside(source, plan.app_directory)
+    await tools.cache.restoreFramework(request.project_id, app, plan.cache_directories)
+    const env = { ...environment, NODE_ENV: request.variables.NODE_ENV ?? 'production' }
+    await runCommand('build', command, { cwd: app, env, folders }, request, log, tools)
+    await tools.cache.saveFramework(request.project_id, app, plan.cache_directories, signal)
+  }
+
+  return {
+    install: (log) =>
+      withAbortError(signal, async () => {
+        const plan = requireNodePlan(request)
+        workspace = await createWorkspace(plan)
+        if (plan.install_command !== null) dependencyKey = await installDependencies(request, plan, plan.install_command, workspace, log, tools)
+      }),
+
+    build: (log) =>
+      withAbortError(signal, async () => {
+        const plan = requireNodePlan(request)
+        if (!workspace) throw new Error('A build starts with install().')
+        if (plan.build_command !== null) await runBuildCommand(plan, plan.build_command, workspace, log)
+        signal.throwIfAborted()
+        if (dependencyKey !== null) void tools.cache.prepareSpareCopy(request.project_id, dependencyKey)
+        const onNote = (line: string) => log.note(line)
+        const outputPlan = await planFromOutput(plan, createSourceCheck(source), onNote)
+        const artifact =
+          outputPlan.kind === 'static'
+            ? await createStaticArtifact(outputPlan, bundleFolder, onNote)
+            : await createServerArtifact(outputPlan, bundleFolder, request, tools)
+        isBuilt = true
+        return artifact
+      }),
+
+    async close() {
+      if (!isBuilt) await rm(bundleFolder, { recursive: true, force: true, maxRetries: 5 })
+      await rm(home, { recursive: true, force: true, maxRetries: 5 })
+    },
   }
 }
 
-async function buildNodePlan(request: BuildRequest, plan: NodePlan, bundleFolder: string, home: string, tools: BuildStepTools): Promise<Artifact> {
-  const { log, signal } = request
-  const source = join(bundleFolder, 'app')
-  await checkPlanPaths(source, plan)
-  const app = resolveInside(source, plan.app_directory)
-  const environment = await createBuildEnvironment(request, plan, source, home, tools)
+function requireNodePlan({ plan }: BuildRequest): NodePlan {
+  if (plan.work.kind !== 'dockerfile') return plan.work
+  throw new BuildFailure(
+    'runtime_unavailable',
+    'This project builds from a Dockerfile, but Docker is not available.',
+    'Install and start Docker, then deploy again. To use framework detection instead, remove the Dockerfile.',
+  )
+}
 
-  let key: string | null = null
-  if (plan.install_command === null) log.skip('install')
-  else key = await installDependencies(request, plan, plan.install_command, source, environment, tools)
-
-  if (plan.build_command === null) {
-    log.skip('build')
-  } else {
-    log.step('build')
-    await tools.cache.restoreFramework(request.project_id, app, plan.cache_directories)
-    await runStep('build', plan.build_command, app, { ...environment, NODE_ENV: request.variables.NODE_ENV ?? 'production' }, request, tools)
-    await tools.cache.saveFramework(request.project_id, app, plan.cache_directories, signal)
+/** An aborted build always ends with the abort error. */
+async function withAbortError<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  try {
+    signal.throwIfAborted()
+    return await work()
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
   }
-  signal.throwIfAborted()
-  if (key !== null) void tools.cache.prepareSpareCopy(request.project_id, key)
-  const outputPlan = await planFromOutput(plan, createSourceCheck(source), (line) => log.note('build', line))
-  return outputPlan.kind === 'static'
-    ? createStaticArtifact(outputPlan, bundleFolder, (line) => log.note('build', line))
-    : createServerArtifact(outputPlan, bundleFolder, request, tools)
 }
 
 /** Resolves to the key of the cached dependencies; null when they are not cached. */
@@ -98,16 +124,17 @@ async function installDependencies(
   request: BuildRequest,
   plan: NodePlan,
   command: string,
-  source: string,
-  environment: Record<string, string>,
-  tools: BuildStepTools,
+  { source, environment, folders }: BuildWorkspace,
+  log: StepLog,
+  tools: ProcessBuildTools,
 ): Promise<string | null> {
-  const { log, signal } = request
-  log.step('install')
+  const { signal } = request
   const key = await createDependencyKey(source, plan, request.project_id, request.variables)
   // Build tools are development dependencies, which NODE_ENV=production would omit.
-  const runInstall = () =>
-    runStep('install', command, resolveInside(source, plan.install_directory), { ...environment, NODE_ENV: 'development' }, request, tools)
+  const runInstall = () => {
+    const cwd = resolveInside(source, plan.install_directory)
+    return runCommand('install', command, { cwd, env: { ...environment, NODE_ENV: 'development' }, folders }, request, log, tools)
+  }
   if (key === null) {
     await runInstall()
     return null
@@ -116,7 +143,7 @@ async function installDependencies(
   for (;;) {
     const otherInstall = tools.installing.get(name)
     if (otherInstall) {
-      log.note('install', 'Waiting for another build that installs the same dependencies.')
+      log.note('Waiting for another build that installs the same dependencies.')
       await raceAbort(
         otherInstall.catch(() => {}),
         signal,
@@ -124,7 +151,7 @@ async function installDependencies(
       continue
     }
     if (await tools.cache.restoreDependencies(request.project_id, key, source, signal)) {
-      log.note('install', 'Using cached dependencies.')
+      log.note('Using cached dependencies.')
       return key
     }
     // Another build may have started to install while the cache was read.
@@ -194,32 +221,32 @@ export const createShellCommand = (
     : { file: '/bin/sh', args: ['-c', command] }
 
 /** Runs one command of the project in the shell; throws `BuildFailure` when it fails. */
-async function runStep(
-  step: StepName & ('install' | 'build'),
+async function runCommand(
+  purpose: 'install' | 'build',
   command: string,
-  cwd: string,
-  env: Record<string, string>,
+  { cwd, env, folders }: { cwd: string; env: Record<string, string>; folders: SandboxFolders },
   request: BuildRequest,
-  tools: BuildStepTools,
+  log: StepLog,
+  tools: ProcessBuildTools,
 ): Promise<void> {
-  const { log, signal } = request
+  const { signal } = request
   signal.throwIfAborted()
   if (!(await isFolder(cwd)))
-    throw new BuildFailure(`${step}_failed`, `The folder to ${step} in does not exist.`, 'Check the root directory in the project settings.')
-  log.note(step, `> ${command}`)
+    throw new BuildFailure(`${purpose}_failed`, `The folder to ${purpose} in does not exist.`, 'Check the root directory in the project settings.')
+  log.note(`> ${command}`)
   const clock = tools.options.clock ?? systemClock
   const startedAt = clock.monotonic()
   const shell = createShellCommand(command)
   const sandbox = await tools.sandboxProvider.find()
   const group = await startProcessGroup({
-    ...(sandbox ? sandbox.confine({ ...shell, cwd }, tools.folders) : shell),
+    ...(sandbox ? sandbox.confine({ ...shell, cwd }, folders) : shell),
     cwd,
     env,
     memory_mb: request.memory_mb,
     max_processes: maxProcesses,
     clock,
     onLine: (stream, line) => {
-      if (!signal.aborted) log.line(step, stream, line)
+      if (!signal.aborted) log.line(stream, line)
     },
   })
   const abort = () => void group.stop(0)
@@ -234,7 +261,7 @@ async function runStep(
   await recordWritten.then(() => tools.records.remove(id)).catch((error: unknown) => tools.options.log.warn('process_record_failed', { error }))
   signal.throwIfAborted()
   if (end.code === 0 && !end.out_of_memory) return
-  throw createStepFailure(step, command, { ...end, duration_ms: clock.monotonic() - startedAt }, request.memory_mb, maxProcesses)
+  throw createCommandFailure(purpose, command, { ...end, duration_ms: clock.monotonic() - startedAt }, request.memory_mb, maxProcesses)
 }
 
 const createSourceCheck = (source: string) => (path: string) =>

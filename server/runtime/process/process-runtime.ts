@@ -5,7 +5,7 @@ import { delimiter, join, relative, sep } from 'node:path'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import { createReplicaExit } from '../exit.ts'
 import { removeBundles, isFolder, toPathSegment } from '../files.ts'
-import { buildInBundleFolder, getBuildRecordId, createHeapOption, omitVariables } from './build.ts'
+import { openProcessBuild, getBuildRecordId, createHeapOption, omitVariables } from './build.ts'
 import { createBuildCache } from './build-cache.ts'
 import { killProcessGroup, killProcess, startProcessGroup, type ProcessGroup } from './process-group.ts'
 import { createPortAllocator, findListeningSockets } from '../ports.ts'
@@ -166,16 +166,8 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
 
     check: () => sandboxProvider.check(),
 
-    async build(request) {
-      return buildInBundleFolder(request, getBundleFolder(request.deployment_id), {
-        options,
-        toolchains,
-        cache,
-        sandboxProvider,
-        records,
-        installing,
-      })
-    },
+    openBuild: (request) =>
+      openProcessBuild(request, getBundleFolder(request.deployment_id), { options, toolchains, cache, sandboxProvider, records, installing }),
 
     start,
 

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto'
+import type { BuildSettings } from '../contract/build-plan.ts'
+import type { Artifact } from '../runtime/runtime.ts'
+import { findDeploymentById, updateDeployment } from '../store/deployments.ts'
+import type { ProjectRow } from '../store/tables.ts'
+import { type DeploymentRun, saveProgress } from './deployment-run.ts'
+
+/** A rollback uses its parent's build if that build still exists and the settings and variables have not changed. */
+export async function reuseArtifact(run: DeploymentRun): Promise<Artifact | undefined> {
+  const { context, deployment } = run
+  if (deployment.trigger !== 'rollback' || deployment.parent_id === null) return undefined
+  const parentId = deployment.parent_id
+  // The build is claimed in the same transaction, because an old build may be removed at any moment.
+  const parent = await context.store.db.write((tx) => {
+    const row = findDeploymentById(tx, parentId)
+    if (!row?.artifact || row.runtime !== deployment.runtime || row.inputs_digest !== computeInputsDigest(run)) return undefined
+    updateDeployment(tx, deployment.id, { artifact: row.artifact })
+    return { ...row, artifact: row.artifact }
+  })
+  if (!parent) return undefined
+  const { framework, image_bytes, inputs_digest, artifact, listen_port } = parent
+  await saveProgress(run, { framework, image_bytes, inputs_digest, artifact, listen_port })
+  return JSON.parse(artifact) as Artifact
+}
+
+/** Identifies what a build depends on besides its source. */
+export function computeInputsDigest(run: DeploymentRun): string {
+  const variables = Object.entries(run.secrets.variables).sort(([a], [b]) => (a < b ? -1 : 1))
+  return createHash('sha256')
+    .update(JSON.stringify([run.deployment.runtime, getBuildSettings(run.project), variables]))
+    .digest('hex')
+}
+
+export const getBuildSettings = ({ node_version, install_command, build_command, root_directory }: ProjectRow): BuildSettings => ({
+  node_version,
+  install_command,
+  build_command,
+  root_directory,
+})
