@@ -191,6 +191,14 @@ describe('habits', () => {
     ).toEqual([])
   })
 
+  test('renderer: api/ alone calls the API; promotions and uploads, which last longer than a page, have their client', () => {
+    const callsApi = /\b(useQuery|useInfiniteQuery|useMutation|fetch|fetchFile|createMutationHook)[(<]|\bqueryKeys\b|\.(call|follow|upload|urlOf)\('/
+    const mayCall = /^renderer\/(api\/|lib\/load-with-retry\.ts|stores\/uploads\.ts|features\/promotion\/promotion-steps\.ts)/
+    expect(
+      codeFiles.filter((file) => file.startsWith('renderer/') && !mayCall.test(file) && callsApi.test(withoutComments(textOf.get(file)!))),
+    ).toEqual([])
+  })
+
   test('no type is cast away', () => {
     const marks = /@ts-(ignore|nocheck|expect-error)|as unknown as|\bas any\b|: any\b/
     expect(codeFiles.filter((file) => !file.startsWith('test/') && marks.test(withoutComments(textOf.get(file)!)))).toEqual([])

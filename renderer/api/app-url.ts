@@ -1,6 +1,8 @@
+import { useServingDeployment } from './deployments.ts'
+import { useInstanceSession } from './instance.ts'
+import { useHttps, useLan } from './network.ts'
 import type { Project } from '../../server/contract/projects.ts'
 import { useCapabilities } from './capabilities.ts'
-import { useHttps, useInstanceSession, useLan, useServingDeployment } from './queries.ts'
 import { useConnection } from '../stores/connection.ts'
 import { safeWebUrl } from '../lib/safe-web-url.ts'
 

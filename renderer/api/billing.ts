@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { queryKeys } from './query-keys.ts'
-import { pollInterval_ms, useClient } from './queries.ts'
+import { createMutationHook, invalidate } from './mutation.ts'
+import { pollInterval_ms, useClient } from './use-client.ts'
 
 /** Plan, card and subscription. Refetched periodically, because only the payment processor reports late payments. */
 export function useBilling() {
@@ -12,3 +13,8 @@ export function useBilling() {
     staleTime: 1_000,
   })
 }
+
+export const useCreateSetupIntent = createMutationHook('createSetupIntent')
+/** Chooses plan and billing interval. */
+export const useConfirmBilling = createMutationHook('confirmBilling', (cache) => invalidate(cache, queryKeys.billing, queryKeys.session))
+export const useCancelBilling = createMutationHook('cancelBilling', (cache) => invalidate(cache, queryKeys.billing))

@@ -1,7 +1,7 @@
+import { useInstanceSession } from './instance.ts'
 import type { Bridge } from '../../preload/bridge.ts'
 import { localInstanceId } from '../lib/instance-path.ts'
 import { useConnection } from '../stores/connection.ts'
-import { useInstanceSession } from './queries.ts'
 
 /**
  * Features of the current instance. This is the only place that decides: a hosted account supports only the customer operations (/v1) and nothing

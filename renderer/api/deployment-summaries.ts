@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
+import { useClient } from './use-client.ts'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import type { ApiClient } from './api-client.ts'
 import { queryKeys } from './query-keys.ts'
 import { useCapabilities } from './capabilities.ts'
 import { ApiProblem } from '../lib/api-problem.ts'
-import { useClient } from './queries.ts'
 
 /** Data of a project row beyond the project itself. */
 interface DeploymentSummary {

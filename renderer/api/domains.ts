@@ -1,8 +1,9 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useQuery } from '@tanstack/react-query'
 import type { Domain } from '../../server/contract/domains.ts'
-import type { ApiResponse } from './api-client.ts'
+import type { ApiClient, ApiResponse } from './api-client.ts'
 import { queryKeys } from './query-keys.ts'
-import { pollInterval_ms, useClient } from './queries.ts'
+import { createMutationHook, invalidate } from './mutation.ts'
+import { pollInterval_ms, useClient } from './use-client.ts'
 
 export type DomainList = ApiResponse<'listDomains'>
 
@@ -42,17 +43,34 @@ export function useDomainOffers(query: string | null) {
   })
 }
 
+export const useAddDomain = createMutationHook('addDomain', (cache) => invalidate(cache, queryKeys.allDomains))
+export const useVerifyDomain = createMutationHook('verifyDomain', (cache, { domain }) => storeDomain(cache, domain.id, domain))
+export const useTransferDomain = createMutationHook('transferDomain', (cache, { domain }) => storeDomain(cache, domain.id, domain))
+export const useDeleteDomain = createMutationHook('deleteDomain', (cache, _, { params }) => storeDomain(cache, params.id, null))
+export const usePurchaseDomain = createMutationHook('purchaseDomain', (cache) => {
+  // A credit may have paid.
+  invalidate(cache, queryKeys.allDomains, queryKeys.billing)
+  // Updates the search results, in which the domain is taken now; the purchased domain stays visible.
+  void cache.invalidateQueries({ queryKey: queryKeys.allDomainOffers, refetchType: 'none' })
+})
+
 /** Writes a domain from a response into every cached list; null removes it. */
-export function useUpdateCachedDomain() {
-  const cache = useQueryClient()
-  return (id: string, domain: Domain | null) => {
-    cache.setQueriesData<DomainList>({ queryKey: queryKeys.allDomains }, (list) => {
-      if (!list || domain === null || !list.domains.some((cached) => cached.id === id))
-        return list && { ...list, domains: list.domains.filter((cached) => cached.id !== id) }
-      return { ...list, domains: list.domains.map((cached) => (cached.id === id ? domain : cached)) }
-    })
-    if (domain === null) cache.removeQueries({ queryKey: queryKeys.domain(id) })
-    else void cache.invalidateQueries({ queryKey: queryKeys.domain(id) })
-    void cache.invalidateQueries({ queryKey: queryKeys.allDomains })
-  }
+function storeDomain(cache: QueryClient, id: string, domain: Domain | null): void {
+  cache.setQueriesData<DomainList>({ queryKey: queryKeys.allDomains }, (list) => {
+    if (!list || domain === null || !list.domains.some((cached) => cached.id === id))
+      return list && { ...list, domains: list.domains.filter((cached) => cached.id !== id) }
+    return { ...list, domains: list.domains.map((cached) => (cached.id === id ? domain : cached)) }
+  })
+  if (domain === null) cache.removeQueries({ queryKey: queryKeys.domain(id) })
+  else invalidate(cache, queryKeys.domain(id))
+  invalidate(cache, queryKeys.allDomains)
+}
+
+/** The domains of a project that are on screen or were. */
+export const cachedDomains = (cache: QueryClient, slug: string): Domain[] => cache.getQueryData<DomainList>(queryKeys.domains(slug))?.domains ?? []
+
+export async function reloadDomains(client: ApiClient, cache: QueryClient, slug: string): Promise<Domain[]> {
+  const list = await client.call('listProjectDomains', { params: { slug } })
+  cache.setQueryData(queryKeys.domains(slug), list)
+  return list.domains
 }

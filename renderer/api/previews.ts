@@ -1,9 +1,10 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useApiMutation } from './use-api-mutation.ts'
-import type { ApiResponse } from './api-client.ts'
+import { type QueryClient, useQuery } from '@tanstack/react-query'
+import { createMutationHook, invalidate } from './mutation.ts'
+import type { Preview } from '../../server/contract/previews.ts'
+import type { ApiClient, ApiResponse } from './api-client.ts'
 import { queryKeys } from './query-keys.ts'
 import { useCapabilities } from './capabilities.ts'
-import { pollInterval_ms, useClient } from './queries.ts'
+import { pollInterval_ms, useClient } from './use-client.ts'
 
 /** The open previews of a project, most recently changed first. */
 export function usePreviews(slug: string) {
@@ -29,20 +30,21 @@ export function useWatching(slug: string) {
 }
 
 /** Updates the automatic deployment settings. */
-export function useUpdateWatching(slug: string) {
-  return useApiMutation('updateWatching', { onSuccess: useStoreWatching(slug) })
-}
-
+export const useUpdateWatching = createMutationHook('updateWatching', storeWatching)
 /** Checks the repository immediately. */
-export function useCheckRepository(slug: string) {
-  return useApiMutation('checkRepository', { successMessage: 'Repository checked.', onSuccess: useStoreWatching(slug) })
-}
+export const useCheckRepository = createMutationHook('checkRepository', storeWatching)
 
 /** Both operations respond with the new polling state. */
-function useStoreWatching(slug: string): (answer: ApiResponse<'getWatching'>) => void {
-  const cache = useQueryClient()
-  return ({ watching }) => {
-    cache.setQueryData(queryKeys.watching(slug), watching)
-    void cache.invalidateQueries({ queryKey: queryKeys.previews(slug) })
-  }
+function storeWatching(cache: QueryClient, { watching }: ApiResponse<'getWatching'>, { params: { slug } }: { params: { slug: string } }): void {
+  cache.setQueryData(queryKeys.watching(slug), watching)
+  invalidate(cache, queryKeys.previews(slug))
+}
+
+/** The previews of a project that are on screen or were. */
+export const cachedPreviews = (cache: QueryClient, slug: string): Preview[] => cache.getQueryData<Preview[]>(queryKeys.previews(slug)) ?? []
+
+export async function reloadPreviews(client: ApiClient, cache: QueryClient, slug: string): Promise<Preview[]> {
+  const { previews } = await client.call('listPreviews', { params: { slug } })
+  cache.setQueryData(queryKeys.previews(slug), previews)
+  return previews
 }

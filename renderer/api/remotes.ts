@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { type QueryClient, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { Remote } from '../../server/contract/remotes.ts'
 import { localInstanceId } from '../lib/instance-path.ts'
@@ -6,7 +6,9 @@ import { type InstanceConnection, localConnection, useConnection } from '../stor
 import { useSession } from '../stores/session.ts'
 import { queryKeys } from './query-keys.ts'
 import { ApiProblem } from '../lib/api-problem.ts'
-import { pollInterval_ms, sessionQuery } from './queries.ts'
+import { createMutationHook } from './mutation.ts'
+import { sessionQuery } from './instance.ts'
+import { pollInterval_ms } from './use-client.ts'
 
 /** The session at the instance that served the page, regardless of the current instance. */
 export function useHomeSession() {
@@ -40,14 +42,16 @@ export function useSyncRemotes() {
   return query
 }
 
-export function upsertRemote(remote: Remote): void {
-  localConnection.cache.setQueryData<Remote[]>(queryKeys.remotes, (all) =>
-    [...(all ?? []).filter(({ id }) => id !== remote.id), remote].toSorted(byCreatedAt),
-  )
-}
+export const useAddRemote = createMutationHook('addRemote', (cache, { remote }) => upsertRemote(cache, remote), localConnection)
+export const useUpdateRemote = createMutationHook('updateRemote', (cache, { remote }) => upsertRemote(cache, remote), localConnection)
+export const useDeleteRemote = createMutationHook(
+  'deleteRemote',
+  (cache, _, { params: { id } }) => cache.setQueryData<Remote[]>(queryKeys.remotes, (all) => all?.filter((one) => one.id !== id)),
+  localConnection,
+)
 
-export function removeRemote(id: string): void {
-  localConnection.cache.setQueryData<Remote[]>(queryKeys.remotes, (all) => all?.filter((one) => one.id !== id))
+function upsertRemote(cache: QueryClient, remote: Remote): void {
+  cache.setQueryData<Remote[]>(queryKeys.remotes, (all) => [...(all ?? []).filter(({ id }) => id !== remote.id), remote].toSorted(byCreatedAt))
 }
 
 const byCreatedAt = (a: Remote, b: Remote) => (a.created_at < b.created_at ? -1 : 1)

@@ -1,6 +1,8 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { type QueryClient, useInfiniteQuery } from '@tanstack/react-query'
 import { queryKeys } from './query-keys.ts'
-import { pollInterval_ms, useClient } from './queries.ts'
+import { createMutationHook } from './mutation.ts'
+import { refetchQueries } from './query-cache.ts'
+import { pollInterval_ms, useClient } from './use-client.ts'
 
 /** The user's API tokens, newest first. Refetched periodically to update the last use. */
 export function useTokens() {
@@ -14,3 +16,7 @@ export function useTokens() {
     staleTime: 1_000,
   })
 }
+
+const refetchTokens = (cache: QueryClient) => refetchQueries(cache, queryKeys.tokens)
+export const useCreateToken = createMutationHook('createToken', refetchTokens)
+export const useRevokeToken = createMutationHook('revokeToken', refetchTokens)

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
+import { useClient } from './use-client.ts'
 import type { ApiResponse, ApiRequest, UploadOperationId } from './api-client.ts'
 import { type ApiProblem, toProblem } from '../lib/api-problem.ts'
-import { useClient } from './queries.ts'
 import { isAbortError } from './send-file.ts'
 
 /** A file that is uploading, or uploaded and being processed. */

@@ -1,16 +1,15 @@
 import { Anchor, CircleHelp, Globe, LogOut, Monitor, Moon, Plus, Search, Ship, Sun, UserRound } from 'lucide-react'
 import { useMemo } from 'react'
 import { Link, useRoute } from 'wouter'
-import { useMutation } from '@tanstack/react-query'
-import { storeSession } from '../api/session.ts'
+import { useSignOut } from '../api/sign-in.ts'
+import { useInstanceSession, useSettings } from '../api/instance.ts'
+import { useProjects } from '../api/projects.ts'
+import { useHomeSession } from '../api/remotes.ts'
 import { useDeploymentSummary } from '../api/deployment-summaries.ts'
 import { useCapabilities } from '../api/capabilities.ts'
-import { useHomeSession } from '../api/remotes.ts'
 import type { Project } from '../../server/contract/projects.ts'
-import { useInstanceSession, useProjects, useSettings } from '../api/queries.ts'
-import { localConnection, useConnection } from '../stores/connection.ts'
+import { useConnection } from '../stores/connection.ts'
 import { localInstanceId } from '../lib/instance-path.ts'
-import { useSession } from '../stores/session.ts'
 import { type Theme, useUi } from '../stores/ui.ts'
 import { IconButton } from '../components/button.tsx'
 import { Menu, MenuRadioGroup, MenuItem, MenuSeparator } from '../components/menu.tsx'
@@ -171,13 +170,7 @@ function SidebarFooter() {
   const theme = useUi((state) => state.theme)
   const setTheme = useUi((state) => state.setTheme)
   // The session of the instance that served the page, because this browser is signed in there.
-  const signOut = useMutation({
-    mutationFn: () => localConnection.client.call('signOut', {}),
-    onSuccess() {
-      storeSession(undefined)
-      useSession.getState().setSignedOut(true)
-    },
-  })
+  const signOut = useSignOut({ hidesErrorToast: true })
   return (
     <div className="sidebar-footer">
       <Menu
@@ -189,7 +182,7 @@ function SidebarFooter() {
           </button>
         }
       >
-        <MenuItem icon={LogOut} onSelect={() => signOut.mutate()}>
+        <MenuItem icon={LogOut} onSelect={() => signOut.mutate({})}>
           {isHome ? 'Sign out' : 'Sign out of this machine'}
         </MenuItem>
         <MenuSeparator />

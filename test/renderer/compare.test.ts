@@ -6,8 +6,8 @@ import {
   compareSettings,
   compareVariables,
   type SettingName,
-  type VariableScope,
 } from '../../renderer/features/promotion/compare.ts'
+import type { VariableScope } from '../../renderer/api/promotion-sides.ts'
 import { forEachSeed } from '../support/seeds.ts'
 
 const corpus = new URL('corpus/seeds.json', import.meta.url)

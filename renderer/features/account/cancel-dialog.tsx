@@ -1,20 +1,14 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useCancelBilling } from '../../api/billing.ts'
 import type { BillingStatus } from '../../../server/contract/billing.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
-import { queryKeys } from '../../api/query-keys.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 
 export function CancelSubscriptionDialog({ billing, onClose }: { billing: BillingStatus; onClose: () => void }) {
-  const cache = useQueryClient()
-  const cancel = useApiMutation('cancelBilling', {
+  const cancel = useCancelBilling({
     hidesErrorToast: true,
     successMessage: 'Subscription canceled. It ends with the current billing period.',
-    onSuccess() {
-      void cache.invalidateQueries({ queryKey: queryKeys.billing })
-      onClose()
-    },
+    onSuccess: onClose,
   })
   return (
     <Dialog

@@ -1,8 +1,7 @@
 import { ArrowLeft } from 'lucide-react'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { useSearchParams } from 'wouter'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
-import { useBilling } from '../../api/billing.ts'
+import { useConfirmBilling, useCreateSetupIntent, useBilling } from '../../api/billing.ts'
 import { toProblem } from '../../lib/api-problem.ts'
 import { Button } from '../../components/button.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
@@ -59,13 +58,8 @@ function CardForm({ publishableKey, plan, interval }: { publishableKey: string; 
   const [params] = useSearchParams()
   // The bank redirects here after an additional confirmation. The card is saved by then, and the processor's parameters are removed from the URL.
   const [hasReturned] = useState(() => params.get('redirect_status') === 'succeeded')
-  const { mutate: createSetupIntent, error: setupError } = useApiMutation('createSetupIntent', { hidesErrorToast: true })
-  const {
-    mutate: confirmBilling,
-    data: confirmed,
-    error: confirmError,
-    isPending: isConfirming,
-  } = useApiMutation('confirmBilling', { hidesErrorToast: true })
+  const { mutate: createSetupIntent, error: setupError } = useCreateSetupIntent({ hidesErrorToast: true })
+  const { mutate: confirmBilling, data: confirmed, error: confirmError, isPending: isConfirming } = useConfirmBilling({ hidesErrorToast: true })
 
   useEffect(() => {
     const element = container.current

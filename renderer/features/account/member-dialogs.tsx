@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
+import { useAcceptInvitation, useCreateInvitation } from '../../api/team.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
@@ -7,9 +7,9 @@ import { TextField } from '../../components/field.tsx'
 import { formatDate } from '../../lib/format.ts'
 import { SecretDialog } from '../../components/secret-dialog.tsx'
 
-export function InviteMemberDialog({ onClose, onInvited }: { onClose: () => void; onInvited: () => void }) {
+export function InviteMemberDialog({ onClose }: { onClose: () => void }) {
   const [email, setEmail] = useState('')
-  const invite = useApiMutation('createInvitation', { hidesErrorToast: true, onSuccess: onInvited })
+  const invite = useCreateInvitation({ hidesErrorToast: true })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     invite.mutate({ body: { email: email.trim() } })
@@ -64,15 +64,12 @@ export function OneTimeLinkDialog({
   )
 }
 
-export function JoinTeamDialog({ onClose, onJoined }: { onClose: () => void; onJoined: () => void }) {
+export function JoinTeamDialog({ onClose }: { onClose: () => void }) {
   const [link, setLink] = useState('')
-  const join = useApiMutation('acceptInvitation', {
+  const join = useAcceptInvitation({
     hidesErrorToast: true,
     successMessage: 'You joined the team.',
-    onSuccess() {
-      onJoined()
-      onClose()
-    },
+    onSuccess: onClose,
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()

@@ -1,11 +1,9 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { DoorOpen, Link2Off, LogOut, UserMinus, UserPlus } from 'lucide-react'
 import { useState } from 'react'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { useInstanceSession } from '../../api/instance.ts'
+import { useLeaveTeam, useRemoveMember, useRevokeInvitation, useTeam } from '../../api/team.ts'
+import { useSendVerification } from '../../api/users.ts'
 import { toProblem } from '../../lib/api-problem.ts'
-import { useInstanceSession } from '../../api/queries.ts'
-import { useTeam } from '../../api/team.ts'
 import { Button, IconButton } from '../../components/button.tsx'
 import { ConfirmByNameDialog } from '../../components/dialog.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
@@ -19,22 +17,13 @@ type PendingRemoval = { kind: 'member'; id: string; email: string } | { kind: 't
 export function Members() {
   const { data, error, refetch } = useTeam()
   const session = useInstanceSession().data
-  const cache = useQueryClient()
   const [open, setOpen] = useState<'invite' | 'join' | null>(null)
   const [removal, setRemoval] = useState<PendingRemoval | null>(null)
-  const refresh = () => {
-    setRemoval(null)
-    void cache.invalidateQueries({ queryKey: queryKeys.team })
-  }
-  const revoke = useApiMutation('revokeInvitation', { successMessage: 'Invitation revoked.', onSuccess: refresh })
-  const remove = useApiMutation('removeMember', { onSuccess: refresh })
-  const leave = useApiMutation('leaveTeam', {
-    onSuccess() {
-      refresh()
-      void cache.invalidateQueries({ queryKey: queryKeys.projects })
-    },
-  })
-  const verify = useApiMutation('sendVerification')
+  const closeRemoval = () => setRemoval(null)
+  const revoke = useRevokeInvitation({ successMessage: 'Invitation revoked.' })
+  const remove = useRemoveMember({ onSuccess: closeRemoval })
+  const leave = useLeaveTeam({ onSuccess: closeRemoval })
+  const verify = useSendVerification()
   const confirmRemoval = () => {
     if (removal?.kind === 'member') remove.mutate({ params: { id: removal.id } })
     if (removal?.kind === 'team') leave.mutate({ body: { account_id: removal.account_id } })
@@ -118,19 +107,11 @@ export function Members() {
           </ul>
         </>
       )}
-      {open === 'invite' && <InviteMemberDialog onClose={() => setOpen(null)} onInvited={refresh} />}
-      {open === 'join' && (
-        <JoinTeamDialog
-          onClose={() => setOpen(null)}
-          onJoined={() => {
-            refresh()
-            void cache.invalidateQueries({ queryKey: queryKeys.projects })
-          }}
-        />
-      )}
+      {open === 'invite' && <InviteMemberDialog onClose={() => setOpen(null)} />}
+      {open === 'join' && <JoinTeamDialog onClose={() => setOpen(null)} />}
       <ConfirmByNameDialog
         open={removal !== null}
-        onOpenChange={() => setRemoval(null)}
+        onOpenChange={closeRemoval}
         title={removal?.kind === 'team' ? 'Leave this team?' : 'Remove this member?'}
         description={
           removal?.kind === 'team'

@@ -1,5 +1,5 @@
+import { useInstanceSession } from '../../api/instance.ts'
 import { useCapabilities } from '../../api/capabilities.ts'
-import { useInstanceSession } from '../../api/queries.ts'
 import { useBilling } from '../../api/billing.ts'
 import { useTeam } from '../../api/team.ts'
 import { useTokens } from '../../api/tokens.ts'

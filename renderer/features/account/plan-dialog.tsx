@@ -1,9 +1,7 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
+import { useConfirmBilling } from '../../api/billing.ts'
 import type { BillingInterval, BillingStatus } from '../../../server/contract/billing.ts'
 import { plans } from '../../../server/contract/plans.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
-import { queryKeys } from '../../api/query-keys.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
@@ -14,16 +12,12 @@ import { type PaidPlan, cardLabel, paidPlans, planSummary } from './plan-labels.
 
 /** Chooses plan and billing interval. Without a card the card form follows. */
 export function PlanDialog({ billing, onClose }: { billing: BillingStatus; onClose: () => void }) {
-  const cache = useQueryClient()
   const [plan, setPlan] = useState<PaidPlan>(billing.plan === 'starter' ? 'basic' : billing.plan)
   const [interval, setPeriod] = useState<BillingInterval>(billing.billing_interval)
-  const confirm = useApiMutation('confirmBilling', {
+  const confirm = useConfirmBilling({
     hidesErrorToast: true,
     successMessage: 'Plan changed.',
-    onSuccess() {
-      for (const queryKey of [queryKeys.billing, queryKeys.session]) void cache.invalidateQueries({ queryKey })
-      onClose()
-    },
+    onSuccess: onClose,
   })
   const remoteCardUrl = useRemoteCardUrl()
   const isSame =

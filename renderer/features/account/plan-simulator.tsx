@@ -1,9 +1,8 @@
+import { useSettings, useUpdateSettings } from '../../api/instance.ts'
 import type { Settings } from '../../../server/contract/instance.ts'
 import { toProblem } from '../../lib/api-problem.ts'
-import { useSettings } from '../../api/queries.ts'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { SelectField, SwitchField } from '../../components/field.tsx'
-import { useUpdateSettings } from '../../api/use-update-settings.ts'
 import { planNames } from './plan-labels.ts'
 
 const trialOptions = [

@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react'
+import { useCreateToken, useRevokeToken } from '../../api/tokens.ts'
 import type { ApiToken } from '../../../server/contract/tokens.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
@@ -18,10 +18,10 @@ const lifetimes = [
   { value: '', text: 'No expiration' },
 ] as const
 
-export function CreateTokenDialog({ onClose, onCreated }: { onClose: () => void; onCreated: () => void }) {
+export function CreateTokenDialog({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('')
   const [days, setDays] = useState('90')
-  const create = useApiMutation('createToken', { hidesErrorToast: true, onSuccess: onCreated })
+  const create = useCreateToken({ hidesErrorToast: true })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     create.mutate({ body: { name: name.trim(), ...(days === '' ? {} : { expires_in_days: Number(days) }) } })
@@ -80,14 +80,11 @@ export function CreateTokenDialog({ onClose, onCreated }: { onClose: () => void;
   )
 }
 
-export function RevokeTokenDialog({ token, onClose, onRevoked }: { token: ApiToken; onClose: () => void; onRevoked: () => void }) {
-  const revoke = useApiMutation('revokeToken', {
+export function RevokeTokenDialog({ token, onClose }: { token: ApiToken; onClose: () => void }) {
+  const revoke = useRevokeToken({
     hidesErrorToast: true,
     successMessage: 'Token revoked.',
-    onSuccess() {
-      onRevoked()
-      onClose()
-    },
+    onSuccess: onClose,
   })
   return (
     <Dialog

@@ -1,10 +1,7 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { KeyRound, Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useSearchParams } from 'wouter'
 import type { ApiToken } from '../../../server/contract/tokens.ts'
-import { refetchQueries } from '../../api/query-cache.ts'
-import { queryKeys } from '../../api/query-keys.ts'
 import { toProblem } from '../../lib/api-problem.ts'
 import { useTokens } from '../../api/tokens.ts'
 import { Button, IconButton } from '../../components/button.tsx'
@@ -20,7 +17,6 @@ type OpenDialog = { name: 'create' } | { name: 'revoke'; token: ApiToken }
 /** API tokens, with which programs sign in as the user. */
 export function Tokens() {
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useTokens()
-  const cache = useQueryClient()
   const [params, setParams] = useSearchParams()
   const [open, setOpen] = useState<OpenDialog | null>(null)
   useScrollToSection(data !== undefined)
@@ -32,7 +28,6 @@ export function Tokens() {
     setOpen(null)
     if (shouldCreate) setParams({}, { replace: true })
   }
-  const refresh = () => refetchQueries(cache, queryKeys.tokens)
   const create = (
     <Button kind={tokens?.length === 0 ? 'primary' : 'plain'} icon={Plus} onClick={() => setOpen({ name: 'create' })}>
       Create token
@@ -69,8 +64,8 @@ export function Tokens() {
           </Button>
         </div>
       )}
-      {openDialog?.name === 'create' && <CreateTokenDialog onClose={close} onCreated={refresh} />}
-      {openDialog?.name === 'revoke' && <RevokeTokenDialog token={openDialog.token} onClose={close} onRevoked={refresh} />}
+      {openDialog?.name === 'create' && <CreateTokenDialog onClose={close} />}
+      {openDialog?.name === 'revoke' && <RevokeTokenDialog token={openDialog.token} onClose={close} />}
     </section>
   )
 }

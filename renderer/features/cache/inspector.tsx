@@ -1,12 +1,11 @@
 import { Radar } from 'lucide-react'
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
 import { useSearchParams } from 'wouter'
+import { useInspectCache } from '../../api/edge-cache.ts'
 import type { CacheVerdict } from '../../../server/contract/network.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { Button } from '../../components/button.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { TextField } from '../../components/field.tsx'
-import { useRefreshAfterPurge } from './use-refresh-after-purge.ts'
 import { Verdict } from './verdict.tsx'
 
 /** “Cache inspector”: the verdict without a request, or with a real one. */
@@ -16,9 +15,8 @@ export function Inspector({ slug }: { slug: string }) {
   const [url, setUrl] = useState(urlParameter ?? '/')
   const [headers, setHeaders] = useState('')
   const id = useId()
-  const inspect = useApiMutation('inspectCache', { hidesErrorToast: true })
+  const inspect = useInspectCache({ hidesErrorToast: true })
   const [verdict, setVerdict] = useState<CacheVerdict | null>(null)
-  const refreshAfterPurge = useRefreshAfterPurge(slug)
   const [invalidLine, setInvalidLine] = useState<string | null>(null)
 
   const inspectUrl = async (send: boolean) => {
@@ -34,7 +32,6 @@ export function Inspector({ slug }: { slug: string }) {
     const result = await sendRequest(send ? { send } : {})
     setVerdict(result)
     if (!send || !result) return
-    refreshAfterPurge()
     // The verdict predates the request, so it is refetched to show what the request stored.
     const after = await sendRequest({})
     if (after) setVerdict({ ...result, key: after.key, stored: after.stored })

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { useSearchParams } from 'wouter'
+import { useProject } from '../../api/projects.ts'
 import { useCapabilities } from '../../api/capabilities.ts'
-import { useProject } from '../../api/queries.ts'
 import { SkeletonRows } from '../../components/feedback.tsx'
 import { useScrollToSection } from '../../lib/use-scroll-to-section.ts'
 import { useTitle } from '../../lib/use-title.ts'

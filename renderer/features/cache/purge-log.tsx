@@ -1,6 +1,6 @@
+import { useCacheEvents } from '../../api/edge-cache.ts'
 import type { CacheEvent } from '../../../server/contract/cache.ts'
 import { toProblem } from '../../lib/api-problem.ts'
-import { useCacheEvents } from '../../api/queries.ts'
 import { Button } from '../../components/button.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { RelativeTime } from '../../components/time.tsx'

@@ -1,14 +1,13 @@
 import { type FormEvent, useId, useState } from 'react'
+import { usePurgeAll, usePurgeTags, usePurgeUrls } from '../../api/edge-cache.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { limits } from '../../../server/contract/limits.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { useCapabilities } from '../../api/capabilities.ts'
-import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
-import { purgeSummary, useRefreshAfterPurge } from './use-refresh-after-purge.ts'
+import { purgeSummary } from './purge-summary.ts'
 
 type PurgeBy = 'tags' | 'urls'
 
@@ -18,15 +17,9 @@ export function Purge({ slug }: { slug: string }) {
   const [text, setText] = useState('')
   const id = useId()
   const capabilities = useCapabilities()
-  const showToast = useUi((state) => state.showToast)
-  const refreshAfterPurge = useRefreshAfterPurge(slug)
-  const onSuccess = (answer: { purged: number }) => {
-    showToast({ kind: 'done', text: purgeSummary(answer.purged), request_id: null })
-    setText('')
-    refreshAfterPurge()
-  }
-  const byTags = useApiMutation('purgeTags', { hidesErrorToast: true, onSuccess })
-  const byUrls = useApiMutation('purgeUrls', { hidesErrorToast: true, onSuccess })
+  const options = { hidesErrorToast: true, successMessage: purgeSummary, onSuccess: () => setText('') }
+  const byTags = usePurgeTags(options)
+  const byUrls = usePurgeUrls(options)
   const problem = purgeBy === 'tags' ? byTags.error : byUrls.error
   const entries = parseEntries(text, purgeBy)
   const maxEntries = purgeBy === 'tags' ? limits.purge_tags.max : limits.purge_urls.max
@@ -102,15 +95,10 @@ function parseEntries(text: string, purgeBy: PurgeBy): string[] {
 }
 
 export function PurgeAllDialog({ project, onOpenChange }: { project: Project; onOpenChange: (open: boolean) => void }) {
-  const showToast = useUi((state) => state.showToast)
-  const refreshAfterPurge = useRefreshAfterPurge(project.slug)
-  const purge = useApiMutation('purgeAll', {
+  const purge = usePurgeAll({
     hidesErrorToast: true,
-    onSuccess(answer) {
-      showToast({ kind: 'done', text: purgeSummary(answer.purged), request_id: null })
-      refreshAfterPurge()
-      onOpenChange(false)
-    },
+    successMessage: purgeSummary,
+    onSuccess: () => onOpenChange(false),
   })
   return (
     <Dialog

@@ -1,8 +1,8 @@
 import { Eraser } from 'lucide-react'
+import { useMetrics } from '../../api/metrics.ts'
+import { useUpdateProject } from '../../api/projects.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { toProblem } from '../../lib/api-problem.ts'
-import { useMetrics } from '../../api/queries.ts'
 import { Button } from '../../components/button.tsx'
 import { ProblemView, Skeleton } from '../../components/feedback.tsx'
 import { SwitchField } from '../../components/field.tsx'
@@ -11,7 +11,7 @@ import { formatBytes, formatPercent } from '../../lib/format.ts'
 /** Cache results of a day, stored size and the on/off switch. */
 export function Summary({ project, onPurgeAll }: { project: Project; onPurgeAll: () => void }) {
   const { data, error, refetch } = useMetrics(project.slug, '24h')
-  const change = useApiMutation('updateProject', {
+  const change = useUpdateProject({
     onSuccess: () => void refetch(),
   })
   const cache = data?.cache

@@ -1,13 +1,12 @@
 import { Eraser } from 'lucide-react'
+import { usePurgeUrls } from '../../api/edge-cache.ts'
 import type { CacheVerdict } from '../../../server/contract/network.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
-import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../components/button.tsx'
 import { formatBytes, formatDuration, formatDateTime, formatLatency, formatSeconds } from '../../lib/format.ts'
 import { Prose } from '../../components/prose.tsx'
 import { StatusIcon, type StatusBadgeData } from '../../components/status.tsx'
 import { parseCacheStatus, describeCacheMember } from './cache-status.ts'
-import { purgeSummary, useRefreshAfterPurge } from './use-refresh-after-purge.ts'
+import { purgeSummary } from './purge-summary.ts'
 
 const verdictBadges: Record<CacheVerdict['verdict'], StatusBadgeData & { meaning: string }> = {
   HIT: { label: 'Hit', shape: 'disc', tone: 'live', meaning: 'served by the edge' },
@@ -19,15 +18,7 @@ const verdictBadges: Record<CacheVerdict['verdict'], StatusBadgeData & { meaning
 export function Verdict({ slug, verdict, onAgain }: { slug: string; verdict: CacheVerdict; onAgain: () => void }) {
   const { stored, answer } = verdict
   const badge = verdictBadges[verdict.verdict]
-  const showToast = useUi((state) => state.showToast)
-  const refreshAfterPurge = useRefreshAfterPurge(slug)
-  const purge = useApiMutation('purgeUrls', {
-    onSuccess(purgeResult) {
-      showToast({ kind: 'done', text: purgeSummary(purgeResult.purged), request_id: null })
-      refreshAfterPurge()
-      onAgain()
-    },
-  })
+  const purge = usePurgeUrls({ successMessage: purgeSummary, onSuccess: onAgain })
   return (
     <div className="verdict">
       <div className="verdict-head">

@@ -1,11 +1,9 @@
 import { KeyRound } from 'lucide-react'
 import { useState } from 'react'
-import { useQueryClient } from '@tanstack/react-query'
+import { useCreatePurgeToken } from '../../api/edge-cache.ts'
+import { useInstanceSession } from '../../api/instance.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
 import type { ApiResponse } from '../../api/api-client.ts'
-import { queryKeys } from '../../api/query-keys.ts'
-import { useInstanceSession } from '../../api/queries.ts'
 import { localInstanceId } from '../../lib/instance-path.ts'
 import { useConnection } from '../../stores/connection.ts'
 import { Button } from '../../components/button.tsx'
@@ -13,7 +11,6 @@ import { CopyButton } from '../../components/copy.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { SecretDialog } from '../../components/secret-dialog.tsx'
-import { useRefreshAfterPurge } from './use-refresh-after-purge.ts'
 
 /** Purge webhook for a CMS: the URL to call and its token. */
 export function Webhook({ project }: { project: Project }) {
@@ -48,16 +45,10 @@ export function Webhook({ project }: { project: Project }) {
 }
 
 function WebhookTokenDialog({ project, onOpenChange }: { project: Project; onOpenChange: (open: boolean) => void }) {
-  const cache = useQueryClient()
-  const refreshAfterPurge = useRefreshAfterPurge(project.slug)
   const [created, setCreated] = useState<ApiResponse<'createPurgeToken'> | null>(null)
-  const createToken = useApiMutation('createPurgeToken', {
+  const createToken = useCreatePurgeToken({
     hidesErrorToast: true,
-    onSuccess(answer) {
-      setCreated(answer)
-      refreshAfterPurge()
-      void cache.invalidateQueries({ queryKey: queryKeys.project(project.slug) })
-    },
+    onSuccess: setCreated,
   })
   if (created) {
     return (

@@ -37,13 +37,14 @@ import {
 } from 'lucide-react'
 import { type ReactNode, useMemo, useRef, useState } from 'react'
 import { useLocation, useRoute } from 'wouter'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
+import { useRestart, useServingDeployment } from '../../api/deployments.ts'
+import { useInstanceSession } from '../../api/instance.ts'
 import { useCheckRepository } from '../../api/previews.ts'
-import { splitSearchWords } from '../../../server/contract/project-search.ts'
-import { useProjectSearch } from '../../api/use-project-search.ts'
-import { useCapabilities, usePromotionTargets } from '../../api/capabilities.ts'
-import { useInstanceSession, useProject, useServingDeployment } from '../../api/queries.ts'
+import { useProjectSearch } from '../../api/project-search.ts'
+import { useDeployProject, useProject, useUpdateProject } from '../../api/projects.ts'
 import { useHomeSession } from '../../api/remotes.ts'
+import { splitSearchWords } from '../../../server/contract/project-search.ts'
+import { useCapabilities, usePromotionTargets } from '../../api/capabilities.ts'
 import { basePath, hostLabel } from '../../lib/instance-path.ts'
 import { useConnection, switchInstance } from '../../stores/connection.ts'
 import { useUi } from '../../stores/ui.ts'
@@ -53,7 +54,6 @@ import { InstanceIcon } from '../../components/instance-icon.tsx'
 import { useKeyboard } from '../../stores/keyboard.ts'
 import { openExternalUrl } from '../../lib/external-links.ts'
 import { useAppUrl, useSecureAppUrl } from '../../api/app-url.ts'
-import { useRestart } from '../../api/use-restart.ts'
 import { searchTopics } from '../../../server/help/topics.ts'
 import './command-palette.css'
 
@@ -129,10 +129,10 @@ function ProjectCommands({ slug, ...group }: GroupProps & { slug: string }) {
   const secureUrl = useSecureAppUrl(slug)
   const [, navigate] = useLocation()
   const projectPath = `/projects/${slug}`
-  const deploy = useApiMutation('deployProject', { onSuccess: ({ deployment_id }) => navigate(`${projectPath}/deployments/${deployment_id}`) })
+  const deploy = useDeployProject({ onSuccess: ({ deployment_id }) => navigate(`${projectPath}/deployments/${deployment_id}`) })
   const restart = useRestart(slug)
-  const change = useApiMutation('updateProject', { successMessage: 'Saved.' })
-  const check = useCheckRepository(slug)
+  const change = useUpdateProject({ successMessage: 'Saved.' })
+  const check = useCheckRepository({ successMessage: 'Repository checked.' })
   const capabilities = useCapabilities()
   const promotionTargets = usePromotionTargets()
   if (!project) return null

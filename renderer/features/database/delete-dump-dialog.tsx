@@ -1,18 +1,15 @@
+import { useDeleteDump } from '../../api/databases.ts'
 import type { DatabaseDump } from '../../../server/contract/databases.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { formatBytes, formatDateTime } from '../../lib/format.ts'
 
-export function DeleteDumpDialog({ dump, onOpenChange, onDeleted }: { dump: DatabaseDump; onOpenChange: () => void; onDeleted: () => void }) {
-  const remove = useApiMutation('deleteDatabaseDump', {
+export function DeleteDumpDialog({ dump, onOpenChange }: { dump: DatabaseDump; onOpenChange: () => void }) {
+  const remove = useDeleteDump({
     hidesErrorToast: true,
     successMessage: 'Dump deleted.',
-    onSuccess() {
-      onDeleted()
-      onOpenChange()
-    },
+    onSuccess: onOpenChange,
   })
   return (
     <Dialog

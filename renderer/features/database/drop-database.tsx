@@ -1,6 +1,6 @@
 import { useState } from 'react'
+import { useDeleteDatabase } from '../../api/databases.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmByNameDialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
@@ -20,7 +20,7 @@ export function DropDatabase({
 }) {
   const { slug } = project
   const [isConfirming, setConfirming] = useState(false)
-  const drop = useApiMutation('deleteDatabase', {
+  const drop = useDeleteDatabase({
     hidesErrorToast: true,
     successMessage: 'Database dropped. A final dump was saved.',
     onSuccess() {

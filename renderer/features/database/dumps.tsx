@@ -1,12 +1,11 @@
-import { type UseQueryResult, useQueryClient } from '@tanstack/react-query'
+import { type UseQueryResult } from '@tanstack/react-query'
 import { Ellipsis, FileUp, HardDriveDownload, RotateCcw, Trash2 } from 'lucide-react'
 import { useState } from 'react'
+import { useDumpDatabase } from '../../api/databases.ts'
+import { useInstanceSession } from '../../api/instance.ts'
 import type { Database, DatabaseDump } from '../../../server/contract/databases.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
-import { queryKeys } from '../../api/query-keys.ts'
 import { toProblem } from '../../lib/api-problem.ts'
-import { useInstanceSession } from '../../api/queries.ts'
 import { Button, IconButton } from '../../components/button.tsx'
 import { useDumpDownload } from '../../api/downloads.ts'
 import { DownloadButton } from '../../components/download-button.tsx'
@@ -37,20 +36,14 @@ export function Dumps({
 }) {
   const { slug } = project
   const { data, error, isPending, refetch } = query
-  const cache = useQueryClient()
   const isOwner = useInstanceSession().data?.user.is_instance_owner ?? false
   const [open, setOpen] = useState<OpenDialog | null>(null)
   const openDialog = open ?? (requestedAction === 'import' && database ? { name: 'import' as const } : null)
-  const refresh = () => {
-    void cache.invalidateQueries({ queryKey: queryKeys.dumps(slug) })
-    void cache.invalidateQueries({ queryKey: queryKeys.allDumps })
-    void cache.invalidateQueries({ queryKey: queryKeys.disk })
-  }
   const close = () => {
     setOpen(null)
     onClosed()
   }
-  const dump = useApiMutation('dumpDatabase', { successMessage: 'Dump created.', onSuccess: refresh })
+  const dump = useDumpDatabase({ successMessage: 'Dump created.' })
   // Without any database or dump, the section is hidden.
   if (!database && data?.length === 0) return null
   return (
@@ -92,9 +85,9 @@ export function Dumps({
         ))}
       </ul>
       {data && data.length > 0 && !database && <p className="card-body text-muted db-foot">To restore a dump, create a database first.</p>}
-      {openDialog?.name === 'import' && <ImportDatabaseDialog project={project} onOpenChange={close} onImported={refresh} />}
-      {openDialog?.name === 'restore' && <RestoreDialog project={project} dump={openDialog.dump} onOpenChange={close} onRestored={refresh} />}
-      {openDialog?.name === 'delete' && <DeleteDumpDialog dump={openDialog.dump} onOpenChange={close} onDeleted={refresh} />}
+      {openDialog?.name === 'import' && <ImportDatabaseDialog project={project} onOpenChange={close} />}
+      {openDialog?.name === 'restore' && <RestoreDialog project={project} dump={openDialog.dump} onOpenChange={close} />}
+      {openDialog?.name === 'delete' && <DeleteDumpDialog dump={openDialog.dump} onOpenChange={close} />}
     </section>
   )
 }

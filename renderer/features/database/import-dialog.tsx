@@ -1,8 +1,6 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { type DragEvent, type FormEvent, useRef, useState } from 'react'
+import { useImportDatabase } from '../../api/databases.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import { queryKeys } from '../../api/query-keys.ts'
-import { useUpload } from '../../api/use-upload.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
@@ -14,18 +12,15 @@ import { formatTransfer } from '../../api/transfer-progress.ts'
 import { type SqlFile, readSqlFile } from '../../lib/database-format.ts'
 
 /** Replaces the database with an SQL file, chosen or dropped and checked before the upload. */
-export function ImportDatabaseDialog({ project, onOpenChange, onImported }: { project: Project; onOpenChange: () => void; onImported: () => void }) {
+export function ImportDatabaseDialog({ project, onOpenChange }: { project: Project; onOpenChange: () => void }) {
   const { slug } = project
-  const cache = useQueryClient()
   const showToast = useUi((state) => state.showToast)
   const [selection, setSelection] = useState<SqlFile | string | null>(null)
   const [typed, setTyped] = useState('')
   const [isDragOver, setDragOver] = useState(false)
   const input = useRef<HTMLInputElement>(null)
-  const upload = useUpload('importDatabase', ({ database }) => {
-    cache.setQueryData(queryKeys.database(slug), database)
+  const upload = useImportDatabase(slug, () => {
     showToast({ kind: 'done', text: 'Imported. The previous data is saved in a dump.', request_id: null })
-    onImported()
     onOpenChange()
   })
   const { transfer } = upload

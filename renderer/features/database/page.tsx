@@ -1,13 +1,12 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useSearchParams } from 'wouter'
+import { useFindRedeployment } from '../../api/deployments.ts'
+import { useDatabase, useDumps, useProvisioningSince } from '../../api/databases.ts'
+import { useProject } from '../../api/projects.ts'
 import type { Database } from '../../../server/contract/databases.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import { useDatabase, useDumps, useProvisioningSince } from '../../api/database.ts'
 import { useCapabilities } from '../../api/capabilities.ts'
-import { queryKeys } from '../../api/query-keys.ts'
 import { toProblem } from '../../lib/api-problem.ts'
-import { useClient, useProject } from '../../api/queries.ts'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { Progress } from '../../components/progress.tsx'
 import { DeploymentStatusCard } from '../deployments/index.ts'
@@ -53,8 +52,7 @@ function DatabaseUnavailable({ message }: { message: string }) {
 
 function DatabaseDetails({ project, database, progress }: { project: Project; database: Database | null; progress: string | null }) {
   const { slug } = project
-  const client = useClient()
-  const cache = useQueryClient()
+  const findRedeployment = useFindRedeployment(slug)
   const capabilities = useCapabilities()
   const dumps = useDumps(slug, capabilities.has_instance_api)
   const [params, setParams] = useSearchParams()
@@ -70,14 +68,10 @@ function DatabaseDetails({ project, database, progress }: { project: Project; da
     setDropped(false)
   }
   const onDropped = async () => {
-    cache.setQueryData(queryKeys.database(slug), null)
     setDropped(true)
     setStartedDeploymentId(null)
-    void cache.invalidateQueries({ queryKey: queryKeys.dumps(slug) })
-    // The response has no body; the deployment it started is the latest by now.
-    const page = await client.call('listDeployments', { params: { slug }, query: { limit: '1', target: 'production' } }).catch(() => null)
-    const latest = page?.deployments[0]
-    if (latest?.trigger === 'env_change') setStartedDeploymentId(latest.id)
+    const redeployment = await findRedeployment()
+    if (redeployment) setStartedDeploymentId(redeployment.id)
   }
   return (
     <div className="stack">

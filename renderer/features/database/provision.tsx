@@ -1,12 +1,11 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { Database as DatabaseIcon } from 'lucide-react'
 import { Link } from 'wouter'
+import { useDatabase, useCreateDatabase, useProvisioningSince } from '../../api/databases.ts'
+import { useServingDeployment } from '../../api/deployments.ts'
+import { useInstanceSession } from '../../api/instance.ts'
 import { findRuntimeTraits } from '../../../server/contract/runtimes.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
-import { useProvisioningSince } from '../../api/database.ts'
-import { queryKeys } from '../../api/query-keys.ts'
-import { useInstanceSession, useServingDeployment } from '../../api/queries.ts'
+import { useEffect } from 'react'
 import { Button } from '../../components/button.tsx'
 import { EmptyState, ProblemView } from '../../components/feedback.tsx'
 import { formatDuration } from '../../lib/format.ts'
@@ -27,22 +26,18 @@ export function Provision({
   onProvisioned: (deploymentId: string | null) => void
 }) {
   const { slug } = project
-  const cache = useQueryClient()
+  const { refetch } = useDatabase(slug)
   const { data: serving } = useServingDeployment(slug)
   const session = useInstanceSession().data
   const since = useProvisioningSince(slug)
-  const createDatabase = useApiMutation('createDatabase', {
+  const createDatabase = useCreateDatabase({
     hidesErrorToast: true,
-    onSuccess({ database, deployment_id }) {
-      const showDatabase = () => cache.setQueryData(queryKeys.database(slug), database)
-      showDatabase()
-      // A status request in flight would report the creation as still pending.
-      void cache.cancelQueries({ queryKey: queryKeys.database(slug) }).then(showDatabase)
-      onProvisioned(deployment_id)
-    },
+    onSuccess: ({ deployment_id }) => onProvisioned(deployment_id),
   })
   const { error } = createDatabase
-  if (error?.code === 'database_exists') void cache.invalidateQueries({ queryKey: queryKeys.database(slug) })
+  useEffect(() => {
+    if (error?.code === 'database_exists') void refetch()
+  }, [error, refetch])
   return (
     <section className="card" aria-label="Database">
       <EmptyState

@@ -1,33 +1,16 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useRestoreDatabase } from '../../api/databases.ts'
 import type { DatabaseDump } from '../../../server/contract/databases.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
-import { queryKeys } from '../../api/query-keys.ts'
 import { ConfirmByNameDialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { formatDateTime } from '../../lib/format.ts'
 import { Progress } from '../../components/progress.tsx'
 
-export function RestoreDialog({
-  project,
-  dump,
-  onOpenChange,
-  onRestored,
-}: {
-  project: Project
-  dump: DatabaseDump
-  onOpenChange: () => void
-  onRestored: () => void
-}) {
-  const cache = useQueryClient()
-  const restore = useApiMutation('restoreDatabase', {
+export function RestoreDialog({ project, dump, onOpenChange }: { project: Project; dump: DatabaseDump; onOpenChange: () => void }) {
+  const restore = useRestoreDatabase({
     hidesErrorToast: true,
     successMessage: 'Database restored. The previous data is saved in a dump.',
-    onSuccess({ database }) {
-      cache.setQueryData(queryKeys.database(project.slug), database)
-      onRestored()
-      onOpenChange()
-    },
+    onSuccess: onOpenChange,
   })
   return (
     <ConfirmByNameDialog

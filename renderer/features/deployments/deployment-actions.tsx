@@ -1,8 +1,8 @@
 import { CircleStop, Download, ExternalLink, History, RotateCw, Send } from 'lucide-react'
 import { useLocation, useSearchParams } from 'wouter'
+import { useCancelDeployment, useRetryDeployment, useRollbackDeployment } from '../../api/deployments.ts'
 import type { Deployment } from '../../../server/contract/deployments.ts'
 import { actionLabels } from '../../../server/contract/labels.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { Button, ButtonLink } from '../../components/button.tsx'
 import { usePromotionTargets } from '../../api/capabilities.ts'
 import { isTerminal } from '../../lib/deployment-progress.ts'
@@ -12,9 +12,9 @@ export function DeploymentActions({ slug, deployment }: { slug: string; deployme
   const [, navigate] = useLocation()
   const input = { params: { slug, id: deployment.id } }
   const openDeployment = { onSuccess: ({ deployment_id }: { deployment_id: string }) => navigate(`/projects/${slug}/deployments/${deployment_id}`) }
-  const cancel = useApiMutation('cancelDeployment', { successMessage: 'Deployment canceled.' })
-  const retry = useApiMutation('retryDeployment', openDeployment)
-  const rollback = useApiMutation('rollbackDeployment', openDeployment)
+  const cancel = useCancelDeployment({ successMessage: 'Deployment canceled.' })
+  const retry = useRetryDeployment(openDeployment)
+  const rollback = useRollbackDeployment(openDeployment)
   const ended = isTerminal(deployment.status)
   const [, setParams] = useSearchParams()
   const promotionTargets = usePromotionTargets()

@@ -1,5 +1,5 @@
 import { Link } from 'wouter'
-import { useDeployment } from '../../api/queries.ts'
+import { useDeployment } from '../../api/deployments.ts'
 import { Button } from '../../components/button.tsx'
 import { StatusText, deploymentBadge } from '../../components/status.tsx'
 import { isTerminal } from '../../lib/deployment-progress.ts'

@@ -1,8 +1,6 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
+import { useAddDomain } from '../../api/domains.ts'
 import type { Domain } from '../../../server/contract/domains.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
-import { queryKeys } from '../../api/query-keys.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { TextField } from '../../components/field.tsx'
@@ -13,16 +11,12 @@ import { parseHostname } from './domain-format.ts'
 
 /** Adds a domain in two steps: the name, then its DNS record. */
 export function AddDomainDialog({ slug, platformIp, onClose }: { slug: string | null; platformIp: string; onClose: () => void }) {
-  const cache = useQueryClient()
   const [text, setText] = useState('')
   const [projectSlug, setProjectSlug] = useState(slug ?? '')
   const [added, setAdded] = useState<Domain | null>(null)
-  const add = useApiMutation('addDomain', {
+  const add = useAddDomain({
     hidesErrorToast: true,
-    onSuccess({ domain }) {
-      setAdded(domain)
-      void cache.invalidateQueries({ queryKey: queryKeys.allDomains })
-    },
+    onSuccess: ({ domain }) => setAdded(domain),
   })
   const hostname = parseHostname(text)
   const clearError = () => add.error && add.reset()

@@ -1,7 +1,7 @@
 import { Search } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
-import type { DomainOffer } from '../../../server/contract/domains.ts'
 import { useDomainOffers } from '../../api/domains.ts'
+import type { DomainOffer } from '../../../server/contract/domains.ts'
 import { toProblem } from '../../lib/api-problem.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'

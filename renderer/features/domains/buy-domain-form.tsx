@@ -1,11 +1,9 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
+import { usePurchaseDomain } from '../../api/domains.ts'
+import { useInstanceSession } from '../../api/instance.ts'
 import type { Domain, DomainOffer, Registrant } from '../../../server/contract/domains.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { useBilling } from '../../api/billing.ts'
-import { queryKeys } from '../../api/query-keys.ts'
-import { useInstanceSession } from '../../api/queries.ts'
 import { Button, ButtonLink } from '../../components/button.tsx'
 import { SelectField, SwitchField } from '../../components/field.tsx'
 import { formatDate } from '../../lib/format.ts'
@@ -31,21 +29,11 @@ export function BuyDomainForm({
   onPriceChanged: () => void
   onClose: () => void
 }) {
-  const cache = useQueryClient()
   const [projectSlug, setProjectSlug] = useState(slug ?? '')
   const [period, setPeriod] = useState(offer.period_years)
   const [autoRenew, setAutoRenew] = useState(true)
   const [registrant, setRegistrant] = useState<Registrant | null>(null)
-  const buy = useApiMutation('purchaseDomain', {
-    hidesErrorToast: true,
-    onSuccess() {
-      void cache.invalidateQueries({ queryKey: queryKeys.allDomains })
-      // Updates the search results, in which the domain is taken now; the purchased domain stays visible.
-      void cache.invalidateQueries({ queryKey: queryKeys.allDomainOffers, refetchType: 'none' })
-      // A credit may have paid.
-      void cache.invalidateQueries({ queryKey: queryKeys.billing })
-    },
-  })
+  const buy = usePurchaseDomain({ hidesErrorToast: true })
   const { error } = buy
   const hasRegistrantFields = registrant !== null || (error?.issues.some(({ path }) => path.startsWith('registrant')) ?? false)
   const credits = useBilling().data?.free_domain_credits ?? 0

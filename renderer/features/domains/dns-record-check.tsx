@@ -1,9 +1,8 @@
 import { useCallback, useEffect } from 'react'
+import { useVerifyDomain } from '../../api/domains.ts'
+import { useInstanceSession } from '../../api/instance.ts'
 import type { Domain } from '../../../server/contract/domains.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
 import type { ApiResponse } from '../../api/api-client.ts'
-import { useUpdateCachedDomain } from '../../api/domains.ts'
-import { useInstanceSession } from '../../api/queries.ts'
 import { Button, ButtonLink } from '../../components/button.tsx'
 import { CopyButton } from '../../components/copy.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
@@ -19,12 +18,8 @@ const recheckInterval_ms = 15_000
 
 /** The DNS record to create and the result of each check, until the domain is verified. */
 export function DnsRecordCheck({ domain, platformIp, onClose }: { domain: Domain; platformIp: string; onClose: () => void }) {
-  const updateCachedDomain = useUpdateCachedDomain()
   const edgeUrl = useInstanceSession().data?.instance.edge_url
-  const { mutate, data, error, isPending } = useApiMutation('verifyDomain', {
-    hidesErrorToast: true,
-    onSuccess: (answer) => updateCachedDomain(answer.domain.id, answer.domain),
-  })
+  const { mutate, data, error, isPending } = useVerifyDomain({ hidesErrorToast: true })
   const current = data?.domain ?? domain
   const isVerified = current.status === 'verified'
   const verify = useCallback(() => mutate({ params: { id: domain.id } }), [mutate, domain.id])

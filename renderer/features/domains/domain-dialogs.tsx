@@ -1,6 +1,5 @@
+import { useDeleteDomain, useDomain, useTransferDomain, useVerifyDomain } from '../../api/domains.ts'
 import type { Domain, Registrant } from '../../../server/contract/domains.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
-import { useDomain, useUpdateCachedDomain } from '../../api/domains.ts'
 import { toProblem } from '../../lib/api-problem.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../components/button.tsx'
@@ -58,11 +57,7 @@ function formatRegistrant({ name, email, phone, address, postal_code, city, coun
 
 /** The transfer code for another registrar, shown only on request. */
 export function TransferDomainDialog({ domain, onClose }: Props) {
-  const updateCachedDomain = useUpdateCachedDomain()
-  const transfer = useApiMutation('transferDomain', {
-    hidesErrorToast: true,
-    onSuccess: (answer) => updateCachedDomain(answer.domain.id, answer.domain),
-  })
+  const transfer = useTransferDomain({ hidesErrorToast: true })
   if (transfer.data) {
     const code = transfer.data.auth_code
     return (
@@ -97,12 +92,10 @@ export function TransferDomainDialog({ domain, onClose }: Props) {
 
 /** Verifying a domain that is being transferred out cancels the transfer, if its DNS record is correct. */
 export function KeepDomainDialog({ domain, onClose }: Props) {
-  const updateCachedDomain = useUpdateCachedDomain()
   const showToast = useUi((state) => state.showToast)
-  const keep = useApiMutation('verifyDomain', {
+  const keep = useVerifyDomain({
     hidesErrorToast: true,
     onSuccess(answer) {
-      updateCachedDomain(answer.domain.id, answer.domain)
       if (answer.domain.status !== 'verified') return
       showToast({ kind: 'done', text: `Transfer canceled. ${domain.hostname} points here again.`, request_id: null })
       onClose()
@@ -134,14 +127,10 @@ export function KeepDomainDialog({ domain, onClose }: Props) {
 }
 
 export function DeleteDomainDialog({ domain, onClose }: Props) {
-  const updateCachedDomain = useUpdateCachedDomain()
-  const remove = useApiMutation('deleteDomain', {
+  const remove = useDeleteDomain({
     hidesErrorToast: true,
     successMessage: `${domain.hostname} removed.`,
-    onSuccess() {
-      onClose()
-      updateCachedDomain(domain.id, null)
-    },
+    onSuccess: onClose,
   })
   const isBought = domain.account_owned_domain_id !== null
   return (

@@ -1,7 +1,7 @@
 import { Ellipsis, ExternalLink, Info, Search, Send, Trash2, Undo2 } from 'lucide-react'
 import { Link } from 'wouter'
+import { useInstanceSession } from '../../api/instance.ts'
 import type { Domain } from '../../../server/contract/domains.ts'
-import { useInstanceSession } from '../../api/queries.ts'
 import { Button, ButtonLink, IconButton } from '../../components/button.tsx'
 import { CopyText } from '../../components/copy.tsx'
 import { Menu, MenuItem } from '../../components/menu.tsx'

@@ -1,4 +1,4 @@
-import { useProject } from '../../api/queries.ts'
+import { useProject } from '../../api/projects.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { DomainsView } from './domains-view.tsx'
 

@@ -1,5 +1,5 @@
 import { useEffect } from 'react'
-import { useProjects } from '../../api/queries.ts'
+import { useProjects } from '../../api/projects.ts'
 import { SelectField } from '../../components/field.tsx'
 
 /** Project selection, on pages without a project. */

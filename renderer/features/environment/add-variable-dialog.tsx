@@ -1,8 +1,8 @@
 import { type ClipboardEvent, type FormEvent, useState } from 'react'
+import { useCreateEnvVars } from '../../api/env-vars.ts'
 import { parseDotenv } from '../../../server/contract/dotenv.ts'
 import { validateKey, validateValue } from '../../../server/contract/env-var-rules.ts'
-import type { EnvVar, NewEnvVar } from '../../../server/contract/env-vars.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
+import type { EnvVar } from '../../../server/contract/env-vars.ts'
 import type { ApiResponse } from '../../api/api-client.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
@@ -26,7 +26,7 @@ export function AddVariableDialog({
   /** The key, if the missing variable is known. */
   initialKey: string
   onOpenChange: (open: boolean) => void
-  onAdded: (answer: ApiResponse<'createEnvVars'>, sent: NewEnvVar[]) => void
+  onAdded: (answer: ApiResponse<'createEnvVars'>) => void
   onFile: (text: string) => void
 }) {
   const [key, setKey] = useState(initialKey)
@@ -36,7 +36,7 @@ export function AddVariableDialog({
   const [hasSubmitted, setSubmitted] = useState(false)
   const environment = environmentFromName(name)
   const sent = { key, value, environment, is_sensitive: isSensitive }
-  const add = useApiMutation('createEnvVars', { hidesErrorToast: true, onSuccess: (answer) => onAdded(answer, [sent]) })
+  const add = useCreateEnvVars({ hidesErrorToast: true, onSuccess: onAdded })
   const alreadyExists = add.error?.code === 'env_vars_exist' || existing.some((one) => one.key === key && one.environment === environment)
   const existsMessage = `${key} already exists for ${environmentLabel(environment)}. Change its value in the list.`
   const keyError = alreadyExists

@@ -1,7 +1,7 @@
 import { FileUp } from 'lucide-react'
 import { type DragEvent, type FormEvent, useMemo, useRef, useState } from 'react'
-import type { EnvVar, NewEnvVar } from '../../../server/contract/env-vars.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
+import { useCreateEnvVars } from '../../api/env-vars.ts'
+import type { EnvVar } from '../../../server/contract/env-vars.ts'
 import type { ApiResponse } from '../../api/api-client.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
@@ -27,7 +27,7 @@ export function ImportVariablesDialog({
   /** Text that was pasted or dropped on the page. */
   initial: { text: string; error: string | null }
   onOpenChange: (open: boolean) => void
-  onAdded: (answer: ApiResponse<'createEnvVars'>, sent: NewEnvVar[]) => void
+  onAdded: (answer: ApiResponse<'createEnvVars'>) => void
 }) {
   const [text, setText] = useState(initial.text)
   const [fileError, setFileError] = useState(initial.error)
@@ -37,7 +37,7 @@ export function ImportVariablesDialog({
   const environment = environmentFromName(name)
   const plan = useMemo(() => planImport(text, environment, existing), [text, environment, existing])
   const vars = plan.vars.map((one) => ({ ...one, environment, is_sensitive: isSensitive }))
-  const add = useApiMutation('createEnvVars', { hidesErrorToast: true, onSuccess: (answer) => onAdded(answer, vars) })
+  const add = useCreateEnvVars({ hidesErrorToast: true, onSuccess: onAdded })
   const clearError = () => {
     if (add.error) add.reset()
     setFileError(null)

@@ -1,14 +1,13 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { Braces, ClipboardPaste, Download, Eye, EyeOff, Plus } from 'lucide-react'
 import { type DragEvent, useCallback, useEffect, useState } from 'react'
 import { useSearchParams } from 'wouter'
+import { useFindRedeployment } from '../../api/deployments.ts'
+import { useEnvVars } from '../../api/env-vars.ts'
+import { useProject } from '../../api/projects.ts'
 import { formatDotenv, parseDotenv } from '../../../server/contract/dotenv.ts'
-import type { EnvVar, NewEnvVar } from '../../../server/contract/env-vars.ts'
-import { upsertEnvVars } from '../../api/query-cache.ts'
+import type { EnvVar } from '../../../server/contract/env-vars.ts'
 import type { ApiResponse } from '../../api/api-client.ts'
-import { queryKeys } from '../../api/query-keys.ts'
 import { toProblem } from '../../lib/api-problem.ts'
-import { useClient, useEnvVars, useProject } from '../../api/queries.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../components/button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
@@ -33,8 +32,7 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
   const { data, error, refetch } = useEnvVars(slug)
   useTitle(`Environment · ${project?.name ?? slug}`)
   useScrollToSection(data !== undefined)
-  const client = useClient()
-  const cache = useQueryClient()
+  const findRedeployment = useFindRedeployment(slug)
   const showToast = useUi((state) => state.showToast)
   const [params, setParams] = useSearchParams()
   const [open, setOpen] = useState<OpenDialog | null>(null)
@@ -52,11 +50,8 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
   const changed = (deploymentId: string | null) => {
     close()
     if (deploymentId !== null) setStartedId(deploymentId)
-    // The new deployment comes first, so that the page does not offer another one meanwhile.
-    void cache.invalidateQueries({ queryKey: queryKeys.latest(slug) }).then(() => cache.invalidateQueries({ queryKey: queryKeys.envVars(slug) }))
   }
-  const added = (answer: ApiResponse<'createEnvVars'>, sent: readonly NewEnvVar[]) => {
-    upsertEnvVars(cache, slug, answer, sent)
+  const added = (answer: ApiResponse<'createEnvVars'>) => {
     changed(answer.deployment_id)
     const skipped = answer.skipped.map(({ key }) => key)
     if (skipped.length > 0) showToast({ kind: 'done', text: `Skipped because they already exist: ${skipped.join(', ')}.`, request_id: null })
@@ -64,10 +59,8 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
   const deleted = async (variable: EnvVar) => {
     changed(null)
     if (variable.environment === 'preview') return
-    // The response has no body; the deployment it started is the latest by now.
-    const page = await client.call('listDeployments', { params: { slug }, query: { limit: '1', target: 'production' } }).catch(() => null)
-    const latest = page?.deployments[0]
-    if (latest?.trigger === 'env_change') setStartedId(latest.id)
+    const redeployment = await findRedeployment()
+    if (redeployment) setStartedId(redeployment.id)
   }
   const openImport = useCallback((text: string, error: string | null = null) => setOpen({ name: 'import', text, error }), [])
   usePasteImport(openImport, openDialog === null && data !== undefined)

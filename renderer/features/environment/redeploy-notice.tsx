@@ -1,9 +1,9 @@
 import { Rocket } from 'lucide-react'
 import { useEffect } from 'react'
+import { useDeployment, useLatestDeployment, useRetryDeployment, useServingDeployment } from '../../api/deployments.ts'
+import { useDeployProject } from '../../api/projects.ts'
 import type { EnvVar } from '../../../server/contract/env-vars.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
-import { useDeployment, useLatestDeployment, useServingDeployment } from '../../api/queries.ts'
 import { Button } from '../../components/button.tsx'
 import { DeploymentStatusCard } from '../deployments/index.ts'
 import { isTerminal } from '../../lib/deployment-progress.ts'
@@ -31,8 +31,8 @@ export function RedeployNotice({
     if (latestId !== null && latestId !== startedId) onStarted(latestId)
   }, [latestId, startedId, onStarted])
 
-  const deploy = useApiMutation('deployProject', { onSuccess: ({ deployment_id }) => onStarted(deployment_id) })
-  const refresh = useApiMutation('retryDeployment', { onSuccess: ({ deployment_id }) => onStarted(deployment_id) })
+  const deploy = useDeployProject({ onSuccess: ({ deployment_id }) => onStarted(deployment_id) })
+  const refresh = useRetryDeployment({ onSuccess: ({ deployment_id }) => onStarted(deployment_id) })
   const since = isFollowed ? latest.created_at : serving?.created_at
   const changed = since === undefined ? [] : variables.filter((one) => one.environment !== 'preview' && one.updated_at > since)
   // The deployment was started but is not loaded yet; ids are ordered by time.

@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react'
+import { useDeleteEnvVar, useUpdateEnvVar } from '../../api/env-vars.ts'
 import { validateValue } from '../../../server/contract/env-var-rules.ts'
 import type { EnvVar } from '../../../server/contract/env-vars.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
@@ -19,7 +19,7 @@ interface Props {
 export function EditVariableDialog({ slug, variable, onOpenChange, onChanged }: Props & { onChanged: () => void }) {
   const [typed, setTyped] = useState<string | null>(null)
   const [isSensitive, setSensitive] = useState(variable.is_sensitive)
-  const change = useApiMutation('updateEnvVar', { hidesErrorToast: true, onSuccess: onChanged })
+  const change = useUpdateEnvVar({ hidesErrorToast: true, onSuccess: onChanged })
   const isHidden = variable.is_sensitive && typed === null
   const value = typed ?? variable.value
   const error = change.error?.issueFor('value') ?? validateValue(value)
@@ -66,7 +66,7 @@ export function EditVariableDialog({ slug, variable, onOpenChange, onChanged }: 
 }
 
 export function DeleteVariableDialog({ slug, variable, onOpenChange, onDeleted }: Props & { onDeleted: () => void }) {
-  const remove = useApiMutation('deleteEnvVar', { hidesErrorToast: true, onSuccess: onDeleted })
+  const remove = useDeleteEnvVar({ hidesErrorToast: true, onSuccess: onDeleted })
   const affectsProduction = variable.environment !== 'preview'
   return (
     <Dialog

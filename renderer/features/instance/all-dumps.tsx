@@ -1,8 +1,6 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { DatabaseDump } from '../../../server/contract/databases.ts'
-import { queryKeys } from '../../api/query-keys.ts'
 import { toProblem } from '../../lib/api-problem.ts'
 import { useAllDumps } from '../../api/maintenance.ts'
 import { IconButton } from '../../components/button.tsx'
@@ -18,7 +16,6 @@ import { dumpFilename, dumpReasonLabels } from '../../lib/database-format.ts'
 export function AllDumps() {
   const { data, error, refetch } = useAllDumps()
   const download = useDumpDownload()
-  const cache = useQueryClient()
   const [deleting, setDeleting] = useState<DatabaseDump | null>(null)
   return (
     <section className="card" aria-labelledby="every-dump">
@@ -58,16 +55,7 @@ export function AllDumps() {
           </li>
         ))}
       </ul>
-      {deleting && (
-        <DeleteDumpDialog
-          dump={deleting}
-          onOpenChange={() => setDeleting(null)}
-          onDeleted={() => {
-            for (const queryKey of [queryKeys.allDumps, queryKeys.dumps(deleting.project_slug), queryKeys.disk])
-              void cache.invalidateQueries({ queryKey })
-          }}
-        />
-      )}
+      {deleting && <DeleteDumpDialog dump={deleting} onOpenChange={() => setDeleting(null)} />}
     </section>
   )
 }

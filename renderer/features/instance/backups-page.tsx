@@ -1,11 +1,8 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { Trash2 } from 'lucide-react'
 import { useState } from 'react'
+import { useDeleteBackup, useBackups, useDisk, useAllDumps } from '../../api/maintenance.ts'
 import type { Backup } from '../../../server/contract/maintenance.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
-import { queryKeys } from '../../api/query-keys.ts'
 import { toProblem } from '../../lib/api-problem.ts'
-import { useBackups, useDisk, useAllDumps } from '../../api/maintenance.ts'
 import { Button, IconButton } from '../../components/button.tsx'
 import { CopyButton } from '../../components/copy.tsx'
 import { Dialog } from '../../components/dialog.tsx'
@@ -118,14 +115,10 @@ function BackupRow({ backup, title, onDelete }: { backup: Backup; title: string;
 }
 
 function DeleteBackupDialog({ backup, onOpenChange }: { backup: Backup; onOpenChange: () => void }) {
-  const cache = useQueryClient()
-  const remove = useApiMutation('deleteBackup', {
+  const remove = useDeleteBackup({
     hidesErrorToast: true,
     successMessage: 'Backup deleted.',
-    onSuccess() {
-      for (const queryKey of [queryKeys.backups, queryKeys.disk]) void cache.invalidateQueries({ queryKey })
-      onOpenChange()
-    },
+    onSuccess: onOpenChange,
   })
   return (
     <Dialog

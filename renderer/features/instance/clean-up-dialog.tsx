@@ -1,8 +1,6 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useCleanDisk } from '../../api/maintenance.ts'
 import type { CleanableKind, DiskUsage } from '../../../server/contract/maintenance.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
 import type { ApiResponse } from '../../api/api-client.ts'
-import { queryKeys } from '../../api/query-keys.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
@@ -20,8 +18,7 @@ export function CleanUpDialog({
   chosen: readonly CleanableKind[]
   onOpenChange: () => void
 }) {
-  const cache = useQueryClient()
-  const clean = useApiMutation('cleanDisk', { hidesErrorToast: true, onSuccess: () => void cache.invalidateQueries({ queryKey: queryKeys.disk }) })
+  const clean = useCleanDisk({ hidesErrorToast: true })
   if (clean.data) return <CleanUpResult answer={clean.data} onOpenChange={onOpenChange} />
   const isAllSafe = chosen === safeKinds
   const sum = reclaimableSpace(rows, chosen)

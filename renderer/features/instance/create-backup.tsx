@@ -1,9 +1,7 @@
-import { useMutationState, useQueryClient } from '@tanstack/react-query'
 import { Archive } from 'lucide-react'
 import { useState } from 'react'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
+import { useBackupSince, useCreateBackup } from '../../api/maintenance.ts'
 import type { ApiResponse } from '../../api/api-client.ts'
-import { queryKeys } from '../../api/query-keys.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../components/button.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
@@ -13,16 +11,14 @@ import { Progress } from '../../components/progress.tsx'
 
 /** Describes backups and creates one. */
 export function CreateBackup() {
-  const cache = useQueryClient()
   const showToast = useUi((state) => state.showToast)
   const [created, setCreated] = useState<ApiResponse<'createBackup'> | null>(null)
-  const since = useMutationState({ filters: { mutationKey: ['createBackup'], status: 'pending' }, select: ({ state }) => state.submittedAt })[0]
-  const createBackup = useApiMutation('createBackup', {
+  const since = useBackupSince()
+  const createBackup = useCreateBackup({
     hidesErrorToast: true,
     onSuccess(answer) {
       setCreated(answer)
       showToast({ kind: 'done', text: `Backup created: ${formatBytes(answer.backup.bytes)}.`, request_id: null })
-      for (const queryKey of [queryKeys.backups, queryKeys.disk]) void cache.invalidateQueries({ queryKey })
     },
   })
   return (

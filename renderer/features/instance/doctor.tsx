@@ -1,5 +1,5 @@
+import { useDoctor } from '../../api/instance.ts'
 import { toProblem } from '../../lib/api-problem.ts'
-import { useDoctor } from '../../api/queries.ts'
 import { Button } from '../../components/button.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { HelpLink } from '../../components/help-link.tsx'

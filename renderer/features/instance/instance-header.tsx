@@ -1,5 +1,5 @@
 import { Link, useLocation } from 'wouter'
-import { useInstanceSession } from '../../api/queries.ts'
+import { useInstanceSession } from '../../api/instance.ts'
 import { localInstanceId } from '../../lib/instance-path.ts'
 import { useConnection } from '../../stores/connection.ts'
 

@@ -1,11 +1,10 @@
 import { type FormEvent, useState } from 'react'
+import { useSettings, useUpdateSettings } from '../../api/instance.ts'
 import type { Settings } from '../../../server/contract/instance.ts'
 import { toProblem } from '../../lib/api-problem.ts'
-import { useSettings } from '../../api/queries.ts'
 import { Button } from '../../components/button.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { SelectField, SwitchField, TextField } from '../../components/field.tsx'
-import { useUpdateSettings } from '../../api/use-update-settings.ts'
 
 interface NumberSetting {
   name: { [Name in keyof Settings]: Settings[Name] extends number ? Name : never }[keyof Settings]

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
+import { useInstanceSession } from '../../api/instance.ts'
 import { toProblem } from '../../lib/api-problem.ts'
-import { useInstanceSession } from '../../api/queries.ts'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { InstanceHeader } from './instance-header.tsx'
 

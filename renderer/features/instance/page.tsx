@@ -1,4 +1,5 @@
-import { useInstanceSession, useSettings, useUsers } from '../../api/queries.ts'
+import { useInstanceSession, useSettings } from '../../api/instance.ts'
+import { useUsers } from '../../api/users.ts'
 import { toProblem } from '../../lib/api-problem.ts'
 import { CopyButton } from '../../components/copy.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'

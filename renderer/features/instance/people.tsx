@@ -1,11 +1,10 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { BadgeCheck, Ellipsis, Link2, Trash2, UserPlus } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
+import { useSettings, useUpdateSettings } from '../../api/instance.ts'
+import { useAddTeamMember } from '../../api/team.ts'
+import { useAddUser, useCreateVerificationLink, useRemoveUser, useUsers, useVerifyUser } from '../../api/users.ts'
 import type { ApiResponse } from '../../api/api-client.ts'
-import { queryKeys } from '../../api/query-keys.ts'
 import { toProblem } from '../../lib/api-problem.ts'
-import { useSettings, useUsers } from '../../api/queries.ts'
 import { Button, IconButton } from '../../components/button.tsx'
 import { Dialog, ConfirmByNameDialog } from '../../components/dialog.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
@@ -13,26 +12,18 @@ import { SelectField, SwitchField, TextField } from '../../components/field.tsx'
 import { Menu, MenuItem } from '../../components/menu.tsx'
 import { SecretDialog } from '../../components/secret-dialog.tsx'
 import { OneTimeLinkDialog } from '../account/index.ts'
-import { useUpdateSettings } from '../../api/use-update-settings.ts'
 
 type InstanceUser = ApiResponse<'listUsers'>['users'][number]
 
 /** All users of this instance. Each has their own account; a team shares the projects of its owner. */
 export function People() {
   const { data, error, isPending, refetch } = useUsers()
-  const cache = useQueryClient()
-  const refresh = () => void cache.invalidateQueries({ queryKey: queryKeys.users })
   const [adding, setAdding] = useState(false)
   const [sharing, setSharing] = useState<InstanceUser | null>(null)
   const [removing, setRemoving] = useState<InstanceUser | null>(null)
-  const verify = useApiMutation('verifyUser', { onSuccess: refresh })
-  const link = useApiMutation('createVerificationLink', { onSuccess: refresh })
-  const remove = useApiMutation('removeUser', {
-    onSuccess() {
-      setRemoving(null)
-      refresh()
-    },
-  })
+  const verify = useVerifyUser()
+  const link = useCreateVerificationLink()
+  const remove = useRemoveUser({ onSuccess: () => setRemoving(null) })
 
   return (
     <section className="card" aria-labelledby="people">
@@ -79,7 +70,7 @@ export function People() {
       </ul>
       <SignUpPolicy />
       {link.data && <OneTimeLinkDialog title={`Sign-in link for ${link.data.user.email}`} link={link.data} onClose={link.reset} />}
-      {adding && <AddPersonDialog onOpenChange={setAdding} onAdded={refresh} />}
+      {adding && <AddPersonDialog onOpenChange={setAdding} />}
       {sharing && <ShareProjectsDialog person={sharing} onOpenChange={() => setSharing(null)} />}
       <ConfirmByNameDialog
         open={removing !== null}
@@ -119,10 +110,10 @@ function SignUpPolicy() {
   )
 }
 
-function AddPersonDialog({ onOpenChange, onAdded }: { onOpenChange: (open: boolean) => void; onAdded: () => void }) {
+function AddPersonDialog({ onOpenChange }: { onOpenChange: (open: boolean) => void }) {
   const [email, setEmail] = useState('')
   const [verified, setVerified] = useState(true)
-  const add = useApiMutation('addUser', { hidesErrorToast: true, onSuccess: onAdded })
+  const add = useAddUser({ hidesErrorToast: true })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     add.mutate({ body: { email: email.trim(), verified } })
@@ -168,7 +159,7 @@ function AddPersonDialog({ onOpenChange, onAdded }: { onOpenChange: (open: boole
 
 function ShareProjectsDialog({ person, onOpenChange }: { person: InstanceUser; onOpenChange: (open: boolean) => void }) {
   const [email, setEmail] = useState('')
-  const share = useApiMutation('addTeamMember', { hidesErrorToast: true, successMessage: 'Projects shared.', onSuccess: () => onOpenChange(false) })
+  const share = useAddTeamMember({ hidesErrorToast: true, successMessage: 'Projects shared.', onSuccess: () => onOpenChange(false) })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     share.mutate({ body: { owner_email: person.email, member_email: email.trim() } })

@@ -1,5 +1,5 @@
 import { TriangleAlert } from 'lucide-react'
-import { useInstanceSession } from '../../api/queries.ts'
+import { useInstanceSession } from '../../api/instance.ts'
 import { useBackups } from '../../api/maintenance.ts'
 import { CopyButton } from '../../components/copy.tsx'
 import { Prose } from '../../components/prose.tsx'

@@ -1,5 +1,5 @@
+import { useInstanceSession } from '../../api/instance.ts'
 import type { Backup } from '../../../server/contract/maintenance.ts'
-import { useInstanceSession } from '../../api/queries.ts'
 import { useDisk } from '../../api/maintenance.ts'
 import { CopyButton } from '../../components/copy.tsx'
 

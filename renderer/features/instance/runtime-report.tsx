@@ -1,7 +1,5 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useInstanceSession } from '../../api/instance.ts'
 import { findRuntimeTraits } from '../../../server/contract/runtimes.ts'
-import { queryKeys } from '../../api/query-keys.ts'
-import { useInstanceSession } from '../../api/queries.ts'
 import { Button } from '../../components/button.tsx'
 import { Skeleton } from '../../components/feedback.tsx'
 import { HelpLink } from '../../components/help-link.tsx'
@@ -9,8 +7,7 @@ import { StatusIcon } from '../../components/status.tsx'
 
 /** The runtime of this instance, why it was chosen, and how to change it. */
 export function RuntimeReport() {
-  const { data, isPending, isFetching } = useInstanceSession()
-  const cache = useQueryClient()
+  const { data, isPending, isFetching, refetch } = useInstanceSession()
   if (isPending) return <Skeleton height={44} />
   if (!data) return null
   const { runtime } = data.instance
@@ -33,7 +30,7 @@ export function RuntimeReport() {
         )}
       </div>
       {!isolates && !runtime.is_forced && (
-        <Button kind="bare" busy={isFetching} onClick={() => void cache.invalidateQueries({ queryKey: queryKeys.session })}>
+        <Button kind="bare" busy={isFetching} onClick={() => void refetch()}>
           Check again
         </Button>
       )}

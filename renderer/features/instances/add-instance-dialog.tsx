@@ -1,10 +1,6 @@
-import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import type { Remote } from '../../../server/contract/remotes.ts'
-import { type ApiProblem, toProblem } from '../../lib/api-problem.ts'
-import { upsertRemote } from '../../api/remotes.ts'
-import { localConnection, useConnection } from '../../stores/connection.ts'
-import { useUi } from '../../stores/ui.ts'
+import { useAddRemote } from '../../api/remotes.ts'
+import { useConnection } from '../../stores/connection.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
@@ -24,29 +20,14 @@ export function AddInstanceDialog({ onClose }: { onClose: () => void }) {
   const [token, setToken] = useState('')
   const [name, setName] = useState('')
   const [hue, setHue] = useState(() => leastUsedHue(connections.map((one) => one.hue)))
-  const add = useMutation<Remote, ApiProblem>({
-    mutationFn: () =>
-      localConnection.client
-        .call('addRemote', { body: { url: url.trim(), token: token.trim(), hue, ...(name.trim() ? { name: name.trim() } : {}) } })
-        .then(
-          ({ remote }) => remote,
-          (error: unknown) => {
-            throw toProblem(error)
-          },
-        ),
-    onSuccess(remote) {
-      upsertRemote(remote)
-      useUi.getState().showToast({ kind: 'done', text: `${remote.name} added.`, request_id: null })
-      onClose()
-    },
-  })
+  const add = useAddRemote({ hidesErrorToast: true, successMessage: ({ remote }) => `${remote.name} added.`, onSuccess: onClose })
   const { error } = add
   const urlError = error?.issueFor('url') ?? (error && addressErrorCodes.includes(error.code) ? error.message : undefined)
   const tokenMessage = tokenFieldError(error)
   const nameError = error?.issueFor('name')
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (!add.isPending) add.mutate()
+    if (!add.isPending) add.mutate({ body: { url: url.trim(), token: token.trim(), hue, ...(name.trim() ? { name: name.trim() } : {}) } })
   }
   return (
     <Dialog

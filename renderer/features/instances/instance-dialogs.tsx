@@ -1,8 +1,6 @@
-import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { type ApiProblem, toProblem } from '../../lib/api-problem.ts'
-import { removeRemote, upsertRemote } from '../../api/remotes.ts'
-import { type InstanceConnection, localConnection } from '../../stores/connection.ts'
+import { useDeleteRemote, useUpdateRemote } from '../../api/remotes.ts'
+import { type InstanceConnection } from '../../stores/connection.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog, ConfirmByNameDialog } from '../../components/dialog.tsx'
@@ -17,24 +15,14 @@ interface Props {
   onClose: () => void
 }
 
-const throwProblem = (error: unknown) => {
-  throw toProblem(error)
-}
-
 export function EditInstanceDialog({ connection: { id, ...current }, onClose }: Props) {
   const [name, setName] = useState(current.name)
   const [hue, setHue] = useState(current.hue)
-  const change = useMutation<void, ApiProblem>({
-    mutationFn: () =>
-      localConnection.client
-        .call('updateRemote', { params: { id }, body: { name: name.trim(), hue } })
-        .then(({ remote }) => upsertRemote(remote), throwProblem),
-    onSuccess: onClose,
-  })
+  const change = useUpdateRemote({ hidesErrorToast: true, onSuccess: onClose })
   const nameError = change.error?.issueFor('name')
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    change.mutate()
+    change.mutate({ params: { id }, body: { name: name.trim(), hue } })
   }
   return (
     <Dialog open onOpenChange={onClose} title="Name and color" description={`For ${hostLabel(current.origin)}, only in this dashboard.`}>
@@ -85,13 +73,7 @@ export function ReplaceTokenDialog({ connection, onClose }: Props) {
 }
 
 export function RemoveInstanceDialog({ connection: { id, name, origin }, onClose }: Props) {
-  const remove = useMutation<void, ApiProblem>({
-    mutationFn: () => localConnection.client.call('deleteRemote', { params: { id } }).then(() => removeRemote(id), throwProblem),
-    onSuccess() {
-      useUi.getState().showToast({ kind: 'done', text: `${name} was removed from this dashboard.`, request_id: null })
-      onClose()
-    },
-  })
+  const remove = useDeleteRemote({ hidesErrorToast: true, successMessage: `${name} was removed from this dashboard.`, onSuccess: onClose })
   return (
     <ConfirmByNameDialog
       open
@@ -101,7 +83,7 @@ export function RemoveInstanceDialog({ connection: { id, name, origin }, onClose
       name={name}
       action="Remove instance"
       busy={remove.isPending}
-      onConfirm={() => remove.mutate()}
+      onConfirm={() => remove.mutate({ params: { id } })}
     >
       {remove.error && <ProblemView problem={remove.error} />}
     </ConfirmByNameDialog>

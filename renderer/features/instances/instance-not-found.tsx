@@ -1,7 +1,7 @@
 import { Compass } from 'lucide-react'
 import { Link } from 'wouter'
-import { toProblem } from '../../lib/api-problem.ts'
 import { useHomeSession } from '../../api/remotes.ts'
+import { toProblem } from '../../lib/api-problem.ts'
 import { basePath } from '../../lib/instance-path.ts'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { useTitle } from '../../lib/use-title.ts'

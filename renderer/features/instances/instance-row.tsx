@@ -1,7 +1,7 @@
 import { Ellipsis, KeyRound, Palette, Trash2 } from 'lucide-react'
 import { Link } from 'wouter'
-import type { Remote } from '../../../server/contract/remotes.ts'
 import { type InstanceState, useInstanceState, useRemotes } from '../../api/remotes.ts'
+import type { Remote } from '../../../server/contract/remotes.ts'
 import { instanceBasePath, localInstanceId } from '../../lib/instance-path.ts'
 import type { InstanceConnection } from '../../stores/connection.ts'
 import { IconButton } from '../../components/button.tsx'

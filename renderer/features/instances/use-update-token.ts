@@ -1,19 +1,11 @@
-import { useMutation } from '@tanstack/react-query'
-import { type ApiProblem, toProblem } from '../../lib/api-problem.ts'
-import { upsertRemote } from '../../api/remotes.ts'
-import { type InstanceConnection, localConnection, useConnection } from '../../stores/connection.ts'
+import { useUpdateRemote } from '../../api/remotes.ts'
+import { type ApiProblem } from '../../lib/api-problem.ts'
+import { type InstanceConnection, useConnection } from '../../stores/connection.ts'
 
 /** Saves a new token for an instance and refetches its data. */
 export function useUpdateToken({ id, cache }: InstanceConnection, onDone?: () => void) {
-  const change = useMutation<void, ApiProblem, string>({
-    mutationFn: async (token) => {
-      try {
-        const { remote } = await localConnection.client.call('updateRemote', { params: { id }, body: { token: token.trim() } })
-        upsertRemote(remote)
-      } catch (error) {
-        throw toProblem(error)
-      }
-    },
+  const change = useUpdateRemote({
+    hidesErrorToast: true,
     onSuccess() {
       cache.clear()
       useConnection.getState().clearRejection(id)
@@ -21,7 +13,8 @@ export function useUpdateToken({ id, cache }: InstanceConnection, onDone?: () =>
     },
   })
   const fieldError = tokenFieldError(change.error)
-  return { mutate: change.mutate, isPending: change.isPending, fieldError, formError: fieldError === undefined ? change.error : null }
+  const mutate = (token: string) => change.mutate({ params: { id }, body: { token: token.trim() } })
+  return { mutate, isPending: change.isPending, fieldError, formError: fieldError === undefined ? change.error : null }
 }
 
 /** The part of an error that belongs to the token field. */

@@ -1,10 +1,10 @@
+import { useSettings, useUpdateSettings } from '../../api/instance.ts'
+import { useHostsFile } from '../../api/network.ts'
 import { toProblem } from '../../lib/api-problem.ts'
-import { useHostsFile, useSettings } from '../../api/queries.ts'
 import { CopyButton } from '../../components/copy.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { SwitchField } from '../../components/field.tsx'
 import { type StatusBadgeData, StatusText } from '../../components/status.tsx'
-import { useUpdateSettings } from '../../api/use-update-settings.ts'
 
 const inSyncBadge: StatusBadgeData = { label: 'In sync', shape: 'disc', tone: 'live' }
 const outOfSyncBadge: StatusBadgeData = { label: 'Out of sync', shape: 'ring', tone: 'busy' }

@@ -1,12 +1,10 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { ShieldCheck, Trash2 } from 'lucide-react'
 import { useState } from 'react'
+import { useSettings, useUpdateSettings } from '../../api/instance.ts'
+import { useHttps, useRemoveAuthority, useTrustAuthority } from '../../api/network.ts'
 import type { HttpsStatus } from '../../../server/contract/network.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
 import type { ApiResponse } from '../../api/api-client.ts'
-import { queryKeys } from '../../api/query-keys.ts'
 import { toProblem } from '../../lib/api-problem.ts'
-import { useHttps, useSettings } from '../../api/queries.ts'
 import { Button } from '../../components/button.tsx'
 import { CopyButton, CopyText } from '../../components/copy.tsx'
 import { Dialog } from '../../components/dialog.tsx'
@@ -15,7 +13,6 @@ import { SwitchField } from '../../components/field.tsx'
 import { formatDateTime } from '../../lib/format.ts'
 import { Prose } from '../../components/prose.tsx'
 import { type StatusBadgeData, StatusText } from '../../components/status.tsx'
-import { useUpdateSettings } from '../../api/use-update-settings.ts'
 
 const trustBadges: Record<HttpsStatus['trust'][number]['status'], StatusBadgeData> = {
   trusted: { label: 'Trusted', shape: 'disc', tone: 'live' },
@@ -27,16 +24,14 @@ const trustBadges: Record<HttpsStatus['trust'][number]['status'], StatusBadgeDat
 export function Https() {
   const { data, error, isPending, refetch } = useHttps()
   const { data: settings } = useSettings()
-  const cache = useQueryClient()
   const [messages, setMessages] = useState<string[]>([])
   const [removing, setRemoving] = useState(false)
   const applyStatus = (answer: ApiResponse<'trustAuthority'>) => {
-    cache.setQueryData(queryKeys.https, answer.https)
     setMessages(answer.messages)
     setRemoving(false)
   }
-  const trust = useApiMutation('trustAuthority', { onSuccess: applyStatus })
-  const remove = useApiMutation('removeAuthority', { onSuccess: applyStatus })
+  const trust = useTrustAuthority({ onSuccess: applyStatus })
+  const remove = useRemoveAuthority({ onSuccess: applyStatus })
   const change = useUpdateSettings()
   const isTrusted = data?.trust.some(({ status }) => status === 'trusted') ?? false
   const redirects = change.isPending ? (change.variables.body.https_redirect ?? false) : (settings?.https_redirect ?? false)

@@ -1,4 +1,5 @@
-import { useHostsFile, useHttps, useInstanceSession, useLan } from '../../api/queries.ts'
+import { useInstanceSession } from '../../api/instance.ts'
+import { useHostsFile, useHttps, useLan } from '../../api/network.ts'
 import { toProblem } from '../../lib/api-problem.ts'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { useInitialLoading } from '../../lib/use-initial-loading.ts'

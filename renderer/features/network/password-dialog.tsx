@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
-import { useInstanceSession } from '../../api/queries.ts'
+import { useInstanceSession } from '../../api/instance.ts'
+import { useSetOwnerPassword } from '../../api/users.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
@@ -26,7 +26,7 @@ export function PasswordDialog({
   const [repeated, setRepeated] = useState('')
   const [code, setCode] = useState('')
   const [isShown, setShown] = useState(false)
-  const save = useApiMutation('setOwnerPassword', {
+  const save = useSetOwnerPassword({
     hidesErrorToast: true,
     successMessage: isFirst ? 'Password set.' : 'Password changed. Your other sessions were signed out.',
     onSuccess() {

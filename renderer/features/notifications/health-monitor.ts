@@ -1,3 +1,4 @@
+import { loadQuickChecks } from '../../api/instance.ts'
 import { helpTopics } from '../../../server/contract/help.ts'
 import type { DoctorCheckWithHelp } from '../../../server/contract/instance.ts'
 import type { ApiClient } from '../../api/api-client.ts'
@@ -17,10 +18,7 @@ export function startHealthMonitor(
   const handleChecks = createHealthNotifier(notify, Date.now, existing)
   const runChecks = () => {
     if (document.visibilityState !== 'visible') return
-    client.call('doctor', { query: { quick: 'true' }, signal: controller.signal }).then(
-      ({ checks }) => handleChecks(Array.isArray(checks) ? checks : []),
-      () => undefined,
-    )
+    loadQuickChecks(client, controller.signal).then(handleChecks, () => undefined)
   }
   const first = setTimeout(runChecks, firstCheckDelay_ms)
   const timer = setInterval(runChecks, checkInterval_ms)

@@ -1,12 +1,11 @@
 import type { QueryClient } from '@tanstack/react-query'
+import { cachedPreviews, reloadPreviews } from '../../api/previews.ts'
+import { cachedDomains, reloadDomains } from '../../api/domains.ts'
 import type { Deployment } from '../../../server/contract/deployments.ts'
 import type { Domain } from '../../../server/contract/domains.ts'
-import type { Preview } from '../../../server/contract/previews.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { findCachedProject } from '../../api/query-cache.ts'
 import type { ApiClient, StreamEvent } from '../../api/api-client.ts'
-import type { DomainList } from '../../api/domains.ts'
-import { queryKeys } from '../../api/query-keys.ts'
 import { deploymentTitle } from '../../components/deployment-line.tsx'
 import { isTerminal } from '../../lib/deployment-progress.ts'
 import type { DashboardNotification } from './store.ts'
@@ -69,10 +68,10 @@ export function createNotificationListener({
 
   // Domain changes have no event of their own but change the project, so domains that were pending are refetched.
   const checkDomains = async (slug: string) => {
-    const before = cache.getQueryData<DomainList>(queryKeys.domains(slug))?.domains.filter(isPending) ?? []
+    const before = cachedDomains(cache, slug).filter(isPending)
     if (before.length === 0) return
-    const after = await client.call('listProjectDomains', { params: { slug } })
-    for (const { id, hostname, status, last_check_error, verified_at, project_name } of after.domains) {
+    const after = await reloadDomains(client, cache, slug)
+    for (const { id, hostname, status, last_check_error, verified_at, project_name } of after) {
       if (!before.some((one) => one.id === id) || (status !== 'verified' && status !== 'failed')) continue
       const path = `/projects/${slug}/domains`
       if (isVisible(path)) continue
@@ -85,15 +84,14 @@ export function createNotificationListener({
         at: verified_at ?? new Date(now()).toISOString(),
       })
     }
-    cache.setQueryData(queryKeys.domains(slug), after)
   }
 
   // Previews have no event either: a preview that disappeared was closed. A preview closed by the user is on screen and not reported.
   const checkClosedPreviews = async ({ slug, name }: Project) => {
     const path = `/projects/${slug}/previews`
-    const before = cache.getQueryData<Preview[]>(queryKeys.previews(slug)) ?? []
+    const before = cachedPreviews(cache, slug)
     if (before.length === 0 || isVisible(path)) return
-    const { previews } = await client.call('listPreviews', { params: { slug } })
+    const previews = await reloadPreviews(client, cache, slug)
     for (const { branch, deployment_id } of before) {
       if (previews.some((one) => one.branch === branch)) continue
       notify({
@@ -105,7 +103,6 @@ export function createNotificationListener({
         at: new Date(now()).toISOString(),
       })
     }
-    cache.setQueryData(queryKeys.previews(slug), previews)
   }
 
   return (event) => {

@@ -1,6 +1,6 @@
 import { useEffect, useMemo } from 'react'
+import { useInstanceSession } from '../../api/instance.ts'
 import type { StreamEvent } from '../../api/api-client.ts'
-import { useInstanceSession } from '../../api/queries.ts'
 import { instanceBasePath } from '../../lib/instance-path.ts'
 import type { InstanceConnection } from '../../stores/connection.ts'
 import { createNotificationListener } from './notification-listener.ts'

@@ -1,7 +1,7 @@
 import { GitBranch, ScrollText } from 'lucide-react'
 import { Link } from 'wouter'
+import { useDeployments } from '../../api/deployments.ts'
 import type { Preview } from '../../../server/contract/previews.ts'
-import { useDeployments } from '../../api/queries.ts'
 import { CopyButton } from '../../components/copy.tsx'
 import { firstLine, shortenSha } from '../../lib/format.ts'
 import { StatusBadge } from '../../components/status.tsx'

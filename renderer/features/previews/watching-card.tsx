@@ -1,7 +1,7 @@
 import { RefreshCw } from 'lucide-react'
+import { useCheckRepository, useUpdateWatching } from '../../api/previews.ts'
 import type { Watching } from '../../../server/contract/previews.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import { useUpdateWatching, useCheckRepository } from '../../api/previews.ts'
 import { Button } from '../../components/button.tsx'
 import { SwitchField } from '../../components/field.tsx'
 import { Prose } from '../../components/prose.tsx'
@@ -17,8 +17,8 @@ const watchingBadges: Record<Watching['state'], StatusBadgeData> = {
 /** Automatic deployment settings and the polling state of the repository. */
 export function WatchingCard({ project, watching }: { project: Project; watching: Watching }) {
   const params = { slug: project.slug }
-  const change = useUpdateWatching(project.slug)
-  const check = useCheckRepository(project.slug)
+  const change = useUpdateWatching()
+  const check = useCheckRepository({ successMessage: 'Repository checked.' })
   const current = change.isPending ? { ...watching, ...change.variables.body } : watching
   const set = (body: { deploys_pushes?: boolean; previews?: boolean; preview_databases?: boolean }) => change.mutate({ params, body })
   return (

@@ -1,9 +1,9 @@
 import { FileArchive } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
+import { useLatestDeployment, useRetryDeployment } from '../../api/deployments.ts'
+import { useDeployFolder } from '../../api/projects.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
-import { useLatestDeployment } from '../../api/queries.ts'
 import { readPreference, writePreference } from '../../stores/ui.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
@@ -30,14 +30,14 @@ export function DeployFolderDialog({
     onOpenChange(false)
     navigate(`/projects/${project.slug}/deployments/${id}`)
   }
-  const deployFolder = useApiMutation('deployFolder', {
+  const deployFolder = useDeployFolder({
     hidesErrorToast: true,
     onSuccess({ deployment }) {
       writePreference(key, path.trim())
       openDeployment(deployment.id)
     },
   })
-  const retry = useApiMutation('retryDeployment', { onSuccess: ({ deployment_id }) => openDeployment(deployment_id) })
+  const retry = useRetryDeployment({ onSuccess: ({ deployment_id }) => openDeployment(deployment_id) })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     deployFolder.mutate({ body: { path: path.trim(), slug: project.slug } })

@@ -1,11 +1,11 @@
 import { Download, Ellipsis, ExternalLink, FileArchive, History, Rocket, RotateCw, Send, Square, Trash2 } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
+import { useLatestDeployment, useRestart, useServingDeployment } from '../../api/deployments.ts'
+import { useDeleteProject, useDeployProject, useStopProject } from '../../api/projects.ts'
 import { actionLabels } from '../../../server/contract/labels.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { useCapabilities, usePromotionTargets } from '../../api/capabilities.ts'
-import { useLatestDeployment, useServingDeployment } from '../../api/queries.ts'
 import { Button, ButtonLink, IconButton } from '../../components/button.tsx'
 import { Dialog, ConfirmByNameDialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
@@ -17,7 +17,6 @@ import { UploadArchiveDialog, useProjectUpload } from '../upload/index.ts'
 import { useAppUrl } from '../../api/app-url.ts'
 import { DeployFolderDialog } from './deploy-folder-dialog.tsx'
 import { RollbackDialog } from './rollback-dialog.tsx'
-import { useRestart } from '../../api/use-restart.ts'
 
 const PromoteDialog = lazyWithRetry(async () => ({ default: (await import('../promotion/index.ts')).PromoteDialog }))
 
@@ -37,16 +36,16 @@ export function ProjectActions({ project }: { project: Project }) {
   const input = { params: { slug: project.slug } }
   const capabilities = useCapabilities()
   const { upload, take: uploadDropped } = useProjectUpload(project.slug)
-  const deploy = useApiMutation('deployProject', {
+  const deploy = useDeployProject({
     onSuccess: ({ deployment_id }) => navigate(`/projects/${project.slug}/deployments/${deployment_id}`),
   })
-  const stop = useApiMutation('stopProject', {
+  const stop = useStopProject({
     hidesErrorToast: true,
     successMessage: `${project.name} stopped. Deploy to start it again.`,
     onSuccess: () => close(),
   })
   const restart = useRestart(project.slug)
-  const remove = useApiMutation('deleteProject', {
+  const remove = useDeleteProject({
     hidesErrorToast: true,
     successMessage: `${project.name} deleted.`,
     onSuccess: () => navigate('/'),

@@ -1,8 +1,7 @@
 import { useLocation } from 'wouter'
+import { useDeployments, useRollbackDeployment } from '../../api/deployments.ts'
 import { actionLabels } from '../../../server/contract/labels.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
 import { toProblem } from '../../lib/api-problem.ts'
-import { useDeployments } from '../../api/queries.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
@@ -12,7 +11,7 @@ import { DeploymentLine } from '../../components/deployment-line.tsx'
 export function RollbackDialog({ slug, onOpenChange }: { slug: string; onOpenChange: (open: boolean) => void }) {
   const { data, error, isPending, hasNextPage, fetchNextPage, isFetchingNextPage } = useDeployments(slug, { status: 'ready', target: 'production' })
   const [, navigate] = useLocation()
-  const rollback = useApiMutation('rollbackDeployment', {
+  const rollback = useRollbackDeployment({
     onSuccess({ deployment_id }) {
       onOpenChange(false)
       navigate(`/projects/${slug}/deployments/${deployment_id}`)

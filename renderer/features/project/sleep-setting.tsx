@@ -1,7 +1,7 @@
 import { Link } from 'wouter'
+import { useInstanceSession, useSettings } from '../../api/instance.ts'
+import { useUpdateProject } from '../../api/projects.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
-import { useInstanceSession, useSettings } from '../../api/queries.ts'
 import { SwitchField } from '../../components/field.tsx'
 import { formatSeconds } from '../../lib/format.ts'
 import { RelativeTime } from '../../components/time.tsx'
@@ -11,7 +11,7 @@ import { Fact } from './fact.tsx'
 export function SleepSetting({ project }: { project: Project }) {
   const instance = useInstanceSession().data
   const { data: settings } = useSettings(instance?.user.is_instance_owner ?? false)
-  const change = useApiMutation('updateProject', { hidesErrorToast: true })
+  const change = useUpdateProject({ hidesErrorToast: true })
   // The delay is an instance setting that only the owner can read.
   const sleepDelay = settings ? formatSeconds(settings.sleep_after_s) : 'a while'
   const isAlwaysWarm = change.isPending ? (change.variables.body.always_warm ?? project.always_warm) : project.always_warm

@@ -1,5 +1,5 @@
 import { Link } from 'wouter'
-import { useMetrics } from '../../api/queries.ts'
+import { useMetrics } from '../../api/metrics.ts'
 import { formatCompact } from '../../lib/chart-scale.ts'
 import { Skeleton } from '../../components/feedback.tsx'
 import { formatLatency, formatPercent } from '../../lib/format.ts'

@@ -1,7 +1,7 @@
 import { Plus, Search, Ship } from 'lucide-react'
 import { useDeferredValue, useState } from 'react'
 import { useSearchParams } from 'wouter'
-import { useProjectSearch } from '../../api/use-project-search.ts'
+import { useProjectSearch } from '../../api/project-search.ts'
 import { toProblem } from '../../lib/api-problem.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../components/button.tsx'

@@ -1,7 +1,7 @@
 import { FileArchive, FolderOpen, GitBranch, LifeBuoy, X } from 'lucide-react'
 import { type FormEvent, Suspense, useEffect, useState } from 'react'
 import { useLocation, useRouter } from 'wouter'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
+import { useCreateProject, useDeployFolder, useDeployProject } from '../../api/projects.ts'
 import type { ApiProblem } from '../../lib/api-problem.ts'
 import { useCapabilities, useFolderPicker } from '../../api/capabilities.ts'
 import { useConnection } from '../../stores/connection.ts'
@@ -59,9 +59,9 @@ export function SourceForm({
   const [, navigate] = useLocation()
   const { base } = useRouter()
 
-  const create = useApiMutation('createProject', { hidesErrorToast: true })
-  const deploy = useApiMutation('deployProject')
-  const deployFolder = useApiMutation('deployFolder', { hidesErrorToast: true })
+  const create = useCreateProject({ hidesErrorToast: true })
+  const deploy = useDeployProject()
+  const deployFolder = useDeployFolder({ hidesErrorToast: true })
   const busy = create.isPending || deploy.isPending || deployFolder.isPending
   const problem = kind === 'folder' ? deployFolder.error : create.error
   const acceptSource = (picked: DroppedSource) => {

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { useInstanceSession } from '../../api/queries.ts'
+import { useInstanceSession } from '../../api/instance.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { Button } from '../../components/button.tsx'
 import { Contours } from '../../components/contours.tsx'

@@ -1,3 +1,4 @@
+import type { VariableScope } from '../../api/promotion-sides.ts'
 import type { EnvVar } from '../../../server/contract/env-vars.ts'
 import { limits } from '../../../server/contract/limits.ts'
 import type { Project } from '../../../server/contract/projects.ts'
@@ -60,8 +61,6 @@ export function selectedChanges(rows: readonly SettingComparison[], chosen: Read
     rows.filter(({ setting, difference }) => difference === 'differs' && chosen.has(setting)).map(({ setting, source }) => [setting, source]),
   )
 }
-
-export type VariableScope = Pick<EnvVar, 'key' | 'environment'>
 
 export interface VariableComparison {
   key: string

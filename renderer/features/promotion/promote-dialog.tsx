@@ -1,7 +1,7 @@
-import { useQuery } from '@tanstack/react-query'
 import { Anchor, Rocket } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
+import { usePromotionSource, usePromotionTarget, type SourceProject, type TargetProject } from '../../api/promotion-sides.ts'
 import type { Deployment } from '../../../server/contract/deployments.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import type { ApiRequest } from '../../api/api-client.ts'
@@ -17,7 +17,6 @@ import { projectBadge } from '../../components/status.tsx'
 import { DeploymentLine } from '../../components/deployment-line.tsx'
 import { type SettingName, selectedChanges, compareSettings, compareVariables } from './compare.ts'
 import { SettingDifferences, VariableDifferences, PromotionWarnings } from './differences.tsx'
-import { type SourceProject, type TargetProject, loadSourceProject, loadTargetProject } from './load-projects.ts'
 import { startPromotion } from './run-promotion.ts'
 import { TargetProjectField, TargetInstanceField } from './target-fields.tsx'
 import type { PromotionRequest } from './promotion-steps.ts'
@@ -85,20 +84,8 @@ function PromoteForm({ from, targets, kind, slug, deploymentId, onDone }: FormPr
   const targetSlug = useDebouncedValue(typed.trim())
   const [chosenSettings, setChosenSettings] = useState<ReadonlySet<SettingName> | null>(null)
   const [chosenVariables, setChosenVariables] = useState<ReadonlySet<string>>(new Set())
-  const source = useQuery({
-    queryKey: ['promote-source', slug, deploymentId],
-    queryFn: ({ signal }) => loadSourceProject(from.client, slug, deploymentId, signal),
-    gcTime: 0,
-  })
-  const target = useQuery(
-    {
-      queryKey: ['promote-target', targetSlug],
-      queryFn: ({ signal }) => loadTargetProject(to.client, targetSlug, signal),
-      enabled: targetSlug !== '',
-      gcTime: 0,
-    },
-    to.cache,
-  )
+  const source = usePromotionSource(from, slug, deploymentId)
+  const target = usePromotionTarget(to, targetSlug)
   const isSettled = targetSlug === typed.trim()
   const sourceProject = source.data
   const targetProject = isSettled ? target.data : undefined

@@ -1,8 +1,8 @@
+import type { SourceProject, TargetProject } from '../../api/promotion-sides.ts'
 import type { EnvVar } from '../../../server/contract/env-vars.ts'
 import { plans } from '../../../server/contract/plans.ts'
 import { environmentLabel } from '../../lib/environments.ts'
 import type { SettingName, SettingComparison } from './compare.ts'
-import type { SourceProject, TargetProject } from './load-projects.ts'
 
 export const settingLabels: Record<SettingName, string> = {
   name: 'Name',

@@ -1,5 +1,5 @@
-import { useQuery } from '@tanstack/react-query'
 import { useId } from 'react'
+import { usePromotionProjects } from '../../api/promotion-sides.ts'
 import type { InstanceConnection } from '../../stores/connection.ts'
 import { TextField } from '../../components/field.tsx'
 
@@ -47,14 +47,7 @@ export function TargetProjectField({
   hint: string
 }) {
   const id = useId()
-  const { data: projects } = useQuery(
-    {
-      queryKey: ['promote-projects'],
-      queryFn: async ({ signal }) => (await connection.client.call('listProjects', { query: { limit: '100' }, signal })).projects,
-      gcTime: 0,
-    },
-    connection.cache,
-  )
+  const { data: projects } = usePromotionProjects(connection)
   return (
     <>
       <TextField label={label} mono required value={slug} list={id} onChange={({ target }) => onSlug(target.value)} hint={hint} />

@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react'
-import { toProblem, readProblem, unreachableProblem } from '../../lib/api-problem.ts'
-import { storeSession } from '../../api/session.ts'
+import { toProblem } from '../../lib/api-problem.ts'
+import { signInWithPassword } from '../../api/sign-in.ts'
 import { Button } from '../../components/button.tsx'
 import { TextField } from '../../components/field.tsx'
 
@@ -17,17 +17,7 @@ export function PasswordForm({ onSignedIn }: { onSignedIn: () => void }) {
     setBusy(true)
     setErrorMessage(null)
     try {
-      const response = await fetch('/sign-in', {
-        method: 'POST',
-        redirect: 'error',
-        headers: { accept: 'application/json' },
-        body: new URLSearchParams({ email: email.trim(), password }),
-      }).catch((error: unknown) => {
-        throw unreachableProblem(error)
-      })
-      if (!response.ok) throw await readProblem(response)
-      const { session } = (await response.json()) as { session?: string }
-      storeSession(session)
+      await signInWithPassword(email.trim(), password)
       onSignedIn()
     } catch (error) {
       setErrorMessage(toProblem(error).message)

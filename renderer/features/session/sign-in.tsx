@@ -1,6 +1,7 @@
 import { useState } from 'react'
+import { requireSession } from '../../api/sign-in.ts'
 import { toProblem } from '../../lib/api-problem.ts'
-import { localConnection, useConnection } from '../../stores/connection.ts'
+import { useConnection } from '../../stores/connection.ts'
 import { useSession } from '../../stores/session.ts'
 import { Button } from '../../components/button.tsx'
 import { Contours } from '../../components/contours.tsx'
@@ -27,7 +28,7 @@ export function SignIn() {
   const checkSession = async () => {
     setBusy(true)
     try {
-      await localConnection.client.call('getSession', {})
+      await requireSession()
       enterDashboard()
     } catch (error) {
       const problem = toProblem(error)

@@ -1,10 +1,10 @@
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
+import { useLatestDeployment } from '../../api/deployments.ts'
+import { useDeleteProject, useDeployProject, useProject, useUpdateProject } from '../../api/projects.ts'
 import { limits } from '../../../server/contract/limits.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
 import type { ApiRequest } from '../../api/api-client.ts'
-import { useLatestDeployment, useProject } from '../../api/queries.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmByNameDialog } from '../../components/dialog.tsx'
@@ -33,7 +33,7 @@ function ProjectSettingsForm({ project }: { project: Project }) {
   const showToast = useUi((state) => state.showToast)
   const [changes, setChanges] = useState<Changes>({})
   const [saved, setSaved] = useState(false)
-  const save = useApiMutation('updateProject', {
+  const save = useUpdateProject({
     hidesErrorToast: true,
     onSuccess({ project: updated }) {
       const requested_mb = changes.memory_limit_mb
@@ -165,7 +165,7 @@ function Section({ title, about, children }: { title: string; about?: string; ch
 
 function RedeployNotice({ project }: { project: Project }) {
   const [, navigate] = useLocation()
-  const deploy = useApiMutation('deployProject', {
+  const deploy = useDeployProject({
     onSuccess: ({ deployment_id }) => navigate(`/projects/${project.slug}/deployments/${deployment_id}`),
   })
   if (!project.is_connected || project.status === 'created') return null
@@ -182,7 +182,7 @@ function RedeployNotice({ project }: { project: Project }) {
 function DeleteProjectSection({ project }: { project: Project }) {
   const [isConfirming, setConfirming] = useState(false)
   const [, navigate] = useLocation()
-  const remove = useApiMutation('deleteProject', {
+  const remove = useDeleteProject({
     hidesErrorToast: true,
     successMessage: `${project.name} deleted.`,
     onSuccess: () => navigate('/'),

@@ -1,12 +1,13 @@
-import { useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import { Link } from 'wouter'
-import type { Database } from '../../../server/contract/databases.ts'
-import { queryKeys } from '../../api/query-keys.ts'
-import { useCapabilities } from '../../api/capabilities.ts'
+import { useCachedDatabase } from '../../api/databases.ts'
+import { useProject } from '../../api/projects.ts'
+import { useDeployments } from '../../api/deployments.ts'
+import { useEnvVars } from '../../api/env-vars.ts'
+import { useInstanceSession, useSettings } from '../../api/instance.ts'
 import { usePreviews } from '../../api/previews.ts'
-import { pollInterval_ms, useClient, useDeployments, useEnvVars, useInstanceSession, useSettings } from '../../api/queries.ts'
+import { useCapabilities } from '../../api/capabilities.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Button, IconButton } from '../../components/button.tsx'
 import { StatusIcon } from '../../components/status.tsx'
@@ -93,21 +94,13 @@ function StepLink({ step: { title, to } }: { step: TourStep }) {
 }
 
 function useSteps(slug: string, done: readonly string[]): TourStep[] {
-  const client = useClient()
   const address = useAppUrl(slug)
   const isOwner = useInstanceSession().data?.user.is_instance_owner ?? false
   const mayOpen = useCapabilities().has_instance_api && isOwner
-  // No event reports a visit, so it is polled until it happens.
-  const { data: project } = useQuery({
-    queryKey: queryKeys.project(slug),
-    queryFn: async ({ signal }) => (await client.call('getProject', { params: { slug }, signal })).project,
-    refetchInterval: ({ state }) => (done.includes('visit') || state.data?.last_request_at ? false : pollInterval_ms / 3),
-    refetchOnWindowFocus: 'always',
-  })
+  const { data: project } = useProject(slug, !done.includes('visit'))
   const { data: ready } = useDeployments(slug, { status: 'ready' })
   const { data: variables } = useEnvVars(slug)
-  // A project without a database returns 404, which appears in the browser console, so only the cached result is used.
-  const { data: database } = useQuery<Database | null>({ queryKey: queryKeys.database(slug), queryFn: () => null, enabled: false })
+  const { data: database } = useCachedDatabase(slug)
   const { data: previews } = usePreviews(slug)
   const { data: settings } = useSettings(mayOpen)
   return buildTourSteps(

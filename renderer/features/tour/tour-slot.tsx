@@ -1,6 +1,6 @@
 import { Suspense } from 'react'
+import { useProjects } from '../../api/projects.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import { useProjects } from '../../api/queries.ts'
 import { localInstanceId } from '../../lib/instance-path.ts'
 import { useConnection } from '../../stores/connection.ts'
 import { lazyWithRetry } from '../../lib/load-with-retry.ts'

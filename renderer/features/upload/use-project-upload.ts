@@ -1,5 +1,5 @@
 import { useLocation, useRouter } from 'wouter'
-import { useApiMutation } from '../../api/use-api-mutation.ts'
+import { useDeployFolder } from '../../api/projects.ts'
 import { useConnection } from '../../stores/connection.ts'
 import { uploadArchive, uploadKey, useUploads } from '../../stores/uploads.ts'
 import type { DroppedSource } from '../../lib/dropped-source.ts'
@@ -12,7 +12,7 @@ export function useProjectUpload(slug: string) {
   const setUpload = useUploads((state) => state.setUpload)
   const [, navigate] = useLocation()
   const { base } = useRouter()
-  const deployFolder = useApiMutation('deployFolder', { onSuccess: ({ deployment }) => navigate(`/projects/${slug}/deployments/${deployment.id}`) })
+  const deployFolder = useDeployFolder({ onSuccess: ({ deployment }) => navigate(`/projects/${slug}/deployments/${deployment.id}`) })
 
   const uploadDropped = (dropped: DroppedSource) => {
     if (upload?.state === 'sending') return

@@ -1,10 +1,11 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
+import { useProjects } from './projects.ts'
+import { pollInterval_ms, useClient } from './use-client.ts'
 import { isMatch, splitSearchWords } from '../../server/contract/project-search.ts'
 import type { Project } from '../../server/contract/projects.ts'
 import { queryKeys } from './query-keys.ts'
 import { useCapabilities } from './capabilities.ts'
-import { pollInterval_ms, useClient, useProjects } from './queries.ts'
 
 /**
  * Projects that match a search, newest first; all loaded projects without a search. The platform searches the projects that are not loaded. An

@@ -1,10 +1,12 @@
-import { useMutationState, useQuery } from '@tanstack/react-query'
+import { type QueryClient, useMutationState, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Database } from '../../server/contract/databases.ts'
 import type { ApiRequest, ApiClient } from './api-client.ts'
 import { queryKeys } from './query-keys.ts'
 import { useCapabilities } from './capabilities.ts'
 import { ApiProblem, toProblem } from '../lib/api-problem.ts'
-import { pollInterval_ms, useClient } from './queries.ts'
+import { createMutationHook, invalidate } from './mutation.ts'
+import { pollInterval_ms, useClient } from './use-client.ts'
+import { useUpload } from './use-upload.ts'
 
 const isUnavailable = (error: unknown) => toProblem(error).code === 'database_unavailable'
 // Polling interval while a database is being created; the first start of the server reports progress every second.
@@ -63,4 +65,41 @@ export function useProvisioningSince(slug: string): number | null {
     select: ({ state }) => ((state.variables as ApiRequest<'createDatabase'>).params.slug === slug ? state.submittedAt : null),
   })
   return since.find((at) => at !== null) ?? null
+}
+
+/** The cached result alone: a project without a database answers 404, which appears in the browser console. */
+export function useCachedDatabase(slug: string) {
+  return useQuery<Database | null>({ queryKey: queryKeys.database(slug), queryFn: () => null, enabled: false })
+}
+
+export const useCreateDatabase = createMutationHook('createDatabase', (cache, { database }, { params }) => {
+  const queryKey = queryKeys.database(params.slug)
+  cache.setQueryData(queryKey, database)
+  // A status request in flight would report the creation as still pending.
+  void cache.cancelQueries({ queryKey }).then(() => cache.setQueryData(queryKey, database))
+})
+export const useRestoreDatabase = createMutationHook('restoreDatabase', (cache, { database }, { params: { slug } }) =>
+  storeReplaced(cache, slug, database),
+)
+export const useDeleteDatabase = createMutationHook('deleteDatabase', (cache, _, { params: { slug } }) => storeReplaced(cache, slug, null))
+export const useDumpDatabase = createMutationHook('dumpDatabase', (cache, _, { params }) => refetchDumps(cache, params.slug))
+export const useDeleteDump = createMutationHook('deleteDatabaseDump', (cache) => invalidate(cache, ['dumps'], queryKeys.allDumps, queryKeys.disk))
+
+/** Uploads an SQL file that replaces the database. */
+export function useImportDatabase(slug: string, onDone: () => void) {
+  const cache = useQueryClient()
+  return useUpload('importDatabase', ({ database }) => {
+    storeReplaced(cache, slug, database)
+    onDone()
+  })
+}
+
+/** The previous content was saved in a dump. */
+function storeReplaced(cache: QueryClient, slug: string, database: Database | null): void {
+  cache.setQueryData(queryKeys.database(slug), database)
+  refetchDumps(cache, slug)
+}
+
+function refetchDumps(cache: QueryClient, slug: string): void {
+  invalidate(cache, queryKeys.dumps(slug), queryKeys.allDumps, queryKeys.disk)
 }

@@ -1,13 +1,17 @@
-import type { Deployment } from '../../../server/contract/deployments.ts'
-import type { RuntimeName } from '../../../server/contract/runtimes.ts'
-import type { PlanName } from '../../../server/contract/instance.ts'
-import { plans } from '../../../server/contract/plans.ts'
-import type { Project } from '../../../server/contract/projects.ts'
-import type { ApiClient } from '../../api/api-client.ts'
-import { findDatabase } from '../../api/database.ts'
-import { toProblem } from '../../lib/api-problem.ts'
-import { sessionQuery } from '../../api/queries.ts'
-import type { VariableScope } from './compare.ts'
+import { useQuery } from '@tanstack/react-query'
+import type { Deployment } from '../../server/contract/deployments.ts'
+import type { RuntimeName } from '../../server/contract/runtimes.ts'
+import type { PlanName } from '../../server/contract/instance.ts'
+import type { EnvVar } from '../../server/contract/env-vars.ts'
+import { plans } from '../../server/contract/plans.ts'
+import type { Project } from '../../server/contract/projects.ts'
+import type { ApiClient } from './api-client.ts'
+import { findDatabase } from './databases.ts'
+import { toProblem } from '../lib/api-problem.ts'
+import type { InstanceConnection } from '../stores/connection.ts'
+import { sessionQuery } from './instance.ts'
+
+export type VariableScope = Pick<EnvVar, 'key' | 'environment'>
 
 /** A project and its instance, loaded before a promotion. It contains no variable values. */
 export interface PromotionSide {
@@ -36,13 +40,44 @@ export interface TargetProject extends PromotionSide {
   follows_pushes: boolean
 }
 
-export async function loadSourceProject(client: ApiClient, slug: string, deploymentId: string | null, signal: AbortSignal): Promise<SourceProject> {
+/** Loaded again for each promotion. */
+export function usePromotionSource({ client, cache }: InstanceConnection, slug: string, deploymentId: string | null) {
+  return useQuery(
+    {
+      queryKey: ['promote-source', slug, deploymentId],
+      queryFn: ({ signal }) => loadSourceProject(client, slug, deploymentId, signal),
+      gcTime: 0,
+    },
+    cache,
+  )
+}
+
+export function usePromotionTarget({ client, cache }: InstanceConnection, slug: string) {
+  return useQuery(
+    { queryKey: ['promote-target', slug], queryFn: ({ signal }) => loadTargetProject(client, slug, signal), enabled: slug !== '', gcTime: 0 },
+    cache,
+  )
+}
+
+/** The projects of an instance, as suggestions. */
+export function usePromotionProjects({ client, cache }: InstanceConnection) {
+  return useQuery(
+    {
+      queryKey: ['promote-projects'],
+      queryFn: async ({ signal }) => (await client.call('listProjects', { query: { limit: '100' }, signal })).projects,
+      gcTime: 0,
+    },
+    cache,
+  )
+}
+
+async function loadSourceProject(client: ApiClient, slug: string, deploymentId: string | null, signal: AbortSignal): Promise<SourceProject> {
   const [side, deployment] = await Promise.all([loadSide(client, slug, signal), findDeployment(client, slug, deploymentId, signal)])
   if (!side.project) throw toProblem(new Error('The project no longer exists.'))
   return { ...side, project: side.project, deployment }
 }
 
-export async function loadTargetProject(client: ApiClient, slug: string, signal: AbortSignal): Promise<TargetProject> {
+async function loadTargetProject(client: ApiClient, slug: string, signal: AbortSignal): Promise<TargetProject> {
   const [side, plan, count] = await Promise.all([
     loadSide(client, slug, signal),
     client.call('getBillingStatus', { signal }).then((status) => status.plan),

@@ -1,0 +1,51 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ApiResponse, ApiClient } from './api-client.ts'
+import { queryKeys } from './query-keys.ts'
+import { ApiProblem } from '../lib/api-problem.ts'
+import { createMutationHook, invalidate } from './mutation.ts'
+import { useClient } from './use-client.ts'
+
+/** The signed-in user and the instance; null on an instance that does not report a session (a hosted account). */
+export function useInstanceSession() {
+  return useQuery(sessionQuery(useClient()))
+}
+
+export function sessionQuery(client: ApiClient) {
+  return {
+    queryKey: queryKeys.session,
+    queryFn: ({ signal }: { signal: AbortSignal }): Promise<ApiResponse<'getSession'> | null> =>
+      client.call('getSession', { signal }).then(requireCompleteSession, (problem) => {
+        if (problem instanceof ApiProblem && problem.status === 404 && problem.code !== 'remote_not_found') return null
+        throw problem
+      }),
+  }
+}
+
+/** Validates the shape, because nearly every page depends on the session and would crash without its fields. */
+function requireCompleteSession(session: ApiResponse<'getSession'>): ApiResponse<'getSession'> {
+  const { instance, user } = (session ?? {}) as Partial<ApiResponse<'getSession'>>
+  if (instance?.runtime && user) return session
+  throw new ApiProblem('bad_answer', 'The instance did not return your account. Its version may differ from this dashboard’s.')
+}
+
+export function useSettings(enabled = true) {
+  const client = useClient()
+  return useQuery({ queryKey: queryKeys.settings, enabled, queryFn: async ({ signal }) => (await client.call('getSettings', { signal })).settings })
+}
+
+/** Saves instance settings and refetches everything that depends on them. */
+export const useUpdateSettings = createMutationHook('updateSettings', (cache, { settings }) => {
+  cache.setQueryData(queryKeys.settings, settings)
+  invalidate(cache, queryKeys.session, queryKeys.lan, queryKeys.https, queryKeys.hostsFile, queryKeys.billing, queryKeys.allDomains)
+})
+
+export function useDoctor() {
+  const client = useClient()
+  return useQuery({ queryKey: queryKeys.doctor, queryFn: async ({ signal }) => (await client.call('doctor', { signal })).checks })
+}
+
+/** The checks that take a few milliseconds. */
+export async function loadQuickChecks(client: ApiClient, signal: AbortSignal): Promise<ApiResponse<'doctor'>['checks']> {
+  const { checks } = await client.call('doctor', { query: { quick: 'true' }, signal })
+  return Array.isArray(checks) ? checks : []
+}

@@ -1,0 +1,35 @@
+import { readProblem, unreachableProblem } from '../lib/api-problem.ts'
+import { localConnection } from '../stores/connection.ts'
+import { useSession } from '../stores/session.ts'
+import { createMutationHook } from './mutation.ts'
+import { storeSession } from './session.ts'
+
+/** Signs in at the instance that served the page. Throws an ApiProblem. */
+export async function signInWithPassword(email: string, password: string): Promise<void> {
+  const response = await fetch('/sign-in', {
+    method: 'POST',
+    redirect: 'error',
+    headers: { accept: 'application/json' },
+    body: new URLSearchParams({ email, password }),
+  }).catch((error: unknown) => {
+    throw unreachableProblem(error)
+  })
+  if (!response.ok) throw await readProblem(response)
+  const { session } = (await response.json()) as { session?: string }
+  storeSession(session)
+}
+
+/** Throws an ApiProblem if this browser is not signed in. */
+export async function requireSession(): Promise<void> {
+  await localConnection.client.call('getSession', {})
+}
+
+/** Signs this browser out of the instance that served the page. */
+export const useSignOut = createMutationHook(
+  'signOut',
+  () => {
+    storeSession(undefined)
+    useSession.getState().setSignedOut(true)
+  },
+  localConnection,
+)
