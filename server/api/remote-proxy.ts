@@ -9,18 +9,10 @@ import type { Clock } from '../lib/clock.ts'
 import { parseQuery } from './parse-input.ts'
 import { fileResponse, jsonResponse, noContent, textResponse } from './response.ts'
 import type { ApiResponse } from './response.ts'
-import type { RouteLookup, RouteTable } from './route-table.ts'
 import { streamHeaders } from './sse.ts'
 import type { StreamAccess, Streams } from './sse.ts'
 import { headerValues } from './http-request.ts'
 import { drainRequestBody, openBody } from './upload.ts'
-
-/** An operation of another instance, at `/remote/{id}` followed by the path of the operation. */
-export interface RemoteRoute {
-  kind: 'remote'
-  remote: string
-  operation: OperationId
-}
 
 /** Responses of other instances are served from our origin, so these headers prevent them from being a page or running scripts. */
 const sandboxHeaders = {
@@ -29,22 +21,9 @@ const sandboxHeaders = {
   'x-content-type-options': 'nosniff',
 }
 
-/** Matches `/remote/{id}` followed by the path of an operation. Aliases and HEAD are not supported. */
-export function matchRemoteRoute(
-  routes: RouteTable<{ kind: 'operation'; id: OperationId; is_alias: boolean } | { kind: 'public' }>,
-  method: string,
-  pathname: string,
-): RouteLookup<RemoteRoute> | undefined {
-  if (!pathname.startsWith('/remote/')) return undefined
-  const [, remote = '', path = ''] = /^\/remote\/([^/]+)(\/.*)$/.exec(pathname) ?? []
-  const operationMatch = method === 'HEAD' ? undefined : routes.find(method, path).match
-  if (operationMatch?.target.kind !== 'operation' || operationMatch.target.is_alias) return { match: undefined, targetAtPath: undefined, allow: [] }
-  const target: RemoteRoute = { kind: 'remote', remote, operation: operationMatch.target.id }
-  return { match: { target, params: operationMatch.params }, targetAtPath: target, allow: [] }
-}
-
 interface ProxiedRequest {
-  target: RemoteRoute
+  remote: string
+  operation: OperationId
   params: Record<string, string>
   query: string
   body: Buffer
@@ -58,14 +37,14 @@ export type ProxyToRemote = (req: IncomingMessage, res: ServerResponse, proxied:
 /** Forwards a request to another instance and returns its response. */
 export function createRemoteProxy({ callRemote, streams, clock }: { callRemote: RemoteForwarder; streams: Streams; clock: Clock }): ProxyToRemote {
   return async function proxyToRemote(req, res, proxied) {
-    const { context, target } = proxied
-    const spec: OperationSpec = allOperations[target.operation]
+    const { context, operation } = proxied
+    const spec: OperationSpec = allOperations[operation]
     parseQuery(spec.query, proxied.query)
     const query = new URLSearchParams([...new URLSearchParams(proxied.query)].filter(([name]) => Object.hasOwn(spec.query.shape, name)))
     const type = req.headers['content-type']
     const hasJson = spec.body !== undefined && proxied.body.length > 0
-    const remoteResponse = await callRemote(context, target.remote, {
-      operation: target.operation,
+    const remoteResponse = await callRemote(context, proxied.remote, {
+      operation,
       params: proxied.params,
       query,
       headers: {

@@ -129,3 +129,11 @@ export function createClientSignal(res: ServerResponse) {
     },
   }
 }
+
+export class MethodNotAllowed extends Problem {
+  readonly allow: string[]
+  constructor(method: string, allow: string[]) {
+    super('method_not_allowed', `${method} is not allowed at this path. Use ${allow.join(', ')}.`)
+    this.allow = allow
+  }
+}

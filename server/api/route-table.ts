@@ -1,102 +1,96 @@
+import type { OperationId } from '../contract/index.ts'
 import type { HttpMethod } from '../contract/operation.ts'
+import type { OperationRunner } from './run-operation.ts'
+import type { PublicRoute } from './public-routes/public-route.ts'
 
-/**
- * Matches paths exactly: raw segments are compared, so trailing or double slashes, dot segments, other case and needless escapes do not
- * match. h3's own router would accept those.
- */
-export interface RouteMatch<Target> {
-  target: Target
+/** The target of a path: an operation, at its own path or its alias; an operation of another instance; or a public route. */
+export type ApiTarget =
+  | { kind: 'operation'; id: OperationId; is_alias: boolean; run: OperationRunner }
+  | { kind: 'remote'; id: OperationId }
+  | { kind: 'public'; publicRoute: PublicRoute }
+
+/** `path` as in the contract: `/v1/projects/{slug}`, `{variant}.png`, `/app/**`. */
+export interface ApiRoute {
+  method: HttpMethod
+  path: string
+  target: ApiTarget
+}
+
+export interface RouteMatch {
+  target: ApiTarget
+  /** Decoded. For `/**`, `path` is the whole path. */
   params: Record<string, string>
 }
 
-interface TrieNode<Target> {
-  literals: Map<string, TrieNode<Target>>
-  /** `{slug}`, or with a suffix: `{variant}.png`. */
-  variable: { suffix: string; node: TrieNode<Target> } | undefined
-  targets: Map<HttpMethod, { target: Target; names: string[] }>
-  /** `/app/**`: matches every path below; the parameter `path` is the raw path. */
-  wildcard: Target | undefined
+/**
+ * Checks what h3's router has found, because it accepts other spellings of a path: trailing or double slashes, dot segments and needless escapes
+ * do not match here, and `/app/` is another path than `/app`.
+ */
+export interface RouteTable {
+  routes: readonly ApiRoute[]
+  /** `found`: the index of the route that h3 found, or -1. */
+  match(found: number, method: string, pathname: string): RouteMatch | undefined
+  /** The routes at a path for any method. */
+  listAt(pathname: string): ApiRoute[]
 }
 
-export interface RouteLookup<Target> {
-  match: RouteMatch<Target> | undefined
-  /** The target at the path for any method. */
-  targetAtPath: Target | undefined
-  /** The methods of the path; empty if there is a match or the path is unknown. */
-  allow: string[]
-}
-
-export interface RouteTable<Target> {
-  add(method: HttpMethod, path: string, target: Target): void
-  /** HEAD matches GET. For `/**`, `params.path` is the whole path. */
-  find(method: string, pathname: string): RouteLookup<Target>
-}
-
-export function createRouteTable<Target>(): RouteTable<Target> {
-  const root = emptyNode<Target>()
+export function createRouteTable(routes: readonly ApiRoute[]): RouteTable {
+  const matchers = routes.map(({ path }) => createPathMatcher(path))
+  // `/v1/domains/search` is not a domain.
+  const literalPaths = new Set(routes.filter(({ path }) => !/[{*]/.test(path)).map(({ path }) => path))
+  const matchPath = (index: number, pathname: string) =>
+    literalPaths.has(pathname) && routes[index]?.path !== pathname ? undefined : matchers[index]?.(pathname)
 
   return {
-    add(method, path, target) {
-      const names: string[] = []
-      let node = root
-      for (const segment of path.slice(1).split('/')) {
-        if (segment === '**') {
-          node.wildcard = target
-          return
-        }
-        const variable = segment.match(/^\{(\w+)\}(.*)$/)
-        if (variable) {
-          names.push(variable[1] ?? '')
-          node.variable ??= { suffix: variable[2] ?? '', node: emptyNode() }
-          if (node.variable.suffix !== variable[2]) throw new Error(`${path} and another path differ only after a parameter`)
-          node = node.variable.node
-        } else {
-          let next = node.literals.get(segment)
-          if (!next) node.literals.set(segment, (next = emptyNode()))
-          node = next
-        }
+    routes,
+    match(found, method, pathname) {
+      const matchAt = (index: number): RouteMatch | undefined => {
+        const route = routes[index]
+        if (!route || !listRouteMethods(route).some((one) => one === method)) return undefined
+        const params = matchPath(index, pathname)
+        return params && { target: route.target, params }
       }
-      if (node.targets.has(method)) throw new Error(`${method} ${path} is mounted twice`)
-      node.targets.set(method, { target, names })
-    },
-
-    find(method, pathname) {
-      const values: string[] = []
-      let node = root
-      for (const segment of pathname.slice(1).split('/')) {
-        const fixed = node.literals.get(segment)
-        if (fixed) {
-          node = fixed
-          continue
-        }
-        if (node.wildcard !== undefined) return matchWildcard(method, node.wildcard, pathname)
-        const value = node.variable && decodeParameter(segment, node.variable.suffix)
-        if (!node.variable || value === undefined) return noMatch
-        values.push(value)
-        node = node.variable.node
+      const exact = matchAt(found)
+      if (exact) return exact
+      for (const index of routes.keys()) {
+        const other = matchAt(index)
+        if (other) return other
       }
-      const found = node.targets.get((method === 'HEAD' ? 'GET' : method) as HttpMethod)
-      if (!found) return { match: undefined, targetAtPath: node.targets.values().next().value?.target, allow: allowedMethods(node) }
-      const params = Object.fromEntries(found.names.map((name, i) => [name, values[i] ?? '']))
-      return { match: { target: found.target, params }, targetAtPath: found.target, allow: [] }
+      return undefined
     },
+    listAt: (pathname) => routes.filter((_, index) => matchPath(index, pathname) !== undefined),
   }
 }
 
-const noMatch = { match: undefined, targetAtPath: undefined, allow: [] }
+/** HEAD goes with GET, but not to another instance. */
+export const listRouteMethods = ({ method, target }: ApiRoute): (HttpMethod | 'HEAD')[] =>
+  method === 'GET' && target.kind !== 'remote' ? ['GET', 'HEAD'] : [method]
 
-function matchWildcard<Target>(method: string, target: Target, path: string): RouteLookup<Target> {
-  const isRead = method === 'GET' || method === 'HEAD'
-  return { match: isRead ? { target, params: { path } } : undefined, targetAtPath: target, allow: isRead ? [] : ['GET', 'HEAD', 'OPTIONS'] }
-}
+/** A path of the contract as a pattern of h3's router. */
+export const toRouterPattern = (path: string): string => path.replace(/\{(\w+)\}[^/]*/g, ':$1')
 
-const emptyNode = <Target>(): TrieNode<Target> => ({ literals: new Map(), variable: undefined, targets: new Map(), wildcard: undefined })
-
-function allowedMethods<Target>(node: TrieNode<Target>): string[] {
-  if (node.targets.size === 0) return []
-  const methods: string[] = [...node.targets.keys()]
-  if (node.targets.has('GET')) methods.push('HEAD')
-  return [...methods, 'OPTIONS']
+function createPathMatcher(path: string): (pathname: string) => Record<string, string> | undefined {
+  if (path.endsWith('/**')) return (pathname) => (pathname.startsWith(path.slice(0, -2)) ? { path: pathname } : undefined)
+  const segments = path.split('/').map((text) => {
+    const [, name, suffix = ''] = /^\{(\w+)\}(.*)$/.exec(text) ?? []
+    return { text, name, suffix }
+  })
+  return (pathname) => {
+    const given = pathname.split('/')
+    if (given.length !== segments.length) return undefined
+    const params: Record<string, string> = {}
+    for (const [index, { text, name, suffix }] of segments.entries()) {
+      const segment = given[index] ?? ''
+      if (name === undefined) {
+        if (segment !== text) return undefined
+        continue
+      }
+      const value = decodeParameter(segment, suffix)
+      if (value === undefined) return undefined
+      params[name] = value
+    }
+    return params
+  }
 }
 
 /** Decodes a segment to a parameter; undefined if it contains an encoded separator or NUL, or is not UTF-8. */

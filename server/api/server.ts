@@ -8,15 +8,14 @@ import type { RemoteForwarder } from '../features/remotes.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { describeListenError } from '../lib/listen-error.ts'
-import { createApp, mountRoutes } from './app.ts'
+import { createApp } from './app.ts'
 import { createCallerLookup } from './authentication.ts'
 import type { CredentialLookup } from './authentication.ts'
 import { createPublicRoutes } from './public-routes/index.ts'
 import type { PublicRouteOptions } from './public-routes/index.ts'
 import { createIdempotency } from './idempotency.ts'
 import { createRemoteProxy } from './remote-proxy.ts'
-import { createPipeline } from './pipeline.ts'
-import type { ResolveResource } from './pipeline.ts'
+import type { ResolveResource } from './operation-handler.ts'
 import { createRateLimit } from './rate-limit.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { openNetworkListener } from './network-listener.ts'
@@ -78,8 +77,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   let bind = { host: '127.0.0.1', port: 0 }
   const rateLimit = createRateLimit({ clock, limits: options.rateLimits ?? (() => limits.rate) })
   const streams = createStreams({ clock, log })
-  const handle = createPipeline({
-    routes: mountRoutes({ handlers: options.handlers, streams, publicRoutes: createPublicRoutes(options) }),
+  const app = createApp({
+    handlers: options.handlers,
+    streams,
+    publicRoutes: createPublicRoutes(options),
     hostRule: createHostRule({ bind: () => bind, hosts: options.hosts ?? (() => []), networkHosts: options.networkHosts ?? (() => []) }),
     rateLimit,
     findCaller: createCallerLookup(options),
@@ -91,7 +92,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     log,
     body_timeout_ms: timeouts.request_ms,
   })
-  const server = createHttpServer(createApp(handle), rateLimit, timeouts)
+  const server = createHttpServer(app, rateLimit, timeouts)
   // For example, no file descriptor is left for a connection. The next connection may succeed.
   server.on('error', (error) => {
     if (server.listening) log.error('listener_failed', { error })
