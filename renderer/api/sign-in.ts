@@ -1,11 +1,16 @@
-import { readProblem, unreachableProblem } from '../lib/api-problem.ts'
+import { useMutation } from '@tanstack/react-query'
+import { type ApiProblem, readProblem, unreachableProblem } from '../lib/api-problem.ts'
 import { localConnection } from '../stores/connection.ts'
 import { useSession } from '../stores/session.ts'
 import { createMutationHook } from './mutation.ts'
 import { storeSession } from './session.ts'
 
-/** Signs in at the instance that served the page. Throws an ApiProblem. */
-export async function signInWithPassword(email: string, password: string): Promise<void> {
+/** Signs in at the instance that served the page. */
+export function useSignIn() {
+  return useMutation<void, ApiProblem, { email: string; password: string }>({ mutationFn: signIn })
+}
+
+async function signIn({ email, password }: { email: string; password: string }): Promise<void> {
   const response = await fetch('/sign-in', {
     method: 'POST',
     redirect: 'error',

@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react'
+import { useForm } from '../../lib/use-form.ts'
 import { useAcceptInvitation, useCreateInvitation } from '../../api/team.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
@@ -8,12 +8,13 @@ import { formatDate } from '../../lib/format.ts'
 import { SecretDialog } from '../../components/secret-dialog.tsx'
 
 export function InviteMemberDialog({ onClose }: { onClose: () => void }) {
-  const [email, setEmail] = useState('')
   const invite = useCreateInvitation({ hidesErrorToast: true })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    invite.mutate({ body: { email: email.trim() } })
-  }
+  const form = useForm({
+    initial: { email: '' },
+    submission: invite,
+    onSubmit: ({ email }) => invite.mutate({ body: { email: email.trim() } }),
+    fieldOf: ({ code }) => code === 'email_taken' && 'email',
+  })
   if (invite.data) return <OneTimeLinkDialog title={`Invitation for ${invite.data.invitation.email}`} link={invite.data} onClose={onClose} />
   return (
     <Dialog
@@ -22,19 +23,11 @@ export function InviteMemberDialog({ onClose }: { onClose: () => void }) {
       title="Invite member"
       description="Members can use all your projects: deploy, read logs and change settings. They cannot delete projects, buy domains or invite people."
     >
-      <form className="stack" onSubmit={submit}>
-        <TextField
-          label="Email"
-          type="email"
-          required
-          maxLength={254}
-          value={email}
-          onChange={({ target }) => setEmail(target.value)}
-          error={invite.error?.issueFor('email') ?? (invite.error?.code === 'email_taken' ? invite.error.message : undefined)}
-        />
-        {invite.error && invite.error.issues.length === 0 && invite.error.code !== 'email_taken' && <ProblemView problem={invite.error} />}
+      <form className="stack" {...form.props}>
+        <TextField label="Email" type="email" required maxLength={254} {...form.text('email')} />
+        {form.problem && <ProblemView problem={form.problem} />}
         <footer className="dialog-footer">
-          <Button kind="primary" type="submit" busy={invite.isPending}>
+          <Button kind="primary" type="submit" busy={form.is_busy}>
             Create invitation
           </Button>
         </footer>
@@ -65,31 +58,26 @@ export function OneTimeLinkDialog({
 }
 
 export function JoinTeamDialog({ onClose }: { onClose: () => void }) {
-  const [link, setLink] = useState('')
   const join = useAcceptInvitation({
     hidesErrorToast: true,
     successMessage: 'You joined the team.',
     onSuccess: onClose,
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    const text = link.trim()
-    join.mutate({ body: { code: URL.parse(text)?.searchParams.get('code') ?? text } })
-  }
+  const form = useForm({
+    initial: { code: '' },
+    submission: join,
+    onSubmit({ code: link }) {
+      const text = link.trim()
+      join.mutate({ body: { code: URL.parse(text)?.searchParams.get('code') ?? text } })
+    },
+    fieldOf: () => 'code',
+  })
   return (
     <Dialog open onOpenChange={onClose} title="Join a team" description="Paste your invitation link. You join with the account you are signed in to.">
-      <form className="stack" onSubmit={submit}>
-        <TextField
-          label="Invitation link"
-          required
-          mono
-          autoComplete="off"
-          value={link}
-          onChange={({ target }) => setLink(target.value)}
-          error={join.error?.issueFor('code') ?? (join.error && join.error.issues.length === 0 ? join.error.message : undefined)}
-        />
+      <form className="stack" {...form.props}>
+        <TextField label="Invitation link" required mono autoComplete="off" {...form.text('code')} />
         <footer className="dialog-footer">
-          <Button kind="primary" type="submit" busy={join.isPending}>
+          <Button kind="primary" type="submit" busy={form.is_busy}>
             Join team
           </Button>
         </footer>

@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react'
+import { useForm } from '../../lib/use-form.ts'
 import { useCreateToken, useRevokeToken } from '../../api/tokens.ts'
 import type { ApiToken } from '../../../server/contract/tokens.ts'
 import { Button } from '../../components/button.tsx'
@@ -19,13 +19,13 @@ const lifetimes = [
 ] as const
 
 export function CreateTokenDialog({ onClose }: { onClose: () => void }) {
-  const [name, setName] = useState('')
-  const [days, setDays] = useState('90')
   const create = useCreateToken({ hidesErrorToast: true })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    create.mutate({ body: { name: name.trim(), ...(days === '' ? {} : { expires_in_days: Number(days) }) } })
-  }
+  const form = useForm({
+    initial: { name: '', expires_in_days: '90' },
+    submission: create,
+    onSubmit: ({ name, expires_in_days: days }) =>
+      create.mutate({ body: { name: name.trim(), ...(days === '' ? {} : { expires_in_days: Number(days) }) } }),
+  })
   if (create.data) {
     const { token, api_token } = create.data
     return (
@@ -50,28 +50,26 @@ export function CreateTokenDialog({ onClose }: { onClose: () => void }) {
       title="Create token"
       description="Create one token per program, so that you can revoke each one individually."
     >
-      <form className="stack" onSubmit={submit}>
+      <form className="stack" {...form.props}>
         <TextField
           label="Name"
           required
           maxLength={maxNameLength}
           placeholder="Deploys from CI"
-          value={name}
-          onChange={({ target }) => setName(target.value)}
-          error={create.error?.issueFor('name')}
+          {...form.text('name')}
           hint="Describe what uses this token."
         />
-        <SelectField label="Expires in" value={days} onChange={({ target }) => setDays(target.value)}>
+        <SelectField label="Expires in" {...form.text('expires_in_days')}>
           {lifetimes.map(({ value, text }) => (
             <option key={value} value={value}>
               {text}
             </option>
           ))}
         </SelectField>
-        {create.error && create.error.issues.length === 0 && <ProblemView problem={create.error} />}
+        {form.problem && <ProblemView problem={form.problem} />}
         <footer className="dialog-footer">
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={create.isPending} disabled={name.trim() === ''}>
+          <Button kind="primary" type="submit" busy={form.is_busy} disabled={form.values.name.trim() === ''}>
             Create token
           </Button>
         </footer>

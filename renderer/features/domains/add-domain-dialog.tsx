@@ -1,4 +1,5 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
+import { useForm } from '../../lib/use-form.ts'
 import { useAddDomain } from '../../api/domains.ts'
 import type { Domain } from '../../../server/contract/domains.ts'
 import { Button } from '../../components/button.tsx'
@@ -11,21 +12,18 @@ import { parseHostname } from './domain-format.ts'
 
 /** Adds a domain in two steps: the name, then its DNS record. */
 export function AddDomainDialog({ slug, platformIp, onClose }: { slug: string | null; platformIp: string; onClose: () => void }) {
-  const [text, setText] = useState('')
-  const [projectSlug, setProjectSlug] = useState(slug ?? '')
   const [added, setAdded] = useState<Domain | null>(null)
   const add = useAddDomain({
     hidesErrorToast: true,
     onSuccess: ({ domain }) => setAdded(domain),
   })
-  const hostname = parseHostname(text)
-  const clearError = () => add.error && add.reset()
-  const issue = add.error?.issueFor('hostname') ?? (add.error?.code === 'hostname_taken' ? add.error.message : undefined)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (hostname === '' || projectSlug === '' || add.isPending) return
-    add.mutate({ params: { slug: projectSlug }, body: { hostname } })
-  }
+  const form = useForm({
+    initial: { hostname: '', slug: slug ?? '' },
+    submission: add,
+    onSubmit: (values) => add.mutate({ params: { slug: values.slug }, body: { hostname: parseHostname(values.hostname) } }),
+    fieldOf: ({ code }) => code === 'hostname_taken' && 'hostname',
+  })
+  const hostname = parseHostname(form.values.hostname)
   if (added) {
     return (
       <Dialog open onOpenChange={onClose} title={added.hostname} description="Added. Create this DNS record to finish.">
@@ -35,35 +33,22 @@ export function AddDomainDialog({ slug, platformIp, onClose }: { slug: string | 
   }
   return (
     <Dialog open onOpenChange={onClose} title="Add domain" description="A domain you already own, at any registrar.">
-      <form className="stack" onSubmit={submit} noValidate>
+      <form className="stack" {...form.props} noValidate>
         <TextField
           label="Domain"
           mono
           required
           autoCapitalize="off"
           inputMode="url"
-          value={text}
-          onChange={({ target }) => {
-            clearError()
-            setText(target.value)
-          }}
+          {...form.text('hostname')}
           placeholder="blog.example.com"
-          error={issue}
-          hint={hostname !== '' && hostname !== text ? `Added as ${hostname}.` : 'A domain or any of its subdomains.'}
+          hint={hostname !== '' && hostname !== form.values.hostname ? `Added as ${hostname}.` : 'A domain or any of its subdomains.'}
         />
-        {slug === null && (
-          <DomainProjectField
-            value={projectSlug}
-            onChange={(next) => {
-              clearError()
-              setProjectSlug(next)
-            }}
-          />
-        )}
-        {add.error && issue === undefined && <PaymentProblem problem={add.error} />}
+        {slug === null && <DomainProjectField value={form.values.slug} onChange={(next) => form.set({ slug: next })} />}
+        {form.problem && <PaymentProblem problem={form.problem} />}
         <footer className="dialog-footer">
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={add.isPending} disabled={hostname === '' || projectSlug === ''}>
+          <Button kind="primary" type="submit" busy={form.is_busy} disabled={hostname === '' || form.values.slug === ''}>
             Add domain
           </Button>
         </footer>

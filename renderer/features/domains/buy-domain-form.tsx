@@ -1,5 +1,5 @@
-import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
+import { useForm } from '../../lib/use-form.ts'
 import { usePurchaseDomain } from '../../api/domains.ts'
 import { useInstanceSession } from '../../api/instance.ts'
 import type { Domain, DomainOffer, Registrant } from '../../../server/contract/domains.ts'
@@ -29,50 +29,43 @@ export function BuyDomainForm({
   onPriceChanged: () => void
   onClose: () => void
 }) {
-  const [projectSlug, setProjectSlug] = useState(slug ?? '')
-  const [period, setPeriod] = useState(offer.period_years)
-  const [autoRenew, setAutoRenew] = useState(true)
-  const [registrant, setRegistrant] = useState<Registrant | null>(null)
   const buy = usePurchaseDomain({ hidesErrorToast: true })
-  const { error } = buy
-  const hasRegistrantFields = registrant !== null || (error?.issues.some(({ path }) => path.startsWith('registrant')) ?? false)
   const credits = useBilling().data?.free_domain_credits ?? 0
-  const price = amountDue_cents(offer, period, credits)
-  const clearError = () => error && buy.reset()
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (projectSlug === '' || buy.isPending) return
-    const expectedPrice_cents = totalPrice_cents(offer, period)
-    buy.mutate(
-      {
-        params: { slug: projectSlug },
-        body: {
-          hostname: offer.hostname,
-          period_years: period,
-          auto_renew: autoRenew,
-          ...(expectedPrice_cents === null ? {} : { expected_price_cents: expectedPrice_cents }),
-          ...(registrant === null ? {} : { registrant }),
+  const form = useForm({
+    initial: { slug: slug ?? '', period_years: offer.period_years, auto_renew: true, registrant: null as Registrant | null },
+    submission: buy,
+    onSubmit({ slug: projectSlug, registrant, ...terms }) {
+      const expectedPrice_cents = totalPrice_cents(offer, terms.period_years)
+      buy.mutate(
+        {
+          params: { slug: projectSlug },
+          body: {
+            hostname: offer.hostname,
+            ...terms,
+            ...(expectedPrice_cents === null ? {} : { expected_price_cents: expectedPrice_cents }),
+            ...(registrant === null ? {} : { registrant }),
+          },
         },
-      },
-      {
-        onError(problem) {
-          if (problem.code === 'price_changed' || problem.code === 'domain_unavailable') onPriceChanged()
+        {
+          onError(problem) {
+            if (problem.code === 'price_changed' || problem.code === 'domain_unavailable') onPriceChanged()
+          },
         },
-      },
-    )
-  }
+      )
+    },
+  })
+  const { period_years, registrant } = form.values
+  const hasRegistrantFields = registrant !== null || form.error('registrant') !== undefined
+  const price = amountDue_cents(offer, period_years, credits)
   if (buy.data) return <PurchaseConfirmation domain={buy.data.domain} onClose={onClose} />
   return (
-    <form className="stack" onSubmit={submit}>
-      {slug === null && <DomainProjectField value={projectSlug} onChange={setProjectSlug} />}
+    <form className="stack" {...form.props}>
+      {slug === null && <DomainProjectField value={form.values.slug} onChange={(next) => form.set({ slug: next })} />}
       <SelectField
         label="Registration period"
-        value={period}
-        onChange={({ target }) => {
-          clearError()
-          setPeriod(Number(target.value))
-        }}
-        error={error?.issueFor('period_years')}
+        value={period_years}
+        onChange={({ target }) => form.set({ period_years: Number(target.value) })}
+        error={form.error('period_years')}
       >
         {years
           .filter((count) => count >= offer.period_years)
@@ -82,12 +75,7 @@ export function BuyDomainForm({
             </option>
           ))}
       </SelectField>
-      <SwitchField
-        label="Renew automatically"
-        hint="Renews 30 days before it expires. Credits are used first."
-        checked={autoRenew}
-        onChange={setAutoRenew}
-      />
+      <SwitchField label="Renew automatically" hint="Renews 30 days before it expires. Credits are used first." {...form.toggle('auto_renew')} />
       <SwitchField
         label="Add registrant details"
         hint={
@@ -96,29 +84,23 @@ export function BuyDomainForm({
             : 'Otherwise the registrar uses the details of your registrar account.'
         }
         checked={hasRegistrantFields}
-        onChange={(on) => {
-          clearError()
-          setRegistrant(on ? emptyRegistrant : null)
-        }}
+        onChange={(on) => form.set({ registrant: on ? emptyRegistrant : null })}
       />
       {hasRegistrantFields && (
         <RegistrantFields
           value={registrant ?? emptyRegistrant}
-          onChange={(next) => {
-            clearError()
-            setRegistrant(next)
-          }}
-          issue={(field) => error?.issueFor(`registrant.${field}`)}
+          onChange={(next) => form.set({ registrant: next })}
+          issue={(field) => buy.error?.issueFor(`registrant.${field}`)}
         />
       )}
-      {error && error.issueFor('period_years') === undefined && <PaymentProblem problem={error} />}
+      {buy.error && form.error('period_years') === undefined && <PaymentProblem problem={buy.error} />}
       <p className="domain-total">
         <span>Total</span>
         <strong>{price === null ? 'Billed by the registrar' : price === 0 ? 'Free' : formatMoney(price, offer.currency)}</strong>
       </p>
       <footer className="dialog-footer">
         <Button onClick={onBack}>Back</Button>
-        <Button kind="primary" type="submit" busy={buy.isPending} disabled={projectSlug === ''}>
+        <Button kind="primary" type="submit" busy={form.is_busy} disabled={form.values.slug === ''}>
           {price === 0 ? 'Get domain' : 'Buy domain'}
         </Button>
       </footer>

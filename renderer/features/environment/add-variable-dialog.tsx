@@ -1,4 +1,5 @@
-import { type ClipboardEvent, type FormEvent, useState } from 'react'
+import { type ClipboardEvent } from 'react'
+import { useForm } from '../../lib/use-form.ts'
 import { useCreateEnvVars } from '../../api/env-vars.ts'
 import { parseDotenv } from '../../../server/contract/dotenv.ts'
 import { validateKey, validateValue } from '../../../server/contract/env-var-rules.ts'
@@ -29,27 +30,21 @@ export function AddVariableDialog({
   onAdded: (answer: ApiResponse<'createEnvVars'>) => void
   onFile: (text: string) => void
 }) {
-  const [key, setKey] = useState(initialKey)
-  const [value, setValue] = useState('')
-  const [name, setName] = useState<EnvironmentName>('both')
-  const [isSensitive, setSensitive] = useState(false)
-  const [hasSubmitted, setSubmitted] = useState(false)
-  const environment = environmentFromName(name)
-  const sent = { key, value, environment, is_sensitive: isSensitive }
   const add = useCreateEnvVars({ hidesErrorToast: true, onSuccess: onAdded })
-  const alreadyExists = add.error?.code === 'env_vars_exist' || existing.some((one) => one.key === key && one.environment === environment)
-  const existsMessage = `${key} already exists for ${environmentLabel(environment)}. Change its value in the list.`
-  const keyError = alreadyExists
-    ? existsMessage
-    : (add.error?.issueFor('key') ?? (hasSubmitted && key === '' ? 'Enter a key.' : key === '' ? undefined : validateKey(key)))
-  const valueError = add.error?.issueFor('value') ?? validateValue(value)
-
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    setSubmitted(true)
-    if (key === '' || keyError !== undefined || valueError !== undefined || add.isPending) return
-    add.mutate({ params: { slug }, body: sent })
-  }
+  const form = useForm<{ key: string; value: string; name: EnvironmentName; is_sensitive: boolean }>({
+    initial: { key: initialKey, value: '', name: 'both', is_sensitive: false },
+    submission: add,
+    onSubmit: ({ name, ...variable }) => add.mutate({ params: { slug }, body: { ...variable, environment: environmentFromName(name) } }),
+    check({ key, value, name }, wasSubmitted) {
+      const environment = environmentFromName(name)
+      const alreadyExists = add.error?.code === 'env_vars_exist' || existing.some((one) => one.key === key && one.environment === environment)
+      const keyError = key === '' ? (wasSubmitted ? 'Enter a key.' : undefined) : validateKey(key)
+      return {
+        key: alreadyExists ? `${key} already exists for ${environmentLabel(environment)}. Change its value in the list.` : keyError,
+        value: validateValue(value),
+      }
+    },
+  })
   const paste = (event: ClipboardEvent) => {
     const text = event.clipboardData.getData('text')
     if (!text.includes('=')) return
@@ -58,56 +53,27 @@ export function AddVariableDialog({
     if (!only) return
     event.preventDefault()
     if (entries.length > 1) onFile(text)
-    else {
-      setKey(only.key)
-      setValue(only.value)
-    }
+    else form.set({ key: only.key, value: only.value })
   }
-  const clearError = () => add.error && add.reset()
   return (
     <Dialog open onOpenChange={onOpenChange} title="Add variable" description="You can also paste a whole .env file into the first field.">
-      <form className="stack" onSubmit={submit} noValidate>
+      <form className="stack" {...form.props} noValidate>
         <TextField
           label="Key"
           mono
           required
           autoCapitalize="off"
-          value={key}
+          {...form.text('key', (text) => text.trim())}
           onPaste={paste}
-          onChange={({ target }) => {
-            clearError()
-            setKey(target.value.trim())
-          }}
           placeholder="DATABASE_URL"
-          error={keyError}
         />
-        <ValueField
-          label="Value"
-          value={value}
-          onChange={({ target }) => {
-            clearError()
-            setValue(target.value)
-          }}
-          error={valueError}
-          hint="Can be empty or span several lines."
-        />
-        <EnvironmentField
-          value={name}
-          onChange={(next) => {
-            clearError()
-            setName(next)
-          }}
-        />
-        <SwitchField
-          label="Sensitive"
-          hint="Never revealed by “Show values”; reveal it individually."
-          checked={isSensitive}
-          onChange={setSensitive}
-        />
-        {add.error && !alreadyExists && add.error.issues.length === 0 && <ProblemView problem={add.error} />}
+        <ValueField label="Value" {...form.text('value')} hint="Can be empty or span several lines." />
+        <EnvironmentField value={form.values.name} onChange={(name) => form.set({ name })} />
+        <SwitchField label="Sensitive" hint="Never revealed by “Show values”; reveal it individually." {...form.toggle('is_sensitive')} />
+        {form.problem && <ProblemView problem={form.problem} />}
         <footer className="dialog-footer">
           <Button onClick={() => onOpenChange(false)}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={add.isPending}>
+          <Button kind="primary" type="submit" busy={form.is_busy}>
             Add variable
           </Button>
         </footer>

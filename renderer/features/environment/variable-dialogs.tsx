@@ -1,4 +1,5 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
+import { useForm } from '../../lib/use-form.ts'
 import { useDeleteEnvVar, useUpdateEnvVar } from '../../api/env-vars.ts'
 import { validateValue } from '../../../server/contract/env-var-rules.ts'
 import type { EnvVar } from '../../../server/contract/env-vars.ts'
@@ -17,46 +18,35 @@ interface Props {
 
 /** Edits the value; key and environment are fixed. A sensitive value is not revealed for editing. */
 export function EditVariableDialog({ slug, variable, onOpenChange, onChanged }: Props & { onChanged: () => void }) {
-  const [typed, setTyped] = useState<string | null>(null)
-  const [isSensitive, setSensitive] = useState(variable.is_sensitive)
   const change = useUpdateEnvVar({ hidesErrorToast: true, onSuccess: onChanged })
-  const isHidden = variable.is_sensitive && typed === null
-  const value = typed ?? variable.value
-  const error = change.error?.issueFor('value') ?? validateValue(value)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (error !== undefined || change.isPending) return
-    change.mutate({ params: { slug, id: variable.id }, body: { value, is_sensitive: isSensitive } })
-  }
+  const form = useForm({
+    initial: { value: variable.value, is_sensitive: variable.is_sensitive },
+    submission: change,
+    onSubmit: (body) => change.mutate({ params: { slug, id: variable.id }, body }),
+    check: ({ value }) => ({ value: validateValue(value) }),
+  })
+  const [isTyped, setTyped] = useState(false)
+  const isHidden = variable.is_sensitive && !isTyped
+  const valueField = form.text('value')
   return (
     <Dialog open onOpenChange={onOpenChange} title={`Edit ${variable.key}`} description={`For ${environmentLabel(variable.environment)}.`}>
-      <form className="stack" onSubmit={submit}>
+      <form className="stack" {...form.props}>
         <ValueField
           label="Value"
-          value={isHidden ? '' : value}
+          {...valueField}
+          value={isHidden ? '' : valueField.value}
           placeholder={isHidden ? 'Hidden; leave empty to keep it' : ''}
-          onChange={({ target }) => {
-            if (change.error) change.reset()
-            setTyped(target.value)
+          onChange={(event) => {
+            setTyped(true)
+            valueField.onChange(event)
           }}
-          error={error}
           hint="Takes effect with the next deployment."
         />
-        <SwitchField
-          label="Sensitive"
-          hint="Never revealed by “Show values”; reveal it individually."
-          checked={isSensitive}
-          onChange={setSensitive}
-        />
-        {change.error && change.error.issues.length === 0 && <ProblemView problem={change.error} />}
+        <SwitchField label="Sensitive" hint="Never revealed by “Show values”; reveal it individually." {...form.toggle('is_sensitive')} />
+        {form.problem && <ProblemView problem={form.problem} />}
         <footer className="dialog-footer">
           <Button onClick={() => onOpenChange(false)}>Cancel</Button>
-          <Button
-            kind="primary"
-            type="submit"
-            busy={change.isPending}
-            disabled={(typed === null || typed === variable.value) && isSensitive === variable.is_sensitive}
-          >
+          <Button kind="primary" type="submit" busy={form.is_busy} disabled={!form.is_dirty}>
             Save
           </Button>
         </footer>

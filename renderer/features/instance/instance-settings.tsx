@@ -1,4 +1,5 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
+import { useForm } from '../../lib/use-form.ts'
 import { useSettings, useUpdateSettings } from '../../api/instance.ts'
 import type { Settings } from '../../../server/contract/instance.ts'
 import { toProblem } from '../../lib/api-problem.ts'
@@ -39,12 +40,6 @@ const cacheFields: readonly NumberSetting[] = [
   { name: 'cache_disk_mb', label: 'Disk cache (MB)', hint: 'Holds the other responses and survives restarts. 0 turns it off.' },
 ]
 
-interface FormProps {
-  draft: Settings
-  change: (patch: Partial<Settings>) => void
-  issue: (name: string) => string | undefined
-}
-
 const plans = ['starter', 'basic', 'pro', 'enterprise'] as const satisfies readonly Settings['plan'][]
 
 export function InstanceSettings() {
@@ -63,25 +58,16 @@ export function InstanceSettings() {
 }
 
 function SettingsForm({ settings }: { settings: Settings }) {
-  const [changes, setChanges] = useState<Partial<Settings>>({})
-  const save = useUpdateSettings({ hidesErrorToast: true, successMessage: 'Settings saved.', onSuccess: () => setChanges({}) })
-  const draft = { ...settings, ...changes }
-  const change = (patch: Partial<Settings>) => {
-    save.reset()
-    setChanges((before) => ({ ...before, ...patch }))
-  }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    save.mutate({ body: changes })
-  }
-  const form = { draft, change, issue: (name: string) => save.error?.issueFor(name) }
+  const save = useUpdateSettings({ hidesErrorToast: true, successMessage: 'Settings saved.', onSuccess: () => form.discard() })
+  const form = useForm({ initial: settings, submission: save, onSubmit: () => save.mutate({ body: form.changes }) })
+  const { values, set } = form
   return (
-    <form className="stack" onSubmit={submit} aria-label="Instance settings">
+    <form className="stack" {...form.props} aria-label="Instance settings">
       <div className="instance-fields">
         <SelectField
           label="When Homeport quits"
-          value={draft.on_exit}
-          onChange={({ target }) => change({ on_exit: target.value === 'stop' || target.value === 'keep' ? target.value : 'default' })}
+          value={values.on_exit}
+          onChange={({ target }) => set({ on_exit: target.value === 'stop' || target.value === 'keep' ? target.value : 'default' })}
           hint="What happens to running apps."
         >
           <option value="default">Stop processes, keep containers</option>
@@ -93,41 +79,40 @@ function SettingsForm({ settings }: { settings: Settings }) {
           type="number"
           min={1}
           max={64}
-          value={draft.build_concurrency ?? ''}
+          value={values.build_concurrency ?? ''}
           placeholder="Plan limit"
-          onChange={({ target }) => change({ build_concurrency: target.value === '' ? null : target.valueAsNumber })}
-          error={save.error?.issueFor('build_concurrency')}
+          onChange={({ target }) => set({ build_concurrency: target.value === '' ? null : target.valueAsNumber })}
+          error={form.error('build_concurrency')}
         />
-        <NumberFields fields={buildFields} {...form} />
-        <NumberFields fields={rateLimitFields} {...form} />
+        <NumberFields fields={buildFields} form={form} />
+        <NumberFields fields={rateLimitFields} form={form} />
       </div>
       <h3>Sleep</h3>
       <div className="instance-fields">
-        <NumberFields fields={sleepFields} {...form} />
+        <NumberFields fields={sleepFields} form={form} />
       </div>
       <h3>Edge cache, metrics and screenshots</h3>
       <div className="instance-fields">
-        <NumberFields fields={cacheFields} {...form} />
+        <NumberFields fields={cacheFields} form={form} />
         <SwitchField
           label="Collect request metrics"
           hint="Counts and times requests for the metrics of every project. The overhead is negligible."
-          checked={draft.metrics}
-          onChange={(metrics) => change({ metrics })}
+          {...form.toggle('metrics')}
         />
         <SwitchField
           label="Take screenshots of deployments"
           hint="Taken at low priority with a browser installed on the instance’s machine. They are not counted as visits."
-          checked={draft.screenshots}
-          onChange={(screenshots) => change({ screenshots })}
+          {...form.toggle('screenshots')}
         />
       </div>
-      <DnsSettings {...form} />
+      <DnsSettings form={form} />
       <h3>Simulate account states</h3>
       <div className="instance-fields">
         <SelectField
           label="Plan"
-          value={draft.plan}
-          onChange={({ target }) => change({ plan: plans.find((plan) => plan === target.value) ?? 'enterprise' })}
+          value={values.plan}
+          error={form.error('plan')}
+          onChange={({ target }) => set({ plan: plans.find((plan) => plan === target.value) ?? 'enterprise' })}
           hint="Your own machine has no paywall; a smaller plan lets you test its limits."
         >
           {plans.map((plan) => (
@@ -136,12 +121,12 @@ function SettingsForm({ settings }: { settings: Settings }) {
             </option>
           ))}
         </SelectField>
-        <SwitchField label="Email is verified" checked={draft.email_verified} onChange={(email_verified) => change({ email_verified })} />
-        <SwitchField label="Has a card" checked={draft.payment_method} onChange={(payment_method) => change({ payment_method })} />
+        <SwitchField label="Email is verified" {...form.toggle('email_verified')} />
+        <SwitchField label="Has a card" {...form.toggle('payment_method')} />
       </div>
-      {save.error && !save.error.issues.some(({ path }) => isShownAtField(path)) && <ProblemView problem={save.error} />}
+      {form.problem && <ProblemView problem={form.problem} />}
       <footer className="dialog-footer">
-        <Button kind="primary" type="submit" busy={save.isPending} disabled={Object.keys(changes).length === 0}>
+        <Button kind="primary" type="submit" busy={form.is_busy} disabled={!form.is_dirty}>
           Save settings
         </Button>
       </footer>
@@ -149,24 +134,21 @@ function SettingsForm({ settings }: { settings: Settings }) {
   )
 }
 
-/** Whether the field itself shows its error. */
-function isShownAtField(path: string): boolean {
-  return !['plan', 'payment_method', 'email_verified'].includes(path)
-}
+type SettingsFormState = ReturnType<typeof useForm<Settings>>
 
 /** DNS settings for custom domains. */
-function DnsSettings({ draft, change, issue }: FormProps) {
-  const [resolvers, setResolvers] = useState(draft.dns_resolvers?.join(', ') ?? '')
+function DnsSettings({ form: { values, set, error } }: { form: SettingsFormState }) {
+  const [resolvers, setResolvers] = useState(values.dns_resolvers?.join(', ') ?? '')
   return (
     <>
       <h3>Custom domains</h3>
       <div className="instance-fields">
         <TextField
           label="IP address for A records"
-          value={draft.platform_ip ?? ''}
+          value={values.platform_ip ?? ''}
           placeholder="Detected automatically"
-          onChange={({ target }) => change({ platform_ip: target.value.trim() === '' ? null : target.value.trim() })}
-          error={issue('platform_ip')}
+          onChange={({ target }) => set({ platform_ip: target.value.trim() === '' ? null : target.value.trim() })}
+          error={error('platform_ip')}
         />
         <TextField
           label="DNS resolvers"
@@ -176,27 +158,27 @@ function DnsSettings({ draft, change, issue }: FormProps) {
           onChange={({ target }) => {
             setResolvers(target.value)
             const addresses = target.value.split(/[\s,]+/).filter(Boolean)
-            change({ dns_resolvers: addresses.length === 0 ? null : addresses })
+            set({ dns_resolvers: addresses.length === 0 ? null : addresses })
           }}
-          error={draft.dns_resolvers?.map((_, index) => issue(`dns_resolvers.${index}`)).find(Boolean) ?? issue('dns_resolvers')}
+          error={error('dns_resolvers')}
         />
         <TextField
           label="Built-in DNS server port"
           type="number"
           min={0}
           max={65_535}
-          value={draft.dns_server ?? ''}
+          value={values.dns_server ?? ''}
           placeholder="Off"
           hint="Resolves domains bought here, such as those under .test, on this machine. Health shows the command that makes the system use it."
-          onChange={({ target }) => change({ dns_server: target.value === '' ? null : target.valueAsNumber })}
-          error={issue('dns_server')}
+          onChange={({ target }) => set({ dns_server: target.value === '' ? null : target.valueAsNumber })}
+          error={error('dns_server')}
         />
       </div>
     </>
   )
 }
 
-function NumberFields({ fields, draft, change, issue }: FormProps & { fields: readonly NumberSetting[] }) {
+function NumberFields({ fields, form: { values, set, error } }: { fields: readonly NumberSetting[]; form: SettingsFormState }) {
   return fields.map(({ name, label, hint }) => (
     <TextField
       key={name}
@@ -204,9 +186,9 @@ function NumberFields({ fields, draft, change, issue }: FormProps & { fields: re
       hint={hint}
       type="number"
       required
-      value={Number.isNaN(draft[name]) ? '' : draft[name]}
-      onChange={({ target }) => change({ [name]: target.valueAsNumber })}
-      error={issue(name)}
+      value={Number.isNaN(values[name]) ? '' : values[name]}
+      onChange={({ target }) => set({ [name]: target.valueAsNumber })}
+      error={error(name)}
     />
   ))
 }

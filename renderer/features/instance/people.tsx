@@ -1,5 +1,6 @@
 import { BadgeCheck, Ellipsis, Link2, Trash2, UserPlus } from 'lucide-react'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
+import { useForm } from '../../lib/use-form.ts'
 import { useSettings, useUpdateSettings } from '../../api/instance.ts'
 import { useAddTeamMember } from '../../api/team.ts'
 import { useAddUser, useCreateVerificationLink, useRemoveUser, useUsers, useVerifyUser } from '../../api/users.ts'
@@ -111,13 +112,13 @@ function SignUpPolicy() {
 }
 
 function AddPersonDialog({ onOpenChange }: { onOpenChange: (open: boolean) => void }) {
-  const [email, setEmail] = useState('')
-  const [verified, setVerified] = useState(true)
   const add = useAddUser({ hidesErrorToast: true })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    add.mutate({ body: { email: email.trim(), verified } })
-  }
+  const form = useForm({
+    initial: { email: '', verified: true },
+    submission: add,
+    onSubmit: ({ email, verified }) => add.mutate({ body: { email: email.trim(), verified } }),
+    fieldOf: ({ code }) => code === 'email_taken' && 'email',
+  })
   if (add.data) {
     return (
       <SecretDialog
@@ -131,24 +132,12 @@ function AddPersonDialog({ onOpenChange }: { onOpenChange: (open: boolean) => vo
   }
   return (
     <Dialog open onOpenChange={onOpenChange} title="Add person" description="They get their own account and API token.">
-      <form className="stack" onSubmit={submit}>
-        <TextField
-          label="Email"
-          type="email"
-          required
-          value={email}
-          onChange={({ target }) => setEmail(target.value)}
-          error={add.error?.issueFor('email') ?? (add.error?.code === 'email_taken' ? add.error.message : undefined)}
-        />
-        <SwitchField
-          label="Mark email as verified"
-          hint="Without it they can view projects but not create any."
-          checked={verified}
-          onChange={setVerified}
-        />
-        {add.error && add.error.issues.length === 0 && add.error.code !== 'email_taken' && <ProblemView problem={add.error} />}
+      <form className="stack" {...form.props}>
+        <TextField label="Email" type="email" required {...form.text('email')} />
+        <SwitchField label="Mark email as verified" hint="Without it they can view projects but not create any." {...form.toggle('verified')} />
+        {form.problem && <ProblemView problem={form.problem} />}
         <footer className="dialog-footer">
-          <Button kind="primary" type="submit" busy={add.isPending}>
+          <Button kind="primary" type="submit" busy={form.is_busy}>
             Add person
           </Button>
         </footer>
@@ -158,25 +147,19 @@ function AddPersonDialog({ onOpenChange }: { onOpenChange: (open: boolean) => vo
 }
 
 function ShareProjectsDialog({ person, onOpenChange }: { person: InstanceUser; onOpenChange: (open: boolean) => void }) {
-  const [email, setEmail] = useState('')
   const share = useAddTeamMember({ hidesErrorToast: true, successMessage: 'Projects shared.', onSuccess: () => onOpenChange(false) })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    share.mutate({ body: { owner_email: person.email, member_email: email.trim() } })
-  }
+  const form = useForm({
+    initial: { member_email: '' },
+    submission: share,
+    onSubmit: ({ member_email }) => share.mutate({ body: { owner_email: person.email, member_email: member_email.trim() } }),
+    fieldOf: () => 'member_email',
+  })
   return (
     <Dialog open onOpenChange={onOpenChange} title={`Share projects of ${person.email}`} description="The other person can see and use all of them.">
-      <form className="stack" onSubmit={submit}>
-        <TextField
-          label="Email of the other person"
-          type="email"
-          required
-          value={email}
-          onChange={({ target }) => setEmail(target.value)}
-          error={share.error?.message}
-        />
+      <form className="stack" {...form.props}>
+        <TextField label="Email of the other person" type="email" required {...form.text('member_email')} />
         <footer className="dialog-footer">
-          <Button kind="primary" type="submit" busy={share.isPending}>
+          <Button kind="primary" type="submit" busy={form.is_busy}>
             Share projects
           </Button>
         </footer>

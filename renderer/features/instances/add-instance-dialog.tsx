@@ -1,4 +1,5 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
+import { useForm } from '../../lib/use-form.ts'
 import { useAddRemote } from '../../api/remotes.ts'
 import { useConnection } from '../../stores/connection.ts'
 import { Button } from '../../components/button.tsx'
@@ -8,7 +9,7 @@ import { TextField } from '../../components/field.tsx'
 import { hostLabel } from '../../lib/instance-path.ts'
 import { leastUsedHue } from './hues.ts'
 import { HueField, TokenField } from './remote-fields.tsx'
-import { tokenFieldError } from './use-update-token.ts'
+import { isTokenRefused } from './use-token-form.ts'
 
 // Error codes shown at the URL field.
 const addressErrorCodes = ['remote_exists', 'remote_unreachable']
@@ -16,19 +17,15 @@ const addressErrorCodes = ['remote_exists', 'remote_unreachable']
 /** Adds an instance by URL and token, after verifying both. */
 export function AddInstanceDialog({ onClose }: { onClose: () => void }) {
   const connections = useConnection((state) => state.connections)
-  const [url, setUrl] = useState('')
-  const [token, setToken] = useState('')
-  const [name, setName] = useState('')
-  const [hue, setHue] = useState(() => leastUsedHue(connections.map((one) => one.hue)))
+  const [leastUsed] = useState(() => leastUsedHue(connections.map((one) => one.hue)))
   const add = useAddRemote({ hidesErrorToast: true, successMessage: ({ remote }) => `${remote.name} added.`, onSuccess: onClose })
-  const { error } = add
-  const urlError = error?.issueFor('url') ?? (error && addressErrorCodes.includes(error.code) ? error.message : undefined)
-  const tokenMessage = tokenFieldError(error)
-  const nameError = error?.issueFor('name')
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (!add.isPending) add.mutate({ body: { url: url.trim(), token: token.trim(), hue, ...(name.trim() ? { name: name.trim() } : {}) } })
-  }
+  const form = useForm({
+    initial: { url: '', token: '', name: '', hue: leastUsed },
+    submission: add,
+    onSubmit: ({ url, token, name, hue }) =>
+      add.mutate({ body: { url: url.trim(), token: token.trim(), hue, ...(name.trim() ? { name: name.trim() } : {}) } }),
+    fieldOf: ({ code }) => (addressErrorCodes.includes(code) ? 'url' : isTokenRefused(code) && 'token'),
+  })
   return (
     <Dialog
       open
@@ -36,34 +33,30 @@ export function AddInstanceDialog({ onClose }: { onClose: () => void }) {
       title="Add instance"
       description="Another Homeport or a hosted account with the same API. Create a token there under Account, API tokens."
     >
-      <form className="stack" onSubmit={submit}>
+      <form className="stack" {...form.props}>
         <TextField
           label="URL"
           mono
           required
           maxLength={300}
           inputMode="url"
-          value={url}
-          onChange={({ target }) => setUrl(target.value)}
+          {...form.text('url')}
           placeholder="https://deploy.example.com"
           hint="http:// is allowed only within your network."
-          error={urlError}
         />
-        <TokenField value={token} onChange={setToken} error={tokenMessage} />
+        <TokenField {...form.text('token')} />
         <TextField
           label="Name"
           maxLength={60}
-          value={name}
-          onChange={({ target }) => setName(target.value)}
-          placeholder={hostLabel(url.trim()) || 'deploy.example.com'}
+          {...form.text('name')}
+          placeholder={hostLabel(form.values.url.trim()) || 'deploy.example.com'}
           hint="Defaults to the host."
-          error={nameError}
         />
-        <HueField value={hue} onChange={setHue} />
-        {error && !urlError && !tokenMessage && !nameError && <ProblemView problem={error} />}
+        <HueField value={form.values.hue} onChange={(hue) => form.set({ hue })} />
+        {form.problem && <ProblemView problem={form.problem} />}
         <footer className="dialog-footer">
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={add.isPending}>
+          <Button kind="primary" type="submit" busy={form.is_busy}>
             Add instance
           </Button>
         </footer>

@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react'
+import { useForm } from '../../lib/use-form.ts'
 import { useDeleteRemote, useUpdateRemote } from '../../api/remotes.ts'
 import { type InstanceConnection } from '../../stores/connection.ts'
 import { useUi } from '../../stores/ui.ts'
@@ -8,7 +8,7 @@ import { ProblemView } from '../../components/feedback.tsx'
 import { TextField } from '../../components/field.tsx'
 import { hostLabel } from '../../lib/instance-path.ts'
 import { HueField, TokenField } from './remote-fields.tsx'
-import { useUpdateToken } from './use-update-token.ts'
+import { useTokenForm } from './use-token-form.ts'
 
 interface Props {
   connection: InstanceConnection
@@ -16,23 +16,21 @@ interface Props {
 }
 
 export function EditInstanceDialog({ connection: { id, ...current }, onClose }: Props) {
-  const [name, setName] = useState(current.name)
-  const [hue, setHue] = useState(current.hue)
   const change = useUpdateRemote({ hidesErrorToast: true, onSuccess: onClose })
-  const nameError = change.error?.issueFor('name')
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    change.mutate({ params: { id }, body: { name: name.trim(), hue } })
-  }
+  const form = useForm({
+    initial: { name: current.name, hue: current.hue },
+    submission: change,
+    onSubmit: ({ name, hue }) => change.mutate({ params: { id }, body: { name: name.trim(), hue } }),
+  })
   return (
     <Dialog open onOpenChange={onClose} title="Name and color" description={`For ${hostLabel(current.origin)}, only in this dashboard.`}>
-      <form className="stack" onSubmit={submit}>
-        <TextField label="Name" required maxLength={60} value={name} onChange={({ target }) => setName(target.value)} error={nameError} />
-        <HueField value={hue} onChange={setHue} />
-        {change.error && !nameError && <ProblemView problem={change.error} />}
+      <form className="stack" {...form.props}>
+        <TextField label="Name" required maxLength={60} {...form.text('name')} />
+        <HueField value={form.values.hue} onChange={(hue) => form.set({ hue })} />
+        {form.problem && <ProblemView problem={form.problem} />}
         <footer className="dialog-footer">
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={change.isPending}>
+          <Button kind="primary" type="submit" busy={form.is_busy}>
             Save
           </Button>
         </footer>
@@ -42,15 +40,10 @@ export function EditInstanceDialog({ connection: { id, ...current }, onClose }: 
 }
 
 export function ReplaceTokenDialog({ connection, onClose }: Props) {
-  const [token, setToken] = useState('')
-  const change = useUpdateToken(connection, () => {
+  const form = useTokenForm(connection, () => {
     useUi.getState().showToast({ kind: 'done', text: `New token saved for ${connection.name}.`, request_id: null })
     onClose()
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    change.mutate(token)
-  }
   return (
     <Dialog
       open
@@ -58,12 +51,12 @@ export function ReplaceTokenDialog({ connection, onClose }: Props) {
       title="New token"
       description={`For ${connection.name} at ${hostLabel(connection.origin)}. It is verified before it replaces the current one.`}
     >
-      <form className="stack" onSubmit={submit}>
-        <TokenField value={token} onChange={setToken} error={change.fieldError} />
-        {change.formError && <ProblemView problem={change.formError} />}
+      <form className="stack" {...form.props}>
+        <TokenField {...form.text('token')} />
+        {form.problem && <ProblemView problem={form.problem} />}
         <footer className="dialog-footer">
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={change.isPending}>
+          <Button kind="primary" type="submit" busy={form.is_busy}>
             Save
           </Button>
         </footer>

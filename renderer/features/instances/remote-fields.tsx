@@ -2,7 +2,7 @@ import { useId } from 'react'
 import { TextField } from '../../components/field.tsx'
 import { hues } from './hues.ts'
 
-export function TokenField({ value, onChange, error }: { value: string; onChange: (token: string) => void; error: string | undefined }) {
+export function TokenField(field: { value: string; onChange: (event: { target: { value: string } }) => void; error: string | undefined }) {
   return (
     <TextField
       label="API token"
@@ -12,11 +12,9 @@ export function TokenField({ value, onChange, error }: { value: string; onChange
       maxLength={200}
       autoComplete="off"
       spellCheck={false}
-      value={value}
-      onChange={({ target }) => onChange(target.value)}
+      {...field}
       placeholder="svc_…"
       hint="Stored by Homeport on this machine, not in this browser."
-      error={error}
     />
   )
 }

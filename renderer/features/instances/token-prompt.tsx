@@ -1,4 +1,3 @@
-import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
 import { basePath, hostLabel } from '../../lib/instance-path.ts'
 import { type InstanceConnection, useConnection } from '../../stores/connection.ts'
@@ -8,24 +7,19 @@ import { ProblemView } from '../../components/feedback.tsx'
 import { useTitle } from '../../lib/use-title.ts'
 import { InstanceIcon } from '../../components/instance-icon.tsx'
 import { TokenField } from './remote-fields.tsx'
-import { useUpdateToken } from './use-update-token.ts'
+import { useTokenForm } from './use-token-form.ts'
 import '../../components/sign-in.css'
 import './page.css'
 
 /** Asks for a token when the instance rejects the saved one. The user stays on the same page. */
 export function TokenPrompt({ connection }: { connection: InstanceConnection }) {
   useTitle(`New token for ${connection.name}`)
-  const [token, setToken] = useState('')
   const isTokenRejected = useConnection((state) => state.rejected_ids.includes(connection.id))
-  const change = useUpdateToken(connection)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    change.mutate(token)
-  }
+  const form = useTokenForm(connection)
   return (
     <main className="sign-in" style={{ '--hue': connection.hue } as React.CSSProperties}>
       <Contours />
-      <form className="sign-in-card token-prompt" onSubmit={submit}>
+      <form className="sign-in-card token-prompt" {...form.props}>
         <p className="token-instance">
           <InstanceIcon connection={connection} />
           <span className="mono truncate">{hostLabel(connection.origin)}</span>
@@ -37,10 +31,10 @@ export function TokenPrompt({ connection }: { connection: InstanceConnection }) 
             : 'No token is saved for this instance: you signed out or Homeport restarted.'}{' '}
           Create a token there under Account, API tokens.
         </p>
-        <TokenField value={token} onChange={setToken} error={change.fieldError} />
-        {change.formError && <ProblemView problem={change.formError} />}
+        <TokenField {...form.text('token')} />
+        {form.problem && <ProblemView problem={form.problem} />}
         <div className="row token-actions">
-          <Button kind="primary" type="submit" busy={change.isPending}>
+          <Button kind="primary" type="submit" busy={form.is_busy}>
             Continue
           </Button>
           {isTokenRejected && (

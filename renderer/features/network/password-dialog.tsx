@@ -1,4 +1,5 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
+import { useForm } from '../../lib/use-form.ts'
 import { useInstanceSession } from '../../api/instance.ts'
 import { useSetOwnerPassword } from '../../api/users.ts'
 import { Button } from '../../components/button.tsx'
@@ -22,9 +23,6 @@ export function PasswordDialog({
   onSet: () => void
 }) {
   const session = useInstanceSession().data
-  const [password, setPassword] = useState('')
-  const [repeated, setRepeated] = useState('')
-  const [code, setCode] = useState('')
   const [isShown, setShown] = useState(false)
   const save = useSetOwnerPassword({
     hidesErrorToast: true,
@@ -36,12 +34,14 @@ export function PasswordDialog({
   })
   // From another machine a code is required, which a command on the instance's machine prints.
   const needsCode = session?.instance.is_local === false || save.error?.code === 'forbidden'
-  const differs = repeated !== '' && repeated !== password
-  const isReady = password.length >= minPasswordLength && repeated === password && (!needsCode || code.trim() !== '')
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (isReady) save.mutate({ body: { password, ...(needsCode ? { setup_code: code.trim() } : {}) } })
-  }
+  const form = useForm({
+    initial: { password: '', repeated: '', setup_code: '' },
+    submission: save,
+    onSubmit: ({ password, setup_code }) => save.mutate({ body: { password, ...(needsCode ? { setup_code: setup_code.trim() } : {}) } }),
+    check: ({ password, repeated }) => ({ repeated: repeated !== '' && repeated !== password ? 'The passwords do not match.' : undefined }),
+  })
+  const { password, repeated, setup_code } = form.values
+  const isReady = password.length >= minPasswordLength && repeated === password && (!needsCode || setup_code.trim() !== '')
   return (
     <Dialog
       open
@@ -49,7 +49,7 @@ export function PasswordDialog({
       title={isFirst ? 'Set your password' : 'Change your password'}
       description={`Signs in ${session?.user.email ?? 'the owner'} from other devices.${isFirst ? '' : ' Your other sessions are signed out.'}`}
     >
-      <form className="stack" onSubmit={submit}>
+      <form className="stack" {...form.props}>
         {/* Lets password managers save the password under this user name. */}
         <input
           className="visually-hidden"
@@ -66,37 +66,26 @@ export function PasswordDialog({
           autoComplete="new-password"
           required
           minLength={minPasswordLength}
-          value={password}
-          onChange={({ target }) => setPassword(target.value)}
+          {...form.text('password')}
           hint={`At least ${minPasswordLength} characters. A few words are easier to remember than symbols.`}
-          error={save.error?.issueFor('password')}
         />
-        <TextField
-          label="Confirm password"
-          type={isShown ? 'text' : 'password'}
-          autoComplete="new-password"
-          required
-          value={repeated}
-          onChange={({ target }) => setRepeated(target.value)}
-          error={differs ? 'The passwords do not match.' : undefined}
-        />
+        <TextField label="Confirm password" type={isShown ? 'text' : 'password'} autoComplete="new-password" required {...form.text('repeated')} />
         {needsCode && (
           <TextField
             label="Setup code"
             mono
             required
-            value={code}
-            onChange={({ target }) => setCode(target.value)}
+            {...form.text('setup_code')}
             hint="Run “npx homeport password --code” on the instance’s machine to get a one-time code."
           />
         )}
-        {save.error && save.error.issues.length === 0 && <ProblemView problem={save.error} />}
+        {form.problem && <ProblemView problem={form.problem} />}
         <footer className="dialog-footer">
           <Button kind="bare" className="dialog-aside" onClick={() => setShown(!isShown)} aria-pressed={isShown}>
             {isShown ? 'Hide password' : 'Show password'}
           </Button>
           <Button onClick={() => onOpenChange(false)}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={save.isPending} disabled={!isReady}>
+          <Button kind="primary" type="submit" busy={form.is_busy} disabled={!isReady}>
             {opensNetwork ? 'Save and allow access' : 'Save password'}
           </Button>
         </footer>

@@ -1,6 +1,7 @@
 import { FileArchive } from 'lucide-react'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useLocation } from 'wouter'
+import { useForm } from '../../lib/use-form.ts'
 import { useLatestDeployment, useRetryDeployment } from '../../api/deployments.ts'
 import { useDeployFolder } from '../../api/projects.ts'
 import type { Project } from '../../../server/contract/projects.ts'
@@ -22,7 +23,7 @@ export function DeployFolderDialog({
   onUpload: () => void
 }) {
   const key = `homeport.folder.${project.id}`
-  const [path, setPath] = useState(() => readPreference(key) ?? '')
+  const [lastPath] = useState(() => readPreference(key) ?? '')
   const { data: latest } = useLatestDeployment(project.slug)
   const pickFolder = useFolderPicker()
   const [, navigate] = useLocation()
@@ -33,15 +34,16 @@ export function DeployFolderDialog({
   const deployFolder = useDeployFolder({
     hidesErrorToast: true,
     onSuccess({ deployment }) {
-      writePreference(key, path.trim())
+      writePreference(key, form.values.path.trim())
       openDeployment(deployment.id)
     },
   })
   const retry = useRetryDeployment({ onSuccess: ({ deployment_id }) => openDeployment(deployment_id) })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    deployFolder.mutate({ body: { path: path.trim(), slug: project.slug } })
-  }
+  const form = useForm({
+    initial: { path: lastPath },
+    submission: deployFolder,
+    onSubmit: ({ path }) => deployFolder.mutate({ body: { path: path.trim(), slug: project.slug } }),
+  })
 
   return (
     <Dialog
@@ -50,21 +52,19 @@ export function DeployFolderDialog({
       title={`Deploy ${project.name}`}
       description="This project has no repository, so it is deployed from a folder."
     >
-      <form className="stack" onSubmit={submit}>
+      <form className="stack" {...form.props}>
         <div className="source-line">
           <TextField
             label="Folder"
             mono
             required
-            value={path}
-            onChange={({ target }) => setPath(target.value)}
+            {...form.text('path')}
             placeholder="/home/me/my-app"
             hint="Deploys the folder as is, including uncommitted changes."
-            error={deployFolder.error?.issueFor('path')}
           />
-          {pickFolder && <Button onClick={() => void pickFolder().then((chosen) => chosen && setPath(chosen))}>Choose…</Button>}
+          {pickFolder && <Button onClick={() => void pickFolder().then((chosen) => chosen && form.set({ path: chosen }))}>Choose…</Button>}
         </div>
-        {deployFolder.error && deployFolder.error.issues.length === 0 && <ProblemView problem={deployFolder.error} />}
+        {form.problem && <ProblemView problem={form.problem} />}
         <footer className="dialog-footer">
           <Button icon={FileArchive} className="dialog-aside" onClick={onUpload}>
             Upload archive…
@@ -74,7 +74,7 @@ export function DeployFolderDialog({
               Redeploy last source
             </Button>
           )}
-          <Button kind="primary" type="submit" busy={deployFolder.isPending}>
+          <Button kind="primary" type="submit" busy={form.is_busy}>
             Deploy
           </Button>
         </footer>

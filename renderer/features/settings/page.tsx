@@ -1,10 +1,10 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useLocation } from 'wouter'
+import { useForm } from '../../lib/use-form.ts'
 import { useLatestDeployment } from '../../api/deployments.ts'
 import { useDeleteProject, useDeployProject, useProject, useUpdateProject } from '../../api/projects.ts'
 import { limits } from '../../../server/contract/limits.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import type { ApiRequest } from '../../api/api-client.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmByNameDialog } from '../../components/dialog.tsx'
@@ -13,8 +13,6 @@ import { SwitchField, TextField } from '../../components/field.tsx'
 import { frameworkName } from '../../lib/frameworks.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import './page.css'
-
-type Changes = NonNullable<ApiRequest<'updateProject'>['body']>
 
 export default function SettingsPage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
@@ -31,69 +29,56 @@ const detectable = ['node_version', 'install_command', 'build_command'] as const
 function ProjectSettingsForm({ project }: { project: Project }) {
   const { data: latest } = useLatestDeployment(project.slug)
   const showToast = useUi((state) => state.showToast)
-  const [changes, setChanges] = useState<Changes>({})
   const [saved, setSaved] = useState(false)
   const save = useUpdateProject({
     hidesErrorToast: true,
     onSuccess({ project: updated }) {
-      const requested_mb = changes.memory_limit_mb
+      const requested_mb = form.changes.memory_limit_mb
       if (requested_mb !== undefined && updated.memory_limit_mb < requested_mb) {
         showToast({ kind: 'failed', text: `Memory was set to ${updated.memory_limit_mb} MB, the limit of your plan.`, request_id: null })
       } else showToast({ kind: 'done', text: 'Settings saved.', request_id: null })
-      setSaved(Object.keys(changes).some((name) => !immediateSettings.includes(name)))
-      setChanges({})
+      setSaved(Object.keys(form.changes).some((name) => !immediateSettings.includes(name)))
+      form.discard()
     },
   })
-  const draft = { ...project, ...changes }
-  const dirty = Object.keys(changes).length > 0
-  const change = (patch: Changes) => {
-    save.reset()
-    setChanges((before) => {
-      const next = { ...before, ...patch }
-      return Object.fromEntries(Object.entries(next).filter(([name, value]) => project[name as keyof Changes] !== value))
-    })
-  }
-  const textField = (name: 'name' | 'repo_branch' | 'root_directory') => ({
-    value: draft[name],
-    onChange: ({ target }: { target: HTMLInputElement }) => change({ [name]: target.value }),
-    error: save.error?.issueFor(name),
+  const form = useForm({
+    initial: editableSettings(project),
+    submission: save,
+    onSubmit: () => form.is_dirty && save.mutate({ params: { slug: project.slug }, body: form.changes }),
+    fieldOf: ({ code }) => code === 'paid_plan_required' && 'always_warm',
   })
+  const { values, is_dirty: isDirty } = form
   const detectedField = (name: (typeof detectable)[number]) => ({
-    value: draft[name] === autoDetect ? '' : draft[name],
-    onChange: ({ target }: { target: HTMLInputElement }) => change({ [name]: target.value === '' ? autoDetect : target.value }),
-    error: save.error?.issueFor(name),
+    ...form.text(name, (text) => (text === '' ? autoDetect : text)),
+    value: values[name] === autoDetect ? '' : values[name],
     placeholder: latest?.framework ? `Detected (${frameworkName(latest.framework)})` : 'Detected',
     mono: true,
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (dirty) save.mutate({ params: { slug: project.slug }, body: changes })
-  }
 
   return (
     <div className="settings">
-      <form className="stack" onSubmit={submit} aria-label="Settings">
-        {saved && !dirty && <RedeployNotice project={project} />}
+      <form className="stack" {...form.props} aria-label="Settings">
+        {saved && !isDirty && <RedeployNotice project={project} />}
         <Section title="Project">
-          <TextField label="Name" required {...textField('name')} />
+          <TextField label="Name" required {...form.text('name')} />
           <TextField label="Slug" mono value={project.slug} disabled readOnly hint="Part of the URL; cannot be changed." />
         </Section>
         <Section title="Source">
           <TextField
             label="Repository"
             mono
-            value={draft.repo_url ?? ''}
-            onChange={({ target }) => change({ repo_url: target.value.trim() === '' ? null : target.value.trim() })}
-            error={save.error?.issueFor('repo_url')}
+            value={values.repo_url ?? ''}
+            onChange={({ target }) => form.set({ repo_url: target.value.trim() === '' ? null : target.value.trim() })}
+            error={form.error('repo_url')}
             placeholder="None"
             hint="Leave empty to deploy from folders."
           />
-          <TextField label="Branch" mono required {...textField('repo_branch')} hint="Production is built from this branch." />
+          <TextField label="Branch" mono required {...form.text('repo_branch')} hint="Production is built from this branch." />
           <TextField
             label="Root directory"
             mono
             required
-            {...textField('root_directory')}
+            {...form.text('root_directory')}
             hint="The app’s folder in the repository; . is the root."
           />
         </Section>
@@ -109,38 +94,25 @@ function ProjectSettingsForm({ project }: { project: Project }) {
             min={limits.memory_mb.min}
             max={limits.memory_mb.max}
             step={64}
-            value={Number.isNaN(draft.memory_limit_mb) ? '' : draft.memory_limit_mb}
-            onChange={({ target }) => change({ memory_limit_mb: target.valueAsNumber })}
-            error={save.error?.issueFor('memory_limit_mb')}
+            value={Number.isNaN(values.memory_limit_mb) ? '' : values.memory_limit_mb}
+            onChange={({ target }) => form.set({ memory_limit_mb: target.valueAsNumber })}
+            error={form.error('memory_limit_mb')}
             hint={`${limits.memory_mb.min} to ${limits.memory_mb.max}. An app that exceeds it is stopped.`}
           />
           <SwitchField
             label="Always warm"
             hint="Never sleeps. When off, the app sleeps when idle and wakes with the next request."
-            error={save.error?.code === 'paid_plan_required' ? save.error.message : undefined}
-            checked={draft.always_warm}
-            onChange={(always_warm) => change({ always_warm })}
+            {...form.toggle('always_warm')}
           />
-          <SwitchField
-            label="Edge cache"
-            hint="Caches responses that the app marks as cacheable."
-            checked={draft.caching_enabled}
-            onChange={(caching_enabled) => change({ caching_enabled })}
-          />
+          <SwitchField label="Edge cache" hint="Caches responses that the app marks as cacheable." {...form.toggle('caching_enabled')} />
         </Section>
-        {save.error && save.error.issues.length === 0 && save.error.code !== 'paid_plan_required' && <ProblemView problem={save.error} />}
-        <div className={`save-bar ${dirty ? 'save-bar-on' : ''}`} aria-live="polite">
-          <span className="text-muted">{dirty ? 'Unsaved changes' : 'All changes saved'}</span>
-          <Button
-            disabled={!dirty}
-            onClick={() => {
-              save.reset()
-              setChanges({})
-            }}
-          >
+        {form.problem && <ProblemView problem={form.problem} />}
+        <div className={`save-bar ${isDirty ? 'save-bar-on' : ''}`} aria-live="polite">
+          <span className="text-muted">{isDirty ? 'Unsaved changes' : 'All changes saved'}</span>
+          <Button disabled={!isDirty} onClick={form.discard}>
             Discard
           </Button>
-          <Button kind="primary" type="submit" disabled={!dirty} busy={save.isPending}>
+          <Button kind="primary" type="submit" disabled={!isDirty} busy={form.is_busy}>
             Save
           </Button>
         </div>
@@ -148,6 +120,22 @@ function ProjectSettingsForm({ project }: { project: Project }) {
       <DeleteProjectSection project={project} />
     </div>
   )
+}
+
+/** What the form edits. */
+function editableSettings({
+  name,
+  repo_url,
+  repo_branch,
+  root_directory,
+  node_version,
+  install_command,
+  build_command,
+  memory_limit_mb,
+  always_warm,
+  caching_enabled,
+}: Project) {
+  return { name, repo_url, repo_branch, root_directory, node_version, install_command, build_command, memory_limit_mb, always_warm, caching_enabled }
 }
 
 function Section({ title, about, children }: { title: string; about?: string; children: React.ReactNode }) {
