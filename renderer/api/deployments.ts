@@ -41,11 +41,12 @@ export function useServingDeployment(slug: string, enabled = true) {
   })
 }
 
+/** Without its log, which `followBuild` delivers. */
 export function useDeployment(slug: string, id: string) {
   const client = useClient()
   return useQuery({
     queryKey: queryKeys.deployment(slug, id),
-    queryFn: async ({ signal }) => (await client.call('getDeployment', { params: { slug, id }, signal })).deployment,
+    queryFn: async ({ signal }) => (await client.call('getDeployment', { params: { slug, id }, query: { build_log: 'false' }, signal })).deployment,
   })
 }
 

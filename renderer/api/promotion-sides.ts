@@ -112,7 +112,8 @@ async function loadSide(client: ApiClient, slug: string, signal: AbortSignal): P
 }
 
 async function findDeployment(client: ApiClient, slug: string, id: string | null, signal: AbortSignal): Promise<Deployment | null> {
-  if (id !== null) return client.call('getDeployment', { params: { slug, id }, signal }).then(({ deployment }) => deployment)
+  if (id !== null)
+    return client.call('getDeployment', { params: { slug, id }, query: { build_log: 'false' }, signal }).then(({ deployment }) => deployment)
   const { deployments } = await client.call('listDeployments', {
     params: { slug },
     query: { target: 'production', status: 'ready', limit: '50' },

@@ -31,7 +31,7 @@ export async function reportOutcome(context: CommandContext, client: ApiClient, 
     terminal.err(`Stopped following; the deployment continues. Cancel it with: homeport deployments cancel ${slug} ${id}`)
     return exitCodes.failure
   }
-  const { deployment } = await client.call('getDeployment', { params: { slug, id } })
+  const { deployment } = await client.call('getDeployment', { params: { slug, id }, query: { build_log: 'false' } })
   const { build_log: _log, ...summary } = deployment
   if (context.is_json) {
     const { project } = await client.call('getProject', { params: { slug } })

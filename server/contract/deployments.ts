@@ -187,7 +187,9 @@ export const deploymentOperations = {
     summary: 'Get a deployment with its build log',
     access: 'caller',
     params: projectIdParams,
-    query: empty,
+    query: z.object({
+      build_log: z.literal('false').optional().describe('Leaves `build_log` empty, for a reader that follows the stream.'),
+    }),
     success: { status: 200, json: z.object({ deployment: deploymentDetail }) },
     errors: ['project_not_found', 'deployment_not_found'],
   }),

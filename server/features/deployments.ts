@@ -88,11 +88,17 @@ export function createDeploymentHandlers(deps: FeatureDeps): DeploymentHandlers 
       })
     },
 
-    async getDeployment({ caller }, { params }) {
+    async getDeployment({ caller }, { params, query }) {
       return db.read((tx) => {
         const { deployment: row } = requireDeployment(tx, caller, params.slug, params.id)
         const steps = listSteps(tx, row.id).map(({ name, status, started_at, finished_at }) => ({ name, status, started_at, finished_at }))
-        return { deployment: { ...presentDeployment(tx, row), ...readBuildLog(logs, row.id), steps } }
+        return {
+          deployment: {
+            ...presentDeployment(tx, row),
+            ...readBuildLog(logs, row.id, query.build_log === 'false' ? 0 : limits.build_log_bytes),
+            steps,
+          },
+        }
       })
     },
 
@@ -119,12 +125,17 @@ export function createDeploymentHandlers(deps: FeatureDeps): DeploymentHandlers 
   }
 }
 
-/** The build log as text: at most the last 1 MiB, starting at a line start. */
-function readBuildLog(logs: LogStore, deploymentId: string): Pick<DeploymentDetail, 'build_log' | 'build_log_truncated' | 'build_log_lines'> {
+/** The end of the build log as text, starting at a line start. */
+function readBuildLog(
+  logs: LogStore,
+  deploymentId: string,
+  max_bytes: number,
+): Pick<DeploymentDetail, 'build_log' | 'build_log_truncated' | 'build_log_lines'> {
   const total = logs.readEnd(deploymentId).line
+  if (max_bytes === 0) return { build_log: '', build_log_truncated: total > 0, build_log_lines: total }
   // Records are longer than their lines, so reading twice the size is enough.
   const lines = logs
-    .readTail(deploymentId, limits.build_log_bytes * 2)
+    .readTail(deploymentId, max_bytes * 2)
     .flatMap((chunk) => chunk.body.split('\n'))
     .filter((record) => record.startsWith('{"seq"'))
     .map(extractLine)
@@ -132,7 +143,7 @@ function readBuildLog(logs: LogStore, deploymentId: string): Pick<DeploymentDeta
   let firstIncluded = lines.length
   while (firstIncluded > 0) {
     bytes += Buffer.byteLength(lines[firstIncluded - 1] ?? '') + 1
-    if (bytes > limits.build_log_bytes) break
+    if (bytes > max_bytes) break
     firstIncluded--
   }
   const included = lines.slice(firstIncluded)

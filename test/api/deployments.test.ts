@@ -197,6 +197,8 @@ describe('GET deployments', () => {
       .parse((await context.request('owner', 'GET', `/v1/projects/deployed/deployments/${id}`)).body.deployment)
     expect(detail.build_log.trimEnd().split('\n')).toHaveLength(detail.build_log_lines)
     expect(detail.build_log_truncated).toBe(false)
+    const { body } = await context.request('owner', 'GET', `/v1/projects/deployed/deployments/${id}?build_log=false`)
+    expect(body.deployment).toEqual({ ...detail, build_log: '', build_log_truncated: true })
     expect(detail.steps.map(({ name }) => name)).toEqual(['clone', 'detect', 'install', 'build', 'start', 'health_check', 'route'])
     expect(detail.url).toMatch(/^http:\/\/deployed\.localhost:\d+/)
     for (const field of ['queued_ms', 'build_ms', 'deploy_ms'] as const) expect(detail[field]).toBeGreaterThanOrEqual(0)
