@@ -81,7 +81,7 @@ test('a name of one’s own is added, checked, leads here, and is taken away', a
   await adding.getByLabel('Domain').fill('blog.example.com')
   await adding.getByLabel('Project').selectOption('quay')
   await adding.getByRole('button', { name: 'Add domain' }).click()
-  await expect(adding.getByRole('alert')).toContainText('blog.example.com belongs to the project quay')
+  await expect(adding.getByRole('alert')).toContainText('blog.example.com is used by the project quay')
   await adding.getByRole('button', { name: 'Cancel' }).click()
 
   await row.getByRole('button', { name: 'Actions for blog.example.com' }).click()
