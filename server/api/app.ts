@@ -1,8 +1,8 @@
 import { type H3Event, H3, type Middleware, toNodeHandler } from 'h3'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { allOperations } from '../contract/index.ts'
-import type { Handlers, OperationId } from '../contract/index.ts'
-import type { OperationContext } from '../features/context.ts'
+import type { OperationId } from '../contract/index.ts'
+import type { OperationHandlers } from '../features/context.ts'
 import { openRequest, requestOf } from './api-request.ts'
 import { createMiddleware, type MiddlewareOptions } from './middleware.ts'
 import { answerUnmatched, createOperationHandler, type OperationHandlerOptions } from './operation-handler.ts'
@@ -15,7 +15,7 @@ import { bindOperation } from './run-operation.ts'
 import type { Streams } from './sse.ts'
 
 export interface AppOptions extends MiddlewareOptions, OperationHandlerOptions {
-  handlers: Handlers<OperationContext>
+  handlers: OperationHandlers
   streams: Streams
   publicRoutes: readonly PublicRoute[]
 }

@@ -44,7 +44,7 @@ export type BeforeHandler = () => Promise<ApiResponse | undefined>
 /** Statuses that are stored. Other errors changed nothing and leave the key free, so that the request can be retried. */
 const isFinalStatus = (status: number) => status < 300 || status === 402 || status === 409
 
-export const hasIdempotencyKey = (req: IncomingMessage) => req.method === 'POST' && headerValues(req, 'idempotency-key').length > 0
+const hasIdempotencyKey = (req: IncomingMessage) => req.method === 'POST' && headerValues(req, 'idempotency-key').length > 0
 
 /** Requests with the same key of the same account run once within 24 hours. Later ones wait for the first and get its response. */
 export function createIdempotency(store: IdempotencyStore, log: Log) {

@@ -1,12 +1,11 @@
 import { allOperations } from '../contract/index.ts'
-import type { OperationId } from '../contract/index.ts'
 import { Problem } from '../contract/errors.ts'
 import type { OperationSpec } from '../contract/operation.ts'
 import type { Caller, OperationContext } from '../features/context.ts'
+import type { ResolveResource } from '../features/resources.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ApiRequest } from './api-request.ts'
 import { checkOrigin, unauthorized } from './authentication.ts'
-import { hasIdempotencyKey } from './idempotency.ts'
 import type { Idempotency } from './idempotency.ts'
 import type { ProxyToRemote } from './remote-proxy.ts'
 import { routeNotFound } from './parse-input.ts'
@@ -17,9 +16,6 @@ import type { OperationRequest } from './run-operation.ts'
 import type { StreamAccess } from './sse.ts'
 import { headerValues, isLocal } from './http-request.ts'
 import { openUpload } from './upload.ts'
-
-/** Returns the ID of the project or domain in the path. Throws a 404 if the caller may not see it. */
-export type ResolveResource = (context: OperationContext, id: OperationId, params: Record<string, string>) => Promise<string | undefined>
 
 export interface OperationHandlerOptions {
   resolveResource: ResolveResource | undefined
@@ -54,9 +50,14 @@ export function createOperationHandler({ resolveResource, isCredentialActive, pr
     const { params } = match
     const spec: OperationSpec = allOperations[target.id]
     if (spec.access === 'owner' && !caller.is_instance_owner) throw new Problem('forbidden', 'Only the owner of this instance can do this.')
-    // Without a body, a query or a stream there is nothing to validate, so the handler's own lookup is enough.
-    const isResolved = query !== '' || spec.body || spec.upload || isStream(spec) || hasIdempotencyKey(req)
-    const resource = isResolved ? await resolveResource?.(context, target.id, params) : undefined
+    /** Returns the ID of the resource. */
+    const resolve = async (): Promise<string | undefined> => {
+      if (spec.resource === undefined) return undefined
+      const resolved = await resolveResource?.(caller, spec.resource, params)
+      Object.assign(context, resolved?.context)
+      return resolved?.id
+    }
+    const resource = await resolve()
     const uploadSpec = spec.upload
     const keyed = idempotency?.(req, {
       account_id: caller.account_id,
@@ -91,30 +92,32 @@ export function createOperationHandler({ resolveResource, isCredentialActive, pr
       },
       headers,
       is_head: req.method === 'HEAD',
-      access: createStreamAccess(context, target.id, params, resource),
+      access: createStreamAccess(caller, params, resource),
       onEnd: () => client.abort(),
     }
     return keyed
-      ? keyed.runOnce((beforeHandler) => target.run(context, { ...operationRequest, beforeHandler }))
+      ? keyed.runOnce((claimKey) => {
+          const beforeHandler = async () => {
+            const response = await claimKey()
+            // The resource may have changed during the wait for another request with this key.
+            if (!response) await resolve()
+            return response
+          }
+          return target.run(context, { ...operationRequest, beforeHandler })
+        })
       : target.run(context, operationRequest)
   }
 
   /** Access ends with the credential, or when the slug no longer names the same project for the caller. */
-  function createStreamAccess(
-    context: OperationContext,
-    id: OperationId,
-    params: Record<string, string>,
-    resource: string | undefined,
-  ): StreamAccess {
-    const { credential_id } = context.caller
-    const { slug } = params
+  function createStreamAccess(caller: Caller, { slug }: Record<string, string>, resource: string | undefined): StreamAccess {
+    const { credential_id } = caller
     return {
       key: `${credential_id} ${slug} ${resource}`,
       async isGranted() {
         if (!(await isCredentialActive(credential_id))) return false
         if (slug === undefined) return true
         try {
-          return (await resolveResource?.(context, id, { slug })) === resource
+          return (await resolveResource?.(caller, 'project', { slug }))?.id === resource
         } catch (error) {
           if (error instanceof Problem && error.status === 404) return false
           throw error
@@ -142,8 +145,6 @@ const listMethods = (methods: string[]): string[] =>
 
 /** Under these prefixes, unauthenticated requests to unknown paths get a 401 instead of a 404. */
 const isApiPath = (pathname: string) => pathname === '/v1' || ['/v1/', '/instance/', '/remote/'].some((start) => pathname.startsWith(start))
-
-const isStream = ({ success }: OperationSpec) => 'events' in success || ('is_stream' in success && success.is_stream === true)
 
 /** The signal is created on first use. */
 class HandlerContext implements OperationContext {

@@ -1,7 +1,7 @@
 import { allOperations } from '../contract/index.ts'
-import type { Handlers, OperationId, Operations } from '../contract/index.ts'
+import type { OperationId, Operations } from '../contract/index.ts'
 import type { EventStream, HandlerInput, OperationSpec } from '../contract/operation.ts'
-import type { OperationContext } from '../features/context.ts'
+import type { OperationContext, OperationHandlers } from '../features/context.ts'
 import type { BeforeHandler } from './idempotency.ts'
 import { parseBody, parseParams, parseQuery } from './parse-input.ts'
 import { fileResponse, jsonResponse, noContent, textResponse } from './response.ts'
@@ -29,7 +29,7 @@ export interface OperationRequest {
   beforeHandler?: BeforeHandler
 }
 
-export function bindOperation<Id extends OperationId>(id: Id, handlers: Handlers<OperationContext>, streams: Streams): OperationRunner {
+export function bindOperation<Id extends OperationId>(id: Id, handlers: OperationHandlers, streams: Streams): OperationRunner {
   const spec: OperationSpec = allOperations[id]
   const handler = handlers[id]
   const { success } = spec
@@ -43,7 +43,8 @@ export function bindOperation<Id extends OperationId>(id: Id, handlers: Handlers
     const replayed = await request.beforeHandler?.()
     if (replayed) return replayed
     const input: unknown = { params, query, body, upload }
-    const output: unknown = await handler(context, input as HandlerInput<Operations[Id]>)
+    // The operation handler has added the resource of the operation.
+    const output: unknown = await handler(context as Parameters<typeof handler>[0], input as HandlerInput<Operations[Id]>)
 
     if ('json' in success) return jsonResponse(success.status, output)
     if ('content_type' in success) {

@@ -1,8 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import type { Handlers } from '../contract/index.ts'
 import { limits } from '../contract/limits.ts'
-import type { OperationContext } from '../features/context.ts'
 import type { IdempotencyStore } from '../features/idempotency-store.ts'
 import type { RemoteForwarder } from '../features/remotes.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
@@ -15,7 +13,8 @@ import { createPublicRoutes } from './public-routes/index.ts'
 import type { PublicRouteOptions } from './public-routes/index.ts'
 import { createIdempotency } from './idempotency.ts'
 import { createRemoteProxy } from './remote-proxy.ts'
-import type { ResolveResource } from './operation-handler.ts'
+import type { OperationHandlers } from '../features/context.ts'
+import type { ResolveResource } from '../features/resources.ts'
 import { createRateLimit } from './rate-limit.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { openNetworkListener } from './network-listener.ts'
@@ -28,7 +27,7 @@ export type { CredentialLookup } from './authentication.ts'
 export type { Health } from './public-routes/index.ts'
 
 export interface ApiServerOptions extends PublicRouteOptions {
-  handlers: Handlers<OperationContext>
+  handlers: OperationHandlers
   /**
    * Called before query and body are validated. Throws a 404 if the caller may not see the resource, so that an invalid body for an unknown
    * project is a 404 and not a 400. Called again while a stream is open, and before a response is replayed.

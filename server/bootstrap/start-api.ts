@@ -3,7 +3,7 @@ import { version } from '../contract/index.ts'
 import type { RuntimeStatus } from '../contract/instance.ts'
 import type { Authenticator } from '../features/authenticator.ts'
 import { createBillingWebhook } from '../features/billing.ts'
-import { createHandlers, createResourceAuthorizer, type FeatureDeps } from '../features/index.ts'
+import { createHandlers, createResourceResolver, type FeatureDeps } from '../features/index.ts'
 import { createRegistration } from '../features/registration.ts'
 import type { IdempotencyStore } from '../features/idempotency-store.ts'
 import { createPurgeTokenLookup } from '../features/cache-purge.ts'
@@ -38,7 +38,7 @@ export async function startApi(context: PlatformContext, { features, authenticat
   })
   const apiOptions: ApiServerOptions = {
     handlers: createHandlers(features),
-    resolveResource: createResourceAuthorizer(features),
+    resolveResource: createResourceResolver(store.db),
     callRemote: createRemoteForwarder(features),
     idempotencyStore,
     authenticate: authenticator,

@@ -44,6 +44,7 @@ export const cacheOperations = {
   createPurgeToken: operation({
     method: 'POST',
     path: '/v1/projects/{slug}/cache/token',
+    resource: 'project',
     group: 'Projects',
     summary: 'Create or rotate the purge token',
     description: 'The token is only in this response. It replaces an earlier token, which stops working.',
@@ -56,6 +57,7 @@ export const cacheOperations = {
   purgeAll: operation({
     method: 'POST',
     path: '/v1/projects/{slug}/cache/purge-all',
+    resource: 'project',
     group: 'Projects',
     summary: 'Purge the whole edge cache of a project',
     description: 'The purge is complete when the response is sent.',
@@ -68,6 +70,7 @@ export const cacheOperations = {
   purgeTags: operation({
     method: 'POST',
     path: '/v1/projects/{slug}/cache/purge-tags',
+    resource: 'project',
     group: 'Projects',
     summary: 'Purge cached responses by tag',
     description: 'Tags come from the response headers `Surrogate-Key` and `Cache-Tag` of the app. The purge is complete when the response is sent.',
@@ -81,6 +84,7 @@ export const cacheOperations = {
   listCacheEvents: operation({
     method: 'GET',
     path: '/v1/projects/{slug}/cache/log',
+    resource: 'project',
     group: 'Projects',
     summary: 'List purges, newest first',
     access: 'caller',

@@ -22,6 +22,7 @@ export const databaseOperations = {
   createDatabase: operation({
     method: 'POST',
     path: '/v1/projects/{slug}/database',
+    resource: 'project',
     group: 'Databases',
     summary: 'Create the PostgreSQL database of a project',
     description:
@@ -35,6 +36,7 @@ export const databaseOperations = {
   getDatabase: operation({
     method: 'GET',
     path: '/v1/projects/{slug}/database',
+    resource: 'project',
     group: 'Databases',
     summary: 'Get the database of a project, including the password',
     access: 'caller',
@@ -46,6 +48,7 @@ export const databaseOperations = {
   deleteDatabase: operation({
     method: 'DELETE',
     path: '/v1/projects/{slug}/database',
+    resource: 'project',
     group: 'Databases',
     summary: 'Drop the database and its role',
     description:
@@ -63,6 +66,7 @@ export const databaseLookupOperations = {
   findDatabase: operation({
     method: 'GET',
     path: '/instance/projects/{slug}/database',
+    resource: 'project',
     group: 'Instance',
     summary: 'Get the database of a project, or null',
     description: 'Like `getDatabase`, but a missing database or an unavailable server is not an error.',
@@ -92,6 +96,7 @@ export const databaseDumpOperations = {
   listDatabaseDumps: operation({
     method: 'GET',
     path: '/instance/projects/{slug}/database/dumps',
+    resource: 'project',
     group: 'Instance',
     summary: 'List the dumps of a project’s database, newest first',
     access: 'caller',
@@ -103,6 +108,7 @@ export const databaseDumpOperations = {
   dumpDatabase: operation({
     method: 'POST',
     path: '/instance/projects/{slug}/database/dumps',
+    resource: 'project',
     group: 'Instance',
     summary: 'Create a dump of the database',
     access: 'caller',
@@ -114,6 +120,7 @@ export const databaseDumpOperations = {
   downloadDatabaseDump: operation({
     method: 'GET',
     path: '/instance/projects/{slug}/database/dumps/{id}',
+    resource: 'database_dump',
     group: 'Instance',
     summary: 'Download a dump',
     access: 'caller',
@@ -125,6 +132,7 @@ export const databaseDumpOperations = {
   restoreDatabase: operation({
     method: 'POST',
     path: '/instance/projects/{slug}/database/dumps/{id}/restore',
+    resource: 'database_dump',
     group: 'Instance',
     summary: 'Restore the database from a dump',
     description: 'Atomic: on an error nothing changes. The current data is dumped first.',
@@ -137,6 +145,7 @@ export const databaseDumpOperations = {
   importDatabase: operation({
     method: 'POST',
     path: '/instance/projects/{slug}/database/import',
+    resource: 'project',
     group: 'Instance',
     summary: 'Restore the database from an SQL file of pg_dump, gzipped or not',
     description: 'Atomic: on an error nothing changes. The current data is dumped first; `dump` names that dump.',

@@ -121,6 +121,7 @@ export const deploymentOperations = {
   deployProject: operation({
     method: 'POST',
     path: '/v1/projects/{slug}/deploy',
+    resource: 'project',
     group: 'Deployments',
     summary: 'Deploy the latest commit of the linked repository',
     access: 'caller',
@@ -133,6 +134,7 @@ export const deploymentOperations = {
   retryDeployment: operation({
     method: 'POST',
     path: '/v1/projects/{slug}/deployments/{id}/retry',
+    resource: 'deployment',
     group: 'Deployments',
     summary: 'Build the same commit again',
     access: 'caller',
@@ -145,6 +147,7 @@ export const deploymentOperations = {
   cancelDeployment: operation({
     method: 'POST',
     path: '/v1/projects/{slug}/deployments/{id}/cancel',
+    resource: 'deployment',
     group: 'Deployments',
     summary: 'Cancel a queued or running deployment',
     access: 'caller',
@@ -156,6 +159,7 @@ export const deploymentOperations = {
   rollbackDeployment: operation({
     method: 'POST',
     path: '/v1/projects/{slug}/deployments/{id}/rollback',
+    resource: 'deployment',
     group: 'Deployments',
     summary: 'Roll back to an earlier production deployment',
     access: 'caller',
@@ -168,6 +172,7 @@ export const deploymentOperations = {
   listDeployments: operation({
     method: 'GET',
     path: '/v1/projects/{slug}/deployments',
+    resource: 'project',
     group: 'Deployments',
     summary: 'List deployments, newest first',
     access: 'caller',
@@ -183,6 +188,7 @@ export const deploymentOperations = {
   getDeployment: operation({
     method: 'GET',
     path: '/v1/projects/{slug}/deployments/{id}',
+    resource: 'deployment',
     group: 'Deployments',
     summary: 'Get a deployment with its build log',
     access: 'caller',
@@ -196,6 +202,7 @@ export const deploymentOperations = {
   streamBuildLog: operation({
     method: 'GET',
     path: '/v1/projects/{slug}/deployments/{id}/logs',
+    resource: 'deployment',
     group: 'Deployments',
     summary: 'Follow the build log',
     description:
@@ -209,6 +216,7 @@ export const deploymentOperations = {
   streamRuntimeLog: operation({
     method: 'GET',
     path: '/v1/projects/{slug}/runtime-logs',
+    resource: 'project',
     group: 'Deployments',
     summary: 'Follow the runtime log',
     description: 'Unnamed events have the raw line; with `?format=json` they are `log` events. `state` events report starts, exits and stops.',

@@ -84,6 +84,7 @@ export const domainOperations = {
   getDomain: operation({
     method: 'GET',
     path: '/v1/domains/{id}',
+    resource: 'domain',
     group: 'Domains',
     summary: 'Get a domain, with its registrar and registrant',
     access: 'caller',
@@ -95,6 +96,7 @@ export const domainOperations = {
   listProjectDomains: operation({
     method: 'GET',
     path: '/v1/projects/{slug}/domains',
+    resource: 'project',
     group: 'Domains',
     summary: 'List the domains of a project',
     access: 'caller',
@@ -106,6 +108,7 @@ export const domainOperations = {
   addDomain: operation({
     method: 'POST',
     path: '/v1/projects/{slug}/domains',
+    resource: 'project',
     group: 'Domains',
     summary: 'Add a custom domain',
     description:
@@ -121,6 +124,7 @@ export const domainOperations = {
   verifyDomain: operation({
     method: 'POST',
     path: '/v1/domains/{id}/verify',
+    resource: 'domain',
     group: 'Domains',
     summary: 'Check whether the domain points to this instance',
     description:
@@ -134,6 +138,7 @@ export const domainOperations = {
   deleteDomain: operation({
     method: 'DELETE',
     path: '/v1/domains/{id}',
+    resource: 'domain',
     group: 'Domains',
     summary: 'Remove a domain',
     description: 'Routing stops at once. A bought domain stays with the account until it expires (our reading).',
@@ -162,6 +167,7 @@ export const domainSalesOperations = {
   purchaseDomain: operation({
     method: 'POST',
     path: '/v1/projects/{slug}/domains/purchase',
+    resource: 'project',
     group: 'Domains',
     summary: 'Buy a domain and route it to the project',
     description: 'Domain credits of the account are used first. With `expected_price_cents`, a different price is an error and nothing is bought.',
@@ -191,6 +197,7 @@ export const domainSalesOperations = {
   transferDomain: operation({
     method: 'POST',
     path: '/v1/domains/{id}/transfer',
+    resource: 'domain',
     group: 'Domains',
     summary: 'Transfer a bought domain to another registrar',
     access: 'caller',

@@ -44,6 +44,7 @@ export const envVarOperations = {
   listEnvVars: operation({
     method: 'GET',
     path: '/v1/projects/{slug}/env-vars',
+    resource: 'project',
     group: 'Environment variables',
     summary: 'List the variables of a project with decrypted values',
     description: 'Sorted by environment (both first, our reading), then by key.',
@@ -56,6 +57,7 @@ export const envVarOperations = {
   createEnvVars: operation({
     method: 'POST',
     path: '/v1/projects/{slug}/env-vars',
+    resource: 'project',
     group: 'Environment variables',
     summary: 'Add one variable, or up to 200',
     description:
@@ -71,6 +73,7 @@ export const envVarOperations = {
   updateEnvVar: operation({
     method: 'PATCH',
     path: '/v1/projects/{slug}/env-vars/{id}',
+    resource: 'env_var',
     group: 'Environment variables',
     summary: 'Change a value',
     description: 'Key and environment cannot be changed. The project is not redeployed: the new value applies to the next deployment.',
@@ -84,6 +87,7 @@ export const envVarOperations = {
   deleteEnvVar: operation({
     method: 'DELETE',
     path: '/v1/projects/{slug}/env-vars/{id}',
+    resource: 'env_var',
     group: 'Environment variables',
     summary: 'Delete a variable',
     description: 'Deleting a production variable redeploys the project.',

@@ -7,7 +7,7 @@ import { envVarOperations } from './env-vars.ts'
 import { instanceOperations } from './instance.ts'
 import { metricsOperations, sparklineOperations } from './metrics.ts'
 import { networkOperations } from './network.ts'
-import type { HandlersOf, OperationSpec } from './operation.ts'
+import type { HandlersOf, OperationSpec, ResourceKind } from './operation.ts'
 import { teamOperations } from './teams.ts'
 import { previewOperations, screenshotOperations, watchOperations } from './previews.ts'
 import { projectOperations, projectSearchOperations } from './projects.ts'
@@ -55,6 +55,6 @@ export const allOperations = {
 
 export type Operations = typeof allOperations
 export type OperationId = keyof Operations
-export type Handlers<Context> = HandlersOf<Operations, Context>
+export type Handlers<Context, Resources extends Record<ResourceKind, object>> = HandlersOf<Operations, Context, Resources>
 
 export const version = '0.1.0'

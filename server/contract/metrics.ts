@@ -82,6 +82,7 @@ export const metricsOperations = {
   getMetrics: operation({
     method: 'GET',
     path: '/v1/projects/{slug}/metrics',
+    resource: 'project',
     group: 'Deployments',
     summary: 'Get requests, latency, cold starts and cache usage of a project',
     description: 'Counts requests to all hostnames of the project, including previews (our reading). `resources` are those of production.',

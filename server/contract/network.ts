@@ -82,6 +82,7 @@ export const networkOperations = {
   inspectCache: operation({
     method: 'POST',
     path: '/instance/projects/{slug}/cache/inspect',
+    resource: 'project',
     group: 'Instance',
     summary: 'Inspect the cache for a URL',
     access: 'caller',
@@ -98,6 +99,7 @@ export const networkOperations = {
   purgeUrls: operation({
     method: 'POST',
     path: '/instance/projects/{slug}/cache/purge-urls',
+    resource: 'project',
     group: 'Instance',
     summary: 'Purge cached responses by URL',
     access: 'caller',

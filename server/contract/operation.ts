@@ -13,6 +13,9 @@ export type OperationGroup =
   | 'Uploads'
   | 'Instance'
 
+/** What a path can name. */
+export type ResourceKind = 'project' | 'deployment' | 'domain' | 'env_var' | 'database_dump'
+
 /**
  * One operation of the API, as data. Routing, validation, OpenAPI, the typed clients and the tests are derived from it.
  *
@@ -26,6 +29,8 @@ export interface OperationSpec {
   summary: string
   description?: string
   access: 'caller' | 'owner'
+  /** What the path names: read before the rest is validated, and a 404 for a caller who may not see it. The handler finds it in its context. */
+  resource?: ResourceKind
   params: z.ZodObject
   query: z.ZodObject
   /** Absent: a request body is ignored. */
@@ -89,7 +94,10 @@ export interface OperationClientInput<T extends OperationSpec> {
   body: T['body'] extends z.ZodType ? z.input<T['body']> : undefined
 }
 
-/** A handler for every operation. A missing handler is a type error. */
-export type HandlersOf<Operations extends Record<string, OperationSpec>, Context> = {
-  [Id in keyof Operations]: (context: Context, input: HandlerInput<Operations[Id]>) => Promise<HandlerOutput<Operations[Id]>>
+/** A handler for every operation, with its resource in the context. A missing handler is a type error. */
+export type HandlersOf<Operations extends Record<string, OperationSpec>, Context, Resources extends Record<ResourceKind, object>> = {
+  [Id in keyof Operations]: (
+    context: Context & (Operations[Id] extends { resource: infer Kind extends ResourceKind } ? Resources[Kind] : unknown),
+    input: HandlerInput<Operations[Id]>,
+  ) => Promise<HandlerOutput<Operations[Id]>>
 }

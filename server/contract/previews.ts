@@ -26,6 +26,7 @@ export const previewOperations = {
   listPreviews: operation({
     method: 'GET',
     path: '/v1/projects/{slug}/previews',
+    resource: 'project',
     group: 'Deployments',
     summary: 'List open previews, most recently updated first',
     description: [
@@ -48,6 +49,7 @@ export const screenshotOperations = {
   getScreenshot: operation({
     method: 'GET',
     path: '/v1/projects/{slug}/deployments/{id}/screenshot/{variant}.png',
+    resource: 'deployment',
     group: 'Deployments',
     summary: 'Get the screenshot of a deployment, once it exists',
     description: '`variant` is `desktop` (1280x800) or `mobile` (390x844).',
@@ -79,6 +81,7 @@ export const watchOperations = {
   getWatching: operation({
     method: 'GET',
     path: '/instance/projects/{slug}/watching',
+    resource: 'project',
     group: 'Instance',
     summary: 'Get how the repository of a project is watched',
     access: 'caller',
@@ -90,6 +93,7 @@ export const watchOperations = {
   updateWatching: operation({
     method: 'PATCH',
     path: '/instance/projects/{slug}/watching',
+    resource: 'project',
     group: 'Instance',
     summary: 'Configure automatic deployments',
     description: 'Turning previews off closes them.',
@@ -103,6 +107,7 @@ export const watchOperations = {
   checkRepository: operation({
     method: 'POST',
     path: '/instance/projects/{slug}/watching/check',
+    resource: 'project',
     group: 'Instance',
     summary: 'Check the repository now',
     description: 'Responds when the check is done and new commits are queued.',

@@ -75,6 +75,7 @@ export const projectOperations = {
   getProject: operation({
     method: 'GET',
     path: '/v1/projects/{slug}',
+    resource: 'project',
     group: 'Projects',
     summary: 'Get a project',
     access: 'caller',
@@ -86,6 +87,7 @@ export const projectOperations = {
   updateProject: operation({
     method: 'PATCH',
     path: '/v1/projects/{slug}',
+    resource: 'project',
     group: 'Projects',
     summary: 'Change a project',
     description: '`memory_limit_mb` is limited to the maximum of the plan; `always_warm` needs a paid plan.',
@@ -115,6 +117,7 @@ export const projectOperations = {
   deleteProject: operation({
     method: 'DELETE',
     path: '/v1/projects/{slug}',
+    resource: 'project',
     group: 'Projects',
     summary: 'Delete a project permanently',
     description: 'Only for the owner of the account; team members get `forbidden` (our reading).',
@@ -127,6 +130,7 @@ export const projectOperations = {
   stopProject: operation({
     method: 'POST',
     path: '/v1/projects/{slug}/stop',
+    resource: 'project',
     group: 'Projects',
     summary: 'Stop a project until its next deployment',
     access: 'caller',

@@ -6,6 +6,7 @@ export const sourceOperations = {
   downloadSource: operation({
     method: 'GET',
     path: '/instance/projects/{slug}/deployments/{id}/source',
+    resource: 'deployment',
     group: 'Instance',
     summary: 'Download the source of a deployment as an archive',
     description:

@@ -22,6 +22,7 @@ export const uploadOperations = {
   uploadProject: operation({
     method: 'POST',
     path: '/v1/projects/{slug}/upload',
+    resource: 'project',
     group: 'Uploads',
     summary: 'Deploy a source archive',
     description: `A \`.zip\` or \`.tar.gz\`, as the request body or as the only field \`file\` of a form; the format is detected from the first bytes. At most ${formatMebibytes(limits.upload.packed_bytes)} packed, ${formatMebibytes(limits.upload.unpacked_bytes)} and ${limits.upload.entries} entries unpacked, and no more than ${limits.upload.ratio} times its packed size. It is checked before the build: \`invalid_archive\` names the entry and the reason. A single top-level folder is stripped. The archive is kept for retries and rollbacks. \`node_modules\` and \`.git\` are ignored (our reading).`,
@@ -34,6 +35,7 @@ export const commitUploadOperations = {
   uploadCommit: operation({
     method: 'POST',
     path: '/instance/projects/{slug}/upload',
+    resource: 'project',
     group: 'Instance',
     summary: 'Deploy a source archive with its commit',
     description: 'Like an upload, for an archive of a known commit, which the deployment shows like a commit of a repository.',

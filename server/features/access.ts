@@ -1,9 +1,9 @@
 import { Problem } from '../contract/errors.ts'
-import { findDeployment } from '../store/deployments.ts'
+import { type DomainView, findDomainView } from '../store/domains.ts'
 import type { Tx } from '../store/store.ts'
 import { listVisibleAccountIds } from '../store/users.ts'
 import { findProjectBySlug } from '../store/projects.ts'
-import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
+import type { ProjectRow } from '../store/tables.ts'
 import type { Caller } from './context.ts'
 
 /**
@@ -16,13 +16,15 @@ export function requireProject(tx: Tx, caller: Caller, slug: string): ProjectRow
   return project
 }
 
-/** A deployment of that project. A deployment of another project is a 404. */
-export function requireDeployment(tx: Tx, caller: Caller, slug: string, id: string): { project: ProjectRow; deployment: DeploymentRow } {
-  const project = requireProject(tx, caller, slug)
-  const deployment = findDeployment(tx, project.id, id)
-  if (!deployment) throw new Problem('deployment_not_found', 'This project has no deployment with this ID. Check the ID.')
-  return { project, deployment }
+/** A domain that the caller may see, else a 404. */
+export function requireDomain(tx: Tx, caller: Caller, id: string): DomainView {
+  const row = findDomainView(tx, id)
+  if (!row || !canAccessAccount(tx, caller, row.project_account_id))
+    throw new Problem('domain_not_found', 'This domain does not exist, or you do not have access. List your domains with GET /v1/domains.')
+  return row
 }
+
+export const dumpNotFound = () => new Problem('dump_not_found', 'This project has no dump with this ID.')
 
 /** Restricts an action to the owner of the account. Team members can only use its projects. */
 export function requireAccountOwner(caller: Caller, accountId: string, action: string): void {

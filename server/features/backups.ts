@@ -1,8 +1,7 @@
-import type { Handlers } from '../contract/index.ts'
-import type { OperationContext } from './context.ts'
+import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 
-type BackupHandlers = Pick<Handlers<OperationContext>, 'listBackups' | 'createBackup' | 'downloadBackup' | 'deleteBackup'>
+type BackupHandlers = Pick<OperationHandlers, 'listBackups' | 'createBackup' | 'downloadBackup' | 'deleteBackup'>
 
 export function createBackupHandlers({ backups }: Pick<FeatureDeps, 'backups'>): BackupHandlers {
   return {

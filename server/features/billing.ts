@@ -1,13 +1,12 @@
 import { MissingWebhookSecretError, WebhookSignatureError, PaymentProcessorError } from '../billing/payment-processor.ts'
 import type { BillingService } from '../billing/billing-service.ts'
 import { Problem } from '../contract/errors.ts'
-import type { Handlers } from '../contract/index.ts'
 import type { Settings } from '../contract/instance.ts'
 import { findAccount } from '../store/users.ts'
-import type { OperationContext } from './context.ts'
+import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 
-type BillingHandlers = Pick<Handlers<OperationContext>, 'getBillingStatus' | 'createSetupIntent' | 'confirmBilling' | 'cancelBilling'>
+type BillingHandlers = Pick<OperationHandlers, 'getBillingStatus' | 'createSetupIntent' | 'confirmBilling' | 'cancelBilling'>
 
 /** Billing of the caller's own account. Team members cannot see or change the billing of another account. */
 export function createBillingHandlers({ billing, store }: FeatureDeps): BillingHandlers {

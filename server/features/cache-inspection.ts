@@ -28,7 +28,7 @@ export async function inspectCache(
   signal: AbortSignal,
 ): Promise<CacheVerdict> {
   const { names: hostnames, without: uncached } = await deps.store.db.read((tx) => ({
-    names: listProductionHostnames(tx, project.id),
+    names: listProductionHostnames(tx, project),
     without: uncachedVerdict(tx, project),
   }))
   const parsed = parseProjectUrl(inspection.url, hostnames)

@@ -75,7 +75,8 @@ const purgeKindOf = (requested: PurgeScope): PurgeKind => ('tags' in requested ?
 
 /** Converts URLs for the edge. Throws a 400 that names each URL outside this project. */
 function resolvePurgeTargets(tx: Tx, projectId: string, urls: readonly string[]): string[] {
-  const names = listProductionHostnames(tx, projectId)
+  const project = findProject(tx, projectId)
+  const names = project ? listProductionHostnames(tx, project) : []
   const issues: ValidationIssue[] = []
   const addresses = urls.map((url, i) => {
     const match = parseProjectUrl(url, names)

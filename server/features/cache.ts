@@ -1,4 +1,3 @@
-import type { Handlers } from '../contract/index.ts'
 import type { CacheEvent, PurgeSource } from '../contract/cache.ts'
 import { limits } from '../contract/limits.ts'
 import { hashSecret, newToken } from '../lib/token.ts'
@@ -7,61 +6,50 @@ import { listCacheEvents } from '../store/cache-events.ts'
 import { paginate } from '../store/pagination.ts'
 import { replacePurgeToken } from '../store/purge-tokens.ts'
 import type { CacheEventRow } from '../store/tables.ts'
-import { requireProject } from './access.ts'
-import type { Caller, OperationContext } from './context.ts'
+import type { Caller, OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { inspectCache } from './cache-inspection.ts'
 import { parseCursor } from './projects.ts'
 import { recordCacheEvent } from './cache-purge.ts'
 
-type CacheHandlers = Pick<
-  Handlers<OperationContext>,
-  'createPurgeToken' | 'purgeAll' | 'purgeTags' | 'purgeUrls' | 'listCacheEvents' | 'inspectCache'
->
+type CacheHandlers = Pick<OperationHandlers, 'createPurgeToken' | 'purgeAll' | 'purgeTags' | 'purgeUrls' | 'listCacheEvents' | 'inspectCache'>
 
 export function createCacheHandlers(deps: FeatureDeps): CacheHandlers {
   const { db } = deps.store
   return {
-    async createPurgeToken({ caller }, { params }) {
+    async createPurgeToken({ caller, project }) {
       const token = newToken('hpp')
       const now = deps.clock.now()
-      const project = await db.write((tx) => {
-        const found = requireProject(tx, caller, params.slug)
-        replacePurgeToken(tx, { project_id: found.id, hash: hashSecret(token), created_at: isoTime(now) })
-        recordCacheEvent(tx, { project_id: found.id, kind: 'token_rotated', tags: [], urls: [], purged: 0, source: purgeSourceOf(caller), now })
-        tx.publish({ type: 'project_changed', id: found.id })
-        return found
+      await db.write((tx) => {
+        replacePurgeToken(tx, { project_id: project.id, hash: hashSecret(token), created_at: isoTime(now) })
+        recordCacheEvent(tx, { project_id: project.id, kind: 'token_rotated', tags: [], urls: [], purged: 0, source: purgeSourceOf(caller), now })
+        tx.publish({ type: 'project_changed', id: project.id })
       })
       return { token, webhook_url: `${deps.instance().api_url}/hooks/cache/${project.slug}` }
     },
 
-    async purgeAll({ caller }, { params }) {
-      const project = await db.read((tx) => requireProject(tx, caller, params.slug))
+    async purgeAll({ caller, project }) {
       return { ok: true, purged: await deps.purge(project.id, { all: true }, purgeSourceOf(caller)) }
     },
 
-    async purgeTags({ caller }, { params, body }) {
-      const project = await db.read((tx) => requireProject(tx, caller, params.slug))
+    async purgeTags({ caller, project }, { body }) {
       return { ok: true, purged: await deps.purge(project.id, { tags: body.tags }, purgeSourceOf(caller)) }
     },
 
-    async purgeUrls({ caller }, { params, body }) {
-      const project = await db.read((tx) => requireProject(tx, caller, params.slug))
+    async purgeUrls({ caller, project }, { body }) {
       return { ok: true, purged: await deps.purge(project.id, { urls: body.urls }, purgeSourceOf(caller)) }
     },
 
-    async listCacheEvents({ caller }, { params, query }) {
+    async listCacheEvents({ project }, { query }) {
       const limit = query.limit ?? limits.page.default
       const page = await db.read((tx) => {
-        const project = requireProject(tx, caller, params.slug)
         const list = `cache ${project.id}`
         return paginate(list, listCacheEvents(tx, { project_id: project.id, before: parseCursor(list, query.cursor), limit: limit + 1 }), limit)
       })
       return { events: page.rows.map(presentCacheEvent), next_cursor: page.next_cursor }
     },
 
-    async inspectCache({ caller, signal }, { params, body }) {
-      const project = await db.read((tx) => requireProject(tx, caller, params.slug))
+    async inspectCache({ project, signal }, { body }) {
       return inspectCache(deps, project, body, signal)
     },
   }

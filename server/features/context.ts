@@ -1,5 +1,8 @@
+import type { Handlers } from '../contract/index.ts'
 import type { PlanName } from '../contract/instance.ts'
+import type { DomainView } from '../store/domains.ts'
 import type { Tx } from '../store/store.ts'
+import type { DatabaseDumpRow, DeploymentRow, EnvVarRow, ProjectRow } from '../store/tables.ts'
 
 /** The authenticated caller, as determined by the API server. */
 export interface Caller {
@@ -28,3 +31,15 @@ export interface OperationContext {
   /** For `is_atomic` operations: stores the response for replays with the same idempotency key, in the transaction of the work. */
   saveResponse?: ((tx: Tx, output: unknown) => void) | undefined
 }
+
+/** What the context of an operation has in addition, by the `resource` of the operation. */
+export interface Resources {
+  project: { project: ProjectRow }
+  deployment: { project: ProjectRow; deployment: DeploymentRow }
+  env_var: { project: ProjectRow; env_var: EnvVarRow }
+  database_dump: { project: ProjectRow; dump: DatabaseDumpRow }
+  domain: { domain: DomainView }
+}
+
+/** Every handler by operation ID. */
+export type OperationHandlers = Handlers<OperationContext, Resources>

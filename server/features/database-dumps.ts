@@ -1,18 +1,15 @@
 import { Problem } from '../contract/errors.ts'
 import type { databaseDumpOperations } from '../contract/databases.ts'
-import type { Handlers } from '../contract/index.ts'
 import { findDatabaseDump, listDatabaseDumps, listAllDatabaseDumps } from '../store/database-dumps.ts'
-import type { Tx } from '../store/store.ts'
 import type { DatabaseDumpRow } from '../store/tables.ts'
-import { requireProject } from './access.ts'
-import type { Caller, OperationContext } from './context.ts'
+import { dumpNotFound } from './access.ts'
+import type { OperationHandlers } from './context.ts'
 import { requireDatabase, translateDatabaseErrors, readDatabase } from './databases.ts'
 import type { FeatureDeps } from './deps.ts'
 
-export function createDatabaseDumpHandlers(deps: FeatureDeps): Pick<Handlers<OperationContext>, keyof typeof databaseDumpOperations> {
+export function createDatabaseDumpHandlers(deps: FeatureDeps): Pick<OperationHandlers, keyof typeof databaseDumpOperations> {
   const { databases, dumps } = deps
   const { db } = deps.store
-  const readProject = (caller: Caller, slug: string) => db.read((tx) => requireProject(tx, caller, slug))
 
   let requestCount = 0
   /** By project: the number of the request that last restored its database. */
@@ -43,31 +40,28 @@ export function createDatabaseDumpHandlers(deps: FeatureDeps): Pick<Handlers<Ope
   }
 
   return {
-    async listDatabaseDumps({ caller }, { params }) {
-      const rows = await db.read((tx) => listDatabaseDumps(tx, requireProject(tx, caller, params.slug).id))
+    async listDatabaseDumps({ project }) {
+      const rows = await db.read((tx) => listDatabaseDumps(tx, project.id))
       return { dumps: rows.map(dumps.show) }
     },
 
-    async dumpDatabase({ caller, signal }, { params }) {
-      const project = await readProject(caller, params.slug)
+    async dumpDatabase({ project, signal }) {
       const write = async () => dumps.write(databases.open(await requireDatabase(deps, project.id)), 'manual', signal)
       return { dump: await translateDatabaseErrors(databases.exclusive(project.id, write)) }
     },
 
-    async downloadDatabaseDump({ caller }, { params }) {
-      return openDumpFile(await db.read((tx) => requireDatabaseDump(tx, caller, params)))
+    async downloadDatabaseDump({ dump }) {
+      return openDumpFile(dump)
     },
 
-    async restoreDatabase({ caller, signal }, { params }) {
+    async restoreDatabase({ project, dump, signal }) {
       const requestNumber = ++requestCount
-      const row = await db.read((tx) => requireDatabaseDump(tx, caller, params))
-      await requireDatabase(deps, row.project_id)
-      return restoreInOrder(row.project_id, requestNumber, await openDumpFile(row), signal)
+      await requireDatabase(deps, project.id)
+      return restoreInOrder(project.id, requestNumber, await openDumpFile(dump), signal)
     },
 
-    async importDatabase({ caller, signal }, { params, upload }) {
+    async importDatabase({ project, signal }, { upload }) {
       const requestNumber = ++requestCount
-      const project = await readProject(caller, params.slug)
       await requireDatabase(deps, project.id)
       return dumps.receive(upload, signal, (file) => restoreInOrder(project.id, requestNumber, file, signal))
     },
@@ -84,13 +78,3 @@ export function createDatabaseDumpHandlers(deps: FeatureDeps): Pick<Handlers<Ope
     },
   }
 }
-
-/** A dump that the caller may see, else a 404. */
-export function requireDatabaseDump(tx: Tx, caller: Caller, params: { slug: string; id: string }): DatabaseDumpRow {
-  const project = requireProject(tx, caller, params.slug)
-  const row = findDatabaseDump(tx, params.id)
-  if (!row || row.project_id !== project.id) throw dumpNotFound()
-  return row
-}
-
-const dumpNotFound = () => new Problem('dump_not_found', 'This project has no dump with this ID.')

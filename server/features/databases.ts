@@ -1,49 +1,39 @@
 import type { Database } from '../contract/databases.ts'
 import { Problem } from '../contract/errors.ts'
-import type { Handlers } from '../contract/index.ts'
 import { DatabaseUnavailableError } from '../database/database-server.ts'
 import { connectionString, type DatabaseDetails } from '../database/database-service.ts'
 import { DumpError } from '../database/dump-database.ts'
 import { DatabaseRestoreError } from '../database/restore-database.ts'
 import { findAccount } from '../store/users.ts'
-import type { DatabaseRow, ProjectRow } from '../store/tables.ts'
-import { requireProject } from './access.ts'
-import type { OperationContext } from './context.ts'
+import type { DatabaseRow } from '../store/tables.ts'
+import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import * as preconditions from './preconditions.ts'
 import { redeployInTransaction, requireRedeployable } from './redeploy.ts'
 
-type DatabaseHandlers = Pick<Handlers<OperationContext>, 'createDatabase' | 'getDatabase' | 'findDatabase' | 'deleteDatabase'>
+type DatabaseHandlers = Pick<OperationHandlers, 'createDatabase' | 'getDatabase' | 'findDatabase' | 'deleteDatabase'>
 
 export function createDatabaseHandlers(deps: FeatureDeps): DatabaseHandlers {
   const { databases } = deps
   const { db } = deps.store
 
-  /** The project. Throws if the plan of its account allows no database. */
-  const requireEntitledProject = (caller: OperationContext['caller'], slug: string): Promise<ProjectRow> =>
-    db.read((tx) => {
-      const project = requireProject(tx, caller, slug)
-      const account = findAccount(tx, project.account_id)
-      if (account) preconditions.requirePaymentMethod(account, 'A database', deps.clock.now())
-      requireRedeployable(tx, deps, project)
-      return project
-    })
-
   return {
-    async createDatabase({ caller }, { params }) {
-      const project = await requireEntitledProject(caller, params.slug)
+    async createDatabase({ project }) {
+      await db.read((tx) => {
+        const account = findAccount(tx, project.account_id)
+        if (account) preconditions.requirePaymentMethod(account, 'A database', deps.clock.now())
+        requireRedeployable(tx, deps, project)
+      })
       const created = await translateDatabaseErrors(databases.create(project.id, (tx) => redeployInTransaction(tx, deps, project.id)))
       if (!created) throw new Problem('database_exists', 'This project already has a database. Delete it first to start with an empty one.')
       return { database: presentDatabase(deps, created.row, created.place), deployment_id: created.result ?? null }
     },
 
-    async getDatabase({ caller }, { params }) {
-      const project = await db.read((tx) => requireProject(tx, caller, params.slug))
+    async getDatabase({ project }) {
       return { database: await readDatabase(deps, await requireDatabase(deps, project.id)) }
     },
 
-    async findDatabase({ caller }, { params }) {
-      const project = await db.read((tx) => requireProject(tx, caller, params.slug))
+    async findDatabase({ project }) {
       try {
         return { database: await readDatabase(deps, await requireDatabase(deps, project.id)), unavailable: null }
       } catch (error) {
@@ -54,12 +44,8 @@ export function createDatabaseHandlers(deps: FeatureDeps): DatabaseHandlers {
       }
     },
 
-    async deleteDatabase({ caller }, { params }) {
-      const project = await db.read((tx) => {
-        const found = requireProject(tx, caller, params.slug)
-        requireRedeployable(tx, deps, found)
-        return found
-      })
+    async deleteDatabase({ project }) {
+      await db.read((tx) => requireRedeployable(tx, deps, project))
       const removed = await translateDatabaseErrors(databases.remove(project.id, (tx) => redeployInTransaction(tx, deps, project.id)))
       if (!removed) throw databaseNotFound()
     },

@@ -1,5 +1,4 @@
 import type { DeploymentDetail } from '../contract/deployments.ts'
-import type { Handlers } from '../contract/index.ts'
 import { limits } from '../contract/limits.ts'
 import { type EnqueueRequest, linkedRepository } from '../deployments/service.ts'
 import { findCurrentProductionDeployment, listDeployments, listSteps } from '../store/deployments.ts'
@@ -7,8 +6,8 @@ import type { LogStore } from '../store/log-store.ts'
 import { paginate } from '../store/pagination.ts'
 import { findProjectBySlug } from '../store/projects.ts'
 import { Problem } from '../contract/errors.ts'
-import { listCallerAccountIds, requireDeployment, requireProject } from './access.ts'
-import type { OperationContext } from './context.ts'
+import { listCallerAccountIds } from './access.ts'
+import type { OperationContext, OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { enqueueDeployment } from './enqueue.ts'
 import * as preconditions from './preconditions.ts'
@@ -16,7 +15,7 @@ import { presentDeployment } from './presenters.ts'
 import { parseCursor } from './projects.ts'
 
 type DeploymentHandlers = Pick<
-  Handlers<OperationContext>,
+  OperationHandlers,
   | 'deployProject'
   | 'retryDeployment'
   | 'cancelDeployment'
@@ -35,37 +34,32 @@ export function createDeploymentHandlers(deps: FeatureDeps): DeploymentHandlers 
   const enqueue = (context: OperationContext, request: EnqueueRequest) => enqueueDeployment(deps, context, request)
 
   return {
-    async deployProject(context, { params }) {
-      const { caller } = context
-      const project = await db.read((tx) => requireProject(tx, caller, params.slug))
+    async deployProject(context) {
+      const { project } = context
       return enqueue(context, { project_id: project.id, trigger: 'manual', source: linkedRepository(project) })
     },
 
-    async retryDeployment(context, { params }) {
-      const { caller } = context
-      const { project, deployment } = await db.read((tx) => requireDeployment(tx, caller, params.slug, params.id))
+    async retryDeployment(context) {
+      const { project, deployment } = context
       return enqueue(context, { project_id: project.id, trigger: 'retry', source: { of: deployment.id } })
     },
 
-    async rollbackDeployment(context, { params }) {
-      const { caller } = context
-      const { project, deployment } = await db.read((tx) => requireDeployment(tx, caller, params.slug, params.id))
+    async rollbackDeployment(context) {
+      const { project, deployment } = context
       preconditions.requireRollbackTarget(deployment)
       return enqueue(context, { project_id: project.id, trigger: 'rollback', source: { of: deployment.id } })
     },
 
-    async cancelDeployment({ caller }, { params }) {
-      const { deployment } = await db.read((tx) => requireDeployment(tx, caller, params.slug, params.id))
+    async cancelDeployment({ deployment }) {
       if ((await deps.deployments.cancel(deployment.id)) === 'terminal')
         throw new Problem('deployment_terminal', 'This deployment has already finished and cannot be canceled.')
       return { ok: true }
     },
 
-    async listDeployments({ caller }, { params, query }) {
+    async listDeployments({ project }, { query }) {
       const limit = query.limit ?? limits.page.default
       const { target, branch, status } = query
       return db.read((tx) => {
-        const project = requireProject(tx, caller, params.slug)
         const list = `deployments ${project.id}`
         const before = parseCursor(list, query.cursor)
         const rows = listDeployments(tx, { project_id: project.id, before, limit: limit + 1, target, branch, status })
@@ -88,9 +82,8 @@ export function createDeploymentHandlers(deps: FeatureDeps): DeploymentHandlers 
       })
     },
 
-    async getDeployment({ caller }, { params, query }) {
+    async getDeployment({ deployment: row }, { query }) {
       return db.read((tx) => {
-        const { deployment: row } = requireDeployment(tx, caller, params.slug, params.id)
         const steps = listSteps(tx, row.id).map(({ name, status, started_at, finished_at }) => ({ name, status, started_at, finished_at }))
         return {
           deployment: {
@@ -102,18 +95,15 @@ export function createDeploymentHandlers(deps: FeatureDeps): DeploymentHandlers 
       })
     },
 
-    async downloadSource({ caller, signal }, { params }) {
-      const { deployment } = await db.read((tx) => requireDeployment(tx, caller, params.slug, params.id))
+    async downloadSource({ deployment, signal }) {
       return deps.deployments.exportSource(deployment.id, signal)
     },
 
-    async streamBuildLog({ caller, signal }, { params, query }) {
-      const { deployment } = await db.read((tx) => requireDeployment(tx, caller, params.slug, params.id))
+    async streamBuildLog({ deployment, signal }, { query }) {
       return deps.deployments.followBuildLog(deployment.id, { last_event_id: query.last_event_id, signal })
     },
 
-    async streamRuntimeLog({ caller, signal }, { params, query }) {
-      const project = await db.read((tx) => requireProject(tx, caller, params.slug))
+    async streamRuntimeLog({ project, signal }, { query }) {
       return deps.deployments.followRuntimeLog(project.id, {
         branch: query.branch === project.repo_branch ? undefined : query.branch,
         lines: query.lines ?? limits.runtime_log_lines.default,

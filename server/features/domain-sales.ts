@@ -1,23 +1,22 @@
 import type { DomainOffer } from '../contract/domains.ts'
 import { Problem } from '../contract/errors.ts'
-import type { Handlers } from '../contract/index.ts'
 import { isoTime } from '../lib/clock.ts'
 import { type DomainQuote, type Registrar, RegistrarError } from '../registrar/registrar.ts'
 import { findDomainByHostname, findDomainView, findCoveringOwnedDomain, updateDomain } from '../store/domains.ts'
 import type { Tx } from '../store/store.ts'
 import { findOwnedDomain, findOwnedDomainByHostname, updateOwnedDomain } from '../store/owned-domains.ts'
 import { findAccount } from '../store/users.ts'
-import type { AccountRow, ProjectRow } from '../store/tables.ts'
-import { requireAccountOwner, requireProject } from './access.ts'
-import type { OperationContext } from './context.ts'
+import type { AccountRow } from '../store/tables.ts'
+import { requireAccountOwner, requireDomain, requireProject } from './access.ts'
+import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { ownedDomainEncryptionContext, requireRegistrarOf } from './domain-orders.ts'
-import { requireDomain, requireAvailableHostname, presentDomain } from './domains.ts'
+import { requireAvailableHostname, presentDomain } from './domains.ts'
 import * as preconditions from './preconditions.ts'
 import { requireAllowedHostname } from './hostname.ts'
 import { suggestHostnames } from './domain-search.ts'
 
-type DomainSalesHandlers = Pick<Handlers<OperationContext>, 'searchDomains' | 'purchaseDomain' | 'transferDomain'>
+type DomainSalesHandlers = Pick<OperationHandlers, 'searchDomains' | 'purchaseDomain' | 'transferDomain'>
 
 export function createDomainSalesHandlers(deps: FeatureDeps): DomainSalesHandlers {
   const { domainVerifier, domainSales, clock, sealer } = deps
@@ -54,17 +53,15 @@ export function createDomainSalesHandlers(deps: FeatureDeps): DomainSalesHandler
       })
     },
 
-    async purchaseDomain({ caller }, { params, body }) {
+    async purchaseDomain({ caller, project }, { body }) {
       const { hostname, period_years } = body
-      const requireAvailable = (tx: Tx, project: ProjectRow) =>
-        requireAvailableHostname(tx, caller, { hostname, account_id: project.account_id, now: now() })
-      const { project, account, owned } = await db.read((tx) => {
-        const found = requireProject(tx, caller, params.slug)
-        requireAccountOwner(caller, found.account_id, 'buy a domain')
+      const requireAvailable = (tx: Tx) => requireAvailableHostname(tx, caller, { hostname, account_id: project.account_id, now: now() })
+      requireAccountOwner(caller, project.account_id, 'buy a domain')
+      const { account, owned } = await db.read((tx) => {
         requireAllowedHostname(hostname, domainVerifier.instanceHostnames())
-        const payingAccount = findAccount(tx, found.account_id)
+        const payingAccount = findAccount(tx, project.account_id)
         if (payingAccount) preconditions.requirePaymentMethod(payingAccount, 'A domain of your own', clock.now())
-        return { project: found, account: payingAccount, owned: requireAvailable(tx, found) }
+        return { account: payingAccount, owned: requireAvailable(tx) }
       })
       const registrar = requireRegistrar()
       if (owned?.hostname === hostname) {
@@ -100,7 +97,11 @@ export function createDomainSalesHandlers(deps: FeatureDeps): DomainSalesHandler
           price_cents: quote.price_cents ?? 0,
           credits: charge.credits,
           registrant: body.registrant ?? null,
-          assertAvailable: (tx) => void requireAvailable(tx, requireProject(tx, caller, params.slug)),
+          assertAvailable(tx) {
+            // It may have been deleted while the registrar was asked.
+            requireProject(tx, caller, project.slug)
+            requireAvailable(tx)
+          },
         })
       } catch (error) {
         if (!(error instanceof RegistrarError)) throw error
@@ -111,13 +112,10 @@ export function createDomainSalesHandlers(deps: FeatureDeps): DomainSalesHandler
       return { domain: await readDomain(hostname) }
     },
 
-    async transferDomain({ caller }, { params }) {
-      const found = await db.read((tx) => {
-        const domain = requireDomain(tx, caller, params.id)
-        requireAccountOwner(caller, domain.project_account_id, 'transfer a domain')
-        return { domain, owned: domain.owned_domain_id === null ? undefined : findOwnedDomain(tx, domain.owned_domain_id) }
-      })
-      const { owned } = found
+    async transferDomain({ caller, domain }) {
+      requireAccountOwner(caller, domain.project_account_id, 'transfer a domain')
+      const { owned_domain_id } = domain
+      const owned = owned_domain_id === null ? undefined : await db.read((tx) => findOwnedDomain(tx, owned_domain_id))
       if (!owned)
         throw new Problem(
           'transfer_not_allowed',
@@ -132,14 +130,15 @@ export function createDomainSalesHandlers(deps: FeatureDeps): DomainSalesHandler
           ? sealer.unseal(ownedDomainEncryptionContext('sealed_auth_code', owned.id), owned.sealed_auth_code)
           : await translateRegistrarErrors(requireRegistrarOf(domainSales.registrars, owned).getAuthCode(owned.hostname))
       const view = await db.write((tx) => {
-        const domain = requireDomain(tx, caller, params.id)
+        // It may have been deleted while the registrar was asked.
+        const current = requireDomain(tx, caller, domain.id)
         updateOwnedDomain(tx, owned.id, {
           sealed_auth_code: sealer.seal(ownedDomainEncryptionContext('sealed_auth_code', owned.id), auth_code),
           transfer_requested_at: owned.transfer_requested_at ?? now(),
         })
-        updateDomain(tx, domain.id, { status: 'transfer_requested' })
-        tx.publish({ type: 'project_changed', id: domain.project_id })
-        return findDomainView(tx, domain.id) ?? domain
+        updateDomain(tx, current.id, { status: 'transfer_requested' })
+        tx.publish({ type: 'project_changed', id: current.project_id })
+        return findDomainView(tx, current.id) ?? current
       })
       deps.deployments.refreshHosts(view.project_id)
       return { domain: presentDomain(view), auth_code }

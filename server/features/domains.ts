@@ -1,13 +1,11 @@
 import { type Domain, registrant } from '../contract/domains.ts'
 import { Problem } from '../contract/errors.ts'
-import type { Handlers } from '../contract/index.ts'
 import { isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import {
   deleteDomain,
   type DomainView,
   findDomainByHostname,
-  findDomainView,
   findCoveringOwnedDomain,
   insertDomain,
   listDomainsOfProject,
@@ -16,16 +14,13 @@ import {
 import type { Tx } from '../store/store.ts'
 import { findAccount } from '../store/users.ts'
 import type { OwnedDomainRow } from '../store/tables.ts'
-import { listCallerAccountIds, canAccessAccount, requireAccountOwner, requireProject } from './access.ts'
-import type { Caller, OperationContext } from './context.ts'
+import { listCallerAccountIds, canAccessAccount, requireAccountOwner, requireDomain } from './access.ts'
+import type { Caller, OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import * as preconditions from './preconditions.ts'
 import { requireAllowedHostname } from './hostname.ts'
 
-type DomainHandlers = Pick<
-  Handlers<OperationContext>,
-  'listDomains' | 'getDomain' | 'listProjectDomains' | 'addDomain' | 'verifyDomain' | 'deleteDomain'
->
+type DomainHandlers = Pick<OperationHandlers, 'listDomains' | 'getDomain' | 'listProjectDomains' | 'addDomain' | 'verifyDomain' | 'deleteDomain'>
 
 export function createDomainHandlers(deps: FeatureDeps): DomainHandlers {
   const { db } = deps.store
@@ -38,8 +33,7 @@ export function createDomainHandlers(deps: FeatureDeps): DomainHandlers {
       return { ...platformFields(), domains: rows.map(presentDomain) }
     },
 
-    async getDomain({ caller }, { params }) {
-      const row = await db.read((tx) => requireDomain(tx, caller, params.id))
+    async getDomain({ domain: row }) {
       const sealed = row.sealed_registrant
       const encryptionContext = { table: 'owned_domains', column: 'sealed_registrant', row: row.owned_domain_id ?? '' }
       return {
@@ -52,15 +46,14 @@ export function createDomainHandlers(deps: FeatureDeps): DomainHandlers {
       }
     },
 
-    async listProjectDomains({ caller }, { params }) {
-      const rows = await db.read((tx) => listDomainsOfProject(tx, requireProject(tx, caller, params.slug).id))
+    async listProjectDomains({ project }) {
+      const rows = await db.read((tx) => listDomainsOfProject(tx, project.id))
       return { ...platformFields(), domains: rows.map(presentDomain) }
     },
 
-    async addDomain({ caller, saveResponse }, { params, body }) {
+    async addDomain({ caller, project, saveResponse }, { body }) {
       const { hostname } = body
       return db.write((tx) => {
-        const project = requireProject(tx, caller, params.slug)
         requireAllowedHostname(hostname, domainVerifier.instanceHostnames())
         const account = findAccount(tx, project.account_id)
         if (account) preconditions.requirePaymentMethod(account, 'A domain of your own', deps.clock.now())
@@ -86,33 +79,22 @@ export function createDomainHandlers(deps: FeatureDeps): DomainHandlers {
       })
     },
 
-    async verifyDomain({ caller }, { params }) {
-      await db.read((tx) => requireDomain(tx, caller, params.id))
-      const checks = await domainVerifier.check(params.id)
+    async verifyDomain({ caller, domain }) {
+      const checks = await domainVerifier.check(domain.id)
       // It may have been removed in the meantime.
-      const row = await db.read((tx) => requireDomain(tx, caller, params.id))
+      const row = await db.read((tx) => requireDomain(tx, caller, domain.id))
       return { domain: presentDomain(row), checks: checks ?? [] }
     },
 
-    async deleteDomain({ caller }, { params }) {
-      const row = await db.write((tx) => {
-        const found = requireDomain(tx, caller, params.id)
-        if (found.owned_domain_id !== null) requireAccountOwner(caller, found.project_account_id, 'take away a domain that was bought')
-        deleteDomain(tx, found.id)
-        tx.publish({ type: 'project_changed', id: found.project_id })
-        return found
+    async deleteDomain({ caller, domain }) {
+      if (domain.owned_domain_id !== null) requireAccountOwner(caller, domain.project_account_id, 'take away a domain that was bought')
+      await db.write((tx) => {
+        deleteDomain(tx, domain.id)
+        tx.publish({ type: 'project_changed', id: domain.project_id })
       })
-      deps.deployments.refreshHosts(row.project_id)
+      deps.deployments.refreshHosts(domain.project_id)
     },
   }
-}
-
-/** A domain that the caller may see, else a 404. */
-export function requireDomain(tx: Tx, caller: Caller, id: string): DomainView {
-  const row = findDomainView(tx, id)
-  if (!row || !canAccessAccount(tx, caller, row.project_account_id))
-    throw new Problem('domain_not_found', 'This domain does not exist, or you do not have access. List your domains with GET /v1/domains.')
-  return row
 }
 
 /**

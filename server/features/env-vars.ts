@@ -1,17 +1,15 @@
 import type { NewEnvVar } from '../contract/env-vars.ts'
 import { Problem } from '../contract/errors.ts'
-import type { Handlers } from '../contract/index.ts'
 import { isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
-import { deleteEnvVar, findEnvVar, insertEnvVar, listEnvVars, updateEnvVar } from '../store/env-vars.ts'
+import { deleteEnvVar, insertEnvVar, listEnvVars, updateEnvVar } from '../store/env-vars.ts'
 import type { Tx } from '../store/store.ts'
 import type { EnvVarRow } from '../store/tables.ts'
-import { requireProject } from './access.ts'
-import type { Caller, OperationContext } from './context.ts'
+import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { redeployInTransaction } from './redeploy.ts'
 
-type EnvVarHandlers = Pick<Handlers<OperationContext>, 'listEnvVars' | 'createEnvVars' | 'updateEnvVar' | 'deleteEnvVar'>
+type EnvVarHandlers = Pick<OperationHandlers, 'listEnvVars' | 'createEnvVars' | 'updateEnvVar' | 'deleteEnvVar'>
 
 export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
   const { db } = deps.store
@@ -35,8 +33,8 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
   }
 
   return {
-    async listEnvVars({ caller }, { params }) {
-      const rows = await db.read((tx) => listEnvVars(tx, requireProject(tx, caller, params.slug).id))
+    async listEnvVars({ project }) {
+      const rows = await db.read((tx) => listEnvVars(tx, project.id))
       return {
         env_vars: rows.map(({ id, key, sealed_value, environment, is_sensitive, created_at, updated_at }) => ({
           id,
@@ -50,10 +48,9 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
       }
     },
 
-    async createEnvVars({ caller, saveResponse }, { params, body }) {
+    async createEnvVars({ project, saveResponse }, { body }) {
       const newEnvVars = 'vars' in body ? body.vars : [body]
       return db.write((tx) => {
-        const project = requireProject(tx, caller, params.slug)
         const seenKeys = new Set<string>()
         const created: { id: string; key: string; environment: EnvVarRow['environment'] }[] = []
         const skipped: { key: string; environment: EnvVarRow['environment']; reason: 'exists' | 'duplicate_in_request' }[] = []
@@ -81,34 +78,24 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
       })
     },
 
-    async updateEnvVar({ caller }, { params, body }) {
-      const row = await db.write((tx) => {
-        const found = requireEnvVar(tx, caller, params)
-        updateEnvVar(tx, found.id, {
-          sealed_value: deps.sealer.seal(encryptionContextOf(found.id), body.value),
+    async updateEnvVar({ env_var: { id, project_id } }, { body }) {
+      await db.write((tx) => {
+        updateEnvVar(tx, id, {
+          sealed_value: deps.sealer.seal(encryptionContextOf(id), body.value),
           ...(body.is_sensitive === undefined ? {} : { is_sensitive: body.is_sensitive ? 1 : 0 }),
           updated_at: now(),
         })
-        tx.publish({ type: 'project_changed', id: found.project_id })
-        return found
+        tx.publish({ type: 'project_changed', id: project_id })
       })
-      return { id: row.id }
+      return { id }
     },
 
-    async deleteEnvVar({ caller }, { params }) {
+    async deleteEnvVar({ env_var: { id, project_id, environment } }) {
       await db.write((tx) => {
-        const { id, project_id, environment } = requireEnvVar(tx, caller, params)
         deleteEnvVar(tx, id)
         tx.publish({ type: 'project_changed', id: project_id })
         if (environment !== 'preview') redeployInTransaction(tx, deps, project_id)
       })
     },
   }
-}
-
-/** A variable that the caller may see, else a 404. */
-export function requireEnvVar(tx: Tx, caller: Caller, params: { slug: string; id: string }): EnvVarRow {
-  const row = findEnvVar(tx, requireProject(tx, caller, params.slug).id, params.id)
-  if (!row) throw new Problem('env_var_not_found', 'This project has no variable with this ID.')
-  return row
 }

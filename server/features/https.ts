@@ -1,8 +1,7 @@
-import type { Handlers } from '../contract/index.ts'
-import type { OperationContext } from './context.ts'
+import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 
-type HttpsHandlers = Pick<Handlers<OperationContext>, 'getHttps' | 'trustAuthority' | 'removeAuthority' | 'getHostsFile'>
+type HttpsHandlers = Pick<OperationHandlers, 'getHttps' | 'trustAuthority' | 'removeAuthority' | 'getHostsFile'>
 
 export function createHttpsHandlers({ localHttps }: FeatureDeps): HttpsHandlers {
   return {

@@ -1,12 +1,11 @@
 import { Problem } from '../contract/errors.ts'
-import type { Handlers } from '../contract/index.ts'
 import { findDeploymentById } from '../store/deployments.ts'
 import { findAccount, findUser, deleteSession } from '../store/users.ts'
 import { hasOwnerPassword } from '../store/passwords.ts'
 import { findProject, findProjectBySlug } from '../store/projects.ts'
 import { canAccessAccount } from './access.ts'
 import { rejectEmulatedSettings } from './billing.ts'
-import type { OperationContext } from './context.ts'
+import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { streamInstanceEvents } from './instance-events.ts'
 import { ownerPasswordRequired } from './owner-password.ts'
@@ -16,7 +15,7 @@ import { insertNewProject } from './projects.ts'
 import { slugify } from '../lib/slug.ts'
 
 type InstanceHandlers = Pick<
-  Handlers<OperationContext>,
+  OperationHandlers,
   'getSession' | 'followInstance' | 'deployFolder' | 'doctor' | 'getSettings' | 'updateSettings' | 'createSignInLink' | 'signOut'
 >
 

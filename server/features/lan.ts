@@ -1,14 +1,13 @@
-import type { Handlers } from '../contract/index.ts'
 import type { Settings } from '../contract/instance.ts'
 import type { Db } from '../store/store.ts'
 import { listLiveProjects } from '../store/projects.ts'
 import { readSetting, writeSetting } from '../store/settings.ts'
 import { findInstanceOwner } from '../store/users.ts'
 import { hasOwnerPassword } from '../store/passwords.ts'
-import type { OperationContext } from './context.ts'
+import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 
-export function createLanHandlers(deps: FeatureDeps): Pick<Handlers<OperationContext>, 'getLan'> {
+export function createLanHandlers(deps: FeatureDeps): Pick<OperationHandlers, 'getLan'> {
   return {
     async getLan() {
       const { owner, has_owner_password } = await deps.store.db.read((tx) => ({

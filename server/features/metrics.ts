@@ -1,19 +1,17 @@
-import type { Handlers } from '../contract/index.ts'
 import { metricsBuckets, metricsCounters, sparklineLimits, type Metrics, type MetricsRange } from '../contract/metrics.ts'
 import { isoTime } from '../lib/clock.ts'
 import { createHistogram, type Histogram } from '../lib/histogram.ts'
 import { listRecentlyRequestedProjects } from '../store/projects.ts'
 import type { MetricsRow } from '../store/tables.ts'
-import { listCallerAccountIds, requireProject } from './access.ts'
-import type { OperationContext } from './context.ts'
+import { listCallerAccountIds } from './access.ts'
+import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 
-type MetricsHandlers = Pick<Handlers<OperationContext>, 'getMetrics' | 'listSparklines'>
+type MetricsHandlers = Pick<OperationHandlers, 'getMetrics' | 'listSparklines'>
 
 export function createMetricsHandlers(deps: FeatureDeps): MetricsHandlers {
   return {
-    async getMetrics({ caller }, { params, query }) {
-      const project = await deps.store.db.read((tx) => requireProject(tx, caller, params.slug))
+    async getMetrics({ project }, { query }) {
       const range = query.range ?? '24h'
       const from = rangeStartOf(range, deps.clock.now() / 1000)
       const resources = await deps.deployments.getUsage(project.id)

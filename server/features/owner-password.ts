@@ -1,15 +1,14 @@
 import { randomInt } from 'node:crypto'
 import { Problem } from '../contract/errors.ts'
-import type { Handlers } from '../contract/index.ts'
 import { isoTime } from '../lib/clock.ts'
 import { hashPassword, PasswordQueueFullError } from '../lib/password.ts'
 import { isSameSecret } from '../lib/token.ts'
 import { findInstanceOwner } from '../store/users.ts'
 import { setPassword } from '../store/passwords.ts'
-import type { OperationContext } from './context.ts'
+import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 
-type OwnerPasswordHandlers = Pick<Handlers<OperationContext>, 'createSetupCode' | 'setOwnerPassword'>
+type OwnerPasswordHandlers = Pick<OperationHandlers, 'createSetupCode' | 'setOwnerPassword'>
 
 const setupCodeLifetime_ms = 15 * 60_000
 /** Wrong guesses after which a code is invalid. */

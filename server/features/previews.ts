@@ -1,55 +1,46 @@
-import type { Handlers } from '../contract/index.ts'
 import type { Preview, Watching } from '../contract/previews.ts'
 import { type PreviewSummaryRow, listPreviewSummaries, findWatch, updateWatch } from '../store/previews.ts'
 import type { ProjectRow, WatchRow } from '../store/tables.ts'
-import { requireProject } from './access.ts'
-import type { OperationContext } from './context.ts'
+import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import * as preconditions from './preconditions.ts'
 
-type PreviewHandlers = Pick<Handlers<OperationContext>, 'listPreviews' | 'getWatching' | 'updateWatching' | 'checkRepository'>
+type PreviewHandlers = Pick<OperationHandlers, 'listPreviews' | 'getWatching' | 'updateWatching' | 'checkRepository'>
 
 export function createPreviewHandlers(deps: FeatureDeps): PreviewHandlers {
   const { db } = deps.store
-  const readWatching = (caller: OperationContext['caller'], slug: string) =>
-    db.read((tx) => {
-      const project = requireProject(tx, caller, slug)
-      return { watching: presentWatching(project, findWatch(tx, project.id)) }
-    })
+  const readWatching = async (project: ProjectRow) => ({ watching: presentWatching(project, await db.read((tx) => findWatch(tx, project.id))) })
 
   return {
-    async listPreviews({ caller }, { params }) {
-      const rows = await db.read((tx) => listPreviewSummaries(tx, requireProject(tx, caller, params.slug).id))
+    async listPreviews({ project }) {
+      const rows = await db.read((tx) => listPreviewSummaries(tx, project.id))
       const { port } = new URL(deps.instance().edge_url)
       return { previews: rows.map((row) => presentPreview(row, `http://${row.host}:${port}`)) }
     },
 
-    async getWatching({ caller }, { params }) {
-      return readWatching(caller, params.slug)
+    async getWatching({ project }) {
+      return readWatching(project)
     },
 
-    async updateWatching({ caller }, { params, body }) {
+    async updateWatching({ project }, { body }) {
       const toFlag = (value: boolean | undefined) => (value === undefined ? undefined : value ? 1 : 0)
-      const project = await db.write((tx) => {
-        const row = requireProject(tx, caller, params.slug)
+      await db.write((tx) => {
         const change = {
           deploys_pushes: toFlag(body.deploys_pushes),
           previews: toFlag(body.previews),
           preview_databases: toFlag(body.preview_databases),
         } as const
-        updateWatch(tx, row.id, Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)))
-        tx.publish({ type: 'project_changed', id: row.id })
-        return row
+        updateWatch(tx, project.id, Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)))
+        tx.publish({ type: 'project_changed', id: project.id })
       })
       await deps.watcher.syncProject(project.id)
-      return readWatching(caller, params.slug)
+      return readWatching(project)
     },
 
-    async checkRepository({ caller }, { params }) {
-      const project = await db.read((tx) => requireProject(tx, caller, params.slug))
+    async checkRepository({ project }) {
       preconditions.requireConnectedRepository(project.repo_url)
       await deps.watcher.check(project.id)
-      return readWatching(caller, params.slug)
+      return readWatching(project)
     },
   }
 }

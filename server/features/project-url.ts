@@ -1,13 +1,12 @@
 import type { Tx } from '../store/store.ts'
-import { findProject } from '../store/projects.ts'
 import { listVerifiedHostnames } from '../store/domains.ts'
+import type { ProjectRow } from '../store/tables.ts'
 
 /** The production hostnames of a project; the first is its own. */
-export function listProductionHostnames(tx: Tx, projectId: string): string[] {
-  const slug = findProject(tx, projectId)?.slug
-  const custom = listVerifiedHostnames(tx, projectId)
-  return [...(slug === undefined ? [] : [`${slug}.localhost`]), ...custom]
-}
+export const listProductionHostnames = (tx: Tx, { id, slug }: Pick<ProjectRow, 'id' | 'slug'>): string[] => [
+  `${slug}.localhost`,
+  ...listVerifiedHostnames(tx, id),
+]
 
 export interface ProjectUrl {
   /** Undefined: any hostname. */

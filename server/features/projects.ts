@@ -1,6 +1,5 @@
 import { Problem } from '../contract/errors.ts'
 import { isMatchUncached, splitSearchWords } from '../contract/project-search.ts'
-import type { Handlers } from '../contract/index.ts'
 import { limits } from '../contract/limits.ts'
 import { maxSearchResults } from '../contract/projects.ts'
 import { isoTime } from '../lib/clock.ts'
@@ -19,7 +18,7 @@ import {
 } from '../store/projects.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import { listCallerAccountIds, requireAccountOwner, requireProject } from './access.ts'
-import type { Caller, OperationContext } from './context.ts'
+import type { Caller, OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import * as preconditions from './preconditions.ts'
 import { plans } from '../contract/plans.ts'
@@ -28,7 +27,7 @@ import { presentProject } from './presenters.ts'
 import { emptyRepositoryColumns, toRepositoryColumns } from './repository-columns.ts'
 
 type ProjectHandlers = Pick<
-  Handlers<OperationContext>,
+  OperationHandlers,
   'createProject' | 'listProjects' | 'findProjects' | 'getProject' | 'updateProject' | 'deleteProject' | 'stopProject'
 >
 
@@ -108,13 +107,12 @@ export function createProjectHandlers(deps: FeatureDeps): ProjectHandlers {
       })
     },
 
-    async getProject({ caller }, { params }) {
-      return { project: presentProject(await db.read((tx) => requireProject(tx, caller, params.slug))) }
+    async getProject({ project }) {
+      return { project: presentProject(project) }
     },
 
-    async updateProject({ caller }, { params, body }) {
+    async updateProject({ caller, project }, { body }) {
       const row = await db.write((tx) => {
-        const project = requireProject(tx, caller, params.slug)
         // The plan of the owning account applies, also for team members.
         const plan = effectivePlanOfAccount(tx, project.account_id, deps.clock.now())
         if (typeof body.repo_url === 'string') preconditions.requireAllowedRepository(body.repo_url, caller)
@@ -134,22 +132,20 @@ export function createProjectHandlers(deps: FeatureDeps): ProjectHandlers {
           updated_at: isoTime(deps.clock.now()),
         })
         tx.publish({ type: 'project_changed', id: project.id })
-        return requireProject(tx, caller, params.slug)
+        return findProject(tx, project.id) ?? project
       })
       if (body.caching_enabled !== undefined) syncCachingFlag(deps, row.id)
       return { project: presentProject(row) }
     },
 
-    async deleteProject({ caller }, { params }) {
-      const project = await db.read((tx) => requireProject(tx, caller, params.slug))
+    async deleteProject({ caller, project }) {
       requireAccountOwner(caller, project.account_id, 'delete a project')
       await deps.deployments.removeProject(project.id)
     },
 
-    async stopProject({ caller }, { params }) {
-      const project = await db.read((tx) => requireProject(tx, caller, params.slug))
+    async stopProject({ caller, project }) {
       await deps.deployments.stopProject(project.id)
-      const { status } = await db.read((tx) => requireProject(tx, caller, params.slug))
+      const { status } = await db.read((tx) => requireProject(tx, caller, project.slug))
       return { ok: true, status }
     },
   }

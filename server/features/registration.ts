@@ -1,5 +1,4 @@
 import { Problem } from '../contract/errors.ts'
-import type { Handlers } from '../contract/index.ts'
 import { isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { hashPassword, type PasswordCost, PasswordQueueFullError } from '../lib/password.ts'
@@ -18,7 +17,7 @@ import { findPassword, setPassword } from '../store/passwords.ts'
 import { findUser, findUserByEmail, insertUserWithAccount, deleteSession, updateUser } from '../store/users.ts'
 import type { UserRow } from '../store/tables.ts'
 import { type Authenticator, createSession } from './authenticator.ts'
-import type { OperationContext } from './context.ts'
+import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { passwordResetEmail, accountExistsEmail, linkOrigin, verificationEmail } from './emails.ts'
 import { trialOffer } from './plans.ts'
@@ -176,7 +175,7 @@ export function createRegistration(
 
 export type RegistrationUseCases = ReturnType<typeof createRegistration>
 
-export function createVerificationHandlers(deps: FeatureDeps): Pick<Handlers<OperationContext>, 'createVerificationLink' | 'sendVerification'> {
+export function createVerificationHandlers(deps: FeatureDeps): Pick<OperationHandlers, 'createVerificationLink' | 'sendVerification'> {
   const { db } = deps.store
   return {
     async createVerificationLink(_context, { body }) {

@@ -1,17 +1,16 @@
 import { Problem } from '../contract/errors.ts'
-import type { Handlers } from '../contract/index.ts'
 import type { Remote } from '../contract/remotes.ts'
 import { isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import type { RemoteCall, RemoteResponse } from '../remotes/remote-client.ts'
 import { deleteRemote, findRemote, insertRemote, listRemotes, updateRemote } from '../store/remotes.ts'
 import type { RemoteRow } from '../store/tables.ts'
-import type { Caller, OperationContext } from './context.ts'
+import type { Caller, OperationContext, OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 
 export type { RemoteResponse } from '../remotes/remote-client.ts'
 
-type RemoteHandlers = Pick<Handlers<OperationContext>, 'listRemotes' | 'addRemote' | 'updateRemote' | 'deleteRemote'>
+type RemoteHandlers = Pick<OperationHandlers, 'listRemotes' | 'addRemote' | 'updateRemote' | 'deleteRemote'>
 type RemoteDeps = Pick<FeatureDeps, 'store' | 'clock' | 'remotes' | 'remoteTokens'>
 
 const maxRemotes = 50

@@ -1,5 +1,4 @@
 import { Problem } from '../contract/errors.ts'
-import type { Handlers } from '../contract/index.ts'
 import { isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { hashSecret, newSecret } from '../lib/token.ts'
@@ -15,14 +14,11 @@ import {
 import type { Tx } from '../store/store.ts'
 import { addTeamMember, removeTeamMember } from '../store/users.ts'
 import type { InvitationRow } from '../store/tables.ts'
-import type { OperationContext } from './context.ts'
+import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { invitationEmail, linkOrigin } from './emails.ts'
 
-type TeamHandlers = Pick<
-  Handlers<OperationContext>,
-  'getTeam' | 'createInvitation' | 'revokeInvitation' | 'acceptInvitation' | 'removeMember' | 'leaveTeam'
->
+type TeamHandlers = Pick<OperationHandlers, 'getTeam' | 'createInvitation' | 'revokeInvitation' | 'acceptInvitation' | 'removeMember' | 'leaveTeam'>
 
 const invitationLifetime_ms = 7 * 24 * 3600_000
 /** Limit of open invitations, against abuse for sending e-mails. */

@@ -1,5 +1,4 @@
 import { Problem } from '../contract/errors.ts'
-import type { Handlers } from '../contract/index.ts'
 import { limits } from '../contract/limits.ts'
 import type { ApiToken } from '../contract/tokens.ts'
 import { isoTime } from '../lib/clock.ts'
@@ -9,11 +8,11 @@ import { paginate } from '../store/pagination.ts'
 import { insertToken } from '../store/users.ts'
 import type { TokenRow } from '../store/tables.ts'
 import { deleteToken, listTokens } from '../store/tokens.ts'
-import type { OperationContext } from './context.ts'
+import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { parseCursor } from './projects.ts'
 
-type TokenHandlers = Pick<Handlers<OperationContext>, 'createToken' | 'listTokens' | 'revokeToken'>
+type TokenHandlers = Pick<OperationHandlers, 'createToken' | 'listTokens' | 'revokeToken'>
 
 const day_ms = 24 * 3600_000
 

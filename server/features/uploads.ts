@@ -1,21 +1,15 @@
 import { Problem } from '../contract/errors.ts'
-import type { Handlers } from '../contract/index.ts'
-import { requireProject } from './access.ts'
-import type { OperationContext } from './context.ts'
+import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { enqueueDeployment } from './enqueue.ts'
 
-type UploadHandlers = Pick<Handlers<OperationContext>, 'uploadProject' | 'uploadCommit'>
+type UploadHandlers = Pick<OperationHandlers, 'uploadProject' | 'uploadCommit'>
 
 export function createUploadHandlers(deps: FeatureDeps): UploadHandlers {
-  const uploadCommit: UploadHandlers['uploadCommit'] = async (context, { params, query, upload }) => {
-    const { caller, signal } = context
-    const project = await deps.store.db.read((tx) => {
-      const found = requireProject(tx, caller, params.slug)
-      // Checked before a large archive is received.
-      deps.deployments.requireIsolation(tx, found)
-      return found
-    })
+  const uploadCommit: UploadHandlers['uploadCommit'] = async (context, { query, upload }) => {
+    const { project, signal } = context
+    // Checked before a large archive is received.
+    await deps.store.db.read((tx) => deps.deployments.requireIsolation(tx, project))
     const archive = await deps.archives.receive(upload, signal).catch((error: unknown) => {
       throw signal.aborted ? new Problem('bad_request', 'The connection ended before the archive was complete.', { cause: error }) : error
     })

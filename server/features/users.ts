@@ -1,5 +1,4 @@
 import { Problem } from '../contract/errors.ts'
-import type { Handlers } from '../contract/index.ts'
 import { isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { hashSecret, newToken } from '../lib/token.ts'
@@ -17,12 +16,12 @@ import {
   updateUser,
 } from '../store/users.ts'
 import type { AccountRow, UserRow } from '../store/tables.ts'
-import type { OperationContext } from './context.ts'
+import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { presentAccount, presentUser } from './presenters.ts'
 import { listProjectIdsOfAccount } from '../store/projects.ts'
 
-type UserHandlers = Pick<Handlers<OperationContext>, 'listUsers' | 'addUser' | 'verifyUser' | 'removeUser' | 'addTeamMember' | 'removeTeamMember'>
+type UserHandlers = Pick<OperationHandlers, 'listUsers' | 'addUser' | 'verifyUser' | 'removeUser' | 'addTeamMember' | 'removeTeamMember'>
 
 /** People of the instance. The API server has checked that the caller is its owner. */
 export function createUserHandlers(deps: FeatureDeps): UserHandlers {

@@ -49,6 +49,8 @@ export interface SqliteOptions {
   clock?: Clock
   /** Receives what committed transactions published. */
   onEvent?(event: DomainEvent): void
+  /** Receives the text of every statement that is run. */
+  onStatement?(sql: string): void
 }
 
 /** How long another program may hold the file, and how often to retry. */
@@ -82,6 +84,7 @@ export function openSqlite<Tables>(options: SqliteOptions): SqliteDatabase<Table
   })
   const statements = new Map<string, Sqlite.Statement>()
   const prepare = (sql: string) => {
+    options.onStatement?.(sql)
     let statement = statements.get(sql)
     if (!statement) {
       if (statements.size > 500) statements.clear()

@@ -61,6 +61,8 @@ export interface ApiServerSettings {
   names?: string[]
   dashboard_dir?: string
   rate_limits?: ApiServerOptions['rateLimits']
+  /** Receives the text of every SQL statement. */
+  onStatement?: (sql: string) => void
   /** Parts of the API server to replace. */
   overrides?: (options: ApiServerOptions, store: Store) => Partial<ApiServerOptions>
 }
@@ -71,7 +73,7 @@ const unlimitedRates = () => ({ authenticated: 1_000_000, anonymous: 1_000_000 }
 export async function startApiServer(settings: ApiServerSettings = {}): Promise<ApiServer> {
   const data_dir = mkdtempSync(join(tmpdir(), 'homeport-api-'))
   const clock = createTestClock({ frozen_at: startTime })
-  const store = await openMemoryStore(clock)
+  const store = await openMemoryStore(clock, settings.onStatement)
   const log: Record<string, unknown>[] = []
   let cookie_name = ''
   const options = readOptions({ data: data_dir, port: String(settings.port ?? 0), 'edge-port': '0', runtime: 'process' })
@@ -162,9 +164,9 @@ export const failOnProjectName =
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 /** The three databases of a platform, in memory. */
-export async function openMemoryStore(clock: Clock): Promise<Store> {
+export async function openMemoryStore(clock: Clock, onStatement?: (sql: string) => void): Promise<Store> {
   const events = createEventBus<DomainEvent>()
-  const open = <T>() => openSqlite<T>({ path: ':memory:', durable: false, clock, onEvent: events.publish })
+  const open = <T>() => openSqlite<T>({ path: ':memory:', durable: false, clock, onEvent: events.publish, ...(onStatement && { onStatement }) })
   const [db, logs, metrics] = [open<Tables>(), open<LogTables>(), open<MetricsTables>()]
   await migrate(db, migrations)
   await migrate(logs, logMigrations)
