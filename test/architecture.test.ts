@@ -83,7 +83,7 @@ const allowedImports: Record<string, { folders: string[]; packages: string[]; ha
   'server/tls': { folders: shared, packages: [] },
   'server/screenshots': { folders: shared, packages: [] },
   'server/help': { folders: ['server/contract'], packages: [], has_node: false },
-  'server/cli': { folders: [...shared, 'server/client', 'server/options.ts', 'server/help'], packages: ['uqr', 'tar-stream'] },
+  'server/cli': { folders: [...shared, 'server/client', 'server/builder', 'server/options.ts', 'server/help'], packages: ['uqr', 'tar-stream'] },
   renderer: {
     folders: ['server/contract', 'server/client', 'server/help', 'type:preload/bridge.ts', 'resources/samples/samples.json'],
     packages: ['*'],

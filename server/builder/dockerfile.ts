@@ -8,7 +8,7 @@ export async function planDockerfile(source: SourceFolder, app: string): Promise
   const port = findExposedPort(file.text)
   const why = [`${file.name} found in ${app === '.' ? 'the source' : app}: it is built without changes`]
   why.push(port === null ? 'It exposes no port: the app must listen on PORT' : `It exposes port ${port}`)
-  return { work: { kind: 'dockerfile', context_directory: app, dockerfile: joinInside(app, file.name), port }, why }
+  return { work: { kind: 'dockerfile', context_directory: app, dockerfile: joinInside(app, file.name), text: null, ignored: [], port }, why }
 }
 
 /** The first TCP port that the last stage exposes. Names of ARG and ENV with a default are replaced by the default. */

@@ -1,9 +1,11 @@
 import { posix } from 'node:path'
 import type { BuildPlan, BuildSettings } from '../contract/build-plan.ts'
-import type { DetectionContext, FrameworkDetection } from './detector.ts'
+import { type DetectionContext, type FrameworkDetection, getStartCommand } from './detector.ts'
 import { DetectFailure } from './detect-failure.ts'
 import { planDockerfile } from './dockerfile.ts'
 import { findInstallInputs, createInstallKey } from './install-inputs.ts'
+import { languages } from './languages/index.ts'
+import { type LanguageBuild, openLanguageApp } from './languages/language.ts'
 import { readManifest, type Manifest } from './manifest.ts'
 import { chooseNodeVersion } from './node-version.ts'
 import { choosePackageManager, parseManagerName } from './package-manager.ts'
@@ -37,6 +39,15 @@ export async function planBuild({ folder, settings, has_docker = true }: PlanOpt
     const note = overridden.length > 0 ? [`${overridden.join(', ')} in the project settings have no effect on a Dockerfile`] : []
     return { framework: 'dockerfile', explanation: [...dockerfile.why, ...note], work: dockerfile.work }
   }
+  const language = await detectLanguage(source, directory, settings)
+  const isNode = language?.framework === 'bun' ? !has_docker : manifest !== null && (await isNodeServer(source, directory, manifest))
+  if (language && !isNode) {
+    if (has_docker) return planLanguage(directory, language)
+    throw new DetectFailure(
+      `${language.explanation[0]}. It is built with Docker, which is not available on this instance.`,
+      'Install Docker and start it, then deploy again.',
+    )
+  }
   const skippedNotes = dockerfile ? ['A Dockerfile was found, but Docker is not available: the app is built without it'] : []
   if (!manifest) {
     const detection = await plainSite({ source, directory })
@@ -50,6 +61,29 @@ export async function planBuild({ folder, settings, has_docker = true }: PlanOpt
   }
   return planNode(source, directory, manifest, settings, skippedNotes)
 }
+
+async function detectLanguage(source: SourceFolder, directory: string, settings: BuildSettings): Promise<LanguageBuild | null> {
+  const app = await openLanguageApp(source, directory, settings)
+  for (const language of languages) {
+    const build = await language(app)
+    if (build) return build
+  }
+  return null
+}
+
+/** The package.json of an app in another language only builds its assets. */
+async function isNodeServer(source: SourceFolder, directory: string, manifest: Manifest): Promise<boolean> {
+  const app: DetectionContext = { source, directory, manifest, script_runner: 'npm', start_runner: 'npm', build_script: manifest.scripts.build ?? '' }
+  if (getStartCommand(app) !== null) return true
+  for (const detector of serverFrameworks) if (await detector(app)) return true
+  return false
+}
+
+const planLanguage = (directory: string, { framework, explanation, dockerfile, ignored }: LanguageBuild): BuildPlan => ({
+  framework,
+  explanation: [...explanation, 'Built with a generated Dockerfile: homeport dockerfile prints it'],
+  work: { kind: 'dockerfile', context_directory: directory, dockerfile: joinInside(directory, 'Dockerfile'), text: dockerfile, ignored, port: null },
+})
 
 async function planNode(source: SourceFolder, directory: string, manifest: Manifest, settings: BuildSettings, notes: string[]): Promise<BuildPlan> {
   const workspace = await findWorkspace(source, directory, manifest)
@@ -231,27 +265,10 @@ async function planWithoutPackages(
   }
 }
 
-const otherLanguages: [file: string, language: string][] = [
-  ['go.mod', 'Go'],
-  ['requirements.txt', 'Python'],
-  ['pyproject.toml', 'Python'],
-  ['Gemfile', 'Ruby'],
-  ['Cargo.toml', 'Rust'],
-  ['pom.xml', 'Java'],
-  ['composer.json', 'PHP'],
-  ['mix.exs', 'Elixir'],
-]
-
 async function createNothingFoundFailure(source: SourceFolder, directory: string): Promise<DetectFailure> {
   const names = await source.list(directory)
   const where = directory === '.' ? 'The source' : `“${directory}”`
   if (names.length === 0) return new DetectFailure(`${where} is empty.`, 'Commit the app’s files and push them, then deploy again.')
-  const language = otherLanguages.find(([file]) => names.includes(file))
-  if (language)
-    return new DetectFailure(
-      `${where} is a ${language[1]} app (${language[0]}) without a Dockerfile.`,
-      'Add a Dockerfile. Homeport builds any app that has one.',
-    )
   const nested = await findNestedApps(source, directory, names)
   const message = `${where} has no package.json, no Dockerfile and no index.html.`
   if (nested.length > 0) return new DetectFailure(message, `Set root_directory to the app’s folder. Found: ${nested.join(', ')}.`)

@@ -8,6 +8,7 @@ import { db } from './db.ts'
 import { deploy } from './deploy.ts'
 import { deployments } from './deployments.ts'
 import { disk } from './disk.ts'
+import { dockerfile } from './dockerfile.ts'
 import { domains } from './domains.ts'
 import { doctor } from './doctor.ts'
 import { env } from './env.ts'
@@ -33,6 +34,7 @@ import { user } from './user.ts'
 export const clientCommands = {
   deploy,
   samples,
+  dockerfile,
   projects,
   deployments,
   previews,

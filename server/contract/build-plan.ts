@@ -3,7 +3,7 @@
  * it. The type is in the contract because builder, runtime and deployments must not import each other.
  */
 export interface BuildPlan {
-  /** `nextjs`, `nuxt`, `sveltekit`, `astro`, `remix`, `react-router`, `nestjs`, `express`, `fastify`, `koa`, `hono`, `node`, `vite`, `tanstack-start`, `solidstart`, `qwik`, `nitro`, `angular`, `create-react-app`, `docusaurus`, `vitepress`, `eleventy`, `html`, `dockerfile` ... */
+  /** `nextjs`, `nuxt`, `sveltekit`, `astro`, `remix`, `react-router`, `nestjs`, `express`, `fastify`, `koa`, `hono`, `node`, `vite`, `tanstack-start`, `solidstart`, `qwik`, `nitro`, `angular`, `create-react-app`, `docusaurus`, `vitepress`, `eleventy`, `html`, `dockerfile`, `django`, `fastapi`, `flask`, `rails`, `laravel`, `spring-boot`, `go`, `rust` ... */
   framework: string
   /** Sentences for the build log: what was detected, where, and the consequence. */
   explanation: string[]
@@ -52,7 +52,12 @@ export interface DockerfilePlan {
   kind: 'dockerfile'
   /** Relative to the source. */
   context_directory: string
+  /** Relative to the source; `text` has its text when it is not a file of the source. */
   dockerfile: string
+  /** The Dockerfile that the builder wrote for the app's language; null: the source's own. */
+  text: string | null
+  /** Patterns of files to leave out, besides those of a .dockerignore. */
+  ignored: string[]
   /** The port in EXPOSE, if any. The app gets PORT in any case. */
   port: number | null
 }

@@ -6,6 +6,7 @@ export const helpTopics = [
   'start',
   'samples',
   'keyboard',
+  'languages',
   'engine',
   'ports',
   'names',

@@ -333,7 +333,6 @@ describe('installing', () => {
 describe('what cannot be built here', () => {
   test.for([
     ['a folder above the source', { 'index.html': '' }, { root_directory: '../other' }, 'is outside of the source', 'inside the repository'],
-    ['another language', { 'go.mod': 'module x' }, {}, 'Go app', 'Dockerfile'],
     ['an app further down', { 'apps/web/package.json': '{}' }, {}, 'no package.json', 'apps/web'],
     [
       'an adapter of another platform',

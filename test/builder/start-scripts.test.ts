@@ -54,7 +54,8 @@ test.for([
     work: isStatic('dist', true),
   },
 ])('$name', async ({ files, framework, work }) => {
-  const plan = await planOf(files)
+  // Without Docker, so that bun is Node's.
+  const plan = await planOf(files, {}, { has_docker: false })
   expect(plan).toMatchObject({ framework, work })
   expect(plan.explanation[0], 'names the file that it comes from').toContain('package.json')
 })

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Makes the base images that Homeport pulls on a user's machine, for machines that can't pull:
 # node:24-, node:22- and node:20-bookworm-slim, from Debian's packages and the npm registry; and
-# postgres:15-bookworm, from Debian's packages.
+# postgres:15-bookworm, from Debian's packages. With the argument `languages`: those of the other languages as well, in
+# the versions that Debian has (Python 3.11, Go 1.19, Rust 1.63, Ruby 3.1, PHP 8.2, Java 17, Elixir 1.14), and Deno and Bun
+# from the npm registry.
 # Needs root, debootstrap, npm, a Docker engine and node_modules. Runs again in a second: an image
 # carries a label with the digest of what went in. An image of that name without the label (a pulled
 # one) is left alone. Downloads are kept in ${XDG_CACHE_HOME:-~/.cache}/homeport-ci.
@@ -20,6 +22,8 @@ case $(uname -m) in
   *) echo "  No base images: there is no Node.js package for $(uname -m)." >&2; exit 1 ;;
 esac
 
+language_packages=ca-certificates,git,tzdata,gcc,libc6-dev,python3,python3-pip,python3-venv,python3-flask,gunicorn,golang-go,rustc,cargo,ruby,ruby-bundler,ruby-sinatra,ruby-webrick,php,libapache2-mod-php,apache2,default-jdk-headless,maven,libmaven-resources-plugin-java,libmaven-compiler-plugin-java,libmaven-jar-plugin-java,libsurefire-java,elixir
+
 main() {
   local own_node
   own_node=$(own_node_version)
@@ -31,6 +35,56 @@ main() {
   image 22.23.3 10.9.9
   image 20.20.2 10.8.2
   postgres_image
+  if [[ ${1:-} == languages ]]; then language_images; fi
+}
+
+# One root with every language, under the names of the official images; what Homeport relies on of each is added.
+language_images() {
+  language_image python:3.11-$suite 'RUN ln -sf python3 /usr/bin/python && rm -f /usr/lib/python3*/EXTERNALLY-MANAGED'
+  language_image golang:1.19-$suite ''
+  language_image rust:1.63-$suite ''
+  language_image ruby:3.1-$suite ''
+  language_image maven:3-eclipse-temurin-17 ''
+  language_image eclipse-temurin:17-jre ''
+  language_image elixir:1.14 ''
+  language_image debian:$suite-slim ''
+  language_image php:8.2-apache-$suite "$(php_setup)"
+  program_image denoland/deno:2 @deno/linux-$arch-glibc@2.9.6 deno
+  program_image oven/bun:1 "@oven/bun-linux-${arch/arm64/aarch64}@1.4.5" bin/bun
+}
+
+language_image() {
+  local tag=$1 setup=$2 inputs context
+  inputs=$( (rootfs_digest "$language_packages"; echo "$setup") | digest)
+  is_wanted "$tag" "$inputs" || return 0
+  import_rootfs "$language_packages"
+  context=$(mktemp -d)
+  printf 'FROM %s\nENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n%s\n' "$(rootfs_image "$language_packages")" "$setup" >"$context/Dockerfile"
+  build "$tag" "$inputs" "$context"
+  echo "  $tag."
+}
+
+# A program of an npm package, in /usr/local/bin.
+program_image() {
+  local tag=$1 package=$2 program=$3 inputs context kept
+  kept=$cache/program-$(echo "$package" | tr -c '[:alnum:].\n' -)
+  inputs=$( (rootfs_digest; echo "$package $program") | digest)
+  is_wanted "$tag" "$inputs" || return 0
+  import_rootfs
+  [[ -e $kept/package.json ]] || unpack "$package" "$kept"
+  context=$(mktemp -d)
+  cp "$kept/$program" "$context/program"
+  chmod 755 "$context/program"
+  printf 'FROM %s\nCOPY program /usr/local/bin/%s\n' "$(rootfs_image)" "${program##*/}" >"$context/Dockerfile"
+  build "$tag" "$inputs" "$context"
+  echo "  $tag: $package."
+}
+
+php_setup() {
+  cat <<'EOF'
+ENV PHP_INI_DIR=/etc/php/8.2/apache2 APACHE_RUN_USER=#1000 APACHE_RUN_GROUP=#1000 APACHE_RUN_DIR=/tmp APACHE_LOCK_DIR=/tmp APACHE_LOG_DIR=/tmp APACHE_PID_FILE=/tmp/apache2.pid
+RUN cp /usr/lib/php/8.2/php.ini-production /etc/php/8.2/apache2/php.ini-production && rm -rf /var/www/html && mkdir /var/www/html && ln -sf /proc/self/fd/2 /tmp/error.log && printf '#!/bin/sh\nexec apache2 -DFOREGROUND\n' > /usr/local/bin/apache2-foreground && chmod 755 /usr/local/bin/apache2-foreground
+EOF
 }
 
 image() {
@@ -186,4 +240,4 @@ retry() { "$@" || { sleep 2; "$@"; } || { sleep 5; "$@"; }; }
 digest() { sha256sum | cut -c 1-16; }
 give_up() { echo "  No base images: $1." >&2; exit 1; }
 
-main
+main "$@"

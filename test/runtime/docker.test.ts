@@ -120,7 +120,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
         plan: {
           framework: 'dockerfile',
           explanation: [],
-          work: { kind: 'dockerfile', context_directory: '.', dockerfile: 'Dockerfile', port: null },
+          work: { kind: 'dockerfile', context_directory: '.', dockerfile: 'Dockerfile', text: null, ignored: [], port: null },
         },
         ...more,
         files: { Dockerfile: text, ...more.files },

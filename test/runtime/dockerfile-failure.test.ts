@@ -38,6 +38,15 @@ test.each([
   expect(told(message).message).toMatch(new RegExp(`^web/Dockerfile, line ${line}: .*${words}`))
 })
 
+test('an image that is only copied from is named with its line', () => {
+  const text = 'FROM php:8.4-apache\nCOPY --from=composer:2 /usr/bin/composer /usr/bin/composer\n'
+  const message =
+    'failed to load cache key: failed to do request: Head "https://registry.example/v2/library/composer/manifests/2": dial tcp: lookup registry.example: no such host'
+  expect(explainDockerfileFailure({ name: 'Dockerfile', text, built: text }, message, 512).message).toBe(
+    'Dockerfile, line 2: the base image composer:2 is not on this machine, and its registry could not be reached (no such host).',
+  )
+})
+
 test.each([
   ['manifest for node:99 not found: manifest unknown: manifest unknown', 'node:99', 'does not exist'],
   ["pull access denied for web, repository does not exist or may require 'docker login': denied: requested access", 'web', 'does not exist'],

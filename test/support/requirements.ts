@@ -10,6 +10,7 @@ export type Requirement =
   | 'root'
   | 'tmpfs'
   | 'docker'
+  | 'language-images'
   | 'chromium'
   | 'electron'
   | 'git'
@@ -93,6 +94,14 @@ const checks: Record<Requirement, () => { ok: boolean; reason: string }> = {
       return { ok: true, reason: '' }
     } catch {
       return { ok: false, reason: 'no Docker engine answers; install Docker and start it (CI: test/machine/engine.sh)' }
+    }
+  },
+  'language-images'() {
+    try {
+      execFileSync('docker', ['image', 'inspect', 'php:8.2-apache-bookworm', 'elixir:1.14', 'oven/bun:1'], { stdio: 'ignore' })
+      return { ok: true, reason: '' }
+    } catch {
+      return { ok: false, reason: 'no base images of other languages; run test/machine/base-images.sh languages' }
     }
   },
   chromium() {

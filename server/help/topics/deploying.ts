@@ -42,6 +42,31 @@ export const deployingTopics: HelpArticle[] = [
     ],
   },
   {
+    id: 'languages',
+    title: 'Languages',
+    summary: 'What is built without a Dockerfile, and how to change it.',
+    keywords:
+      'python django flask fastapi streamlit go rust ruby rails sinatra php laravel symfony java spring kotlin maven gradle dotnet elixir phoenix deno bun dockerfile procfile version',
+    body: [
+      'Node and static apps are built on both runtimes. With Docker, Homeport also builds apps in these languages without a Dockerfile of yours:',
+      {
+        list: [
+          'Python with uv, poetry, pipenv or pip: Django, FastAPI, Flask, Streamlit. Gunicorn or Uvicorn is added if the app does not list it. Version: `.python-version`, `runtime.txt`, `pyproject.toml`.',
+          'Go with modules: the main package of the root, or of `cmd/`. Version: `go.mod`.',
+          'Rust with Cargo. Version: `rust-toolchain.toml` or `rust-version`.',
+          'Ruby with Bundler: Rails, Sinatra, other Rack apps. Version: `.ruby-version`, `Gemfile`.',
+          'PHP behind Apache: Laravel, Symfony, composer projects, plain files. Version: `.php-version`, `composer.json`.',
+          'Java and Kotlin with Maven or Gradle: Spring Boot, Quarkus, a runnable jar. Version: the build file.',
+          '.NET, Elixir and Phoenix, Deno, Bun.',
+        ],
+      },
+      'An app must listen on 0.0.0.0 and on the port in `PORT`. It runs as an unprivileged user. The web process of a `Procfile` replaces the detected start command; the install and build commands of the project settings replace the detected ones.',
+      { h: 'See and change the Dockerfile' },
+      { run: 'npx homeport dockerfile . > Dockerfile', note: 'writes what Homeport generates; an app with a Dockerfile is built from it' },
+      'Dependencies are a layer of their own, which is built again only when a lock file changes.',
+    ],
+  },
+  {
     id: 'previews',
     title: 'Pushes and previews',
     summary: 'A push deploys nothing, a branch has no preview, or its hostname looks odd.',

@@ -27,9 +27,11 @@ import { findNearestVersion } from '../unavailable-failure.ts'
 export async function buildDockerfile(engine: DockerEngine, request: BuildRequest, plan: DockerfilePlan, log: StepLog): Promise<Artifact> {
   const { docker, builder } = await engine.connection()
   const { signal } = request
-  const text = await readFile(resolveInside(request.folder, plan.dockerfile), 'utf8').catch((error: unknown) => {
-    throw new BuildFailure('build_failed', `The source has no ${plan.dockerfile}.`, 'Check the root directory in the project settings.', error)
-  })
+  const text =
+    plan.text ??
+    (await readFile(resolveInside(request.folder, plan.dockerfile), 'utf8').catch((error: unknown) => {
+      throw new BuildFailure('build_failed', `The source has no ${plan.dockerfile}.`, 'Check the root directory in the project settings.', error)
+    }))
   const files = await readSecretFiles(engine)
   const useBuildKit = builder === '2' || Object.keys(files).length > 0 || needsBuildKit(text)
   const mounts = useBuildKit && Object.keys(files).length > 0 ? await importHostFiles(engine, docker, files, request) : null
@@ -116,7 +118,7 @@ async function createBuildContext(
   const read = (file: string) => readFile(file, 'utf8').catch(() => undefined)
   const ignore =
     (await read(resolveInside(request.folder, `${plan.dockerfile}.dockerignore`))) ?? (await read(resolveInside(folder, '.dockerignore'))) ?? ''
-  const accepts = createDockerIgnore(ignore)
+  const accepts = createDockerIgnore([...plan.ignored, ignore].join('\n'))
   const archive = packFolder({
     folder,
     prefix: '',

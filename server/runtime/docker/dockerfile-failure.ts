@@ -30,7 +30,7 @@ export function explainDockerfileFailure(file: PreparedDockerfile, message: stri
   if (exit !== undefined) return new CommandFailure('build_failed', `${where}: the step ended with exit code ${exit}.`, 'Fix that step.')
   const image = parseFailedImage(message)
   if (image !== undefined) {
-    const from = findFromInstruction(file.text, image)
+    const from = findImageInstruction(file.text, image)
     return new BaseImageFailure(
       image ?? from?.image,
       createUnavailableFailure('build_failed', {
@@ -75,14 +75,18 @@ function parseFailedImage(message: string): string | null | undefined {
       message,
     )?.[1]
   if (named && !/cache key/.test(message)) return named
+  const [, repository, tag] = /\/v2\/(?:library\/)?([\w./-]+)\/manifests\/([\w.-]+)/.exec(message) ?? []
+  if (repository !== undefined) return `${repository}:${tag}`
   return /^Get "?https?:|dial tcp|toomanyrequests|failed to (?:authorize|do request)|registry/.test(message) ? null : undefined
 }
 
-/** The FROM instruction with this image, or the only FROM with an image. */
-function findFromInstruction(text: string, image: string | null): { line: number; image: string } | undefined {
+/** The instruction that uses this image as a base or copies from it, or the only one with an image. */
+function findImageInstruction(text: string, image: string | null): { line: number; image: string } | undefined {
   const stages = new Set<string>()
   const found: { line: number; image: string }[] = []
   for (const { name, rest, line } of parseInstructions(text)) {
+    const copied = name === 'COPY' ? /--from=(\S+)/.exec(rest)?.[1] : undefined
+    if (copied !== undefined && !/^\d+$/.test(copied) && !stages.has(copied.toLowerCase())) found.push({ line, image: copied })
     if (name !== 'FROM') continue
     const [base = '', , stage] = rest.split(/\s+/).filter((word) => word !== '' && !word.startsWith('--'))
     if (!stages.has(base.toLowerCase()) && base !== 'scratch') found.push({ line, image: base })

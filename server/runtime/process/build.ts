@@ -101,11 +101,17 @@ export function openProcessBuild(request: BuildRequest, bundleFolder: string, to
 
 function requireNodePlan({ plan }: BuildRequest): NodePlan {
   if (plan.work.kind !== 'dockerfile') return plan.work
-  throw new BuildFailure(
-    'runtime_unavailable',
-    'This project builds from a Dockerfile, but Docker is not available.',
-    'Install and start Docker, then deploy again. To use framework detection instead, remove the Dockerfile.',
-  )
+  throw plan.work.text === null
+    ? new BuildFailure(
+        'runtime_unavailable',
+        'This project builds from a Dockerfile, but Docker is not available.',
+        'Install and start Docker, then deploy again. To use framework detection instead, remove the Dockerfile.',
+      )
+    : new BuildFailure(
+        'runtime_unavailable',
+        'Apps in this language are built with Docker, but Docker is not available.',
+        'Install and start Docker, then deploy again.',
+      )
 }
 
 /** An aborted build always ends with the abort error. */

@@ -1,0 +1,47 @@
+import { dockerfile, type Language, startWith, unprivileged } from './language.ts'
+
+/** Bun: the start script runs bun, or there is a lock file of bun and a program that uses its API. Other apps with such a lock file run on Node. */
+export const bun: Language = async (app) => {
+  const lock = ['bun.lock', 'bun.lockb'].find((name) => app.names.includes(name))
+  const manifest = await app.read('package.json')
+  const scripts = parseScripts(manifest)
+  const entry = ['index.ts', 'server.ts', 'src/index.ts', 'src/server.ts', 'index.js']
+  // A bun among the dependencies is started by Node's tools.
+  if (manifest === null || /"bun"\s*:/.test(manifest)) return null
+  const usesBun = /^bun\s(?!.*(--watch|--hot|\bdev\b))/.test(scripts.start ?? '')
+  if (!usesBun && !(lock !== undefined && scripts.start === undefined && (await readsBunApi(app.read, entry)))) return null
+  const program = entry.find((path) => app.names.includes(path)) ?? 'src/index.ts'
+  const start = app.procfile ?? (scripts.start === undefined ? `bun ${program}` : 'bun run start')
+  const build = app.build_command ?? (scripts.build === undefined ? null : 'bun run build')
+  return {
+    framework: 'bun',
+    explanation: [`Bun app found (${lock ?? 'the start script in package.json'})`, ...(build === null ? [] : [`Build: ${build}`]), `Start: ${start}`],
+    dockerfile: dockerfile(
+      'FROM oven/bun:1',
+      'WORKDIR /app',
+      `COPY ${lock === undefined ? 'package.json' : `package.json ${lock}`} ./`,
+      `RUN ${app.install_command ?? `bun install${lock === undefined ? '' : ' --frozen-lockfile'}`}`,
+      'COPY . .',
+      build === null ? null : `RUN ${build}`,
+      'RUN chown -R 1000:1000 /app',
+      unprivileged,
+      'ENV NODE_ENV=production',
+      startWith(start),
+    ),
+    ignored: ['node_modules', '.env'],
+  }
+}
+
+function parseScripts(manifest: string | null): Record<string, string | undefined> {
+  try {
+    const { scripts } = JSON.parse(manifest ?? '{}') as { scripts?: Record<string, string> }
+    return scripts ?? {}
+  } catch {
+    return {}
+  }
+}
+
+async function readsBunApi(read: (path: string) => Promise<string | null>, entry: readonly string[]): Promise<boolean> {
+  for (const path of entry) if (/\bBun\.(serve|file|env)\b|from ['"]bun['"]/.test((await read(path)) ?? '')) return true
+  return false
+}

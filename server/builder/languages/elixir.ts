@@ -1,0 +1,44 @@
+import { dockerfile, type Language, parseVersion, readToolVersion, startWith, unprivileged } from './language.ts'
+
+const defaultVersion = '1.18'
+
+/** Elixir with Mix: a release of the app; Phoenix with its assets. */
+export const elixir: Language = async (app) => {
+  const mix = await app.read('mix.exs')
+  if (mix === null) return null
+  const version = (await readToolVersion(app, 'elixir')) ?? parseVersion(await app.read('.elixir-version')) ?? defaultVersion
+  const name = /app:\s*:(\w+)/.exec(mix)?.[1] ?? 'app'
+  const isPhoenix = /\{:phoenix,/.test(mix)
+  const assets = /"assets\.deploy"/.test(mix) ? ['mix assets.deploy'] : []
+  const build = app.build_command ?? ['mix compile', ...assets, 'mix release --path /out'].join(' && ')
+  const hasDependencies = /defp?\s+deps\b[^[]*\[\s*\{/.test(mix)
+  return {
+    framework: isPhoenix ? 'phoenix' : 'elixir',
+    explanation: [
+      `${isPhoenix ? 'Phoenix' : 'Elixir'} app found (mix.exs): Elixir ${version}`,
+      ...(isPhoenix ? ['Set SECRET_KEY_BASE in the project’s variables', 'Migrations are not run: add a release command'] : []),
+      `Build: ${build}`,
+    ],
+    dockerfile: dockerfile(
+      `FROM elixir:${version}`,
+      'ENV MIX_ENV=prod LANG=C.UTF-8 MIX_HOME=/opt/mix',
+      'WORKDIR /src',
+      hasDependencies
+        ? [
+            'RUN mix local.hex --force && mix local.rebar --force',
+            `COPY ${['mix.exs', 'mix.lock'].filter((file) => app.names.includes(file)).join(' ')} ./`,
+            app.names.includes('config/') ? 'COPY config ./config' : null,
+            `RUN ${app.install_command ?? 'mix deps.get --only prod && mix deps.compile'}`,
+          ].filter((line) => line !== null)
+        : null,
+      'COPY . .',
+      `RUN ${build}`,
+      'WORKDIR /app',
+      'RUN cp -r /out/. /app/ && chown -R 1000:1000 /app',
+      unprivileged,
+      'ENV PHX_SERVER=true RELEASE_DISTRIBUTION=none',
+      startWith(app.procfile ?? `bin/${name} start`),
+    ),
+    ignored: ['_build', 'deps', 'node_modules', '.env'],
+  }
+}

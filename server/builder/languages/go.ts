@@ -1,0 +1,51 @@
+import { dockerfile, type Language, type LanguageApp, parseVersion, startWith, unprivileged } from './language.ts'
+
+/** Go with modules: the main package in the root, or the one in cmd/. */
+export const go: Language = async (app) => {
+  const module = await app.read('go.mod')
+  if (module === null) return null
+  const version = parseVersion(/^go\s+(\S+)/m.exec(module)?.[1]) ?? '1'
+  const target = await findMainPackage(app, module)
+  const build = app.build_command ?? `go build -trimpath -ldflags="-s -w" -o /out/server ${target}`
+  const isVendored = app.names.includes('vendor/')
+  return {
+    framework: 'go',
+    explanation: [
+      `Go app found (go.mod): Go ${version}, from go.mod`,
+      isVendored ? 'Dependencies are in vendor/' : 'Install: go mod download',
+      `Build: ${build}`,
+    ],
+    dockerfile: dockerfile(
+      `FROM golang:${version}-bookworm AS build`,
+      'WORKDIR /src',
+      isVendored ? null : [`COPY ${app.names.includes('go.sum') ? 'go.mod go.sum' : 'go.mod'} ./`, `RUN ${app.install_command ?? 'go mod download'}`],
+      'COPY . .',
+      `RUN ${build}`,
+      '',
+      runtimeStage,
+      'COPY --chown=1000:1000 --from=build /src ./',
+      'COPY --from=build /out /usr/local/bin',
+      unprivileged,
+      startWith(app.procfile ?? 'server'),
+    ),
+    ignored: ['.env', 'node_modules'],
+  }
+}
+
+/** A small system with certificates and time zones, for programs that carry everything else. */
+export const runtimeStage = [
+  'FROM debian:bookworm-slim',
+  'COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt',
+  'COPY --from=build /usr/share/zoneinfo /usr/share/zoneinfo',
+  'WORKDIR /app',
+  'RUN chown 1000:1000 /app',
+] as const
+
+/** With several commands: the one named like the module, or like a server. */
+async function findMainPackage(app: LanguageApp, module: string): Promise<string> {
+  if (app.names.includes('main.go')) return '.'
+  const commands = (await app.list('cmd')).filter((name) => name.endsWith('/')).map((name) => name.slice(0, -1))
+  const moduleName = /^module\s+(\S+)/m.exec(module)?.[1]?.split('/').at(-1)
+  const chosen = [moduleName, 'server', 'web', 'api', 'app'].find((name) => name !== undefined && commands.includes(name)) ?? commands[0]
+  return chosen === undefined ? '.' : `./cmd/${chosen}`
+}

@@ -1,0 +1,96 @@
+import type { BuildSettings } from '../../contract/build-plan.ts'
+import { joinInside, type SourceFolder } from '../source-folder.ts'
+
+/** The folder of an app under detection. Paths are relative to it. */
+export interface LanguageApp {
+  /** Names in the folder; names of folders end with a slash. */
+  names: readonly string[]
+  read(path: string): Promise<string | null>
+  list(path: string): Promise<string[]>
+  /** The command of the Procfile's web process. */
+  procfile: string | null
+  /** Commands of the project settings; null: detected. */
+  install_command: string | null
+  build_command: string | null
+}
+
+/** How to build and run an app of a language: a Dockerfile that its developers could have written. */
+export interface LanguageBuild {
+  framework: string
+  explanation: string[]
+  dockerfile: string
+  /** Patterns of files that do not belong into the build, besides those of a .dockerignore. */
+  ignored: string[]
+}
+
+/** Recognizes the apps of one language; null for any other app. */
+export type Language = (app: LanguageApp) => Promise<LanguageBuild | null>
+
+export async function openLanguageApp(source: SourceFolder, directory: string, settings: BuildSettings): Promise<LanguageApp> {
+  const read = (path: string) => source.read(joinInside(directory, path))
+  const procfile = (await read('Procfile'))?.match(/^web\s*:\s*(.+)$/m)?.[1]?.trim() ?? null
+  return {
+    names: await source.list(directory),
+    read,
+    list: (path) => source.list(joinInside(directory, path)),
+    procfile,
+    install_command: settings.install_command === 'auto' ? null : settings.install_command,
+    build_command: settings.build_command === 'auto' ? null : settings.build_command,
+  }
+}
+
+/** The text of the first of these files that exists; '' when there is none. */
+export async function readAny(app: LanguageApp, paths: readonly string[]): Promise<string> {
+  for (const path of paths) {
+    const text = await app.read(path)
+    if (text !== null) return text
+  }
+  return ''
+}
+
+/** The text of these files, one after the other. */
+export const readAll = async (app: LanguageApp, paths: readonly string[]): Promise<string> =>
+  (await Promise.all(paths.map((path) => app.read(path)))).map((text) => text ?? '').join('\n')
+
+/** The first of these files whose text matches, with the match. */
+export async function findInFiles(
+  app: LanguageApp,
+  paths: readonly string[],
+  pattern: RegExp,
+): Promise<{ path: string; match: RegExpExecArray } | null> {
+  for (const path of paths) {
+    const match = pattern.exec((await app.read(path)) ?? '')
+    if (match) return { path, match }
+  }
+  return null
+}
+
+/** The user that the app runs as, and a home folder that it can write to. */
+export const unprivileged = ['USER 1000:1000', 'ENV HOME=/tmp'] as const
+
+/** Copies Node and npm into a stage, for assets that npm builds. */
+export const withNode = [
+  'COPY --from=node:24-bookworm-slim /usr/local/bin/node /usr/local/bin/node',
+  'COPY --from=node:24-bookworm-slim /usr/local/lib/node_modules /usr/local/lib/node_modules',
+  'RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm && ln -s ../lib/node_modules/npm/bin/npx-cli.js /usr/local/bin/npx',
+] as const
+
+/** Lines of a Dockerfile; empty entries are left out, `''` groups. */
+export const dockerfile = (...lines: (string | null | readonly string[])[]): string =>
+  `${lines
+    .flat()
+    .filter((line) => line !== null)
+    .join('\n')}\n`
+
+/** A command as the container's main process, through a shell that fills in PORT. A command that is a shell line stays one. */
+export const startWith = (command: string): string => `CMD ${/[;&|]/.test(command) ? command : `exec ${command}`}`
+
+/** The major and minor version in a text such as `python-3.11.4`, `>=1.22`, `v20`; null when there is none. */
+export function parseVersion(text: string | null | undefined): string | null {
+  const [, major, minor] = /(\d+)(?:\.(\d+))?/.exec(text ?? '') ?? []
+  return major === undefined ? null : minor === undefined ? major : `${major}.${minor}`
+}
+
+/** The version of a tool in `.tool-versions`. */
+export const readToolVersion = async (app: LanguageApp, tool: string): Promise<string | null> =>
+  parseVersion((await app.read('.tool-versions'))?.match(new RegExp(`^${tool}\\s+(\\S+)`, 'm'))?.[1])

@@ -1,0 +1,45 @@
+import { runtimeStage } from './go.ts'
+import { dockerfile, type Language, parseVersion, readAny, startWith, unprivileged } from './language.ts'
+
+/** Rust with Cargo: the package's binary, or the workspace member that has one. */
+export const rust: Language = async (app) => {
+  const manifest = await app.read('Cargo.toml')
+  if (manifest === null) return null
+  const toolchain = await readAny(app, ['rust-toolchain.toml', 'rust-toolchain'])
+  const version = parseVersion(toolchain) ?? parseVersion(/^rust-version\s*=\s*"([^"]+)/m.exec(manifest)?.[1]) ?? '1'
+  const binary = /\[\[bin\]\][^[]*?^name\s*=\s*"([^"]+)/m.exec(manifest)?.[1] ?? /^\[package\][^[]*?^name\s*=\s*"([^"]+)/m.exec(manifest)?.[1]
+  const isWorkspace = /^\[workspace\]/m.test(manifest)
+  const isVendored = app.names.includes('vendor/')
+  const lock = app.names.includes('Cargo.lock')
+  const build = app.build_command ?? `cargo build --release${lock ? ' --locked' : ''}`
+  const isRocket = /^rocket\s*=/m.test(manifest)
+  // Without the source, dependencies are a layer of their own.
+  const dependencies =
+    isWorkspace || isVendored || app.build_command !== null || !app.names.includes('src/')
+      ? null
+      : [
+          `COPY ${lock ? 'Cargo.toml Cargo.lock' : 'Cargo.toml'} ./`,
+          `RUN mkdir src && echo 'fn main() {}' > src/main.rs && touch src/lib.rs && (${build} || true) && rm -rf src target/release/deps/${(binary ?? '').replaceAll('-', '_')}*`,
+        ]
+  return {
+    framework: 'rust',
+    explanation: [`Rust app found (Cargo.toml): Rust ${version}`, `Build: ${build}`],
+    dockerfile: dockerfile(
+      `FROM rust:${version}-bookworm AS build`,
+      'WORKDIR /src',
+      dependencies,
+      'COPY . .',
+      dependencies ? 'RUN find src -name "*.rs" -exec touch {} +' : null,
+      `RUN ${build} && mkdir /out && find target/release -maxdepth 1 -type f -executable -exec cp {} /out/ \\;`,
+      '',
+      runtimeStage,
+      'COPY --chown=1000:1000 --from=build /src ./',
+      'RUN rm -rf target',
+      'COPY --from=build /out /usr/local/bin',
+      unprivileged,
+      isRocket ? 'ENV ROCKET_ADDRESS=0.0.0.0' : null,
+      startWith(app.procfile ?? `${isRocket ? 'env ROCKET_PORT=$PORT ' : ''}${binary ?? '"$(ls /usr/local/bin | head -n 1)"'}`),
+    ),
+    ignored: ['target', '.env', 'node_modules'],
+  }
+}
