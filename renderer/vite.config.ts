@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { type Plugin, defineConfig } from 'vite'
+import { inlineOperationRoutes } from './vite-plugin-operation-routes.ts'
 
 /** Build configuration of the dashboard, which is served under `/app/`, in the desktop app as well. */
 export default defineConfig({
   base: '/app/',
-  plugins: [react(), precompressAssets()],
+  plugins: [react(), inlineOperationRoutes(), precompressAssets()],
   build: { outDir: '../out/renderer', emptyOutDir: true, target: 'es2024', modulePreload: { polyfill: false }, assetsInlineLimit: 0, minify: true },
 })
 

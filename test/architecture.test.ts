@@ -23,7 +23,7 @@ const drivers = {
 const allowedImports: Record<string, { folders: string[]; packages: string[]; has_node?: boolean }> = {
   'server/contract': { folders: [], packages: ['zod'], has_node: false },
   'server/lib': { folders: [], packages: ['ignore'] },
-  'server/client': { folders: ['server/contract'], packages: ['eventsource-parser'], has_node: false },
+  'server/client': { folders: ['server/contract'], packages: ['eventsource-parser', 'zod'], has_node: false },
   'server/api': { folders: [...shared, 'type:server/features'], packages: ['h3', 'zod', 'mrmime', '@fastify/busboy'] },
   'server/features': {
     folders: [

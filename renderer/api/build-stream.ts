@@ -1,10 +1,11 @@
 import type { QueryClient } from '@tanstack/react-query'
 import type { DeploymentDetail, DeploymentStep } from '../../server/contract/deployments.ts'
-import type { ApiClient, StreamEvent } from './api-client.ts'
+import type { ApiClient } from './api-client.ts'
+import type { ApiEvent } from '../../server/client/operation-types.ts'
 import type { StreamHandlers } from './event-stream.ts'
 import { queryKeys } from './query-keys.ts'
 
-export type BuildEvent = StreamEvent<'streamBuildLog'>
+export type BuildEvent = ApiEvent<'streamBuildLog'>
 
 /** Follows a deployment until it ends. Step and status events update the cached deployment. Returns a function that stops it. */
 export function followBuild(

@@ -1,14 +1,16 @@
 import { type QueryClient, useMutationState, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Database } from '../../server/contract/databases.ts'
-import type { ApiRequest, ApiClient } from './api-client.ts'
+import type { ApiClient } from './api-client.ts'
+import type { CallInput } from '../../server/client/operation-types.ts'
 import { queryKeys } from './query-keys.ts'
 import { useCapabilities } from './capabilities.ts'
-import { ApiProblem, toProblem } from '../lib/api-problem.ts'
+import { ApiError } from '../../server/client/api-error.ts'
+import { toApiError } from '../lib/api-error.ts'
 import { createMutationHook, invalidate } from './mutation.ts'
 import { pollInterval_ms, useClient } from './use-client.ts'
 import { useUpload } from './use-upload.ts'
 
-const isUnavailable = (error: unknown) => toProblem(error).code === 'database_unavailable'
+const isUnavailable = (error: unknown) => toApiError(error).code === 'database_unavailable'
 // Polling interval while a database is being created; the first start of the server reports progress every second.
 const fastPollInterval_ms = 2_000
 
@@ -22,12 +24,12 @@ export async function findDatabase(client: ApiClient, hasInstanceApi: boolean, s
     return client.call('getDatabase', input).then(
       ({ database }) => database,
       (error: unknown) => {
-        if (toProblem(error).code === 'database_not_found') return null
+        if (toApiError(error).code === 'database_not_found') return null
         throw error
       },
     )
   const { database, unavailable } = await client.call('findDatabase', input)
-  if (unavailable !== null) throw new ApiProblem('database_unavailable', unavailable, { status: 503 })
+  if (unavailable !== null) throw new ApiError('database_unavailable', unavailable, { status: 503 })
   return database
 }
 
@@ -40,7 +42,7 @@ export function useDatabase(slug: string) {
     queryKey: queryKeys.database(slug),
     queryFn: ({ signal }) => findDatabase(client, capabilities.has_instance_api, slug, signal),
     enabled: capabilities.is_known,
-    retry: (failures, error) => failures < 2 && !isUnavailable(error) && toProblem(error).status !== 404,
+    retry: (failures, error) => failures < 2 && !isUnavailable(error) && toApiError(error).status !== 404,
     refetchInterval: ({ state }) => (isProvisioning || (state.error && isUnavailable(state.error)) ? fastPollInterval_ms : 2 * pollInterval_ms),
     staleTime: 1_000,
   })
@@ -62,7 +64,7 @@ export function useDumps(slug: string, enabled: boolean) {
 export function useProvisioningSince(slug: string): number | null {
   const since = useMutationState({
     filters: { mutationKey: ['createDatabase'], status: 'pending' },
-    select: ({ state }) => ((state.variables as ApiRequest<'createDatabase'>).params.slug === slug ? state.submittedAt : null),
+    select: ({ state }) => ((state.variables as CallInput<'createDatabase'>).params.slug === slug ? state.submittedAt : null),
   })
   return since.find((at) => at !== null) ?? null
 }

@@ -4,7 +4,7 @@ import type { Deployment } from '../../server/contract/deployments.ts'
 import type { ApiClient } from './api-client.ts'
 import { queryKeys } from './query-keys.ts'
 import { useCapabilities } from './capabilities.ts'
-import { ApiProblem } from '../lib/api-problem.ts'
+import { ApiError } from '../../server/client/api-error.ts'
 
 /** Data of a project row beyond the project itself. */
 interface DeploymentSummary {
@@ -50,10 +50,10 @@ export function createSummaryLoader(client: Pick<ApiClient, 'call'>): SummaryLoa
     try {
       const { glances } = await client.call('listGlances', { query: { slugs: [...group.keys()].join(',') } })
       for (const { slug, latest, serving } of glances) group.get(slug)?.resolve({ latest, serving })
-      for (const { reject } of group.values()) reject(new ApiProblem('project_not_found', 'This project no longer exists.', { status: 404 }))
+      for (const { reject } of group.values()) reject(new ApiError('project_not_found', 'This project no longer exists.', { status: 404 }))
     } catch (error) {
       // An instance of an earlier version has no batch endpoint.
-      isBatchUnsupported ||= error instanceof ApiProblem && error.code === 'route_not_found'
+      isBatchUnsupported ||= error instanceof ApiError && error.code === 'route_not_found'
       if (isBatchUnsupported) loadEach(group)
       else for (const { reject } of group.values()) reject(error)
     }

@@ -1,11 +1,12 @@
 import { type QueryClient, useQuery } from '@tanstack/react-query'
 import type { Domain } from '../../server/contract/domains.ts'
-import type { ApiClient, ApiResponse } from './api-client.ts'
+import type { ApiClient } from './api-client.ts'
+import type { CallOutput } from '../../server/client/operation-types.ts'
 import { queryKeys } from './query-keys.ts'
 import { createMutationHook, invalidate } from './mutation.ts'
 import { pollInterval_ms, useClient } from './use-client.ts'
 
-export type DomainList = ApiResponse<'listDomains'>
+export type DomainList = CallOutput<'listDomains'>
 
 // Domains are verified and renewed in the background without an event, so they are refetched periodically.
 const pollingOptions = { refetchInterval: 2 * pollInterval_ms, staleTime: 1_000 }

@@ -1,5 +1,5 @@
 import type { DatabaseDump } from '../../server/contract/databases.ts'
-import { toProblem } from '../lib/api-problem.ts'
+import { toApiError } from '../lib/api-error.ts'
 import { useConnection } from '../stores/connection.ts'
 import { useUi } from '../stores/ui.ts'
 import { fetchFile } from './fetch-file.ts'
@@ -22,7 +22,7 @@ const loadFile =
   (url: string): LoadFile =>
   (onProgress) =>
     fetchFile(url, { signal: new AbortController().signal, max_bytes: Infinity, onProgress }).catch((error: unknown) => {
-      const { message, request_id } = toProblem(error)
+      const { message, request_id } = toApiError(error)
       useUi.getState().showToast({ kind: 'failed', text: message, request_id })
       return null
     })

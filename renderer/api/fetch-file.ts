@@ -1,8 +1,9 @@
-import { ApiProblem, readProblem, unreachableProblem } from '../lib/api-problem.ts'
+import { ApiError, readError } from '../../server/client/api-error.ts'
+import { unreachableError } from '../lib/api-error.ts'
 import { sessionHeaders } from './session.ts'
 
 /**
- * Downloads a file of an instance into memory and reports the bytes received; the total is unknown. Throws an ApiProblem, also for a truncated
+ * Downloads a file of an instance into memory and reports the bytes received; the total is unknown. Throws an ApiError, also for a truncated
  * response or one larger than `max_bytes`, or the abort reason of the signal.
  */
 export async function fetchFile(
@@ -10,9 +11,9 @@ export async function fetchFile(
   { signal, max_bytes, onProgress }: { signal: AbortSignal; max_bytes: number; onProgress: (bytes: number) => void },
 ): Promise<Blob> {
   const response = await fetch(url, { redirect: 'error', credentials: 'same-origin', headers: sessionHeaders(), signal }).catch((error: unknown) => {
-    throw signal.aborted ? error : unreachableProblem(error)
+    throw signal.aborted ? error : unreachableError(error)
   })
-  if (!response.ok) throw await readProblem(response)
+  if (!response.ok) throw await readError(response)
   const chunks: Uint8Array<ArrayBuffer>[] = []
   let bytes = 0
   const reader = response.body?.getReader()
@@ -22,13 +23,13 @@ export async function fetchFile(
       if (!next || next.done) break
       chunks.push(next.value)
       bytes += next.value.byteLength
-      if (bytes > max_bytes) throw new ApiProblem('payload_too_large', `The file is larger than ${max_bytes / 2 ** 20} MiB, the limit for uploads.`)
+      if (bytes > max_bytes) throw new ApiError('payload_too_large', `The file is larger than ${max_bytes / 2 ** 20} MiB, the limit for uploads.`)
       onProgress(bytes)
     }
   } catch (error) {
     void reader?.cancel().catch(() => undefined)
-    if (signal.aborted || error instanceof ApiProblem) throw error
-    throw new ApiProblem('unreachable', 'The download stopped early because the connection was lost. Try again.', { cause: error })
+    if (signal.aborted || error instanceof ApiError) throw error
+    throw new ApiError('unreachable', 'The download stopped early because the connection was lost. Try again.', { cause: error })
   }
   return new Blob(chunks, { type: response.headers.get('content-type') ?? '' })
 }

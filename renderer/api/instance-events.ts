@@ -1,10 +1,11 @@
 import { type QueryClient, notifyManager } from '@tanstack/react-query'
 import { applyEvent, refetchAll } from './query-cache.ts'
-import type { ApiClient, StreamEvent } from './api-client.ts'
+import type { ApiClient } from './api-client.ts'
+import type { ApiEvent } from '../../server/client/operation-types.ts'
 import type { StreamState } from './event-stream.ts'
-import { toProblem } from '../lib/api-problem.ts'
+import { toApiError } from '../lib/api-error.ts'
 
-type InstanceEvent = StreamEvent<'followInstance'>
+type InstanceEvent = ApiEvent<'followInstance'>
 type WindowMessage = { kind: 'events'; events: InstanceEvent[] } | { kind: 'state'; state: 'connecting' | 'open' } | { kind: 'hello' }
 
 // Polling interval for instances without an event stream (hosted accounts).
@@ -103,7 +104,7 @@ function pollInstance(client: ApiClient, cache: QueryClient, signal: AbortSignal
   const poll = async () => {
     if (isPolling || document.visibilityState !== 'visible') return
     isPolling = true
-    const problem = await client.call('listProjects', { query: { limit: '1' }, signal }).then(() => null, toProblem)
+    const problem = await client.call('listProjects', { query: { limit: '1' }, signal }).then(() => null, toApiError)
     isPolling = false
     if (signal.aborted) return
     if (problem && (problem.status === 0 || problem.status >= 500)) {

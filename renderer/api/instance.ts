@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ApiResponse, ApiClient } from './api-client.ts'
+import type { ApiClient } from './api-client.ts'
+import type { CallOutput } from '../../server/client/operation-types.ts'
 import { queryKeys } from './query-keys.ts'
-import { ApiProblem } from '../lib/api-problem.ts'
+import { ApiError } from '../../server/client/api-error.ts'
 import { createMutationHook, invalidate } from './mutation.ts'
 import { useClient } from './use-client.ts'
 
@@ -13,19 +14,19 @@ export function useInstanceSession() {
 export function sessionQuery(client: ApiClient) {
   return {
     queryKey: queryKeys.session,
-    queryFn: ({ signal }: { signal: AbortSignal }): Promise<ApiResponse<'getSession'> | null> =>
+    queryFn: ({ signal }: { signal: AbortSignal }): Promise<CallOutput<'getSession'> | null> =>
       client.call('getSession', { signal }).then(requireCompleteSession, (problem) => {
-        if (problem instanceof ApiProblem && problem.status === 404 && problem.code !== 'remote_not_found') return null
+        if (problem instanceof ApiError && problem.status === 404 && problem.code !== 'remote_not_found') return null
         throw problem
       }),
   }
 }
 
 /** Validates the shape, because nearly every page depends on the session and would crash without its fields. */
-function requireCompleteSession(session: ApiResponse<'getSession'>): ApiResponse<'getSession'> {
-  const { instance, user } = (session ?? {}) as Partial<ApiResponse<'getSession'>>
+function requireCompleteSession(session: CallOutput<'getSession'>): CallOutput<'getSession'> {
+  const { instance, user } = (session ?? {}) as Partial<CallOutput<'getSession'>>
   if (instance?.runtime && user) return session
-  throw new ApiProblem('bad_answer', 'The instance did not return your account. Its version may differ from this dashboard’s.')
+  throw new ApiError('bad_answer', 'The instance did not return your account. Its version may differ from this dashboard’s.')
 }
 
 export function useSettings(enabled = true) {
@@ -45,7 +46,7 @@ export function useDoctor() {
 }
 
 /** The checks that take a few milliseconds. */
-export async function loadQuickChecks(client: ApiClient, signal: AbortSignal): Promise<ApiResponse<'doctor'>['checks']> {
+export async function loadQuickChecks(client: ApiClient, signal: AbortSignal): Promise<CallOutput<'doctor'>['checks']> {
   const { checks } = await client.call('doctor', { query: { quick: 'true' }, signal })
   return Array.isArray(checks) ? checks : []
 }

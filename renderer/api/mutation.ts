@@ -5,39 +5,40 @@ import { type InstanceConnection, useConnection } from '../stores/connection.ts'
 import { helpTopicForError } from '../lib/help-topic-for.ts'
 import { useUi } from '../stores/ui.ts'
 import { upsertDeployment, upsertProject } from './query-cache.ts'
-import type { ApiResponse, ApiRequest } from './api-client.ts'
-import { type ApiProblem, toProblem } from '../lib/api-problem.ts'
-import type { RoutedOperationId } from './operation-routes.ts'
+import type { CallOutput, CallInput } from '../../server/client/operation-types.ts'
+import type { ApiError } from '../../server/client/api-error.ts'
+import { toApiError } from '../lib/api-error.ts'
+import type { OperationId } from '../../server/contract/index.ts'
 
-interface MutationOptions<Id extends RoutedOperationId> {
+interface MutationOptions<Id extends OperationId> {
   /** For a toast. */
-  successMessage?: string | ((answer: ApiResponse<Id>) => string)
+  successMessage?: string | ((answer: CallOutput<Id>) => string)
   /** The caller shows errors itself. */
   hidesErrorToast?: boolean
   /** Not called if the user switched to another instance meanwhile; its data is refetched when the user returns. */
-  onSuccess?: (answer: ApiResponse<Id>) => void
+  onSuccess?: (answer: CallOutput<Id>) => void
 }
 
 /**
  * Makes the mutation hook of an operation. `updateCache` brings cached queries up to date with the response; a project or deployment in it is
  * written into the cache anyway. `connection`: the instance, if it is not the current one.
  */
-export function createMutationHook<Id extends RoutedOperationId>(
+export function createMutationHook<Id extends OperationId>(
   id: Id,
-  updateCache?: (cache: QueryClient, answer: ApiResponse<Id>, input: ApiRequest<Id>) => void,
+  updateCache?: (cache: QueryClient, answer: CallOutput<Id>, input: CallInput<Id>) => void,
   connection?: InstanceConnection,
 ) {
   return function useApiMutation({ successMessage, hidesErrorToast, onSuccess }: MutationOptions<Id> = {}) {
     const { id: instanceId, client } = useConnection((state) => state.current)
     const cache = useQueryClient(connection?.cache)
     const showToast = useUi((state) => state.showToast)
-    return useMutation<ApiResponse<Id>, ApiProblem, ApiRequest<Id>>(
+    return useMutation<CallOutput<Id>, ApiError, CallInput<Id>>(
       {
         // Key by which another page finds the pending mutation.
         mutationKey: [id],
         mutationFn: (input) =>
           (connection?.client ?? client).call(id, input).catch((error: unknown) => {
-            throw toProblem(error)
+            throw toApiError(error)
           }),
         onSuccess(answer, input) {
           if (hasResource<Project>('project', answer)) upsertProject(cache, answer.project)

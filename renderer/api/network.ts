@@ -1,5 +1,5 @@
 import { type QueryClient, useQuery } from '@tanstack/react-query'
-import type { ApiResponse } from './api-client.ts'
+import type { CallOutput } from '../../server/client/operation-types.ts'
 import { queryKeys } from './query-keys.ts'
 import { createMutationHook } from './mutation.ts'
 import { pollInterval_ms, useClient } from './use-client.ts'
@@ -31,6 +31,6 @@ export function useLan(enabled = true) {
   })
 }
 
-const storeHttps = (cache: QueryClient, { https }: ApiResponse<'trustAuthority'>) => cache.setQueryData(queryKeys.https, https)
+const storeHttps = (cache: QueryClient, { https }: CallOutput<'trustAuthority'>) => cache.setQueryData(queryKeys.https, https)
 export const useTrustAuthority = createMutationHook('trustAuthority', storeHttps)
 export const useRemoveAuthority = createMutationHook('removeAuthority', storeHttps)

@@ -1,7 +1,8 @@
 import { type QueryClient, useQuery } from '@tanstack/react-query'
 import { createMutationHook, invalidate } from './mutation.ts'
 import type { Preview } from '../../server/contract/previews.ts'
-import type { ApiClient, ApiResponse } from './api-client.ts'
+import type { ApiClient } from './api-client.ts'
+import type { CallOutput } from '../../server/client/operation-types.ts'
 import { queryKeys } from './query-keys.ts'
 import { useCapabilities } from './capabilities.ts'
 import { pollInterval_ms, useClient } from './use-client.ts'
@@ -35,7 +36,7 @@ export const useUpdateWatching = createMutationHook('updateWatching', storeWatch
 export const useCheckRepository = createMutationHook('checkRepository', storeWatching)
 
 /** Both operations respond with the new polling state. */
-function storeWatching(cache: QueryClient, { watching }: ApiResponse<'getWatching'>, { params: { slug } }: { params: { slug: string } }): void {
+function storeWatching(cache: QueryClient, { watching }: CallOutput<'getWatching'>, { params: { slug } }: { params: { slug: string } }): void {
   cache.setQueryData(queryKeys.watching(slug), watching)
   invalidate(cache, queryKeys.previews(slug))
 }

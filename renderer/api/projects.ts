@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import type { ApiResponse } from './api-client.ts'
+import type { CallOutput } from '../../server/client/operation-types.ts'
 import { queryKeys } from './query-keys.ts'
 import { removeProject } from './query-cache.ts'
 import { createMutationHook } from './mutation.ts'
@@ -39,7 +39,7 @@ export function useSparklines(enabled: boolean) {
   })
 }
 
-function indexBySlug({ projects }: ApiResponse<'listSparklines'>): Map<string, number[]> {
+function indexBySlug({ projects }: CallOutput<'listSparklines'>): Map<string, number[]> {
   return new Map(projects.map(({ slug, requests }) => [slug, requests]))
 }
 

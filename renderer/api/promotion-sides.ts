@@ -7,7 +7,7 @@ import { plans } from '../../server/contract/plans.ts'
 import type { Project } from '../../server/contract/projects.ts'
 import type { ApiClient } from './api-client.ts'
 import { findDatabase } from './databases.ts'
-import { toProblem } from '../lib/api-problem.ts'
+import { toApiError } from '../lib/api-error.ts'
 import type { InstanceConnection } from '../stores/connection.ts'
 import { sessionQuery } from './instance.ts'
 
@@ -73,7 +73,7 @@ export function usePromotionProjects({ client, cache }: InstanceConnection) {
 
 async function loadSourceProject(client: ApiClient, slug: string, deploymentId: string | null, signal: AbortSignal): Promise<SourceProject> {
   const [side, deployment] = await Promise.all([loadSide(client, slug, signal), findDeployment(client, slug, deploymentId, signal)])
-  if (!side.project) throw toProblem(new Error('The project no longer exists.'))
+  if (!side.project) throw toApiError(new Error('The project no longer exists.'))
   return { ...side, project: side.project, deployment }
 }
 
@@ -125,7 +125,7 @@ async function findDeployment(client: ApiClient, slug: string, id: string | null
 /** A missing resource counts as an answer. */
 function nullOnCode(code: string): (error: unknown) => null {
   return (error) => {
-    if (toProblem(error).code === code) return null
+    if (toApiError(error).code === code) return null
     throw error
   }
 }

@@ -2,15 +2,15 @@ import type { InfiniteData, Query, QueryClient } from '@tanstack/react-query'
 import type { Deployment, DeploymentDetail } from '../../server/contract/deployments.ts'
 import type { EnvVar, NewEnvVar } from '../../server/contract/env-vars.ts'
 import type { Project } from '../../server/contract/projects.ts'
-import type { ApiResponse, StreamEvent } from './api-client.ts'
+import type { CallOutput, ApiEvent } from '../../server/client/operation-types.ts'
 import { type DeploymentFilter, queryKeys } from './query-keys.ts'
-import { ApiProblem } from '../lib/api-problem.ts'
+import { ApiError } from '../../server/client/api-error.ts'
 
-type ProjectPages = InfiniteData<ApiResponse<'listProjects'>, string | null>
-type DeploymentPages = InfiniteData<ApiResponse<'listDeployments'>, string | null>
+type ProjectPages = InfiniteData<CallOutput<'listProjects'>, string | null>
+type DeploymentPages = InfiniteData<CallOutput<'listDeployments'>, string | null>
 
 /** Writes events and mutation responses of the instance into every cached query that contains the data. */
-export function applyEvent(cache: QueryClient, event: StreamEvent<'followInstance'>): void {
+export function applyEvent(cache: QueryClient, event: ApiEvent<'followInstance'>): void {
   if (event.event === 'project') {
     upsertProject(cache, event.data.project)
     // Queries with secrets are refetched, because events carry no secrets.
@@ -68,7 +68,7 @@ export function removeProject(cache: QueryClient, slug: string): void {
   ])
     cache.removeQueries({ queryKey: key, type: 'inactive' })
   // Tells pages of this project that it was deleted without a refetch, which would return 404.
-  const error = new ApiProblem('project_not_found', 'This project no longer exists.', { status: 404 })
+  const error = new ApiError('project_not_found', 'This project no longer exists.', { status: 404 })
   const project = cache.getQueryCache().find({ queryKey: queryKeys.project(slug), exact: true })
   void project?.cancel({ silent: true }).then(() => project.setState({ data: undefined, status: 'error', error, fetchStatus: 'idle' }))
 }
@@ -129,7 +129,7 @@ function demoteIfReplaced(other: Deployment, current: Deployment): Deployment {
 }
 
 /** Shows variables that were just created, before the list is refetched. */
-export function upsertEnvVars(cache: QueryClient, slug: string, { created }: ApiResponse<'createEnvVars'>, sent: readonly NewEnvVar[]): void {
+export function upsertEnvVars(cache: QueryClient, slug: string, { created }: CallOutput<'createEnvVars'>, sent: readonly NewEnvVar[]): void {
   // Dated just before the deployment that was started for them, so that the page does not offer another one.
   const created_at = new Date(Date.now() - 40_000).toISOString()
   const added = created.flatMap(({ id, key, environment }): EnvVar[] => {

@@ -5,7 +5,7 @@ import { localInstanceId } from '../lib/instance-path.ts'
 import { type InstanceConnection, localConnection, useConnection } from '../stores/connection.ts'
 import { useSession } from '../stores/session.ts'
 import { queryKeys } from './query-keys.ts'
-import { ApiProblem } from '../lib/api-problem.ts'
+import { ApiError } from '../../server/client/api-error.ts'
 import { createMutationHook } from './mutation.ts'
 import { sessionQuery } from './instance.ts'
 import { pollInterval_ms } from './use-client.ts'
@@ -84,7 +84,7 @@ async function probeInstance({ id, client }: InstanceConnection, signal: AbortSi
     await client.call('listProjects', { query: { limit: '1' }, signal })
     return { name: 'answers', version: null }
   } catch (error) {
-    if (!(error instanceof ApiProblem)) throw error
+    if (!(error instanceof ApiError)) throw error
     if (error.code === 'remote_token_refused' && id !== localInstanceId) return { name: 'asks' }
     return { name: 'silent', message: error.message }
   }

@@ -1,4 +1,5 @@
-import type { ApiClient, StreamEvent } from './api-client.ts'
+import type { ApiClient } from './api-client.ts'
+import type { ApiEvent } from '../../server/client/operation-types.ts'
 import type { StreamHandlers } from './event-stream.ts'
 
 const initialLines = '2000'
@@ -8,7 +9,7 @@ export function followRuntimeLog(
   client: ApiClient,
   slug: string,
   branch: string | null,
-  handlers: StreamHandlers<StreamEvent<'streamRuntimeLog'>>,
+  handlers: StreamHandlers<ApiEvent<'streamRuntimeLog'>>,
 ): () => void {
   const controller = new AbortController()
   const query = { lines: initialLines, format: 'json', ...(branch === null ? {} : { branch }) } as const

@@ -1,7 +1,7 @@
 import type { Deployment } from '../../server/contract/deployments.ts'
 import type { ScreenshotVariant } from '../../server/contract/previews.ts'
 import { useConnection } from '../stores/connection.ts'
-import { readProblem } from '../lib/api-problem.ts'
+import { readError } from '../../server/client/api-error.ts'
 import { sessionHeaders } from './session.ts'
 
 export type WithScreenshots = Pick<Deployment, 'id' | 'screenshots'>
@@ -16,6 +16,6 @@ export function useScreenshotUrl(): (slug: string, deployment: WithScreenshots |
 /** Fetches the image as a blob, because an <img> element cannot send the session header. */
 export async function fetchScreenshot(url: string, signal: AbortSignal): Promise<Blob> {
   const response = await fetch(url, { redirect: 'error', credentials: 'same-origin', headers: sessionHeaders(), signal })
-  if (!response.ok) throw await readProblem(response)
+  if (!response.ok) throw await readError(response)
   return response.blob()
 }

@@ -1,4 +1,5 @@
-import { readProblem, unreachableProblem } from '../lib/api-problem.ts'
+import { readError } from '../../server/client/api-error.ts'
+import { unreachableError } from '../lib/api-error.ts'
 import { sessionHeaders } from './session.ts'
 
 export interface SendFileOptions {
@@ -9,7 +10,7 @@ export interface SendFileOptions {
 }
 
 /**
- * Posts a file and reports upload progress, which `fetch` does not support. Throws an ApiProblem on failure, or the abort reason of the signal; the
+ * Posts a file and reports upload progress, which `fetch` does not support. Throws an ApiError on failure, or the abort reason of the signal; the
  * request is then aborted.
  */
 export function sendFile(url: string, file: Blob, { type, signal, onProgress }: SendFileOptions): Promise<{ status: number; text: string }> {
@@ -22,13 +23,13 @@ export function sendFile(url: string, file: Blob, { type, signal, onProgress }: 
     for (const [name, value] of Object.entries(sessionHeaders())) request.setRequestHeader(name, value)
     request.upload.addEventListener('progress', ({ loaded }) => onProgress?.(loaded, file.size))
     request.addEventListener('abort', () => reject(signal?.reason ?? new DOMException('The upload was canceled.', 'AbortError')))
-    request.addEventListener('error', () => reject(unreachableProblem(undefined)))
+    request.addEventListener('error', () => reject(unreachableError(undefined)))
     request.addEventListener('load', () => {
       const { status, responseText: text } = request
       // XMLHttpRequest follows redirects automatically; a response from another URL is rejected.
-      if (request.responseURL !== new URL(url, location.href).href) reject(unreachableProblem(undefined))
+      if (request.responseURL !== new URL(url, location.href).href) reject(unreachableError(undefined))
       else if (status >= 200 && status < 300) resolve({ status, text })
-      else void readProblem(new Response(text, { status, headers: readHeaders(request) })).then(reject)
+      else void readError(new Response(text, { status, headers: readHeaders(request) })).then(reject)
     })
     request.addEventListener('loadend', () => signal?.removeEventListener('abort', stop))
     signal?.addEventListener('abort', stop)

@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
-import { type ApiProblem, readProblem, unreachableProblem } from '../lib/api-problem.ts'
+import { type ApiError, readError } from '../../server/client/api-error.ts'
+import { unreachableError } from '../lib/api-error.ts'
 import { localConnection } from '../stores/connection.ts'
 import { useSession } from '../stores/session.ts'
 import { createMutationHook } from './mutation.ts'
@@ -7,7 +8,7 @@ import { storeSession } from './session.ts'
 
 /** Signs in at the instance that served the page. */
 export function useSignIn() {
-  return useMutation<void, ApiProblem, { email: string; password: string }>({ mutationFn: signIn })
+  return useMutation<void, ApiError, { email: string; password: string }>({ mutationFn: signIn })
 }
 
 async function signIn({ email, password }: { email: string; password: string }): Promise<void> {
@@ -17,14 +18,14 @@ async function signIn({ email, password }: { email: string; password: string }):
     headers: { accept: 'application/json' },
     body: new URLSearchParams({ email, password }),
   }).catch((error: unknown) => {
-    throw unreachableProblem(error)
+    throw unreachableError(error)
   })
-  if (!response.ok) throw await readProblem(response)
+  if (!response.ok) throw await readError(response)
   const { session } = (await response.json()) as { session?: string }
   storeSession(session)
 }
 
-/** Throws an ApiProblem if this browser is not signed in. */
+/** Throws an ApiError if this browser is not signed in. */
 export async function requireSession(): Promise<void> {
   await localConnection.client.call('getSession', {})
 }

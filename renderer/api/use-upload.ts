@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'react'
 import { useClient } from './use-client.ts'
-import type { ApiResponse, ApiRequest, UploadOperationId } from './api-client.ts'
-import { type ApiProblem, toProblem } from '../lib/api-problem.ts'
+import type { CallOutput, CallInput, UploadOperationId } from '../../server/client/operation-types.ts'
+import type { ApiError } from '../../server/client/api-error.ts'
+import { toApiError } from '../lib/api-error.ts'
 import { isAbortError } from './send-file.ts'
 
 /** A file that is uploading, or uploaded and being processed. */
@@ -16,14 +17,14 @@ export interface Transfer {
 }
 
 /** Uploads a file to an operation and reports progress. `cancel` or leaving the page aborts it. */
-export function useUpload<Id extends UploadOperationId>(id: Id, onDone: (answer: ApiResponse<Id>) => void) {
+export function useUpload<Id extends UploadOperationId>(id: Id, onDone: (answer: CallOutput<Id>) => void) {
   const client = useClient()
   const [transfer, setTransfer] = useState<Transfer | null>(null)
-  const [problem, setProblem] = useState<ApiProblem | null>(null)
+  const [problem, setProblem] = useState<ApiError | null>(null)
   const activeUpload = useRef<AbortController | null>(null)
   useEffect(() => () => activeUpload.current?.abort(), [])
 
-  const start = async (input: ApiRequest<Id>, file: File, type: string) => {
+  const start = async (input: CallInput<Id>, file: File, type: string) => {
     activeUpload.current?.abort()
     const controller = new AbortController()
     activeUpload.current = controller
@@ -42,7 +43,7 @@ export function useUpload<Id extends UploadOperationId>(id: Id, onDone: (answer:
     } catch (error) {
       if (activeUpload.current !== controller) return
       setTransfer(null)
-      if (!isAbortError(error)) setProblem(toProblem(error))
+      if (!isAbortError(error)) setProblem(toApiError(error))
     }
   }
   return { transfer, problem, start, cancel: () => activeUpload.current?.abort(), clearProblem: () => setProblem(null) }

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Component, type ReactNode } from 'react'
-import { toProblem } from '../lib/api-problem.ts'
+import { toApiError } from '../lib/api-error.ts'
 import { ProblemView } from '../components/feedback.tsx'
 
 interface Props {
@@ -38,7 +38,7 @@ function ErrorFallback({ error, onRetry }: { error: unknown; onRetry: () => void
   return (
     <div className="page">
       <ProblemView
-        problem={toProblem(error)}
+        problem={toApiError(error)}
         onRetry={() => {
           // Cached data is dropped, because rendering it would fail again.
           void cache.resetQueries()

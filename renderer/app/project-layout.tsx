@@ -3,7 +3,7 @@ import { Suspense, useEffect, useRef } from 'react'
 import { Link, Route, Switch, useLocation } from 'wouter'
 import { useLatestDeployment, useServingDeployment } from '../api/deployments.ts'
 import { useProject } from '../api/projects.ts'
-import { toProblem } from '../lib/api-problem.ts'
+import { toApiError } from '../lib/api-error.ts'
 import { projectPages } from '../routes.ts'
 import { CopyButton } from '../components/copy.tsx'
 import { EmptyState, ProblemView, Skeleton, SkeletonRows } from '../components/feedback.tsx'
@@ -41,7 +41,7 @@ export function ProjectLayout({ slug }: { slug: string }) {
     if (tabs.current && open) tabs.current.scrollLeft = open.offsetLeft - (tabs.current.clientWidth - open.offsetWidth) / 2
   }, [location])
 
-  if (error && toProblem(error).status === 404) {
+  if (error && toApiError(error).status === 404) {
     return (
       <div className="page">
         <div className="card">
@@ -106,7 +106,7 @@ export function ProjectLayout({ slug }: { slug: string }) {
             )}
           </nav>
         </header>
-        {error && !project && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
+        {error && !project && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
         {upload && <UploadCard upload={upload} onTake={uploadDropped} onDismiss={dismiss} />}
         <Suspense fallback={<SkeletonRows rows={5} height={60} />}>
           <Switch>

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef } from 'react'
 import { useLocation } from 'wouter'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import { findProjectSlug } from '../api/query-cache.ts'
-import type { StreamEvent } from '../api/api-client.ts'
+import type { ApiEvent } from '../../server/client/operation-types.ts'
 import { basePath, instanceBasePath, localInstanceId } from '../lib/instance-path.ts'
 import { useConnection } from '../stores/connection.ts'
 import { useUi } from '../stores/ui.ts'
@@ -16,7 +16,7 @@ import { useDroppedSource } from '../stores/dropped-source.ts'
  * Integration with the desktop app: it navigates the page, and notifies when a deployment ends in the background. The app reports deployments of
  * this machine itself, even with its window closed; those of a remote instance are reported by the page.
  */
-export function useDesktopBridge(): (event: StreamEvent<'followInstance'>) => void {
+export function useDesktopBridge(): (event: ApiEvent<'followInstance'>) => void {
   const [, navigate] = useLocation()
   const cache = useQueryClient()
   const { id, name } = useConnection((state) => state.current)

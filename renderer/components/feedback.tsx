@@ -1,6 +1,6 @@
 import { CircleAlert, type LucideIcon, RotateCw } from 'lucide-react'
 import type { ReactNode } from 'react'
-import type { ApiProblem } from '../lib/api-problem.ts'
+import type { ApiError } from '../../server/client/api-error.ts'
 import { helpTopicForError } from '../lib/help-topic-for.ts'
 import { HelpLink } from './help-link.tsx'
 import { Button } from './button.tsx'
@@ -60,7 +60,7 @@ export function EmptyState({
 }
 
 /** An error: message, code, request id and a retry. */
-export function ProblemView({ problem, onRetry }: { problem: ApiProblem; onRetry?: () => void }) {
+export function ProblemView({ problem, onRetry }: { problem: ApiError; onRetry?: () => void }) {
   return (
     <div className="problem" role="alert">
       <CircleAlert size={18} aria-hidden />

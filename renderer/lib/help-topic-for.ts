@@ -1,9 +1,9 @@
 import type { DeploymentFailure } from '../../server/contract/deployments.ts'
 import { type HelpTopic, errorHelpTopics, failureHelpTopics } from '../../server/contract/help.ts'
-import type { ApiProblem } from './api-problem.ts'
+import type { ApiError } from '../../server/client/api-error.ts'
 
 /** The help topic of an error, or null if its message is sufficient. Unknown codes have none. */
-export function helpTopicForError(code: ApiProblem['code']): HelpTopic | null {
+export function helpTopicForError(code: ApiError['code']): HelpTopic | null {
   if (code === 'unreachable') return 'trouble'
   if (code === 'bad_answer') return null
   return Object.hasOwn(errorHelpTopics, code) ? errorHelpTopics[code] : null

@@ -1,5 +1,5 @@
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
-import { unreachableProblem } from './api-problem.ts'
+import { unreachableError } from './api-error.ts'
 
 const retryDelay_ms = 500
 const maxAttempts = 8
@@ -16,7 +16,7 @@ export async function loadWithRetry<Part>(load: () => Promise<Part>, { wait = wa
     try {
       return await load()
     } catch (error) {
-      if (failures === maxAttempts) throw unreachableProblem(error)
+      if (failures === maxAttempts) throw unreachableError(error)
       if (failures > 1 && !isFreshPage) await reload()
       await wait(retryDelay_ms * failures)
     }

@@ -1,16 +1,16 @@
 import { type FormEvent, useState } from 'react'
-import type { ApiProblem } from './api-problem.ts'
+import type { ApiError } from '../../server/client/api-error.ts'
 
 interface FormOptions<Values extends object> {
   /** Current values of what is edited, or those of an empty form. */
   initial: Values
   /** The mutation that the form sends. */
-  submission: { isPending: boolean; error: ApiProblem | null; reset(): void }
+  submission: { isPending: boolean; error: ApiError | null; reset(): void }
   onSubmit: (values: Values) => void
   /** Finds what is wrong before it is sent. `wasSubmitted`: empty fields count as well. */
   check?: (values: Values, wasSubmitted: boolean) => { [Name in keyof Values]?: string | undefined }
   /** The field that an error without a path belongs to. */
-  fieldOf?: (problem: ApiProblem) => keyof Values | false
+  fieldOf?: (problem: ApiError) => keyof Values | false
 }
 
 type NamesOf<Values, Type> = { [Name in keyof Values]: Values[Name] extends Type ? Name : never }[keyof Values]

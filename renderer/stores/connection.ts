@@ -5,7 +5,7 @@ import { create } from 'zustand'
 import type { Remote } from '../../server/contract/remotes.ts'
 import { type ApiClient, createApiClient } from '../api/api-client.ts'
 import type { StreamState } from '../api/event-stream.ts'
-import { ApiProblem } from '../lib/api-problem.ts'
+import { ApiError } from '../../server/client/api-error.ts'
 import { useSession } from './session.ts'
 
 /** A Homeport instance that this window can show. */
@@ -130,10 +130,9 @@ function createQueryClient(): QueryClient {
         staleTime: Infinity,
         gcTime: 30 * 60_000,
         refetchOnWindowFocus: false,
-        retry: (failures, error) =>
-          failures < 2 && error instanceof ApiProblem && (error.status === 0 || error.status === 429 || error.status >= 500),
+        retry: (failures, error) => failures < 2 && error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 500),
         retryDelay: (failures, error) =>
-          error instanceof ApiProblem && error.retry_after_s !== null ? error.retry_after_s * 1000 : 400 * 2 ** failures,
+          error instanceof ApiError && error.retry_after_s !== null ? error.retry_after_s * 1000 : 400 * 2 ** failures,
       },
       // A mutation without a connection fails immediately instead of waiting for the network.
       mutations: { networkMode: 'always' },

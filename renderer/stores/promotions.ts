@@ -1,5 +1,5 @@
 import { create } from 'zustand'
-import type { ApiProblem } from '../lib/api-problem.ts'
+import type { ApiError } from '../../server/client/api-error.ts'
 import type { Transfer } from '../api/use-upload.ts'
 
 export type PromotionStepName = 'source' | 'project' | 'variables' | 'upload' | 'deploy'
@@ -22,7 +22,7 @@ export interface Promotion {
   is_given_up: boolean
   steps: PromotionStep[]
   transfer: Transfer | null
-  problem: ApiProblem | null
+  problem: ApiError | null
   /** Path of the target's deployment. */
   deployment_id: string | null
   /** While running: cancels and undoes the changes at the target. Afterwards: undoes them. */

@@ -1,7 +1,8 @@
 import { create } from 'zustand'
 import { navigate } from 'wouter/use-browser-location'
 import { upsertDeployment, removeProject } from '../api/query-cache.ts'
-import { type ApiProblem, toProblem } from '../lib/api-problem.ts'
+import type { ApiError } from '../../server/client/api-error.ts'
+import { toApiError } from '../lib/api-error.ts'
 import { isAbortError } from '../api/send-file.ts'
 import { type Transfer, createRateEstimator } from '../api/use-upload.ts'
 import { isSafePath } from '../lib/instance-path.ts'
@@ -11,7 +12,7 @@ import { useUi } from './ui.ts'
 /** The upload of an archive to a project, or its error. */
 export type Upload =
   | { state: 'sending'; transfer: Transfer; cancel(): void }
-  | { state: 'refused'; name: string; problem: ApiProblem | { message: string } }
+  | { state: 'refused'; name: string; problem: ApiError | { message: string } }
 
 interface UploadStore {
   /** By instance and project. Uploads continue while the user visits other pages. */
@@ -67,7 +68,7 @@ export async function uploadArchive(connection: InstanceConnection, base: string
     if (new RegExp(`^${projectPath}(/deployments.*|/previews)?/?$`).test(location.pathname) && isSafePath(deploymentPath)) navigate(deploymentPath)
     else useUi.getState().showToast({ kind: 'done', text: `${file.name} uploaded. Deploying ${slug}…`, request_id: null, of: connection.id })
   } catch (error) {
-    if (!isAbortError(error)) return setUpload(key, { state: 'refused', name: file.name, problem: toProblem(error) })
+    if (!isAbortError(error)) return setUpload(key, { state: 'refused', name: file.name, problem: toApiError(error) })
     setUpload(key, null)
     if (!is_new) return
     const isDeleted = await client.call('deleteProject', { params: { slug } }).then(

@@ -2,7 +2,8 @@ import { version } from '../contract/index.ts'
 import { backup, backups } from './backup.ts'
 import { billing } from './billing.ts'
 import { cache } from './cache.ts'
-import { type ApiClient, InstanceUnreachableError, ApiError } from './client.ts'
+import type { ApiClient } from './client.ts'
+import { ApiError } from '../client/api-error.ts'
 import { type CommandContext, type CliCommand, exitCodes, type Flags, formatCommandHelp, formatUsage, parseArguments, UsageError } from './command.ts'
 import { db } from './db.ts'
 import { deploy } from './deploy.ts'
@@ -117,7 +118,7 @@ function reportError(error: unknown, name: string, command: CliCommand, json: bo
     )
     return exitCodes.usage
   }
-  if (error instanceof InstanceUnreachableError) {
+  if (error instanceof ApiError && error.code === 'unreachable') {
     terminal.err(json ? JSON.stringify({ error: 'not_reachable', message: error.message }) : error.message)
     return exitCodes.unreachable
   }
@@ -126,7 +127,7 @@ function reportError(error: unknown, name: string, command: CliCommand, json: bo
     else {
       terminal.err(`${error.code}: ${error.message}`)
       for (const { path, message } of error.issues) if (!error.message.includes(message)) terminal.err(`  ${path}: ${message}`)
-      terminal.err(`Request ID: ${error.request_id}`)
+      if (error.request_id !== null) terminal.err(`Request ID: ${error.request_id}`)
     }
     return exitCodes.failure
   }

@@ -19,7 +19,7 @@ export interface CommandContext {
   /** Relative paths are resolved against this folder. */
   cwd: string
   clock: Clock
-  /** Finds the instance by flag, environment or instance.json. Throws `InstanceUnreachableError`. */
+  /** Finds the instance by flag, environment or instance.json. Throws an ApiError `unreachable`. */
   connect(): ApiClient
   /** Opens a URL in the user's browser; returns false without one. `is_secret`: the URL signs in. */
   openUrl(url: string, options: { is_secret: boolean }): Promise<boolean>

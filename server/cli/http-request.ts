@@ -25,6 +25,8 @@ export async function sendHttpRequest(url: URL, { method, headers, body, signal 
   request.once('response', (response) => {
     // A response before the end of the upload is final, so the rest of the upload is dropped.
     response.once('end', () => request.writableFinished || request.destroy())
+    // A reader gets errors from the body; after its end, an abort is none.
+    response.on('error', () => {})
     resolve(response)
   })
   // After the response has started, errors surface on its body.

@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createApiClient, InstanceUnreachableError, ApiError } from '../../server/cli/client.ts'
+import { createApiClient } from '../../server/cli/client.ts'
+import { ApiError } from '../../server/client/api-error.ts'
 import { runCommand } from '../support/command.ts'
 import { fixedClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
@@ -142,7 +143,7 @@ test('the patience of a call is its own, and an end by hand stays one', async ()
   const late = await client()
     .call('createBackup', {}, 50)
     .catch((error: unknown) => error)
-  expect(late).toBeInstanceOf(InstanceUnreachableError)
+  expect(late).toMatchObject({ code: 'unreachable' })
   expect((late as Error).message).toContain('in time')
   const stop = new AbortController()
   const waiting = client().download('downloadSource', { params: { slug: 'a', id: 'b' } }, stop.signal)

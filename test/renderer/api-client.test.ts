@@ -2,7 +2,7 @@ import { type IncomingMessage, type RequestListener, createServer } from 'node:h
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createApiClient } from '../../renderer/api/api-client.ts'
-import { ApiProblem } from '../../renderer/lib/api-problem.ts'
+import { ApiError } from '../../server/client/api-error.ts'
 import { loadWithRetry } from '../../renderer/lib/load-with-retry.ts'
 
 const closers: (() => Promise<unknown>)[] = []
@@ -25,7 +25,7 @@ async function instance(answer: RequestListener): Promise<{ url: string; asked: 
 const problemOf = (call: Promise<unknown>) =>
   call.then(
     () => undefined,
-    (error: unknown) => (error instanceof ApiProblem ? error : undefined),
+    (error: unknown) => (error instanceof ApiError ? error : undefined),
   )
 
 describe('the client of a remote instance', () => {

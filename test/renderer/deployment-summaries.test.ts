@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ApiClient } from '../../renderer/api/api-client.ts'
 import { createSummaryLoader } from '../../renderer/api/deployment-summaries.ts'
-import { ApiProblem } from '../../renderer/lib/api-problem.ts'
+import { ApiError } from '../../server/client/api-error.ts'
 
 /** A client that notes what it is asked. `answers` by operation; what is thrown is refused. */
 function clientOf(answers: Record<string, (input: { params?: { slug: string }; query: Record<string, string> }) => unknown>) {
@@ -38,14 +38,14 @@ describe('a look at many projects', () => {
     const { client } = clientOf({ listGlances: () => ({ glances: [glance('a')] }) })
     const look = createSummaryLoader(client)
     const [a, gone] = await Promise.allSettled([look('a'), look('gone')])
-    expect([a.status, gone.status === 'rejected' && (gone.reason as ApiProblem).code]).toEqual(['fulfilled', 'project_not_found'])
+    expect([a.status, gone.status === 'rejected' && (gone.reason as ApiError).code]).toEqual(['fulfilled', 'project_not_found'])
   })
 
   it('passes on why there is no answer, and asks anew the next time', async () => {
     let isBusy = true
     const { asked, client } = clientOf({
       listGlances(input) {
-        if (isBusy) throw new ApiProblem('rate_limited', 'Too many.', { status: 429 })
+        if (isBusy) throw new ApiError('rate_limited', 'Too many.', { status: 429 })
         return listGlances(input)
       },
     })
@@ -73,7 +73,7 @@ describe('a look at many projects', () => {
     const { asked, client } = clientOf({
       ...alone,
       listGlances() {
-        throw new ApiProblem('route_not_found', 'Nothing here.', { status: 404 })
+        throw new ApiError('route_not_found', 'Nothing here.', { status: 404 })
       },
     })
     const look = createSummaryLoader(client)

@@ -2,7 +2,7 @@ import { ArrowLeft } from 'lucide-react'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { useConfirmBilling, useCreateSetupIntent, useBilling } from '../../api/billing.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { Button } from '../../components/button.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { Logo } from '../../components/logo.tsx'
@@ -35,7 +35,7 @@ export default function CardPage() {
           <Logo size={24} />
           <h1 id="card">Payment card</h1>
         </header>
-        {error && !billing && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
+        {error && !billing && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
         {!billing && !error && <SkeletonRows rows={3} height={44} />}
         {billing &&
           (window.homeport ? (

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useInstanceSession } from '../../api/instance.ts'
 import { useLeaveTeam, useRemoveMember, useRevokeInvitation, useTeam } from '../../api/team.ts'
 import { useSendVerification } from '../../api/users.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { Button, IconButton } from '../../components/button.tsx'
 import { ConfirmByNameDialog } from '../../components/dialog.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
@@ -55,7 +55,7 @@ export function Members() {
       )}
       {error && (
         <div className="card-body">
-          <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
+          <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />
         </div>
       )}
       {!data && !error && <SkeletonRows rows={2} height={56} />}

@@ -3,7 +3,7 @@ import { useInstanceSession } from '../../api/instance.ts'
 import type { BillingStatus } from '../../../server/contract/billing.ts'
 import { plans } from '../../../server/contract/plans.ts'
 import { useBilling } from '../../api/billing.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { useCapabilities } from '../../api/capabilities.ts'
 import { Button, ButtonLink } from '../../components/button.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
@@ -33,7 +33,7 @@ export function PlanAndCard() {
         {data && !data.processor_enabled && <span className="text-subtle plan-note">No charges on this instance</span>}
       </header>
       <div className="card-body stack">
-        {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
+        {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
         {!data && !error && <SkeletonRows rows={3} height={40} />}
         {data && <PlanFacts billing={data} />}
         {data?.processor_enabled && <PlanActions billing={data} />}

@@ -1,6 +1,6 @@
 import { useSettings, useUpdateSettings } from '../../api/instance.ts'
 import type { Settings } from '../../../server/contract/instance.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { SelectField, SwitchField } from '../../components/field.tsx'
 import { planNames } from './plan-labels.ts'
@@ -23,7 +23,7 @@ export function PlanSimulator() {
     <div className="plan-simulator" role="group" aria-labelledby="simulate-plan">
       <h3 id="simulate-plan">Simulate a plan</h3>
       <p className="text-subtle">Your own machine has no paywall. Simulate a smaller plan to see every limit and error that a client must handle.</p>
-      {error && !data && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
+      {error && !data && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
       {!data && !error && <SkeletonRows rows={2} height={40} />}
       {data && (
         <div className="plan-fields">

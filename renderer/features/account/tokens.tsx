@@ -2,7 +2,7 @@ import { KeyRound, Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useSearchParams } from 'wouter'
 import type { ApiToken } from '../../../server/contract/tokens.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { useTokens } from '../../api/tokens.ts'
 import { Button, IconButton } from '../../components/button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
@@ -41,7 +41,7 @@ export function Tokens() {
       </header>
       {error && (
         <div className="card-body">
-          <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
+          <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />
         </div>
       )}
       {!tokens && !error && <SkeletonRows rows={3} height={64} />}

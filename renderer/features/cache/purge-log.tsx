@@ -1,6 +1,6 @@
 import { useCacheEvents } from '../../api/edge-cache.ts'
 import type { CacheEvent } from '../../../server/contract/cache.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { Button } from '../../components/button.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { RelativeTime } from '../../components/time.tsx'
@@ -23,7 +23,7 @@ export function PurgeLog({ slug }: { slug: string }) {
       </header>
       {error && (
         <div className="card-body">
-          <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
+          <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />
         </div>
       )}
       {isPending && <SkeletonRows rows={3} height={52} />}

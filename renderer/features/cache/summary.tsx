@@ -2,7 +2,7 @@ import { Eraser } from 'lucide-react'
 import { useMetrics } from '../../api/metrics.ts'
 import { useUpdateProject } from '../../api/projects.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { Button } from '../../components/button.tsx'
 import { ProblemView, Skeleton } from '../../components/feedback.tsx'
 import { SwitchField } from '../../components/field.tsx'
@@ -19,7 +19,7 @@ export function Summary({ project, onPurgeAll }: { project: Project; onPurgeAll:
   return (
     <section className="card cache-sum" aria-label="Edge cache">
       <div>
-        {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
+        {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
         {cache ? <HitRatio cache={cache} /> : !error && <Skeleton height={92} />}
       </div>
       <div>

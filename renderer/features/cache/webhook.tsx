@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useCreatePurgeToken } from '../../api/edge-cache.ts'
 import { useInstanceSession } from '../../api/instance.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import type { ApiResponse } from '../../api/api-client.ts'
+import type { CallOutput } from '../../../server/client/operation-types.ts'
 import { localInstanceId } from '../../lib/instance-path.ts'
 import { useConnection } from '../../stores/connection.ts'
 import { Button } from '../../components/button.tsx'
@@ -45,7 +45,7 @@ export function Webhook({ project }: { project: Project }) {
 }
 
 function WebhookTokenDialog({ project, onOpenChange }: { project: Project; onOpenChange: (open: boolean) => void }) {
-  const [created, setCreated] = useState<ApiResponse<'createPurgeToken'> | null>(null)
+  const [created, setCreated] = useState<CallOutput<'createPurgeToken'> | null>(null)
   const createToken = useCreatePurgeToken({
     hidesErrorToast: true,
     onSuccess: setCreated,

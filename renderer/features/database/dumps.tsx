@@ -5,7 +5,7 @@ import { useDumpDatabase } from '../../api/databases.ts'
 import { useInstanceSession } from '../../api/instance.ts'
 import type { Database, DatabaseDump } from '../../../server/contract/databases.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { Button, IconButton } from '../../components/button.tsx'
 import { useDumpDownload } from '../../api/downloads.ts'
 import { DownloadButton } from '../../components/download-button.tsx'
@@ -63,7 +63,7 @@ export function Dumps({
       </header>
       {error && (
         <div className="card-body">
-          <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
+          <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />
         </div>
       )}
       {isPending && <SkeletonRows rows={2} height={60} />}

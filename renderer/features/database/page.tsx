@@ -6,7 +6,7 @@ import { useProject } from '../../api/projects.ts'
 import type { Database } from '../../../server/contract/databases.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { useCapabilities } from '../../api/capabilities.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { Progress } from '../../components/progress.tsx'
 import { DeploymentStatusCard } from '../deployments/index.ts'
@@ -24,7 +24,7 @@ export default function DatabasePage({ slug }: { slug: string }) {
   const { data: database, error, refetch } = useDatabase(slug)
   useTitle(`Database · ${project?.name ?? slug}`)
   const since = useProvisioningSince(slug)
-  const problem = error ? toProblem(error) : null
+  const problem = error ? toApiError(error) : null
   // The database is being created elsewhere or its server is down; both resolve without a reload.
   const isUnavailable = problem?.code === 'database_unavailable' && since === null
   if (problem && !isUnavailable && database === undefined && since === null) return <ProblemView problem={problem} onRetry={() => void refetch()} />

@@ -5,7 +5,7 @@ import { useProject } from '../../api/projects.ts'
 import { findRuntimeTraits } from '../../../server/contract/runtimes.ts'
 import type { DeploymentDetail } from '../../../server/contract/deployments.ts'
 import { stepLabels } from '../../../server/contract/labels.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { CopyText } from '../../components/copy.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { formatBytes, formatDuration, formatDateTime } from '../../lib/format.ts'
@@ -33,7 +33,7 @@ export default function DeploymentPage({ slug }: { slug: string }) {
   useTitle(`${deployment ? deploymentTitle(deployment) : 'Deployment'} · ${project?.name ?? slug}`, useFaviconStatus(deployment))
   return (
     <div className="stack">
-      {error && !deployment && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
+      {error && !deployment && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
       {deployment ? <DeploymentReport slug={slug} deployment={deployment} key={deployment.id} /> : !error && <SkeletonRows rows={7} height={48} />}
     </div>
   )

@@ -5,7 +5,7 @@ import { useDeployments, useLatestDeployment } from '../../api/deployments.ts'
 import { useProject } from '../../api/projects.ts'
 import type { DeploymentStatus, DeploymentTarget } from '../../../server/contract/deployments.ts'
 import type { DeploymentFilter } from '../../api/query-keys.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { Button } from '../../components/button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { useTitle } from '../../lib/use-title.ts'
@@ -76,7 +76,7 @@ export default function DeploymentListPage({ slug }: { slug: string }) {
           </Button>
         )}
       </div>
-      {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
+      {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
       <section className="card" aria-label="Deployments" hidden={error !== null && !data}>
         {isPending && <SkeletonRows rows={8} height={deploymentRowHeight} />}
         {deployments.length > 0 && <DeploymentList slug={slug} deployments={deployments} isComplete={!hasNextPage} onEndReached={loadMore} />}

@@ -2,7 +2,7 @@ import { Search } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { useDomainOffers } from '../../api/domains.ts'
 import type { DomainOffer } from '../../../server/contract/domains.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
@@ -50,7 +50,7 @@ export function BuyDomainDialog({ slug, onClose }: { slug: string | null; onClos
           Search
         </Button>
       </form>
-      {error && !isFetching && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
+      {error && !isFetching && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
       {isFetching && !data && <SkeletonRows rows={4} height={52} />}
       {data && data.results.length === 0 && <p className="text-muted">No domains are for sale for “{data.query}”. Try another word.</p>}
       {data && data.results.length > 0 && (

@@ -2,7 +2,7 @@ import { useCallback, useEffect } from 'react'
 import { useVerifyDomain } from '../../api/domains.ts'
 import { useInstanceSession } from '../../api/instance.ts'
 import type { Domain } from '../../../server/contract/domains.ts'
-import type { ApiResponse } from '../../api/api-client.ts'
+import type { CallOutput } from '../../../server/client/operation-types.ts'
 import { Button, ButtonLink } from '../../components/button.tsx'
 import { CopyButton } from '../../components/copy.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
@@ -11,7 +11,7 @@ import { StatusIcon, checkBadges } from '../../components/status.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { domainUrl, dnsHostLabel, addressScope } from './domain-format.ts'
 
-type DnsCheck = ApiResponse<'verifyDomain'>['checks'][number]
+type DnsCheck = CallOutput<'verifyDomain'>['checks'][number]
 
 // DNS changes take minutes, so the check repeats while the dialog is open.
 const recheckInterval_ms = 15_000

@@ -1,6 +1,6 @@
 import { useDeleteDomain, useDomain, useTransferDomain, useVerifyDomain } from '../../api/domains.ts'
 import type { Domain, Registrant } from '../../../server/contract/domains.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
@@ -20,7 +20,7 @@ export function DomainDetailsDialog({ domain, onClose }: Props) {
   const detail = data?.domain
   return (
     <Dialog open onOpenChange={onClose} title={domain.hostname} description={`Points to ${domain.project_name}.`}>
-      {error && !data && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
+      {error && !data && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
       {!detail && !error && <SkeletonRows rows={4} height={36} />}
       {detail && (
         <dl className="domain-facts">

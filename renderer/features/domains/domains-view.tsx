@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { useDomains } from '../../api/domains.ts'
 import type { Domain } from '../../../server/contract/domains.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
@@ -26,7 +26,7 @@ export function DomainsView({ slug }: { slug: string | null }) {
     setOpen(null)
     if (requestedAction !== null) setParams({}, { replace: true })
   }
-  if (error && !data) return <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
+  if (error && !data) return <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />
   if (!data) return <SkeletonRows rows={5} height={64} />
   const { domains, platform_ip: platformIp, purchase_enabled: canBuy } = data
   const actions = (
@@ -58,7 +58,7 @@ export function DomainsView({ slug }: { slug: string | null }) {
             </p>
             <div className="domain-bar-actions">{actions}</div>
           </div>
-          {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
+          {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
           <section className="card" aria-label="Domains">
             <DomainRows domains={domains} showsProject={slug === null} onAction={(action, domain) => setOpen({ action, domain })} />
           </section>

@@ -1,9 +1,9 @@
 import { Link } from 'wouter'
-import type { ApiProblem } from '../../lib/api-problem.ts'
+import type { ApiError } from '../../../server/client/api-error.ts'
 import { ProblemView } from '../../components/feedback.tsx'
 
 /** An error; for a missing card or plan it links to the account page. */
-export function PaymentProblem({ problem }: { problem: ApiProblem }) {
+export function PaymentProblem({ problem }: { problem: ApiError }) {
   return (
     <>
       <ProblemView problem={problem} />

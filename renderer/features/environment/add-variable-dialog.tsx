@@ -4,7 +4,7 @@ import { useCreateEnvVars } from '../../api/env-vars.ts'
 import { parseDotenv } from '../../../server/contract/dotenv.ts'
 import { validateKey, validateValue } from '../../../server/contract/env-var-rules.ts'
 import type { EnvVar } from '../../../server/contract/env-vars.ts'
-import type { ApiResponse } from '../../api/api-client.ts'
+import type { CallOutput } from '../../../server/client/operation-types.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
@@ -27,7 +27,7 @@ export function AddVariableDialog({
   /** The key, if the missing variable is known. */
   initialKey: string
   onOpenChange: (open: boolean) => void
-  onAdded: (answer: ApiResponse<'createEnvVars'>) => void
+  onAdded: (answer: CallOutput<'createEnvVars'>) => void
   onFile: (text: string) => void
 }) {
   const add = useCreateEnvVars({ hidesErrorToast: true, onSuccess: onAdded })

@@ -2,7 +2,7 @@ import { FileUp } from 'lucide-react'
 import { type DragEvent, type FormEvent, useMemo, useRef, useState } from 'react'
 import { useCreateEnvVars } from '../../api/env-vars.ts'
 import type { EnvVar } from '../../../server/contract/env-vars.ts'
-import type { ApiResponse } from '../../api/api-client.ts'
+import type { CallOutput } from '../../../server/client/operation-types.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
@@ -27,7 +27,7 @@ export function ImportVariablesDialog({
   /** Text that was pasted or dropped on the page. */
   initial: { text: string; error: string | null }
   onOpenChange: (open: boolean) => void
-  onAdded: (answer: ApiResponse<'createEnvVars'>) => void
+  onAdded: (answer: CallOutput<'createEnvVars'>) => void
 }) {
   const [text, setText] = useState(initial.text)
   const [fileError, setFileError] = useState(initial.error)

@@ -6,8 +6,8 @@ import { useEnvVars } from '../../api/env-vars.ts'
 import { useProject } from '../../api/projects.ts'
 import { formatDotenv, parseDotenv } from '../../../server/contract/dotenv.ts'
 import type { EnvVar } from '../../../server/contract/env-vars.ts'
-import type { ApiResponse } from '../../api/api-client.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import type { CallOutput } from '../../../server/client/operation-types.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../components/button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
@@ -51,7 +51,7 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
     close()
     if (deploymentId !== null) setStartedId(deploymentId)
   }
-  const added = (answer: ApiResponse<'createEnvVars'>) => {
+  const added = (answer: CallOutput<'createEnvVars'>) => {
     changed(answer.deployment_id)
     const skipped = answer.skipped.map(({ key }) => key)
     if (skipped.length > 0) showToast({ kind: 'done', text: `Skipped because they already exist: ${skipped.join(', ')}.`, request_id: null })
@@ -78,7 +78,7 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
     downloadText(`${slug}.${target}.env`, text)
   }
 
-  if (error && !data) return <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
+  if (error && !data) return <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />
   if (!project || !data) return <SkeletonRows rows={6} height={56} />
   const hasShared = data.some(({ environment }) => environment === null)
   const actions = (
@@ -143,7 +143,7 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
               {actions}
             </div>
           </div>
-          {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
+          {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
           {environments.map(({ name, value, title, about }) => {
             const variables = data.filter(({ environment }) => environment === value)
             return (

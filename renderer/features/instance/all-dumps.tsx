@@ -1,7 +1,7 @@
 import { Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { DatabaseDump } from '../../../server/contract/databases.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { useAllDumps } from '../../api/maintenance.ts'
 import { IconButton } from '../../components/button.tsx'
 import { useDumpDownload } from '../../api/downloads.ts'
@@ -25,7 +25,7 @@ export function AllDumps() {
       </header>
       {error && (
         <div className="card-body">
-          <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
+          <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />
         </div>
       )}
       {data?.length === 0 && (

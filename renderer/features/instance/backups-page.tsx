@@ -2,7 +2,7 @@ import { Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useDeleteBackup, useBackups, useDisk, useAllDumps } from '../../api/maintenance.ts'
 import type { Backup } from '../../../server/contract/maintenance.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { Button, IconButton } from '../../components/button.tsx'
 import { CopyButton } from '../../components/copy.tsx'
 import { Dialog } from '../../components/dialog.tsx'
@@ -49,7 +49,7 @@ function Backups() {
     <>
       <RecoveryNotice />
       <CreateBackup />
-      {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
+      {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
       <section className="card" aria-labelledby="full">
         <header className="card-header">
           <h2 id="full">Backups</h2>

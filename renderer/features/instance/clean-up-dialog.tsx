@@ -1,6 +1,6 @@
 import { useCleanDisk } from '../../api/maintenance.ts'
 import type { CleanableKind, DiskUsage } from '../../../server/contract/maintenance.ts'
-import type { ApiResponse } from '../../api/api-client.ts'
+import type { CallOutput } from '../../../server/client/operation-types.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
@@ -64,7 +64,7 @@ export function CleanUpDialog({
   )
 }
 
-function CleanUpResult({ answer, onOpenChange }: { answer: ApiResponse<'cleanDisk'>; onOpenChange: () => void }) {
+function CleanUpResult({ answer, onOpenChange }: { answer: CallOutput<'cleanDisk'>; onOpenChange: () => void }) {
   const freedRows = answer.freed.filter((one) => one.bytes > 0 || one.count > 0 || one.note !== null)
   return (
     <Dialog open onOpenChange={onOpenChange} title={answer.freed_bytes > 0 ? `${formatBytes(answer.freed_bytes)} freed` : 'Nothing to free'}>

@@ -1,7 +1,7 @@
 import { Archive } from 'lucide-react'
 import { useState } from 'react'
 import { useBackupSince, useCreateBackup } from '../../api/maintenance.ts'
-import type { ApiResponse } from '../../api/api-client.ts'
+import type { CallOutput } from '../../../server/client/operation-types.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../components/button.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
@@ -12,7 +12,7 @@ import { Progress } from '../../components/progress.tsx'
 /** Describes backups and creates one. */
 export function CreateBackup() {
   const showToast = useUi((state) => state.showToast)
-  const [created, setCreated] = useState<ApiResponse<'createBackup'> | null>(null)
+  const [created, setCreated] = useState<CallOutput<'createBackup'> | null>(null)
   const since = useBackupSince()
   const createBackup = useCreateBackup({
     hidesErrorToast: true,

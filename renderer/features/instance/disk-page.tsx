@@ -2,8 +2,8 @@ import { Eraser, TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
 import { useSearchParams } from 'wouter'
 import type { CleanableKind, DiskUsage } from '../../../server/contract/maintenance.ts'
-import type { ApiResponse } from '../../api/api-client.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import type { CallOutput } from '../../../server/client/operation-types.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { useDisk } from '../../api/maintenance.ts'
 import { Button } from '../../components/button.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
@@ -41,7 +41,7 @@ function Disk() {
   const emptyKinds = [...new Set(rows.filter((row) => !hasContent(row)).map(kindLabel))]
   return (
     <>
-      {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
+      {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
       {isPending && <SkeletonRows rows={8} height={64} />}
       {data && (
         <>
@@ -68,7 +68,7 @@ function Disk() {
 const hasContent = ({ bytes: taken, reclaimable_bytes }: DiskUsage) => taken > 0 || reclaimable_bytes !== 0
 const kindLabel = ({ kind, place }: DiskUsage) => `${diskKinds[kind].name.toLowerCase()}${place === 'engine' ? ' in the container engine' : ''}`
 
-function DiskSummary({ disk, onClean }: { disk: ApiResponse<'getDisk'>; onClean: () => void }) {
+function DiskSummary({ disk, onClean }: { disk: CallOutput<'getDisk'>; onClean: () => void }) {
   const parts = largestParts(disk.kinds)
   const free = reclaimableSpace(disk.kinds, safeKinds)
   const freeSpace = freeSpaceLevel(disk.free_bytes)

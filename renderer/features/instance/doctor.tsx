@@ -1,5 +1,5 @@
 import { useDoctor } from '../../api/instance.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { Button } from '../../components/button.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { HelpLink } from '../../components/help-link.tsx'
@@ -20,7 +20,7 @@ export function Doctor() {
       </header>
       {error && (
         <div className="card-body">
-          <ProblemView problem={toProblem(error)} />
+          <ProblemView problem={toApiError(error)} />
         </div>
       )}
       {isPending && <SkeletonRows rows={4} height={52} />}

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { useForm } from '../../lib/use-form.ts'
 import { useSettings, useUpdateSettings } from '../../api/instance.ts'
 import type { Settings } from '../../../server/contract/instance.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { Button } from '../../components/button.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { SelectField, SwitchField, TextField } from '../../components/field.tsx'
@@ -50,7 +50,7 @@ export function InstanceSettings() {
         <h2 id="settings">Settings</h2>
       </header>
       <div className="card-body">
-        {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
+        {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
         {data ? <SettingsForm settings={data} /> : !error && <SkeletonRows rows={4} height={56} />}
       </div>
     </section>

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { useInstanceSession } from '../../api/instance.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { InstanceHeader } from './instance-header.tsx'
 
@@ -11,7 +11,7 @@ export function OwnerPage({ deniedMessage, children }: { deniedMessage: string; 
   return (
     <div className="page">
       <InstanceHeader />
-      {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
+      {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
       {isPending && <SkeletonRows rows={6} height={80} />}
       {isOwner ? children : data !== undefined && <p className="text-muted">{deniedMessage}</p>}
     </div>

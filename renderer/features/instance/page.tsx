@@ -1,6 +1,6 @@
 import { useInstanceSession, useSettings } from '../../api/instance.ts'
 import { useUsers } from '../../api/users.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { CopyButton } from '../../components/copy.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { useInitialLoading } from '../../lib/use-initial-loading.ts'
@@ -24,7 +24,7 @@ export default function InstancePage() {
   if (error) {
     return (
       <div className="page">
-        <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
+        <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />
       </div>
     )
   }

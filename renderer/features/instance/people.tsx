@@ -4,8 +4,8 @@ import { useForm } from '../../lib/use-form.ts'
 import { useSettings, useUpdateSettings } from '../../api/instance.ts'
 import { useAddTeamMember } from '../../api/team.ts'
 import { useAddUser, useCreateVerificationLink, useRemoveUser, useUsers, useVerifyUser } from '../../api/users.ts'
-import type { ApiResponse } from '../../api/api-client.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import type { CallOutput } from '../../../server/client/operation-types.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { Button, IconButton } from '../../components/button.tsx'
 import { Dialog, ConfirmByNameDialog } from '../../components/dialog.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
@@ -14,7 +14,7 @@ import { Menu, MenuItem } from '../../components/menu.tsx'
 import { SecretDialog } from '../../components/secret-dialog.tsx'
 import { OneTimeLinkDialog } from '../account/index.ts'
 
-type InstanceUser = ApiResponse<'listUsers'>['users'][number]
+type InstanceUser = CallOutput<'listUsers'>['users'][number]
 
 /** All users of this instance. Each has their own account; a team shares the projects of its owner. */
 export function People() {
@@ -36,7 +36,7 @@ export function People() {
       </header>
       {error && (
         <div className="card-body">
-          <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
+          <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />
         </div>
       )}
       {isPending && <SkeletonRows rows={2} height={56} />}

@@ -1,7 +1,7 @@
 import { Compass } from 'lucide-react'
 import { Link } from 'wouter'
 import { useHomeSession } from '../../api/remotes.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { basePath } from '../../lib/instance-path.ts'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { useTitle } from '../../lib/use-title.ts'
@@ -17,7 +17,7 @@ export function InstanceNotFound({ isListed, error, onRetry }: { isListed: boole
   }
   return (
     <main className="page">
-      {problem && <ProblemView problem={toProblem(problem)} onRetry={refresh} />}
+      {problem && <ProblemView problem={toApiError(problem)} onRetry={refresh} />}
       {!isListed && !problem && <SkeletonRows rows={6} height={64} />}
       {isListed && (
         <div className="card">

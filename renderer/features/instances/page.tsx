@@ -2,7 +2,7 @@ import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { Redirect, useSearchParams } from 'wouter'
 import { useHomeSession, useRemotes } from '../../api/remotes.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { basePath, localInstanceId } from '../../lib/instance-path.ts'
 import { useConnection } from '../../stores/connection.ts'
 import { Button } from '../../components/button.tsx'
@@ -40,7 +40,7 @@ export default function InstancesPage() {
           </Button>
         )}
       </header>
-      {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
+      {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
       <div className="card">
         <ul className="instances" aria-label="Instances">
           {connections.map((connection, index) => (

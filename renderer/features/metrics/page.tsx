@@ -7,7 +7,7 @@ import { useMetrics } from '../../api/metrics.ts'
 import { useProject } from '../../api/projects.ts'
 import type { Metrics, MetricsRange } from '../../../server/contract/metrics.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { ButtonLink } from '../../components/button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { SegmentedControl } from '../../components/segmented-control.tsx'
@@ -48,7 +48,7 @@ export default function MetricsPage({ slug }: { slug: string }) {
         />
         {data && <p className="text-subtle">Updated {new Date(dataUpdatedAt).toLocaleTimeString()}</p>}
       </div>
-      {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
+      {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
       {!data && !error && (
         <div className="card">
           <SkeletonRows rows={6} height={84} />

@@ -1,6 +1,6 @@
 import { useSettings, useUpdateSettings } from '../../api/instance.ts'
 import { useHostsFile } from '../../api/network.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { CopyButton } from '../../components/copy.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { SwitchField } from '../../components/field.tsx'
@@ -24,7 +24,7 @@ export function HostsFile() {
       </header>
       {error && (
         <div className="card-body">
-          <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
+          <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />
         </div>
       )}
       {isPending && <SkeletonRows rows={2} height={56} />}

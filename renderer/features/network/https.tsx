@@ -3,8 +3,8 @@ import { useState } from 'react'
 import { useSettings, useUpdateSettings } from '../../api/instance.ts'
 import { useHttps, useRemoveAuthority, useTrustAuthority } from '../../api/network.ts'
 import type { HttpsStatus } from '../../../server/contract/network.ts'
-import type { ApiResponse } from '../../api/api-client.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import type { CallOutput } from '../../../server/client/operation-types.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { Button } from '../../components/button.tsx'
 import { CopyButton, CopyText } from '../../components/copy.tsx'
 import { Dialog } from '../../components/dialog.tsx'
@@ -26,7 +26,7 @@ export function Https() {
   const { data: settings } = useSettings()
   const [messages, setMessages] = useState<string[]>([])
   const [removing, setRemoving] = useState(false)
-  const applyStatus = (answer: ApiResponse<'trustAuthority'>) => {
+  const applyStatus = (answer: CallOutput<'trustAuthority'>) => {
     setMessages(answer.messages)
     setRemoving(false)
   }
@@ -53,7 +53,7 @@ export function Https() {
       </header>
       {error && (
         <div className="card-body">
-          <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
+          <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />
         </div>
       )}
       {isPending && <SkeletonRows rows={3} height={52} />}

@@ -2,7 +2,7 @@ import { Globe, KeyRound, TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
 import { useSettings, useUpdateSettings } from '../../api/instance.ts'
 import { useLan } from '../../api/network.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { Button } from '../../components/button.tsx'
 import { CopyButton } from '../../components/copy.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
@@ -35,7 +35,7 @@ export function Lan() {
       </header>
       {error && (
         <div className="card-body">
-          <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
+          <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />
         </div>
       )}
       {isPending && <SkeletonRows rows={2} height={72} />}

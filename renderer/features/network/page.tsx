@@ -1,6 +1,6 @@
 import { useInstanceSession } from '../../api/instance.ts'
 import { useHostsFile, useHttps, useLan } from '../../api/network.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { useInitialLoading } from '../../lib/use-initial-loading.ts'
 import { useScrollToSection } from '../../lib/use-scroll-to-section.ts'
@@ -25,7 +25,7 @@ export default function NetworkPage() {
   return (
     <div className="page">
       <InstanceHeader />
-      {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
+      {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
       {isLoading ? (
         <SkeletonRows rows={6} height={80} />
       ) : isOwner ? (

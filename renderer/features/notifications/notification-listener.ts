@@ -5,7 +5,8 @@ import type { Deployment } from '../../../server/contract/deployments.ts'
 import type { Domain } from '../../../server/contract/domains.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { findCachedProject } from '../../api/query-cache.ts'
-import type { ApiClient, StreamEvent } from '../../api/api-client.ts'
+import type { ApiClient } from '../../api/api-client.ts'
+import type { ApiEvent } from '../../../server/client/operation-types.ts'
 import { deploymentTitle } from '../../components/deployment-line.tsx'
 import { isTerminal } from '../../lib/deployment-progress.ts'
 import type { DashboardNotification } from './store.ts'
@@ -26,7 +27,7 @@ export function createNotificationListener({
   notify,
   isVisible,
   now,
-}: NotificationListenerOptions): (event: StreamEvent<'followInstance'>) => void {
+}: NotificationListenerOptions): (event: ApiEvent<'followInstance'>) => void {
   const runningIds = new Set<string>()
 
   const deployment = (one: Deployment) => {

@@ -1,6 +1,6 @@
 import { useEffect, useMemo } from 'react'
 import { useInstanceSession } from '../../api/instance.ts'
-import type { StreamEvent } from '../../api/api-client.ts'
+import type { ApiEvent } from '../../../server/client/operation-types.ts'
 import { instanceBasePath } from '../../lib/instance-path.ts'
 import type { InstanceConnection } from '../../stores/connection.ts'
 import { createNotificationListener } from './notification-listener.ts'
@@ -8,7 +8,7 @@ import { loadWithRetry } from '../../lib/load-with-retry.ts'
 import { notificationsOf, useNotifications } from './store.ts'
 
 /** Notifies about events of the current instance. */
-export function useNotificationListener({ id, client, cache }: InstanceConnection): (event: StreamEvent<'followInstance'>) => void {
+export function useNotificationListener({ id, client, cache }: InstanceConnection): (event: ApiEvent<'followInstance'>) => void {
   return useMemo(
     () =>
       createNotificationListener({

@@ -4,7 +4,7 @@ import { usePreviews, useWatching } from '../../api/previews.ts'
 import { useProject } from '../../api/projects.ts'
 import type { Watching } from '../../../server/contract/previews.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { CopyText } from '../../components/copy.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { useScrollToSection } from '../../lib/use-scroll-to-section.ts'
@@ -20,7 +20,7 @@ export default function PreviewsPage({ slug }: { slug: string }) {
   useTitle(`Previews · ${project?.name ?? slug}`)
   useScrollToSection(previews !== undefined && watching !== undefined)
 
-  if (error && !previews) return <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
+  if (error && !previews) return <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />
   return (
     <div className="stack">
       <section className="card" aria-labelledby="previews">
@@ -40,7 +40,7 @@ export default function PreviewsPage({ slug }: { slug: string }) {
       {project?.is_connected && previews !== undefined && (
         <>
           {watching && <WatchingCard project={project} watching={watching} />}
-          {watchingError && watching === undefined && <ProblemView problem={toProblem(watchingError)} />}
+          {watchingError && watching === undefined && <ProblemView problem={toApiError(watchingError)} />}
         </>
       )}
     </div>

@@ -4,7 +4,7 @@ import { useDeployments, useLatestDeployment, useServingDeployment } from '../..
 import { usePreviews } from '../../api/previews.ts'
 import { useProject } from '../../api/projects.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { EmptyState, ProblemView, Skeleton, SkeletonRows } from '../../components/feedback.tsx'
 import { formatDateTime } from '../../lib/format.ts'
 import { StatusIcon, projectBadge } from '../../components/status.tsx'
@@ -37,7 +37,7 @@ export function Overview({ slug }: { slug: string }) {
   useTitle(project?.name ?? slug, useFaviconStatus(latest))
   const deployments = deploymentList?.pages[0]?.deployments ?? []
 
-  if (error) return <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />
+  if (error) return <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />
   if (deploymentList && deployments.length === 0) {
     return (
       <div className="card">

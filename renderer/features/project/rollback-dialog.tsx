@@ -1,7 +1,7 @@
 import { useLocation } from 'wouter'
 import { useDeployments, useRollbackDeployment } from '../../api/deployments.ts'
 import { actionLabels } from '../../../server/contract/labels.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
@@ -27,7 +27,7 @@ export function RollbackDialog({ slug, onOpenChange }: { slug: string; onOpenCha
       description="No downtime: the current version stays live until the earlier one is healthy."
     >
       {isPending && <SkeletonRows rows={3} height={56} />}
-      {error && <ProblemView problem={toProblem(error)} />}
+      {error && <ProblemView problem={toApiError(error)} />}
       {candidates?.length === 0 && <p className="text-muted">There is no earlier deployment to roll back to.</p>}
       {candidates && candidates.length > 0 && (
         <ul className="actions-dialog-list">

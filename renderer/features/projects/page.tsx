@@ -2,7 +2,7 @@ import { Plus, Search, Ship } from 'lucide-react'
 import { useDeferredValue, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { useProjectSearch } from '../../api/project-search.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../components/button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
@@ -57,7 +57,7 @@ export function ProjectsPage() {
           </div>
         </header>
         <RecoveryNotice />
-        {error && <ProblemView problem={toProblem(error)} onRetry={() => void refetch()} />}
+        {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
         <div className="card projects-card" hidden={error !== null && !data}>
           {isPending && <SkeletonRows rows={8} height={projectRowHeight} />}
           {matches.length > 0 && (

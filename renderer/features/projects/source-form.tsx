@@ -2,7 +2,7 @@ import { FileArchive, FolderOpen, GitBranch, LifeBuoy, X } from 'lucide-react'
 import { type FormEvent, Suspense, useEffect, useState } from 'react'
 import { useLocation, useRouter } from 'wouter'
 import { useCreateProject, useDeployFolder, useDeployProject } from '../../api/projects.ts'
-import type { ApiProblem } from '../../lib/api-problem.ts'
+import type { ApiError } from '../../../server/client/api-error.ts'
 import { useCapabilities, useFolderPicker } from '../../api/capabilities.ts'
 import { useConnection } from '../../stores/connection.ts'
 import { uploadArchive } from '../../stores/uploads.ts'
@@ -206,7 +206,7 @@ export function SourceForm({
   )
 }
 
-function isFormProblem(problem: ApiProblem): boolean {
+function isFormProblem(problem: ApiError): boolean {
   return problem.issues.length === 0 && !slugProblems.includes(problem.code)
 }
 

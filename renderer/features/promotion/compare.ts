@@ -2,7 +2,7 @@ import type { VariableScope } from '../../api/promotion-sides.ts'
 import type { EnvVar } from '../../../server/contract/env-vars.ts'
 import { limits } from '../../../server/contract/limits.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import type { ApiRequest } from '../../api/api-client.ts'
+import type { CallInput } from '../../../server/client/operation-types.ts'
 
 /** `only_here`: only at the source, `only_there`: only at the target. */
 export type Difference = 'same' | 'differs' | 'only_here' | 'only_there'
@@ -21,7 +21,7 @@ const settingNames = [
 export type SettingName = (typeof settingNames)[number]
 type Setting = Project[SettingName]
 export type PromotedSettings = Pick<Project, SettingName>
-type Changes = NonNullable<ApiRequest<'updateProject'>['body']>
+type Changes = NonNullable<CallInput<'updateProject'>['body']>
 
 /** Defaults of a new project. */
 const defaults: Omit<PromotedSettings, 'name'> = {

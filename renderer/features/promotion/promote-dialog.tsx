@@ -4,8 +4,8 @@ import { Link } from 'wouter'
 import { usePromotionSource, usePromotionTarget, type SourceProject, type TargetProject } from '../../api/promotion-sides.ts'
 import type { Deployment } from '../../../server/contract/deployments.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import type { ApiRequest } from '../../api/api-client.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import type { CallInput } from '../../../server/client/operation-types.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { localInstanceId } from '../../lib/instance-path.ts'
 import { type InstanceConnection, useConnection } from '../../stores/connection.ts'
 import { promotionKey, usePromotions } from '../../stores/promotions.ts'
@@ -116,8 +116,8 @@ function PromoteForm({ from, targets, kind, slug, deploymentId, onDone }: FormPr
     <form className="stack promote" onSubmit={submit}>
       <TargetInstanceField legend="Instance" targets={targets} to={to} onTo={setChosenId} />
       <TargetProjectField connection={to} label="Target project" slug={typed} onSlug={setTyped} hint={targetHint(targetProject?.project)} />
-      {source.error && <ProblemView problem={toProblem(source.error)} onRetry={() => void source.refetch()} />}
-      {target.error && isSettled && <ProblemView problem={toProblem(target.error)} onRetry={() => void target.refetch()} />}
+      {source.error && <ProblemView problem={toApiError(source.error)} onRetry={() => void source.refetch()} />}
+      {target.error && isSettled && <ProblemView problem={toApiError(target.error)} onRetry={() => void target.refetch()} />}
       {sourceProject && <SourceSummary sourceProject={sourceProject} kind={kind} />}
       {sourceProject && targetProject ? (
         <>
@@ -171,7 +171,7 @@ function toPromotionSource({ is_instance, deployment, project }: SourceProject, 
 }
 
 /** A folder or an archive has no commit, so the message names the source instance. */
-function commitQuery({ commit_sha, commit_message, commit_author }: Deployment, fromName: string): ApiRequest<'uploadCommit'>['query'] {
+function commitQuery({ commit_sha, commit_message, commit_author }: Deployment, fromName: string): CallInput<'uploadCommit'>['query'] {
   return {
     ...(commit_sha !== null && { commit_sha }),
     commit_message: firstLine(commit_message ?? '') || `Promoted from ${fromName}`,

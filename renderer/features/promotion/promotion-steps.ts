@@ -3,8 +3,10 @@ import type { EnvVar } from '../../../server/contract/env-vars.ts'
 import { limits } from '../../../server/contract/limits.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { fetchFile } from '../../api/fetch-file.ts'
-import type { ApiRequest, ApiClient } from '../../api/api-client.ts'
-import { ApiProblem, toProblem } from '../../lib/api-problem.ts'
+import type { ApiClient } from '../../api/api-client.ts'
+import type { CallInput } from '../../../server/client/operation-types.ts'
+import { ApiError } from '../../../server/client/api-error.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import type { PromotionStepName } from '../../stores/promotions.ts'
 import type { PromotedSettings } from './compare.ts'
 
@@ -14,11 +16,11 @@ export interface PromotionRequest {
   to: { client: ApiClient; slug: string }
   /** `archive`: the source of this deployment; `git`: the head of the repository, for an instance that does not provide sources. */
   source:
-    | { kind: 'archive'; deployment_id: string; commit?: ApiRequest<'uploadCommit'>['query'] }
+    | { kind: 'archive'; deployment_id: string; commit?: CallInput<'uploadCommit'>['query'] }
     | { kind: 'git'; repo_url: string; repo_branch: string }
   /** For a project to be created; null for an existing one. */
   new_name: string | null
-  settings: NonNullable<ApiRequest<'updateProject'>['body']>
+  settings: NonNullable<CallInput<'updateProject'>['body']>
   /** Previous values of those settings at the target. */
   before: Partial<PromotedSettings>
   /** Keys of variables whose values are copied. */
@@ -71,8 +73,8 @@ export const promotionSteps: Record<PromotionStepName, PromotionStepHandler> = {
     const url = from.client.urlOf('downloadSource', { params: { slug: from.slug, id: source.deployment_id } })
     const onBytes = (bytes: number) => onProgress(bytes, null)
     done.archive = await fetchFile(url, { signal, max_bytes: limits.upload.packed_bytes, onProgress: onBytes }).catch((error: unknown) => {
-      if (!(error instanceof ApiProblem) || error.code !== 'route_not_found') throw error
-      throw new ApiProblem('source_not_found', 'The version of that instance does not provide sources. Update it, then try again.', error)
+      if (!(error instanceof ApiError) || error.code !== 'route_not_found') throw error
+      throw new ApiError('source_not_found', 'The version of that instance does not provide sources. Update it, then try again.', error)
     })
     return { note: '' }
   },
@@ -164,14 +166,14 @@ export async function undoPromotion(request: PromotionRequest, done: PromotionPr
   }
   if (done.is_made) {
     await to.client.call('deleteProject', { params }).catch((error: unknown) => {
-      if (toProblem(error).code !== 'project_not_found') throw error
+      if (toApiError(error).code !== 'project_not_found') throw error
     })
     return
   }
   const { env_vars } = done.known_variables ? await to.client.call('listEnvVars', { params }) : { env_vars: [] }
   for (const { id } of findAddedVariables(variables, done, env_vars))
     await to.client.call('deleteEnvVar', { params: { ...params, id } }).catch((error: unknown) => {
-      if (toProblem(error).code !== 'env_var_not_found') throw error
+      if (toApiError(error).code !== 'env_var_not_found') throw error
     })
   if (done.is_changed) await to.client.call('updateProject', { params, body: before })
   // Each variable change may have started a deployment, and so may the upload.
@@ -193,7 +195,7 @@ async function createTargetProject({ to, source }: PromotionRequest, name: strin
     return project
   } catch (error) {
     // The key is bound to the rejected request, so a changed request needs a new key.
-    const { status } = toProblem(error)
+    const { status } = toApiError(error)
     if (status >= 400 && status < 500) delete done.making
     throw error
   }
@@ -236,6 +238,6 @@ async function findServingDeployment({ client, slug }: PromotionRequest['to'], s
 
 async function cancelDeployment({ client, slug }: PromotionRequest['to'], id: string): Promise<void> {
   await client.call('cancelDeployment', { params: { slug, id } }).catch((error: unknown) => {
-    if (toProblem(error).code !== 'deployment_terminal') throw error
+    if (toApiError(error).code !== 'deployment_terminal') throw error
   })
 }

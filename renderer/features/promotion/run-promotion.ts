@@ -1,6 +1,6 @@
 import { navigate } from 'wouter/use-browser-location'
 import { upsertDeployment, upsertProject, removeProject } from '../../api/query-cache.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { createRateEstimator } from '../../api/use-upload.ts'
 import { instanceBasePath } from '../../lib/instance-path.ts'
 import { type InstanceConnection, useConnection } from '../../stores/connection.ts'
@@ -127,7 +127,7 @@ function createPromotion({
       update({ transfer: null })
       if (controller.signal.aborted) return await rollBack()
       updateStep(failed, { state: 'failed' })
-      update({ state: 'failed', problem: toProblem(error) })
+      update({ state: 'failed', problem: toApiError(error) })
     } finally {
       window.removeEventListener('beforeunload', preventUnload)
       void window.homeport?.setProgress(null)
@@ -157,7 +157,7 @@ function createPromotion({
       remove(key)
       useUi.getState().showToast({ kind: 'done', text: `Canceled. ${to.name} was not changed.`, request_id: null, of: from.id })
     } catch (error) {
-      update({ state: 'failed', problem: toProblem(error) })
+      update({ state: 'failed', problem: toApiError(error) })
     }
   }
 

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { requireSession } from '../../api/sign-in.ts'
-import { toProblem } from '../../lib/api-problem.ts'
+import { toApiError } from '../../lib/api-error.ts'
 import { useConnection } from '../../stores/connection.ts'
 import { useSession } from '../../stores/session.ts'
 import { Button } from '../../components/button.tsx'
@@ -31,7 +31,7 @@ export function SignIn() {
       await requireSession()
       enterDashboard()
     } catch (error) {
-      const problem = toProblem(error)
+      const problem = toApiError(error)
       setMessage(
         problem.status === 401 ? 'This browser is not signed in yet. Open the link that the command printed in this browser.' : problem.message,
       )

@@ -1,5 +1,5 @@
 import { CircleAlert, X } from 'lucide-react'
-import { ApiProblem } from '../../lib/api-problem.ts'
+import { ApiError } from '../../../server/client/api-error.ts'
 import { type Transfer } from '../../api/use-upload.ts'
 import type { Upload } from '../../stores/uploads.ts'
 import { Button, IconButton } from '../../components/button.tsx'
@@ -49,7 +49,7 @@ export function UploadCard({
           {name && `${name} was rejected. `}
           <Prose text={problem.message} />
         </p>
-        {problem instanceof ApiProblem && (
+        {problem instanceof ApiError && (
           <>
             {problem.issues.map((issue) => (
               <p key={issue.path} className="text-muted">

@@ -1,7 +1,10 @@
-import type { ErrorCode, ErrorEnvelope, ValidationIssue } from '../../server/contract/errors.ts'
+import type { ErrorCode, ErrorEnvelope, ValidationIssue } from '../contract/errors.ts'
 
-/** An API error with the message of the platform; `unreachable` and `bad_answer` occur only on the client. */
-export class ApiProblem extends Error {
+/**
+ * A failed call, with the message of the instance. Two codes occur only at the client: `unreachable` when nothing responds, `bad_answer` when the
+ * response is not one of the API.
+ */
+export class ApiError extends Error {
   readonly code: ErrorCode | 'unreachable' | 'bad_answer'
   /** HTTP status; 0 without a response. */
   readonly status: number
@@ -10,7 +13,7 @@ export class ApiProblem extends Error {
   readonly retry_after_s: number | null
 
   constructor(
-    code: ApiProblem['code'],
+    code: ApiError['code'],
     message: string,
     details: {
       status?: number
@@ -21,7 +24,7 @@ export class ApiProblem extends Error {
     } = {},
   ) {
     super(message, { cause: details.cause })
-    this.name = 'ApiProblem'
+    this.name = 'ApiError'
     this.code = code
     this.status = details.status ?? 0
     this.issues = details.issues ?? []
@@ -29,36 +32,23 @@ export class ApiProblem extends Error {
     this.retry_after_s = details.retry_after_s ?? null
   }
 
-  /** The platform's message for one form field. */
+  /** The instance's message for one form field. */
   issueFor(path: string): string | undefined {
-    return this.issues.find((issueFor) => issueFor.path === path)?.message
+    return this.issues.find((issue) => issue.path === path)?.message
   }
 }
 
-/** Parses the error body of a response. */
-export async function readProblem(response: Response): Promise<ApiProblem> {
+/** The error of a response without success. */
+export async function readError(response: Response): Promise<ApiError> {
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
-  const metadata = {
+  const details = {
     status: response.status,
     request_id: response.headers.get('x-request-id'),
     retry_after_s: Number.isFinite(retryAfter) ? retryAfter : null,
   }
   const body: unknown = await response.json().catch(() => undefined)
-  if (!isErrorEnvelope(body)) return new ApiProblem('bad_answer', `Homeport returned ${response.status} without an explanation. Try again.`, metadata)
-  return new ApiProblem(body.error, body.message, { ...metadata, issues: body.issues })
-}
-
-export function toProblem(error: unknown): ApiProblem {
-  if (error instanceof ApiProblem) return error
-  return new ApiProblem('bad_answer', 'The dashboard hit an unexpected error. Reload the page. If the error persists, check the Homeport log.', {
-    cause: error,
-  })
-}
-
-export function unreachableProblem(cause: unknown): ApiProblem {
-  return new ApiProblem('unreachable', 'Homeport is not responding. It may be starting or stopped. Start it with “homeport serve”.', {
-    cause,
-  })
+  if (!isErrorEnvelope(body)) return new ApiError('bad_answer', `Homeport returned ${response.status} without an explanation. Try again.`, details)
+  return new ApiError(body.error, body.message, { ...details, request_id: body.request_id ?? details.request_id, issues: body.issues })
 }
 
 function isErrorEnvelope(body: unknown): body is ErrorEnvelope {
