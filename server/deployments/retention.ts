@@ -1,6 +1,6 @@
 import { join, relative, sep } from 'node:path'
 import type { Artifact } from '../runtime/runtime.ts'
-import { listRetentionCandidates, type RetentionRow } from '../store/deployments.ts'
+import { listRetentionCandidates, type RetentionRow } from '../store/retention-candidates.ts'
 import { listProjectIds } from '../store/projects.ts'
 import type { DeploymentContext } from './context.ts'
 

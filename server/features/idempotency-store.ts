@@ -88,6 +88,6 @@ export function createIdempotencyStore({ db, sealer, clock }: { db: Db; sealer: 
     saveResponse: (idempotencyKey, fingerprint, response) => db.write((tx) => saveResponseInTransaction(tx, idempotencyKey, fingerprint, response)),
     saveResponseInTransaction,
     release: (idempotencyKey) => db.write((tx) => deletePendingIdempotencyKey(tx, idempotencyKey)),
-    deleteExpired: () => db.write((tx) => deleteIdempotencyKeysBefore(tx, expiryCutoff())),
+    deleteExpired: () => db.write((tx) => void deleteIdempotencyKeysBefore(tx, expiryCutoff())),
   }
 }

@@ -1,3 +1,4 @@
+import { all, exists, first, run, tables } from './query.ts'
 import type { Tx } from './store.ts'
 import type { AccountRow } from './tables.ts'
 
@@ -15,40 +16,45 @@ export type BillingColumns = Pick<
   | 'trial_ends_at'
 >
 
-export function findAccountByCustomerId(tx: Tx, customerId: string): AccountRow | undefined {
-  return tx.sqlFirst('SELECT * FROM accounts WHERE customer_id = ?', customerId)
-}
+export const findAccountByCustomerId = first((customerId: string) => tables.selectFrom('accounts').selectAll().where('customer_id', '=', customerId))
 
 export function updateBilling(tx: Tx, accountId: string, change: Partial<BillingColumns>): void {
-  tx.run(tx.query.updateTable('accounts').set(change).where('id', '=', accountId))
+  tx.run(tables.updateTable('accounts').set(change).where('id', '=', accountId))
 }
 
 /** Records an event of the payment processor; false if it was already recorded. */
-export function insertBillingEvent(tx: Tx, id: string, created_at: string): boolean {
-  return tx.sqlFirst('INSERT INTO billing_events (id, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING id', id, created_at) !== undefined
-}
+export const insertBillingEvent = exists((id: string, created_at: string) =>
+  tables
+    .insertInto('billing_events')
+    .values({ id, created_at })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id'),
+)
 
-export function hasBillingEvent(tx: Tx, id: string): boolean {
-  return tx.sqlFirst('SELECT 1 AS one FROM billing_events WHERE id = ?', id) !== undefined
-}
+export const hasBillingEvent = exists((id: string) => tables.selectFrom('billing_events').select('id').where('id', '=', id))
 
-export function deleteBillingEventsBefore(tx: Tx, before: string): void {
-  tx.sqlRun('DELETE FROM billing_events WHERE created_at < ?', before)
-}
+export const deleteBillingEventsBefore = run((before: string) => tables.deleteFrom('billing_events').where('created_at', '<', before))
 
 /** Clears payment methods of accounts that the payment processor does not know. They were simulated while there was no processor. */
-export function clearEmulatedPaymentMethods(tx: Tx): void {
-  tx.sqlRun('UPDATE accounts SET has_payment_method = 0 WHERE customer_id IS NULL AND has_payment_method = 1')
-}
+export const clearEmulatedPaymentMethods = run(() =>
+  tables.updateTable('accounts').set({ has_payment_method: 0 }).where('customer_id', 'is', null).where('has_payment_method', '=', 1),
+)
+
+const turnAlwaysWarmOff = all((now: string) =>
+  tables
+    .updateTable('projects')
+    .set({ always_warm: 0, updated_at: now })
+    .where('always_warm', '=', 1)
+    .where('deleted_at', 'is', null)
+    .where('account_id', 'in', (eb) =>
+      eb
+        .selectFrom('accounts')
+        .select('id')
+        .where('plan', '=', 'starter')
+        .where((account) => account.or([account('trial_ends_at', 'is', null), account('trial_ends_at', '<=', now)])),
+    )
+    .returning('id'),
+)
 
 /** Disables always-warm for starter accounts without an active trial. Returns the ids of the affected projects. */
-export function disableAlwaysWarm(tx: Tx, now: string): string[] {
-  return tx
-    .sqlAll<{ id: string }>(
-      `UPDATE projects SET always_warm = 0, updated_at = ? WHERE always_warm = 1 AND deleted_at IS NULL AND account_id IN
-         (SELECT id FROM accounts WHERE plan = 'starter' AND (trial_ends_at IS NULL OR trial_ends_at <= ?)) RETURNING id`,
-      now,
-      now,
-    )
-    .map(({ id }) => id)
-}
+export const disableAlwaysWarm = (tx: Tx, now: string): string[] => turnAlwaysWarmOff(tx, now).map(({ id }) => id)

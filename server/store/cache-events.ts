@@ -1,4 +1,5 @@
 import type { CacheEvent } from '../contract/cache.ts'
+import { all, run, tables } from './query.ts'
 import type { Tx } from './store.ts'
 import type { CacheEventRow } from './tables.ts'
 
@@ -7,29 +8,31 @@ const maxEventsPerProject = 1000
 /** Longer lists of URLs are truncated, because the log is meant to be read. */
 const maxUrlList_bytes = 32 * 1024
 
+const deleteOldEvents = run((projectId: string) =>
+  tables
+    .deleteFrom('cache_events')
+    .where('project_id', '=', projectId)
+    .where('seq', '<=', (eb) =>
+      eb.selectFrom('cache_events').select('seq').where('project_id', '=', projectId).orderBy('seq', 'desc').limit(1).offset(maxEventsPerProject),
+    ),
+)
+const listEventsBefore = all((projectId: string, before: number, limit: number) =>
+  tables.selectFrom('cache_events').selectAll().where('project_id', '=', projectId).where('seq', '<', before).orderBy('seq', 'desc').limit(limit),
+)
+
 export function insertCacheEvent(tx: Tx, projectId: string, event: CacheEvent): void {
   const { tags, urls, ...plain } = event
   tx.run(
-    tx.query
+    tables
       .insertInto('cache_events')
       .values({ ...plain, project_id: projectId, tags: JSON.stringify(tags), urls: JSON.stringify(truncateUrls(urls)) }),
   )
-  tx.sqlRun(
-    `DELETE FROM cache_events WHERE project_id = ? AND seq <=
-       (SELECT seq FROM cache_events WHERE project_id = ? ORDER BY seq DESC LIMIT 1 OFFSET ${maxEventsPerProject})`,
-    projectId,
-    projectId,
-  )
+  deleteOldEvents(tx, projectId)
 }
 
 /** Newest first, from before `before` (a sequence number). */
 export function listCacheEvents(tx: Tx, options: { project_id: string; before: number | undefined; limit: number }): CacheEventRow[] {
-  return tx.sqlAll(
-    'SELECT * FROM cache_events WHERE project_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?',
-    options.project_id,
-    options.before ?? Number.MAX_SAFE_INTEGER,
-    options.limit,
-  )
+  return listEventsBefore(tx, options.project_id, options.before ?? Number.MAX_SAFE_INTEGER, options.limit)
 }
 
 function truncateUrls(urls: string[]): string[] {

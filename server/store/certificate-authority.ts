@@ -1,3 +1,4 @@
+import { first, run, tables } from './query.ts'
 import type { Db } from './store.ts'
 import type { Sealer } from './sealer.ts'
 
@@ -11,13 +12,14 @@ interface CertificateAuthorityRecord {
 
 const encryptionContextOf = (id: string) => ({ table: 'authorities', column: 'sealed_key', row: id })
 
+const findNewest = first(() => tables.selectFrom('authorities').selectAll().orderBy('created_at', 'desc').limit(1))
+const deleteAuthorities = run(() => tables.deleteFrom('authorities'))
+
 export function createCertificateAuthorityStore(db: Db, sealer: Sealer) {
   return {
     read: () =>
       db.read((tx): CertificateAuthorityRecord | undefined => {
-        const row = tx.sqlFirst<Omit<CertificateAuthorityRecord, 'key'> & { sealed_key: Uint8Array }>(
-          'SELECT * FROM authorities ORDER BY created_at DESC LIMIT 1',
-        )
+        const row = findNewest(tx)
         return (
           row && {
             id: row.id,
@@ -30,9 +32,9 @@ export function createCertificateAuthorityStore(db: Db, sealer: Sealer) {
     /** Replaces the previous authority. */
     write: ({ key, ...row }: CertificateAuthorityRecord) =>
       db.write((tx) => {
-        tx.sqlRun('DELETE FROM authorities')
-        tx.run(tx.query.insertInto('authorities').values({ ...row, sealed_key: sealer.seal(encryptionContextOf(row.id), key) }))
+        deleteAuthorities(tx)
+        tx.run(tables.insertInto('authorities').values({ ...row, sealed_key: sealer.seal(encryptionContextOf(row.id), key) }))
       }),
-    remove: () => db.write((tx) => void tx.sqlRun('DELETE FROM authorities')),
+    remove: () => db.write((tx) => void deleteAuthorities(tx)),
   }
 }

@@ -1,4 +1,5 @@
 import type { PlanName } from '../contract/instance.ts'
+import { first, run, tables } from './query.ts'
 import type { Tx } from './store.ts'
 
 /** A token or session with the user and account that it belongs to. */
@@ -14,14 +15,35 @@ export interface CallerRow {
   trial_ends_at: string | null
 }
 
-export function findCallerByCredential(tx: Tx, table: 'tokens' | 'sessions', hash: string): CallerRow | undefined {
-  return tx.sqlFirst(
-    `SELECT c.id AS credential_id, c.expires_at, u.id AS user_id, u.account_id, u.email, u.email_verified, u.is_instance_owner, a.plan, a.trial_ends_at
-     FROM ${table} c JOIN users u ON u.id = c.user_id JOIN accounts a ON a.id = u.account_id WHERE c.hash = ?`,
-    hash,
-  )
-}
+const callerColumns = [
+  'c.id as credential_id',
+  'c.expires_at',
+  'u.id as user_id',
+  'u.account_id',
+  'u.email',
+  'u.email_verified',
+  'u.is_instance_owner',
+  'a.plan',
+  'a.trial_ends_at',
+] as const
+const findByToken = first((hash: string) =>
+  tables
+    .selectFrom('tokens as c')
+    .innerJoin('users as u', 'u.id', 'c.user_id')
+    .innerJoin('accounts as a', 'a.id', 'u.account_id')
+    .select(callerColumns)
+    .where('c.hash', '=', hash),
+)
+const findBySession = first((hash: string) =>
+  tables
+    .selectFrom('sessions as c')
+    .innerJoin('users as u', 'u.id', 'c.user_id')
+    .innerJoin('accounts as a', 'a.id', 'u.account_id')
+    .select(callerColumns)
+    .where('c.hash', '=', hash),
+)
 
-export function recordTokenUse(tx: Tx, id: string, now: string): void {
-  tx.sqlRun('UPDATE tokens SET last_used_at = ? WHERE id = ?', now, id)
-}
+export const findCallerByCredential = (tx: Tx, table: 'tokens' | 'sessions', hash: string): CallerRow | undefined =>
+  table === 'tokens' ? findByToken(tx, hash) : findBySession(tx, hash)
+
+export const recordTokenUse = run((id: string, now: string) => tables.updateTable('tokens').set({ last_used_at: now }).where('id', '=', id))

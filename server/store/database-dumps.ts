@@ -1,29 +1,24 @@
+import { all, first, run, tables } from './query.ts'
 import type { Tx } from './store.ts'
 import type { DatabaseDumpRow } from './tables.ts'
 
 export function insertDatabaseDump(tx: Tx, row: Omit<DatabaseDumpRow, 'seq'>): void {
-  tx.run(tx.query.insertInto('database_dumps').values(row))
+  tx.run(tables.insertInto('database_dumps').values(row))
 }
 
 /** Newest first. */
-export function listDatabaseDumps(tx: Tx, projectId: string): DatabaseDumpRow[] {
-  return tx.sqlAll('SELECT * FROM database_dumps WHERE project_id = ? ORDER BY seq DESC', projectId)
-}
+export const listDatabaseDumps = all((projectId: string) =>
+  tables.selectFrom('database_dumps').selectAll().where('project_id', '=', projectId).orderBy('seq', 'desc'),
+)
 
 /** Includes dumps of deleted projects. */
-export function listAllDatabaseDumps(tx: Tx): DatabaseDumpRow[] {
-  return tx.sqlAll('SELECT * FROM database_dumps ORDER BY seq DESC')
-}
+export const listAllDatabaseDumps = all(() => tables.selectFrom('database_dumps').selectAll().orderBy('seq', 'desc'))
 
-export function findDatabaseDump(tx: Tx, id: string): DatabaseDumpRow | undefined {
-  return tx.sqlFirst('SELECT * FROM database_dumps WHERE id = ?', id)
-}
+export const findDatabaseDump = first((id: string) => tables.selectFrom('database_dumps').selectAll().where('id', '=', id))
 
-export function deleteDatabaseDump(tx: Tx, id: string): void {
-  tx.sqlRun('DELETE FROM database_dumps WHERE id = ?', id)
-}
+export const deleteDatabaseDump = run((id: string) => tables.deleteFrom('database_dumps').where('id', '=', id))
+
+const findSlug = first((projectId: string) => tables.selectFrom('projects').select('slug').where('id', '=', projectId))
 
 /** Finds the slug even of a deleted project that is not cleaned up yet, because its dumps keep the slug. */
-export function findProjectSlug(tx: Tx, projectId: string): string | undefined {
-  return tx.sqlFirst<{ slug: string }>('SELECT slug FROM projects WHERE id = ?', projectId)?.slug
-}
+export const findProjectSlug = (tx: Tx, projectId: string): string | undefined => findSlug(tx, projectId)?.slug

@@ -1,51 +1,44 @@
 import type { RuntimeName } from '../contract/runtimes.ts'
+import { all, exists, first, run, tables } from './query.ts'
 import type { Tx } from './store.ts'
 import type { DatabaseRow } from './tables.ts'
 
 /** Branch '' is the project's own database; other branches are those of its previews. */
-export function findDatabase(tx: Tx, projectId: string, branch: string): DatabaseRow | undefined {
-  return tx.sqlFirst('SELECT * FROM databases WHERE project_id = ? AND branch = ?', projectId, branch)
-}
+export const findDatabase = first((projectId: string, branch: string) =>
+  tables.selectFrom('databases').selectAll().where('project_id', '=', projectId).where('branch', '=', branch),
+)
 
-export function listDatabasesOfProject(tx: Tx, projectId: string): DatabaseRow[] {
-  return tx.sqlAll('SELECT * FROM databases WHERE project_id = ? ORDER BY branch', projectId)
-}
+export const listDatabasesOfProject = all((projectId: string) =>
+  tables.selectFrom('databases').selectAll().where('project_id', '=', projectId).orderBy('branch'),
+)
 
 /** Databases whose creation was interrupted when the last run ended. */
-export function listUnreadyDatabases(tx: Tx): DatabaseRow[] {
-  return tx.sqlAll('SELECT * FROM databases WHERE is_ready = 0')
-}
+export const listUnreadyDatabases = all(() => tables.selectFrom('databases').selectAll().where('is_ready', '=', 0))
 
 /** The databases that an instance backup includes. */
-export function listReadyDatabases(tx: Tx): DatabaseRow[] {
-  return tx.sqlAll('SELECT * FROM databases WHERE is_ready = 1 ORDER BY project_id, branch')
-}
+export const listReadyDatabases = all(() =>
+  tables.selectFrom('databases').selectAll().where('is_ready', '=', 1).orderBy('project_id').orderBy('branch'),
+)
 
-export function findDatabaseByName(tx: Tx, db_name: string): DatabaseRow | undefined {
-  return tx.sqlFirst('SELECT * FROM databases WHERE db_name = ?', db_name)
-}
+export const findDatabaseByName = first((dbName: string) => tables.selectFrom('databases').selectAll().where('db_name', '=', dbName))
 
-export function updateDatabaseDriver(tx: Tx, db_name: string, driver: RuntimeName): void {
-  tx.sqlRun('UPDATE databases SET driver = ? WHERE db_name = ?', driver, db_name)
-}
+export const updateDatabaseDriver = run((dbName: string, driver: RuntimeName) =>
+  tables.updateTable('databases').set({ driver }).where('db_name', '=', dbName),
+)
 
-export function listDatabaseDrivers(tx: Tx): RuntimeName[] {
-  return tx.sqlAll<{ driver: RuntimeName }>('SELECT DISTINCT driver FROM databases').map((row) => row.driver)
-}
+const listDrivers = all(() => tables.selectFrom('databases').select('driver').distinct())
+export const listDatabaseDrivers = (tx: Tx): RuntimeName[] => listDrivers(tx).map((row) => row.driver)
 
 /** False if the database already exists, ready or not. */
 export function insertDatabase(tx: Tx, row: DatabaseRow): boolean {
   if (findDatabase(tx, row.project_id, row.branch)) return false
-  tx.run(tx.query.insertInto('databases').values(row))
+  tx.run(tables.insertInto('databases').values(row))
   return true
 }
 
 /** False if the row was deleted meanwhile. */
-export function markDatabaseReady(tx: Tx, db_name: string): boolean {
-  tx.sqlRun('UPDATE databases SET is_ready = 1 WHERE db_name = ?', db_name)
-  return tx.sqlFirst('SELECT 1 AS one FROM databases WHERE db_name = ?', db_name) !== undefined
-}
+export const markDatabaseReady = exists((dbName: string) =>
+  tables.updateTable('databases').set({ is_ready: 1 }).where('db_name', '=', dbName).returning('db_name'),
+)
 
-export function deleteDatabase(tx: Tx, db_name: string): void {
-  tx.sqlRun('DELETE FROM databases WHERE db_name = ?', db_name)
-}
+export const deleteDatabase = run((dbName: string) => tables.deleteFrom('databases').where('db_name', '=', dbName))

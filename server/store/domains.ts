@@ -1,4 +1,5 @@
-import type { Insertable } from 'kysely'
+import { type Insertable, sql } from 'kysely'
+import { all, first, run, tables } from './query.ts'
 import type { Tx } from './store.ts'
 import type { DomainRow, OwnedDomainRow, Tables } from './tables.ts'
 
@@ -20,91 +21,101 @@ export interface DomainView extends DomainRow {
   owned_error: string | null
 }
 
-const domainViewSql = `SELECT d.*, p.slug AS project_slug, p.name AS project_name, p.account_id AS project_account_id,
-    o.registrar, o.reference, o.expires_at, o.auto_renew, o.sealed_registrant, o.transfer_requested_at, o.last_error AS owned_error
-  FROM domains d JOIN projects p ON p.id = d.project_id AND p.deleted_at IS NULL
-  LEFT JOIN owned_domains o ON o.id = d.owned_domain_id`
+const domainsOfProjects = tables
+  .selectFrom('domains as d')
+  .innerJoin('projects as p', (join) => join.onRef('p.id', '=', 'd.project_id').on('p.deleted_at', 'is', null))
+const domainViews = domainsOfProjects
+  .leftJoin('owned_domains as o', 'o.id', 'd.owned_domain_id')
+  .selectAll('d')
+  .select(['p.slug as project_slug', 'p.name as project_name', 'p.account_id as project_account_id'])
+  .select([
+    'o.registrar',
+    'o.reference',
+    'o.expires_at',
+    'o.auto_renew',
+    'o.sealed_registrant',
+    'o.transfer_requested_at',
+    'o.last_error as owned_error',
+  ])
 
-export function findDomainView(tx: Tx, id: string): DomainView | undefined {
-  return tx.sqlFirst(`${domainViewSql} WHERE d.id = ?`, id)
-}
+export const findDomainView = first((id: string) => domainViews.where('d.id', '=', id))
 
-export function findDomainByHostname(tx: Tx, hostname: string): DomainView | undefined {
-  return tx.sqlFirst(`${domainViewSql} WHERE d.hostname = ?`, hostname)
-}
+export const findDomainByHostname = first((hostname: string) => domainViews.where('d.hostname', '=', hostname))
 
 /** Newest first. */
-export function listDomainsOfProject(tx: Tx, projectId: string): DomainView[] {
-  return tx.sqlAll(`${domainViewSql} WHERE d.project_id = ? ORDER BY d.seq DESC`, projectId)
-}
+export const listDomainsOfProject = all((projectId: string) => domainViews.where('d.project_id', '=', projectId).orderBy('d.seq', 'desc'))
 
 /** Of all projects of these accounts, newest first. */
 export function listDomainsOfAccounts(tx: Tx, accounts: readonly string[]): DomainView[] {
-  return tx.sqlAll(`${domainViewSql} WHERE p.account_id IN (${accounts.map(() => '?').join(', ')}) ORDER BY d.seq DESC`, ...accounts)
+  return tx.all(domainViews.where('p.account_id', 'in', accounts).orderBy('d.seq', 'desc'))
 }
 
 /** Verified domains whose last check is older than `before` or failed. */
-export function listDomainsDueForCheck(tx: Tx, before: string): { id: string }[] {
-  return tx.sqlAll(
-    `SELECT d.id FROM domains d JOIN projects p ON p.id = d.project_id AND p.deleted_at IS NULL
-     WHERE d.status = 'verified' AND (d.last_check_error IS NOT NULL OR coalesce(d.last_check_at, d.verified_at, '') < ?)
-     ORDER BY d.last_check_at`,
-    before,
-  )
-}
+export const listDomainsDueForCheck = all((before: string) =>
+  domainsOfProjects
+    .select('d.id')
+    .where('d.status', '=', 'verified')
+    .where((eb) => eb.or([eb('d.last_check_error', 'is not', null), eb(eb.fn.coalesce('d.last_check_at', 'd.verified_at', eb.val('')), '<', before)]))
+    .orderBy('d.last_check_at'),
+)
 
 export function updateDomain(tx: Tx, id: string, change: Partial<Omit<DomainRow, 'seq' | 'id'>>): void {
-  tx.run(tx.query.updateTable('domains').set(change).where('id', '=', id))
+  tx.run(tables.updateTable('domains').set(change).where('id', '=', id))
 }
 
-export function deleteDomain(tx: Tx, id: string): void {
-  tx.run(tx.query.deleteFrom('domains').where('id', '=', id))
-}
+export const deleteDomain = run((id: string) => tables.deleteFrom('domains').where('id', '=', id))
 
 /** The unexpired purchase of a hostname or of its nearest parent domain. */
 export function findCoveringOwnedDomain(tx: Tx, hostname: string, now: string): OwnedDomainRow | undefined {
+  return tx.first(selectCoveringDomains(hostname, now).selectAll())
+}
+
+/** The unexpired purchases of a hostname and of its parent domains, the nearest first. */
+export function selectCoveringDomains(hostname: string, now: string) {
   const labels = hostname.split('.')
   const names = labels.map((_, i) => labels.slice(i).join('.'))
-  return tx.sqlFirst(
-    `SELECT * FROM owned_domains WHERE hostname IN (${names.map(() => '?').join(', ')}) AND expires_at > ? ORDER BY length(hostname) DESC`,
-    ...names,
-    now,
-  )
+  return tables
+    .selectFrom('owned_domains')
+    .where('hostname', 'in', names)
+    .where('expires_at', '>', now)
+    .orderBy((eb) => eb.fn('length', ['hostname']), 'desc')
 }
 
+const listVerified = all((projectId: string) =>
+  tables.selectFrom('domains').select('hostname').where('project_id', '=', projectId).where('status', '=', 'verified').orderBy('seq'),
+)
 /** The verified hostnames of a project. Only verified hostnames are routed. */
-export function listVerifiedHostnames(tx: Tx, projectId: string): string[] {
-  return tx
-    .sqlAll<{ hostname: string }>(`SELECT hostname FROM domains WHERE project_id = ? AND status = 'verified' ORDER BY seq`, projectId)
-    .map((row) => row.hostname)
-}
+export const listVerifiedHostnames = (tx: Tx, projectId: string): string[] => listVerified(tx, projectId).map((row) => row.hostname)
 
-export function listProjectIdsWithHostnames(tx: Tx): string[] {
-  return tx
-    .sqlAll<{ id: string }>(
-      `SELECT DISTINCT p.id FROM domains d JOIN projects p ON p.id = d.project_id WHERE d.status = 'verified' AND p.deleted_at IS NULL`,
-    )
-    .map((row) => row.id)
-}
+const listVerifiedProjects = all(() => domainsOfProjects.select('p.id').distinct().where('d.status', '=', 'verified'))
+export const listProjectIdsWithHostnames = (tx: Tx): string[] => listVerifiedProjects(tx).map((row) => row.id)
 
 export function insertDomain(tx: Tx, domain: Insertable<Tables['domains']>): void {
-  tx.run(tx.query.insertInto('domains').values(domain))
+  tx.run(tables.insertInto('domains').values(domain))
 }
 
 /** Frees the hostnames of a deleted project for others. */
-export function deleteDomainsOfProject(tx: Tx, projectId: string): void {
-  tx.run(tx.query.deleteFrom('domains').where('project_id', '=', projectId))
-}
+export const deleteDomainsOfProject = run((projectId: string) => tables.deleteFrom('domains').where('project_id', '=', projectId))
+
+const listProjectHosts = all(() =>
+  tables
+    .selectFrom('projects')
+    .select((eb) => eb('slug', '||', eb.val('.localhost')).as('name'))
+    .where('deleted_at', 'is', null)
+    .orderBy('seq'),
+)
+const listCustomHosts = all(() =>
+  domainsOfProjects.select('d.hostname as name').where('d.status', '=', 'verified').where('d.hostname', 'not like', '%.localhost').orderBy('d.seq'),
+)
+const listPreviewHosts = all(() =>
+  tables
+    .selectFrom('previews as v')
+    .innerJoin('projects as p', 'p.id', 'v.project_id')
+    .select('v.host as name')
+    .where('p.deleted_at', 'is', null)
+    .orderBy(sql.ref('v.rowid')),
+)
 
 /** Every hostname of this instance that the system's resolver must know, in a stable order. */
-export function listLocalHostnames(tx: Tx): string[] {
-  return tx
-    .sqlAll<{ name: string }>(
-      `SELECT slug || '.localhost' AS name, seq, 0 AS kind FROM projects WHERE deleted_at IS NULL
-       UNION ALL SELECT d.hostname, d.seq, 1 FROM domains d JOIN projects p ON p.id = d.project_id
-         WHERE d.status = 'verified' AND d.hostname NOT LIKE '%.localhost' AND p.deleted_at IS NULL
-       UNION ALL SELECT v.host, v.rowid, 2 FROM previews v JOIN projects p ON p.id = v.project_id WHERE p.deleted_at IS NULL
-       ORDER BY 3, 2`,
-    )
-    .map((row) => row.name)
-}
+export const listLocalHostnames = (tx: Tx): string[] =>
+  [...listProjectHosts(tx), ...listCustomHosts(tx), ...listPreviewHosts(tx)].map((row) => row.name)

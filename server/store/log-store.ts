@@ -1,6 +1,7 @@
-import type { SqliteDatabase, SqliteTransaction } from './sqlite.ts'
+import { all, first, logTables, run } from './query.ts'
+import type { SqliteDatabase } from './sqlite.ts'
 import { vacuumDatabase } from './vacuum.ts'
-import type { LogChunkRow, LogTables } from './tables.ts'
+import type { LogChunkRow } from './tables.ts'
 
 /** A chunk of a log stream. Chunks are ordered, each with the number of its first record. */
 export type LogChunk = Pick<LogChunkRow, 'first' | 'records' | 'lines' | 'last_line' | 'body'>
@@ -29,25 +30,58 @@ export interface LogStore {
 const maxRecentChunks = 16
 const vacuumThreshold_bytes = 1024 * 1024
 
+const insertChunk = run((stream: string, first_record: number, records: number, lines: number, last_line: number, bytes: number, body: string) =>
+  logTables.insertInto('chunks').values({ stream, first: first_record, records, lines, last_line, bytes, body }),
+)
+const chunks = logTables.selectFrom('chunks').select(['first', 'records', 'lines', 'last_line', 'bytes', 'body'])
+const findLastChunkBefore = first((stream: string, record: number) =>
+  chunks.where('stream', '=', stream).where('first', '<', record).orderBy('first', 'desc').limit(1),
+)
+const findFirstChunkAfter = first((stream: string, record: number) =>
+  chunks.where('stream', '=', stream).where('first', '>', record).orderBy('first').limit(1),
+)
+const findEnd = first((stream: string) =>
+  logTables.selectFrom('chunks').select(['first', 'records', 'last_line']).where('stream', '=', stream).orderBy('first', 'desc').limit(1),
+)
+const deleteMiddle = run((stream: string, headBytes: number, tailBytes: number) =>
+  logTables
+    .deleteFrom('chunks')
+    .where('stream', '=', stream)
+    .where('first', 'in', (eb) =>
+      eb
+        .selectFrom(
+          eb
+            .selectFrom('chunks')
+            .select((chunk) => [
+              'chunks.first',
+              chunk.fn
+                .sum<number>('chunks.bytes')
+                .over((window) => window.orderBy('chunks.first'))
+                .as('from_start'),
+              chunk.fn
+                .sum<number>('chunks.bytes')
+                .over((window) => window.orderBy('chunks.first', 'desc'))
+                .as('from_end'),
+            ])
+            .where('chunks.stream', '=', stream)
+            .as('sums'),
+        )
+        .select('sums.first')
+        .where('from_start', '>', headBytes)
+        .where('from_end', '>', tailBytes),
+    ),
+)
+const deleteStream = run((stream: string) => logTables.deleteFrom('chunks').where('stream', '=', stream))
+const listStreamIds = all(() => logTables.selectFrom('chunks').select('stream').distinct())
+
 /** Chunks of a few kB to 64 kB, one insert each. The newest stay in memory, because followers read exactly those. */
-export function createLogStore(db: SqliteDatabase<LogTables>): LogStore {
+export function createLogStore(db: SqliteDatabase): LogStore {
   const recent = new Map<string, LogChunkRow[]>()
-  const columns = 'first, records, lines, last_line, body'
 
   return {
     append(chunk) {
-      db.writeSync((tx) =>
-        tx.sqlRun(
-          'INSERT INTO chunks (stream, first, records, lines, last_line, bytes, body) VALUES (?, ?, ?, ?, ?, ?, ?)',
-          chunk.stream,
-          chunk.first,
-          chunk.records,
-          chunk.lines,
-          chunk.last_line,
-          chunk.bytes,
-          chunk.body,
-        ),
-      )
+      const { stream, first: firstRecord, records, lines, last_line, bytes, body } = chunk
+      db.writeSync((tx) => insertChunk(tx, stream, firstRecord, records, lines, last_line, bytes, body))
       const list = recent.get(chunk.stream) ?? []
       list.push(chunk)
       if (list.length > maxRecentChunks) list.shift()
@@ -63,34 +97,23 @@ export function createLogStore(db: SqliteDatabase<LogTables>): LogStore {
       const list = recent.get(stream)
       const oldest = list?.[0]
       if (list && oldest && record + 1 >= oldest.first) return list.find((chunk) => chunk.first + chunk.records - 1 > record)
-      return read((tx) => {
-        const containing = tx.sqlFirst<LogChunk>(
-          `SELECT ${columns} FROM chunks WHERE stream = ? AND first <= ? ORDER BY first DESC LIMIT 1`,
-          stream,
-          record + 1,
-        )
-        if (containing && containing.first + containing.records > record + 1) return containing
-        return tx.sqlFirst<LogChunk>(`SELECT ${columns} FROM chunks WHERE stream = ? AND first > ? ORDER BY first LIMIT 1`, stream, record + 1)
+      return db.readSync((tx) => {
+        const containing = findLastChunkBefore(tx, stream, record + 2)
+        return containing && containing.first + containing.records > record + 1 ? containing : findFirstChunkAfter(tx, stream, record + 1)
       })
     },
 
     readEnd(stream) {
-      const row = read((tx) =>
-        tx.sqlFirst<LogChunkRow>('SELECT first, records, last_line FROM chunks WHERE stream = ? ORDER BY first DESC LIMIT 1', stream),
-      )
+      const row = db.readSync((tx) => findEnd(tx, stream))
       return row ? { record: row.first + row.records - 1, line: row.last_line } : { record: 0, line: 0 }
     },
 
     positionBeforeLast(stream, lines) {
-      return read((tx) => {
+      return db.readSync((tx) => {
         let remaining = lines
         let before = Number.MAX_SAFE_INTEGER
         for (;;) {
-          const chunk = tx.sqlFirst<LogChunk>(
-            `SELECT ${columns} FROM chunks WHERE stream = ? AND first < ? ORDER BY first DESC LIMIT 1`,
-            stream,
-            before,
-          )
+          const chunk = findLastChunkBefore(tx, stream, before)
           if (!chunk) return before === Number.MAX_SAFE_INTEGER ? 0 : before - 1
           if (chunk.lines >= remaining) return recordBeforeLine(chunk, chunk.lines - remaining)
           remaining -= chunk.lines
@@ -100,16 +123,12 @@ export function createLogStore(db: SqliteDatabase<LogTables>): LogStore {
     },
 
     readTail(stream, bytes) {
-      return read((tx) => {
+      return db.readSync((tx) => {
         const chunks: LogChunk[] = []
         let left = bytes
         let before = Number.MAX_SAFE_INTEGER
         while (left > 0) {
-          const chunk = tx.sqlFirst<LogChunkRow>(
-            `SELECT ${columns}, bytes FROM chunks WHERE stream = ? AND first < ? ORDER BY first DESC LIMIT 1`,
-            stream,
-            before,
-          )
+          const chunk = findLastChunkBefore(tx, stream, before)
           if (!chunk) break
           chunks.unshift(chunk)
           left -= chunk.bytes
@@ -120,27 +139,15 @@ export function createLogStore(db: SqliteDatabase<LogTables>): LogStore {
     },
 
     trim(stream, keep_head_bytes, keep_tail_bytes) {
-      db.writeSync((tx) =>
-        tx.sqlRun(
-          `DELETE FROM chunks WHERE stream = ? AND first IN (
-             SELECT first FROM (
-               SELECT first, sum(bytes) OVER (ORDER BY first) AS from_start, sum(bytes) OVER (ORDER BY first DESC) AS from_end
-               FROM chunks WHERE stream = ?)
-             WHERE from_start > ? AND from_end > ?)`,
-          stream,
-          stream,
-          keep_head_bytes,
-          keep_tail_bytes,
-        ),
-      )
+      db.writeSync((tx) => deleteMiddle(tx, stream, keep_head_bytes, keep_tail_bytes))
     },
 
     remove(stream) {
       recent.delete(stream)
-      db.writeSync((tx) => tx.sqlRun('DELETE FROM chunks WHERE stream = ?', stream))
+      db.writeSync((tx) => deleteStream(tx, stream))
     },
 
-    listStreams: () => read((tx) => tx.sqlAll<{ stream: string }>('SELECT DISTINCT stream FROM chunks')).map((row) => row.stream),
+    listStreams: () => db.readSync((tx) => listStreamIds(tx)).map((row) => row.stream),
 
     freeBytes,
 
@@ -149,13 +156,10 @@ export function createLogStore(db: SqliteDatabase<LogTables>): LogStore {
     },
   }
 
+  /** Pragmas are no queries, so kysely has none. */
   function freeBytes(): number {
     const [pages, size] = [db.raw.pragma('freelist_count', { simple: true }), db.raw.pragma('page_size', { simple: true })]
     return Number(pages) * Number(size)
-  }
-
-  function read<R>(work: (tx: SqliteTransaction<LogTables>) => R): R {
-    return db.readSync(work)
   }
 }
 

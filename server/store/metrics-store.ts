@@ -1,7 +1,8 @@
 import { metricsBuckets, metricsCounters, type MetricsRange } from '../contract/metrics.ts'
 import { createHistogram, type Histogram } from '../lib/histogram.ts'
+import { all, first, metricsTables, run } from './query.ts'
 import type { SqliteDatabase, SqliteTransaction } from './sqlite.ts'
-import type { MetricsRow, MetricsTables } from './tables.ts'
+import type { MetricsRow } from './tables.ts'
 
 /** The counts of a project within one quarter of an hour, to be added to the stored ones. */
 export type MetricsReading = Omit<MetricsRow, 'seconds' | 'latencies' | 'cold_latencies'> & {
@@ -32,14 +33,47 @@ const rollups = [
 ] as const
 const expiry = { seconds: metricsBuckets['30d'].seconds, after_s: retentionOf_s('30d', '30d') }
 
-const columns = ['project_id', 'ts', 'seconds', ...metricsCounters, 'latencies', 'cold_latencies', 'last_cold_start_at'] as const
-const insertSql = `INSERT INTO buckets (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
-const updateSql = `UPDATE buckets SET ${metricsCounters.map((name) => `${name} = ${name} + ?`).join(', ')}, latencies = ?, cold_latencies = ?,
-  last_cold_start_at = nullif(max(coalesce(last_cold_start_at, 0), ?), 0) WHERE project_id = ? AND ts = ? AND seconds = ?`
+const listSince = all((projectId: string, ts: number) =>
+  metricsTables.selectFrom('buckets').selectAll().where('project_id', '=', projectId).where('ts', '>=', ts).orderBy('ts'),
+)
+const listHourlyRequests = all((projectId: string, ts: number) =>
+  metricsTables
+    .selectFrom('buckets')
+    .select((eb) => [eb(eb.parens('ts', '/', 3600), '*', 3600).as('hour'), eb.fn.sum<number>('requests').as('requests')])
+    .where('project_id', '=', projectId)
+    .where('ts', '>=', ts)
+    .where('seconds', '<=', 3600)
+    .groupBy('hour'),
+)
+const listAged = all((seconds: number, before: number, limit: number) =>
+  metricsTables.selectFrom('buckets').selectAll().where('seconds', '=', seconds).where('ts', '<', before).orderBy('ts').limit(limit),
+)
+const findBucket = first((projectId: string, ts: number, seconds: number) =>
+  metricsTables.selectFrom('buckets').selectAll().where('project_id', '=', projectId).where('ts', '=', ts).where('seconds', '=', seconds),
+)
+const deleteBucket = run((projectId: string, ts: number, seconds: number) =>
+  metricsTables.deleteFrom('buckets').where('project_id', '=', projectId).where('ts', '=', ts).where('seconds', '=', seconds),
+)
+const deleteAged = run((seconds: number, before: number, limit: number) =>
+  metricsTables
+    .deleteFrom('buckets')
+    .where((eb) =>
+      eb(
+        eb.refTuple('project_id', 'ts', 'seconds'),
+        'in',
+        eb
+          .selectFrom('buckets')
+          .select(['project_id', 'ts', 'seconds'])
+          .where('seconds', '=', seconds)
+          .where('ts', '<', before)
+          .limit(limit)
+          .$asTuple('project_id', 'ts', 'seconds'),
+      ),
+    ),
+)
+const deleteOfProject = run((projectId: string) => metricsTables.deleteFrom('buckets').where('project_id', '=', projectId))
 
-type MetricsTx = SqliteTransaction<MetricsTables>
-
-export function createMetricsStore(db: SqliteDatabase<MetricsTables>): MetricsStore {
+export function createMetricsStore(db: SqliteDatabase): MetricsStore {
   return {
     add(readings) {
       if (readings.length > 0)
@@ -48,70 +82,69 @@ export function createMetricsStore(db: SqliteDatabase<MetricsTables>): MetricsSt
         })
     },
 
-    readSince: (projectId, ts) =>
-      db.readSync((tx) => tx.sqlAll<MetricsRow>('SELECT * FROM buckets WHERE project_id = ? AND ts >= ? ORDER BY ts', projectId, ts)),
+    readSince: (projectId, ts) => db.readSync((tx) => listSince(tx, projectId, ts)),
 
     readHourlyRequests: (projectId, ts) =>
-      db.readSync((tx) =>
-        tx.sqlAll<{ ts: number; requests: number }>(
-          'SELECT ts / 3600 * 3600 AS ts, sum(requests) AS requests FROM buckets WHERE project_id = ? AND ts >= ? AND seconds <= 3600 GROUP BY 1',
-          projectId,
-          ts,
-        ),
-      ),
+      db.readSync((tx) => listHourlyRequests(tx, projectId, ts).map(({ hour, requests }) => ({ ts: hour, requests }))),
 
     downsample(now_s, rows) {
       return db.writeSync((tx) => {
         let left = rows
         for (const rollup of rollups) left -= rollUpBatch(tx, rollup, Math.floor((now_s - rollup.after_s) / rollup.into) * rollup.into, left)
-        if (left > 0)
-          left -= tx.sqlRun(
-            'DELETE FROM buckets WHERE (project_id, ts, seconds) IN (SELECT project_id, ts, seconds FROM buckets WHERE seconds = ? AND ts < ? LIMIT ?)',
-            expiry.seconds,
-            now_s - expiry.after_s,
-            left,
-          )
+        if (left > 0) left -= deleteAged(tx, expiry.seconds, now_s - expiry.after_s, left)
         return left <= 0
       })
     },
 
     remove(projectId) {
-      db.writeSync((tx) => tx.sqlRun('DELETE FROM buckets WHERE project_id = ?', projectId))
+      db.writeSync((tx) => deleteOfProject(tx, projectId))
     },
   }
 }
 
-function rollUpBatch(tx: MetricsTx, rollup: (typeof rollups)[number], before: number, limit: number): number {
+function rollUpBatch(tx: SqliteTransaction, rollup: (typeof rollups)[number], before: number, limit: number): number {
   if (limit <= 0) return 0
-  const expiredRows = tx.sqlAll<MetricsRow>('SELECT * FROM buckets WHERE seconds = ? AND ts < ? ORDER BY ts LIMIT ?', rollup.seconds, before, limit)
+  const expiredRows = listAged(tx, rollup.seconds, before, limit)
   for (const row of expiredRows) {
     const latencies = createHistogram(row.latencies)
     const cold_latencies = row.cold_latencies && createHistogram(row.cold_latencies)
     addToBucket(tx, { ...row, ts: Math.floor(row.ts / rollup.into) * rollup.into, latencies, cold_latencies }, rollup.into)
-    tx.sqlRun('DELETE FROM buckets WHERE project_id = ? AND ts = ? AND seconds = ?', row.project_id, row.ts, row.seconds)
+    deleteBucket(tx, row.project_id, row.ts, row.seconds)
   }
   return expiredRows.length
 }
 
-function addToBucket(tx: MetricsTx, reading: MetricsReading, seconds: number): void {
-  const counts = metricsCounters.map((name) => reading[name])
-  const bucketKey = [reading.project_id, reading.ts, seconds]
-  const stored = tx.sqlFirst<Pick<MetricsRow, 'latencies' | 'cold_latencies'>>(
-    'SELECT latencies, cold_latencies FROM buckets WHERE project_id = ? AND ts = ? AND seconds = ?',
-    ...bucketKey,
-  )
+function addToBucket(tx: SqliteTransaction, reading: MetricsReading, seconds: number): void {
+  const stored = findBucket(tx, reading.project_id, reading.ts, seconds)
   if (!stored) {
-    const { latencies, cold_latencies, last_cold_start_at } = reading
-    tx.sqlRun(insertSql, ...bucketKey, ...counts, latencies.encode(), cold_latencies?.encode() ?? null, last_cold_start_at)
+    const { project_id, ts, latencies, cold_latencies, last_cold_start_at } = reading
+    const counts = Object.fromEntries(metricsCounters.map((name) => [name, reading[name]])) as Pick<MetricsRow, (typeof metricsCounters)[number]>
+    tx.run(
+      metricsTables
+        .insertInto('buckets')
+        .values({
+          ...counts,
+          project_id,
+          ts,
+          seconds,
+          latencies: latencies.encode(),
+          cold_latencies: cold_latencies?.encode() ?? null,
+          last_cold_start_at,
+        }),
+    )
     return
   }
   const latencies = createHistogram(stored.latencies)
   latencies.merge(reading.latencies)
-  let cold = stored.cold_latencies
+  let { cold_latencies } = stored
   if (reading.cold_latencies) {
-    const merged = createHistogram(cold ?? undefined)
+    const merged = createHistogram(cold_latencies ?? undefined)
     merged.merge(reading.cold_latencies)
-    cold = merged.encode()
+    cold_latencies = merged.encode()
   }
-  tx.sqlRun(updateSql, ...counts, latencies.encode(), cold, reading.last_cold_start_at ?? 0, ...bucketKey)
+  const last_cold_start_at = Math.max(stored.last_cold_start_at ?? 0, reading.last_cold_start_at ?? 0) || null
+  const sum: MetricsRow = { ...stored, latencies: latencies.encode(), cold_latencies, last_cold_start_at }
+  for (const name of metricsCounters) sum[name] += reading[name]
+  const { project_id, ts, seconds: _, ...change } = sum
+  tx.run(metricsTables.updateTable('buckets').set(change).where('project_id', '=', project_id).where('ts', '=', ts).where('seconds', '=', seconds))
 }

@@ -17,7 +17,7 @@ export class NewerDatabaseError extends Error {
  * Migrates a file to the current version, with one transaction per migration including the version number, so that a crash between two statements
  * leaves a valid version. A file that contains data is copied first.
  */
-export async function migrate<T>(db: SqliteDatabase<T>, migrations: readonly { name: string; sql: string }[], backupFolder?: string): Promise<void> {
+export async function migrate(db: SqliteDatabase, migrations: readonly { name: string; sql: string }[], backupFolder?: string): Promise<void> {
   const found = Number(db.raw.pragma('user_version', { simple: true }))
   if (found > migrations.length) throw new NewerDatabaseError(found, migrations.length)
   if (found === migrations.length) return

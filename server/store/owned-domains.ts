@@ -1,89 +1,94 @@
 import { hasLocalSuffix } from '../lib/local-suffixes.ts'
+import { selectCoveringDomains } from './domains.ts'
+import { all, first, run, tables } from './query.ts'
 import type { Tx } from './store.ts'
 import type { OwnedDomainRow } from './tables.ts'
 
-export function findOwnedDomain(tx: Tx, id: string): OwnedDomainRow | undefined {
-  return tx.sqlFirst('SELECT * FROM owned_domains WHERE id = ?', id)
-}
+export const findOwnedDomain = first((id: string) => tables.selectFrom('owned_domains').selectAll().where('id', '=', id))
 
-export function findOwnedDomainByHostname(tx: Tx, hostname: string): OwnedDomainRow | undefined {
-  return tx.sqlFirst('SELECT * FROM owned_domains WHERE hostname = ?', hostname)
-}
+export const findOwnedDomainByHostname = first((hostname: string) => tables.selectFrom('owned_domains').selectAll().where('hostname', '=', hostname))
 
 export function insertOwnedDomain(tx: Tx, row: OwnedDomainRow): void {
-  tx.run(tx.query.insertInto('owned_domains').values(row))
+  tx.run(tables.insertInto('owned_domains').values(row))
 }
 
 export function updateOwnedDomain(tx: Tx, id: string, change: Partial<Omit<OwnedDomainRow, 'id'>>): void {
-  tx.run(tx.query.updateTable('owned_domains').set(change).where('id', '=', id))
+  tx.run(tables.updateTable('owned_domains').set(change).where('id', '=', id))
 }
 
 /** Deletes a purchased domain and its use by projects. */
 export function deleteOwnedDomain(tx: Tx, id: string): void {
-  tx.sqlRun('DELETE FROM domains WHERE owned_domain_id = ?', id)
-  tx.sqlRun('DELETE FROM owned_domains WHERE id = ?', id)
+  tx.run(tables.deleteFrom('domains').where('owned_domain_id', '=', id))
+  tx.run(tables.deleteFrom('owned_domains').where('id', '=', id))
 }
 
 /** Orders whose outcome is not recorded. */
-export function listPendingDomainOrders(tx: Tx): OwnedDomainRow[] {
-  return tx.sqlAll('SELECT * FROM owned_domains WHERE is_registered = 0 ORDER BY created_at')
-}
+export const listPendingDomainOrders = all(() => tables.selectFrom('owned_domains').selectAll().where('is_registered', '=', 0).orderBy('created_at'))
+
+const registeredDomains = tables.selectFrom('owned_domains').where('is_registered', '=', 1)
 
 /** Domains to renew because they expire before `before`, the most urgent first. Expired domains cannot be renewed. */
-export function listRenewableDomains(tx: Tx, now: string, before: string): OwnedDomainRow[] {
-  return tx.sqlAll(
-    `SELECT * FROM owned_domains WHERE is_registered = 1 AND auto_renew = 1 AND transfer_requested_at IS NULL AND expires_at > ? AND expires_at <= ?
-     ORDER BY expires_at`,
-    now,
-    before,
-  )
-}
+export const listRenewableDomains = all((now: string, before: string) =>
+  registeredDomains
+    .selectAll()
+    .where('auto_renew', '=', 1)
+    .where('transfer_requested_at', 'is', null)
+    .where('expires_at', '>', now)
+    .where('expires_at', '<=', before)
+    .orderBy('expires_at'),
+)
 
 /** Purchased domains whose A record does not point here yet. */
-export function listDomainsWithoutAddressRecord(tx: Tx, now: string): OwnedDomainRow[] {
-  return tx.sqlAll('SELECT * FROM owned_domains WHERE is_registered = 1 AND is_pointed = 0 AND expires_at > ?', now)
-}
+export const listDomainsWithoutAddressRecord = all((now: string) =>
+  registeredDomains.selectAll().where('is_pointed', '=', 0).where('expires_at', '>', now),
+)
 
-export function listExpiredDomains(tx: Tx, before: string): OwnedDomainRow[] {
-  return tx.sqlAll('SELECT * FROM owned_domains WHERE is_registered = 1 AND expires_at <= ? ORDER BY expires_at', before)
-}
+export const listExpiredDomains = all((before: string) => registeredDomains.selectAll().where('expires_at', '<=', before).orderBy('expires_at'))
 
 /** Fails an expired domain, and the subdomains that were verified by owning it. Returns the ids of their projects. */
 export function failDomainsOfOwned(tx: Tx, { id, hostname, account_id, registrar }: OwnedDomainRow, message: string): string[] {
-  return tx
-    .sqlAll<{ project_id: string }>(
-      `UPDATE domains SET status = 'failed', last_check_error = ?
-       WHERE status IN ('verified', 'transfer_requested') AND (owned_domain_id = ? OR (? = 'local' AND account_id = ? AND hostname LIKE '%.' || ?))
-       RETURNING project_id`,
-      message,
-      id,
-      registrar,
-      account_id,
-      hostname,
+  const change = tables
+    .updateTable('domains')
+    .set({ status: 'failed', last_check_error: message })
+    .where('status', 'in', ['verified', 'transfer_requested'])
+    .where((eb) =>
+      registrar === 'local'
+        ? eb.or([eb('owned_domain_id', '=', id), eb.and([eb('account_id', '=', account_id), eb('hostname', 'like', `%.${hostname}`)])])
+        : eb('owned_domain_id', '=', id),
     )
-    .map((row) => row.project_id)
+  return tx.all(change.returning('project_id')).map((row) => row.project_id)
 }
 
+const subtractCredits = run((accountId: string, credits: number) =>
+  tables
+    .updateTable('accounts')
+    .set((eb) => ({ free_domain_credits: eb('free_domain_credits', '-', credits) }))
+    .where('id', '=', accountId)
+    .where('free_domain_credits', '>=', credits),
+)
 /** Spends credits; false if the account has too few. */
-export function spendDomainCredits(tx: Tx, accountId: string, credits: number): boolean {
-  return (
-    tx.sqlRun(
-      'UPDATE accounts SET free_domain_credits = free_domain_credits - ? WHERE id = ? AND free_domain_credits >= ?',
-      credits,
-      accountId,
-      credits,
-    ) === 1
-  )
-}
+export const spendDomainCredits = (tx: Tx, accountId: string, credits: number): boolean => subtractCredits(tx, accountId, credits) === 1
 
-export function refundDomainCredits(tx: Tx, accountId: string, credits: number): void {
-  tx.sqlRun('UPDATE accounts SET free_domain_credits = free_domain_credits + ? WHERE id = ?', credits, accountId)
-}
+export const refundDomainCredits = run((accountId: string, credits: number) =>
+  tables
+    .updateTable('accounts')
+    .set((eb) => ({ free_domain_credits: eb('free_domain_credits', '+', credits) }))
+    .where('id', '=', accountId),
+)
 
 /** Cancels a transfer: the domain is renewed and routed again, and its transfer code is discarded. */
 export function cancelDomainTransfer(tx: Tx, id: string): void {
   updateOwnedDomain(tx, id, { transfer_requested_at: null, sealed_auth_code: null })
 }
+
+const findUseOfHostname = first((hostname: string) =>
+  tables
+    .selectFrom('domains as d')
+    .innerJoin('projects as p', 'p.id', 'd.project_id')
+    .select(['d.status', 'd.account_id'])
+    .where('p.deleted_at', 'is', null)
+    .where('d.hostname', '=', hostname),
+)
 
 /**
  * How the instance's own DNS server answers for a name: its zone, and whether the name exists. A purchased domain exists, and so does each subdomain
@@ -91,37 +96,31 @@ export function cancelDomainTransfer(tx: Tx, id: string): void {
  */
 export function findLocalZone(tx: Tx, name: string, now: string): { zone: string; has_host: boolean } | undefined {
   if (!hasLocalSuffix(name)) return undefined
-  const labels = name.split('.')
-  const ancestors = labels.map((_, i) => labels.slice(i).join('.'))
-  const owned = tx.sqlFirst<{ hostname: string; account_id: string }>(
-    `SELECT hostname, account_id FROM owned_domains
-     WHERE hostname IN (${ancestors.map(() => '?').join(', ')}) AND registrar = 'local' AND is_registered = 1 AND transfer_requested_at IS NULL AND expires_at > ?
-     ORDER BY length(hostname) DESC`,
-    ...ancestors,
-    now,
+  const owned = tx.first(
+    selectCoveringDomains(name, now)
+      .select(['hostname', 'account_id'])
+      .where('registrar', '=', 'local')
+      .where('is_registered', '=', 1)
+      .where('transfer_requested_at', 'is', null),
   )
-  const domain = tx.sqlFirst<{ status: string; account_id: string }>(
-    'SELECT d.status, d.account_id FROM domains d JOIN projects p ON p.id = d.project_id AND p.deleted_at IS NULL WHERE d.hostname = ?',
-    name,
-  )
+  const domain = findUseOfHostname(tx, name)
   if (owned) return { zone: owned.hostname, has_host: owned.hostname === name || domain?.account_id === owned.account_id }
   return domain?.status === 'verified' ? { zone: name, has_host: true } : undefined
 }
 
+const countLocal = first((now: string) =>
+  registeredDomains
+    .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.max<string | null>('hostname').as('sample')])
+    .where('registrar', '=', 'local')
+    .where('expires_at', '>', now),
+)
 /** The number of purchased domains that the own DNS server answers for, and one of them. */
-export function countLocalDomains(tx: Tx, now: string): { count: number; sample: string | null } {
-  return (
-    tx.sqlFirst(
-      `SELECT count(*) AS count, max(hostname) AS sample FROM owned_domains WHERE registrar = 'local' AND is_registered = 1 AND expires_at > ?`,
-      now,
-    ) ?? {
-      count: 0,
-      sample: null,
-    }
-  )
-}
+export const countLocalDomains = (tx: Tx, now: string): { count: number; sample: string | null } => countLocal(tx, now) ?? { count: 0, sample: null }
 
 /** Purchased domains with an error, for the doctor. */
-export function listFailingDomains(tx: Tx): { hostname: string; last_error: string }[] {
-  return tx.sqlAll('SELECT hostname, last_error FROM owned_domains WHERE is_registered = 1 AND last_error IS NOT NULL ORDER BY expires_at')
-}
+export const listFailingDomains = all(() =>
+  registeredDomains
+    .select((eb) => ['hostname', eb.ref('last_error').$notNull().as('last_error')])
+    .where('last_error', 'is not', null)
+    .orderBy('expires_at'),
+)

@@ -1,3 +1,4 @@
+import { exists, first, tables } from './query.ts'
 import type { Tx } from './store.ts'
 
 export interface PasswordRow {
@@ -6,27 +7,25 @@ export interface PasswordRow {
   created_at: string
 }
 
-export function findPassword(tx: Tx, userId: string): PasswordRow | undefined {
-  return tx.sqlFirst('SELECT * FROM passwords WHERE user_id = ?', userId)
-}
+export const findPassword = first((userId: string) => tables.selectFrom('passwords').selectAll().where('user_id', '=', userId))
 
 /** Whether the owner of the instance can sign in from another device. */
-export function hasOwnerPassword(tx: Tx): boolean {
-  return tx.sqlFirst('SELECT 1 AS one FROM passwords p JOIN users u ON u.id = p.user_id WHERE u.is_instance_owner = 1') !== undefined
-}
+export const hasOwnerPassword = exists(() =>
+  tables.selectFrom('passwords as p').innerJoin('users as u', 'u.id', 'p.user_id').select('p.user_id').where('u.is_instance_owner', '=', 1),
+)
 
 /** The password of the user with this address; undefined for an unknown address and for a user without a password. */
-export function findPasswordByEmail(tx: Tx, email: string): PasswordRow | undefined {
-  return tx.sqlFirst('SELECT p.* FROM passwords p JOIN users u ON u.id = p.user_id WHERE u.email = ?', email)
-}
+export const findPasswordByEmail = first((email: string) =>
+  tables.selectFrom('passwords as p').innerJoin('users as u', 'u.id', 'p.user_id').selectAll('p').where('u.email', '=', email),
+)
 
 /** Sets the password and ends every session of the user except `keepSessionId`. */
 export function setPassword(tx: Tx, password: PasswordRow, keepSessionId: string): void {
   tx.run(
-    tx.query
+    tables
       .insertInto('passwords')
       .values(password)
       .onConflict((conflict) => conflict.column('user_id').doUpdateSet({ hash: password.hash, created_at: password.created_at })),
   )
-  tx.run(tx.query.deleteFrom('sessions').where('user_id', '=', password.user_id).where('id', '!=', keepSessionId))
+  tx.run(tables.deleteFrom('sessions').where('user_id', '=', password.user_id).where('id', '!=', keepSessionId))
 }

@@ -1,75 +1,116 @@
+import { sql } from 'kysely'
 import type { DeploymentStatus } from '../contract/deployments.ts'
 import { createHostLabels } from '../lib/branch-label.ts'
+import { all, first, run, tables } from './query.ts'
 import type { Tx } from './store.ts'
 import type { PreviewRow, WatchRow } from './tables.ts'
 
+const findWatchRow = first((projectId: string) => tables.selectFrom('watches').selectAll().where('project_id', '=', projectId))
+
 /** The watch settings of a project, or the defaults. */
-export function findWatch(tx: Tx, projectId: string): WatchRow {
-  const row = tx.sqlFirst<WatchRow>('SELECT * FROM watches WHERE project_id = ?', projectId)
-  return row ?? { project_id: projectId, deploys_pushes: 1, previews: 1, preview_databases: 0, repo_url: null, checked_at: null, message: null }
-}
+export const findWatch = (tx: Tx, projectId: string): WatchRow =>
+  findWatchRow(tx, projectId) ?? {
+    project_id: projectId,
+    deploys_pushes: 1,
+    previews: 1,
+    preview_databases: 0,
+    repo_url: null,
+    checked_at: null,
+    message: null,
+  }
 
 export function updateWatch(tx: Tx, projectId: string, change: Partial<Omit<WatchRow, 'project_id'>>): void {
-  tx.sqlRun('INSERT OR IGNORE INTO watches (project_id) VALUES (?)', projectId)
-  if (Object.keys(change).length > 0) tx.run(tx.query.updateTable('watches').set(change).where('project_id', '=', projectId))
+  tx.run(tables.replaceInto('watches').values({ ...findWatch(tx, projectId), ...change }))
 }
+
+const listBranchHeads = all((projectId: string) => tables.selectFrom('branches').select(['branch', 'commit_sha']).where('project_id', '=', projectId))
 
 /** The commit of each branch as of the last check. */
-export function readBranchHeads(tx: Tx, projectId: string): Map<string, string> {
-  const rows = tx.sqlAll<{ branch: string; commit_sha: string }>('SELECT branch, commit_sha FROM branches WHERE project_id = ?', projectId)
-  return new Map(rows.map((row) => [row.branch, row.commit_sha]))
-}
+export const readBranchHeads = (tx: Tx, projectId: string): Map<string, string> =>
+  new Map(listBranchHeads(tx, projectId).map((row) => [row.branch, row.commit_sha]))
 
-export function upsertBranchHead(tx: Tx, projectId: string, branch: string, sha: string): void {
-  tx.sqlRun('INSERT OR REPLACE INTO branches (project_id, branch, commit_sha) VALUES (?, ?, ?)', projectId, branch, sha)
-}
+export const upsertBranchHead = run((project_id: string, branch: string, commit_sha: string) =>
+  tables.replaceInto('branches').values({ project_id, branch, commit_sha }),
+)
 
 /** Without `branch`: all branches of the project. */
 export function deleteBranchHeads(tx: Tx, projectId: string, branch?: string): void {
-  if (branch === undefined) tx.sqlRun('DELETE FROM branches WHERE project_id = ?', projectId)
-  else tx.sqlRun('DELETE FROM branches WHERE project_id = ? AND branch = ?', projectId, branch)
+  const heads = tables.deleteFrom('branches').where('project_id', '=', projectId)
+  tx.run(branch === undefined ? heads : heads.where('branch', '=', branch))
 }
 
-export function findPreview(tx: Tx, projectId: string, branch: string): PreviewRow | undefined {
-  return tx.sqlFirst('SELECT * FROM previews WHERE project_id = ? AND branch = ?', projectId, branch)
-}
+export const findPreview = first((projectId: string, branch: string) =>
+  tables.selectFrom('previews').selectAll().where('project_id', '=', projectId).where('branch', '=', branch),
+)
 
-export function findPreviewByHost(tx: Tx, host: string): PreviewRow | undefined {
-  return tx.sqlFirst('SELECT * FROM previews WHERE host = ?', host)
-}
+export const findPreviewByHost = first((host: string) => tables.selectFrom('previews').selectAll().where('host', '=', host))
 
-export function listOpenPreviews(tx: Tx, projectId: string): PreviewRow[] {
-  return tx.sqlAll('SELECT * FROM previews WHERE project_id = ? ORDER BY branch', projectId)
-}
+export const listOpenPreviews = all((projectId: string) =>
+  tables.selectFrom('previews').selectAll().where('project_id', '=', projectId).orderBy('branch'),
+)
 
 /** The preview of a branch. If there is none, creates it with a unique host name. */
 export function upsertPreview(tx: Tx, project: { id: string; slug: string }, branch: string, now: string): PreviewRow {
   const found = findPreview(tx, project.id, branch)
   if (found) {
-    tx.sqlRun('UPDATE previews SET updated_at = ? WHERE project_id = ? AND branch = ?', now, project.id, branch)
+    updatePreview(tx, project.id, branch, { updated_at: now })
     return { ...found, updated_at: now }
   }
   const names = createHostLabels(branch, project.slug).map((label) => `${label}.localhost`)
   const host = names.find((name) => findPreviewByHost(tx, name) === undefined)
   if (host === undefined) throw new Error(`No host name is available for a branch preview of ${project.slug}.`)
   const row: PreviewRow = { project_id: project.id, branch, host, is_cold: 0, last_request_at: null, created_at: now, updated_at: now }
-  tx.run(tx.query.insertInto('previews').values(row))
+  tx.run(tables.insertInto('previews').values(row))
   return row
 }
 
 export function updatePreview(tx: Tx, projectId: string, branch: string, change: Partial<Pick<PreviewRow, 'is_cold' | 'updated_at'>>): void {
-  tx.run(tx.query.updateTable('previews').set(change).where('project_id', '=', projectId).where('branch', '=', branch))
+  tx.run(tables.updateTable('previews').set(change).where('project_id', '=', projectId).where('branch', '=', branch))
 }
 
-export function deletePreview(tx: Tx, projectId: string, branch: string): void {
-  tx.sqlRun('DELETE FROM previews WHERE project_id = ? AND branch = ?', projectId, branch)
-}
+export const deletePreview = run((projectId: string, branch: string) =>
+  tables.deleteFrom('previews').where('project_id', '=', projectId).where('branch', '=', branch),
+)
+
+const forgetPreviewHeads = run((projectId: string) =>
+  tables
+    .deleteFrom('branches')
+    .where('project_id', '=', projectId)
+    .where('branch', 'in', (eb) => eb.selectFrom('previews').select('previews.branch').where('previews.project_id', '=', projectId)),
+)
+const wakePreviews = run((projectId: string) => tables.updateTable('previews').set({ is_cold: 0 }).where('project_id', '=', projectId))
 
 /** Resets the previews of a stopped project, so that they are deployed again when the project resumes. */
 export function resetPreviews(tx: Tx, projectId: string): void {
-  tx.sqlRun('DELETE FROM branches WHERE project_id = ? AND branch IN (SELECT branch FROM previews WHERE project_id = ?)', projectId, projectId)
-  tx.sqlRun('UPDATE previews SET is_cold = 0 WHERE project_id = ?', projectId)
+  forgetPreviewHeads(tx, projectId)
+  wakePreviews(tx, projectId)
 }
+
+const listStatuses = all((projectId: string, branch: string) =>
+  tables
+    .selectFrom('deployments')
+    .select(['status', 'is_current'])
+    .where('project_id', '=', projectId)
+    .where('target', '=', 'preview')
+    .where('branch', '=', branch)
+    .where((eb) =>
+      eb.or([
+        eb('is_current', '=', 1),
+        eb('status', 'in', ['queued', 'building', 'deploying']),
+        eb(
+          'seq',
+          '=',
+          eb
+            .selectFrom('deployments as n')
+            .select((newest) => newest.fn.max<number>('n.seq').as('seq'))
+            .where('n.project_id', '=', projectId)
+            .where('n.target', '=', 'preview')
+            .where('n.branch', '=', branch),
+        ),
+      ]),
+    )
+    .orderBy('seq', 'desc'),
+)
 
 /** The status of an open preview, for its status page; undefined if it is closed. */
 export function readPreviewStatus(
@@ -78,20 +119,20 @@ export function readPreviewStatus(
   branch: string,
 ): { is_serving: boolean; is_building: boolean; status: DeploymentStatus } | undefined {
   if (!findPreview(tx, projectId, branch)) return undefined
-  const rows = tx.sqlAll<{ status: DeploymentStatus; is_current: 0 | 1 }>(
-    `SELECT status, is_current FROM deployments WHERE project_id = ? AND target = 'preview' AND branch = ? AND (is_current = 1 OR status IN ('queued', 'building', 'deploying')
-       OR seq = (SELECT max(seq) FROM deployments n WHERE n.project_id = ? AND n.target = 'preview' AND n.branch = ?)) ORDER BY seq DESC`,
-    projectId,
-    branch,
-    projectId,
-    branch,
-  )
+  const rows = listStatuses(tx, projectId, branch)
   return {
     is_serving: rows.some((row) => row.is_current === 1 || row.status === 'deploying'),
     is_building: rows.some((row) => row.status === 'queued' || row.status === 'building'),
     status: rows[0]?.status ?? 'canceled',
   }
 }
+
+/** For a query in which the preview is `p`. */
+const deploymentsOfPreview = tables
+  .selectFrom('deployments as d')
+  .where('d.project_id', '=', sql.ref<string>('p.project_id'))
+  .where('d.target', '=', 'preview')
+  .where('d.branch', '=', sql.ref<string>('p.branch'))
 
 export interface PreviewSummaryRow extends PreviewRow {
   /** The deployment that serves the preview, else the newest. */
@@ -104,16 +145,30 @@ export interface PreviewSummaryRow extends PreviewRow {
 }
 
 /** Open previews with their deployments, the most recently changed first. */
-export function listPreviewSummaries(tx: Tx, projectId: string): PreviewSummaryRow[] {
-  return tx.sqlAll(
-    `SELECT p.*, s.id AS deployment_id, s.commit_sha, s.commit_message, n.status,
-       EXISTS (SELECT 1 FROM deployments r WHERE r.project_id = p.project_id AND r.target = 'preview' AND r.branch = p.branch
-         AND r.status = 'ready' AND r.created_at >= p.created_at) AS was_ready
-     FROM previews p
-     JOIN deployments n ON n.seq = (SELECT max(seq) FROM deployments d WHERE d.project_id = p.project_id AND d.target = 'preview' AND d.branch = p.branch)
-     JOIN deployments s ON s.seq = (SELECT d.seq FROM deployments d WHERE d.project_id = p.project_id AND d.target = 'preview' AND d.branch = p.branch
-       ORDER BY d.is_current DESC, d.seq DESC LIMIT 1)
-     WHERE p.project_id = ? ORDER BY p.updated_at DESC, n.seq DESC`,
-    projectId,
-  )
-}
+export const listPreviewSummaries = all((projectId: string) =>
+  tables
+    .selectFrom('previews as p')
+    .innerJoin('deployments as n', (join) =>
+      join.on((eb) =>
+        eb(
+          'n.seq',
+          '=',
+          deploymentsOfPreview.select((d) => d.fn.max<number>('d.seq').as('seq')),
+        ),
+      ),
+    )
+    .innerJoin('deployments as s', (join) =>
+      join.on((eb) => eb('s.seq', '=', deploymentsOfPreview.select('d.seq').orderBy('d.is_current', 'desc').orderBy('d.seq', 'desc').limit(1))),
+    )
+    .selectAll('p')
+    .select(['s.id as deployment_id', 's.commit_sha', 's.commit_message', 'n.status'])
+    .select((eb) =>
+      eb
+        .exists(deploymentsOfPreview.select('d.seq').where('d.status', '=', 'ready').where('d.created_at', '>=', sql.ref<string>('p.created_at')))
+        .$castTo<0 | 1>()
+        .as('was_ready'),
+    )
+    .where('p.project_id', '=', projectId)
+    .orderBy('p.updated_at', 'desc')
+    .orderBy('n.seq', 'desc'),
+)

@@ -1,132 +1,161 @@
+import { expressionBuilder } from 'kysely'
 import type { ProjectStatus } from '../contract/projects.ts'
+import { all, first, run, tables } from './query.ts'
 import type { Tx } from './store.ts'
-import type { ProjectRow } from './tables.ts'
+import type { ProjectRow, Tables } from './tables.ts'
 
 /** The project with this slug, unless it is deleted. The caller checks access. */
-export function findProjectBySlug(tx: Tx, slug: string): ProjectRow | undefined {
-  return tx.sqlFirst('SELECT * FROM projects WHERE slug = ? AND deleted_at IS NULL', slug)
-}
+export const findProjectBySlug = first((slug: string) =>
+  tables.selectFrom('projects').selectAll().where('slug', '=', slug).where('deleted_at', 'is', null),
+)
 
-export function findProject(tx: Tx, id: string): ProjectRow | undefined {
-  return tx.sqlFirst('SELECT * FROM projects WHERE id = ? AND deleted_at IS NULL', id)
-}
+export const findProject = first((id: string) => tables.selectFrom('projects').selectAll().where('id', '=', id).where('deleted_at', 'is', null))
+
+const listProjectsOfAccount = all((account: string, before: number, limit: number) =>
+  tables
+    .selectFrom('projects')
+    .selectAll()
+    .where('account_id', '=', account)
+    .where('deleted_at', 'is', null)
+    .where('seq', '<', before)
+    .orderBy('seq', 'desc')
+    .limit(limit),
+)
 
 /** Newest first, from before `before` (a sequence number). One index walk per account, merged. */
 export function listProjects(tx: Tx, options: { accounts: string[]; before: number | undefined; limit: number }): ProjectRow[] {
-  const rows = options.accounts.flatMap((account) =>
-    tx.sqlAll<ProjectRow>(
-      'SELECT * FROM projects WHERE account_id = ? AND deleted_at IS NULL AND seq < ? ORDER BY seq DESC LIMIT ?',
-      account,
-      options.before ?? Number.MAX_SAFE_INTEGER,
-      options.limit,
-    ),
-  )
-  return options.accounts.length > 1 ? rows.sort((a, b) => b.seq - a.seq).slice(0, options.limit) : rows
+  const { accounts, before = Number.MAX_SAFE_INTEGER, limit } = options
+  const rows = accounts.flatMap((account) => listProjectsOfAccount(tx, account, before, limit))
+  return accounts.length > 1 ? rows.sort((a, b) => b.seq - a.seq).slice(0, limit) : rows
 }
 
 /** The searchable columns of every project of an account, newest first. */
-export function listSearchableProjects(tx: Tx, account: string): Pick<ProjectRow, 'seq' | 'name' | 'slug' | 'repo_url'>[] {
-  return tx.sqlAll('SELECT seq, name, slug, repo_url FROM projects WHERE account_id = ? AND deleted_at IS NULL ORDER BY seq DESC', account)
-}
+export const listSearchableProjects = all((account: string) =>
+  tables
+    .selectFrom('projects')
+    .select(['seq', 'name', 'slug', 'repo_url'])
+    .where('account_id', '=', account)
+    .where('deleted_at', 'is', null)
+    .orderBy('seq', 'desc'),
+)
 
-export function findProjectBySeq(tx: Tx, seq: number): ProjectRow | undefined {
-  return tx.sqlFirst('SELECT * FROM projects WHERE seq = ?', seq)
-}
+export const findProjectBySeq = first((seq: number) => tables.selectFrom('projects').selectAll().where('seq', '=', seq))
+
+const listRequestedProjectsOfAccount = all((account: string, since: string, limit: number) =>
+  tables
+    .selectFrom('projects')
+    .select(['id', 'slug'])
+    .select((eb) => eb.ref('last_request_at').$notNull().as('last_request_at'))
+    .where('account_id', '=', account)
+    .where('deleted_at', 'is', null)
+    .where('last_request_at', '>=', since)
+    .orderBy('last_request_at', 'desc')
+    .limit(limit),
+)
 
 /** Projects that received a request since a time, the most recent first. */
 export function listRecentlyRequestedProjects(tx: Tx, accounts: string[], since: string, limit: number): { id: string; slug: string }[] {
-  const rows = accounts.flatMap((account) =>
-    tx.sqlAll<{ id: string; slug: string; last_request_at: string }>(
-      `SELECT id, slug, last_request_at FROM projects WHERE account_id = ? AND deleted_at IS NULL AND last_request_at >= ?
-       ORDER BY last_request_at DESC LIMIT ?`,
-      account,
-      since,
-      limit,
-    ),
-  )
+  const rows = accounts.flatMap((account) => listRequestedProjectsOfAccount(tx, account, since, limit))
   return rows.sort((a, b) => (a.last_request_at < b.last_request_at ? 1 : -1)).slice(0, limit)
 }
 
+const columns = expressionBuilder<Tables, 'projects'>()
+const isIdle = columns('status', 'in', ['created', 'inactive']).$castTo<0 | 1>()
+const usedAt = columns.fn<string>('max', [columns.fn.coalesce('last_request_at', columns.val('')), 'updated_at'])
+const listUsedProjectsOfAccount = all((account: string, limit: number) =>
+  tables
+    .selectFrom('projects')
+    .selectAll()
+    .select([isIdle.as('is_idle'), usedAt.as('used_at')])
+    .where('seq', 'in', (eb) =>
+      eb
+        .selectFrom('projects')
+        .select('seq')
+        .where('account_id', '=', account)
+        .where('deleted_at', 'is', null)
+        .orderBy(isIdle)
+        .orderBy(usedAt, 'desc')
+        .limit(limit),
+    )
+    .orderBy('is_idle')
+    .orderBy('used_at', 'desc'),
+)
+
 /** Running, building and failing projects before idle ones, each group by last use or change; and the total number. */
 export function listRecentlyUsedProjects(tx: Tx, accounts: string[], limit: number): { rows: ProjectRow[]; count: number } {
-  const found = accounts.map((account) => ({
-    count: countProjects(tx, account),
-    rows: tx.sqlAll<ProjectRow & { is_idle: number; used_at: string }>(
-      `SELECT *, status IN ('created', 'inactive') AS is_idle, max(coalesce(last_request_at, ''), updated_at) AS used_at
-       FROM projects WHERE seq IN (
-         SELECT seq FROM projects WHERE account_id = ? AND deleted_at IS NULL
-         ORDER BY status IN ('created', 'inactive'), max(coalesce(last_request_at, ''), updated_at) DESC LIMIT ?
-       ) ORDER BY is_idle, used_at DESC`,
-      account,
-      limit,
-    ),
-  }))
+  const found = accounts.map((account) => ({ count: countProjects(tx, account), rows: listUsedProjectsOfAccount(tx, account, limit) }))
   const rows = found.flatMap((entry) => entry.rows)
   if (accounts.length > 1) rows.sort((a, b) => a.is_idle - b.is_idle || (a.used_at < b.used_at ? 1 : -1))
   return { rows: rows.slice(0, limit), count: found.reduce((sum, entry) => sum + entry.count, 0) }
 }
 
-export function countProjects(tx: Tx, accountId: string): number {
-  return tx.sqlFirst<{ n: number }>('SELECT count(*) AS n FROM projects WHERE account_id = ? AND deleted_at IS NULL', accountId)?.n ?? 0
-}
+const count = first((account: string) =>
+  tables
+    .selectFrom('projects')
+    .select((eb) => eb.fn.countAll<number>().as('n'))
+    .where('account_id', '=', account)
+    .where('deleted_at', 'is', null),
+)
+export const countProjects = (tx: Tx, account: string): number => count(tx, account)?.n ?? 0
 
+const idsOf = (rows: { id: string }[]): string[] => rows.map((row) => row.id)
+
+const listUncached = all(() => tables.selectFrom('projects').select('id').where('caching_enabled', '=', 0).where('deleted_at', 'is', null))
 /** Projects whose responses the edge must not cache. */
-export function listProjectIdsWithoutCaching(tx: Tx): string[] {
-  return tx.sqlAll<{ id: string }>('SELECT id FROM projects WHERE caching_enabled = 0 AND deleted_at IS NULL').map((row) => row.id)
-}
+export const listProjectIdsWithoutCaching = (tx: Tx): string[] => idsOf(listUncached(tx))
 
+const listAll = all(() => tables.selectFrom('projects').select('id').orderBy('seq'))
 /** All projects, including those being deleted. */
-export function listProjectIds(tx: Tx): string[] {
-  return tx.sqlAll<{ id: string }>('SELECT id FROM projects ORDER BY seq').map((row) => row.id)
-}
+export const listProjectIds = (tx: Tx): string[] => idsOf(listAll(tx))
 
+const listConnected = all(() =>
+  tables
+    .selectFrom('projects')
+    .select('id')
+    .where('repo_url', 'is not', null)
+    .where('deleted_at', 'is', null)
+    .orderBy('last_request_at', (order) => order.desc().nullsLast())
+    .orderBy('seq', 'desc'),
+)
 /** Projects with a repository, the most recently used first. */
-export function listConnectedProjectIds(tx: Tx): string[] {
-  return tx
-    .sqlAll<{ id: string }>(
-      'SELECT id FROM projects WHERE repo_url IS NOT NULL AND deleted_at IS NULL ORDER BY last_request_at DESC NULLS LAST, seq DESC',
-    )
-    .map((row) => row.id)
-}
+export const listConnectedProjectIds = (tx: Tx): string[] => idsOf(listConnected(tx))
 
 export function insertProject(tx: Tx, project: Omit<ProjectRow, 'seq'>): void {
-  tx.run(tx.query.insertInto('projects').values(project))
+  tx.run(tables.insertInto('projects').values(project))
 }
 
 export function updateProject(tx: Tx, id: string, change: Partial<Omit<ProjectRow, 'seq' | 'id'>>): void {
-  if (Object.keys(change).length > 0) tx.run(tx.query.updateTable('projects').set(change).where('id', '=', id))
+  if (Object.keys(change).length > 0) tx.run(tables.updateTable('projects').set(change).where('id', '=', id))
 }
+
+const readStatusFacts = first((id: string) =>
+  tables
+    .selectFrom('projects as p')
+    .select(['p.status', 'p.stopped_at', 'p.crashed_at'])
+    .select((eb) => {
+      const production = eb.selectFrom('deployments as d').whereRef('d.project_id', '=', 'p.id').where('d.target', '=', 'production')
+      return [
+        eb.exists(production.select('d.seq').where('d.status', 'in', ['queued', 'building', 'deploying'])).as('in_flight'),
+        eb.exists(production.select('d.seq').where('d.is_current', '=', 1)).as('serving'),
+        production.select('d.status').where('d.status', 'in', ['ready', 'failed']).orderBy('d.seq', 'desc').limit(1).as('last'),
+      ]
+    })
+    .where('p.id', '=', id),
+)
+const updateStatus = run((id: string, status: ProjectStatus, now: string) =>
+  tables.updateTable('projects').set({ status, updated_at: now }).where('id', '=', id),
+)
 
 /** Recomputes `status` from the project's row and its production deployments, and stores it in the same transaction. */
 export function recomputeProjectStatus(tx: Tx, id: string, now: string): ProjectStatus | undefined {
-  const row = tx.sqlFirst<{
-    status: ProjectStatus
-    stopped_at: string | null
-    crashed_at: string | null
-    in_flight: number
-    serving: number
-    last: string | null
-  }>(
-    `SELECT status, stopped_at, crashed_at,
-       EXISTS (SELECT 1 FROM deployments d WHERE d.status IN ('queued', 'building', 'deploying') AND d.project_id = p.id AND d.target = 'production') AS in_flight,
-       EXISTS (SELECT 1 FROM deployments d WHERE d.project_id = p.id AND d.is_current = 1 AND d.target = 'production') AS serving,
-       (SELECT d.status FROM deployments d WHERE d.project_id = p.id AND d.target = 'production' AND d.status IN ('ready', 'failed') ORDER BY d.seq DESC LIMIT 1) AS last
-     FROM projects p WHERE id = ?`,
-    id,
-  )
+  const row = readStatusFacts(tx, id)
   if (!row) return undefined
   const status = deriveProjectStatus(row)
-  if (status !== row.status) tx.sqlRun('UPDATE projects SET status = ?, updated_at = ? WHERE id = ?', status, now, id)
+  if (status !== row.status) updateStatus(tx, id, status, now)
   return status
 }
 
-function deriveProjectStatus(facts: {
-  stopped_at: string | null
-  crashed_at: string | null
-  in_flight: number
-  serving: number
-  last: string | null
-}): ProjectStatus {
+function deriveProjectStatus(facts: Omit<NonNullable<ReturnType<typeof readStatusFacts>>, 'status'>): ProjectStatus {
   if (facts.in_flight) return 'building'
   if (facts.crashed_at !== null) return 'crashed'
   if (facts.serving) return 'live'
@@ -135,27 +164,33 @@ function deriveProjectStatus(facts: {
 }
 
 /** The projects that answer now or at the next request, the most recently used first. */
-export function listLiveProjects(tx: Tx, limit: number): Pick<ProjectRow, 'id' | 'slug' | 'name'>[] {
-  return tx.sqlAll(
-    `SELECT id, slug, name FROM projects WHERE deleted_at IS NULL AND status = 'live' ORDER BY last_request_at DESC NULLS LAST, seq DESC LIMIT ?`,
-    limit,
-  )
-}
+export const listLiveProjects = all((limit: number) =>
+  tables
+    .selectFrom('projects')
+    .select(['id', 'slug', 'name'])
+    .where('deleted_at', 'is', null)
+    .where('status', '=', 'live')
+    .orderBy('last_request_at', (order) => order.desc().nullsLast())
+    .orderBy('seq', 'desc')
+    .limit(limit),
+)
 
-export function listProjectIdsOfAccount(tx: Tx, accountId: string): string[] {
-  return tx.sqlAll<{ id: string }>('SELECT id FROM projects WHERE account_id = ? AND deleted_at IS NULL', accountId).map((row) => row.id)
-}
+const listOfAccount = all((account: string) =>
+  tables.selectFrom('projects').select('id').where('account_id', '=', account).where('deleted_at', 'is', null),
+)
+export const listProjectIdsOfAccount = (tx: Tx, account: string): string[] => idsOf(listOfAccount(tx, account))
 
 /** The row of a project even when it was deleted and waits to be cleaned up. */
-export function findProjectOrDeleted(tx: Tx, id: string): ProjectRow | undefined {
-  return tx.sqlFirst('SELECT * FROM projects WHERE id = ?', id)
-}
+export const findProjectOrDeleted = first((id: string) => tables.selectFrom('projects').selectAll().where('id', '=', id))
+
+const recordProjectRequest = run((id: string, at: string) => tables.updateTable('projects').set({ last_request_at: at }).where('id', '=', id))
+const recordPreviewRequest = run((host: string, at: string) => tables.updateTable('previews').set({ last_request_at: at }).where('host', '=', host))
 
 /** Stores when apps last received a request: of projects by their id, of previews by their host name, which contains a dot. */
 export function recordRequests(tx: Tx, lastRequests: ReadonlyMap<string, string>): void {
   for (const [id, at] of lastRequests) {
-    if (id.includes('.')) tx.sqlRun('UPDATE previews SET last_request_at = ? WHERE host = ?', at, id)
-    else tx.sqlRun('UPDATE projects SET last_request_at = ? WHERE id = ?', at, id)
+    if (id.includes('.')) recordPreviewRequest(tx, id, at)
+    else recordProjectRequest(tx, id, at)
   }
   tx.publish({ type: 'requests_recorded' })
 }

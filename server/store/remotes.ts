@@ -1,26 +1,24 @@
+import { sql } from 'kysely'
+import { all, exists, first, tables } from './query.ts'
 import type { Tx } from './store.ts'
 import type { RemoteRow } from './tables.ts'
 
 /** In order of creation. */
-export function listRemotes(tx: Tx): RemoteRow[] {
-  return tx.sqlAll('SELECT * FROM remotes ORDER BY rowid')
-}
+export const listRemotes = all(() => tables.selectFrom('remotes').selectAll().orderBy(sql.ref('rowid')))
 
-export function findRemote(tx: Tx, id: string): RemoteRow | undefined {
-  return tx.sqlFirst('SELECT * FROM remotes WHERE id = ?', id)
-}
+export const findRemote = first((id: string) => tables.selectFrom('remotes').selectAll().where('id', '=', id))
+
+const hasOrigin = exists((origin: string) => tables.selectFrom('remotes').select('id').where('origin', '=', origin))
 
 /** False if a remote with this origin exists. */
 export function insertRemote(tx: Tx, row: RemoteRow): boolean {
-  if (tx.sqlFirst('SELECT 1 AS one FROM remotes WHERE origin = ?', row.origin)) return false
-  tx.run(tx.query.insertInto('remotes').values(row))
+  if (hasOrigin(tx, row.origin)) return false
+  tx.run(tables.insertInto('remotes').values(row))
   return true
 }
 
 export function updateRemote(tx: Tx, id: string, change: Partial<Pick<RemoteRow, 'name' | 'hue' | 'sealed_token'>>): void {
-  if (Object.keys(change).length > 0) tx.run(tx.query.updateTable('remotes').set(change).where('id', '=', id))
+  if (Object.keys(change).length > 0) tx.run(tables.updateTable('remotes').set(change).where('id', '=', id))
 }
 
-export function deleteRemote(tx: Tx, id: string): boolean {
-  return tx.sqlFirst('DELETE FROM remotes WHERE id = ? RETURNING id', id) !== undefined
-}
+export const deleteRemote = exists((id: string) => tables.deleteFrom('remotes').where('id', '=', id).returning('id'))

@@ -1,52 +1,70 @@
 import { deleteProjectRows } from './deployments.ts'
+import { tables } from './query.ts'
 import { writeSetting } from './settings.ts'
 import type { Tx } from './store.ts'
 
 /** Deletes data that is only valid on the machine of the backup: deleted projects, due clean-ups, sessions and run tokens. */
 export function resetInstance(tx: Tx, instanceId: string): void {
-  for (const { id } of tx.sqlAll<{ id: string }>('SELECT id FROM projects WHERE deleted_at IS NOT NULL')) {
-    tx.sqlRun('DELETE FROM databases WHERE project_id = ?', id)
+  for (const { id } of tx.all(tables.selectFrom('projects').select('id').where('deleted_at', 'is not', null))) {
+    tx.run(tables.deleteFrom('databases').where('project_id', '=', id))
     deleteProjectRows(tx, id)
   }
-  tx.sqlRun('DELETE FROM cleanups')
-  tx.sqlRun("DELETE FROM tokens WHERE kind = 'run'")
-  tx.sqlRun('DELETE FROM sessions')
-  tx.sqlRun('DELETE FROM sign_in_codes')
-  tx.sqlRun("DELETE FROM settings WHERE key IN ('cookie_name', 'recovered')")
+  for (const table of ['cleanups', 'sessions', 'sign_in_codes'] as const) tx.run(tables.deleteFrom(table))
+  tx.run(tables.deleteFrom('tokens').where('kind', '=', 'run'))
+  tx.run(tables.deleteFrom('settings').where('key', 'in', ['cookie_name', 'recovered']))
   writeSetting(tx, 'instance_id', instanceId)
 }
 
 /** Replaces the artifact of every deployment that has one. */
 export function rewriteArtifacts(tx: Tx, rewrite: (artifact: string) => string | null): void {
-  for (const { id, artifact } of tx.sqlAll<{ id: string; artifact: string }>('SELECT id, artifact FROM deployments WHERE artifact IS NOT NULL'))
-    tx.sqlRun('UPDATE deployments SET artifact = ? WHERE id = ?', rewrite(artifact), id)
+  const built = tables.selectFrom('deployments').select((eb) => ['id', eb.ref('artifact').$notNull().as('artifact')])
+  for (const { id, artifact } of tx.all(built.where('artifact', 'is not', null)))
+    tx.run(
+      tables
+        .updateTable('deployments')
+        .set({ artifact: rewrite(artifact) })
+        .where('id', '=', id),
+    )
 }
 
 /** Deletes all encrypted values, including the stored responses of idempotency keys, and returns what was deleted. */
 export function deleteSealedColumns(tx: Tx) {
   const lost = {
-    variables: tx.sqlAll<{ slug: string; keys: string }>(
-      "SELECT p.slug, group_concat(e.key, ', ') AS keys FROM env_vars e JOIN projects p ON p.id = e.project_id GROUP BY p.id ORDER BY p.slug",
+    variables: tx.all(
+      tables
+        .selectFrom('env_vars as e')
+        .innerJoin('projects as p', 'p.id', 'e.project_id')
+        .select((eb) => ['p.slug', eb.fn<string>('group_concat', ['e.key', eb.val(', ')]).as('keys')])
+        .groupBy('p.id')
+        .orderBy('p.slug'),
     ),
     repositories: tx
-      .sqlAll<{ slug: string }>('SELECT slug FROM projects WHERE sealed_repo_credentials IS NOT NULL ORDER BY slug')
+      .all(tables.selectFrom('projects').select('slug').where('sealed_repo_credentials', 'is not', null).orderBy('slug'))
       .map((row) => row.slug),
-    authorities: tx.sqlRun('DELETE FROM authorities'),
-    domains: tx.sqlRun(
-      'UPDATE owned_domains SET sealed_registrant = NULL, sealed_auth_code = NULL WHERE sealed_registrant IS NOT NULL OR sealed_auth_code IS NOT NULL',
+    authorities: tx.run(tables.deleteFrom('authorities')),
+    domains: tx.run(
+      tables
+        .updateTable('owned_domains')
+        .set({ sealed_registrant: null, sealed_auth_code: null })
+        .where((eb) => eb.or([eb('sealed_registrant', 'is not', null), eb('sealed_auth_code', 'is not', null)])),
     ),
-    remotes: tx.sqlRun('UPDATE remotes SET sealed_token = NULL WHERE sealed_token IS NOT NULL'),
+    remotes: tx.run(tables.updateTable('remotes').set({ sealed_token: null }).where('sealed_token', 'is not', null)),
   }
-  tx.sqlRun('DELETE FROM env_vars')
-  tx.sqlRun('UPDATE projects SET sealed_repo_credentials = NULL')
-  tx.sqlRun("DELETE FROM settings WHERE key = 'key_check'")
-  tx.sqlRun('DELETE FROM idempotency_keys')
+  for (const table of ['env_vars', 'idempotency_keys'] as const) tx.run(tables.deleteFrom(table))
+  tx.run(tables.updateTable('projects').set({ sealed_repo_credentials: null }))
+  tx.run(tables.deleteFrom('settings').where('key', '=', 'key_check'))
   return lost
 }
 
 /** Gives every database a new encrypted password. Returns the number of databases. */
 export function replaceDatabasePasswords(tx: Tx, sealNew: (dbName: string) => Uint8Array): number {
-  const databases = tx.sqlAll<{ db_name: string }>('SELECT db_name FROM databases')
-  for (const { db_name } of databases) tx.sqlRun('UPDATE databases SET sealed_password = ? WHERE db_name = ?', sealNew(db_name), db_name)
+  const databases = tx.all(tables.selectFrom('databases').select('db_name'))
+  for (const { db_name } of databases)
+    tx.run(
+      tables
+        .updateTable('databases')
+        .set({ sealed_password: sealNew(db_name) })
+        .where('db_name', '=', db_name),
+    )
   return databases.length
 }

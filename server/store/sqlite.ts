@@ -1,5 +1,5 @@
 import Sqlite from 'better-sqlite3'
-import { type Compilable, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
+import type { Compilable } from 'kysely'
 import type { DomainEvent } from '../contract/domain-events.ts'
 import { Problem } from '../contract/errors.ts'
 import { type Clock, sleep, systemClock } from '../lib/clock.ts'
@@ -11,13 +11,13 @@ import { createPrivateFile } from './private-file.ts'
  * holds the file, the whole function is retried without blocking the event loop, for 5 s; then it fails with `database_busy`. A full disk fails with
  * `storage_full`.
  */
-export interface SqliteDatabase<Tables> {
-  read<R>(work: (tx: SqliteTransaction<Tables>) => R): Promise<R>
-  write<R>(work: (tx: SqliteTransaction<Tables>) => R): Promise<R>
+export interface SqliteDatabase {
+  read<R>(work: (tx: SqliteTransaction) => R): Promise<R>
+  write<R>(work: (tx: SqliteTransaction) => R): Promise<R>
   /** For work that must run immediately and may fail immediately (start, migrations, log batches). */
-  writeSync<R>(work: (tx: SqliteTransaction<Tables>) => R): R
+  writeSync<R>(work: (tx: SqliteTransaction) => R): R
   /** Runs a single read statement immediately, outside of a transaction. */
-  readSync<R>(work: (tx: SqliteTransaction<Tables>) => R): R
+  readSync<R>(work: (tx: SqliteTransaction) => R): R
   /** Incremented by every committed change. A value read at one count is valid while the count is unchanged, because there is no other writer. */
   dataVersion(): number
   readonly raw: Sqlite.Database
@@ -25,17 +25,14 @@ export interface SqliteDatabase<Tables> {
   close(): Promise<void>
 }
 
-export interface SqliteTransaction<Tables> {
-  /** Builds queries; does not run them. */
-  readonly query: Kysely<Tables>
+/** Queries are in the files of store/: those with a fixed text are declared by `query.ts`, the others are compiled when they run. */
+export interface SqliteTransaction {
   all<R>(query: Compilable<R>): R[]
   first<R>(query: Compilable<R>): R | undefined
   /** Runs a change and returns the number of affected rows. */
   run(query: Compilable): number
-  /** For hot paths: SQL as written, prepared once. */
-  sqlAll<R>(sql: string, ...parameters: unknown[]): R[]
-  sqlFirst<R>(sql: string, ...parameters: unknown[]): R | undefined
-  sqlRun(sql: string, ...parameters: unknown[]): number
+  /** SQL as written, prepared once. For `query.ts`, and for what kysely cannot express. */
+  statement(sql: string): Sqlite.Statement
   /** Delivers the event once the transaction is committed; equal events of a transaction are delivered once. */
   publish(event: DomainEvent): void
 }
@@ -56,7 +53,7 @@ export interface SqliteOptions {
 /** How long another program may hold the file, and how often to retry. */
 const busyRetry = { timeout_ms: 5_000, interval_ms: 15 }
 
-export function openSqlite<Tables>(options: SqliteOptions): SqliteDatabase<Tables> {
+export function openSqlite(options: SqliteOptions): SqliteDatabase {
   const { clock = systemClock } = options
   if (options.path !== ':memory:') createPrivateFile(options.path)
   const raw = new Sqlite(options.path, { timeout: 0 })
@@ -74,14 +71,6 @@ export function openSqlite<Tables>(options: SqliteOptions): SqliteDatabase<Table
     throw new Problem('storage_full', `The disk is full: ${options.path} cannot be opened. Free some space, then start again.`, { cause: error })
   }
 
-  const queryBuilder = new Kysely<Tables>({
-    dialect: {
-      createAdapter: () => new SqliteAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: (db) => new SqliteIntrospector(db),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
-    },
-  })
   const statements = new Map<string, Sqlite.Statement>()
   const prepare = (sql: string) => {
     options.onStatement?.(sql)
@@ -94,8 +83,7 @@ export function openSqlite<Tables>(options: SqliteOptions): SqliteDatabase<Table
     return statement
   }
 
-  const tx: SqliteTransaction<Tables> = {
-    query: queryBuilder,
+  const tx: SqliteTransaction = {
     all: <R>(query: Compilable<R>) => {
       const { sql, parameters } = query.compile()
       return prepare(sql).all(...parameters) as R[]
@@ -108,9 +96,7 @@ export function openSqlite<Tables>(options: SqliteOptions): SqliteDatabase<Table
       const { sql, parameters } = query.compile()
       return prepare(sql).run(...parameters).changes
     },
-    sqlAll: <R>(sql: string, ...parameters: unknown[]) => prepare(sql).all(...parameters) as R[],
-    sqlFirst: <R>(sql: string, ...parameters: unknown[]) => prepare(sql).get(...parameters) as R | undefined,
-    sqlRun: (sql, ...parameters) => prepare(sql).run(...parameters).changes,
+    statement: prepare,
     publish: (event) => void pendingEvents.set(JSON.stringify(event), event),
   }
   let pendingEvents = new Map<string, DomainEvent>()
@@ -119,7 +105,7 @@ export function openSqlite<Tables>(options: SqliteOptions): SqliteDatabase<Table
   let version = 0
   const runTransaction = <R>(
     begin: 'BEGIN' | 'BEGIN IMMEDIATE',
-    work: (tx: SqliteTransaction<Tables>) => R,
+    work: (tx: SqliteTransaction) => R,
   ): { result: R; events: Iterable<DomainEvent> } => {
     prepare(begin).run()
     pendingEvents = new Map()
@@ -134,7 +120,7 @@ export function openSqlite<Tables>(options: SqliteOptions): SqliteDatabase<Table
     }
   }
 
-  const runWithBusyRetry = async <R>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', work: (tx: SqliteTransaction<Tables>) => R) => {
+  const runWithBusyRetry = async <R>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', work: (tx: SqliteTransaction) => R) => {
     const deadline_ms = clock.monotonic() + busyRetry.timeout_ms
     for (;;) {
       try {

@@ -8,11 +8,12 @@ import { createLogStore, type LogStore } from './log-store.ts'
 import { createMetricsStore, type MetricsStore } from './metrics-store.ts'
 import { migrate } from './migrate.ts'
 import { logMigrations, metricsMigrations, migrations } from './migrations/index.ts'
+import { tables } from './query.ts'
 import { hasDatabaseCopies, type DatabaseRecovery, recoverDatabase } from './recovery.ts'
-import type { LogTables, MetricsTables, Tables } from './tables.ts'
+import { writeSetting } from './settings.ts'
 
-export type Db = SqliteDatabase<Tables>
-export type Tx = SqliteTransaction<Tables>
+export type Db = SqliteDatabase
+export type Tx = SqliteTransaction
 
 export interface Store {
   db: Db
@@ -58,14 +59,11 @@ export async function openStore(options: { data_dir: string; after_crash: boolea
   }
   await migrate(db, migrations, join(data_dir, 'backups'))
   if (recovery) {
-    const value = JSON.stringify(recovery)
-    await db.write((tx) =>
-      tx.sqlRun("INSERT INTO settings (key, value) VALUES ('recovered', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", value),
-    )
+    await db.write((tx) => writeSetting(tx, 'recovered', recovery))
   }
 
-  const logs = await openAuxiliaryDatabase<LogTables>({ path: join(data_dir, 'logs.db'), clock }, logMigrations)
-  const metrics = await openAuxiliaryDatabase<MetricsTables>({ path: join(data_dir, 'metrics.db'), clock }, metricsMigrations)
+  const logs = await openAuxiliaryDatabase({ path: join(data_dir, 'logs.db'), clock }, logMigrations)
+  const metrics = await openAuxiliaryDatabase({ path: join(data_dir, 'metrics.db'), clock }, metricsMigrations)
   const mainDatabase = db
 
   return {
@@ -104,7 +102,7 @@ async function openMainDatabase(
   if (isMissing) return new DamagedDatabaseError(path)
   let db: Db | undefined
   try {
-    db = openSqlite<Tables>({ path, clock, durable: true, onEvent })
+    db = openSqlite({ path, clock, durable: true, onEvent })
     const verdict = needsCheck ? db.raw.pragma('quick_check(1)', { simple: true }) : 'ok'
     if (verdict === 'ok') return db
     throw new Error(String(verdict))
@@ -119,14 +117,11 @@ async function openMainDatabase(
 class DamagedAuxiliaryDatabaseError extends Error {}
 
 /** Damaged logs or metrics must not prevent the start: the file is renamed and a new one is created. */
-async function openAuxiliaryDatabase<T>(
-  { path, clock }: StoreFileOptions,
-  steps: readonly { name: string; sql: string }[],
-): Promise<SqliteDatabase<T>> {
-  let db: SqliteDatabase<T> | undefined
+async function openAuxiliaryDatabase({ path, clock }: StoreFileOptions, steps: readonly { name: string; sql: string }[]): Promise<SqliteDatabase> {
+  let db: SqliteDatabase | undefined
   try {
     const needsCheck = existsSync(path) && statSync(path).size <= alwaysCheckedLimit_bytes
-    db = openSqlite<T>({ path, clock, durable: false })
+    db = openSqlite({ path, clock, durable: false })
     if (needsCheck && db.raw.pragma('quick_check(1)', { simple: true }) !== 'ok') throw new DamagedAuxiliaryDatabaseError()
     await migrate(db, steps)
     return db
@@ -139,7 +134,8 @@ async function openAuxiliaryDatabase<T>(
   }
 }
 
-export const canRead = (tx: Tx): boolean => tx.sqlFirst('SELECT 1 AS one') !== undefined
+export const canRead = (tx: Tx): boolean => tx.first(tables.selectNoFrom((eb) => eb.lit(1).as('one'))) !== undefined
 
 /** SQLite's own quick check: `ok`, or the first thing that is wrong. */
-export const checkIntegrity = (tx: Tx): string | undefined => tx.sqlFirst<{ quick_check: string }>('PRAGMA quick_check(1)')?.quick_check
+export const checkIntegrity = (tx: Tx): string | undefined =>
+  (tx.statement('PRAGMA quick_check(1)').get() as { quick_check: string } | undefined)?.quick_check

@@ -1,17 +1,27 @@
+import { sql } from 'kysely'
+import { all, exists, tables } from './query.ts'
 import type { Tx } from './store.ts'
 import type { TokenRow } from './tables.ts'
 
+const seq = sql.ref<number>('rowid')
+const listNewestTokens = all((userId: string, before: number, limit: number) =>
+  tables
+    .selectFrom('tokens')
+    .selectAll()
+    .select(seq.as('seq'))
+    .where('user_id', '=', userId)
+    .where('kind', '=', 'api')
+    .where(seq, '<', before)
+    .orderBy(seq, 'desc')
+    .limit(limit),
+)
+
 /** API tokens that the user created, newest first, from before `before` (a sequence number). */
 export function listTokens(tx: Tx, options: { user_id: string; before: number | undefined; limit: number }): (TokenRow & { seq: number })[] {
-  return tx.sqlAll(
-    "SELECT rowid AS seq, * FROM tokens WHERE user_id = ? AND kind = 'api' AND rowid < ? ORDER BY rowid DESC LIMIT ?",
-    options.user_id,
-    options.before ?? Number.MAX_SAFE_INTEGER,
-    options.limit,
-  )
+  return listNewestTokens(tx, options.user_id, options.before ?? Number.MAX_SAFE_INTEGER, options.limit)
 }
 
 /** False if the user has no token with this id. */
-export function deleteToken(tx: Tx, user_id: string, id: string): boolean {
-  return tx.sqlFirst("DELETE FROM tokens WHERE id = ? AND user_id = ? AND kind = 'api' RETURNING id", id, user_id) !== undefined
-}
+export const deleteToken = exists((userId: string, id: string) =>
+  tables.deleteFrom('tokens').where('id', '=', id).where('user_id', '=', userId).where('kind', '=', 'api').returning('id'),
+)

@@ -27,9 +27,8 @@ beforeEach(async () => {
       user: { id: 'usr_1', account_id: 'acc_1', email: 'a@example.com', email_verified: 1, is_instance_owner: 1, created_at },
     })
     for (const slug of ['blog', 'shop']) insertProject(tx, projectRow({ id: `prj_${slug}`, account_id: 'acc_1', slug, name: slug }))
-    tx.sqlRun(
-      `INSERT INTO domains (id, account_id, project_id, hostname, status, verified_at, created_at) VALUES
-         ('dom_1', 'acc_1', 'prj_blog', 'blog.example.com', 'verified', ?, ?), ('dom_2', 'acc_1', 'prj_blog', 'pending.example.com', 'pending', NULL, ?)`,
+    tx.statement(`INSERT INTO domains (id, account_id, project_id, hostname, status, verified_at, created_at) VALUES
+         ('dom_1', 'acc_1', 'prj_blog', 'blog.example.com', 'verified', ?, ?), ('dom_2', 'acc_1', 'prj_blog', 'pending.example.com', 'pending', NULL, ?)`).run(
       created_at,
       created_at,
       created_at,
@@ -86,7 +85,7 @@ describe('a purge', () => {
 
   test('of a project that is deleted meanwhile leaves no row', async () => {
     const purge = purgeOver(async () => {
-      await store.db.write((tx) => tx.sqlRun("UPDATE projects SET deleted_at = 'now' WHERE id = 'prj_blog'"))
+      await store.db.write((tx) => tx.statement("UPDATE projects SET deleted_at = 'now' WHERE id = 'prj_blog'").run())
       return 3
     })
     expect(await purge('prj_blog', { all: true }, 'api')).toBe(3)
@@ -124,7 +123,7 @@ describe('a purge token', () => {
     ])
     await put(fresh)
     expect([await projectOf('blog', old), await projectOf('blog', fresh)]).toEqual([undefined, 'prj_blog'])
-    await store.db.write((tx) => tx.sqlRun("UPDATE projects SET deleted_at = 'now' WHERE id = 'prj_blog'"))
+    await store.db.write((tx) => tx.statement("UPDATE projects SET deleted_at = 'now' WHERE id = 'prj_blog'").run())
     expect(await projectOf('blog', fresh)).toBeUndefined()
   })
 

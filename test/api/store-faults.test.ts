@@ -67,7 +67,16 @@ function failWrites(db: Db): void {
     <R>(work: (tx: Tx) => R) =>
     (tx: Tx): R => {
       const run = (query: Parameters<Tx['run']>[0]) => (strike(), tx.run(query))
-      const result = work({ ...tx, run, sqlRun: (...args) => (strike(), tx.sqlRun(...args)) })
+      const statement = (sql: string) =>
+        new Proxy(tx.statement(sql), {
+          get(target, name: 'run' | 'get' | 'all') {
+            return (...args: unknown[]) => {
+              if (name === 'run') strike()
+              return target[name](...args)
+            }
+          },
+        })
+      const result = work({ ...tx, run, statement })
       strike()
       return result
     }

@@ -9,7 +9,7 @@ import Sqlite from 'better-sqlite3'
 import { presentDeployment, presentProject } from '../../server/features/presenters.ts'
 import { openSqlite } from '../../server/store/sqlite.ts'
 import { paginate, decodeCursor } from '../../server/store/pagination.ts'
-import type { DeploymentRow, ProjectRow, Tables } from '../../server/store/tables.ts'
+import type { DeploymentRow, ProjectRow } from '../../server/store/tables.ts'
 
 const path = join(process.argv[2] ?? '', 'homeport.db')
 const raw = new Sqlite(path, { readonly: true })
@@ -22,7 +22,7 @@ const deployments = raw.prepare<[string, number, number], DeploymentRow>(
   'SELECT * FROM deployments WHERE project_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?',
 )
 /** For what a deployment shows of other tables: read here by the statements that the platform prepares too. */
-const { readSync: readNow } = openSqlite<Tables>({ path, durable: false })
+const { readSync: readNow } = openSqlite({ path, durable: false })
 
 const handleRequest = (target: string): object => {
   const url = new URL(target, 'http://raw')

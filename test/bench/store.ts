@@ -38,10 +38,9 @@ export async function createBenchStore(options: { deployments?: number } = {}): 
     const at = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 60_000).toISOString()
     store.db.writeSync((tx) => {
       for (const [n, id] of projects.entries()) {
-        tx.sqlRun(
-          `INSERT INTO projects (id, account_id, name, slug, repo_url, repo_branch, node_version, install_command, build_command, root_directory, memory_limit_mb, status,
+        tx.statement(`INSERT INTO projects (id, account_id, name, slug, repo_url, repo_branch, node_version, install_command, build_command, root_directory, memory_limit_mb, status,
              always_warm, caching_enabled, created_at, updated_at)
-           VALUES (?, ?, ?, ?, ?, 'main', 'auto', 'auto', 'auto', '.', 512, 'inactive', 0, 1, ?, ?)`,
+           VALUES (?, ?, ?, ?, ?, 'main', 'auto', 'auto', 'auto', '.', 512, 'inactive', 0, 1, ?, ?)`).run(
           id,
           account,
           `Project ${n}`,
@@ -58,10 +57,9 @@ export async function createBenchStore(options: { deployments?: number } = {}): 
         for (let n = from; n < Math.min(from + chunk, deployments); n++) {
           const id = newId('dpl')
           const project = projects[n < storeSize.projects ? n : 0] ?? ''
-          tx.sqlRun(
-            `INSERT INTO deployments (id, project_id, status, target, trigger, source, branch, commit_sha, commit_message, commit_author, url, framework, runtime,
+          tx.statement(`INSERT INTO deployments (id, project_id, status, target, trigger, source, branch, commit_sha, commit_message, commit_author, url, framework, runtime,
                image_bytes, queued_ms, build_ms, deploy_ms, created_at, started_at, finished_at, source_request, attempt)
-             VALUES (?, ?, 'ready', 'production', 'manual', 'git', 'main', ?, ?, 'An Author', ?, 'express', 'docker', 305000000, 3, 4200, 800, ?, ?, ?, ?, 1)`,
+             VALUES (?, ?, 'ready', 'production', 'manual', 'git', 'main', ?, ?, 'An Author', ?, 'express', 'docker', 305000000, 3, 4200, 800, ?, ?, ?, ?, 1)`).run(
             id,
             project,
             n.toString(16).padStart(40, '0'),
@@ -73,14 +71,9 @@ export async function createBenchStore(options: { deployments?: number } = {}): 
             JSON.stringify({ kind: 'git', url: 'https://git.example.com/team/project.git', branch: 'main', commit_sha: null }),
           )
           for (const [position, name] of steps.entries()) {
-            tx.sqlRun(
+            tx.statement(
               "INSERT INTO deployment_steps (deployment_id, position, name, status, started_at, finished_at) VALUES (?, ?, ?, 'done', ?, ?)",
-              id,
-              position,
-              name,
-              at(n),
-              at(n + 1),
-            )
+            ).run(id, position, name, at(n), at(n + 1))
           }
         }
       })

@@ -50,7 +50,9 @@ afterEach(async () => {
 })
 
 const drops = () =>
-  store.db.readSync((tx) => tx.sqlAll<{ target: string }>('SELECT * FROM cleanups').map((row) => JSON.stringify(row).match(/p_[0-9a-z]{26}/)?.[0]))
+  store.db.readSync((tx) =>
+    (tx.statement('SELECT * FROM cleanups').all() as { target: string }[]).map((row) => JSON.stringify(row).match(/p_[0-9a-z]{26}/)?.[0]),
+  )
 async function* text(sql: string) {
   yield Buffer.from(sql)
 }
@@ -74,7 +76,7 @@ test('of many that are asked for at once, one is made', async () => {
 
 test('what the last run began and did not finish is undone by the next, and can be made again', async () => {
   const { row } = (await databases.create(project))!
-  store.db.writeSync((tx) => tx.sqlRun('UPDATE databases SET is_ready = 0'))
+  store.db.writeSync((tx) => tx.statement('UPDATE databases SET is_ready = 0').run())
   databases = open()
   await databases.start()
   expect(await databases.find(project)).toBeUndefined()

@@ -35,7 +35,7 @@ beforeEach(async () => {
   })
   project = { id: newId('prj'), account_id: newId('acc'), name: 'Shop', slug: 'shop' }
   await store.db.write((tx) => {
-    tx.sqlRun(`INSERT INTO accounts (id, plan, has_payment_method, created_at) VALUES (?, 'enterprise', 1, ?)`, project.account_id, now)
+    tx.statement(`INSERT INTO accounts (id, plan, has_payment_method, created_at) VALUES (?, 'enterprise', 1, ?)`).run(project.account_id, now)
     insertProject(tx, projectRow(project, now))
   })
 })

@@ -25,13 +25,10 @@ function upload(id: string, status: string): void {
   mkdirSync(join(data_dir, 'archives', 'prj'), { recursive: true })
   writeFileSync(getArchiveFile(data_dir, 'prj', id), id)
   store.db.writeSync((tx) =>
-    tx.sqlRun(
-      `INSERT INTO deployments (id, project_id, status, target, trigger, source, branch, is_current, runtime, created_at, source_request)
-       VALUES (?, 'prj', ?, 'production', 'upload', 'upload', 'main', 0, 'process', '', ?)`,
-      id,
-      status,
-      JSON.stringify({ kind: 'archive' }),
-    ),
+    tx
+      .statement(`INSERT INTO deployments (id, project_id, status, target, trigger, source, branch, is_current, runtime, created_at, source_request)
+       VALUES (?, 'prj', ?, 'production', 'upload', 'upload', 'main', 0, 'process', '', ?)`)
+      .run(id, status, JSON.stringify({ kind: 'archive' })),
   )
 }
 

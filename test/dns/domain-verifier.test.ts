@@ -41,7 +41,7 @@ beforeEach(async () => {
   project_id = newId('prj')
   account_id = newId('acc')
   await store.db.write((tx) => {
-    tx.sqlRun(`INSERT INTO accounts (id, plan, has_payment_method, created_at) VALUES (?, 'pro', 1, ?)`, account_id, isoTime(now))
+    tx.statement(`INSERT INTO accounts (id, plan, has_payment_method, created_at) VALUES (?, 'pro', 1, ?)`).run(account_id, isoTime(now))
     insertProject(tx, projectRow({ id: project_id, account_id, name: 'shop', slug: 'shop' }, isoTime(now)))
   })
   looked = []
@@ -157,7 +157,7 @@ describe('the round', () => {
   test('a domain that goes while it is looked at stays gone', async () => {
     const id = await added()
     const looking = verifier.check(id)
-    await store.db.write((tx) => tx.sqlRun('DELETE FROM domains WHERE id = ?', id))
+    await store.db.write((tx) => tx.statement('DELETE FROM domains WHERE id = ?').run(id))
     await looking
     expect(view(id)).toBeUndefined()
     expect(await verifier.check(id)).toBeUndefined()
@@ -167,13 +167,11 @@ describe('the round', () => {
 describe('names that were sold here', () => {
   const buy = (account: string, expires_at: string) =>
     store.db.write((tx) =>
-      tx.sqlRun(
-        `INSERT INTO owned_domains (id, account_id, hostname, registrar, reference, expires_at, auto_renew, created_at) VALUES (?, ?, 'bought.test', 'local', 'r', ?, 1, ?)`,
-        newId('own'),
-        account,
-        expires_at,
-        isoTime(now),
-      ),
+      tx
+        .statement(
+          `INSERT INTO owned_domains (id, account_id, hostname, registrar, reference, expires_at, auto_renew, created_at) VALUES (?, ?, 'bought.test', 'local', 'r', ?, 1, ?)`,
+        )
+        .run(newId('own'), account, expires_at, isoTime(now)),
     )
 
   test('need no proof, and those below them neither, until they run out', async () => {

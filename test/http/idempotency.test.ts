@@ -165,7 +165,7 @@ describe('the same request with the same key', () => {
     expect([late.status, late.replayed]).toEqual([409, null])
     await clock.advance(24 * 3600_000)
     await createIdempotencyStore({ db: server.store.db, sealer, clock }).deleteExpired()
-    expect(await server.store.db.read((tx) => tx.sqlFirst('SELECT count(*) AS count FROM idempotency_keys'))).toEqual({ count: 0 })
+    expect(await server.store.db.read((tx) => tx.statement('SELECT count(*) AS count FROM idempotency_keys').get())).toEqual({ count: 0 })
   })
 })
 
@@ -238,7 +238,9 @@ describe('what leaves the key free', () => {
     const key = freshKey()
     const path = `/v1/projects/${shop.slug}/stop`
     expect((await post(key, path)).status).toBe(200)
-    await server.store.db.write((tx) => tx.sqlRun('UPDATE idempotency_keys SET status = NULL, headers = NULL, sealed_body = NULL WHERE key = ?', key))
+    await server.store.db.write((tx) =>
+      tx.statement('UPDATE idempotency_keys SET status = NULL, headers = NULL, sealed_body = NULL WHERE key = ?').run(key),
+    )
     const second = await post(key, path)
     expect([second.status, second.body.error]).toEqual([409, 'idempotency_conflict'])
     expect(second.body.message).toContain('interrupted by a crash')
@@ -345,7 +347,7 @@ it('neither a token in an answer nor a secret in a request is in the ledger in p
   const token = first.body.token as string
   const second = await post(key, '/v1/tokens', { name: 'ci-name-of-a-secret' })
   expect([second.status, second.replayed, second.body.token]).toEqual([201, 'true', token])
-  await server.store.db.write((tx) => tx.sqlRun('DELETE FROM tokens WHERE name = ?', 'ci-name-of-a-secret'))
+  await server.store.db.write((tx) => tx.statement('DELETE FROM tokens WHERE name = ?').run('ci-name-of-a-secret'))
   server.store.db.raw.exec('VACUUM')
   const bytes = server.store.db.raw.serialize()
   for (const secret of [token, 'ci-name-of-a-secret']) expect([secret, bytes.includes(secret)]).toEqual([secret, false])

@@ -107,7 +107,7 @@ describe('a stream of a project ends within 5 s when its reader', () => {
     [
       'has it moved to another account',
       (slug: string) =>
-        server.store.db.write((tx) => tx.sqlRun('UPDATE projects SET account_id = ? WHERE slug = ?', server.stranger.account_id, slug)),
+        server.store.db.write((tx) => tx.statement('UPDATE projects SET account_id = ? WHERE slug = ?').run(server.stranger.account_id, slug)),
     ],
   ])('%s: every kind of stream, and none of another project', async (_what, lose) => {
     const { slug, paths } = await shared()

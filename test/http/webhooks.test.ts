@@ -14,7 +14,7 @@ beforeAll(async () => {
   server = await startApiServer()
   purgeToken = await openProject(server)
 })
-beforeEach(() => server.store.db.write((tx) => tx.sqlRun('DELETE FROM cache_events')))
+beforeEach(() => server.store.db.write((tx) => tx.statement('DELETE FROM cache_events').run()))
 afterAll(() => server.close())
 
 /** Creates the project and returns its purge token. */

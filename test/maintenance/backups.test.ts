@@ -53,7 +53,7 @@ const read = async (name: string) => {
 describe('hourly copies', () => {
   test('one an hour, seven are kept, each opens and has what was there then', async () => {
     for (let i = 0; i < 10; i++) {
-      await store.db.write((tx) => tx.sqlRun('INSERT INTO settings (key, value) VALUES (?, ?)', `row ${i}`, '1'))
+      await store.db.write((tx) => tx.statement('INSERT INTO settings (key, value) VALUES (?, ?)').run(`row ${i}`, '1'))
       await backups.createHourlyCopy()
       // Nothing is due before an hour is over.
       await clock.advance(hour / 2)
@@ -80,7 +80,7 @@ describe('hourly copies', () => {
 
   test('a damaged ledger gives no copy, and the good ones stay', async () => {
     await store.db.write((tx) => {
-      for (let i = 0; i < 500; i++) tx.sqlRun('INSERT INTO settings (key, value) VALUES (?, ?)', `row ${i}`, 'x'.repeat(500))
+      for (let i = 0; i < 500; i++) tx.statement('INSERT INTO settings (key, value) VALUES (?, ?)').run(`row ${i}`, 'x'.repeat(500))
     })
     await backups.createHourlyCopy()
     await store.close()

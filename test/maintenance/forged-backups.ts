@@ -160,12 +160,9 @@ export async function tarBytes(entries: TarEntry[]): Promise<Buffer> {
 
 /** The project `prj_1`, without anything in it. */
 export function insertSampleProject(tx: Tx, accountId: string): void {
-  tx.sqlRun(
-    `INSERT INTO projects (id, account_id, name, slug, sealed_repo_credentials, repo_branch, node_version, install_command, build_command, root_directory,
+  tx.statement(`INSERT INTO projects (id, account_id, name, slug, sealed_repo_credentials, repo_branch, node_version, install_command, build_command, root_directory,
      memory_limit_mb, status, always_warm, caching_enabled, created_at, updated_at)
-     VALUES ('prj_1', ?, 'One', 'one', x'00', 'main', 'auto', 'auto', 'auto', '.', 512, 'created', 0, 1, '2026-01-31', '2026-01-31')`,
-    accountId,
-  )
+     VALUES ('prj_1', ?, 'One', 'one', x'00', 'main', 'auto', 'auto', 'auto', '.', 512, 'created', 0, 1, '2026-01-31', '2026-01-31')`).run(accountId)
 }
 
 /** Restores as the command line does. */

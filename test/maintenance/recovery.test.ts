@@ -24,7 +24,8 @@ async function fill(times: string[]): Promise<void> {
   let rows = 0
   const write = () =>
     store.db.write((tx) => {
-      for (let i = 0; i < 300; i++) tx.sqlRun('INSERT INTO settings (key, value) VALUES (?, ?)', `row ${String(rows++)}`, `"${'x'.repeat(500)}"`)
+      for (let i = 0; i < 300; i++)
+        tx.statement('INSERT INTO settings (key, value) VALUES (?, ?)').run(`row ${String(rows++)}`, `"${'x'.repeat(500)}"`)
     })
   for (const time of times) {
     await write()
@@ -47,8 +48,12 @@ function flip(file: string, pages: number): void {
 async function rowsNow(afterCrash = false) {
   const store = await openStore({ data_dir: folder, after_crash: afterCrash })
   const { recovery: recovered } = store
-  const rows = store.db.readSync((tx) => tx.sqlFirst<{ n: number }>("SELECT count(*) AS n FROM settings WHERE key LIKE 'row %'")?.n)
-  const told = store.db.readSync((tx) => tx.sqlFirst<{ value: string }>("SELECT value FROM settings WHERE key = 'recovered'")?.value)
+  const rows = store.db.readSync(
+    (tx) => (tx.statement("SELECT count(*) AS n FROM settings WHERE key LIKE 'row %'").get() as { n: number } | undefined)?.n,
+  )
+  const told = store.db.readSync(
+    (tx) => (tx.statement("SELECT value FROM settings WHERE key = 'recovered'").get() as { value: string } | undefined)?.value,
+  )
   await store.close()
   return { rows, recovered, told }
 }

@@ -165,19 +165,15 @@ describe('where artifacts lie now', () => {
         await store.db.write((tx) => {
           insertSampleProject(tx, owner.account_id)
           for (const [id, [artifact]] of Object.entries(rows))
-            tx.sqlRun(
-              `INSERT INTO deployments (id, project_id, status, target, trigger, source, runtime, created_at, source_request, artifact)
-               VALUES (?, 'prj_1', 'ready', 'production', 'manual', 'git', 'process', '2026-01-31', '{}', ?)`,
-              id,
-              JSON.stringify(artifact),
-            )
+            tx.statement(`INSERT INTO deployments (id, project_id, status, target, trigger, source, runtime, created_at, source_request, artifact)
+               VALUES (?, 'prj_1', 'ready', 'production', 'manual', 'git', 'process', '2026-01-31', '{}', ?)`).run(id, JSON.stringify(artifact))
         })
       },
     })
     const into = fresh()
     await restore(file, into, { key_file: keyFile })
     const store = await openStore({ data_dir: into, after_crash: false })
-    const found = store.db.readSync((tx) => tx.sqlAll<{ id: string; artifact: string | null }>('SELECT id, artifact FROM deployments'))
+    const found = store.db.readSync((tx) => tx.statement('SELECT id, artifact FROM deployments').all() as { id: string; artifact: string | null }[])
     await store.close()
     rmSync(into, { recursive: true })
     return Object.fromEntries(
@@ -283,27 +279,22 @@ describe('the key', () => {
         await store.db.write((tx) => {
           insertSampleProject(tx, foundation.owner.account_id)
           for (const name of ['A', 'B'])
-            tx.sqlRun(
-              "INSERT INTO env_vars VALUES (?, 'prj_1', ?, ?, NULL, 0, ?, ?)",
+            tx.statement("INSERT INTO env_vars VALUES (?, 'prj_1', ?, ?, NULL, 0, ?, ?)").run(
               `env_${name}`,
               name,
               sealer.seal({ table: 'env_vars', column: 'sealed_value', row: name }, 'x'),
               at,
               at,
             )
-          tx.sqlRun(
+          tx.statement(
             "INSERT INTO databases (project_id, branch, driver, db_name, db_user, sealed_password, is_ready, created_at) VALUES ('prj_1', '', 'process', 'p_1', 'p_1', ?, 1, ?)",
-            sealer.seal({ table: 'databases', column: 'sealed_password', row: 'p_1' }, 'old'),
-            at,
-          )
-          tx.sqlRun(
-            "INSERT INTO authorities VALUES ('aut_1', 'pem', ?, ?)",
+          ).run(sealer.seal({ table: 'databases', column: 'sealed_password', row: 'p_1' }, 'old'), at)
+          tx.statement("INSERT INTO authorities VALUES ('aut_1', 'pem', ?, ?)").run(
             sealer.seal({ table: 'authorities', column: 'sealed_key', row: 'aut_1' }, 'pem'),
             at,
           )
-          tx.sqlRun(
-            `INSERT INTO owned_domains (id, account_id, hostname, registrar, reference, expires_at, auto_renew, sealed_registrant, sealed_auth_code, created_at)
-             VALUES ('own_1', ?, 'sea.test', 'local', 'ref', ?, 1, ?, NULL, ?)`,
+          tx.statement(`INSERT INTO owned_domains (id, account_id, hostname, registrar, reference, expires_at, auto_renew, sealed_registrant, sealed_auth_code, created_at)
+             VALUES ('own_1', ?, 'sea.test', 'local', 'ref', ?, 1, ?, NULL, ?)`).run(
             answered.account_id,
             at,
             sealer.seal({ table: 'owned_domains', column: 'sealed_registrant', row: 'own_1' }, '{}'),
@@ -332,9 +323,9 @@ describe('the key', () => {
     ])
     const made = createSealer(Buffer.from(readFileSync(join(into, 'master.key'), 'utf8').trim(), 'hex'))
     const store = await openStore({ data_dir: into, after_crash: false })
-    const [row] = store.db.readSync((tx) => tx.sqlAll<{ sealed_password: Uint8Array }>('SELECT sealed_password FROM databases'))
+    const [row] = store.db.readSync((tx) => tx.statement('SELECT sealed_password FROM databases').all() as { sealed_password: Uint8Array }[])
     expect(made.unseal({ table: 'databases', column: 'sealed_password', row: 'p_1' }, row!.sealed_password)).toMatch(/^[\w-]{43}$/)
-    expect(store.db.readSync((tx) => tx.sqlFirst('SELECT hostname, sealed_registrant FROM owned_domains'))).toEqual({
+    expect(store.db.readSync((tx) => tx.statement('SELECT hostname, sealed_registrant FROM owned_domains').get())).toEqual({
       hostname: 'sea.test',
       sealed_registrant: null,
     })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { selectRetained } from '../../server/deployments/retention.ts'
-import { listRetentionCandidates, type RetentionRow } from '../../server/store/deployments.ts'
+import { listRetentionCandidates, type RetentionRow } from '../../server/store/retention-candidates.ts'
 import { openStore } from '../../server/store/store.ts'
 import { createSeededRandom } from '../support/seeded-random.ts'
 import { forEachSeed } from '../support/seeds.ts'
@@ -105,11 +105,13 @@ async function expectReadsEnough(seed: number): Promise<void> {
         if (ready.length > 0) pick(ready).is_current = 1
       }
       store.db.writeSync((tx) => {
-        tx.sqlRun("INSERT INTO previews (project_id, branch, host, created_at, updated_at) VALUES (?, 'open', ?, '', '')", project, `${project}-open`)
+        tx.statement("INSERT INTO previews (project_id, branch, host, created_at, updated_at) VALUES (?, 'open', ?, '', '')").run(
+          project,
+          `${project}-open`,
+        )
         for (const one of all)
-          tx.sqlRun(
-            `INSERT INTO deployments (id, project_id, status, target, trigger, source, branch, is_current, runtime, created_at, source_request, artifact)
-             VALUES (?, ?, ?, ?, 'manual', ?, ?, ?, ?, '', ?, ?)`,
+          tx.statement(`INSERT INTO deployments (id, project_id, status, target, trigger, source, branch, is_current, runtime, created_at, source_request, artifact)
+             VALUES (?, ?, ?, ?, 'manual', ?, ?, ?, ?, '', ?, ?)`).run(
             one.id,
             project,
             one.status,

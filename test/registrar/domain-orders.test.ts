@@ -35,11 +35,14 @@ beforeEach(async () => {
   store = await openStore({ data_dir: folder, after_crash: false, clock })
   porkbun = await startFakePorkbun(clock.now)
   await store.db.write((tx) => {
-    tx.sqlRun("INSERT INTO accounts (id, plan, has_payment_method, created_at) VALUES ('acc_1', 'pro', 1, ?), ('acc_2', 'pro', 1, ?)", '2026', '2026')
+    tx.statement("INSERT INTO accounts (id, plan, has_payment_method, created_at) VALUES ('acc_1', 'pro', 1, ?), ('acc_2', 'pro', 1, ?)").run(
+      '2026',
+      '2026',
+    )
     const project = `INSERT INTO projects (id, account_id, name, slug, repo_is_trusted, repo_branch, node_version, install_command, build_command, root_directory,
       memory_limit_mb, status, always_warm, is_cold, caching_enabled, has_purge_token, created_at, updated_at)
       VALUES (?, 'acc_1', ?, ?, 0, 'main', 'auto', 'auto', 'auto', '.', 512, 'created', 0, 0, 1, 0, '2026', '2026')`
-    tx.sqlRun(project, 'prj_1', 'one', 'one')
+    tx.statement(project).run('prj_1', 'one', 'one')
   })
   parts = {
     db: store.db,
@@ -86,7 +89,8 @@ const owned = (hostname = 'shop.com') => store.db.read((tx) => findOwnedDomainBy
 const domain = () => store.db.read((tx) => findDomainByHostname(tx, 'shop.com'))
 const routed = () => store.db.read((tx) => listVerifiedHostnames(tx, 'prj_1'))
 const credits = (id = 'acc_1') => store.db.read((tx) => findAccount(tx, id)?.free_domain_credits)
-const giveCredits = (count: number) => store.db.write((tx) => tx.sqlRun("UPDATE accounts SET free_domain_credits = ? WHERE id = 'acc_1'", count))
+const giveCredits = (count: number) =>
+  store.db.write((tx) => tx.statement("UPDATE accounts SET free_domain_credits = ? WHERE id = 'acc_1'").run(count))
 
 describe('a purchase', () => {
   test('is asked for by its price, points at the platform, and routes', async () => {
@@ -190,11 +194,11 @@ describe('renewal', () => {
   })
 
   test('neither credit nor card: told, and made up for once there is one', async () => {
-    await store.db.write((tx) => tx.sqlRun('UPDATE accounts SET has_payment_method = 0'))
+    await store.db.write((tx) => tx.statement('UPDATE accounts SET has_payment_method = 0').run())
     await clock.jump(336 * day)
     await round()
     expect(await owned()).toMatchObject({ expires_at: '2027-03-01T12:00:00.000Z', last_error: expect.stringContaining('Add a card') })
-    await store.db.write((tx) => tx.sqlRun('UPDATE accounts SET has_payment_method = 1'))
+    await store.db.write((tx) => tx.statement('UPDATE accounts SET has_payment_method = 1').run())
     await round()
     expect(await owned()).toMatchObject({ expires_at: '2028-03-01T12:00:00.000Z', last_error: null })
   })
@@ -210,7 +214,7 @@ describe('renewal', () => {
   })
 
   test('not wanted: it ends, routes no more, and is free for others a month later', async () => {
-    await store.db.write((tx) => tx.sqlRun('UPDATE owned_domains SET auto_renew = 0'))
+    await store.db.write((tx) => tx.statement('UPDATE owned_domains SET auto_renew = 0').run())
     await clock.jump(366 * day)
     await round()
     expect(await domain()).toMatchObject({ status: 'failed', last_check_error: expect.stringContaining('expired on 2027-03-01') })

@@ -41,7 +41,7 @@ describe('the database files', () => {
     let written = 0
     const writeSome = async () => {
       await store.db.write((tx) => {
-        for (let i = 0; i < 100; i++) tx.sqlRun('INSERT INTO settings (key, value) VALUES (?, ?)', `key ${written++}`, 'x'.repeat(2_000))
+        for (let i = 0; i < 100; i++) tx.statement('INSERT INTO settings (key, value) VALUES (?, ?)').run(`key ${written++}`, 'x'.repeat(2_000))
       })
     }
     while (sizeOf() < 6_000_000) await writeSome()
@@ -56,7 +56,7 @@ describe('the database files', () => {
     )
     await store.close()
     const again = await openStore({ data_dir: folder, after_crash: true })
-    expect(await again.db.read((tx) => tx.sqlFirst('SELECT count(*) AS n FROM settings'))).toEqual({ n: written })
+    expect(await again.db.read((tx) => tx.statement('SELECT count(*) AS n FROM settings').get())).toEqual({ n: written })
     await again.close()
   })
 
@@ -74,7 +74,7 @@ describe('the database files', () => {
   test('a damaged file is refused after a crash, and left as it was', async () => {
     const store = await openStore({ data_dir: folder, after_crash: false })
     await store.db.write((tx) => {
-      for (let i = 0; i < 2_000; i++) tx.sqlRun('INSERT INTO settings (key, value) VALUES (?, ?)', `key ${i}`, 'x'.repeat(200))
+      for (let i = 0; i < 2_000; i++) tx.statement('INSERT INTO settings (key, value) VALUES (?, ?)').run(`key ${i}`, 'x'.repeat(200))
     })
     await store.close()
     const path = join(folder, 'homeport.db')
@@ -204,22 +204,25 @@ describe('a file that another program holds', () => {
   test('is waited for without blocking the event loop, then it is database_busy with a time to wait', async () => {
     const path = join(folder, 'a.db')
     const clock = createTestClock({ frozen_at: 0 })
-    const db = openSqlite<Record<string, never>>({ path, durable: true, clock })
+    const db = openSqlite({ path, durable: true, clock })
     db.raw.exec('CREATE TABLE t (n INTEGER)')
     const other = new Sqlite(path)
     other.exec('BEGIN EXCLUSIVE')
-    const refused = expect(db.write((tx) => tx.sqlRun('INSERT INTO t VALUES (1)'))).rejects.toMatchObject({ code: 'database_busy', retry_after_s: 1 })
+    const refused = expect(db.write((tx) => tx.statement('INSERT INTO t VALUES (1)').run())).rejects.toMatchObject({
+      code: 'database_busy',
+      retry_after_s: 1,
+    })
     await clock.advance(6_000)
     await refused
     let isOver = false
-    const waiting = db.write((tx) => tx.sqlRun('INSERT INTO t VALUES (2)')).finally(() => (isOver = true))
+    const waiting = db.write((tx) => tx.statement('INSERT INTO t VALUES (2)').run()).finally(() => (isOver = true))
     await clock.advance(4_900)
     expect(isOver).toBe(false)
     other.exec('ROLLBACK')
     other.close()
     await clock.advance(50)
     await waiting
-    expect(await db.read((tx) => tx.sqlAll('SELECT n FROM t'))).toEqual([{ n: 2 }])
+    expect(await db.read((tx) => tx.statement('SELECT n FROM t').all())).toEqual([{ n: 2 }])
     await db.close()
   })
 })
@@ -301,7 +304,7 @@ describe('pages', () => {
 
 test('a copy of the files is as good as the files', async () => {
   const store = await openStore({ data_dir: folder, after_crash: false })
-  await store.db.write((tx) => tx.sqlRun("INSERT INTO settings (key, value) VALUES ('a', '1')"))
+  await store.db.write((tx) => tx.statement("INSERT INTO settings (key, value) VALUES ('a', '1')").run())
   store.db.raw.pragma('wal_checkpoint(TRUNCATE)')
   copyFileSync(join(folder, 'homeport.db'), join(folder, 'copy.db'))
   await store.close()

@@ -17,7 +17,6 @@ import { createMetricsStore } from '../../server/store/metrics-store.ts'
 import { migrate } from '../../server/store/migrate.ts'
 import { logMigrations, metricsMigrations, migrations } from '../../server/store/migrations/index.ts'
 import type { Store } from '../../server/store/store.ts'
-import type { LogTables, MetricsTables, Tables } from '../../server/store/tables.ts'
 import { createTestClock, type TestClock } from './test-clock.ts'
 
 /** A user with an account, a token and the secret of a browser session. */
@@ -166,8 +165,8 @@ export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 /** The three databases of a platform, in memory. */
 export async function openMemoryStore(clock: Clock, onStatement?: (sql: string) => void): Promise<Store> {
   const events = createEventBus<DomainEvent>()
-  const open = <T>() => openSqlite<T>({ path: ':memory:', durable: false, clock, onEvent: events.publish, ...(onStatement && { onStatement }) })
-  const [db, logs, metrics] = [open<Tables>(), open<LogTables>(), open<MetricsTables>()]
+  const open = () => openSqlite({ path: ':memory:', durable: false, clock, onEvent: events.publish, ...(onStatement && { onStatement }) })
+  const [db, logs, metrics] = [open(), open(), open()]
   await migrate(db, migrations)
   await migrate(logs, logMigrations)
   await migrate(metrics, metricsMigrations)

@@ -164,7 +164,7 @@ test('its key lies sealed in the database, one authority at most', async () => {
     await kept.write({ id, ...createAuthorityCertificate({ machine: id, now }), created_at: new Date(now).toISOString() })
   const record = await kept.read()
   expect(record).toMatchObject({ id: 'second', key: expect.stringContaining('BEGIN PRIVATE KEY') })
-  const rows = store.db.readSync((tx) => tx.sqlAll<{ sealed_key: Uint8Array; certificate: string }>('SELECT * FROM authorities'))
+  const rows = store.db.readSync((tx) => tx.statement('SELECT * FROM authorities').all() as { sealed_key: Uint8Array; certificate: string }[])
   expect(rows.length).toBe(1)
   expect(Buffer.from(rows[0]?.sealed_key ?? []).toString('latin1')).not.toContain('PRIVATE KEY')
   // With another master key it does not open.

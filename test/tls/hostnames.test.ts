@@ -34,7 +34,8 @@ test('names of one’s own lead, have certificates and stand in the hosts file a
   const [shop, idle] = [await platform.createProject({ slug: 'shop' }), await platform.createProject({ slug: 'idle' })]
   await platform.handle.stop()
   const store = await openStore({ data_dir, after_crash: false })
-  const account_id = store.db.readSync((tx) => tx.sqlFirst<{ account_id: string }>('SELECT account_id FROM projects'))?.account_id ?? ''
+  const account_id =
+    store.db.readSync((tx) => tx.statement('SELECT account_id FROM projects').get() as { account_id: string } | undefined)?.account_id ?? ''
   const domains: [string, string, DomainStatus][] = [
     [shop.id, 'www.example.com', 'verified'],
     [shop.id, 'shop.example.org', 'verified'],
@@ -77,7 +78,7 @@ test('ten thousand projects with a name of their own each: all of them lead, and
     const account_id = newId('acc')
     const ids = Array.from({ length: 10_000 }, () => newId('prj'))
     await store.db.write((tx) => {
-      tx.sqlRun(`INSERT INTO accounts (id, plan, has_payment_method, created_at) VALUES (?, 'enterprise', 1, ?)`, account_id, now)
+      tx.statement(`INSERT INTO accounts (id, plan, has_payment_method, created_at) VALUES (?, 'enterprise', 1, ?)`).run(account_id, now)
       for (const [i, id] of ids.entries()) {
         insertProject(tx, projectRow({ id, account_id, name: `app ${i}`, slug: `app-${i}` }, now))
         insertDomain(tx, {
@@ -109,7 +110,7 @@ test('ten thousand projects with a name of their own each: all of them lead, and
     expect((await get(edge.port, '/', { host: 'late.example.com' })).status).toBe(404)
     routes.refreshHosts(first.id)
     expect((await get(edge.port, '/', { host: 'late.example.com' })).status).toBe(200)
-    await store.db.write((tx) => tx.sqlRun(`UPDATE domains SET status = 'failed' WHERE hostname = 'www.app-0.example.com'`))
+    await store.db.write((tx) => tx.statement(`UPDATE domains SET status = 'failed' WHERE hostname = 'www.app-0.example.com'`).run())
     routes.refreshHosts(first.id)
     expect((await get(edge.port, '/', { host: 'www.app-0.example.com' })).status).toBe(404)
     expect((await get(edge.port, '/', { host: 'late.example.com' })).status).toBe(200)

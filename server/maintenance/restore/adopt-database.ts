@@ -8,7 +8,6 @@ import { migrate } from '../../store/migrate.ts'
 import { migrations } from '../../store/migrations/index.ts'
 import type { Tx } from '../../store/store.ts'
 import type { Sealer } from '../../store/sealer.ts'
-import type { Tables } from '../../store/tables.ts'
 import { locateArtifact } from '../backup/backup-format.ts'
 
 export interface AdoptDatabaseOptions {
@@ -26,7 +25,7 @@ export interface AdoptDatabaseOptions {
  * without sessions, and with relocated artifacts. Returns what is lost, as sentences.
  */
 export async function adoptDatabase(path: string, options: AdoptDatabaseOptions): Promise<string[]> {
-  const db = openSqlite<Tables>({ path, durable: true })
+  const db = openSqlite({ path, durable: true })
   try {
     await migrate(db, migrations)
     const lost = await db.write((tx) => {
@@ -34,7 +33,6 @@ export async function adoptDatabase(path: string, options: AdoptDatabaseOptions)
       rewriteArtifacts(tx, (artifact) => relocateArtifact(artifact, options))
       return options.new_sealer ? deleteSecrets(tx, options.new_sealer) : []
     })
-    db.raw.pragma('wal_checkpoint(TRUNCATE)')
     return lost
   } finally {
     await db.close()
