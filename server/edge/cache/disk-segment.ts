@@ -2,7 +2,6 @@ import { closeSync, openSync, read, write, writeSync } from 'node:fs'
 import { readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { CacheEntry } from './entry.ts'
 import type { StoredRange } from './partial-content.ts'
 import type { StoragePolicy } from './storage-policy.ts'
 
@@ -30,13 +29,13 @@ const readFileAt = promisify(read)
 const writeFileAt = promisify(write)
 
 /** Two append-only files: the data, and an index of the responses that are completely written. A segment is deleted as a whole. */
-export class DiskSegment {
+export class DiskSegment<Entry> {
   readonly number: number
   /** When the segment was created. The oldest segment is evicted first. */
   readonly created_ms: number
   /** Number of responses in the segment that are still valid. */
   liveCount = 0
-  entries: CacheEntry[] = []
+  entries: Entry[] = []
   bytes = 0
   data_bytes = 0
   readonly #path: string

@@ -69,8 +69,8 @@ const indexRecordOf = (entry: CacheEntry, offset: number, length: number, checks
 
 interface ProjectFolder {
   path: string
-  segments: DiskSegment[]
-  current: DiskSegment | null
+  segments: DiskSegment<CacheEntry>[]
+  current: DiskSegment<CacheEntry> | null
   next: number
   loading: Promise<void> | null
 }
@@ -78,7 +78,7 @@ interface ProjectFolder {
 export function createDiskTier(directory: string, limit: () => number, clock: Clock, log: Log): CacheDiskTier {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const folders = new Map<string, ProjectFolder>()
-  const folderBySegment = new WeakMap<DiskSegment, ProjectFolder>()
+  const folderBySegment = new WeakMap<DiskSegment<CacheEntry>, ProjectFolder>()
   const pendingWrites: PendingWrite[] = []
   let writing: Promise<void> | null = null
   let queued_bytes = 0
@@ -100,7 +100,7 @@ export function createDiskTier(directory: string, limit: () => number, clock: Cl
       if (!found) continue
       const index = statSync(join(path, file))
       const data = statSync(join(path, `${found[1]}.data`), { throwIfNoEntry: false })
-      const segment = new DiskSegment(path, Number(found[1]), index.mtimeMs)
+      const segment = new DiskSegment<CacheEntry>(path, Number(found[1]), index.mtimeMs)
       segment.bytes = index.size + (data?.size ?? 0)
       folder.segments.push(segment)
       folderBySegment.set(segment, folder)
@@ -117,7 +117,7 @@ export function createDiskTier(directory: string, limit: () => number, clock: Cl
   }
 
   /** The segment to write to, with room for `bytes` bytes; null takes the current one. */
-  const segmentOf = (folder: ProjectFolder, bytes: number | null): DiskSegment => {
+  const segmentOf = (folder: ProjectFolder, bytes: number | null): DiskSegment<CacheEntry> => {
     const max_segment_bytes = Math.max(64 * 1024, Math.min(16 * 2 ** 20, limit() / 16))
     if (folder.current && bytes !== null && folder.current.bytes > 0 && folder.current.bytes + bytes > max_segment_bytes) {
       folder.current.seal()
@@ -125,7 +125,7 @@ export function createDiskTier(directory: string, limit: () => number, clock: Cl
       removeEmptySegments(folder)
     }
     if (folder.current === null) {
-      folder.current = new DiskSegment(folder.path, folder.next++, clock.now()).create()
+      folder.current = new DiskSegment<CacheEntry>(folder.path, folder.next++, clock.now()).create()
       folder.segments.push(folder.current)
       folderBySegment.set(folder.current, folder)
     }
@@ -141,7 +141,7 @@ export function createDiskTier(directory: string, limit: () => number, clock: Cl
   }
 
   /** Deletes a segment and the responses that exist only in it. */
-  const removeSegment = (folder: ProjectFolder, segment: DiskSegment): void => {
+  const removeSegment = (folder: ProjectFolder, segment: DiskSegment<CacheEntry>): void => {
     if (folder.current === segment) folder.current = null
     folder.segments = folder.segments.filter((other) => other !== segment)
     for (const entry of segment.entries) {
@@ -157,7 +157,7 @@ export function createDiskTier(directory: string, limit: () => number, clock: Cl
   const evictOverLimit = (): void => {
     for (;;) {
       let total = 0
-      let oldest: DiskSegment | undefined
+      let oldest: DiskSegment<CacheEntry> | undefined
       for (const folder of folders.values())
         for (const segment of folder.segments) {
           total += segment.bytes
@@ -170,7 +170,7 @@ export function createDiskTier(directory: string, limit: () => number, clock: Cl
     }
   }
 
-  const trackEntry = (segment: DiskSegment, entry: CacheEntry, offset: number, checksum: number): void => {
+  const trackEntry = (segment: DiskSegment<CacheEntry>, entry: CacheEntry, offset: number, checksum: number): void => {
     entry.diskLocation = { segment, offset, checksum, length: entry.lines_end + entry.body_length }
     segment.entries.push(entry)
     segment.liveCount++

@@ -1,20 +1,35 @@
-import type { Timer } from '../../lib/clock.ts'
+import type { Clock, Timer } from '../../lib/clock.ts'
 import type { Exchange, UpstreamFailure, ResponseHandler, UpstreamRequest } from '../upstream/exchange.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
 import type { Upstream } from '../upstream/pool.ts'
-import { CacheEntry, mergeRevalidated, reasonPhraseOf, storedLines } from './entry.ts'
+import { CacheEntry, mergeRevalidated, reasonPhraseOf, storedLines, type PendingFetch, type UrlEntry } from './entry.ts'
 import { editRequestHead, fieldValues } from './header-fields.ts'
-import type { HostCache } from './host-cache.ts'
 import { decideStorage, type StorageRequest, type StoragePolicy } from './storage-policy.ts'
 import { parseContentRange, type StoredRange } from './partial-content.ts'
-import type { CacheReader } from './reader.ts'
+import type { ProjectCache } from './project-cache.ts'
+import type { CacheReader, SharedFetch } from './reader.ts'
 import { cacheStatusLines, createStoredResponse } from './stored-response.ts'
-import type { UrlEntry } from './url-entry.ts'
 import { canServeStaleOnError } from './reuse-decision.ts'
 import { noNames, variantKey, type RequestFields } from './vary.ts'
 
+/** The cache of one scheme and host, as those see it that store responses. */
+export interface ResponseStorage {
+  readonly project: ProjectCache
+  /** `http://host:port` as requested, because the app may answer each of them differently. */
+  readonly origin: string
+  readonly clock: Clock
+  readonly max_object_bytes: number
+  /** How long a URL is considered uncacheable after an uncacheable response. */
+  readonly hit_for_miss_ms: number
+  dateLine(): string
+  /** Changes the amount of memory held by responses being fetched. */
+  addInFlightBytes(bytes: number): void
+  isInFlightFull(): boolean
+  put(entry: CacheEntry): void
+}
+
 export interface CacheFetchOptions {
-  cache: HostCache
+  cache: ResponseStorage
   urlEntry: UrlEntry
   /** The reader whose request is sent to the app; null for a background revalidation. */
   leader: CacheReader | null
@@ -39,7 +54,7 @@ const collapse_timeout_ms = 10_000
  * One request from the cache to the app, and all readers that wait for its response. If the response may be stored, all readers receive it as it
  * arrives. If not, only the leader receives it and the others retry.
  */
-export class CacheFetch implements ResponseHandler {
+export class CacheFetch implements ResponseHandler, SharedFetch, PendingFetch {
   readonly wantsRawChunks = false
   readonly readers = new Set<CacheReader>()
   /** Parts of the body received so far. */

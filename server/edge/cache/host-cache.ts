@@ -1,12 +1,11 @@
 import type { Clock } from '../../lib/clock.ts'
 import { forwardUncached } from './uncached-forward.ts'
-import type { CacheEntry } from './entry.ts'
-import { CacheFetch } from './fetch.ts'
-import { noRequestDirectives, parseRequestDirectives, type StorageRequest, type RequestDirectives } from './storage-policy.ts'
-import { CacheReader, type CacheRequestContext } from './reader.ts'
+import type { CacheEntry, UrlEntry } from './entry.ts'
+import { CacheFetch, type ResponseStorage } from './fetch.ts'
+import { createStorageRequest, noRequestDirectives, parseRequestDirectives, type RequestDirectives } from './storage-policy.ts'
+import { CacheReader, type CacheRequestContext, type ReaderHandler } from './reader.ts'
 import { onlyIfCachedMiss, createStoredResponse } from './stored-response.ts'
 import { decideReuse } from './reuse-decision.ts'
-import type { UrlEntry } from './url-entry.ts'
 import type { ProjectCache } from './project-cache.ts'
 import { variantKey } from './vary.ts'
 import type { Upstream } from '../upstream/pool.ts'
@@ -29,9 +28,8 @@ export interface CacheServices {
 }
 
 /** The cache of one scheme and host. */
-export class HostCache {
+export class HostCache implements ReaderHandler, ResponseStorage {
   readonly project: ProjectCache
-  /** `http://host:port` as requested, because the app may answer each of them differently. */
   readonly origin: string
   readonly #services: CacheServices
 
@@ -121,7 +119,7 @@ export class HostCache {
     }: { entry: CacheEntry | undefined; directives: RequestDirectives; range: string | null; now: number; isAlone: boolean },
   ): void {
     const { context } = reader
-    const storageRequest = this.storageRequest(context, directives, now)
+    const storageRequest = createStorageRequest(context, directives, now)
     // The response to a partial or conditional request is of no use to other requests.
     const isPartialOrConditional =
       range !== null || context.header('if-none-match') !== undefined || context.header('if-modified-since') !== undefined
@@ -171,23 +169,12 @@ export class HostCache {
       leader: null,
       upstream: reader.upstream,
       request: reader.request,
-      storageRequest: this.storageRequest(context, noRequestDirectives, now),
+      storageRequest: createStorageRequest(context, noRequestDirectives, now),
       stale: entry,
       canRevalidate: entry.policy.etag !== '' || entry.policy.last_modified !== '',
       forwardReason: 'stale',
       range: null,
     }).start(key)
-  }
-
-  storageRequest(context: CacheRequestContext, directives: RequestDirectives, now: number): StorageRequest {
-    return {
-      method: context.method,
-      target: context.target,
-      authorization: context.header('authorization') !== undefined,
-      cookie: context.header('cookie') !== undefined,
-      no_store: directives.no_store,
-      sent_ms: now,
-    }
   }
 
   #select(urlEntry: UrlEntry, context: CacheRequestContext, range: string | null): CacheEntry | undefined {

@@ -1,9 +1,7 @@
 import type { PurgeScope } from '../edge.ts'
 import { parseHostName, isLocalNetworkName } from '../host-header.ts'
-import { CacheEntry } from './entry.ts'
-import type { CacheFetch } from './fetch.ts'
+import { CacheEntry, UrlEntry, type EntryOwner, type PendingFetch } from './entry.ts'
 import type { EvictionQueue } from './eviction.ts'
-import { UrlEntry } from './url-entry.ts'
 
 /** The maximum number of variants per URL, because clients choose the header values. */
 const maxVariants = 100
@@ -14,7 +12,7 @@ const maxEmptyUrls = 10_000
 type TaggedEntries = CacheEntry | { entries: CacheEntry[]; /** When it has as many the dead are taken out. */ limit: number }
 
 /** The cached responses of one project. */
-export class ProjectCache {
+export class ProjectCache implements EntryOwner {
   readonly id: string
   isEnabled = true
   /** Incremented by a purge of everything, so that older entries need not be marked one by one. */
@@ -24,7 +22,7 @@ export class ProjectCache {
   /** URL entries by origin and target. Replaced as a whole when everything is purged. */
   origins = new Map<string, Map<string, UrlEntry>>()
   /** Active fetches whose responses may be stored. A response requested before a purge is not stored after it. */
-  readonly fetches = new Set<CacheFetch>()
+  readonly fetches = new Set<PendingFetch>()
   #tags = new Map<string, TaggedEntries>()
   #tags_limit = 10_000
   #emptyUrls = 0

@@ -3,8 +3,6 @@ import type { Exchange, UpstreamFailure, ResponseHandler, UpstreamRequest } from
 import type { CacheOutcome } from '../metrics.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
 import type { Upstream } from '../upstream/pool.ts'
-import type { CacheFetch } from './fetch.ts'
-import type { HostCache } from './host-cache.ts'
 import type { RequestFields } from './vary.ts'
 
 /** A request as the cache sees it. It receives responses through the same interface as from an app. */
@@ -31,12 +29,29 @@ export interface PendingResponse {
   abort(): void
 }
 
+/** A fetch whose response several readers share, as they see it. */
+export interface SharedFetch {
+  readonly readers: Set<CacheReader>
+  /** Parts of the body received so far. */
+  readonly parts: readonly Buffer[]
+  readonly isComplete: boolean
+  readonly trailers: string
+  leave(reader: CacheReader): void
+  /** Above the storage limit, releases what all readers have read and lets the app continue. */
+  resumeWhenDrained(): void
+}
+
+/** Finds or fetches the response of a reader. `isAlone`: does not collapse with other requests, because that has just failed. */
+export interface ReaderHandler {
+  handle(reader: CacheReader, isAlone: boolean): void
+}
+
 /** One request to the cache, and the source of its response. */
 export class CacheReader implements PendingResponse {
   readonly context: CacheRequestContext
-  readonly cache: HostCache
+  readonly cache: ReaderHandler
   readonly upstream: Upstream
-  fetch: CacheFetch | null = null
+  fetch: SharedFetch | null = null
   /** An exchange that belongs to this reader alone. Its bytes are forwarded as without a cache. */
   directExchange: Exchange | null = null
   #position = 0
@@ -45,7 +60,7 @@ export class CacheReader implements PendingResponse {
   #isOver = false
   #request: UpstreamRequest | null = null
 
-  constructor(cache: HostCache, context: CacheRequestContext, upstream: Upstream) {
+  constructor(cache: ReaderHandler, context: CacheRequestContext, upstream: Upstream) {
     this.cache = cache
     this.context = context
     this.upstream = upstream

@@ -8,6 +8,7 @@ import {
   fieldValues,
   type CacheDirectives,
 } from './header-fields.ts'
+import type { CacheRequestContext } from './reader.ts'
 import { noNames, parseVary } from './vary.ts'
 
 /**
@@ -48,6 +49,19 @@ export interface StorageRequest {
   /** Clock ms at which the request was sent. */
   sent_ms: number
 }
+
+export const createStorageRequest = (
+  context: Pick<CacheRequestContext, 'method' | 'target' | 'header'>,
+  { no_store }: RequestDirectives,
+  sent_ms: number,
+): StorageRequest => ({
+  method: context.method,
+  target: context.target,
+  authorization: context.header('authorization') !== undefined,
+  cookie: context.header('cookie') !== undefined,
+  no_store,
+  sent_ms,
+})
 
 /** How long a stale response is served when the app does not respond, unless its policy forbids it. */
 const default_stale_if_error_s = 30

@@ -2,16 +2,15 @@ import type { Exchange, UpstreamFailure, ResponseHandler } from '../upstream/exc
 import { parseHostName } from '../host-header.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
 import { CacheEntry, mergeRevalidated, reasonPhraseOf, storedLines } from './entry.ts'
-import { revalidationRequest, parseTags } from './fetch.ts'
+import { revalidationRequest, parseTags, type ResponseStorage } from './fetch.ts'
 import { fieldValue } from './header-fields.ts'
-import type { HostCache } from './host-cache.ts'
-import { decideStorage, noRequestDirectives, type StoragePolicy } from './storage-policy.ts'
+import { createStorageRequest, decideStorage, noRequestDirectives, type StoragePolicy } from './storage-policy.ts'
 import type { CacheReader } from './reader.ts'
 import { cacheStatusLines, type XCache } from './stored-response.ts'
 import { hostOfOrigin } from './project-cache.ts'
 
 /** Forwards a request that is not answered from the cache. The response may still update or invalidate what is stored. */
-export function forwardUncached(cache: HostCache, reader: CacheReader): void {
+export function forwardUncached(cache: ResponseStorage, reader: CacheReader): void {
   new UncachedForward(cache, reader).start()
 }
 
@@ -19,14 +18,14 @@ const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
 class UncachedForward implements ResponseHandler {
   readonly wantsRawChunks = false
-  readonly #cache: HostCache
+  readonly #cache: ResponseStorage
   readonly #reader: CacheReader
   readonly #sent_ms: number
   #exchange: Exchange | null = null
   /** The response to a POST that represents the page itself. */
   #pendingEntry: { head: ResponseHead; terms: StoragePolicy; parts: Buffer[]; bytes: number } | null = null
 
-  constructor(cache: HostCache, reader: CacheReader) {
+  constructor(cache: ResponseStorage, reader: CacheReader) {
     this.#cache = cache
     this.#reader = reader
     this.#sent_ms = cache.clock.now()
@@ -108,7 +107,7 @@ class UncachedForward implements ResponseHandler {
     const lines = isUnchanged ? mergeRevalidated(stored.lines, head.lines, head.hasDate ? '' : cache.dateLine()) : ''
     const policy = isUnchanged
       ? decideStorage(
-          { ...revalidationRequest(cache.storageRequest(context, noRequestDirectives, this.#sent_ms), stored), method: 'GET' },
+          { ...revalidationRequest(createStorageRequest(context, noRequestDirectives, this.#sent_ms), stored), method: 'GET' },
           { ...head, lines, length: stored.body_length },
           lines,
           now,
@@ -136,7 +135,7 @@ class UncachedForward implements ResponseHandler {
       return null
     const now = cache.clock.now()
     const lines = head.hasDate ? head.lines : head.lines + cache.dateLine()
-    const policy = decideStorage(cache.storageRequest(context, noRequestDirectives, this.#sent_ms), head, lines, now)
+    const policy = decideStorage(createStorageRequest(context, noRequestDirectives, this.#sent_ms), head, lines, now)
     if (typeof policy === 'string' || policy.vary.length > 0 || head.length > cache.max_object_bytes) return null
     if (!/^(?:cache-control|cdn-cache-control|expires):/im.test(lines)) return null
     return { head: { ...head }, terms: policy, parts: [], bytes: 0 }
