@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { type Plugin, defineConfig } from 'vite'
@@ -9,8 +9,16 @@ import { inlineOperationRoutes } from './vite-plugin-operation-routes.ts'
 export default defineConfig({
   base: '/app/',
   plugins: [react(), inlineOperationRoutes(), precompressAssets()],
+  css: { modules: { localsConvention: 'camelCase', generateScopedName: readableName } },
   build: { outDir: '../out/renderer', emptyOutDir: true, target: 'es2024', modulePreload: { polyfill: false }, assetsInlineLimit: 0, minify: true },
 })
+
+/** `logs-log-panel_log-line`, or `projects_project-row` for the file that is named like its folder or `page`. */
+function readableName(name: string, file: string): string {
+  const folder = basename(dirname(file))
+  const own = basename(file, '.module.css')
+  return `${own === 'page' || own === folder ? folder : `${folder}-${own}`}_${name}`
+}
 
 /** Writes a Brotli file next to each asset for server/api/public-routes/dashboard.ts, so that nothing is compressed at request time. */
 function precompressAssets(): Plugin {

@@ -16,7 +16,7 @@ import { NotFound } from '../components/not-found.tsx'
 import { displayUrl, useAppUrl, useSecureAppUrl } from '../api/app-url.ts'
 import { ProjectActions } from '../features/project/project-actions.tsx'
 import { ProjectStatusBadges } from '../components/project-status-badges.tsx'
-import './project-layout.css'
+import styles from './project-layout.module.css'
 
 /** Header and tabs of a project. */
 export function ProjectLayout({ slug }: { slug: string }) {
@@ -61,7 +61,7 @@ export function ProjectLayout({ slug }: { slug: string }) {
       <div className="page">
         <header className="project-head">
           <div className="page-header">
-            <div className="project-title">
+            <div className={styles.projectTitle} data-testid="project-title">
               <h1 className="truncate">
                 {project?.name ?? (
                   <>
@@ -75,7 +75,7 @@ export function ProjectLayout({ slug }: { slug: string }) {
             {/* On a phone the badges have their own line, which is reserved from the start. */}
             {project ? <ProjectActions project={project} /> : <Skeleton width={216} height="var(--button)" />}
           </div>
-          <div className="row project-where">
+          <div className={`row ${styles.projectWhere}`} data-testid="project-where">
             {address && (
               <>
                 <a className="mono truncate" href={safeWebUrl(address)} target="_blank" rel="noreferrer noopener">
@@ -83,7 +83,7 @@ export function ProjectLayout({ slug }: { slug: string }) {
                 </a>
                 <CopyButton text={address} label="Copy URL" />
                 {secureUrl && (
-                  <a className="project-secure" href={safeWebUrl(secureUrl)} target="_blank" rel="noreferrer noopener" title={secureUrl}>
+                  <a className={styles.projectSecure} href={safeWebUrl(secureUrl)} target="_blank" rel="noreferrer noopener" title={secureUrl}>
                     <LockKeyhole size={13} aria-hidden /> HTTPS
                   </a>
                 )}

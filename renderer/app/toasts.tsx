@@ -6,7 +6,7 @@ import { HelpLink } from '../components/help-link.tsx'
 import { sanitizeForDisplay } from '../lib/sanitize-for-display.ts'
 import { IconButton } from '../components/button.tsx'
 import { CopyText } from '../components/copy.tsx'
-import './toasts.css'
+import styles from './toasts.module.css'
 
 // Errors stay longer, because they take longer to read.
 const displayTime_ms = { done: 4_000, failed: 12_000 }
@@ -32,7 +32,7 @@ export function Toasts() {
     document.documentElement.style.scrollPaddingBottom = `${covered}px`
   }, [toasts.length])
   return (
-    <div ref={container} className="toasts" role="status" aria-live="polite">
+    <div ref={container} className={styles.toasts} role="status" aria-live="polite">
       {toasts.map((toast) => (
         <ToastView key={toast.id} toast={toast} />
       ))}
@@ -52,7 +52,7 @@ function ToastView({ toast }: { toast: Toast }) {
   const Icon = toast.kind === 'done' ? CircleCheck : CircleAlert
   return (
     <div
-      className={`toast toast-${toast.kind}`}
+      className={`${styles.toast} ${styles[`toast-${toast.kind}`] ?? ''}`}
       onPointerEnter={() => setPaused(true)}
       onPointerLeave={() => setPaused(false)}
       onFocus={() => setPaused(true)}

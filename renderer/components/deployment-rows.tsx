@@ -13,7 +13,7 @@ export const deploymentRowHeight = 62
 
 export function DeploymentRows({ slug, deployments }: { slug: string; deployments: Deployment[] }) {
   return (
-    <ul className="deployment-rows" data-rows>
+    <ul data-rows>
       {deployments.map((deployment) => (
         <li key={deployment.id}>
           <DeploymentRow slug={slug} deployment={deployment} trigger={triggerLabel(deployment, deployments)} />
@@ -31,7 +31,7 @@ export const DeploymentRow = memo(function DeploymentRow({ slug, deployment, tri
         className="deployment-link"
         aria-label={`${deploymentTitle(deployment)}, ${deploymentBadge(deployment.status).label}`}
       />
-      <span className="deployment-status">
+      <span>
         <StatusText badge={deploymentBadge(deployment.status)} />
       </span>
       <DeploymentLine deployment={deployment} />

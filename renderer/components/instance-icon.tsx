@@ -1,6 +1,7 @@
 import { Radio } from 'lucide-react'
 import { localInstanceId } from '../lib/instance-path.ts'
 import { Logo } from './logo.tsx'
+import './instance-icon.css'
 
 /** Icon of an instance in its color: round with a signal for a remote one, the square logo for the local one. */
 export function InstanceIcon({ connection, size = 26 }: { connection: { id: string; hue: number }; size?: number }) {

@@ -1,4 +1,4 @@
-/** A run of text in one style. `look` holds class names of log-panel.css. */
+/** A run of text in one style. `look` holds class names of features/logs/ansi.css. */
 export interface StyledSpan {
   text: string
   look: string

@@ -114,23 +114,23 @@ export async function benchDashboard(options: { rounds?: number; turns?: number 
           note(at('deployments, rows on the page'), '', await page.locator('.deployment-row').count(), 'under 100', under(100))
 
           await page.goto(`${dashboardUrl}projects/flood/deployments/${id}`)
-          await page.locator('.log-foot').filter({ hasText: 'Complete' }).waitFor({ timeout: 60_000 })
-          await page.locator('.log-scroller').hover()
+          await page.getByTestId('log-foot').filter({ hasText: 'Complete' }).waitFor({ timeout: 60_000 })
+          await page.getByTestId('log-scroller').hover()
           scrolls('log of 100 000 lines, wheel', await measureFrames(page, () => scrollByWheel(page, turns, -600)))
-          scrolls('log of 100 000 lines, jumps', await measureFrames(page, () => jumpScroll(page, '.log-scroller', turns / 2)))
+          scrolls('log of 100 000 lines, jumps', await measureFrames(page, () => jumpScroll(page, '[data-testid=log-scroller]', turns / 2)))
           await page.getByRole('searchbox', { name: 'Search log' }).focus()
           answers(
             'search in a log of 100 000 lines',
             await measureInteraction(
               page,
               () => typeText(page, 'module 77777'),
-              "document.querySelector('.log-foot')?.textContent.startsWith('Complete1 of')",
+              "document.querySelector('[data-testid=log-foot]')?.textContent.startsWith('Complete1 of')",
             ),
           )
 
           if (viewport.width > 1_000) {
             await page.goto(dashboardUrl)
-            await page.locator('.project-row').first().waitFor()
+            await page.getByTestId('project-row').first().waitFor()
             await waitUntilIdle(page)
             note(at('an idle tab, changes of the page in 5 s'), '', await countMutations(page), 'none', (value) => value === 0)
             note(
@@ -178,7 +178,7 @@ export async function benchDashboard(options: { rounds?: number; turns?: number 
 /** Screens that are asked for and left again, and what is there when they are. */
 const tabScreens: [name: string, isThere: string][] = [
   ['Deployments', "document.querySelector('.deployment-row')"],
-  ['Logs', "document.querySelector('.log-panel')"],
+  ['Logs', "document.querySelector('[data-testid=log-panel]')"],
   ['Metrics', "document.querySelector('.metrics-head')"],
   ['Environment', "document.querySelector('.env') && !document.querySelector('main .skeleton')"],
   ['Settings', "document.querySelector('.settings')"],
@@ -201,7 +201,7 @@ async function openDashboard(browser: Browser, instance: BenchInstance, viewport
 
 async function measureFirstPaint(page: Page, dashboardUrl: string): Promise<{ painted_ms: number; script_kb: number; shift: number }> {
   await page.goto(dashboardUrl)
-  await page.locator('.project-row').first().waitFor()
+  await page.getByTestId('project-row').first().waitFor()
   await waitUntilIdle(page)
   const shift = (await takeLayoutShifts(page)).sum
   return page.evaluate(async (sum) => {

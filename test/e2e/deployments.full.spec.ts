@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { signalFileIn } from '../support/platform.ts'
 import { greetingAppFiles, expect, test } from './fixtures.ts'
 
-const title = '.project-title'
-const row = '.project-row'
+const title = '[data-testid=project-title]'
+const row = '[data-testid=project-row]'
 
 test('a restart keeps it answering; stop asks first, and a deployment starts it again', async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({ slug: 'tired', name: 'Tired', repo_url: createRepository(greetingAppFiles('awake')).url })
@@ -14,10 +14,10 @@ test('a restart keeps it answering; stop asks first, and a deployment starts it 
   await more.click()
   await dashboard.getByRole('menuitem', { name: 'Restart' }).click()
   await expect(dashboard).toHaveURL(/\/deployments\/dpl_/)
-  await expect(dashboard.locator('.report-head')).toContainText('Restart')
-  await expect(dashboard.locator('.report-head')).toContainText('Ready')
+  await expect(dashboard.getByTestId('report-head')).toContainText('Restart')
+  await expect(dashboard.getByTestId('report-head')).toContainText('Ready')
   // Nothing was built again.
-  await expect(dashboard.locator('.timeline-step', { hasText: 'Build' })).toContainText('skipped')
+  await expect(dashboard.getByTestId('timeline-step').filter({ hasText: 'Build' })).toContainText('skipped')
 
   await more.click()
   await dashboard.getByRole('menuitem', { name: 'Stop…' }).click()
@@ -76,9 +76,9 @@ test('an app that throws at its start shows its error, and steps that were not r
   await platform.createProject({ slug: 'thrower', name: 'Thrower', repo_url: createRepository(files).url })
   const { id } = await platform.waitForEnd('thrower', (await platform.deploy('thrower')).id)
   await dashboard.goto(`${platform.handle.dashboard_url}projects/thrower/deployments/${id}`)
-  await expect(dashboard.locator('.failure-line')).toContainText('Error: there is no harbour')
-  await expect(dashboard.locator('.timeline-step', { hasText: 'Install' })).toContainText('skipped')
-  await expect(dashboard.locator('.timeline-step', { hasText: 'Switch' })).toContainText('not reached')
+  await expect(dashboard.getByTestId('failure-line')).toContainText('Error: there is no harbour')
+  await expect(dashboard.getByTestId('timeline-step').filter({ hasText: 'Install' })).toContainText('skipped')
+  await expect(dashboard.getByTestId('timeline-step').filter({ hasText: 'Switch' })).toContainText('not reached')
 })
 
 test('pages ask only for what exists, and wait for a part that the network lost', async ({ dashboard, platform, createRepository }) => {
@@ -121,12 +121,12 @@ test('a running build is watched, canceled, and built again', async ({ dashboard
   })
   await dashboard.goto(`${platform.handle.dashboard_url}projects/long`)
   await dashboard.getByRole('button', { name: 'Deploy', exact: true }).click()
-  await expect(dashboard.locator('.log-text', { hasText: 'stroke' }).first()).toBeVisible()
+  await expect(dashboard.getByTestId('log-text').filter({ hasText: 'stroke' }).first()).toBeVisible()
   await expect(dashboard).toHaveTitle(/^Building · /)
   await expect(dashboard.locator('#favicon')).toHaveAttribute('href', /favicon-building\.svg$/)
-  await expect(dashboard.locator('.timeline-step-running')).toContainText('Build')
+  await expect(dashboard.locator('[data-testid=timeline-step][data-status=running]')).toContainText('Build')
   await dashboard.getByRole('button', { name: 'Cancel deployment', exact: true }).click()
-  await expect(dashboard.locator('.report-head')).toContainText('Canceled')
+  await expect(dashboard.getByTestId('report-head')).toContainText('Canceled')
   await expect(dashboard).not.toHaveTitle(/^Building/)
   await expect(dashboard.getByRole('button', { name: 'Redeploy' })).toBeVisible()
 })

@@ -22,5 +22,5 @@ test('a slug that is taken is said at its field; under another one the folder is
   await dialog.getByLabel('Slug').fill('folder-app-2')
   await dialog.getByRole('button', { name: 'Deploy' }).click()
   await expect(dashboard).toHaveURL(/\/projects\/folder-app-2\/deployments\/dpl_/)
-  await expect(dashboard.locator('.report-head').getByText('Ready')).toBeVisible()
+  await expect(dashboard.getByTestId('report-head').getByText('Ready')).toBeVisible()
 })

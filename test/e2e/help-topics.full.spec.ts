@@ -64,13 +64,13 @@ test('help is found by what is wrong, and gives the line to copy', async ({ dash
 
 test('what the doctor finds leads to its page, and so does an error', async ({ dashboard, platform }) => {
   await dashboard.goto(`${platform.handle.dashboard_url}instance`)
-  const found = dashboard.locator('.check').filter({ hasText: 'Encryption' })
+  const found = dashboard.getByTestId('check').filter({ hasText: 'Encryption' })
   await expect(found).toContainText('encrypted with a key in a file')
   for (const name of ['Docker', 'API and dashboard port', 'Apps port'])
-    await expect(dashboard.locator('.check strong', { hasText: name })).toBeVisible()
+    await expect(dashboard.locator('[data-testid=check] strong', { hasText: name })).toBeVisible()
   await platform.api('POST', '/instance/backups')
   await dashboard.getByRole('button', { name: 'Check again' }).click()
-  await expect(dashboard.locator('.check', { hasText: 'Backups' })).toContainText(/Last copy: \d+ \w+ \d{4}, /)
+  await expect(dashboard.getByTestId('check').filter({ hasText: 'Backups' })).toContainText(/Last copy: \d+ \w+ \d{4}, /)
   await found.getByRole('link', { name: 'How to fix it' }).click()
   await expect(dashboard).toHaveURL(/\/help\/trouble$/)
 

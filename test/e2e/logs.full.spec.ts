@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import { greetingAppFiles, expect, test } from './fixtures.ts'
 
-const lines = (page: Page) => page.locator('.log-line')
+const lines = (page: Page) => page.getByTestId('log-line')
 
 test('the log of an app follows, stays when one scrolls up, and never stops by accident', async ({ dashboard, platform, createRepository }) => {
   await platform.createProject({ slug: 'chatty', name: 'Chatty', repo_url: createRepository(greetingAppFiles('chatty')).url })
@@ -27,7 +27,7 @@ test('the log of an app follows, stays when one scrolls up, and never stops by a
 
   // Scrolling up is meant: the view stays, and counts what has come.
   // Notch by notch, as a wheel turns: a scroll counts as meant for a moment after one, and the page may stumble over any of them.
-  await dashboard.locator('.log-scroller').hover()
+  await dashboard.getByTestId('log-scroller').hover()
   for (let notch = 0; notch < 10; notch++) await dashboard.mouse.wheel(0, -200)
   await expect(dashboard.getByRole('button', { name: 'Follow new lines' })).toBeVisible()
   await platform.fetchEdge('chatty.localhost', '/many/41')
@@ -75,7 +75,7 @@ test('search, filter, copy and download', async ({ dashboard, platform, createRe
   })
   const { id } = await platform.waitForEnd('sought', (await platform.deploy('sought')).id)
   await dashboard.goto(`${platform.handle.dashboard_url}projects/sought/deployments/${id}`)
-  await expect(lines(dashboard).filter({ hasText: 'progress 100 %' }).locator('.log-text')).toHaveText('progress 100 %')
+  await expect(lines(dashboard).filter({ hasText: 'progress 100 %' }).getByTestId('log-text')).toHaveText('progress 100 %')
 
   await dashboard.getByRole('searchbox', { name: 'Search log' }).fill('PROGRESS')
   await expect(lines(dashboard)).toHaveCount(1)
@@ -106,8 +106,8 @@ test('what an app prints is text, whatever it looks like', async ({ dashboard, p
   await dashboard.getByRole('searchbox', { name: 'Search log' }).fill('script>')
   await expect(lines(dashboard).first()).toContainText('</script><img src=x onerror=')
   await dashboard.getByRole('searchbox', { name: 'Search log' }).fill('click')
-  await expect(lines(dashboard).first().locator('.log-text')).toHaveText('click me')
-  expect(await dashboard.locator('.log-panel a, .log-panel img').count()).toBe(0)
+  await expect(lines(dashboard).first().getByTestId('log-text')).toHaveText('click me')
+  expect(await dashboard.locator('[data-testid=log-panel] a, [data-testid=log-panel] img').count()).toBe(0)
 })
 
 test('of 100 000 lines those in sight are on the page, and any is found', async ({ dashboard, platform, createRepository }) => {
@@ -116,16 +116,16 @@ test('of 100 000 lines those in sight are on the page, and any is found', async 
   await platform.createProject({ slug: 'flood', name: 'Flood', repo_url: createRepository(greetingAppFiles('flood', flood)).url })
   const { id } = await platform.waitForEnd('flood', (await platform.deploy('flood')).id)
   await dashboard.goto(`${platform.handle.dashboard_url}projects/flood/deployments/${id}`)
-  await expect(dashboard.locator('.log-foot')).toContainText(/100,\d{3} lines/)
-  await expect(dashboard.locator('.log-foot')).toContainText('Complete')
+  await expect(dashboard.getByTestId('log-foot')).toContainText(/100,\d{3} lines/)
+  await expect(dashboard.getByTestId('log-foot')).toContainText('Complete')
 
   // How smooth it is, `npm run bench -- dashboard` says; here no more of it may be on the page than is in sight.
-  const most = await dashboard.locator('.log-scroller').evaluate(async (scroller) => {
+  const most = await dashboard.getByTestId('log-scroller').evaluate(async (scroller) => {
     let rows = 0
     for (let step = 0; step < 90; step++) {
       scroller.scrollTop = (scroller.scrollHeight * step) / 90
       await new Promise(requestAnimationFrame)
-      rows = Math.max(rows, scroller.querySelectorAll('.log-line').length)
+      rows = Math.max(rows, scroller.querySelectorAll('[data-testid=log-line]').length)
     }
     return rows
   })

@@ -12,7 +12,7 @@ test('what was asked is counted exactly, drawn, and read out by keyboard', async
   for (const [path, times] of Object.entries(asked)) for (let time = 0; time < times; time++) await platform.fetchEdge('counted.localhost', path)
 
   // It looks again by itself.
-  const figures = dashboard.locator('.figures')
+  const figures = dashboard.getByTestId('figures')
   await expect(figures).toContainText('13')
   await expect(figures).toContainText('1 server error (5xx)')
   const requests = dashboard.getByRole('region', { name: 'Requests' })
@@ -56,7 +56,7 @@ test('an app that sleeps says so everywhere, its waking is counted, and always w
   await platform.waitForEnd('dozer', (await platform.deploy('dozer')).id)
   await platform.fetchEdge('dozer.localhost')
   await dashboard.goto(`${platform.handle.dashboard_url}projects/dozer`)
-  const title = dashboard.locator('.project-title')
+  const title = dashboard.getByTestId('project-title')
   await expect(title).toContainText('Live')
   await platform.api('PATCH', '/instance/settings', { sleep_after_s: 1 })
   await expect(title).toContainText('Live, asleep')
@@ -68,16 +68,16 @@ test('an app that sleeps says so everywhere, its waking is counted, and always w
   await expect(dashboard.getByRole('list', { name: 'Projects' }).getByRole('listitem').filter({ hasText: 'Dozer' })).toContainText('last visit')
 
   await dashboard.goto(`${platform.handle.dashboard_url}projects/dozer/logs`)
-  await expect(dashboard.locator('.log-line').filter({ hasText: 'asleep after being idle' }).first()).toBeVisible()
-  await expect(dashboard.locator('.log-foot')).toContainText('asleep')
+  await expect(dashboard.getByTestId('log-line').filter({ hasText: 'asleep after being idle' }).first()).toBeVisible()
+  await expect(dashboard.getByTestId('log-foot')).toContainText('asleep')
   expect((await platform.getProject('dozer')).is_cold).toBe(true)
   expect((await platform.fetchEdge('dozer.localhost')).status).toBe(200)
   await expect(title).not.toContainText('asleep')
-  await expect(dashboard.locator('.log-foot')).toContainText('The app is running')
-  await expect(dashboard.locator('.log-line').filter({ hasText: 'awake' })).toBeVisible()
+  await expect(dashboard.getByTestId('log-foot')).toContainText('The app is running')
+  await expect(dashboard.getByTestId('log-line').filter({ hasText: 'awake' })).toBeVisible()
 
   await dashboard.getByRole('navigation', { name: 'Project' }).getByRole('link', { name: 'Metrics' }).click()
-  await expect(dashboard.locator('.figure').filter({ hasText: 'Cold starts' })).toContainText(/Cold starts\s*1/)
+  await expect(dashboard.getByTestId('figure').filter({ hasText: 'Cold starts' })).toContainText(/Cold starts\s*1/)
 
   await platform.api('PATCH', '/instance/settings', { plan: 'starter' })
   await dashboard.getByRole('navigation', { name: 'Project' }).getByRole('link', { name: 'Overview' }).click()

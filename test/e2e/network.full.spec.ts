@@ -109,7 +109,7 @@ test('the authority is trusted with one click, shown, and removed again', async 
   await expect.poll(async () => (await lanPlatform.fetchEdge('quay.localhost')).status).toBe(200)
 
   await page.goto(`${lanPlatform.handle.dashboard_url}projects/quay`)
-  await expect(page.locator('.project-where').getByRole('link', { name: 'HTTPS' })).toHaveAttribute('href', /^https:\/\/quay\.localhost:\d+\/$/)
+  await expect(page.getByTestId('project-where').getByRole('link', { name: 'HTTPS' })).toHaveAttribute('href', /^https:\/\/quay\.localhost:\d+\/$/)
 
   await page.goto(`${lanPlatform.handle.dashboard_url}instance/network?at=https`)
   await https.getByRole('button', { name: 'Remove…' }).click()

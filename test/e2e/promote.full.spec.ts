@@ -110,8 +110,8 @@ test('what runs here goes to another instance, and what differs is said before',
 
   await expect(dashboard).toHaveURL(new RegExp(`${targetUrl.replace(/^https?:/, '')}projects/quay-shop/deployments/dpl_`))
   await expectValuesHidden(dashboard)
-  await expect(dashboard.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible()
-  await expect(dashboard.locator('.report-message')).toContainText('First')
+  await expect(dashboard.getByTestId('report-head').getByText('Ready', { exact: true })).toBeVisible()
+  await expect(dashboard.getByTestId('report-message')).toContainText('First')
   expect((await target.fetchEdge('quay-shop.localhost')).body).toContain('Hello from the quay')
   expect(await target.getProject('quay-shop')).toMatchObject({ name: 'Quay shop', root_directory: 'apps/web', memory_limit_mb: 768, repo_url: null })
   expect(await variables(target, 'quay-shop')).toEqual([{ key: 'API_TOKEN', value: secrets[0], environment: null }])
@@ -151,7 +151,7 @@ test('again, to the project that is there: one build, with what was chosen, and 
   await dialog(dashboard).getByRole('button', { name: 'Promote to Berth' }).click()
 
   await expect(dashboard).toHaveURL(/\/on\/.*\/projects\/quay-shop\/deployments\/dpl_/)
-  await expect(dashboard.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible()
+  await expect(dashboard.getByTestId('report-head').getByText('Ready', { exact: true })).toBeVisible()
   expect((await target.fetchEdge('quay-shop.localhost')).body).toContain('Second voyage')
   expect(await target.getProject('quay-shop')).toMatchObject({ root_directory: '.', build_command: 'auto', repo_url: null })
   expect(await variables(target, 'quay-shop')).toEqual([
@@ -189,7 +189,7 @@ test('a project of another instance is pulled to this machine', async ({ dashboa
     .click()
   await dialog(dashboard).getByRole('button', { name: 'Pull to this machine' }).click()
   await expect(dashboard).toHaveURL(/\/app\/projects\/quay-shop\/deployments\/dpl_/)
-  await expect(dashboard.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible()
+  await expect(dashboard.getByTestId('report-head').getByText('Ready', { exact: true })).toBeVisible()
   expect((await platform.fetchEdge('quay-shop.localhost')).body).toContain('Second voyage')
   expect(await variables(platform, 'quay-shop')).toEqual(await variables(promotion.target, 'quay-shop'))
 })
@@ -270,7 +270,7 @@ test('a page that was closed in the middle offers to go on from there', async ({
   await expectAccessible(dashboard, 'a promotion that was cut')
   await cut.getByRole('button', { name: 'Resume' }).click()
   await expect(dashboard).toHaveURL(/\/on\/.*\/projects\/ballast\/deployments\/dpl_/)
-  await expect(dashboard.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible()
+  await expect(dashboard.getByTestId('report-head').getByText('Ready', { exact: true })).toBeVisible()
   expect(await variables(target, 'ballast')).toEqual([{ key: 'CRANE', value: secrets[0], environment: null }])
   expect(await deployments(target, 'ballast')).toHaveLength(1)
   await expect.poll(() => dashboard.evaluate(() => localStorage.getItem('homeport.promotions'))).toBe('[]')
@@ -325,7 +325,7 @@ test('a failure on the way says where it is, and the next try goes on from there
   await dashboard.unroute('**/v1/projects/cargo/upload*')
   await promotionCard(dashboard).getByRole('button', { name: 'Try again' }).click()
   await expect(dashboard).toHaveURL(/\/on\/.*\/projects\/cargo\/deployments\/dpl_/)
-  await expect(dashboard.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible()
+  await expect(dashboard.getByTestId('report-head').getByText('Ready', { exact: true })).toBeVisible()
   expect(sources).toBe(2)
   expect(await variables(target, 'cargo')).toEqual([{ key: 'CRANE', value: secrets[0], environment: null }])
 
@@ -359,7 +359,7 @@ test('a hosted service has the operations of /v1 alone: to it everything goes, f
   await dialog(dashboard).getByRole('checkbox', { name: 'CRANE' }).check()
   await dialog(dashboard).getByRole('button', { name: 'Promote to Berth' }).click()
   await expect(dashboard).toHaveURL(/\/projects\/hosted-cargo\/deployments\/dpl_/)
-  await expect(dashboard.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible()
+  await expect(dashboard.getByTestId('report-head').getByText('Ready', { exact: true })).toBeVisible()
   expect(await variables(target, 'hosted-cargo')).toEqual([{ key: 'CRANE', value: secrets[0], environment: null }])
 
   // It has no git address, and gives no source away.
@@ -376,7 +376,7 @@ test('a hosted service has the operations of /v1 alone: to it everything goes, f
   await expectAccessible(dashboard, 'pull from a hosted service')
   await dialog(dashboard).getByRole('button', { name: 'Pull to this machine' }).click()
   await expect(dashboard).toHaveURL(/\/app\/projects\/hosted-git\/deployments\/dpl_/)
-  await expect(dashboard.locator('.report-head').getByText('Ready', { exact: true })).toBeVisible()
+  await expect(dashboard.getByTestId('report-head').getByText('Ready', { exact: true })).toBeVisible()
   expect((await platform.fetchEdge('hosted-git.localhost')).body).toContain('From its repository')
   expect(await platform.getProject('hosted-git')).toMatchObject({ repo_url: source.url, repo_branch: 'main' })
   expect(await variables(platform, 'hosted-git')).toEqual([{ key: 'LAMP', value: secrets[1], environment: null }])

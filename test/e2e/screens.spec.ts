@@ -180,7 +180,7 @@ test('what is on, chosen or in front is told where the system sets the colours',
       ['.tab[aria-current]', '.tab:not([aria-current])'],
       ['.sidebar-link[aria-current]', '.sidebar-link:not([aria-current])'],
     ],
-    palette: [['.palette-item[aria-selected=true]', '.palette-item[aria-selected=false]']],
+    palette: [['[role=option][aria-selected=true]', '[role=option][aria-selected=false]']],
     metrics: [['.segment[data-state=on]', '.segment[data-state=off]']],
   }
   for (const screen of pickScreens(seededPlatform.screens, ...Object.keys(pairs))) {

@@ -16,8 +16,8 @@ test('a .zip that is dropped on the welcome page is live a moment later', async 
   await dashboard.getByRole('button', { name: 'Deploy', exact: true }).click()
 
   await expect(dashboard).toHaveURL(/\/projects\/harbour-cafe\/deployments\/dpl_/)
-  await expect(dashboard.locator('.report-head').getByText('Ready')).toBeVisible()
-  await expect(dashboard.locator('.report-head')).toContainText('Upload')
+  await expect(dashboard.getByTestId('report-head').getByText('Ready')).toBeVisible()
+  await expect(dashboard.getByTestId('report-head')).toContainText('Upload')
   expect((await platform.fetchEdge('harbour-cafe.localhost')).body).toContain('Hello from a zip')
 })
 

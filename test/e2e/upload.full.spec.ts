@@ -27,7 +27,7 @@ test('a .tar.gz that is dropped on a project deploys it; by keys alone the same'
   await expect(dashboard.getByRole('heading', { name: 'Live', exact: true })).toBeVisible()
   await dragFiles(dashboard, dashboard.getByRole('region', { name: 'Live' }), [createTestFile('app.tar.gz', createTarGz(files))])
   await expect(dashboard).toHaveURL(/\/projects\/harbour-cafe\/deployments\/dpl_/)
-  await expect(dashboard.locator('.report-head').getByText('Ready')).toBeVisible()
+  await expect(dashboard.getByTestId('report-head').getByText('Ready')).toBeVisible()
   expect((await platform.fetchEdge('harbour-cafe.localhost')).body).toContain('Second voyage')
 
   await dashboard.keyboard.press('ControlOrMeta+k')

@@ -1,16 +1,76 @@
 import { globSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { expect, test } from 'vitest'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '../../renderer')
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+const stylesheets = globSync('**/*.css', { cwd: root })
+const modules = stylesheets.filter((file) => file.endsWith('.module.css'))
+const globalFiles = stylesheets.filter((file) => !file.endsWith('.module.css'))
+const sources = globSync('**/*.tsx', { cwd: root })
 
-/** Every file of styles is on the page in the end, whichever page asked for it: two that name a class alike paint over each other. */
-test('a class is described in one file; contrast themes add theirs', () => {
-  const files = globSync('**/*.css', { cwd: root }).filter((file) => basename(file) !== 'forced-colors.css')
-  expect(files.length).toBeGreaterThan(20)
+/** The classes that a style sheet describes; of a module, its own. */
+function classesOf(file: string): Set<string> {
+  const text = read(file).replace(/\/\*[\s\S]*?\*\/|:global\([^)]*\)/g, '')
+  const selectors = [...text.matchAll(/([^{};]*)\{/g)].map(([, selector = '']) => selector).filter((selector) => !/^\s*@/.test(selector))
+  return new Set(selectors.flatMap((selector) => [...selector.matchAll(/\.(-?[a-z][\w-]*)/g)].map(([, name = '']) => name)))
+}
+
+const camelCase = (name: string) => name.replace(/-+(\w)/g, (_, letter: string) => letter.toUpperCase())
+
+describe('modules', () => {
+  const moduleImport = /^import (\w+) from '(\.[^']+\.module\.css)'$/gm
+  const uses = sources.flatMap((file) => {
+    const text = read(file)
+    return [...text.matchAll(moduleImport)].map(([, name = '', path = '']) => ({
+      file,
+      path: join(dirname(file), path),
+      names: [...text.matchAll(new RegExp(`(?<![\\w.])${name}\\.(\\w+)`, 'g'))].map(([, used = '']) => used),
+      /** Beginnings of names that end with a value. */
+      beginnings: [...text.matchAll(new RegExp(`(?<![\\w.])${name}\\[\`([\\w-]+)`, 'g'))].map(([, used = '']) => used),
+    }))
+  })
+
+  test.each(modules)('%s describes exactly what its components use', (module) => {
+    const described = classesOf(module)
+    const users = uses.filter(({ path }) => path === module)
+    const names = new Set([...described].map(camelCase))
+    expect(users.flatMap(({ file, names: used }) => used.filter((name) => !names.has(name)).map((name) => `${file}: ${name}`))).toEqual([])
+    const isUsed = (name: string) =>
+      users.some(({ names: used, beginnings }) => used.includes(camelCase(name)) || beginnings.some((beginning) => name.startsWith(beginning)))
+    expect([...described].filter((name) => !isUsed(name))).toEqual([])
+  })
+
+  test('each lies next to its components', () => {
+    expect(uses.filter(({ file, path }) => dirname(file) !== dirname(path))).toEqual([])
+  })
+})
+
+describe('global classes', () => {
   const described = new Map<string, Set<string>>()
-  for (const file of files)
-    for (const [, name = ''] of readFileSync(join(root, file), 'utf8').matchAll(/^ {0,2}\.([a-z][\w-]*) *[,{]/gm))
+  for (const file of globalFiles.filter((one) => !one.endsWith('forced-colors.css')))
+    for (const [, name = ''] of read(file).matchAll(/^ {0,2}\.([a-z][\w-]*) *[,{]/gm))
       described.set(name, (described.get(name) ?? new Set()).add(file))
-  expect([...described].filter(([, where]) => where.size > 1).map(([name, where]) => `${name}: ${[...where].join(', ')}`)).toEqual([])
+
+  /** Every file of styles is on the page in the end, whichever page asked for it: two that name a class alike paint over each other. */
+  test('a class is described in one file; contrast themes add theirs', () => {
+    expect([...described].filter(([, where]) => where.size > 1).map(([name, where]) => `${name}: ${[...where].join(', ')}`)).toEqual([])
+  })
+
+  test('a feature describes none, except the text styles of terminals', () => {
+    expect(globalFiles.filter((file) => file.startsWith('features/'))).toEqual([join('features', 'logs', 'ansi.css')])
+  })
+
+  test('a class that a component names in a string is described', () => {
+    const known = new Set(globalFiles.flatMap((file) => [...classesOf(file)]))
+    const unknown = sources.flatMap((file) =>
+      [...read(file).matchAll(/className="([^"]*)"/g)].flatMap(([, names = '']) =>
+        names
+          .split(/\s+/)
+          .filter((name) => name !== '' && !known.has(name))
+          .map((name) => `${file}: ${name}`),
+      ),
+    )
+    expect(unknown).toEqual([])
+  })
 })

@@ -11,7 +11,7 @@ import { useTitle } from '../../lib/use-title.ts'
 import { cardUrl } from './card-url.ts'
 import { type PaidPlan, paidPlans } from './plan-labels.ts'
 import { type StripeForm, openStripeForm } from './stripe-form.ts'
-import './plan.css'
+import styles from './plan.module.css'
 
 const accountUrl = `${import.meta.env.BASE_URL}account?at=plan`
 
@@ -26,8 +26,8 @@ export default function CardPage() {
   const plan = paidPlans.find((name) => name === params.get('plan')) ?? 'basic'
   const interval = params.get('interval') === 'yearly' ? 'yearly' : 'monthly'
   return (
-    <main className="card-page">
-      <a href={accountUrl} className="row card-back">
+    <main className={styles.cardPage}>
+      <a href={accountUrl} className={`row ${styles.cardBack}`}>
         <ArrowLeft size={15} aria-hidden /> Back to account
       </a>
       <section className="card card-body stack" aria-labelledby="card">
@@ -123,7 +123,7 @@ function CardForm({ publishableKey, plan, interval }: { publishableKey: string; 
         For plan <strong>{plan}</strong>, billed {interval}. The fields below are provided by Stripe: your card details go directly to Stripe and
         never pass through this instance.
       </p>
-      <div ref={container} className="stripe-place" aria-label="Card" role="group" />
+      <div ref={container} aria-label="Card" role="group" />
       {!form && !formError && !setupError && !hasReturned && <SkeletonRows rows={2} height={44} />}
       {setupError && <ProblemView problem={setupError} />}
       {confirmError && <ProblemView problem={confirmError} />}

@@ -9,7 +9,7 @@ import { ConfirmByNameDialog } from '../../components/dialog.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { formatDate } from '../../lib/format.ts'
 import { InviteMemberDialog, JoinTeamDialog } from './member-dialogs.tsx'
-import './members.css'
+import styles from './members.module.css'
 
 type PendingRemoval = { kind: 'member'; id: string; email: string } | { kind: 'team'; account_id: string; email: string }
 
@@ -31,7 +31,7 @@ export function Members() {
 
   return (
     <section className="card" aria-labelledby="members">
-      <header className="card-header member-head">
+      <header className={`card-header ${styles.memberHead}`}>
         <h2 id="members">Members</h2>
         <span className="row">
           <Button icon={DoorOpen} onClick={() => setOpen('join')}>
@@ -43,7 +43,7 @@ export function Members() {
         </span>
       </header>
       {session && !session.user.email_verified && (
-        <div className="card-body member-note" role="status">
+        <div className={`card-body ${styles.memberNote}`} role="status">
           <p>
             <strong>Your email address is not verified.</strong>{' '}
             {verify.data?.message ?? 'Until you verify it, you cannot create projects or invite people.'}
@@ -62,7 +62,7 @@ export function Members() {
       {data && (
         <ul aria-label="Members">
           {data.members.map(({ user_id, email, role, created_at }) => (
-            <li key={user_id} className="card-row member-row">
+            <li key={user_id} className={`card-row ${styles.memberRow}`}>
               <p className="truncate" title={email}>
                 <strong>{email}</strong>
               </p>
@@ -77,7 +77,7 @@ export function Members() {
             </li>
           ))}
           {data.invitations.map(({ id, email, expires_at }) => (
-            <li key={id} className="card-row member-row">
+            <li key={id} className={`card-row ${styles.memberRow}`}>
               <p className="truncate" title={email}>
                 {email}
               </p>
@@ -89,10 +89,10 @@ export function Members() {
       )}
       {data && data.teams.length > 0 && (
         <>
-          <h3 className="member-others">Teams you belong to</h3>
+          <h3 className={styles.memberOthers}>Teams you belong to</h3>
           <ul aria-label="Teams you belong to">
             {data.teams.map(({ account_id, owner_email, created_at }) => (
-              <li key={account_id} className="card-row member-row">
+              <li key={account_id} className={`card-row ${styles.memberRow}`}>
                 <p className="truncate" title={owner_email}>
                   <strong>{owner_email}</strong>
                 </p>

@@ -9,7 +9,6 @@ import { useTitle } from '../../lib/use-title.ts'
 import { PlanAndCard } from './plan-and-card.tsx'
 import { Members } from './members.tsx'
 import { Tokens } from './tokens.tsx'
-import './page.css'
 
 /** The user's account: members, API tokens, plan and card. */
 export default function AccountPage() {

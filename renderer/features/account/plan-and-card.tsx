@@ -17,7 +17,7 @@ import { PlanDialog } from './plan-dialog.tsx'
 import { cardUrl, useRemoteCardUrl } from './card-url.ts'
 import { canCancel, cardLabel, daysLeft, planSummary } from './plan-labels.ts'
 import { subscriptionBadge } from './subscription-badge.ts'
-import './plan.css'
+import styles from './plan.module.css'
 
 /** Plan limits, payment, and on the local machine the plan simulation. */
 export function PlanAndCard() {
@@ -30,7 +30,7 @@ export function PlanAndCard() {
     <section className="card" aria-labelledby="plan">
       <header className="card-header">
         <h2 id="plan">Plan and card</h2>
-        {data && !data.processor_enabled && <span className="text-subtle plan-note">No charges on this instance</span>}
+        {data && !data.processor_enabled && <span className={`text-subtle ${styles.planNote}`}>No charges on this instance</span>}
       </header>
       <div className="card-body stack">
         {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
@@ -53,7 +53,7 @@ function PlanFacts({ billing }: { billing: BillingStatus }) {
   // The Pro trial applies to accounts with a smaller plan.
   const effectivePlan = trial !== null && trial > 0 && billing.plan === 'starter' ? plans.pro : plans[billing.plan]
   return (
-    <dl className="plan-facts">
+    <dl className={styles.planFacts}>
       <div>
         <dt>Plan</dt>
         <dd>
@@ -102,7 +102,7 @@ function PlanActions({ billing }: { billing: BillingStatus }) {
   const close = () => setOpen(null)
   return (
     <>
-      <div className="plan-actions">
+      <div className={styles.planActions}>
         <Button kind="primary" onClick={() => setOpen('plan')}>
           {billing.plan === 'starter' ? 'Choose plan…' : 'Change plan…'}
         </Button>

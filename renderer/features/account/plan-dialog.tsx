@@ -9,6 +9,7 @@ import { SegmentedControl } from '../../components/segmented-control.tsx'
 import { openExternalUrl } from '../../lib/external-links.ts'
 import { cardUrl, useRemoteCardUrl } from './card-url.ts'
 import { type PaidPlan, cardLabel, paidPlans, planSummary } from './plan-labels.ts'
+import styles from './plan.module.css'
 
 /** Chooses plan and billing interval. Without a card the card form follows. */
 export function PlanDialog({ billing, onClose }: { billing: BillingStatus; onClose: () => void }) {
@@ -41,15 +42,15 @@ export function PlanDialog({ billing, onClose }: { billing: BillingStatus; onClo
       }
     >
       <form className="stack" onSubmit={submit}>
-        <fieldset className="plan-choices">
+        <fieldset className={styles.planChoices}>
           <legend className="visually-hidden">Plan</legend>
           {paidPlans.map((name) => (
-            <label key={name} className="plan-choice">
+            <label key={name} className={styles.planChoice}>
               <input type="radio" name="plan" value={name} checked={plan === name} onChange={() => setPlan(name)} />
               <span>
                 <strong>{name}</strong>
                 {name === billing.plan && <span className="text-subtle"> (current)</span>}
-                <span className="text-subtle plan-line">{planSummary(plans[name])}</span>
+                <span className={`text-subtle ${styles.planLine}`}>{planSummary(plans[name])}</span>
               </span>
             </label>
           ))}

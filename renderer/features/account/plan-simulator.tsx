@@ -4,6 +4,7 @@ import { toApiError } from '../../lib/api-error.ts'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { SelectField, SwitchField } from '../../components/field.tsx'
 import { planNames } from './plan-labels.ts'
+import styles from './plan.module.css'
 
 const trialOptions = [
   { days: null, text: 'None' },
@@ -20,13 +21,13 @@ export function PlanSimulator() {
   const change = (body: Partial<Settings>) => save.mutate({ body })
   const trial = data?.trial_days ?? null
   return (
-    <div className="plan-simulator" role="group" aria-labelledby="simulate-plan">
+    <div className={styles.planSimulator} role="group" aria-labelledby="simulate-plan">
       <h3 id="simulate-plan">Simulate a plan</h3>
       <p className="text-subtle">Your own machine has no paywall. Simulate a smaller plan to see every limit and error that a client must handle.</p>
       {error && !data && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
       {!data && !error && <SkeletonRows rows={2} height={40} />}
       {data && (
-        <div className="plan-fields">
+        <div className={styles.planFields}>
           <SelectField
             label="Plan"
             value={data.plan}

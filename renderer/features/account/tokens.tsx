@@ -11,6 +11,7 @@ import { useNow } from '../../lib/use-now.ts'
 import { RelativeTime } from '../../components/time.tsx'
 import { useScrollToSection } from '../../lib/use-scroll-to-section.ts'
 import { CreateTokenDialog, RevokeTokenDialog } from './token-dialogs.tsx'
+import styles from './page.module.css'
 
 type OpenDialog = { name: 'create' } | { name: 'revoke'; token: ApiToken }
 
@@ -73,8 +74,8 @@ export function Tokens() {
 function TokenRow({ token, onRevoke }: { token: ApiToken; onRevoke: () => void }) {
   const { name, prefix, last4, last_used_at, expires_at } = token
   return (
-    <li className="card-row token-row">
-      <div className="token-identity">
+    <li className={`card-row ${styles.tokenRow}`}>
+      <div className={styles.tokenIdentity}>
         <p className="truncate" title={name}>
           <strong>{name}</strong>
         </p>
@@ -82,7 +83,7 @@ function TokenRow({ token, onRevoke }: { token: ApiToken; onRevoke: () => void }
           {prefix}…{last4}
         </p>
       </div>
-      <p className="text-muted token-used">{last_used_at === null ? 'Never used' : <>Used {<RelativeTime at={last_used_at} />}</>}</p>
+      <p className={`text-muted ${styles.tokenUsed}`}>{last_used_at === null ? 'Never used' : <>Used {<RelativeTime at={last_used_at} />}</>}</p>
       <TokenExpiry expires_at={expires_at} />
       <IconButton icon={Trash2} label={`Revoke ${name}…`} onClick={onRevoke} />
     </li>
@@ -91,10 +92,10 @@ function TokenRow({ token, onRevoke }: { token: ApiToken; onRevoke: () => void }
 
 function TokenExpiry({ expires_at }: { expires_at: string | null }) {
   const now = useNow(60_000)
-  if (expires_at === null) return <p className="text-subtle token-expiry">No expiration</p>
+  if (expires_at === null) return <p className={`text-subtle ${styles.tokenExpiry}`}>No expiration</p>
   const isExpired = Date.parse(expires_at) <= now
   return (
-    <p className={`token-expiry ${isExpired ? 'token-expired' : 'text-muted'}`} title={formatDateTime(expires_at)}>
+    <p className={`${styles.tokenExpiry} ${isExpired ? styles.tokenExpired : 'text-muted'}`} title={formatDateTime(expires_at)}>
       {isExpired ? 'Expired' : 'Expires'} {formatDate(expires_at)}
     </p>
   )

@@ -7,6 +7,7 @@ import { Button } from '../../components/button.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { TextField } from '../../components/field.tsx'
 import { Verdict } from './verdict.tsx'
+import styles from './page.module.css'
 
 /** “Cache inspector”: the verdict without a request, or with a real one. */
 export function Inspector({ slug }: { slug: string }) {
@@ -58,7 +59,7 @@ export function Inspector({ slug }: { slug: string }) {
           void inspectUrl(false)
         }}
       >
-        <div className="inspect-row">
+        <div className={styles.inspectRow}>
           <TextField
             label="Path or URL"
             mono

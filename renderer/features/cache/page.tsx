@@ -10,7 +10,7 @@ import { PurgeLog } from './purge-log.tsx'
 import { Purge, PurgeAllDialog } from './purge.tsx'
 import { Summary } from './summary.tsx'
 import { Webhook } from './webhook.tsx'
-import './page.css'
+import styles from './page.module.css'
 
 /** The edge cache of a project: statistics, inspector and purge. */
 export default function CachePage({ slug }: { slug: string }) {
@@ -31,7 +31,7 @@ export default function CachePage({ slug }: { slug: string }) {
     <div className="stack">
       <Summary project={project} onPurgeAll={() => setIsOpen(true)} />
       {capabilities.has_instance_api && <Inspector slug={slug} />}
-      <div className="cache-pair">
+      <div className={styles.cachePair}>
         <Purge slug={slug} />
         <Webhook project={project} />
       </div>

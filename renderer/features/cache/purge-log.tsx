@@ -4,6 +4,7 @@ import { toApiError } from '../../lib/api-error.ts'
 import { Button } from '../../components/button.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { RelativeTime } from '../../components/time.tsx'
+import styles from './page.module.css'
 
 const sourceLabels: Record<CacheEvent['source'], string> = {
   api: 'by the API',
@@ -30,8 +31,8 @@ export function PurgeLog({ slug }: { slug: string }) {
       {data && events.length === 0 && <p className="card-body text-muted">No purges yet. Every purge and every new token is listed here.</p>}
       <ul aria-live="polite" aria-relevant="additions">
         {events.map((event) => (
-          <li key={event.id} className="events-row">
-            <span className="events-what">
+          <li key={event.id} className={styles.eventsRow}>
+            <span className={styles.eventsWhat}>
               <EventDescription event={event} />
             </span>
             <span className="text-muted">{sourceLabels[event.source]}</span>
@@ -42,7 +43,7 @@ export function PurgeLog({ slug }: { slug: string }) {
         ))}
       </ul>
       {hasNextPage && (
-        <footer className="events-foot">
+        <footer className={styles.eventsFoot}>
           <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
             Show older
           </Button>
@@ -62,9 +63,9 @@ function EventDescription({ event }: { event: CacheEvent }) {
         {event.kind === 'purge_all' ? 'Everything' : event.kind === 'purge_tags' ? 'By tag' : 'By URL'}: {count}
       </span>
       {targets.length > 0 && (
-        <span className="tags">
+        <span className={styles.tags}>
           {targets.map((name) => (
-            <span key={name} className="tag">
+            <span key={name} className={styles.tag} data-testid="tag">
               {name}
             </span>
           ))}

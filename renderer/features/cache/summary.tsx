@@ -7,6 +7,7 @@ import { Button } from '../../components/button.tsx'
 import { ProblemView, Skeleton } from '../../components/feedback.tsx'
 import { SwitchField } from '../../components/field.tsx'
 import { formatBytes, formatPercent } from '../../lib/format.ts'
+import styles from './page.module.css'
 
 /** Cache results of a day, stored size and the on/off switch. */
 export function Summary({ project, onPurgeAll }: { project: Project; onPurgeAll: () => void }) {
@@ -17,7 +18,7 @@ export function Summary({ project, onPurgeAll }: { project: Project; onPurgeAll:
   const cache = data?.cache
   const isEnabled = change.isPending ? (change.variables.body.caching_enabled ?? project.caching_enabled) : project.caching_enabled
   return (
-    <section className="card cache-sum" aria-label="Edge cache">
+    <section className={`card ${styles.cacheSum}`} aria-label="Edge cache">
       <div>
         {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
         {cache ? <HitRatio cache={cache} /> : !error && <Skeleton height={92} />}
@@ -59,26 +60,26 @@ function HitRatio({ cache }: { cache: CacheCounts }) {
   const isEmpty = cache.hits + cache.misses + cache.bypass === 0
   return (
     <>
-      <p className="cache-ratio">
+      <p className={styles.cacheRatio}>
         <strong>{cache.hit_ratio === null ? 'No data yet' : formatPercent(cache.hit_ratio)}</strong>
         <span className="text-muted">{cache.hit_ratio === null ? 'no requests in the last 24 h' : 'hit rate (last 24 h)'}</span>
       </p>
-      <div className="cache-outcomes" aria-hidden>
+      <div className={styles.cacheOutcomes} aria-hidden>
         {!isEmpty &&
           outcomes.map(
-            ({ outcome, count }) => count > 0 && <span key={outcome} className={`cache-outcome-${outcome}`} style={{ flexGrow: count }} />,
+            ({ outcome, count }) => count > 0 && <span key={outcome} className={styles[`cache-outcome-${outcome}`]} style={{ flexGrow: count }} />,
           )}
       </div>
-      <ul className="cache-legend">
+      <ul className={styles.cacheLegend} data-testid="cache-legend">
         {outcomes.map(({ name, outcome, count }) => (
           <li key={outcome}>
-            <span className={`cache-swatch cache-outcome-${outcome}`} aria-hidden />
+            <span className={`${styles.cacheSwatch} ${styles[`cache-outcome-${outcome}`]}`} aria-hidden />
             <span>
               <strong>{count.toLocaleString()}</strong> {name}
             </span>
           </li>
         ))}
-        <li className="cache-stored">
+        <li>
           <span>
             Stored now: <strong>{cache.objects.toLocaleString()}</strong> {cache.objects === 1 ? 'response' : 'responses'},{' '}
             <strong>{formatBytes(cache.bytes)}</strong>

@@ -7,6 +7,7 @@ import { Prose } from '../../components/prose.tsx'
 import { StatusIcon, type StatusBadgeData } from '../../components/status.tsx'
 import { parseCacheStatus, describeCacheMember } from './cache-status.ts'
 import { purgeSummary } from './purge-summary.ts'
+import styles from './page.module.css'
 
 const verdictBadges: Record<CacheVerdict['verdict'], StatusBadgeData & { meaning: string }> = {
   HIT: { label: 'Hit', shape: 'disc', tone: 'live', meaning: 'served by the edge' },
@@ -20,10 +21,10 @@ export function Verdict({ slug, verdict, onAgain }: { slug: string; verdict: Cac
   const badge = verdictBadges[verdict.verdict]
   const purge = usePurgeUrls({ successMessage: purgeSummary, onSuccess: onAgain })
   return (
-    <div className="verdict">
-      <div className="verdict-head">
+    <div className={styles.verdict}>
+      <div className={styles.verdictHead}>
         <div>
-          <p className={`verdict-title tone-${badge.tone}`}>
+          <p className={`${styles.verdictTitle} tone-${badge.tone}`}>
             <StatusIcon badge={badge} size={16} />
             <span>
               {badge.label}: {badge.meaning}
@@ -41,8 +42,8 @@ export function Verdict({ slug, verdict, onAgain }: { slug: string; verdict: Cac
       </div>
       {answer && <LiveResponse answer={answer} />}
       {stored && <StoredResponseDetails stored={stored} />}
-      <dl className="verdict-facts">
-        <div className="verdict-key">
+      <dl className={styles.verdictFacts}>
+        <div className={styles.verdictKey}>
           <dt>Cache key</dt>
           <dd className="mono">{verdict.key}</dd>
         </div>
@@ -57,7 +58,7 @@ function StoredResponseDetails({ stored }: { stored: StoredResponse }) {
   return (
     <>
       <FreshnessBar stored={stored} />
-      <dl className="verdict-facts">
+      <dl className={styles.verdictFacts}>
         <Fact name="Response">
           {stored.status}, {formatBytes(stored.bytes)}, {stored.tier === 'memory' ? 'in memory' : 'on disk'}
         </Fact>
@@ -69,9 +70,9 @@ function StoredResponseDetails({ stored }: { stored: StoredResponse }) {
           {stored.tags.length === 0 ? (
             'None'
           ) : (
-            <span className="tags">
+            <span className={styles.tags}>
               {stored.tags.map((tag) => (
-                <span key={tag} className="tag">
+                <span key={tag} className={styles.tag} data-testid="tag">
                   {tag}
                 </span>
               ))}
@@ -97,22 +98,22 @@ function FreshnessBar({ stored }: { stored: StoredResponse }) {
   const expired_s = total - usable_s
   const state = stored.fresh_for_s >= 0 ? `fresh for another ${formatAge(stored.fresh_for_s)}` : `stale for ${formatAge(-stored.fresh_for_s)}`
   return (
-    <div className="ttl">
+    <div className={styles.ttl}>
       <p>
         {formatAge(stored.age_s)} old, {state}
       </p>
-      <div className="ttl-bar" aria-hidden>
+      <div className={styles.ttlBar} aria-hidden>
         {phases.map(({ way, s }) => (
-          <span key={way} className={`ttl-${way}`} style={{ flexGrow: s }} />
+          <span key={way} className={styles[`ttl-${way}`]} style={{ flexGrow: s }} />
         ))}
-        {expired_s > 0 && <span className="ttl-over" style={{ flexGrow: expired_s }} />}
-        <span className="ttl-now" style={{ left: `${(Math.min(stored.age_s, total) / total) * 100}%` }} />
+        {expired_s > 0 && <span className={styles.ttlOver} style={{ flexGrow: expired_s }} />}
+        <span className={styles.ttlNow} style={{ left: `${(Math.min(stored.age_s, total) / total) * 100}%` }} />
       </div>
       {phases.length > 0 && (
-        <ul className="cache-legend">
+        <ul className={styles.cacheLegend} data-testid="cache-legend">
           {phases.map(({ way, word, s }) => (
             <li key={way}>
-              <span className={`cache-swatch ttl-${way}`} aria-hidden />
+              <span className={`${styles.cacheSwatch} ${styles[`ttl-${way}`]}`} aria-hidden />
               <span>
                 <strong>{formatSeconds(s)}</strong> {word}
               </span>
@@ -132,14 +133,14 @@ function LiveResponse({ answer }: { answer: NonNullable<CacheVerdict['answer']> 
   return (
     <section className="stack" aria-label="Test request">
       <h3>Test request</h3>
-      <dl className="verdict-facts">
+      <dl className={styles.verdictFacts}>
         <Fact name="Response">
           {answer.status} in {formatLatency(answer.ms)}
         </Fact>
         <Fact name="X-Cache">{answer.x_cache ?? 'None'}</Fact>
         <Fact name="Age">{answer.age_s === null ? 'None' : `${answer.age_s} s`}</Fact>
         {answer.cache_status && (
-          <div className="verdict-key">
+          <div className={styles.verdictKey}>
             <dt>Cache-Status</dt>
             <dd>
               {parseCacheStatus(answer.cache_status).map((step) => (
@@ -159,7 +160,7 @@ function Headers({ title, headers }: { title: string; headers: readonly (readonl
   return (
     <details className="disclosure">
       <summary>{title}</summary>
-      <dl className="header-list" tabIndex={0} aria-label={title} role="group">
+      <dl className={styles.headerList} tabIndex={0} aria-label={title} role="group">
         {headers.map(([name, value], index) => (
           <div key={index}>
             <dt>{name}</dt>

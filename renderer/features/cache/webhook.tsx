@@ -11,6 +11,7 @@ import { CopyButton } from '../../components/copy.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { SecretDialog } from '../../components/secret-dialog.tsx'
+import styles from './page.module.css'
 
 /** Purge webhook for a CMS: the URL to call and its token. */
 export function Webhook({ project }: { project: Project }) {
@@ -92,7 +93,7 @@ function WebhookTokenDialog({ project, onOpenChange }: { project: Project; onOpe
 
 function Curl({ command, onCopied }: { command: string; onCopied?: () => void }) {
   return (
-    <div className="curl">
+    <div className={styles.curl}>
       <pre tabIndex={0} aria-label="Command">
         {command}
       </pre>

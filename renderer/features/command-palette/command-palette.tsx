@@ -55,7 +55,7 @@ import { useKeyboard } from '../../stores/keyboard.ts'
 import { openExternalUrl } from '../../lib/external-links.ts'
 import { useAppUrl, useSecureAppUrl } from '../../api/app-url.ts'
 import { searchTopics } from '../../../server/help/topics.ts'
-import './command-palette.css'
+import styles from './command-palette.module.css'
 
 const maxProjects = 30
 
@@ -87,12 +87,12 @@ export default function CommandPalette() {
       label="Search or run a command"
       shouldFilter={false}
       overlayClassName="scrim"
-      contentClassName="palette"
+      contentClassName={styles.palette}
       loop
     >
-      <Command.Input value={query} onValueChange={setQuery} placeholder="Search projects and commands" className="palette-input" />
-      <Command.List className="palette-list">
-        <Command.Empty className="palette-empty text-muted">No results for “{query}”.</Command.Empty>
+      <Command.Input value={query} onValueChange={setQuery} placeholder="Search projects and commands" className={styles.paletteInput} />
+      <Command.List className={styles.paletteList}>
+        <Command.Empty className={`${styles.paletteEmpty} text-muted`}>No results for “{query}”.</Command.Empty>
         {params?.slug && <ProjectCommands slug={params.slug} matchesQuery={matchesQuery} run={run} />}
         <ProjectResults terms={terms} run={run} />
         <GlobalCommands matchesQuery={matchesQuery} run={run} />
@@ -113,7 +113,7 @@ function CommandGroup({ heading, commands, matchesQuery, run }: GroupProps & { h
   return (
     <Command.Group heading={heading}>
       {matches.map((command) => (
-        <Command.Item key={command.text} value={`${heading} ${command.text}`} onSelect={() => run(command.run)} className="palette-item">
+        <Command.Item key={command.text} value={`${heading} ${command.text}`} onSelect={() => run(command.run)} className={styles.paletteItem}>
           {command.icon}
           {command.text}
         </Command.Item>
@@ -221,12 +221,17 @@ function ProjectResults({ terms, run }: { terms: string[]; run: GroupProps['run'
   return (
     <Command.Group heading="Projects">
       {matches.map((project) => (
-        <Command.Item key={project.id} value={project.id} onSelect={() => run(() => navigate(`/projects/${project.slug}`))} className="palette-item">
-          <span className="palette-mark">
+        <Command.Item
+          key={project.id}
+          value={project.id}
+          onSelect={() => run(() => navigate(`/projects/${project.slug}`))}
+          className={styles.paletteItem}
+        >
+          <span className={styles.paletteMark}>
             <StatusIcon badge={projectBadge(project)} size={11} />
           </span>
           <span className="truncate">{project.name}</span>
-          <span className="text-subtle palette-word">{projectBadge(project).label}</span>
+          <span className={`text-subtle ${styles.paletteWord}`}>{projectBadge(project).label}</span>
         </Command.Item>
       ))}
     </Command.Group>
@@ -314,7 +319,7 @@ function HelpResults({ query, run }: { query: string; run: GroupProps['run'] }) 
   return (
     <Command.Group heading="Help">
       {topics.map(({ id, title }) => (
-        <Command.Item key={id} value={`Help ${id}`} onSelect={() => run(() => navigate(`/help/${id}`))} className="palette-item">
+        <Command.Item key={id} value={`Help ${id}`} onSelect={() => run(() => navigate(`/help/${id}`))} className={styles.paletteItem}>
           <CircleHelp size={16} aria-hidden />
           {title}
         </Command.Item>

@@ -7,6 +7,7 @@ import { CopyButton, CopyText } from '../../components/copy.tsx'
 import { formatBytes } from '../../lib/format.ts'
 import { RelativeTime } from '../../components/time.tsx'
 import { passwordMask, maskConnectionString, pgpassEntry, psqlCommand } from '../../lib/database-format.ts'
+import styles from './page.module.css'
 
 /** Connection details of the database for tools on this machine. */
 export function DatabaseConnection({ database }: { database: Database }) {
@@ -15,18 +16,18 @@ export function DatabaseConnection({ database }: { database: Database }) {
   const psql = psqlCommand(database)
   return (
     <section className="card" aria-labelledby="connection">
-      <header className="card-header db-head">
+      <header className={`card-header ${styles.dbHead}`}>
         <h2 id="connection">Connection</h2>
-        <span className="text-subtle db-engine">
+        <span className={`text-subtle ${styles.dbEngine}`}>
           PostgreSQL {database.engine_version} · {formatBytes(database.size_bytes)} · created <RelativeTime at={database.created_at} />
         </span>
       </header>
       <div className="card-body stack">
-        <div className="stack db-strings">
+        <div className="stack">
           <ConnectionLine label="Connection string">
             <p className="command">
               <code>{isShown ? database.connection_string : maskConnectionString(database)}</code>
-              <span className="row db-actions">
+              <span className={`row ${styles.dbActions}`}>
                 <IconButton icon={isShown ? EyeOff : Eye} label={isShown ? 'Hide password' : 'Show password'} onClick={() => setShown(!isShown)} />
                 <CopyButton text={database.connection_string} label="Copy connection string" />
               </span>
@@ -39,18 +40,18 @@ export function DatabaseConnection({ database }: { database: Database }) {
             </p>
           </ConnectionLine>
         </div>
-        <dl className="db-facts">
+        <dl className={styles.dbFacts}>
           <Fact name="Host" text={database.host} />
           <Fact name="Port" text={String(database.port)} />
           <Fact name="Database" text={database.db_name} />
           <Fact name="User" text={database.db_user} />
           <div>
             <dt>Password</dt>
-            <dd className="row db-actions">
+            <dd className={`row ${styles.dbActions}`}>
               {isShown ? (
                 <code>{database.password}</code>
               ) : (
-                <span className="db-mask" role="img" aria-label="Hidden password">
+                <span className={styles.dbMask} role="img" aria-label="Hidden password">
                   {passwordMask}
                 </span>
               )}
@@ -60,7 +61,7 @@ export function DatabaseConnection({ database }: { database: Database }) {
         </dl>
         <details className="disclosure">
           <summary>Connect without a password prompt</summary>
-          <p className="text-muted db-pgpass">
+          <p className={`text-muted ${styles.dbPgpass}`}>
             Add this line to <code>~/.pgpass</code>, a file that only you can read (<code>chmod 600 ~/.pgpass</code>). psql and pg_dump then read the
             password from that file.
           </p>
@@ -83,7 +84,7 @@ export function DatabaseConnection({ database }: { database: Database }) {
 function ConnectionLine({ label, children }: { label: string; children: ReactNode }) {
   return (
     <div className="field" role="group" aria-label={label}>
-      <span className="db-label">{label}</span>
+      <span className={styles.dbLabel}>{label}</span>
       {children}
     </div>
   )

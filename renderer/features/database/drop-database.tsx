@@ -5,6 +5,7 @@ import { Button } from '../../components/button.tsx'
 import { ConfirmByNameDialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { Progress } from '../../components/progress.tsx'
+import styles from './page.module.css'
 
 /** Drops the database. A final dump is kept. */
 export function DropDatabase({
@@ -33,7 +34,7 @@ export function DropDatabase({
       <header className="card-header">
         <h2 id="drop">Drop database</h2>
       </header>
-      <div className="card-body db-drop">
+      <div className={`card-body ${styles.dbDrop}`}>
         <p className="text-muted">
           Deletes the database and its user, and redeploys the app without <code>DATABASE_URL</code>. A final dump is saved first and stays on this
           instance, in the list above, until you delete it.

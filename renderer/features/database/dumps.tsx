@@ -17,6 +17,7 @@ import { DeleteDumpDialog } from './delete-dump-dialog.tsx'
 import { ImportDatabaseDialog } from './import-dialog.tsx'
 import { RestoreDialog } from './restore-dialog.tsx'
 import { dumpFilename, dumpReasonLabels } from '../../lib/database-format.ts'
+import styles from './page.module.css'
 
 type OpenDialog = { name: 'import' } | { name: 'restore' | 'delete'; dump: DatabaseDump }
 
@@ -48,7 +49,7 @@ export function Dumps({
   if (!database && data?.length === 0) return null
   return (
     <section className="card" aria-labelledby="dumps">
-      <header className="card-header db-head">
+      <header className={`card-header ${styles.dbHead}`}>
         <h2 id="dumps">Dumps</h2>
         {database && (
           <div className="row">
@@ -84,7 +85,7 @@ export function Dumps({
           />
         ))}
       </ul>
-      {data && data.length > 0 && !database && <p className="card-body text-muted db-foot">To restore a dump, create a database first.</p>}
+      {data && data.length > 0 && !database && <p className={`card-body text-muted ${styles.dbFoot}`}>To restore a dump, create a database first.</p>}
       {openDialog?.name === 'import' && <ImportDatabaseDialog project={project} onOpenChange={close} />}
       {openDialog?.name === 'restore' && <RestoreDialog project={project} dump={openDialog.dump} onOpenChange={close} />}
       {openDialog?.name === 'delete' && <DeleteDumpDialog dump={openDialog.dump} onOpenChange={close} />}
@@ -106,19 +107,19 @@ function DumpRow({
   const download = useDumpDownload()
   const when = <RelativeTime at={dump.created_at} />
   return (
-    <li className="card-row dump-row">
+    <li className={`card-row ${styles.dumpRow}`}>
       <div>
         <p>
           <strong>{dumpReasonLabels[dump.reason]}</strong> <span className="text-muted">{when}</span>
         </p>
-        <p className="dump-path text-subtle">
+        <p className={`${styles.dumpPath} text-subtle`}>
           <span className="mono truncate" title={dump.file}>
             {dump.file}
           </span>
         </p>
       </div>
-      <span className="dump-bytes">{formatBytes(dump.bytes)}</span>
-      <span className="row dump-actions">
+      <span className={styles.dumpBytes}>{formatBytes(dump.bytes)}</span>
+      <span className={`row ${styles.dumpActions}`}>
         <DownloadButton load={download(dump)} name={dumpFilename(dump)} />
         {(onRestore || isOwner) && (
           <Menu trigger={<IconButton icon={Ellipsis} label={`Actions for the dump of ${dump.created_at}`} />}>

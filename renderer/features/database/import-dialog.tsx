@@ -10,6 +10,7 @@ import { formatBytes } from '../../lib/format.ts'
 import { Progress } from '../../components/progress.tsx'
 import { formatTransfer } from '../../api/transfer-progress.ts'
 import { type SqlFile, readSqlFile } from '../../lib/database-format.ts'
+import styles from './page.module.css'
 
 /** Replaces the database with an SQL file, chosen or dropped and checked before the upload. */
 export function ImportDatabaseDialog({ project, onOpenChange }: { project: Project; onOpenChange: () => void }) {
@@ -55,7 +56,7 @@ export function ImportDatabaseDialog({ project, onOpenChange }: { project: Proje
     >
       <form className="stack" onSubmit={submit}>
         <div
-          className={`db-file ${isDragOver ? 'db-file-over' : ''}`}
+          className={`${styles.dbFile} ${isDragOver ? styles.dbFileOver : ''}`}
           onDragOver={(event) => {
             event.preventDefault()
             setDragOver(true)

@@ -16,7 +16,6 @@ import { DatabaseConnection } from './connection.tsx'
 import { DropDatabase } from './drop-database.tsx'
 import { Dumps } from './dumps.tsx'
 import { Provision } from './provision.tsx'
-import './page.css'
 
 /** The PostgreSQL database of a project: connection, dumps and deletion. */
 export default function DatabasePage({ slug }: { slug: string }) {

@@ -11,6 +11,7 @@ import { EmptyState, ProblemView } from '../../components/feedback.tsx'
 import { formatDuration } from '../../lib/format.ts'
 import { useNow } from '../../lib/use-now.ts'
 import { Progress } from '../../components/progress.tsx'
+import styles from './page.module.css'
 
 /** Empty state of the database page: creates a database and shows the progress. */
 export function Provision({
@@ -44,7 +45,7 @@ export function Provision({
         icon={DatabaseIcon}
         title={isDropped ? 'Database dropped' : 'No database yet'}
         action={
-          <div className="db-provision">
+          <div className={styles.dbProvision}>
             {since === null ? (
               <Button kind="primary" icon={DatabaseIcon} onClick={() => createDatabase.mutate({ params: { slug } })}>
                 Create database
@@ -84,7 +85,7 @@ function ProvisionProgress({ since, progress, pullsImages }: { since: number; pr
   const now = useNow(1_000)
   const duration_ms = Math.max(0, now - since)
   return (
-    <div className="db-making">
+    <div className={styles.dbMaking}>
       <Progress label={progress ?? 'Creating the database'} text={duration_ms < slowNotice_ms ? '' : formatDuration(duration_ms)} />
       {duration_ms >= slowNotice_ms && (
         <p className="text-subtle">

@@ -34,7 +34,7 @@ export function DeploymentList({ slug, deployments, isComplete, onEndReached }: 
   }, [last, deployments.length, onEndReached])
 
   return (
-    <ul ref={list} className="deployment-rows deployment-list" data-rows style={{ height: virtualizer.getTotalSize() }} aria-label="Deployments">
+    <ul ref={list} className="deployment-list" data-rows style={{ height: virtualizer.getTotalSize() }} aria-label="Deployments">
       {items.map((item) => {
         const deployment = deployments[item.index]
         if (!deployment) return null

@@ -3,7 +3,6 @@ import { useDeployment } from '../../api/deployments.ts'
 import { Button } from '../../components/button.tsx'
 import { StatusText, deploymentBadge } from '../../components/status.tsx'
 import { isTerminal } from '../../lib/deployment-progress.ts'
-import './deployment-status-card.css'
 
 /** Follows a deployment that an action on another page started. */
 export function DeploymentStatusCard({

@@ -24,7 +24,7 @@ import { findErrorLine } from './error-line.ts'
 import { isTerminal, stepSegments, deploymentDuration_ms } from '../../lib/deployment-progress.ts'
 import { Timeline } from './timeline.tsx'
 import { useBuildLog } from './use-build-log.ts'
-import './detail-page.css'
+import styles from './detail-page.module.css'
 
 export default function DeploymentPage({ slug }: { slug: string }) {
   const { id = '' } = useParams()
@@ -59,9 +59,9 @@ function DeploymentReport({ slug, deployment }: { slug: string; deployment: Depl
 
   return (
     <>
-      <header className="card report-head">
+      <header className={`card ${styles.reportHead}`} data-testid="report-head">
         <div className="page-header">
-          <div className="report-title">
+          <div className={styles.reportTitle}>
             <StatusBadge badge={deploymentBadge(deployment.status)} />
             {deployment.is_current && <span className="current">Current</span>}
             <span className="text-muted">
@@ -71,7 +71,7 @@ function DeploymentReport({ slug, deployment }: { slug: string; deployment: Depl
           </div>
           <DeploymentActions slug={slug} deployment={deployment} />
         </div>
-        <h2 className="report-message">
+        <h2 className={styles.reportMessage} data-testid="report-message">
           <DeploymentLine deployment={deployment} />
         </h2>
         <DeploymentTiming slug={slug} deployment={deployment} />
@@ -84,10 +84,10 @@ function DeploymentReport({ slug, deployment }: { slug: string; deployment: Depl
           onShow={errorLine ? () => setReveal({ line: errorLine.line }) : undefined}
         />
       )}
-      <div className="report">
-        <section className="card report-steps" aria-label="Progress">
+      <div className={styles.report}>
+        <section className={`card ${styles.reportSteps}`} aria-label="Progress">
           {hasScreenshot && (
-            <div className="report-screenshot">
+            <div className={styles.reportScreenshot}>
               <DeviceFrames slug={slug} deployment={deployment} address={deployment.is_current ? deployment.url : null} />
             </div>
           )}
@@ -140,7 +140,7 @@ function DeploymentTiming({ slug, deployment }: { slug: string; deployment: Depl
   }
   if (duration_ms === null) return null
   return (
-    <div className="report-timing">
+    <div className={styles.reportTiming}>
       <DurationBar segments={stepSegments(deployment.steps, now)} label="Duration of each step" />
       <p className="text-muted nowrap">
         {isRunning ? `${formatDuration(duration_ms)} so far` : `Took ${formatDuration(duration_ms)}`}
@@ -153,7 +153,7 @@ function DeploymentTiming({ slug, deployment }: { slug: string; deployment: Depl
 
 function Facts({ deployment }: { deployment: DeploymentDetail }) {
   return (
-    <dl className="report-facts">
+    <dl className={styles.reportFacts}>
       {deployment.framework && (
         <div>
           <dt>Framework</dt>

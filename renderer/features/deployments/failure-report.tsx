@@ -7,6 +7,7 @@ import { HelpLink } from '../../components/help-link.tsx'
 import { Prose } from '../../components/prose.tsx'
 import { stripAnsi } from '../../lib/ansi.ts'
 import type { LogLine } from '../logs/index.ts'
+import styles from './detail-page.module.css'
 
 /** Why a deployment failed, how to fix it, and the error line. */
 export function FailureReport({
@@ -22,9 +23,9 @@ export function FailureReport({
 }) {
   const missing = /variable is missing: (\w+)/.exec(failure.message)?.[1]
   return (
-    <section className="failure" aria-labelledby="failure">
+    <section className={styles.failure} data-testid="failure" aria-labelledby="failure">
       <CircleAlert size={19} aria-hidden />
-      <div className="failure-body">
+      <div className={styles.failureBody}>
         <h2 id="failure">
           <Prose text={failure.message} />
         </h2>
@@ -32,16 +33,20 @@ export function FailureReport({
           <Prose text={errorLine ? (failure.hint.split(' Last output:\n')[0] ?? '') : failure.hint} />
         </p>
         {errorLine && (
-          <figure className="failure-lines" aria-label="Log excerpt">
+          <figure className={styles.failureLines} aria-label="Log excerpt">
             {errorLine.context.map((line) => (
-              <div key={line.number} className={line === errorLine.line ? 'failure-line' : 'failure-near'}>
-                <span className="failure-number">{line.number}</span>
+              <div
+                key={line.number}
+                className={line === errorLine.line ? styles.failureLine : styles.failureNear}
+                data-testid={line === errorLine.line ? 'failure-line' : undefined}
+              >
+                <span className={styles.failureNumber}>{line.number}</span>
                 <code>{stripAnsi(line.text).slice(0, 400)}</code>
               </div>
             ))}
           </figure>
         )}
-        <p className="failure-foot">
+        <p className={styles.failureFoot}>
           {missing && (
             <Link href={`/projects/${slug}/environment?do=add&key=${missing}`} className="button button-plain">
               <Plus size={15} aria-hidden /> Add {missing}

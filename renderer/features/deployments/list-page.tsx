@@ -13,7 +13,7 @@ import { useFaviconStatus } from '../../lib/use-favicon-status.ts'
 import { DeploymentList } from './deployment-list.tsx'
 import { deploymentRowHeight } from '../../components/deployment-rows.tsx'
 import { deploymentBadge } from '../../components/status.tsx'
-import './list-page.css'
+import styles from './list-page.module.css'
 
 const statuses = ['queued', 'building', 'deploying', 'ready', 'failed', 'canceled'] as const satisfies readonly DeploymentStatus[]
 const targets = { production: 'Production', preview: 'Previews' } as const satisfies Record<DeploymentTarget, string>
@@ -52,7 +52,7 @@ export default function DeploymentListPage({ slug }: { slug: string }) {
 
   return (
     <div className="stack">
-      <div className="filters">
+      <div className={styles.filters}>
         <select className="input select" aria-label="Status" value={filter.status ?? ''} onChange={({ target }) => set('status', target.value)}>
           <option value="">Any status</option>
           {statuses.map((status) => (
@@ -87,7 +87,7 @@ export default function DeploymentListPage({ slug }: { slug: string }) {
         )}
       </section>
       {deployments.length > 0 && (
-        <div className="list-foot">
+        <div className={styles.listFoot}>
           <p className="text-subtle" role="status">
             {isLoadingAll
               ? `Loading all deployments; ${deployments.length.toLocaleString()} so far`

@@ -4,22 +4,28 @@ import { formatDuration } from '../../lib/format.ts'
 import { useNow } from '../../lib/use-now.ts'
 import { StatusIcon, stepBadge } from '../../components/status.tsx'
 import { wasStepReached, stepDuration_ms } from '../../lib/deployment-progress.ts'
-import './timeline.css'
+import styles from './timeline.module.css'
 
 /** The steps of a deployment as a vertical timeline. */
 export function Timeline({ deployment: { status, steps } }: { deployment: DeploymentDetail }) {
   const now = useNow(steps.some((step) => step.status === 'running') ? 100 : null)
   return (
-    <ol className="timeline" aria-label="Steps">
+    <ol className={styles.timeline} aria-label="Steps">
       {steps.map((step, index) => {
         const duration_ms = stepDuration_ms(step, now)
         const badge = stepBadge(step.status, wasStepReached(status, steps, index))
         return (
-          <li key={step.name} className={`timeline-step timeline-step-${step.status}`} aria-current={step.status === 'running' ? 'step' : undefined}>
-            <span className="timeline-step-mark">
+          <li
+            key={step.name}
+            data-testid="timeline-step"
+            data-status={step.status}
+            className={`${styles.timelineStep} ${styles[`timeline-step-${step.status}`] ?? ''}`}
+            aria-current={step.status === 'running' ? 'step' : undefined}
+          >
+            <span className={styles.timelineStepMark}>
               <StatusIcon badge={badge} />
             </span>
-            <span className="timeline-step-name">
+            <span className={styles.timelineStepName}>
               {stepLabels[step.name]}
               {/* Running and failed steps show their status as text; for the others the icon is sufficient. */}
               <span className={step.status === 'done' || step.status === 'pending' ? 'visually-hidden' : 'text-subtle'}>
@@ -27,7 +33,7 @@ export function Timeline({ deployment: { status, steps } }: { deployment: Deploy
                 {badge.label.toLowerCase()}
               </span>
             </span>
-            <span className="timeline-step-took">{duration_ms !== null && step.status !== 'skipped' ? formatDuration(duration_ms) : ''}</span>
+            <span className={styles.timelineStepTook}>{duration_ms !== null && step.status !== 'skipped' ? formatDuration(duration_ms) : ''}</span>
           </li>
         )
       })}

@@ -8,14 +8,14 @@ import { useTitle } from '../../lib/use-title.ts'
 import { InstanceHeader } from '../instance/index.ts'
 import { useDesktopState } from './use-desktop-state.ts'
 import { UpdateView } from './update-view.tsx'
-import './page.css'
+import styles from './page.module.css'
 
 /** Desktop settings. Available only while this machine is the current instance. */
 export default function DesktopPage() {
   useTitle('Desktop')
   const isHome = useConnection((state) => state.current.id) === localInstanceId
   return (
-    <div className="page instance">
+    <div className="page">
       <InstanceHeader />
       {window.homeport && isHome ? (
         <DesktopSettings />
@@ -41,7 +41,7 @@ function DesktopSettings() {
         <header className="card-header">
           <h2 id="behaviour">Desktop</h2>
         </header>
-        <div className="card-body desktop-switches">
+        <div className={`card-body ${styles.desktopSwitches}`}>
           <SwitchField
             label="Open at login"
             hint={
@@ -94,7 +94,7 @@ function DesktopSettings() {
         <header className="card-header">
           <h2 id="logs">Logs</h2>
         </header>
-        <div className="card-body desktop-row">
+        <div className={`card-body ${styles.desktopRow}`}>
           <p className="text-muted">Desktop logs and crash reports. They stay on this machine.</p>
           <Button icon={FolderOpen} onClick={() => void window.homeport?.showLogs()}>
             Show logs

@@ -3,6 +3,7 @@ import type { UpdateState, UpdateAction } from '../../../preload/bridge.ts'
 import { Button, ButtonLink } from '../../components/button.tsx'
 import { Progress } from '../../components/progress.tsx'
 import { RelativeTime } from '../../components/time.tsx'
+import styles from './page.module.css'
 
 const runUpdateAction = (action: UpdateAction) => () => void window.homeport?.updateDesktop(action)
 
@@ -10,7 +11,7 @@ const runUpdateAction = (action: UpdateAction) => () => void window.homeport?.up
 export function UpdateView({ update }: { update: UpdateState }) {
   if (update.name === 'off')
     return (
-      <div className="desktop-row">
+      <div className={styles.desktopRow}>
         <p className="text-muted">{update.reason}</p>
         {update.page !== undefined && <ButtonLink href={update.page}>Check for updates</ButtonLink>}
       </div>
@@ -18,7 +19,7 @@ export function UpdateView({ update }: { update: UpdateState }) {
   if (update.name === 'downloading')
     return <Progress label={`Downloading Homeport ${update.version}`} value={update.percent / 100} text={`${update.percent} %`} />
   return (
-    <div className="desktop-row">
+    <div className={styles.desktopRow}>
       <p role={update.name === 'failed' ? 'alert' : 'status'} className={update.name === 'failed' ? 'field-error' : undefined}>
         <UpdateMessage update={update} />
       </p>

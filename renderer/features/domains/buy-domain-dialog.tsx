@@ -9,6 +9,7 @@ import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { TextField } from '../../components/field.tsx'
 import { BuyDomainForm } from './buy-domain-form.tsx'
 import { parseHostname, formatMoney } from './domain-format.ts'
+import styles from './page.module.css'
 
 /** Searches for domains, shows offers and buys one. */
 export function BuyDomainDialog({ slug, onClose }: { slug: string | null; onClose: () => void }) {
@@ -36,7 +37,7 @@ export function BuyDomainDialog({ slug, onClose }: { slug: string | null; onClos
   }
   return (
     <Dialog open onOpenChange={onClose} title="Buy a domain" description="Enter a domain or a word. Other endings are searched, too.">
-      <form className="domain-search" onSubmit={submit} role="search">
+      <form className={styles.domainSearch} onSubmit={submit} role="search">
         <TextField
           label="Domain or word"
           mono
@@ -54,7 +55,7 @@ export function BuyDomainDialog({ slug, onClose }: { slug: string | null; onClos
       {isFetching && !data && <SkeletonRows rows={4} height={52} />}
       {data && data.results.length === 0 && <p className="text-muted">No domains are for sale for “{data.query}”. Try another word.</p>}
       {data && data.results.length > 0 && (
-        <ul className="domain-offers" aria-label="Offers">
+        <ul className={styles.domainOffers} aria-label="Offers">
           {data.results.map((one) => (
             <OfferRow key={one.hostname} offer={one} canBuy={data.purchase_enabled} onChoose={() => setChosenHostname(one.hostname)} />
           ))}
@@ -67,9 +68,9 @@ export function BuyDomainDialog({ slug, onClose }: { slug: string | null; onClos
 function OfferRow({ offer, canBuy, onChoose }: { offer: DomainOffer; canBuy: boolean; onChoose: () => void }) {
   const { hostname, available, premium } = offer
   return (
-    <li className="domain-offer">
+    <li className={styles.domainOffer}>
       <span className={available ? 'mono' : 'mono text-subtle'}>{hostname}</span>
-      <span className="domain-price">
+      <span className={styles.domainPrice}>
         {available ? <strong>{offerPrice(offer)}</strong> : <span className="text-subtle">Taken</span>}
         {available && <span className="text-subtle">{[premium && 'Premium', renewal(offer)].filter(Boolean).join(', ')}</span>}
       </span>

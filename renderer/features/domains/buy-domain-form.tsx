@@ -12,6 +12,7 @@ import { PaymentProblem } from './payment-problem.tsx'
 import { DomainProjectField } from './project-field.tsx'
 import { RegistrantFields, emptyRegistrant } from './registrant-fields.tsx'
 import { domainUrl, amountDue_cents, isPrivateName, formatMoney, totalPrice_cents } from './domain-format.ts'
+import styles from './page.module.css'
 
 const years = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 
@@ -94,7 +95,7 @@ export function BuyDomainForm({
         />
       )}
       {buy.error && form.error('period_years') === undefined && <PaymentProblem problem={buy.error} />}
-      <p className="domain-total">
+      <p className={styles.domainTotal}>
         <span>Total</span>
         <strong>{price === null ? 'Billed by the registrar' : price === 0 ? 'Free' : formatMoney(price, offer.currency)}</strong>
       </p>
@@ -113,7 +114,7 @@ function PurchaseConfirmation({ domain, onClose }: { domain: Domain; onClose: ()
   const address = session ? domainUrl(domain.hostname, session.instance.edge_url) : null
   return (
     <div className="stack">
-      <p className="domain-success" role="status">
+      <p className={styles.domainSuccess} role="status">
         <StatusIcon badge={checkBadges.ok} size={14} />
         <span>
           <strong>{domain.hostname}</strong> is yours{domain.expires_at !== null && ` until ${formatDate(domain.expires_at)}`}, and it points to{' '}
@@ -125,7 +126,7 @@ function PurchaseConfirmation({ domain, onClose }: { domain: Domain; onClose: ()
           This domain is not in public DNS; only this instance’s DNS server resolves it.{' '}
           {session?.user.is_instance_owner ? (
             <>
-              <Link href="/instance" className="domain-link">
+              <Link href="/instance" className={styles.domainLink}>
                 Instance health
               </Link>{' '}
               shows the command that makes this machine use it.

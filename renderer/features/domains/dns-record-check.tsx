@@ -10,6 +10,7 @@ import { Prose } from '../../components/prose.tsx'
 import { StatusIcon, checkBadges } from '../../components/status.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { domainUrl, dnsHostLabel, addressScope } from './domain-format.ts'
+import styles from './page.module.css'
 
 type DnsCheck = CallOutput<'verifyDomain'>['checks'][number]
 
@@ -34,7 +35,7 @@ export function DnsRecordCheck({ domain, platformIp, onClose }: { domain: Domain
     <>
       {!isVerified && <RequiredDnsRecord hostname={domain.hostname} address={platformIp} />}
       {isVerified && (
-        <p className="domain-success" role="status">
+        <p className={styles.domainSuccess} role="status">
           <StatusIcon badge={checkBadges.ok} size={14} />
           <span>
             <strong>{domain.hostname}</strong> points here and serves the project.
@@ -76,7 +77,7 @@ function RequiredDnsRecord({ hostname, address }: { hostname: string; address: s
   return (
     <div className="stack">
       <p>At your DNS provider, create this record and remove other A, AAAA and CNAME records of the same name:</p>
-      <dl className="domain-record" aria-label="DNS record">
+      <dl className={styles.domainRecord} aria-label="DNS record">
         <div>
           <dt>Type</dt>
           <dd>
@@ -110,7 +111,7 @@ function RequiredDnsRecord({ hostname, address }: { hostname: string; address: s
 
 function DnsCheckResults({ checks }: { checks: readonly DnsCheck[] }) {
   return (
-    <ul className="domain-checks" aria-label="DNS check results">
+    <ul className={styles.domainChecks} aria-label="DNS check results">
       {checks.map((check) => (
         <li key={`${check.type} ${check.name} ${check.expected}`}>
           <StatusIcon badge={checkBadges[check.ok ? 'ok' : 'failed']} label={check.ok ? 'Correct' : 'Incorrect'} />

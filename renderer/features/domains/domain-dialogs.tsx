@@ -8,6 +8,7 @@ import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { formatDate, formatDateTime } from '../../lib/format.ts'
 import { Prose } from '../../components/prose.tsx'
 import { SecretDialog } from '../../components/secret-dialog.tsx'
+import styles from './page.module.css'
 
 interface Props {
   domain: Domain
@@ -23,7 +24,7 @@ export function DomainDetailsDialog({ domain, onClose }: Props) {
       {error && !data && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
       {!detail && !error && <SkeletonRows rows={4} height={36} />}
       {detail && (
-        <dl className="domain-facts">
+        <dl className={styles.domainFacts}>
           <Fact name="Added" text={formatDateTime(detail.created_at)} />
           {detail.verified_at && <Fact name="Verified" text={formatDateTime(detail.verified_at)} />}
           {detail.last_check_at && <Fact name="Last checked" text={formatDateTime(detail.last_check_at)} />}

@@ -11,6 +11,7 @@ import { StatusText } from '../../components/status.tsx'
 import { formatDate } from '../../lib/format.ts'
 import { domainBadge } from './domain-badge.ts'
 import { domainUrl } from './domain-format.ts'
+import styles from './page.module.css'
 
 export type DomainAction = 'check' | 'about' | 'transfer' | 'keep' | 'delete'
 
@@ -42,8 +43,8 @@ function DomainRow({ domain, showsProject, onAction }: { domain: Domain; showsPr
   const isBought = domain.account_owned_domain_id !== null
   const isOpen = domain.status === 'pending' || domain.status === 'failed'
   return (
-    <li className="card-row domain-row">
-      <div className="domain-name">
+    <li className={`card-row ${styles.domainRow}`}>
+      <div className={styles.domainName}>
         <CopyText text={domain.hostname} />
         {showsProject && (
           <Link href={`/projects/${domain.project_slug}/domains`} className="text-subtle">
@@ -51,12 +52,12 @@ function DomainRow({ domain, showsProject, onAction }: { domain: Domain; showsPr
           </Link>
         )}
         {domain.status === 'failed' && domain.last_check_error && (
-          <p className="text-muted domain-error">
+          <p className={`text-muted ${styles.domainError}`}>
             <Prose text={domain.last_check_error} />
           </p>
         )}
       </div>
-      <div className="domain-state">
+      <div className={styles.domainState}>
         <StatusText badge={badge} />
         {domain.expires_at !== null && (
           <span className="text-subtle">
@@ -68,7 +69,7 @@ function DomainRow({ domain, showsProject, onAction }: { domain: Domain; showsPr
           </span>
         )}
       </div>
-      <div className="row domain-actions">
+      <div className={`row ${styles.domainActions}`}>
         {isOpen && (
           <Button icon={Search} onClick={() => onAction('check')}>
             {domain.last_check_at === null ? 'Set up…' : 'Check…'}

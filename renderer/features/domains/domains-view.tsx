@@ -12,7 +12,7 @@ import { BuyDomainDialog } from './buy-domain-dialog.tsx'
 import { DnsRecordCheck } from './dns-record-check.tsx'
 import { DomainDetailsDialog, DeleteDomainDialog, KeepDomainDialog, TransferDomainDialog } from './domain-dialogs.tsx'
 import { DomainRows, type DomainAction } from './domain-rows.tsx'
-import './page.css'
+import styles from './page.module.css'
 
 /** The domains of a project, or of all projects if null, with all actions. */
 export function DomainsView({ slug }: { slug: string | null }) {
@@ -45,18 +45,18 @@ export function DomainsView({ slug }: { slug: string | null }) {
     <div className="stack">
       {domains.length === 0 ? (
         <section className="card" aria-label="Domains">
-          <EmptyState icon={Globe} title="No domains yet" action={<div className="row domain-empty">{actions}</div>}>
+          <EmptyState icon={Globe} title="No domains yet" action={<div className={`row ${styles.domainEmpty}`}>{actions}</div>}>
             A project has its own URL on this instance. Add a domain that you own to serve the project there, too
             {canBuy ? ', or buy one here.' : '.'}
           </EmptyState>
         </section>
       ) : (
         <>
-          <div className="domain-bar">
+          <div className={styles.domainBar}>
             <p className="text-muted">
               {domains.length} {domains.length === 1 ? 'domain' : 'domains'}. Point each domain to <code>{platformIp}</code>.
             </p>
-            <div className="domain-bar-actions">{actions}</div>
+            <div className={styles.domainBarActions}>{actions}</div>
           </div>
           {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
           <section className="card" aria-label="Domains">

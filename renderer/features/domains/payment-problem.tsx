@@ -1,6 +1,7 @@
 import { Link } from 'wouter'
 import type { ApiError } from '../../../server/client/api-error.ts'
 import { ProblemView } from '../../components/feedback.tsx'
+import styles from './page.module.css'
 
 /** An error; for a missing card or plan it links to the account page. */
 export function PaymentProblem({ problem }: { problem: ApiError }) {
@@ -10,7 +11,7 @@ export function PaymentProblem({ problem }: { problem: ApiError }) {
       {problem.status === 402 && (
         <p className="text-muted">
           Manage your plan and card in{' '}
-          <Link href="/account?at=plan" className="domain-link">
+          <Link href="/account?at=plan" className={styles.domainLink}>
             your account
           </Link>
           .

@@ -1,5 +1,6 @@
 import type { Registrant } from '../../../server/contract/domains.ts'
 import { TextField } from '../../components/field.tsx'
+import styles from './page.module.css'
 
 export const emptyRegistrant: Registrant = { name: '', email: '', address: '', city: '', country: '', postal_code: '', phone: '' }
 
@@ -24,7 +25,7 @@ export function RegistrantFields({
   issue: (field: keyof Registrant) => string | undefined
 }) {
   return (
-    <fieldset className="domain-registrant">
+    <fieldset className={styles.domainRegistrant}>
       <legend>Registrant</legend>
       {fields.map(({ name, label, ...input }) => (
         <TextField

@@ -13,6 +13,7 @@ import { type EnvironmentName, environmentFromName } from '../../lib/environment
 import { readEnvFile } from './env-file.ts'
 import { type ImportPlan, type ImportPlanLine, planImport } from './import-plan.ts'
 import { ValueField } from './value-field.tsx'
+import styles from './page.module.css'
 
 /** Imports a .env file and previews the result of each line. */
 export function ImportVariablesDialog({
@@ -117,7 +118,7 @@ const outcomeBadges: Record<ImportPlanLine['outcome'], StatusBadgeData> = {
 function ImportPlanView({ plan, isEmpty }: { plan: ImportPlan; isEmpty: boolean }) {
   const count = (outcome: ImportPlanLine['outcome']) => plan.lines.filter((line) => line.outcome === outcome).length
   return (
-    <section className="env-plan" aria-label="Import preview">
+    <section className={styles.envPlan} aria-label="Import preview">
       <p role="status" className="text-muted">
         {isEmpty
           ? 'The preview of your import appears here.'
@@ -127,15 +128,15 @@ function ImportPlanView({ plan, isEmpty }: { plan: ImportPlan; isEmpty: boolean 
       </p>
       {plan.lines.length > 0 && (
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- makes the region scrollable with the keyboard
-        <div className="env-plan-scroll" tabIndex={0} role="group" aria-label="Lines">
+        <div className={styles.envPlanScroll} tabIndex={0} role="group" aria-label="Lines">
           <ol>
             {plan.lines.map(({ line, key, outcome, reason }) => (
-              <li key={`${line}-${key}`} className="env-plan-line">
-                <span className="text-subtle mono env-plan-number">
+              <li key={`${line}-${key}`} className={styles.envPlanLine}>
+                <span className={`text-subtle mono ${styles.envPlanNumber}`}>
                   <span className="visually-hidden">Line </span>
                   {line}
                 </span>
-                <span className={`env-plan-mark tone-${outcomeBadges[outcome].tone}`}>
+                <span className={`${styles.envPlanMark} tone-${outcomeBadges[outcome].tone}`}>
                   <StatusIcon badge={outcomeBadges[outcome]} size={10} />
                 </span>
                 <span>

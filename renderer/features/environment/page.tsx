@@ -21,7 +21,7 @@ import { environments, effectiveVariables } from '../../lib/environments.ts'
 import { downloadText, readEnvFile } from './env-file.ts'
 import { ImportVariablesDialog } from './import-variables-dialog.tsx'
 import { VariableRow } from './variable-row.tsx'
-import './page.css'
+import styles from './page.module.css'
 
 type OpenDialog = { name: 'add' } | { name: 'import'; text: string; error: string | null } | { name: 'edit' | 'delete'; variable: EnvVar }
 const emptyImport: OpenDialog = { name: 'import', text: '', error: null }
@@ -93,7 +93,7 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
   )
   return (
     <div
-      className={`stack env ${isDragging ? 'env-dragging' : ''}`}
+      className={`stack env ${isDragging ? styles.envDragging : ''}`}
       onDragOver={(event) => {
         if (!event.dataTransfer.types.includes('Files')) return
         event.preventDefault()
@@ -118,17 +118,17 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
       )}
       {data.length === 0 ? (
         <div className="card">
-          <EmptyState icon={Braces} title="No variables yet" action={<div className="row env-empty">{actions}</div>}>
+          <EmptyState icon={Braces} title="No variables yet" action={<div className={`row ${styles.envEmpty}`}>{actions}</div>}>
             Configuration that the app reads from its environment. Add a variable, or paste or drop a .env file anywhere on this page.
           </EmptyState>
         </div>
       ) : (
         <>
-          <div className="env-bar">
+          <div className={styles.envBar}>
             <p className="text-muted">
               {data.length} {data.length === 1 ? 'variable' : 'variables'}. Paste or drop a .env file anywhere on this page.
             </p>
-            <div className="env-bar-actions">
+            <div className={styles.envBarActions}>
               <Button icon={showsAll ? EyeOff : Eye} aria-pressed={showsAll} onClick={() => setShowsAll(!showsAll)}>
                 {showsAll ? 'Hide values' : 'Show values'}
               </Button>
@@ -151,7 +151,7 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
                 <section key={name} className="card" aria-labelledby={name}>
                   <header className="card-header">
                     <h2 id={name}>{title}</h2>
-                    {(value === null || hasShared) && <span className="text-subtle env-about">{about}</span>}
+                    {(value === null || hasShared) && <span className={`text-subtle ${styles.envAbout}`}>{about}</span>}
                   </header>
                   <ul>
                     {variables.map((variable) => (

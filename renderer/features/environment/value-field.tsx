@@ -1,4 +1,5 @@
 import { type TextareaHTMLAttributes, useId } from 'react'
+import styles from './page.module.css'
 
 /** Values can have several lines, such as keys and certificates. */
 export function ValueField({
@@ -13,7 +14,7 @@ export function ValueField({
       <label htmlFor={id}>{label}</label>
       <textarea
         id={id}
-        className="input mono env-value-field"
+        className={`input mono ${styles.envValueField}`}
         rows={3}
         spellCheck={false}
         autoComplete="off"

@@ -5,6 +5,7 @@ import { IconButton } from '../../components/button.tsx'
 import { CopyButton } from '../../components/copy.tsx'
 import { Menu, MenuItem } from '../../components/menu.tsx'
 import { RelativeTime } from '../../components/time.tsx'
+import styles from './page.module.css'
 
 export function VariableRow({
   variable,
@@ -21,26 +22,26 @@ export function VariableRow({
   const [override, setOverride] = useState<boolean | null>(null)
   const isShown = override ?? (showsAll && !is_sensitive)
   return (
-    <li className="card-row env-row">
-      <span className="env-key">
+    <li className={`card-row ${styles.envRow}`}>
+      <span className={styles.envKey}>
         <code title={key}>{key}</code>
-        {is_sensitive && <span className="env-sensitive">Sensitive</span>}
+        {is_sensitive && <span className={styles.envSensitive}>Sensitive</span>}
       </span>
       {isShown ? (
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- makes long values scrollable with the keyboard
-        <pre className="env-value" tabIndex={0} role="group" aria-label={`Value of ${key}`}>
+        <pre className={styles.envValue} tabIndex={0} role="group" aria-label={`Value of ${key}`}>
           {value === '' ? <span className="text-subtle">empty</span> : value}
         </pre>
       ) : (
         // Fixed length, so that the mask does not reveal the value's length.
-        <span className="env-value env-mask" role="img" aria-label={`Value of ${key}, hidden`}>
+        <span className={`${styles.envValue} ${styles.envMask}`} role="img" aria-label={`Value of ${key}, hidden`}>
           ••••••••••••
         </span>
       )}
-      <span className="text-subtle env-when">
+      <span className={`text-subtle ${styles.envWhen}`}>
         <RelativeTime at={updated_at} />
       </span>
-      <span className="row env-actions">
+      <span className={`row ${styles.envActions}`}>
         <IconButton
           icon={isShown ? EyeOff : Eye}
           label={isShown ? `Hide value of ${key}` : `Show value of ${key}`}

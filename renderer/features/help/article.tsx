@@ -3,11 +3,12 @@ import { Link } from 'wouter'
 import { CopyButton } from '../../components/copy.tsx'
 import { findTopic } from '../../../server/help/topics.ts'
 import type { HelpBlock } from '../../../server/help/topic.ts'
+import styles from './page.module.css'
 
 /** The blocks of a help topic. */
 export function Article({ blocks }: { blocks: readonly HelpBlock[] }) {
   return (
-    <div className="article">
+    <div className={styles.article}>
       {blocks.map((block, index) => (
         <BlockView key={index} block={block} />
       ))}
@@ -20,7 +21,7 @@ function BlockView({ block }: { block: HelpBlock }) {
   if ('h' in block) return <h2>{block.h}</h2>
   if ('run' in block)
     return (
-      <div className="article-run">
+      <div className={styles.articleRun}>
         <code>{block.run}</code>
         <CopyButton text={block.run} label={`Copy: ${block.run}`} />
         {block.note && <span className="text-subtle">{block.note}</span>}

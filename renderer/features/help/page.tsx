@@ -8,7 +8,7 @@ import { useTitle } from '../../lib/use-title.ts'
 import { useKeyboard } from '../../stores/keyboard.ts'
 import { useTour } from '../../stores/tour.ts'
 import { searchTopics, topicSections } from '../../../server/help/topics.ts'
-import './page.css'
+import styles from './page.module.css'
 
 /** All help topics by task, with search. */
 export default function HelpPage() {
@@ -21,7 +21,7 @@ export default function HelpPage() {
   const setSheetOpen = useKeyboard((state) => state.setShortcutsOpen)
   const tour = useTour()
   return (
-    <div className="page help">
+    <div className="page">
       <header className="page-header">
         <h1>Help</h1>
         <div className="page-actions">
@@ -34,7 +34,7 @@ export default function HelpPage() {
         </div>
       </header>
       <form
-        className="search help-search"
+        className={`search ${styles.helpSearch}`}
         role="search"
         onSubmit={(event) => {
           event.preventDefault()
@@ -51,7 +51,7 @@ export default function HelpPage() {
           onChange={({ target }) => setParams(target.value === '' ? {} : { q: target.value }, { replace: true })}
         />
       </form>
-      <div ref={list} className="help-list">
+      <div ref={list} className={styles.helpList}>
         {results === null ? (
           topicSections.map(({ heading, topics }) => (
             <section key={heading} aria-label={heading}>
@@ -81,7 +81,7 @@ export default function HelpPage() {
           </div>
         )}
       </div>
-      <p className="text-subtle help-foot">
+      <p className={`text-subtle ${styles.helpFoot}`}>
         <BookOpen size={14} aria-hidden /> API reference: <a href="/docs">/docs</a>. Command reference: <code>npx homeport --help</code>.
       </p>
     </div>
@@ -90,10 +90,10 @@ export default function HelpPage() {
 
 function Topics({ topics }: { topics: readonly { id: string; title: string; summary: string }[] }) {
   return (
-    <ul className="card help-topics">
+    <ul className={`card ${styles.helpTopics}`}>
       {topics.map(({ id, title, summary }) => (
         <li key={id}>
-          <Link href={`/help/${id}`} className="help-topic">
+          <Link href={`/help/${id}`} className={styles.helpTopic}>
             {title}
           </Link>
           <p className="text-muted">{summary}</p>

@@ -6,7 +6,7 @@ import { useTitle } from '../../lib/use-title.ts'
 import { ShortcutList } from '../keyboard/index.ts'
 import { Article } from './article.tsx'
 import { findTopic, topicSections } from '../../../server/help/topics.ts'
-import './page.css'
+import styles from './page.module.css'
 
 /** One help topic with related topics. */
 export default function HelpTopicPage() {
@@ -19,19 +19,19 @@ export default function HelpTopicPage() {
   if (!topic) return <NotFound />
   const section = topicSections.find(({ topics }) => topics.includes(topic))
   return (
-    <div className="page help">
-      <Link href="/help" className="help-back">
+    <div className="page">
+      <Link href="/help" className={styles.helpBack}>
         <ChevronLeft size={15} aria-hidden /> All help
       </Link>
-      <div className="help-topic-page">
+      <div className={styles.helpTopicPage}>
         <article aria-labelledby="topic">
           <h1 id="topic">{topic.title}</h1>
-          <p className="help-about">{topic.summary}</p>
+          <p className={styles.helpAbout}>{topic.summary}</p>
           <Article blocks={topic.body} />
           {topic.id === 'keyboard' && <ShortcutList heading="h2" />}
         </article>
         {section && (
-          <nav className="help-beside" aria-label={section.heading}>
+          <nav className={styles.helpBeside} aria-label={section.heading}>
             <h2>{section.heading}</h2>
             <ul>
               {section.topics.map(({ id: other, title }) => (

@@ -11,6 +11,7 @@ import { formatBytes } from '../../lib/format.ts'
 import { RelativeTime } from '../../components/time.tsx'
 import { DeleteDumpDialog } from '../database/index.ts'
 import { dumpFilename, dumpReasonLabels } from '../../lib/database-format.ts'
+import styles from './backups-page.module.css'
 
 /** Dumps of all databases, including those of deleted projects, which appear nowhere else. */
 export function AllDumps() {
@@ -21,7 +22,7 @@ export function AllDumps() {
     <section className="card" aria-labelledby="every-dump">
       <header className="card-header">
         <h2 id="every-dump">Database dumps</h2>
-        <span className="text-subtle backup-about">Kept when a database or its project is deleted</span>
+        <span className={`text-subtle ${styles.backupAbout}`}>Kept when a database or its project is deleted</span>
       </header>
       {error && (
         <div className="card-body">
@@ -33,22 +34,22 @@ export function AllDumps() {
       )}
       <ul aria-label="Database dumps">
         {data?.map((dump) => (
-          <li key={dump.id} className="card-row backup-row">
+          <li key={dump.id} className={`card-row ${styles.backupRow}`}>
             <div>
-              <p className="backup-title">
+              <p>
                 <strong>{dump.project_slug}</strong>{' '}
                 <span className="text-muted">
                   {dumpReasonLabels[dump.reason].toLowerCase()}, <RelativeTime at={dump.created_at} />
                 </span>
               </p>
-              <p className="backup-path text-subtle">
+              <p className={`${styles.backupPath} text-subtle`}>
                 <span className="mono truncate" title={dump.file}>
                   {dump.file}
                 </span>
               </p>
             </div>
-            <span className="backup-bytes">{formatBytes(dump.bytes)}</span>
-            <span className="row backup-actions">
+            <span className={styles.backupBytes}>{formatBytes(dump.bytes)}</span>
+            <span className={`row ${styles.backupActions}`}>
               <DownloadButton load={download(dump)} name={dumpFilename(dump)} label={`Download dump of ${dump.project_slug}`} />
               <IconButton icon={Trash2} label={`Delete dump of ${dump.project_slug}…`} onClick={() => setDeleting(dump)} />
             </span>

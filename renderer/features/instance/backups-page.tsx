@@ -19,7 +19,7 @@ import { CreateBackup } from './create-backup.tsx'
 import { OwnerPage } from './owner-page.tsx'
 import { RecoveryNotice } from './recovery-notice.tsx'
 import { RestoreInstructions } from './restore-instructions.tsx'
-import './backups-page.css'
+import styles from './backups-page.module.css'
 
 /** Backups of the instance, restore instructions, and what a backup does not include. */
 export default function BackupsPage() {
@@ -53,7 +53,7 @@ function Backups() {
       <section className="card" aria-labelledby="full">
         <header className="card-header">
           <h2 id="full">Backups</h2>
-          <span className="text-subtle backup-about">The whole instance in one file</span>
+          <span className={`text-subtle ${styles.backupAbout}`}>The whole instance in one file</span>
         </header>
         {backups?.length === 0 && <p className="card-body text-muted">No backups yet. Create one and keep it on another machine.</p>}
         <ul aria-live="polite" aria-relevant="additions" aria-label="Backups">
@@ -66,7 +66,7 @@ function Backups() {
       <section className="card" aria-labelledby="copies">
         <header className="card-header">
           <h2 id="copies">Automatic copies</h2>
-          <span className="text-subtle backup-about">Platform database only: projects, deployments, settings, encrypted secrets</span>
+          <span className={`text-subtle ${styles.backupAbout}`}>Platform database only: projects, deployments, settings, encrypted secrets</span>
         </header>
         {copies?.length === 0 && <p className="card-body text-muted">No copies yet. One is created every hour; the last seven are kept.</p>}
         <ul aria-label="Automatic copies">
@@ -90,23 +90,23 @@ function BackupRow({ backup, title, onDelete }: { backup: Backup; title: string;
   const download = useBackupDownload()
   const { name, path, created_at } = backup
   return (
-    <li className="card-row backup-row">
+    <li className={`card-row ${styles.backupRow}`}>
       <div>
-        <p className="backup-title">
+        <p>
           <strong>{title}</strong>{' '}
           <span className="text-muted">
             <RelativeTime at={created_at} />
           </span>
         </p>
-        <p className="backup-path text-subtle">
+        <p className={`${styles.backupPath} text-subtle`}>
           <span className="mono truncate" title={path}>
             {path}
           </span>
           <CopyButton text={path} label="Copy path" />
         </p>
       </div>
-      <span className="backup-bytes">{formatBytes(backup.bytes)}</span>
-      <span className="row backup-actions">
+      <span className={styles.backupBytes}>{formatBytes(backup.bytes)}</span>
+      <span className={`row ${styles.backupActions}`}>
         <DownloadButton load={download(name)} name={name} label={`Download ${name}`} />
         <IconButton icon={Trash2} label={`Delete ${name}…`} onClick={onDelete} />
       </span>

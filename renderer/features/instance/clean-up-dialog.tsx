@@ -7,6 +7,7 @@ import { ProblemView } from '../../components/feedback.tsx'
 import { formatBytes } from '../../lib/format.ts'
 import { Progress } from '../../components/progress.tsx'
 import { cleanUpEffects, diskKinds, safeKinds, reclaimableSpace } from './disk-kinds.ts'
+import styles from './disk-page.module.css'
 
 /** Lists what a cleanup deletes, runs it and shows the result. */
 export function CleanUpDialog({
@@ -38,7 +39,7 @@ export function CleanUpDialog({
       {isNothing ? (
         <p className="text-muted">There is nothing to free right now.</p>
       ) : (
-        <ul className="clean-list">
+        <ul className={styles.cleanList}>
           {effective.map(({ kind, bytes: free, is_certain }) => (
             <li key={kind}>
               <div>
@@ -69,7 +70,7 @@ function CleanUpResult({ answer, onOpenChange }: { answer: CallOutput<'cleanDisk
   return (
     <Dialog open onOpenChange={onOpenChange} title={answer.freed_bytes > 0 ? `${formatBytes(answer.freed_bytes)} freed` : 'Nothing to free'}>
       <div role="status">
-        <ul className="clean-list">
+        <ul className={styles.cleanList}>
           {freedRows.map(({ kind, bytes: freed, count, note }) => (
             <li key={kind}>
               <div>

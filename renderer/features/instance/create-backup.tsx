@@ -8,6 +8,7 @@ import { ProblemView } from '../../components/feedback.tsx'
 import { formatBytes, formatDuration } from '../../lib/format.ts'
 import { useNow } from '../../lib/use-now.ts'
 import { Progress } from '../../components/progress.tsx'
+import styles from './backups-page.module.css'
 
 /** Describes backups and creates one. */
 export function CreateBackup() {
@@ -23,7 +24,7 @@ export function CreateBackup() {
   })
   return (
     <section className="card card-body stack" aria-label="Create backup">
-      <div className="backup-make">
+      <div className={styles.backupMake}>
         <p className="text-muted">
           The whole instance in one file, created without downtime: projects, deployments, settings, logs, uploads, builds and a dump of every
           database. Docker images are rebuilt after a restore. Variables and passwords are encrypted. Logs, sources and database contents are not, so
@@ -36,7 +37,7 @@ export function CreateBackup() {
       {since !== undefined && <BackupProgress since={since} />}
       {createBackup.error && since === undefined && <ProblemView problem={createBackup.error} />}
       {created && created.left_out.length > 0 && (
-        <div className="backup-left-out" role="status">
+        <div className={styles.backupLeftOut} role="status">
           <p>
             <strong>Not in {created.backup.name}:</strong>
           </p>

@@ -13,7 +13,7 @@ import { useTitle } from '../../lib/use-title.ts'
 import { CleanUpDialog } from './clean-up-dialog.tsx'
 import { isCleanable, diskKinds, largestParts, freeSpaceLevel, safeKinds, reclaimableSpace } from './disk-kinds.ts'
 import { OwnerPage } from './owner-page.tsx'
-import './disk-page.css'
+import styles from './disk-page.module.css'
 
 /** Disk usage by kind, and cleanup. */
 export default function DiskPage() {
@@ -55,7 +55,7 @@ function Disk() {
                 <KindRow key={`${row.kind} ${row.place}`} row={row} onClean={(kind) => setCleaning([kind])} />
               ))}
             </ul>
-            {emptyKinds.length > 0 && <p className="disk-nothing text-subtle">Empty: {emptyKinds.join(', ')}.</p>}
+            {emptyKinds.length > 0 && <p className={`${styles.diskNothing} text-subtle`}>Empty: {emptyKinds.join(', ')}.</p>}
           </section>
           {cleanUpKinds && <CleanUpDialog rows={data.kinds} chosen={cleanUpKinds} onOpenChange={close} />}
         </>
@@ -74,10 +74,10 @@ function DiskSummary({ disk, onClean }: { disk: CallOutput<'getDisk'>; onClean: 
   const freeSpace = freeSpaceLevel(disk.free_bytes)
   return (
     <section className="card card-body stack" aria-labelledby="room">
-      <div className="disk-head">
+      <div className={styles.diskHead}>
         <div>
-          <h2 id="room" className="disk-sum">
-            {formatBytes(disk.total_bytes)} <span className="disk-sum-label">used by Homeport</span>
+          <h2 id="room" className={styles.diskSum}>
+            {formatBytes(disk.total_bytes)} <span className={styles.diskSumLabel}>used by Homeport</span>
           </h2>
           <p className="text-muted">
             {formatBytes(disk.free_bytes)} free on the disk of <span className="mono">{disk.data_dir}</span>
@@ -88,7 +88,7 @@ function DiskSummary({ disk, onClean }: { disk: CallOutput<'getDisk'>; onClean: 
         </Button>
       </div>
       {freeSpace !== 'enough' && (
-        <p className="disk-warning" role="status">
+        <p className={styles.diskWarning} role="status">
           <TriangleAlert size={16} aria-hidden />
           <span>
             <strong>{freeSpace === 'low' ? 'The disk is filling up.' : 'The disk is nearly full.'}</strong> When it is full, deployments, uploads and
@@ -99,20 +99,24 @@ function DiskSummary({ disk, onClean }: { disk: CallOutput<'getDisk'>; onClean: 
       )}
       {parts.length > 0 && (
         <>
-          <div className="disk-bar" role="img" aria-label={`By kind: ${parts.map((part) => `${part.name} ${formatBytes(part.bytes)}`).join(', ')}`}>
+          <div
+            className={styles.diskBar}
+            role="img"
+            aria-label={`By kind: ${parts.map((part) => `${part.name} ${formatBytes(part.bytes)}`).join(', ')}`}
+          >
             {parts.map((part, index) => (
               <span
                 key={part.name}
-                className={`disk-part-${index}`}
+                className={styles[`disk-part-${index}`]}
                 style={{ flexGrow: part.bytes }}
                 title={`${part.name} ${formatBytes(part.bytes)}`}
               />
             ))}
           </div>
-          <ul className="disk-legend">
+          <ul className={styles.diskLegend}>
             {parts.map((part, index) => (
               <li key={part.name}>
-                <span className={`disk-swatch disk-part-${index}`} aria-hidden />
+                <span className={`${styles.diskSwatch} ${styles[`disk-part-${index}`]}`} aria-hidden />
                 {part.name} <strong>{formatBytes(part.bytes)}</strong>
               </li>
             ))}
@@ -127,18 +131,18 @@ function KindRow({ row, onClean }: { row: DiskUsage; onClean: (kind: CleanableKi
   const { kind, place, count, note, reclaimable_bytes } = row
   const { name, about } = diskKinds[kind]
   return (
-    <li className="disk-row">
+    <li className={styles.diskRow}>
       <div>
         <p>
           <strong>{name}</strong> <span className="text-subtle">{place === 'engine' ? 'in the container engine' : 'in the data folder'}</span>
         </p>
-        <p className="text-muted disk-about">{note ?? about}</p>
+        <p className={`text-muted ${styles.diskAbout}`}>{note ?? about}</p>
       </div>
-      <p className="disk-bytes">
+      <p className={styles.diskBytes}>
         <strong>{formatBytes(row.bytes)}</strong>
         {count !== null && count > 0 && <span className="text-subtle">{count === 1 ? '1 item' : `${count.toLocaleString()} items`}</span>}
       </p>
-      <p className="disk-free">
+      <p className={styles.diskFree}>
         {isCleanable(kind) &&
           (reclaimable_bytes === 0 ? (
             <span className="text-subtle">nothing to free</span>

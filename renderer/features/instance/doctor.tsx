@@ -6,6 +6,7 @@ import { HelpLink } from '../../components/help-link.tsx'
 import { StatusText, checkBadges } from '../../components/status.tsx'
 import { RotateCw } from 'lucide-react'
 import { checkLabel, localizeTimes } from './check-labels.ts'
+import styles from './page.module.css'
 
 /** Health checks with their fixes. */
 export function Doctor() {
@@ -26,7 +27,7 @@ export function Doctor() {
       {isPending && <SkeletonRows rows={4} height={52} />}
       <ul>
         {data?.map((check) => (
-          <li key={check.name} className="check">
+          <li key={check.name} className={styles.check} data-testid="check">
             <StatusText badge={checkBadges[check.status]} />
             <div>
               <p>

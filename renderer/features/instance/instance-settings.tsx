@@ -6,6 +6,7 @@ import { toApiError } from '../../lib/api-error.ts'
 import { Button } from '../../components/button.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { SelectField, SwitchField, TextField } from '../../components/field.tsx'
+import styles from './page.module.css'
 
 interface NumberSetting {
   name: { [Name in keyof Settings]: Settings[Name] extends number ? Name : never }[keyof Settings]
@@ -63,7 +64,7 @@ function SettingsForm({ settings }: { settings: Settings }) {
   const { values, set } = form
   return (
     <form className="stack" {...form.props} aria-label="Instance settings">
-      <div className="instance-fields">
+      <div className={styles.instanceFields}>
         <SelectField
           label="When Homeport quits"
           value={values.on_exit}
@@ -88,11 +89,11 @@ function SettingsForm({ settings }: { settings: Settings }) {
         <NumberFields fields={rateLimitFields} form={form} />
       </div>
       <h3>Sleep</h3>
-      <div className="instance-fields">
+      <div className={styles.instanceFields}>
         <NumberFields fields={sleepFields} form={form} />
       </div>
       <h3>Edge cache, metrics and screenshots</h3>
-      <div className="instance-fields">
+      <div className={styles.instanceFields}>
         <NumberFields fields={cacheFields} form={form} />
         <SwitchField
           label="Collect request metrics"
@@ -107,7 +108,7 @@ function SettingsForm({ settings }: { settings: Settings }) {
       </div>
       <DnsSettings form={form} />
       <h3>Simulate account states</h3>
-      <div className="instance-fields">
+      <div className={styles.instanceFields}>
         <SelectField
           label="Plan"
           value={values.plan}
@@ -142,7 +143,7 @@ function DnsSettings({ form: { values, set, error } }: { form: SettingsFormState
   return (
     <>
       <h3>Custom domains</h3>
-      <div className="instance-fields">
+      <div className={styles.instanceFields}>
         <TextField
           label="IP address for A records"
           value={values.platform_ip ?? ''}

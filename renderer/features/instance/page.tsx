@@ -12,7 +12,7 @@ import { InstanceHeader } from './instance-header.tsx'
 import { InstanceSettings } from './instance-settings.tsx'
 import { People } from './people.tsx'
 import { RecoveryNotice } from './recovery-notice.tsx'
-import './page.css'
+import styles from './page.module.css'
 
 /** The instance: runtime, addresses, settings, people and health. */
 export default function InstancePage() {
@@ -48,10 +48,10 @@ export default function InstancePage() {
   }
   const { instance, user, account } = data
   return (
-    <div className="page instance">
+    <div className="page">
       <InstanceHeader />
       <RecoveryNotice />
-      <div className="instance-columns">
+      <div className={styles.instanceColumns}>
         <div className="card card-body stack">
           <h2>Runtime</h2>
           <RuntimeReport />
@@ -64,7 +64,7 @@ export default function InstancePage() {
           <header className="card-header">
             <h2 id="addresses">Addresses</h2>
           </header>
-          <dl className="addresses">
+          <dl className={styles.addresses}>
             <Address name="API" url={instance.api_url} />
             <Address name="Apps" url={instance.edge_url} />
             {instance.edge_https_url && <Address name="Apps, HTTPS" url={instance.edge_https_url} />}

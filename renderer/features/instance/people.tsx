@@ -13,6 +13,7 @@ import { SelectField, SwitchField, TextField } from '../../components/field.tsx'
 import { Menu, MenuItem } from '../../components/menu.tsx'
 import { SecretDialog } from '../../components/secret-dialog.tsx'
 import { OneTimeLinkDialog } from '../account/index.ts'
+import styles from './page.module.css'
 
 type InstanceUser = CallOutput<'listUsers'>['users'][number]
 
@@ -42,7 +43,7 @@ export function People() {
       {isPending && <SkeletonRows rows={2} height={56} />}
       <ul>
         {data?.map((person) => (
-          <li key={person.id} className="person">
+          <li key={person.id} className={styles.person}>
             <div>
               <p className="truncate">
                 <strong>{person.email}</strong>

@@ -4,7 +4,7 @@ import { useBackups } from '../../api/maintenance.ts'
 import { CopyButton } from '../../components/copy.tsx'
 import { Prose } from '../../components/prose.tsx'
 import { RelativeTime } from '../../components/time.tsx'
-import './recovery-notice.css'
+import styles from './recovery-notice.module.css'
 
 /** Shown after a start found the platform database damaged and restored a copy. Changes made since that copy are lost. */
 export function RecoveryNotice() {
@@ -12,7 +12,7 @@ export function RecoveryNotice() {
   const recovered = useBackups(isOwner).data?.recovered
   if (!recovered) return null
   return (
-    <div className="recovered" role="alert">
+    <div className={styles.recovered} role="alert">
       <TriangleAlert size={18} aria-hidden />
       <div>
         <p>
@@ -22,7 +22,7 @@ export function RecoveryNotice() {
           Detected <RelativeTime at={recovered.at} />.
         </p>
         {recovered.damaged_file && (
-          <p className="recovered-file">
+          <p className={styles.recoveredFile}>
             <span className="mono">{recovered.damaged_file}</span>
             <CopyButton text={recovered.damaged_file} label="Copy path of the damaged file" />
           </p>

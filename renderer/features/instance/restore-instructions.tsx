@@ -2,6 +2,7 @@ import { useInstanceSession } from '../../api/instance.ts'
 import type { Backup } from '../../../server/contract/maintenance.ts'
 import { useDisk } from '../../api/maintenance.ts'
 import { CopyButton } from '../../components/copy.tsx'
+import styles from './backups-page.module.css'
 
 /** How to restore a backup, and what it does not include. */
 export function RestoreInstructions({ newest }: { newest: Backup | undefined }) {
@@ -11,7 +12,7 @@ export function RestoreInstructions({ newest }: { newest: Backup | undefined }) 
   const keyFile = dataDir && `${dataDir}/${isInKeychain ? 'master.key.sealed' : 'master.key'}`
   const command = `npx homeport restore ${shellQuote(newest?.path ?? 'BACKUP-FILE')} --data NEW-FOLDER --key ${shellQuote(keyFile ?? 'KEY-FILE')}`
   return (
-    <div className="backup-pair">
+    <div className={styles.backupPair}>
       <section className="card card-body stack" aria-labelledby="restore">
         <h2 id="restore">Restore a backup</h2>
         <p className="text-muted">

@@ -4,6 +4,7 @@ import { Button } from '../../components/button.tsx'
 import { Skeleton } from '../../components/feedback.tsx'
 import { HelpLink } from '../../components/help-link.tsx'
 import { StatusIcon } from '../../components/status.tsx'
+import styles from './runtime-report.module.css'
 
 /** The runtime of this instance, why it was chosen, and how to change it. */
 export function RuntimeReport() {
@@ -13,7 +14,7 @@ export function RuntimeReport() {
   const { runtime } = data.instance
   const { label = runtime.name, isolates = true } = findRuntimeTraits(runtime.name) ?? {}
   return (
-    <section className="runtime-report" aria-label="Runtime">
+    <section className={styles.runtimeReport} aria-label="Runtime">
       <StatusIcon badge={{ label: '', shape: isolates ? 'disc' : 'ring', tone: isolates ? 'live' : 'busy' }} />
       <div>
         <p>

@@ -11,6 +11,7 @@ import { type StatusBadgeData, StatusBadge } from '../../components/status.tsx'
 import { KeyCaps } from '../../components/key-caps.tsx'
 import { isApple } from '../../lib/key-chords.ts'
 import { InstanceIcon } from '../../components/instance-icon.tsx'
+import styles from './page.module.css'
 
 export type InstanceAction = 'edit' | 'token' | 'remove'
 
@@ -39,27 +40,29 @@ export function InstanceRow({ connection, position, onAction }: RowProps) {
   const { data: state } = useInstanceState(connection)
   const tokenStorage = useRemotes().data?.find((remote) => remote.id === id)?.keeps_token
   return (
-    <li className="instance-row" style={{ '--hue': connection.hue } as React.CSSProperties}>
+    <li className={styles.instanceRow} style={{ '--hue': connection.hue } as React.CSSProperties}>
       <InstanceIcon connection={connection} size={34} />
-      <div className="instance-identity">
-        <Link href={`~${instanceBasePath(id)}/`} className="instance-link truncate" title={name}>
+      <div className={styles.instanceIdentity}>
+        <Link href={`~${instanceBasePath(id)}/`} className={`${styles.instanceLink} truncate`} title={name}>
           {name}
         </Link>
         <span className="text-subtle mono truncate" title={origin}>
           {origin}
         </span>
       </div>
-      <div className="instance-status">
+      <div className={styles.instanceStatus}>
         {state ? <StatusBadge badge={reachabilityBadges[state.name]} /> : <Skeleton width={96} height={22} />}
-        <span className="text-subtle instance-detail truncate" title={state?.name === 'silent' ? state.message : undefined}>
+        <span className={`text-subtle ${styles.instanceDetail} truncate`} title={state?.name === 'silent' ? state.message : undefined}>
           {state && describeState(state, isHome)}
         </span>
       </div>
-      <p className="text-subtle instance-token">{isHome ? 'This browser is signed in' : tokenStorage && tokenStorageLabels[tokenStorage]}</p>
-      <span className="instance-key">{position < 10 && <KeyCaps keys={`${isApple ? 'mod+alt' : 'mod+shift'}+${position}`} />}</span>
-      <span className="row instance-actions">
+      <p className={`text-subtle ${styles.instanceToken}`}>
+        {isHome ? 'This browser is signed in' : tokenStorage && tokenStorageLabels[tokenStorage]}
+      </p>
+      <span className={styles.instanceKey}>{position < 10 && <KeyCaps keys={`${isApple ? 'mod+alt' : 'mod+shift'}+${position}`} />}</span>
+      <span className={`row ${styles.instanceActions}`}>
         {isHome ? (
-          <span className="instance-no-actions" />
+          <span />
         ) : (
           <Menu trigger={<IconButton icon={Ellipsis} label={`Actions for ${name}`} />}>
             <MenuItem icon={Palette} onSelect={() => onAction('edit')}>

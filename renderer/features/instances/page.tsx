@@ -11,7 +11,7 @@ import { useTitle } from '../../lib/use-title.ts'
 import { AddInstanceDialog } from './add-instance-dialog.tsx'
 import { EditInstanceDialog, RemoveInstanceDialog, ReplaceTokenDialog } from './instance-dialogs.tsx'
 import { InstanceRow, type InstanceAction } from './instance-row.tsx'
-import './page.css'
+import styles from './page.module.css'
 
 /** This machine and the remote instances, with their status and management. */
 export default function InstancesPage() {
@@ -42,7 +42,7 @@ export default function InstancesPage() {
       </header>
       {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
       <div className="card">
-        <ul className="instances" aria-label="Instances">
+        <ul className={styles.instances} aria-label="Instances">
           {connections.map((connection, index) => (
             <InstanceRow
               key={connection.id}
@@ -54,7 +54,7 @@ export default function InstancesPage() {
         </ul>
         {!remotes && !error && <SkeletonRows rows={2} height={76} />}
         {remotes && remotes.length < 2 && (
-          <div className="instances-about">
+          <div className={styles.instancesAbout}>
             <h2>{isOwner ? 'Connect another instance' : 'One instance'}</h2>
             <p className="text-muted">
               {isOwner

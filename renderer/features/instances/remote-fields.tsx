@@ -1,6 +1,7 @@
 import { useId } from 'react'
 import { TextField } from '../../components/field.tsx'
 import { hues } from './hues.ts'
+import styles from './page.module.css'
 
 export function TokenField(field: { value: string; onChange: (event: { target: { value: string } }) => void; error: string | undefined }) {
   return (
@@ -27,14 +28,14 @@ export function HueField({ value, onChange }: { value: number; onChange: (hue: n
     ? hues
     : [...hues, { hue: value, label: 'Current' }]
   return (
-    <fieldset className="hue-field">
+    <fieldset className={styles.hueField}>
       <legend>Frame color</legend>
-      <div className="hue-choices">
+      <div className={styles.hueChoices}>
         {choices.map(({ hue, label }) => (
-          <label key={hue} className="hue-choice" title={label} style={{ '--hue': hue } as React.CSSProperties}>
+          <label key={hue} className={styles.hueChoice} title={label} style={{ '--hue': hue } as React.CSSProperties}>
             <input type="radio" name={name} checked={hue === value} onChange={() => onChange(hue)} />
-            <span className="hue-swatch" aria-hidden />
-            <span className="hue-word">{label}</span>
+            <span className={styles.hueSwatch} aria-hidden />
+            <span>{label}</span>
           </label>
         ))}
       </div>

@@ -9,7 +9,7 @@ import { InstanceIcon } from '../../components/instance-icon.tsx'
 import { TokenField } from './remote-fields.tsx'
 import { useTokenForm } from './use-token-form.ts'
 import '../../components/sign-in.css'
-import './page.css'
+import styles from './page.module.css'
 
 /** Asks for a token when the instance rejects the saved one. The user stays on the same page. */
 export function TokenPrompt({ connection }: { connection: InstanceConnection }) {
@@ -19,12 +19,12 @@ export function TokenPrompt({ connection }: { connection: InstanceConnection }) 
   return (
     <main className="sign-in" style={{ '--hue': connection.hue } as React.CSSProperties}>
       <Contours />
-      <form className="sign-in-card token-prompt" {...form.props}>
-        <p className="token-instance">
+      <form className={`sign-in-card ${styles.tokenPrompt}`} {...form.props}>
+        <p className={styles.tokenInstance}>
           <InstanceIcon connection={connection} />
           <span className="mono truncate">{hostLabel(connection.origin)}</span>
         </p>
-        <h1 className="name-in-full">New token for {connection.name}</h1>
+        <h1 className={styles.nameInFull}>New token for {connection.name}</h1>
         <p className="text-muted">
           {isTokenRejected
             ? 'The instance rejected the saved token: it expired or was revoked.'
@@ -33,7 +33,7 @@ export function TokenPrompt({ connection }: { connection: InstanceConnection }) 
         </p>
         <TokenField {...form.text('token')} />
         {form.problem && <ProblemView problem={form.problem} />}
-        <div className="row token-actions">
+        <div className={`row ${styles.tokenActions}`}>
           <Button kind="primary" type="submit" busy={form.is_busy}>
             Continue
           </Button>

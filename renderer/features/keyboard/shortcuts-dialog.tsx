@@ -4,7 +4,7 @@ import { isSingleKey } from '../../lib/key-chords.ts'
 import { KeyCaps } from '../../components/key-caps.tsx'
 import { type Shortcut, shortcutGroups, shortcuts } from '../../stores/shortcuts.ts'
 import { useKeyboard } from '../../stores/keyboard.ts'
-import './shortcuts-dialog.css'
+import styles from './shortcuts-dialog.module.css'
 
 const all: Shortcut[] = Object.values(shortcuts)
 
@@ -28,7 +28,7 @@ export function ShortcutList({ heading: Heading }: { heading: 'h2' | 'h3' }) {
   const isOff = ({ keys }: Shortcut) => !has_single_keys && keys.every(isSingleKey)
   return (
     <>
-      <div className="shortcuts">
+      <div className={styles.shortcuts}>
         {Object.entries(shortcutGroups).map(([group, heading]) => (
           <section key={group} aria-label={heading}>
             <Heading>{heading}</Heading>
@@ -36,7 +36,7 @@ export function ShortcutList({ heading: Heading }: { heading: 'h2' | 'h3' }) {
               {all
                 .filter((shortcut) => shortcut.group === group)
                 .map((shortcut) => (
-                  <div key={shortcut.description + shortcut.keys.join()} className={isOff(shortcut) ? 'shortcuts-off' : ''}>
+                  <div key={shortcut.description + shortcut.keys.join()} className={isOff(shortcut) ? styles.shortcutsOff : ''}>
                     <dt>
                       {shortcut.description}
                       {isOff(shortcut) && <span className="visually-hidden"> (off)</span>}
@@ -44,7 +44,7 @@ export function ShortcutList({ heading: Heading }: { heading: 'h2' | 'h3' }) {
                     <dd>
                       {shortcut.keysLabel ??
                         shortcut.keys.map((keys, index) => (
-                          <span key={keys} className="shortcuts-keys">
+                          <span key={keys} className={styles.shortcutsKeys}>
                             {index > 0 && <span className="text-subtle"> or </span>}
                             <KeyCaps keys={keys} />
                           </span>

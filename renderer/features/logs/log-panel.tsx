@@ -6,7 +6,7 @@ import { copyText } from '../../components/copy.tsx'
 import { type LogOutputFilter, type LogStore, matchesFilter, formatLines } from './log-store.ts'
 import type { LogLine } from './log-line.ts'
 import { LogView } from './log-view.tsx'
-import './log-panel.css'
+import styles from './log-panel.module.css'
 
 interface Props {
   store: LogStore
@@ -59,8 +59,8 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
   const count = store.lines.length
 
   return (
-    <section className="card log-panel" aria-label={label}>
-      <div className="log-tools">
+    <section className={`card ${styles.logPanel}`} data-testid="log-panel" aria-label={label}>
+      <div className={styles.logTools}>
         <div className="search">
           <Search size={14} aria-hidden />
           <input
@@ -95,7 +95,7 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
             ))}
           </select>
         )}
-        <div className="log-buttons">
+        <div className={styles.logButtons}>
           <IconButton
             icon={follow ? Pause : ArrowDownToLine}
             label={follow ? 'Stop following' : 'Follow new lines'}
@@ -142,7 +142,7 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
         </div>
       </div>
       {count === 0 ? (
-        <div className="log-empty text-muted">{empty}</div>
+        <div className={`${styles.logEmpty} text-muted`}>{empty}</div>
       ) : (
         <LogView
           store={store}
@@ -156,7 +156,7 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
           reveal={reveal}
         />
       )}
-      <footer className="log-foot text-subtle">
+      <footer className={`${styles.logFoot} text-subtle`} data-testid="log-foot">
         <span role="status">{state}</span>
         <span>{isFiltered ? `${shownCount.toLocaleString()} of ${lineCountLabel(count)}` : lineCountLabel(count)}</span>
       </footer>

@@ -7,6 +7,8 @@ import { type LogFilter, type LogStore, maxShownColumns } from './log-store.ts'
 import type { LogLine } from './log-line.ts'
 import { parseAnsi } from '../../lib/ansi.ts'
 import { useFollowTail } from './use-follow-tail.ts'
+import './ansi.css'
+import styles from './log-panel.module.css'
 
 interface Props {
   store: LogStore
@@ -74,9 +76,18 @@ export function LogView({ store, filter, wrap, showTime, follow, onFollowChange,
   const unseenCount = follow ? 0 : Math.max(0, list.rows.length - seenCount)
 
   return (
-    <div className={`log-view ${wrap ? 'log-wrap' : ''}`}>
-      <div ref={scroller} className="log-scroller" tabIndex={0} role="region" aria-label={label} onScroll={onScroll} {...gestureHandlers}>
-        <span ref={probe} className="log-probe" aria-hidden>
+    <div className={`${styles.logView} ${wrap ? styles.logWrap : ''}`}>
+      <div
+        ref={scroller}
+        className={styles.logScroller}
+        data-testid="log-scroller"
+        tabIndex={0}
+        role="region"
+        aria-label={label}
+        onScroll={onScroll}
+        {...gestureHandlers}
+      >
+        <span ref={probe} className={styles.logProbe} aria-hidden>
           {'0'.repeat(100)}
         </span>
         <div style={{ height: list.height, minWidth: wrap ? undefined : gutter + 24 + list.widest * size.character }}>
@@ -97,7 +108,7 @@ export function LogView({ store, filter, wrap, showTime, follow, onFollowChange,
         </div>
       </div>
       {!follow && (
-        <button type="button" className="log-latest" onClick={() => onFollowChange(true)}>
+        <button type="button" className={styles.logLatest} onClick={() => onFollowChange(true)}>
           <ArrowDown size={14} aria-hidden />
           {unseenCount > 0 ? `${unseenCount.toLocaleString()} new ${unseenCount === 1 ? 'line' : 'lines'}` : 'Jump to latest'}
         </button>
@@ -119,12 +130,17 @@ interface RowProps {
 const LogRow = memo(function Row({ line, digits, showTime, needle, marked, height, width }: RowProps) {
   const style: CSSProperties = { height: Math.max(height, lineHeight) }
   return (
-    <div className={`log-line ${line.source === 'system' ? 'log-system' : `log-${lineLevel(line)}`} ${marked ? 'log-marked' : ''}`} style={style}>
-      <span className="log-number" style={{ width: `${digits}ch` }}>
+    <div
+      data-testid="log-line"
+      data-marked={marked || undefined}
+      className={`${styles.logLine} ${line.source === 'system' ? styles.logSystem : (styles[`log-${lineLevel(line)}`] ?? '')} ${marked ? styles.logMarked : ''}`}
+      style={style}
+    >
+      <span className={styles.logNumber} style={{ width: `${digits}ch` }}>
         {line.number}
       </span>
-      {showTime && <span className="log-time">{line.ts ? formatClockTime(line.ts) : ''}</span>}
-      <span className="log-text" style={width === null ? undefined : { width }}>
+      {showTime && <span className={styles.logTime}>{line.ts ? formatClockTime(line.ts) : ''}</span>}
+      <span className={styles.logText} data-testid="log-text" style={width === null ? undefined : { width }}>
         {parseAnsi(line.text.slice(0, maxShownColumns)).map((span, index) => (
           <span key={index} className={span.look}>
             {needle === '' ? span.text : <Highlighted text={span.text} needle={needle} />}

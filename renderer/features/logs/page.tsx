@@ -6,6 +6,7 @@ import { SkeletonRows } from '../../components/feedback.tsx'
 import { useTitle } from '../../lib/use-title.ts'
 import { LogPanel } from './log-panel.tsx'
 import { useRuntimeLog } from './use-runtime-log.ts'
+import styles from './log-panel.module.css'
 
 const stateLabels: Record<RuntimeState, string> = {
   starting: 'The app is starting',
@@ -31,7 +32,7 @@ export default function LogsPage({ slug }: { slug: string }) {
     <div className="stack">
       {branches.length > 0 && (
         <select
-          className="input select log-branch"
+          className={`input select ${styles.logBranch}`}
           aria-label="Log source"
           value={branch ?? ''}
           onChange={({ target }) => setParams(target.value === '' ? {} : { branch: target.value }, { replace: true })}

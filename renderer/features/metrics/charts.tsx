@@ -3,6 +3,7 @@ import type { Metrics } from '../../../server/contract/metrics.ts'
 import { Chart, Legend, type ChartSeries } from '../../components/chart.tsx'
 import { formatTimeRange, ticks, timeLabels, integerTicks } from '../../lib/chart-scale.ts'
 import { formatLatency, formatPercent } from '../../lib/format.ts'
+import styles from './page.module.css'
 
 type Bucket = Metrics['buckets'][number]
 interface SeriesDefinition {
@@ -71,29 +72,29 @@ export function Charts({
   const count = (value: number | null) => (value ?? 0).toLocaleString()
 
   return (
-    <div className="metrics-charts">
-      <section className="card metrics-chart metrics-wide" aria-labelledby="chart-requests">
+    <div className={styles.metricsCharts}>
+      <section className={`card ${styles.metricsChart} ${styles.metricsWide}`} aria-labelledby="chart-requests">
         <header>
           <h2 id="chart-requests">Requests</h2>
           <Legend series={chartData.status.series} totals={chartData.status.totals.map(count)} />
         </header>
         <Chart label="Requests by status" kind="bars" {...chartData.status} formatValue={count} {...wide} />
       </section>
-      <section className="card metrics-chart metrics-wide" aria-labelledby="chart-latency">
+      <section className={`card ${styles.metricsChart} ${styles.metricsWide}`} aria-labelledby="chart-latency">
         <header>
           <h2 id="chart-latency">Response time</h2>
           <Legend series={chartData.latency.series} totals={[totals.p50_ms, totals.p95_ms, totals.p99_ms].map(formatLatency)} />
         </header>
         <Chart label="Response time" kind="lines" {...chartData.latency} formatValue={formatLatency} formatTick={formatLatency} {...wide} />
       </section>
-      <section className="card metrics-chart" aria-labelledby="chart-cache">
+      <section className={`card ${styles.metricsChart}`} aria-labelledby="chart-cache">
         <header>
           <h2 id="chart-cache">Edge cache{cache.hit_ratio !== null && `, ${formatPercent(cache.hit_ratio)}`}</h2>
           <Legend series={chartData.cache.series} totals={chartData.cache.totals.map(count)} />
         </header>
         <Chart label="Cache results" kind="bars" {...chartData.cache} formatValue={count} height={150} {...narrow} />
       </section>
-      <section className="card metrics-chart" aria-labelledby="chart-cold">
+      <section className={`card ${styles.metricsChart}`} aria-labelledby="chart-cold">
         <header>
           <h2 id="chart-cold">Cold starts</h2>
           <div className="chart-legend">

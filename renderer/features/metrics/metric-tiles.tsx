@@ -4,12 +4,13 @@ import type { Project } from '../../../server/contract/projects.ts'
 import { formatCompact } from '../../lib/chart-scale.ts'
 import { formatBytes, formatLatency, formatPercent } from '../../lib/format.ts'
 import { RelativeTime } from '../../components/time.tsx'
+import styles from './page.module.css'
 
 /** Totals of the selected range. */
 export function MetricTiles({ metrics, project }: { metrics: Metrics; project: Project | undefined }) {
   const { totals, cache, cold_starts, resources } = metrics
   return (
-    <dl className="card figures" aria-label="Summary">
+    <dl className={`card ${styles.figures}`} data-testid="figures" aria-label="Summary">
       <MetricTile name="Requests" value={<span title={totals.requests.toLocaleString()}>{formatCompact(totals.requests)}</span>}>
         {formatBytes(totals.bytes_out)} sent
       </MetricTile>
@@ -48,7 +49,7 @@ function countLabel(count: number, one: string, many: string): string {
 
 function MetricTile({ name, value, children }: { name: string; value: ReactNode; children: ReactNode }) {
   return (
-    <div className="figure">
+    <div className={styles.figure} data-testid="figure">
       <dt>{name}</dt>
       <dd>{value}</dd>
       <dd>{children}</dd>

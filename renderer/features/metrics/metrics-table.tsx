@@ -1,12 +1,13 @@
 import type { Metrics } from '../../../server/contract/metrics.ts'
 import { formatTimeRange } from '../../lib/chart-scale.ts'
 import { formatBytes, formatLatency } from '../../lib/format.ts'
+import styles from './page.module.css'
 
 /** The charts as a table, for exact values and screen readers. Buckets without requests are omitted. */
 export function MetricsTable({ metrics }: { metrics: Metrics }) {
   const rows = metrics.buckets.filter(({ requests, cold_starts }) => requests > 0 || cold_starts > 0).toReversed()
   return (
-    <details className="card metrics-table">
+    <details className={`card ${styles.metricsTable}`}>
       <summary>Show as table</summary>
       <div tabIndex={0} role="region" aria-label="Metrics as a table">
         <table>

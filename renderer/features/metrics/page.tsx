@@ -16,7 +16,7 @@ import { useAppUrl } from '../../api/app-url.ts'
 import { Charts } from './charts.tsx'
 import { MetricTiles } from './metric-tiles.tsx'
 import { MetricsTable } from './metrics-table.tsx'
-import './page.css'
+import styles from './page.module.css'
 
 const ranges = [
   { value: '24h', text: '24 hours' },
@@ -36,7 +36,7 @@ export default function MetricsPage({ slug }: { slug: string }) {
 
   return (
     <div className="stack">
-      <div className="metrics-head">
+      <div className={styles.metricsHead}>
         <SegmentedControl
           label="Range"
           value={range}
@@ -58,7 +58,7 @@ export default function MetricsPage({ slug }: { slug: string }) {
         <NoRequests project={project} metrics={data} />
       ) : (
         data && (
-          <div className={`stack ${isPlaceholderData ? 'metrics-older' : ''}`} aria-busy={isPlaceholderData}>
+          <div className={`stack ${isPlaceholderData ? styles.metricsOlder : ''}`} aria-busy={isPlaceholderData}>
             <MetricTiles metrics={data} project={project} />
             <Charts metrics={data} cursor={cursor} onCursorChange={setCursor} />
             <MetricsTable metrics={data} />

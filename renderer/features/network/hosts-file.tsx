@@ -5,6 +5,7 @@ import { CopyButton } from '../../components/copy.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { SwitchField } from '../../components/field.tsx'
 import { type StatusBadgeData, StatusText } from '../../components/status.tsx'
+import styles from './page.module.css'
 
 const inSyncBadge: StatusBadgeData = { label: 'In sync', shape: 'disc', tone: 'live' }
 const outOfSyncBadge: StatusBadgeData = { label: 'Out of sync', shape: 'ring', tone: 'busy' }
@@ -52,7 +53,7 @@ export function HostsFile() {
             <summary>
               Entries for <span className="mono">{data.path}</span>
             </summary>
-            <pre className="hosts-block" tabIndex={0} aria-label="Hosts file entries">
+            <pre className={styles.hostsBlock} tabIndex={0} aria-label="Hosts file entries">
               {data.block}
             </pre>
           </details>

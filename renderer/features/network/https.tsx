@@ -13,6 +13,7 @@ import { SwitchField } from '../../components/field.tsx'
 import { formatDateTime } from '../../lib/format.ts'
 import { Prose } from '../../components/prose.tsx'
 import { type StatusBadgeData, StatusText } from '../../components/status.tsx'
+import styles from './page.module.css'
 
 const trustBadges: Record<HttpsStatus['trust'][number]['status'], StatusBadgeData> = {
   trusted: { label: 'Trusted', shape: 'disc', tone: 'live' },
@@ -64,9 +65,9 @@ export function Https() {
             machine trusts the authority. Its private key never leaves this machine.
           </p>
           {messages.length > 0 && (
-            <div className="network-row" role="status">
+            <div className={styles.networkRow} role="status">
               <strong>Just now</strong>
-              <div className="messages">
+              <div className={styles.messages}>
                 {messages.map((message) => (
                   <p key={message}>
                     <Prose text={message} />
@@ -75,16 +76,16 @@ export function Https() {
               </div>
             </div>
           )}
-          <div className="network-row">
+          <div className={styles.networkRow}>
             <span className="text-subtle">HTTPS port</span>
             {data.edge_https_url ? <span className="mono">{data.edge_https_url}</span> : <span>None: the HTTPS port is in use</span>}
           </div>
-          <div className="network-row">
+          <div className={styles.networkRow}>
             <span className="text-subtle">Authority</span>
             {data.authority ? (
               <div>
                 <span>{data.authority.subject}</span>
-                <span className="fingerprint">
+                <span className={styles.fingerprint}>
                   <CopyText text={data.authority.fingerprint_sha256} />
                 </span>
                 <span className="text-subtle">
@@ -96,7 +97,7 @@ export function Https() {
             )}
           </div>
           {data.trust.map(({ store, status, command }) => (
-            <div className="network-row" key={store}>
+            <div className={styles.networkRow} key={store}>
               <StatusText badge={trustBadges[status]} />
               <div>
                 <span>{store}</span>
@@ -109,7 +110,7 @@ export function Https() {
               </div>
             </div>
           ))}
-          <div className="card-body network-switch">
+          <div className={`card-body ${styles.networkSwitch}`}>
             <SwitchField
               label="Redirect HTTP to HTTPS"
               hint={isTrusted ? 'For every app of this instance.' : 'Trust the authority first, otherwise browsers warn on every page.'}

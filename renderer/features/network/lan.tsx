@@ -10,6 +10,7 @@ import { SwitchField } from '../../components/field.tsx'
 import { displayUrl } from '../../api/app-url.ts'
 import { PasswordDialog } from './password-dialog.tsx'
 import { QrCode } from './qr-code.tsx'
+import styles from './page.module.css'
 
 /** Access from the local network, protected by the owner's password, with URLs and QR codes. */
 export function Lan() {
@@ -53,7 +54,7 @@ export function Lan() {
             onChange={setOpen}
           />
           {data.open && data.warning && (
-            <p className="warning">
+            <p className={styles.warning}>
               <TriangleAlert size={16} aria-hidden />
               <span>{data.warning}</span>
             </p>
@@ -85,7 +86,7 @@ function Addresses({ lan }: { lan: NonNullable<ReturnType<typeof useLan>['data']
     )
   }
   return (
-    <div className="codes">
+    <div className={styles.codes}>
       {lan.dashboard_urls.slice(0, 1).map((url) => (
         <QrCard key={url} name="This dashboard" urls={lan.dashboard_urls} />
       ))}
@@ -100,11 +101,11 @@ function QrCard({ name, urls }: { name: string; urls: readonly string[] }) {
   const [first] = urls
   if (first === undefined) return null
   return (
-    <div className="code-card">
+    <div className={styles.codeCard}>
       <QrCode text={first} label={`QR code for ${name}: ${first}`} />
       <strong className="truncate">{name}</strong>
       {urls.map((url) => (
-        <span key={url} className="code-address">
+        <span key={url} className={styles.codeAddress}>
           <span className="mono truncate">{displayUrl(url)}</span>
           <CopyButton text={url} label={`Copy URL of ${name}`} />
         </span>

@@ -9,7 +9,6 @@ import { InstanceHeader } from '../instance/index.ts'
 import { HostsFile } from './hosts-file.tsx'
 import { Https } from './https.tsx'
 import { Lan } from './lan.tsx'
-import './page.css'
 
 /** Network settings: HTTPS, hosts file and local network access. */
 export default function NetworkPage() {

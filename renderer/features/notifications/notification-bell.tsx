@@ -8,7 +8,7 @@ import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
 import { getPortalContainer } from '../../components/menu.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { type DashboardNotification, notificationsOf, useNotifications } from './store.ts'
-import './notification-bell.css'
+import styles from './notification-bell.module.css'
 
 /** Notifications about events in the background, with links. */
 export function NotificationBell({ align }: { align: 'start' | 'end' }) {
@@ -23,34 +23,34 @@ export function NotificationBell({ align }: { align: 'start' | 'end' }) {
   }
   return (
     <DropdownMenu.Root modal={false} open={isOpen} onOpenChange={onOpenChange}>
-      <span className="bell">
+      <span className={styles.bell}>
         <DropdownMenu.Trigger asChild>
           <IconButton icon={Bell} label={unread > 0 ? `Notifications: ${unread} new` : 'Notifications'} />
         </DropdownMenu.Trigger>
         {unread > 0 && (
-          <span className="bell-count" aria-hidden>
+          <span className={styles.bellCount} aria-hidden>
             {unread > 9 ? '9+' : unread}
           </span>
         )}
       </span>
       <DropdownMenu.Portal container={getPortalContainer()}>
-        <DropdownMenu.Content className="menu notifications" align={align} sideOffset={6} collisionPadding={8} aria-label="Notifications">
+        <DropdownMenu.Content className={`menu ${styles.notifications}`} align={align} sideOffset={6} collisionPadding={8} aria-label="Notifications">
           {notices.length === 0 && (
-            <DropdownMenu.Item disabled className="notifications-empty text-muted">
+            <DropdownMenu.Item disabled className={`${styles.notificationsEmpty} text-muted`}>
               No notifications. Updates about deployments, crashes, domains, previews and this instance’s health appear you.
             </DropdownMenu.Item>
           )}
           {notices.map((notice, index) => (
             <DropdownMenu.Item
               key={notice.id}
-              className={`menu-item notification notification-${notice.is_quiet ? 'quiet' : notice.kind} ${index < unread ? 'notification-new' : ''}`}
+              className={`menu-item ${styles.notification} ${styles[`notification-${notice.is_quiet ? 'quiet' : notice.kind}`]} ${index < unread ? styles.notificationNew : ''}`}
               onSelect={() => navigate(notice.path)}
             >
               <NotificationIcon notice={notice} />
-              <span className="notification-body">
+              <span className={styles.notificationBody}>
                 <strong className="truncate">{sanitizeForDisplay(notice.title)}</strong>
-                <span className="text-muted notification-text">{sanitizeForDisplay(notice.text)}</span>
-                {notice.todo && <span className="notification-action">{sanitizeForDisplay(notice.todo)}</span>}
+                <span className={`text-muted ${styles.notificationText}`}>{sanitizeForDisplay(notice.text)}</span>
+                {notice.todo && <span className={styles.notificationAction}>{sanitizeForDisplay(notice.todo)}</span>}
                 <span className="text-subtle">
                   <RelativeTime at={notice.at} />
                   {index < unread && <span className="visually-hidden">, new</span>}

@@ -10,34 +10,34 @@ import { safeWebUrl } from '../../lib/safe-web-url.ts'
 import { Thumbnail } from '../screenshots/index.ts'
 import { displayUrl } from '../../api/app-url.ts'
 import { previewBadge } from './preview-badge.ts'
-import './previews.css'
+import styles from './previews.module.css'
 
 /** One row per branch: screenshot, URL, commit and status. */
 export function PreviewRows({ slug, previews }: { slug: string; previews: Preview[] }) {
   const { data } = useDeployments(slug, { target: 'preview' })
   const deployments = data?.pages.flatMap((page) => page.deployments) ?? []
   return (
-    <ul className="previews" data-rows>
+    <ul className={styles.previews} data-rows>
       {previews.map((preview) => {
         const badge = previewBadge(preview)
         return (
-          <li key={preview.branch} className="preview">
+          <li key={preview.branch} className={styles.preview}>
             <Link
               href={`/projects/${slug}/deployments/${preview.deployment_id}`}
-              className="preview-link"
+              className={styles.previewLink}
               aria-label={`Deployment of ${preview.branch}, ${badge.label}`}
             />
-            <span className="preview-screenshot">
+            <span className={styles.previewScreenshot}>
               <Thumbnail slug={slug} deployment={deployments.find(({ id }) => id === preview.deployment_id)} />
             </span>
-            <div className="preview-branch">
+            <div className={styles.previewBranch}>
               <strong className="truncate">
                 <GitBranch size={13} aria-hidden /> {preview.branch}
               </strong>
               {preview.url === null ? (
                 <span className="text-subtle mono truncate">{preview.host}</span>
               ) : (
-                <span className="preview-address">
+                <span className={styles.previewAddress}>
                   <a className="mono truncate" href={safeWebUrl(preview.url)} target="_blank" rel="noreferrer noopener">
                     {displayUrl(preview.url)}
                   </a>
@@ -53,13 +53,13 @@ export function PreviewRows({ slug, previews }: { slug: string; previews: Previe
                 </span>
               )}
             </div>
-            <div className="preview-commit">
+            <div className={styles.previewCommit}>
               <span className="truncate">{preview.commit_message ? firstLine(preview.commit_message) : 'No message'}</span>
               <span className="text-subtle">
                 {preview.commit_sha && <code>{shortenSha(preview.commit_sha)}</code>} <RelativeTime at={preview.updated_at} />
               </span>
             </div>
-            <div className="preview-state">
+            <div className={styles.previewState}>
               <StatusBadge badge={badge} />
               <span className="text-subtle">
                 {preview.url !== null && preview.status === 'failed'

@@ -7,6 +7,7 @@ import { SwitchField } from '../../components/field.tsx'
 import { Prose } from '../../components/prose.tsx'
 import { type StatusBadgeData, StatusBadge } from '../../components/status.tsx'
 import { RelativeTime } from '../../components/time.tsx'
+import styles from './previews.module.css'
 
 const watchingBadges: Record<Watching['state'], StatusBadgeData> = {
   off: { label: 'Not watched', shape: 'dash', tone: 'idle' },
@@ -30,7 +31,7 @@ export function WatchingCard({ project, watching }: { project: Project; watching
         </Button>
       </header>
       <div className="card-body stack">
-        <p className="watching-state" role="status">
+        <p className={styles.watchingState} role="status">
           <StatusBadge badge={watchingBadges[watching.state]} />
           <span className="text-muted">
             {watching.message ? <Prose text={watching.message} /> : <span className="mono">{project.repo_url}</span>}

@@ -14,6 +14,7 @@ import { deploymentTitle, triggerLabel } from '../../components/deployment-line.
 import { phaseSegments } from '../../lib/deployment-progress.ts'
 import { usePromotionTargets } from '../../api/capabilities.ts'
 import { useAppUrl } from '../../api/app-url.ts'
+import styles from './overview.module.css'
 
 /** The current deployment: commit, author, time and phase durations. */
 export function CurrentDeployment({
@@ -32,9 +33,9 @@ export function CurrentDeployment({
   const badge = servingBadge(project)
   const phases = phaseSegments(deployment).filter((phase) => phase.ms > 0)
   return (
-    <section className="card current-deployment" aria-labelledby="current-deployment">
+    <section className={`card ${styles.currentDeployment}`} aria-labelledby="current-deployment">
       <DeviceFrames slug={slug} deployment={deployment} address={project.status === 'crashed' ? null : address} />
-      <div className="current-deployment-body">
+      <div className={styles.currentDeploymentBody}>
         <header className="row">
           <StatusIcon badge={badge} />
           <h2 id="current-deployment">{badge.label}</h2>
@@ -42,10 +43,10 @@ export function CurrentDeployment({
             <ElapsedTime at={deployment.finished_at ?? deployment.created_at} />
           </span>
         </header>
-        <p className="current-deployment-message">
+        <p className={styles.currentDeploymentMessage}>
           <Link href={`/projects/${slug}/deployments/${deployment.id}`}>{deploymentTitle(deployment)}</Link>
         </p>
-        <p className="current-deployment-facts text-muted">
+        <p className={`${styles.currentDeploymentFacts} text-muted`}>
           {deployment.commit_sha && <CopyText text={deployment.commit_sha} label={shortenSha(deployment.commit_sha)} />}
           {deployment.branch && <span>{deployment.branch}</span>}
           {deployment.commit_author && <span>{deployment.commit_author}</span>}
@@ -64,7 +65,7 @@ export function CurrentDeployment({
           </p>
         )}
         {phases.length > 0 && (
-          <div className="current-deployment-time">
+          <div className={styles.currentDeploymentTime}>
             <DurationBar segments={phases} label="Time by phase" />
             <p className="text-subtle">
               {phases.map((phase) => (

@@ -53,7 +53,7 @@ export function DeployFolderDialog({
       description="This project has no repository, so it is deployed from a folder."
     >
       <form className="stack" {...form.props}>
-        <div className="source-line">
+        <div className="field-line">
           <TextField
             label="Folder"
             mono

@@ -7,6 +7,7 @@ import { useNow } from '../../lib/use-now.ts'
 import { StatusIcon, deploymentBadge } from '../../components/status.tsx'
 import { deploymentTitle } from '../../components/deployment-line.tsx'
 import { isTerminal, deploymentDuration_ms } from '../../lib/deployment-progress.ts'
+import styles from './overview.module.css'
 
 /** The latest deployment if it is not the current one: running, or failed with its error. */
 export function LatestDeployment({ slug, deployment, hasServing }: { slug: string; deployment: Deployment; hasServing: boolean }) {
@@ -15,7 +16,7 @@ export function LatestDeployment({ slug, deployment, hasServing }: { slug: strin
   const duration_ms = deploymentDuration_ms(deployment, now)
   const badge = deploymentBadge(deployment.status)
   return (
-    <section className={`card status-notice tone-${badge.tone}`} aria-label="Latest deployment">
+    <section className={`card ${styles.statusNotice} tone-${badge.tone}`} aria-label="Latest deployment">
       <StatusIcon badge={badge} />
       <div>
         <h2>

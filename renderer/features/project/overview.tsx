@@ -20,7 +20,7 @@ import { LatestDeployment } from './latest-deployment.tsx'
 import { OpenPreviews } from './open-previews.tsx'
 import { Traffic } from './traffic.tsx'
 import { SleepSetting } from './sleep-setting.tsx'
-import './overview.css'
+import styles from './overview.module.css'
 
 const maxRecent = 5
 
@@ -53,7 +53,7 @@ export function Overview({ slug }: { slug: string }) {
   if (!project || isLoading) return <OverviewSkeleton />
   const showsLatest = latest && latest.id !== serving?.id && (!isTerminal(latest.status) || latest.status === 'failed')
   return (
-    <div className="overview">
+    <div className={styles.overview}>
       <div className="stack">
         {showsLatest && <LatestDeployment slug={slug} deployment={latest} hasServing={serving !== null && serving !== undefined} />}
         {!showsLatest && <StateNotice project={project} />}
@@ -75,8 +75,8 @@ export function Overview({ slug }: { slug: string }) {
 
 function OverviewSkeleton() {
   return (
-    <div className="overview">
-      <div className="card current-deployment">
+    <div className={styles.overview}>
+      <div className={`card ${styles.currentDeployment}`}>
         <Skeleton height={220} />
         <SkeletonRows rows={3} height={44} />
       </div>
@@ -92,7 +92,7 @@ function StateNotice({ project }: { project: Project }) {
   if (project.status !== 'inactive' && project.status !== 'crashed') return null
   const badge = projectBadge(project)
   return (
-    <section className={`card status-notice tone-${badge.tone}`} aria-label={badge.label}>
+    <section className={`card ${styles.statusNotice} tone-${badge.tone}`} aria-label={badge.label}>
       <StatusIcon badge={badge} />
       {project.status === 'inactive' ? (
         <div>
@@ -118,7 +118,7 @@ function StateNotice({ project }: { project: Project }) {
 
 function Facts({ project, isServing }: { project: Project; isServing: boolean }) {
   return (
-    <aside className="card facts" aria-label="Details">
+    <aside className={`card ${styles.facts}`} aria-label="Details">
       <dl>
         <Fact name="Status">{projectBadge(project, isServing).label}</Fact>
         <Fact name="Repository">

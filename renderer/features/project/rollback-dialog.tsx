@@ -6,6 +6,7 @@ import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { DeploymentLine } from '../../components/deployment-line.tsx'
+import styles from './rollback-dialog.module.css'
 
 /** Earlier deployments that can be rolled back to, newest first. */
 export function RollbackDialog({ slug, onOpenChange }: { slug: string; onOpenChange: (open: boolean) => void }) {
@@ -30,9 +31,9 @@ export function RollbackDialog({ slug, onOpenChange }: { slug: string; onOpenCha
       {error && <ProblemView problem={toApiError(error)} />}
       {candidates?.length === 0 && <p className="text-muted">There is no earlier deployment to roll back to.</p>}
       {candidates && candidates.length > 0 && (
-        <ul className="actions-dialog-list">
+        <ul className={styles.actionsDialogList}>
           {candidates.map((deployment) => (
-            <li key={deployment.id} className="rollback-line">
+            <li key={deployment.id} className={styles.rollbackLine}>
               <DeploymentLine deployment={deployment} />
               <Button
                 busy={rollback.isPending && rollback.variables.params.id === deployment.id}

@@ -6,6 +6,7 @@ import { SwitchField } from '../../components/field.tsx'
 import { formatSeconds } from '../../lib/format.ts'
 import { RelativeTime } from '../../components/time.tsx'
 import { Fact } from './fact.tsx'
+import styles from './overview.module.css'
 
 /** Sleep state of the app and the switch that keeps it always warm. */
 export function SleepSetting({ project }: { project: Project }) {
@@ -39,7 +40,7 @@ export function SleepSetting({ project }: { project: Project }) {
       ) : (
         `Sleeps after ${sleepDelay} without a request and wakes with the next one.`
       )}
-      <div className="fact-switch">
+      <div className={styles.factSwitch}>
         <SwitchField
           label="Always warm"
           error={change.error?.message}

@@ -3,6 +3,7 @@ import { useMetrics } from '../../api/metrics.ts'
 import { formatCompact } from '../../lib/chart-scale.ts'
 import { Skeleton } from '../../components/feedback.tsx'
 import { formatLatency, formatPercent } from '../../lib/format.ts'
+import styles from './overview.module.css'
 
 /** Metrics of the last 24 hours, with a link to the metrics page. */
 export function Traffic({ slug }: { slug: string }) {
@@ -21,7 +22,7 @@ export function Traffic({ slug }: { slug: string }) {
         <h2 id="traffic">Last 24 hours</h2>
         <Link href={`/projects/${slug}/metrics`}>Metrics</Link>
       </header>
-      <dl className="traffic">
+      <dl className={styles.traffic}>
         {figures.map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>

@@ -10,6 +10,7 @@ import type { DroppedSource } from '../../lib/dropped-source.ts'
 import { DropZone } from '../upload/index.ts'
 import { useDroppedSource } from '../../stores/dropped-source.ts'
 import { SourceForm } from './source-form.tsx'
+import styles from './source-form.module.css'
 
 export default function NewProject() {
   const setOpen = useUi((state) => state.setNewProjectOpen)
@@ -26,7 +27,7 @@ export default function NewProject() {
         <DropZone label="Drop here" onDropped={setDropped}>
           <SourceForm dropped={dropped} onDone={() => setOpen(false)} />
           {canPull && (
-            <p className="source-elsewhere">
+            <p className={styles.sourceElsewhere}>
               <Button kind="bare" icon={Download} onClick={() => setPulling(true)}>
                 From another instance…
               </Button>

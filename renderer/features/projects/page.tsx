@@ -13,7 +13,7 @@ import { RecoveryNotice } from '../instance/index.ts'
 import { TourSlot } from '../tour/index.ts'
 import { Welcome } from './welcome.tsx'
 import { ProjectList, projectRowHeight } from './project-list.tsx'
-import './page.css'
+import styles from './page.module.css'
 
 export function ProjectsPage() {
   useTitle('Projects')
@@ -38,7 +38,7 @@ export function ProjectsPage() {
       <div className="page">
         <header className="page-header">
           <h1>Projects</h1>
-          <div className="page-actions projects-tools">
+          <div className={`page-actions ${styles.projectsTools}`}>
             <div className="search">
               <Search size={15} aria-hidden />
               <input
@@ -58,7 +58,7 @@ export function ProjectsPage() {
         </header>
         <RecoveryNotice />
         {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
-        <div className="card projects-card" hidden={error !== null && !data}>
+        <div className={`card ${styles.projectsCard}`} hidden={error !== null && !data}>
           {isPending && <SkeletonRows rows={8} height={projectRowHeight} />}
           {matches.length > 0 && (
             <ProjectList
@@ -77,7 +77,7 @@ export function ProjectsPage() {
             </EmptyState>
           )}
         </div>
-        <p className="text-subtle projects-count" role="status">
+        <p className={`text-subtle ${styles.projectsCount}`} role="status">
           {data && resultsSummary(search)}
         </p>
         {words === '' && <TourSlot />}

@@ -14,6 +14,7 @@ import { deploymentTitle } from '../../components/deployment-line.tsx'
 import { displayUrl, useAppUrls } from '../../api/app-url.ts'
 import { ProjectStatusBadges } from '../../components/project-status-badges.tsx'
 import { Sparkline } from './sparkline.tsx'
+import styles from './page.module.css'
 
 export const projectRowHeight = 68
 
@@ -41,7 +42,7 @@ export function ProjectList({ projects, words, onEndReached }: { projects: Proje
   }, [last, projects.length, onEndReached])
 
   return (
-    <ul ref={list} className="project-list" data-rows style={{ height: virtualizer.getTotalSize() }} aria-label="Projects">
+    <ul ref={list} className={styles.projectList} data-rows style={{ height: virtualizer.getTotalSize() }} aria-label="Projects">
       {items.map((item) => {
         const project = projects[item.index]
         if (!project) return null
@@ -73,26 +74,26 @@ const ProjectRow = memo(function ProjectRow({ project, address, requests, settle
   const [hasSettled, setHasSettled] = useState(settled)
   if (settled && !hasSettled) setHasSettled(true)
   return (
-    <div className="project-row">
-      <div className="project-name">
-        <Link href={`/projects/${project.slug}`} className="project-link truncate">
+    <div className={styles.projectRow} data-testid="project-row">
+      <div className={styles.projectName}>
+        <Link href={`/projects/${project.slug}`} className={`${styles.projectLink} truncate`} data-testid="project-link">
           {project.name}
         </Link>
         {address && (
-          <a className="project-address mono truncate" href={safeWebUrl(address)} target="_blank" rel="noreferrer noopener">
+          <a className={`${styles.projectAddress} mono truncate`} href={safeWebUrl(address)} target="_blank" rel="noreferrer noopener">
             {displayUrl(address)}
           </a>
         )}
       </div>
-      {hasSettled ? <ProjectRowDetails project={project} requests={requests} settled={settled} /> : <span className="project-screenshot" />}
-      <div className="project-status">
+      {hasSettled ? <ProjectRowDetails project={project} requests={requests} settled={settled} /> : <span className={styles.projectScreenshot} />}
+      <div className={styles.projectStatus}>
         {hasSettled ? (
           <ProjectRowBadges project={project} settled={settled} />
         ) : (
           <ProjectStatusBadges project={project} serving={undefined} latest={undefined} />
         )}
         {project.is_cold && project.last_request_at && (
-          <span className="text-subtle project-when">
+          <span className={`text-subtle ${styles.projectWhen}`}>
             last visit <RelativeTime at={project.last_request_at} />
           </span>
         )}
@@ -111,17 +112,17 @@ function ProjectRowDetails({ project, requests, settled }: Omit<RowProps, 'addre
   const shown = serving ?? latest
   return (
     <>
-      <span className="project-screenshot">{serving !== undefined && <Thumbnail slug={project.slug} deployment={serving} />}</span>
-      <div className="project-latest">
+      <span className={styles.projectScreenshot}>{serving !== undefined && <Thumbnail slug={project.slug} deployment={serving} />}</span>
+      <div className={styles.projectLatest}>
         {shown && (
           <>
             <span className="truncate">{deploymentTitle(shown)}</span>
-            <span className="text-subtle row project-when">
+            <span className={`text-subtle row ${styles.projectWhen}`}>
               <StatusIcon badge={deploymentBadge(shown.status)} size={9} label={deploymentBadge(shown.status).label} />
               <RelativeTime at={shown.created_at} />
               {shown.branch && <span className="truncate">on {shown.branch}</span>}
               {latest && latest.id !== shown.id && latest.target === 'production' && latest.status === 'failed' && (
-                <span className="project-failed">latest failed</span>
+                <span className={styles.projectFailed}>latest failed</span>
               )}
             </span>
           </>
@@ -129,7 +130,7 @@ function ProjectRowDetails({ project, requests, settled }: Omit<RowProps, 'addre
         {shown === null && <span className="text-subtle">Not deployed yet</span>}
       </div>
       <Sparkline requests={requests} />
-      <div className="project-framework text-muted truncate">{shown?.framework && frameworkName(shown.framework)}</div>
+      <div className={`${styles.projectFramework} text-muted truncate`}>{shown?.framework && frameworkName(shown.framework)}</div>
     </>
   )
 }

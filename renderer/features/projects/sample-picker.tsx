@@ -1,7 +1,7 @@
 import { Anchor, BookOpen, Lamp, Newspaper, Sailboat, Waves } from 'lucide-react'
 import { useId } from 'react'
 import { type Sample, samples } from './samples.ts'
-import './sample-picker.css'
+import styles from './sample-picker.module.css'
 
 const icons: Record<string, typeof Anchor> = {
   'tide-clock': Waves,
@@ -15,17 +15,17 @@ const icons: Record<string, typeof Anchor> = {
 export default function SamplePicker({ value, onChange }: { value: string | null; onChange: (sample: Sample) => void }) {
   const group = useId()
   return (
-    <fieldset className="sample-picker">
+    <fieldset className={styles.samplePicker}>
       <legend className="visually-hidden">Sample</legend>
       {samples.map((sample) => {
         const Icon = icons[sample.name] ?? Anchor
         return (
-          <label key={sample.name} className="sample-picker-sample">
+          <label key={sample.name} className={styles.samplePickerSample}>
             <input type="radio" name={group} value={sample.name} checked={value === sample.name} onChange={() => onChange(sample)} />
             <Icon size={19} aria-hidden />
             <span>
-              <strong>{sample.title}</strong> <span className="sample-picker-shows">{sample.shows}</span>
-              <span className="text-muted sample-picker-about">{sample.about}</span>
+              <strong>{sample.title}</strong> <span className={styles.samplePickerShows}>{sample.shows}</span>
+              <span className={`text-muted ${styles.samplePickerAbout}`}>{sample.about}</span>
             </span>
           </label>
         )

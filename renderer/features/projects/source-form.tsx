@@ -16,7 +16,7 @@ import { displayUrl, useAppUrl } from '../../api/app-url.ts'
 import type { Sample } from './samples.ts'
 import { type DroppedSource, projectNameFromArchive } from '../../lib/dropped-source.ts'
 import { ArchiveDropArea } from '../upload/index.ts'
-import './source-form.css'
+import styles from './source-form.module.css'
 
 type SourceKind = 'folder' | 'git' | 'archive' | 'sample'
 
@@ -113,7 +113,7 @@ export function SourceForm({
   }
 
   return (
-    <form className="source-form" onSubmit={submit}>
+    <form className={styles.sourceForm} onSubmit={submit}>
       <SegmentedControl
         label="Source"
         value={kind}
@@ -131,7 +131,7 @@ export function SourceForm({
         </Suspense>
       ) : kind === 'archive' ? (
         archiveFile ? (
-          <div className="payload">
+          <div className={styles.payload}>
             <FileArchive size={20} aria-hidden />
             <div>
               <strong className="truncate">{archiveFile.file.name}</strong>
@@ -143,7 +143,7 @@ export function SourceForm({
           <ArchiveDropArea error={archive?.kind === 'fault' ? archive.text : null} onChosen={acceptSource} />
         )
       ) : (
-        <div className="source-line">
+        <div className="field-line">
           <TextField
             key={kind}
             label={kind === 'folder' ? 'Folder' : 'Git URL'}
@@ -158,7 +158,7 @@ export function SourceForm({
           {kind === 'folder' && pickFolder && <Button onClick={() => void pickFolder().then((path) => path && setSource(path))}>Choose…</Button>}
         </div>
       )}
-      <div className="source-pair">
+      <div className={styles.sourcePair}>
         <TextField
           label="Name"
           required
@@ -188,7 +188,7 @@ export function SourceForm({
         />
       )}
       {problem && isFormProblem(problem) && <ProblemView problem={problem} />}
-      <footer className="source-foot">
+      <footer className={styles.sourceFoot}>
         <p className="text-subtle truncate">
           {slug && address ? (
             <>

@@ -8,7 +8,7 @@ import { SourceForm } from './source-form.tsx'
 import type { DroppedSource } from '../../lib/dropped-source.ts'
 import { DropZone } from '../upload/index.ts'
 import { RuntimeReport } from '../instance/index.ts'
-import './welcome.css'
+import styles from './welcome.module.css'
 
 /** Empty state of a new instance: the detected runtime and the first deployment. */
 export function Welcome() {
@@ -18,7 +18,7 @@ export function Welcome() {
   const { isPending } = useInstanceSession()
   return (
     <DropZone label="Drop to deploy" onDropped={setDropped}>
-      <div className="welcome">
+      <div className={styles.welcome}>
         <Contours />
         <header>
           <h1>Deploy your first app</h1>
@@ -30,11 +30,11 @@ export function Welcome() {
         {/* Renders together with the report above, whose height varies, to avoid a layout shift. */}
         {!isPending && (
           <>
-            <div className="card welcome-card">
+            <div className={`card ${styles.welcomeCard}`}>
               <SourceForm dropped={dropped} initialKind={initialKind} />
             </div>
             {initialKind === undefined && (
-              <p className="welcome-none">
+              <p className={styles.welcomeNone}>
                 No app yet?{' '}
                 <Button kind="bare" onClick={() => setInitialKind('sample')}>
                   Try a sample

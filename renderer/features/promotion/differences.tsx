@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { Button } from '../../components/button.tsx'
 import type { SettingName, SettingComparison, VariableComparison } from './compare.ts'
 import { formatEnvironments, formatSetting, settingLabels } from './promotion-format.ts'
+import styles from './promotion.module.css'
 
 interface Names {
   from: string
@@ -24,13 +25,13 @@ export function SettingDifferences({
   const isNew = rows.some((row) => row.is_default)
   const chosenCount = different.filter(({ setting }) => chosen.has(setting)).length
   return (
-    <section className="promote-part" aria-labelledby="promote-settings">
+    <section className={styles.promotePart} aria-labelledby="promote-settings">
       <h3 id="promote-settings">Settings</h3>
       {different.length === 0 ? (
         <p className="text-muted">{isNew ? 'The new project gets the same settings.' : 'No differences.'}</p>
       ) : (
         <>
-          <label className="promote-check">
+          <label className={styles.promoteCheck}>
             <input
               type="checkbox"
               checked={chosenCount === different.length}
@@ -77,7 +78,7 @@ export function VariableDifferences({
   const different = rows.filter(({ difference }) => difference !== 'same')
   const missing = different.filter(({ difference }) => difference === 'only_here').map(({ key }) => key)
   return (
-    <section className="promote-part" aria-labelledby="promote-variables">
+    <section className={styles.promotePart} aria-labelledby="promote-variables">
       <h3 id="promote-variables">Variables</h3>
       {rows.length === 0 && <p className="text-muted">Neither project has variables.</p>}
       {rows.length > 0 && different.length === 0 && <p className="text-muted">Both projects have the same variables. Values are not compared.</p>}
@@ -95,7 +96,7 @@ export function VariableDifferences({
                   {difference === 'only_here' ? (
                     <LabelledCheckbox label={key} isCode isChecked={chosen.has(key)} onChange={() => onChoose(toggle(chosen, key))} />
                   ) : (
-                    <code className="promote-kept">{key}</code>
+                    <code className={styles.promoteKept}>{key}</code>
                   )}
                 </th>
                 <td>{formatEnvironments(source)}</td>
@@ -122,9 +123,9 @@ export function VariableDifferences({
 export function PromotionWarnings({ warnings }: { warnings: string[] }) {
   if (warnings.length === 0) return null
   return (
-    <section className="promote-part" aria-labelledby="promote-warnings">
+    <section className={styles.promotePart} aria-labelledby="promote-warnings">
       <h3 id="promote-warnings">Before you continue</h3>
-      <ul className="promote-warnings">
+      <ul className={styles.promoteWarnings}>
         {warnings.map((text) => (
           <li key={text}>
             <TriangleAlert size={15} aria-hidden />
@@ -138,7 +139,7 @@ export function PromotionWarnings({ warnings }: { warnings: string[] }) {
 
 function ComparisonTable({ caption, names, children }: { caption: string; names: Names; children: ReactNode }) {
   return (
-    <table className="promote-table">
+    <table className={styles.promoteTable}>
       <caption className="visually-hidden">{caption}</caption>
       <thead>
         <tr>
@@ -166,7 +167,7 @@ function LabelledCheckbox({
   onChange: () => void
 }) {
   return (
-    <label className="promote-check">
+    <label className={styles.promoteCheck}>
       <input type="checkbox" checked={isChecked} onChange={onChange} />
       {isCode ? <code>{label}</code> : label}
     </label>

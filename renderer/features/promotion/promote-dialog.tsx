@@ -22,7 +22,7 @@ import { TargetProjectField, TargetInstanceField } from './target-fields.tsx'
 import type { PromotionRequest } from './promotion-steps.ts'
 import { useDebouncedValue } from '../../lib/use-debounced-value.ts'
 import { promotionWarnings } from './promotion-format.ts'
-import './promotion.css'
+import styles from './promotion.module.css'
 
 interface Props {
   slug: string
@@ -113,7 +113,7 @@ function PromoteForm({ from, targets, kind, slug, deploymentId, onDone }: FormPr
   }
 
   return (
-    <form className="stack promote" onSubmit={submit}>
+    <form className={`stack ${styles.promote}`} onSubmit={submit}>
       <TargetInstanceField legend="Instance" targets={targets} to={to} onTo={setChosenId} />
       <TargetProjectField connection={to} label="Target project" slug={typed} onSlug={setTyped} hint={targetHint(targetProject?.project)} />
       {source.error && <ProblemView problem={toApiError(source.error)} onRetry={() => void source.refetch()} />}
@@ -122,7 +122,7 @@ function PromoteForm({ from, targets, kind, slug, deploymentId, onDone }: FormPr
       {sourceProject && targetProject ? (
         <>
           {blocker !== null && (
-            <p className="promote-block" role="alert">
+            <p className={styles.promoteBlock} role="alert">
               {blocker}
             </p>
           )}
@@ -146,7 +146,7 @@ function PromoteForm({ from, targets, kind, slug, deploymentId, onDone }: FormPr
 function SourceSummary({ sourceProject, kind }: { sourceProject: SourceProject; kind: Props['kind'] }) {
   const { deployment, project, is_instance } = sourceProject
   return (
-    <section className="promote-source" aria-labelledby="promote-source">
+    <section className={styles.promoteSource} aria-labelledby="promote-source">
       <h3 id="promote-source">{kind === 'pull' ? 'What is pulled' : 'What is promoted'}</h3>
       {!is_instance && project.repo_url !== null ? (
         <p>

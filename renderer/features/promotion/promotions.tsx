@@ -8,13 +8,13 @@ import { formatBytes } from '../../lib/format.ts'
 import { Progress } from '../../components/progress.tsx'
 import { StatusIcon, type StatusBadgeData, stepBadge } from '../../components/status.tsx'
 import { formatTransfer } from '../../api/transfer-progress.ts'
-import './promotion.css'
+import styles from './promotion.module.css'
 
 /** Promotions in progress, shown on every page. */
 export default function Promotions() {
   const promotions = usePromotions((state) => state.promotions)
   return (
-    <div className="promotions">
+    <div className={styles.promotions}>
       {promotions.map((one) => (
         <PromotionCard key={one.key} promotion={one} />
       ))}
@@ -30,8 +30,8 @@ function PromotionCard({ promotion }: { promotion: Promotion }) {
   const failed = steps.find((step) => step.state === 'failed')
   const done = steps.filter((step) => step.state === 'done')
   return (
-    <section className="card promotion" aria-label={`${from.slug} to ${to.name}`}>
-      <header className="promotion-head">
+    <section className={`card ${styles.promotion}`} aria-label={`${from.slug} to ${to.name}`}>
+      <header className={styles.promotionHead}>
         <h2 className="truncate">
           {from.slug} <span className="text-subtle">from {from.name}</span> <ArrowRight size={14} aria-label="to" /> {to.name}
         </h2>
@@ -71,7 +71,7 @@ function PromotionCard({ promotion }: { promotion: Promotion }) {
           )}
         </div>
       </header>
-      <ol className="promotion-steps" aria-label="Steps">
+      <ol className={styles.promotionSteps} aria-label="Steps">
         {steps.map((step) => (
           <li key={step.name}>
             <StatusIcon badge={stepStateBadges[step.state]} size={11} />

@@ -4,7 +4,7 @@ import { instanceBasePath, localInstanceId } from '../../lib/instance-path.ts'
 import { useConnection } from '../../stores/connection.ts'
 import { Button } from '../../components/button.tsx'
 import { TargetProjectField, TargetInstanceField } from './target-fields.tsx'
-import './promotion.css'
+import styles from './promotion.module.css'
 
 /** Chooses the project to pull from a remote instance; the promotion dialog with the differences follows. */
 export function PullFromInstance({ onBack, onDone }: { onBack: () => void; onDone: () => void }) {
@@ -20,7 +20,7 @@ export function PullFromInstance({ onBack, onDone }: { onBack: () => void; onDon
     navigate(`~${instanceBasePath(from.id)}/projects/${encodeURIComponent(slug.trim())}?do=pull`)
   }
   return (
-    <form className="stack promote" onSubmit={submit}>
+    <form className={`stack ${styles.promote}`} onSubmit={submit}>
       <TargetInstanceField legend="Instance" targets={connections} to={from} onTo={setChosenId} />
       <TargetProjectField
         connection={from}

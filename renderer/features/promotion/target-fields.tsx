@@ -2,6 +2,7 @@ import { useId } from 'react'
 import { usePromotionProjects } from '../../api/promotion-sides.ts'
 import type { InstanceConnection } from '../../stores/connection.ts'
 import { TextField } from '../../components/field.tsx'
+import styles from './promotion.module.css'
 
 /** Selects an instance by name and color. */
 export function TargetInstanceField({
@@ -17,12 +18,12 @@ export function TargetInstanceField({
 }) {
   const id = useId()
   return (
-    <fieldset className="promote-targets">
+    <fieldset className={styles.promoteTargets}>
       <legend>{legend}</legend>
       {targets.map((one) => (
-        <label key={one.id} className="promote-target" style={{ '--hue': one.hue } as React.CSSProperties}>
+        <label key={one.id} className={styles.promoteTarget} style={{ '--hue': one.hue } as React.CSSProperties}>
           <input type="radio" name={id} checked={one.id === to.id} disabled={!one.is_signed_in} onChange={() => onTo(one.id)} />
-          <span className="promote-colour" aria-hidden />
+          <span className={styles.promoteColour} aria-hidden />
           <span className="truncate">
             <strong>{one.name}</strong> <span className="text-subtle">{one.is_signed_in ? one.origin : 'Token required.'}</span>
           </span>

@@ -1,14 +1,14 @@
 import { useEffect, useState } from 'react'
 import type { ScreenshotVariant } from '../../../server/contract/previews.ts'
 import { fetchScreenshot } from '../../api/screenshots.ts'
-import './screenshots.css'
+import styles from './screenshots.module.css'
 
 const sizes = { desktop: { width: 1280, height: 800 }, mobile: { width: 390, height: 844 } } as const satisfies Record<ScreenshotVariant, object>
 
 /** A screenshot with a reserved aspect ratio: a placeholder while loading, empty without one. */
 export function Screenshot({ url, variant, alt }: { url: string | null; variant: ScreenshotVariant; alt: string }) {
   return (
-    <span className={`screenshot screenshot-${variant}`}>
+    <span className={`${styles.screenshot} ${styles[`screenshot-${variant}`]}`}>
       {/* Another URL is another image and starts over. */}
       <ScreenshotImage key={url} url={url} variant={variant} alt={alt} />
     </span>
@@ -31,10 +31,10 @@ function ScreenshotImage({ url, variant, alt }: { url: string | null; variant: S
       if (objectUrl !== undefined) URL.revokeObjectURL(objectUrl)
     }
   }, [url])
-  if (url === null || state === 'missing') return <span className="screenshot-missing" aria-hidden />
+  if (url === null || state === 'missing') return <span className={styles.screenshotMissing} aria-hidden />
   return (
     <>
-      {state === 'waiting' && <span className="skeleton screenshot-loading" aria-hidden />}
+      {state === 'waiting' && <span className={`skeleton ${styles.screenshotLoading}`} aria-hidden />}
       {source !== undefined && (
         <img src={source} alt={alt} {...sizes[variant]} decoding="async" onLoad={() => setState('there')} onError={() => setState('missing')} />
       )}

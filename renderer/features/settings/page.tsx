@@ -12,7 +12,7 @@ import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { SwitchField, TextField } from '../../components/field.tsx'
 import { frameworkName } from '../../lib/frameworks.ts'
 import { useTitle } from '../../lib/use-title.ts'
-import './page.css'
+import styles from './page.module.css'
 
 export default function SettingsPage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
@@ -56,7 +56,7 @@ function ProjectSettingsForm({ project }: { project: Project }) {
   })
 
   return (
-    <div className="settings">
+    <div className={styles.settings}>
       <form className="stack" {...form.props} aria-label="Settings">
         {saved && !isDirty && <RedeployNotice project={project} />}
         <Section title="Project">
@@ -107,7 +107,7 @@ function ProjectSettingsForm({ project }: { project: Project }) {
           <SwitchField label="Edge cache" hint="Caches responses that the app marks as cacheable." {...form.toggle('caching_enabled')} />
         </Section>
         {form.problem && <ProblemView problem={form.problem} />}
-        <div className={`save-bar ${isDirty ? 'save-bar-on' : ''}`} aria-live="polite">
+        <div className={`${styles.saveBar} ${isDirty ? styles.saveBarOn : ''}`} aria-live="polite">
           <span className="text-muted">{isDirty ? 'Unsaved changes' : 'All changes saved'}</span>
           <Button disabled={!isDirty} onClick={form.discard}>
             Discard
@@ -140,7 +140,7 @@ function editableSettings({
 
 function Section({ title, about, children }: { title: string; about?: string; children: React.ReactNode }) {
   return (
-    <fieldset className="card settings-section">
+    <fieldset className={`card ${styles.settingsSection}`}>
       <legend className="visually-hidden">{title}</legend>
       <header aria-hidden>
         <h2>{title}</h2>
@@ -158,7 +158,7 @@ function RedeployNotice({ project }: { project: Project }) {
   })
   if (!project.is_connected || project.status === 'created') return null
   return (
-    <div className="card redeploy" role="status">
+    <div className={`card ${styles.redeploy}`} role="status">
       <p>Saved. Changes to source, build and runtime take effect with the next deployment.</p>
       <Button busy={deploy.isPending} onClick={() => deploy.mutate({ params: { slug: project.slug } })}>
         Redeploy
@@ -176,7 +176,7 @@ function DeleteProjectSection({ project }: { project: Project }) {
     onSuccess: () => navigate('/'),
   })
   return (
-    <section className="card danger" aria-labelledby="danger">
+    <section className={`card ${styles.danger}`} aria-labelledby="danger">
       <div>
         <h2 id="danger">Delete project</h2>
         <p className="text-muted">The app stops immediately. Deployments, builds and logs are permanently deleted; your source is not affected.</p>

@@ -15,7 +15,7 @@ import { KeyCaps } from '../../components/key-caps.tsx'
 import { useAppUrl } from '../../api/app-url.ts'
 import { type TourStep, buildTourSteps } from './tour-steps.ts'
 import { useTour } from '../../stores/tour.ts'
-import './tour-card.css'
+import styles from './tour-card.module.css'
 
 /** An onboarding checklist that completes automatically. */
 export default function TourCard({ slug }: { slug: string }) {
@@ -33,17 +33,17 @@ export default function TourCard({ slug }: { slug: string }) {
     card.current?.scrollIntoView({ block: 'nearest' })
   }, [])
   return (
-    <section ref={card} className="card tour" aria-labelledby="first-steps">
-      <header className="tour-head">
+    <section ref={card} className={`card ${styles.tour}`} aria-labelledby="first-steps">
+      <header className={styles.tourHead}>
         <h2 id="first-steps">First steps</h2>
-        <span className="tour-count">
+        <span className={styles.tourCount}>
           {completed.length} of {steps.length}
         </span>
         <IconButton icon={X} label="Close first steps" onClick={close} />
       </header>
-      <ol className="tour-steps">
+      <ol className={styles.tourSteps}>
         {steps.map((step) => (
-          <li key={step.id} className={step.is_done ? 'tour-step tour-done' : 'tour-step'}>
+          <li key={step.id} className={step.is_done ? `${styles.tourStep} ${styles.tourDone}` : styles.tourStep}>
             <StatusIcon
               badge={{ label: '', shape: step.is_done ? 'disc' : 'ring', tone: step.is_done ? 'live' : 'idle' }}
               label={step.is_done ? 'Done' : 'To do'}
@@ -57,7 +57,7 @@ export default function TourCard({ slug }: { slug: string }) {
           </li>
         ))}
       </ol>
-      <p className="tour-foot text-muted">
+      <p className={`${styles.tourFoot} text-muted`}>
         {isComplete ? (
           <>
             All done. <Button onClick={close}>Close</Button>
@@ -76,18 +76,18 @@ function StepLink({ step: { title, to } }: { step: TourStep }) {
   const setPaletteOpen = useUi((state) => state.setPaletteOpen)
   if (to === 'palette')
     return (
-      <button type="button" className="tour-link" onClick={() => setPaletteOpen(true)}>
+      <button type="button" className={styles.tourLink} onClick={() => setPaletteOpen(true)}>
         {title}
       </button>
     )
   if (!to.startsWith('/'))
     return (
-      <a className="tour-link" href={to} target="_blank" rel="noreferrer noopener">
+      <a className={styles.tourLink} href={to} target="_blank" rel="noreferrer noopener">
         {title}
       </a>
     )
   return (
-    <Link className="tour-link" href={to}>
+    <Link className={styles.tourLink} href={to}>
       {title}
     </Link>
   )

@@ -2,7 +2,7 @@ import { FileArchive } from 'lucide-react'
 import { type DragEvent, type ReactNode, useState } from 'react'
 import { useCapabilities } from '../../api/capabilities.ts'
 import { type DroppedSource, inspectDrop } from '../../lib/dropped-source.ts'
-import './upload.css'
+import styles from './upload.module.css'
 
 /** Accepts files dropped anywhere on its content, and highlights while they hover. Nested drop zones take precedence. */
 export function DropZone({
@@ -35,7 +35,7 @@ export function DropZone({
   }
   return (
     <div
-      className="drop-zone"
+      className={styles.dropZone}
       onDragOver={onDragOver}
       onDragLeave={(event) => {
         if (!(event.relatedTarget instanceof Node) || !event.currentTarget.contains(event.relatedTarget)) setDragOver(false)
@@ -44,7 +44,7 @@ export function DropZone({
     >
       {children}
       {isDragOver && (
-        <div className="drop-overlay" aria-hidden>
+        <div className={styles.dropOverlay} aria-hidden>
           <p>
             <FileArchive size={20} />
             {label}

@@ -9,7 +9,7 @@ import { formatTransfer } from '../../api/transfer-progress.ts'
 import { Prose } from '../../components/prose.tsx'
 import { ChooseArchiveButton } from './choose-archive-button.tsx'
 import type { DroppedSource } from '../../lib/dropped-source.ts'
-import './upload.css'
+import styles from './upload.module.css'
 
 /** An upload with progress and cancel button, or its error with a retry. */
 export function UploadCard({
@@ -25,7 +25,7 @@ export function UploadCard({
     const { transfer } = upload
     const isSent = transfer.sent >= transfer.total
     return (
-      <section className="card upload-card" aria-label="Upload">
+      <section className={`card ${styles.uploadCard}`} aria-label="Upload">
         {isSent ? (
           <Progress label={`Checking ${transfer.name}`} text={`${formatTransfer(transfer)}. Verifying before the build…`} />
         ) : (
@@ -63,7 +63,7 @@ export function UploadCard({
           </>
         )}
       </div>
-      <div className="upload-actions">
+      <div className={styles.uploadActions}>
         <ChooseArchiveButton onChosen={onSource}>Choose another…</ChooseArchiveButton>
         <IconButton icon={X} label="Dismiss" onClick={onDismiss} />
       </div>

@@ -6,7 +6,7 @@ import { Prose } from '../../components/prose.tsx'
 import type { DroppedSource } from '../../lib/dropped-source.ts'
 import { ChooseArchiveButton } from './choose-archive-button.tsx'
 import { DropZone } from './drop-zone.tsx'
-import './upload.css'
+import styles from './upload.module.css'
 
 /** Uploads an archive to an existing project. */
 export function UploadArchiveDialog({
@@ -41,7 +41,7 @@ export function UploadArchiveDialog({
 /** The empty drop area: accepted files and the button for the file dialog. */
 export function ArchiveDropArea({ error, onChosen }: { error: string | null; onChosen: (chosen: DroppedSource) => void }) {
   return (
-    <div className="drop-area">
+    <div className={styles.dropArea}>
       <FileArchive size={22} aria-hidden />
       <p>
         <strong>Drop a .zip or .tar.gz here</strong>

@@ -10,7 +10,7 @@ export async function purgeCache(story: StoryContext): Promise<void> {
   await goTo(story, 'projects/kiosk')
   await inputDriver.openTab('Cache', 'cache status and inspector')
   await expect(dashboard.getByText('Stored now: 3 responses')).toBeVisible()
-  await expect(dashboard.locator('.cache-legend')).toContainText('1 hit')
+  await expect(dashboard.getByTestId('cache-legend')).toContainText('1 hit')
 
   const inspector = dashboard.getByRole('region', { name: 'Cache inspector' })
   const log = dashboard.getByRole('region', { name: 'Purge log', exact: true }).getByRole('listitem')
@@ -19,7 +19,7 @@ export async function purgeCache(story: StoryContext): Promise<void> {
   const verdict = inspector.getByRole('status')
   await expect(verdict).toContainText('Hit: served by the edge')
   await expect(verdict).toContainText('in memory')
-  await expect(verdict.locator('.tag')).toHaveText(['news', 'front'])
+  await expect(verdict.getByTestId('tag')).toHaveText(['news', 'front'])
   await expect(verdict).toContainText(/fresh for another \d+ min/)
   await expect(dashboard).toHaveURL(/\?url=%2Fnews$/)
 
@@ -48,7 +48,7 @@ export async function purgeCache(story: StoryContext): Promise<void> {
   await inputDriver.press(purge.getByRole('button', { name: 'Purge 2 tags' }))
   await expect(dashboard.getByText('Purged 2 stored responses.')).toBeVisible()
   await expect(log.first()).toContainText('By tag: 2 stored responses')
-  await expect(log.first().locator('.tag')).toHaveText(['front', 'unknown'])
+  await expect(log.first().getByTestId('tag')).toHaveText(['front', 'unknown'])
   await expect(dashboard.getByText('Stored now: 1 response,')).toBeVisible()
   expect((await platform.fetchEdge('kiosk.localhost', '/tides')).headers['x-cache']).toBe('HIT')
   expect((await platform.fetchEdge('kiosk.localhost', '/news')).headers['x-cache']).toBe('MISS')

@@ -30,9 +30,9 @@ export async function completeFirstRun(story: StoryContext): Promise<void> {
 
   await expect(dashboard).toHaveURL(/\/projects\/my-grand-cafe\/deployments\/dpl_/)
   await expect(dashboard.getByRole('list', { name: 'Steps' })).toContainText('Health check')
-  const head = dashboard.locator('.report-head')
+  const head = dashboard.getByTestId('report-head')
   await expect(head.getByText('Ready')).toBeVisible()
-  await expect(dashboard.locator('.log-text', { hasText: 'compiled Hello, harbour' })).toBeVisible()
+  await expect(dashboard.getByTestId('log-text').filter({ hasText: 'compiled Hello, harbour' })).toBeVisible()
   await expect(head.getByText('Current')).toBeVisible()
 
   const open = head.getByRole('link', { name: 'Open' })

@@ -13,20 +13,20 @@ export async function fixBrokenBuild(story: StoryContext): Promise<void> {
   )
   await goTo(story, 'projects/mended')
   await inputDriver.press(dashboard.getByRole('button', { name: 'Deploy', exact: true }))
-  const failure = dashboard.locator('.failure')
+  const failure = dashboard.getByTestId('failure')
   await expect(failure.getByRole('heading')).toContainText('build')
-  await expect(failure.locator('.failure-line')).toContainText('cannot find ./prices.ts')
+  await expect(failure.getByTestId('failure-line')).toContainText('cannot find ./prices.ts')
   await expect(failure).toContainText('build_failed')
-  await expect(dashboard.locator('.timeline-step-failed')).toContainText('Build')
+  await expect(dashboard.locator('[data-testid=timeline-step][data-status=failed]')).toContainText('Build')
   await inputDriver.press(failure.getByRole('button', { name: 'Show in log' }))
-  await expect(dashboard.locator('.log-marked')).toContainText('cannot find ./prices.ts')
-  await expect(dashboard.locator('.log-marked')).toBeInViewport()
+  await expect(dashboard.locator('[data-testid=log-line][data-marked]')).toContainText('cannot find ./prices.ts')
+  await expect(dashboard.locator('[data-testid=log-line][data-marked]')).toBeInViewport()
   const broken = dashboard.url()
 
   // What served before goes on serving, and the overview says both.
   await inputDriver.openTab('Overview')
   await expect(dashboard.getByRole('region', { name: 'Latest deployment' })).toContainText('The current version stays live')
-  await expect(dashboard.locator('.project-title')).toContainText('Live')
+  await expect(dashboard.getByTestId('project-title')).toContainText('Live')
 
   if (bridge) {
     // The desktop tells how it ended by itself, and leads there when that is clicked.
@@ -38,7 +38,7 @@ export async function fixBrokenBuild(story: StoryContext): Promise<void> {
 
   repository.commit(greetingAppFiles('two'), 'Mend it')
   await inputDriver.press(dashboard.getByRole('button', { name: 'Deploy', exact: true }))
-  await expect(dashboard.locator('.report-head')).toContainText('Mend it')
-  await expect(dashboard.locator('.report-head')).toContainText('Current')
+  await expect(dashboard.getByTestId('report-head')).toContainText('Mend it')
+  await expect(dashboard.getByTestId('report-head')).toContainText('Current')
   expect((await platform.fetchEdge('mended.localhost')).body).toContain('two')
 }

@@ -35,7 +35,7 @@ export async function promoteAndPull(story: StoryContext): Promise<void> {
   await inputDriver.press(dialog.getByRole('button', { name: 'Promote to Lagoon' }))
   await expect(dashboard).toHaveURL(/\/app\/on\/[^/]+\/projects\/voyager\/deployments\/dpl_/)
   await expect(front).toContainText('Lagoon')
-  await expect(dashboard.locator('.report-head')).toContainText('Current')
+  await expect(dashboard.getByTestId('report-head')).toContainText('Current')
   expect((await remote.fetchEdge('voyager.localhost')).body).toContain('from the quay')
   const there = (await remote.api<{ env_vars: EnvVar[] }>('GET', '/v1/projects/voyager/env-vars')).body.env_vars
   expect(there.map(({ key, value }) => [key, value])).toEqual([['TIDES', 'high']])
@@ -48,7 +48,7 @@ export async function promoteAndPull(story: StoryContext): Promise<void> {
 
   // What runs there is seen from here as if it were here; then here again.
   await inputDriver.openTab('Overview')
-  await expect(dashboard.locator('.project-title')).toContainText('Live')
+  await expect(dashboard.getByTestId('project-title')).toContainText('Live')
   await inputDriver.switchTo('This machine', 1)
   await expect(dashboard).toHaveURL(platform.handle.dashboard_url)
   await expect(front).toHaveCount(0)
@@ -61,7 +61,7 @@ export async function promoteAndPull(story: StoryContext): Promise<void> {
   await inputDriver.pick(dashboard.getByRole('button', { name: 'More actions' }), 'Pull to this machine…')
   await inputDriver.press(dialog.getByRole('button', { name: 'Pull to this machine' }))
   await expect(dashboard).toHaveURL(/\/app\/projects\/voyager\/deployments\/dpl_/)
-  await expect(dashboard.locator('.report-head')).toContainText('Current')
+  await expect(dashboard.getByTestId('report-head')).toContainText('Current')
   expect((await platform.fetchEdge('voyager.localhost')).body).toContain('from the quay')
 
   // From here on the page had no use for the token, and did not have it.

@@ -20,7 +20,7 @@ export async function rollBackDeployment(story: StoryContext): Promise<void> {
   await inputDriver.expectClosed(dialog)
   await inputDriver.pick(more, 'Roll back…')
   await inputDriver.press(dialog.getByRole('listitem').filter({ hasText: 'First' }).getByRole('button', { name: 'Roll back' }))
-  await expect(dashboard.locator('.report-head')).toContainText('Rollback')
-  await expect(dashboard.locator('.report-head')).toContainText('Current')
+  await expect(dashboard.getByTestId('report-head')).toContainText('Rollback')
+  await expect(dashboard.getByTestId('report-head')).toContainText('Current')
   expect((await platform.fetchEdge('rolled.localhost')).body).toContain('old and good')
 }
