@@ -1,5 +1,6 @@
 import { type QueryClient, useMutationState, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Database } from '../../server/contract/databases.ts'
+import { useApiQuery, pollInterval_ms, useClient } from './query.ts'
 import type { ApiClient } from './api-client.ts'
 import type { CallInput } from '../../server/client/operation-types.ts'
 import { queryKeys } from './query-keys.ts'
@@ -7,7 +8,6 @@ import { useCapabilities } from './capabilities.ts'
 import { ApiError } from '../../server/client/api-error.ts'
 import { toApiError } from '../lib/api-error.ts'
 import { createMutationHook, invalidate } from './mutation.ts'
-import { pollInterval_ms, useClient } from './use-client.ts'
 import { useUpload } from './use-upload.ts'
 
 const isUnavailable = (error: unknown) => toApiError(error).code === 'database_unavailable'
@@ -48,17 +48,14 @@ export function useDatabase(slug: string) {
   })
 }
 
-export function useDumps(slug: string, enabled: boolean) {
-  const client = useClient()
-  return useQuery({
+export const useDumps = (slug: string, enabled: boolean) =>
+  useApiQuery(async (client, signal) => (await client.call('listDatabaseDumps', { params: { slug }, signal })).dumps, {
     queryKey: queryKeys.dumps(slug),
     enabled,
-    queryFn: async ({ signal }) => (await client.call('listDatabaseDumps', { params: { slug }, signal })).dumps,
     // No event reports a database that the command line created.
     refetchInterval: 2 * pollInterval_ms,
     staleTime: 1_000,
   })
-}
 
 /** Start time of a pending database creation, also after the user left the page and returned. */
 export function useProvisioningSince(slug: string): number | null {

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useClient } from './use-client.ts'
+import { useClient } from './query.ts'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import type { ApiClient } from './api-client.ts'
 import { queryKeys } from './query-keys.ts'

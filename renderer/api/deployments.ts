@@ -1,33 +1,31 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useLocation } from 'wouter'
 import type { Deployment } from '../../server/contract/deployments.ts'
+import { useApiQuery, usePagedApiQuery, useClient } from './query.ts'
 import { type DeploymentFilter, queryKeys } from './query-keys.ts'
 import { createMutationHook } from './mutation.ts'
-import { useClient } from './use-client.ts'
 
-export function useDeployments(slug: string, filter: DeploymentFilter) {
-  const client = useClient()
-  return useInfiniteQuery({
-    queryKey: queryKeys.deployments(slug, filter),
-    queryFn: ({ pageParam, signal }) =>
+export const useDeployments = (slug: string, filter: DeploymentFilter) =>
+  usePagedApiQuery(
+    (client, page, signal) =>
       client.call('listDeployments', {
         params: { slug },
-        query: { ...filter, limit: '100', ...(pageParam ? { cursor: pageParam } : {}) },
+        query: { ...filter, limit: '100', ...page },
         signal,
       }),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor,
-  })
-}
+    {
+      queryKey: queryKeys.deployments(slug, filter),
+    },
+  )
 
-export function useLatestDeployment(slug: string, enabled = true) {
-  const client = useClient()
-  return useQuery({
-    queryKey: queryKeys.latest(slug),
-    enabled,
-    queryFn: async ({ signal }) => (await client.call('listDeployments', { params: { slug }, query: { limit: '1' }, signal })).deployments[0] ?? null,
-  })
-}
+export const useLatestDeployment = (slug: string, enabled = true) =>
+  useApiQuery(
+    async (client, signal) => (await client.call('listDeployments', { params: { slug }, query: { limit: '1' }, signal })).deployments[0] ?? null,
+    {
+      queryKey: queryKeys.latest(slug),
+      enabled,
+    },
+  )
 
 export function useServingDeployment(slug: string, enabled = true) {
   const client = useClient()
@@ -42,13 +40,13 @@ export function useServingDeployment(slug: string, enabled = true) {
 }
 
 /** Without its log, which `followBuild` delivers. */
-export function useDeployment(slug: string, id: string) {
-  const client = useClient()
-  return useQuery({
-    queryKey: queryKeys.deployment(slug, id),
-    queryFn: async ({ signal }) => (await client.call('getDeployment', { params: { slug, id }, query: { build_log: 'false' }, signal })).deployment,
-  })
-}
+export const useDeployment = (slug: string, id: string) =>
+  useApiQuery(
+    async (client, signal) => (await client.call('getDeployment', { params: { slug, id }, query: { build_log: 'false' }, signal })).deployment,
+    {
+      queryKey: queryKeys.deployment(slug, id),
+    },
+  )
 
 /** Finds the deployment that a change of variables started, because the response to a deletion has no body. It is the latest by now. */
 export function useFindRedeployment(slug: string): () => Promise<Deployment | null> {

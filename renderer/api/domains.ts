@@ -1,10 +1,10 @@
-import { type QueryClient, useQuery } from '@tanstack/react-query'
+import { type QueryClient } from '@tanstack/react-query'
 import type { Domain } from '../../server/contract/domains.ts'
+import { useApiQuery, pollInterval_ms } from './query.ts'
 import type { ApiClient } from './api-client.ts'
 import type { CallOutput } from '../../server/client/operation-types.ts'
 import { queryKeys } from './query-keys.ts'
 import { createMutationHook, invalidate } from './mutation.ts'
-import { pollInterval_ms, useClient } from './use-client.ts'
 
 export type DomainList = CallOutput<'listDomains'>
 
@@ -12,37 +12,30 @@ export type DomainList = CallOutput<'listDomains'>
 const pollingOptions = { refetchInterval: 2 * pollInterval_ms, staleTime: 1_000 }
 
 /** The domains of a project, or of every project that the user can see if `slug` is null. */
-export function useDomains(slug: string | null) {
-  const client = useClient()
-  return useQuery({
-    queryKey: queryKeys.domains(slug),
-    queryFn: ({ signal }) =>
-      slug === null ? client.call('listDomains', { signal }) : client.call('listProjectDomains', { params: { slug }, signal }),
-    ...pollingOptions,
-  })
-}
+export const useDomains = (slug: string | null) =>
+  useApiQuery(
+    (client, signal) => (slug === null ? client.call('listDomains', { signal }) : client.call('listProjectDomains', { params: { slug }, signal })),
+    {
+      queryKey: queryKeys.domains(slug),
+      ...pollingOptions,
+    },
+  )
 
-export function useDomain(id: string) {
-  const client = useClient()
-  return useQuery({
+export const useDomain = (id: string) =>
+  useApiQuery((client, signal) => client.call('getDomain', { params: { id }, signal }), {
     queryKey: queryKeys.domain(id),
-    queryFn: ({ signal }) => client.call('getDomain', { params: { id }, signal }),
     ...pollingOptions,
   })
-}
 
 /** Domain offers for a query. Each query is sent once, because registrars rate-limit searches. */
-export function useDomainOffers(query: string | null) {
-  const client = useClient()
-  return useQuery({
+export const useDomainOffers = (query: string | null) =>
+  useApiQuery((client, signal) => client.call('searchDomains', { query: { q: query ?? '' }, signal }), {
     queryKey: queryKeys.domainOffers(query ?? ''),
     enabled: query !== null,
-    queryFn: ({ signal }) => client.call('searchDomains', { query: { q: query ?? '' }, signal }),
     retry: false,
     staleTime: 60_000,
     refetchOnWindowFocus: false,
   })
-}
 
 export const useAddDomain = createMutationHook('addDomain', (cache) => invalidate(cache, queryKeys.allDomains))
 export const useVerifyDomain = createMutationHook('verifyDomain', (cache, { domain }) => storeDomain(cache, domain.id, domain))

@@ -1,21 +1,15 @@
-import { type QueryClient, useInfiniteQuery } from '@tanstack/react-query'
+import { type QueryClient } from '@tanstack/react-query'
+import { usePagedApiQuery, pollInterval_ms } from './query.ts'
 import { refetchQueries } from './query-cache.ts'
 import { queryKeys } from './query-keys.ts'
 import { createMutationHook, invalidate } from './mutation.ts'
-import { pollInterval_ms, useClient } from './use-client.ts'
 
-export function useCacheEvents(slug: string) {
-  const client = useClient()
-  return useInfiniteQuery({
+export const useCacheEvents = (slug: string) =>
+  usePagedApiQuery((client, page, signal) => client.call('listCacheEvents', { params: { slug }, query: { limit: '20', ...page }, signal }), {
     queryKey: queryKeys.cacheEvents(slug),
-    queryFn: ({ pageParam, signal }) =>
-      client.call('listCacheEvents', { params: { slug }, query: { limit: '20', ...(pageParam ? { cursor: pageParam } : {}) }, signal }),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor,
     refetchInterval: pollInterval_ms,
     staleTime: 1_000,
   })
-}
 
 type ProjectInput = { params: { slug: string } }
 

@@ -1,16 +1,13 @@
-import { type QueryClient, useQuery } from '@tanstack/react-query'
+import { type QueryClient } from '@tanstack/react-query'
+import { useApiQuery } from './query.ts'
 import { upsertEnvVars } from './query-cache.ts'
 import { queryKeys } from './query-keys.ts'
 import { createMutationHook } from './mutation.ts'
-import { useClient } from './use-client.ts'
 
-export function useEnvVars(slug: string) {
-  const client = useClient()
-  return useQuery({
+export const useEnvVars = (slug: string) =>
+  useApiQuery(async (client, signal) => (await client.call('listEnvVars', { params: { slug }, signal })).env_vars, {
     queryKey: queryKeys.envVars(slug),
-    queryFn: async ({ signal }) => (await client.call('listEnvVars', { params: { slug }, signal })).env_vars,
   })
-}
 
 export const useCreateEnvVars = createMutationHook('createEnvVars', (cache, answer, { params: { slug }, body }) => {
   upsertEnvVars(cache, slug, answer, 'vars' in body ? body.vars : [body])

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
+import { useApiQuery, useClient } from './query.ts'
 import type { ApiClient } from './api-client.ts'
 import type { CallOutput } from '../../server/client/operation-types.ts'
 import { queryKeys } from './query-keys.ts'
 import { ApiError } from '../../server/client/api-error.ts'
 import { createMutationHook, invalidate } from './mutation.ts'
-import { useClient } from './use-client.ts'
 
 /** The signed-in user and the instance; null on an instance that does not report a session (a hosted account). */
 export function useInstanceSession() {
@@ -29,10 +29,8 @@ function requireCompleteSession(session: CallOutput<'getSession'>): CallOutput<'
   throw new ApiError('bad_answer', 'The instance did not return your account. Its version may differ from this dashboard’s.')
 }
 
-export function useSettings(enabled = true) {
-  const client = useClient()
-  return useQuery({ queryKey: queryKeys.settings, enabled, queryFn: async ({ signal }) => (await client.call('getSettings', { signal })).settings })
-}
+export const useSettings = (enabled = true) =>
+  useApiQuery(async (client, signal) => (await client.call('getSettings', { signal })).settings, { queryKey: queryKeys.settings, enabled })
 
 /** Saves instance settings and refetches everything that depends on them. */
 export const useUpdateSettings = createMutationHook('updateSettings', (cache, { settings }) => {
@@ -40,10 +38,7 @@ export const useUpdateSettings = createMutationHook('updateSettings', (cache, { 
   invalidate(cache, queryKeys.session, queryKeys.lan, queryKeys.https, queryKeys.hostsFile, queryKeys.billing, queryKeys.allDomains)
 })
 
-export function useDoctor() {
-  const client = useClient()
-  return useQuery({ queryKey: queryKeys.doctor, queryFn: async ({ signal }) => (await client.call('doctor', { signal })).checks })
-}
+export const useDoctor = () => useApiQuery(async (client, signal) => (await client.call('doctor', { signal })).checks, { queryKey: queryKeys.doctor })
 
 /** The checks that take a few milliseconds. */
 export async function loadQuickChecks(client: ApiClient, signal: AbortSignal): Promise<CallOutput<'doctor'>['checks']> {

@@ -1,35 +1,27 @@
-import { type QueryClient, useQuery } from '@tanstack/react-query'
+import { type QueryClient } from '@tanstack/react-query'
 import type { CallOutput } from '../../server/client/operation-types.ts'
+import { useApiQuery, pollInterval_ms } from './query.ts'
 import { queryKeys } from './query-keys.ts'
 import { createMutationHook } from './mutation.ts'
-import { pollInterval_ms, useClient } from './use-client.ts'
 
 /** Trust state of the instance's certificates. Owner only. */
-export function useHttps(enabled = true) {
-  const client = useClient()
-  return useQuery({ queryKey: queryKeys.https, enabled, queryFn: async ({ signal }) => (await client.call('getHttps', { signal })).https })
-}
+export const useHttps = (enabled = true) =>
+  useApiQuery(async (client, signal) => (await client.call('getHttps', { signal })).https, { queryKey: queryKeys.https, enabled })
 
-export function useHostsFile(enabled = true) {
-  const client = useClient()
-  return useQuery({
+export const useHostsFile = (enabled = true) =>
+  useApiQuery(async (client, signal) => (await client.call('getHostsFile', { signal })).hosts_file, {
     queryKey: queryKeys.hostsFile,
     enabled,
-    queryFn: async ({ signal }) => (await client.call('getHostsFile', { signal })).hosts_file,
   })
-}
 
-export function useLan(enabled = true) {
-  const client = useClient()
-  return useQuery({
+export const useLan = (enabled = true) =>
+  useApiQuery(async (client, signal) => (await client.call('getLan', { signal })).lan, {
     queryKey: queryKeys.lan,
     enabled,
-    queryFn: async ({ signal }) => (await client.call('getLan', { signal })).lan,
     // Addresses change when the machine joins or leaves a network.
     refetchInterval: pollInterval_ms,
     staleTime: 1_000,
   })
-}
 
 const storeHttps = (cache: QueryClient, { https }: CallOutput<'trustAuthority'>) => cache.setQueryData(queryKeys.https, https)
 export const useTrustAuthority = createMutationHook('trustAuthority', storeHttps)

@@ -1,22 +1,19 @@
 import { type QueryClient, useQuery } from '@tanstack/react-query'
+import { useApiQuery, pollInterval_ms, useClient } from './query.ts'
 import { createMutationHook, invalidate } from './mutation.ts'
 import type { Preview } from '../../server/contract/previews.ts'
 import type { ApiClient } from './api-client.ts'
 import type { CallOutput } from '../../server/client/operation-types.ts'
 import { queryKeys } from './query-keys.ts'
 import { useCapabilities } from './capabilities.ts'
-import { pollInterval_ms, useClient } from './use-client.ts'
 
 /** The open previews of a project, most recently changed first. */
-export function usePreviews(slug: string) {
-  const client = useClient()
-  return useQuery({
+export const usePreviews = (slug: string) =>
+  useApiQuery(async (client, signal) => (await client.call('listPreviews', { params: { slug }, signal })).previews, {
     queryKey: queryKeys.previews(slug),
-    queryFn: async ({ signal }) => (await client.call('listPreviews', { params: { slug }, signal })).previews,
     // No event reports visits and sleep.
     refetchInterval: pollInterval_ms,
   })
-}
 
 /** Polling state of the repository; null on an instance that does not support it (a hosted account). */
 export function useWatching(slug: string) {

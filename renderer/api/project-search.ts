@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import { useProjects } from './projects.ts'
-import { pollInterval_ms, useClient } from './use-client.ts'
+import { pollInterval_ms, useClient } from './query.ts'
 import { isMatch, splitSearchWords } from '../../server/contract/project-search.ts'
 import type { Project } from '../../server/contract/projects.ts'
 import { queryKeys } from './query-keys.ts'

@@ -8,7 +8,7 @@ import { queryKeys } from './query-keys.ts'
 import { ApiError } from '../../server/client/api-error.ts'
 import { createMutationHook } from './mutation.ts'
 import { sessionQuery } from './instance.ts'
-import { pollInterval_ms } from './use-client.ts'
+import { pollInterval_ms } from './query.ts'
 
 /** The session at the instance that served the page, regardless of the current instance. */
 export function useHomeSession() {

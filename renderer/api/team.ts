@@ -1,13 +1,10 @@
-import { type QueryClient, useQuery } from '@tanstack/react-query'
+import { type QueryClient } from '@tanstack/react-query'
+import { useApiQuery } from './query.ts'
 import { queryKeys } from './query-keys.ts'
 import { createMutationHook, invalidate } from './mutation.ts'
-import { useClient } from './use-client.ts'
 
 /** The user's team, its pending invitations, and the teams that the user belongs to. */
-export function useTeam(enabled = true) {
-  const client = useClient()
-  return useQuery({ queryKey: queryKeys.team, enabled, queryFn: ({ signal }) => client.call('getTeam', { signal }) })
-}
+export const useTeam = (enabled = true) => useApiQuery((client, signal) => client.call('getTeam', { signal }), { queryKey: queryKeys.team, enabled })
 
 const refetchTeam = (cache: QueryClient) => invalidate(cache, queryKeys.team)
 const refetchTeams = (cache: QueryClient) => invalidate(cache, queryKeys.team, queryKeys.projects)

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
-import { useClient } from './use-client.ts'
+import { useClient } from './query.ts'
 import type { CallOutput, CallInput, UploadOperationId } from '../../server/client/operation-types.ts'
 import type { ApiError } from '../../server/client/api-error.ts'
 import { toApiError } from '../lib/api-error.ts'

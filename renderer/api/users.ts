@@ -1,13 +1,10 @@
-import { useQuery } from '@tanstack/react-query'
+import { useApiQuery } from './query.ts'
 import { queryKeys } from './query-keys.ts'
 import { createMutationHook, invalidate } from './mutation.ts'
-import { useClient } from './use-client.ts'
 import type { QueryClient } from '@tanstack/react-query'
 
-export function useUsers(enabled = true) {
-  const client = useClient()
-  return useQuery({ queryKey: queryKeys.users, enabled, queryFn: async ({ signal }) => (await client.call('listUsers', { signal })).users })
-}
+export const useUsers = (enabled = true) =>
+  useApiQuery(async (client, signal) => (await client.call('listUsers', { signal })).users, { queryKey: queryKeys.users, enabled })
 
 const refetchUsers = (cache: QueryClient) => invalidate(cache, queryKeys.users)
 export const useAddUser = createMutationHook('addUser', refetchUsers)

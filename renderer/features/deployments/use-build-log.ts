@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
-import { useClient } from '../../api/use-client.ts'
+import { useClient } from '../../api/query.ts'
 import { type BuildEvent, followBuild } from '../../api/build-stream.ts'
 import type { StreamState } from '../../api/event-stream.ts'
 import { createLogStore, type LogLine } from '../logs/index.ts'

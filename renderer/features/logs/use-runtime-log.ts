@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'react'
 import { followRuntimeLog } from '../../api/runtime-log.ts'
-import { useClient } from '../../api/use-client.ts'
+import { useClient } from '../../api/query.ts'
 import type { RuntimeStateEvent } from '../../../server/contract/deployments.ts'
 import type { StreamState } from '../../api/event-stream.ts'
 import { createLogStore } from './log-store.ts'
