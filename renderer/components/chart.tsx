@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { type TimeLabel, formatCompact } from '../lib/chart-scale.ts'
-import './chart.css'
+import styles from './chart.module.css'
 
 export type ChartPattern = 'solid' | 'outline' | 'hatch' | 'cross' | 'dots'
 
@@ -103,7 +103,7 @@ export function Chart({
   return (
     <div
       ref={container}
-      className="chart"
+      className={styles.chart}
       style={{ height }}
       role="slider"
       tabIndex={0}
@@ -124,7 +124,7 @@ export function Chart({
           <Patterns id={patterns} series={series} />
           {ticks.map((tick) => (
             <g key={tick}>
-              <line className={tick === 0 ? 'chart-base' : 'chart-grid'} x1={leftMargin} x2={width} y1={y(tick)} y2={y(tick)} />
+              <line className={tick === 0 ? styles.chartBase : styles.chartGrid} x1={leftMargin} x2={width} y1={y(tick)} y2={y(tick)} />
               <text x={leftMargin - 8} y={y(tick) + 4} textAnchor="end">
                 {formatTick(tick)}
               </text>
@@ -141,12 +141,16 @@ export function Chart({
             <Lines series={series} x={x} y={y} />
           )}
           {cursor !== null && cursor < count && (
-            <line className="chart-cursor" x1={x(cursor)} x2={x(cursor)} y1={topMargin} y2={height - bottomMargin} />
+            <line className={styles.chartCursor} x1={x(cursor)} x2={x(cursor)} y1={topMargin} y2={height - bottomMargin} />
           )}
         </svg>
       )}
       {isActive && cursor !== null && cursor < count && (
-        <div className="chart-tip" style={cursor < count / 2 ? { left: x(cursor) + 12 } : { right: width - x(cursor) + 12 }}>
+        <div
+          className={styles.chartTip}
+          data-testid="chart-tip"
+          style={cursor < count / 2 ? { left: x(cursor) + 12 } : { right: width - x(cursor) + 12 }}
+        >
           <p className="text-subtle">{times[cursor]}</p>
           <dl>
             {series.map((one) => (
@@ -172,14 +176,15 @@ function TooltipRow({ series, children }: { series: ChartSeries; children: React
 }
 
 /** Legend with the total of each series. */
-export function Legend({ series, totals }: { series: readonly ChartSeries[]; totals: readonly string[] }) {
+export function Legend({ series, totals, children }: { series: readonly ChartSeries[]; totals: readonly string[]; children?: ReactNode }) {
   return (
-    <ul className="chart-legend">
+    <ul className={styles.chartLegend}>
       {series.map((one, index) => (
         <li key={one.name}>
           <Swatch series={one} /> {one.name} <strong>{totals[index]}</strong>
         </li>
       ))}
+      {children && <li>{children}</li>}
     </ul>
   )
 }
@@ -188,13 +193,13 @@ function Swatch({ series }: { series: ChartSeries }) {
   const id = useId().replaceAll(':', '')
   if (series.line) {
     return (
-      <svg className={`swatch series-${series.colour}`} width={20} height={12} aria-hidden>
-        <path className={`chart-line chart-line-${series.line}`} d="M0 6h20" />
+      <svg className={`${styles.swatch} ${styles[`series-${series.colour}`]}`} width={20} height={12} aria-hidden>
+        <path className={`${styles.chartLine} ${styles[`chart-line-${series.line}`] ?? ''}`} d="M0 6h20" />
       </svg>
     )
   }
   return (
-    <svg className="swatch" width={12} height={12} aria-hidden>
+    <svg className={styles.swatch} width={12} height={12} aria-hidden>
       <Patterns id={id} series={[series]} />
       <rect width={12} height={12} rx={2} fill={`url(#${id}-${series.colour})`} />
     </svg>
@@ -205,7 +210,7 @@ function Patterns({ id, series }: { id: string; series: readonly ChartSeries[] }
   return (
     <defs>
       {series.map(({ name, colour, pattern = 'solid' }) => (
-        <pattern key={name} id={`${id}-${colour}`} className={`series-${colour}`} width={6} height={6} patternUnits="userSpaceOnUse">
+        <pattern key={name} id={`${id}-${colour}`} className={styles[`series-${colour}`]} width={6} height={6} patternUnits="userSpaceOnUse">
           {pattern === 'solid' ? (
             <rect width={6} height={6} fill="var(--series)" />
           ) : (
@@ -237,7 +242,7 @@ function Bars({ series, x, y, step, id }: PlotProps & { step: number; id: string
   const gap = step > 5 ? 1.5 : step > 2.5 ? 0.5 : 0
   const base = series[0]?.values.map(() => 0) ?? []
   return series.map(({ name, colour, values }) => (
-    <g key={name} className={`series-${colour}`}>
+    <g key={name} className={styles[`series-${colour}`]}>
       {values.map((value, index) => {
         if (!value) return null
         const from = base[index] ?? 0
@@ -271,10 +276,10 @@ function Lines({ series, x, y }: PlotProps) {
       if (!isContinued && (values[index + 1] ?? null) === null) isolated.push(index)
     })
     return (
-      <g key={name} className={`series-${colour}`}>
-        <path className={`chart-line chart-line-${line}`} d={path} />
+      <g key={name} className={styles[`series-${colour}`]}>
+        <path className={`${styles.chartLine} ${styles[`chart-line-${line}`] ?? ''}`} d={path} />
         {isolated.map((index) => (
-          <circle key={index} className="chart-dot" cx={x(index)} cy={y(values[index] ?? 0)} r={2.5} />
+          <circle key={index} className={styles.chartDot} cx={x(index)} cy={y(values[index] ?? 0)} r={2.5} />
         ))}
       </g>
     )

@@ -35,9 +35,9 @@ test('the first steps tick themselves by what happens, wherever it happens', asy
   // Not by the click: somebody visits it from elsewhere.
   expect((await platform.fetchEdge('guest-book.localhost')).body).toContain('Good day')
   await expectDone(dashboard, 'Open your app')
-  await expectToDo(dashboard, 'Add variable')
+  await expectToDo(dashboard, 'Add a variable')
 
-  await step(dashboard, 'Add variable').getByRole('link').click()
+  await step(dashboard, 'Add a variable').getByRole('link').click()
   const dialog = dashboard.getByRole('dialog')
   await dialog.getByLabel('Key', { exact: true }).fill('GREETING')
   await dialog.getByLabel('Value', { exact: true }).fill('Ahoy')
@@ -46,7 +46,7 @@ test('the first steps tick themselves by what happens, wherever it happens', asy
   expect((await platform.fetchEdge('guest-book.localhost')).body).toContain('Ahoy')
 
   await dashboard.goto(platform.handle.dashboard_url)
-  await expectDone(dashboard, 'Add variable')
+  await expectDone(dashboard, 'Add a variable')
   await expectDone(dashboard, 'Deploy a change')
   await expectToDo(dashboard, 'Run any command')
   await step(dashboard, 'Run any command').getByRole('button').click()

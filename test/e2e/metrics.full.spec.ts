@@ -16,12 +16,12 @@ test('what was asked is counted exactly, drawn, and read out by keyboard', async
   await expect(figures).toContainText('13')
   await expect(figures).toContainText('1 server error (5xx)')
   const requests = dashboard.getByRole('region', { name: 'Requests' })
-  await expect(requests.locator('.chart-legend')).toContainText(/2xx\s*7.*3xx\s*2.*4xx\s*3.*5xx\s*1/)
+  await expect(requests.getByRole('list')).toContainText(/2xx\s*7.*3xx\s*2.*4xx\s*3.*5xx\s*1/)
 
   const chart = requests.getByRole('slider')
   await chart.focus()
   await chart.press('End')
-  await expect(requests.locator('.chart-tip')).toBeVisible()
+  await expect(requests.getByTestId('chart-tip')).toBeVisible()
   const readings: string[] = []
   // On the hour a story may begin in one bucket and end in the next.
   for (let step = 0; step < 2; step++) {
@@ -31,7 +31,7 @@ test('what was asked is counted exactly, drawn, and read out by keyboard', async
   const sum = (name: string) => readings.reduce((total, reading) => total + Number(new RegExp(`${name} (\\d+)`).exec(reading)?.[1] ?? 0), 0)
   expect([sum('2xx'), sum('3xx'), sum('4xx'), sum('5xx')]).toEqual([7, 2, 3, 1])
   await chart.press('Escape')
-  await expect(requests.locator('.chart-tip')).toBeHidden()
+  await expect(requests.getByTestId('chart-tip')).toBeHidden()
 
   await dashboard.getByText('Show as table').click()
   await expect(dashboard.getByRole('region', { name: 'Metrics as a table' }).getByRole('row').nth(1)).toContainText(/\d/)
@@ -83,7 +83,7 @@ test('an app that sleeps says so everywhere, its waking is counted, and always w
   await dashboard.getByRole('navigation', { name: 'Project' }).getByRole('link', { name: 'Overview' }).click()
   const warm = facts.getByRole('switch', { name: 'Always warm' })
   await warm.click()
-  await expect(facts.getByRole('alert')).toContainText('needs a paid plan')
+  await expect(facts.getByRole('alert')).toContainText('requires a paid plan')
   await expect(warm).not.toBeChecked()
   await platform.api('PATCH', '/instance/settings', { plan: 'enterprise' })
   await warm.click()

@@ -97,14 +97,13 @@ export function Charts({
       <section className={`card ${styles.metricsChart}`} aria-labelledby="chart-cold">
         <header>
           <h2 id="chart-cold">Cold starts</h2>
-          <div className="chart-legend">
-            <Legend series={chartData.cold.series} totals={chartData.cold.totals.map(count)} />
+          <Legend series={chartData.cold.series} totals={chartData.cold.totals.map(count)}>
             {cold_starts.count > 0 && (
               <span>
                 p50 <strong>{formatLatency(cold_starts.p50_ms)}</strong>, p95 <strong>{formatLatency(cold_starts.p95_ms)}</strong>
               </span>
             )}
-          </div>
+          </Legend>
         </header>
         <Chart label="Cold starts" kind="bars" {...chartData.cold} formatValue={count} height={150} {...narrow} />
       </section>
