@@ -1,9 +1,9 @@
-import './contours.css'
+import styles from './contours.module.css'
 
 /** Contour lines, rendered once as the background of empty pages. */
 export function Contours() {
   return (
-    <svg className="contours" viewBox="0 0 1200 600" preserveAspectRatio="xMidYMid slice" aria-hidden>
+    <svg className={styles.contours} viewBox="0 0 1200 600" preserveAspectRatio="xMidYMid slice" aria-hidden>
       {lines.map((line) => (
         <path key={line} d={line} />
       ))}

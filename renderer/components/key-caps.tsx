@@ -1,14 +1,14 @@
 import { keycapsFor } from '../lib/key-chords.ts'
-import './key-caps.css'
+import styles from './key-caps.module.css'
 
 /** Keycaps: `g p` renders two, one after the other. */
 export function KeyCaps({ keys }: { keys: string }) {
   return (
-    <span className="keys">
+    <span className={styles.keys}>
       {keycapsFor(keys).map((chord, index) => (
-        <span key={index} className="keys-chord">
+        <span key={index} className={styles.keysChord}>
           {chord.map((cap) => (
-            <kbd key={cap} className="keycap">
+            <kbd key={cap} className={styles.keycap}>
               {cap}
             </kbd>
           ))}

@@ -1,6 +1,6 @@
 import type { LucideIcon } from 'lucide-react'
 import { ToggleGroup } from 'radix-ui'
-import './segmented-control.css'
+import styles from './segmented-control.module.css'
 
 /** A radio group with all options visible. */
 export function SegmentedControl<Value extends string>({
@@ -17,7 +17,7 @@ export function SegmentedControl<Value extends string>({
   return (
     <ToggleGroup.Root
       type="single"
-      className="segments"
+      className={styles.segments}
       aria-label={label}
       value={value}
       onValueChange={(next) => {
@@ -26,7 +26,7 @@ export function SegmentedControl<Value extends string>({
       }}
     >
       {choices.map(({ value: choice, text, icon: Icon }) => (
-        <ToggleGroup.Item key={choice} value={choice} className="segment">
+        <ToggleGroup.Item key={choice} value={choice} className={styles.segment}>
           {Icon && <Icon size={15} aria-hidden />}
           {text}
         </ToggleGroup.Item>

@@ -191,7 +191,7 @@ async function describeFocus(target: Element): Promise<{ is_there: boolean; is_v
       name,
     }
   }
-  const group = target.closest('[role=radiogroup], [role=menu], [role=tablist], [role=group].segments')
+  const group = target.closest('[role=radiogroup], [role=menu], [role=tablist], [role=group]:has(> [role=radio])')
   const isInGroup = group !== null && focused !== null && focused !== document.body && group.contains(focused)
   const isAfter = focused === null || focused === document.body || (focused.compareDocumentPosition(target) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0
   const isAcross = group !== null && group.getAttribute('role') !== 'menu'

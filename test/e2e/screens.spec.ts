@@ -181,7 +181,7 @@ test('what is on, chosen or in front is told where the system sets the colours',
       ['.sidebar-link[aria-current]', '.sidebar-link:not([aria-current])'],
     ],
     palette: [['[role=option][aria-selected=true]', '[role=option][aria-selected=false]']],
-    metrics: [['.segment[data-state=on]', '.segment[data-state=off]']],
+    metrics: [['[role=radio][data-state=on]', '[role=radio][data-state=off]']],
   }
   for (const screen of pickScreens(seededPlatform.screens, ...Object.keys(pairs))) {
     const page = await context.newPage()
