@@ -121,7 +121,7 @@ test('a broken build leads to its help, and is mended, by keyboard alone', async
   await dashboard.getByRole('button', { name: 'Redeploy' }).focus()
   await dashboard.keyboard.press('Enter')
   await expect(dashboard.getByTestId('report-head').getByText('Current')).toBeVisible()
-  expect((await platform.fetchEdge('leaky-boat.localhost')).body).toContain('A hull of <b>oak</b>')
+  expect((await platform.fetchEdge('leaky-boat.localhost')).body).toContain('made of <b>oak</b>')
 })
 
 test('keys lead from place to place, and rest while somebody types', async ({ dashboard }) => {
