@@ -1,21 +1,20 @@
 import type { Socket } from 'node:net'
-import type { EdgeResponse, RequestContext } from '../response.ts'
+import type { EdgeResponse } from '../response.ts'
 import type { HostCache } from '../cache/host-cache.ts'
-import type { CacheRequestContext, PendingResponse } from '../cache/reader.ts'
 import { fieldValue, fieldValues } from '../cache/header-fields.ts'
-import { checkHttpsAndServerName, shouldStripHsts, stripHsts } from '../https-redirect.ts'
-import { forwardedHeaderLines, isEncrypted, isLoopback } from '../upstream/request-headers.ts'
-import { BodyTimeout, waitForTarget, type EdgeContext } from '../edge-context.ts'
+import { shouldStripHsts, stripHsts } from '../https-redirect.ts'
+import { forwardedHeaderLines, isEncrypted } from '../upstream/request-headers.ts'
+import type { EdgeContext } from '../edge-context.ts'
 import { limits } from '../limits.ts'
-import { RequestMetrics, type CacheOutcome } from '../metrics.ts'
-import { pageForFailure, createPageResponse, createErrorResponse, pageForRoute, type StatusPageName } from '../status-pages.ts'
+import { createErrorResponse } from '../status-pages.ts'
 import { FastPathResponse } from './response.ts'
 import { parseFastPathHead, createIncompleteHead, type FastPathHead } from './request-head.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
 import { parseHostName } from '../host-header.ts'
 import type { RouteTarget } from '../router.ts'
+import { RequestLifecycle } from '../request-lifecycle.ts'
 import type { Timeout } from '../deadline-timer.ts'
-import type { Exchange, UpstreamFailure, UpstreamRequest } from '../upstream/exchange.ts'
+import type { UpstreamRequest } from '../upstream/exchange.ts'
 
 /**
  * The fast path handles simple requests: it reads the head on the socket and forwards it as received. At the first unsupported feature, the
@@ -26,15 +25,9 @@ export function serveFastPath(edge: EdgeContext, socket: Socket, handOver: (sock
 }
 
 /** A client's connection. It also holds the state of the current request, so that no object is allocated per request. */
-class FastPathConnection implements RequestContext, CacheRequestContext, Timeout {
+class FastPathConnection extends RequestLifecycle implements Timeout {
   readonly wantsRawChunks = true
-  id = ''
-  method = ''
-  target = ''
-  host = ''
-  readonly isLoopbackClient: boolean
   deadline: number
-  readonly #edge: EdgeContext
   readonly #socket: Socket
   readonly #handOver: (socket: Socket) => void
   /** Bytes that were received but not yet used. */
@@ -44,35 +37,27 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
   #isClosing = false
   #request: FastPathHead | undefined
   #bodyRemaining = 0
-  #bodyTimeout: BodyTimeout | undefined
-  #exchange: Exchange | PendingResponse | undefined
   /** The part of the request's body that arrived with its head. */
   #earlyBody: Buffer | null = null
-  #target: RouteTarget | undefined
-  readonly #metrics: RequestMetrics
   readonly #response: FastPathResponse
-  #stopWaiting: (() => void) | undefined
   #lastBytesWritten = 0
   /** Host and forwarding headers, which seldom change on a connection. */
   #lastHost = ''
   #forwarded = ''
   #lastTarget: RouteTarget | undefined
   #cache: HostCache | null = null
-  readonly #destroy = (): void => void this.#socket.destroy()
 
   constructor(edge: EdgeContext, socket: Socket, handOver: (socket: Socket) => void) {
-    this.#edge = edge
-    this.#metrics = new RequestMetrics(edge.metrics)
+    super(edge, socket)
     this.#socket = socket
-    this.#response = new FastPathResponse(edge, socket, this.#metrics, () => this.#exchange?.resume())
+    this.#response = new FastPathResponse(edge, socket, this.metrics, () => this.exchange?.resume())
     this.#handOver = handOver
-    this.isLoopbackClient = isLoopback(socket.remoteAddress ?? '')
     this.deadline = edge.deadlines.now + limits.client_idle_ms
   }
 
   start(): void {
-    this.#edge.deadlines.add(this)
-    this.#edge.fastPathConnections.add(this)
+    this.edge.deadlines.add(this)
+    this.edge.fastPathConnections.add(this)
     this.#socket.on('data', this.#onSocketData).on('end', this.#onSocketEnd).on('error', this.#onSocketError).on('close', this.#onSocketClose)
   }
 
@@ -84,7 +69,7 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
 
   readonly #onSocketData = (bytes: Buffer): void => {
     if (this.#isClosing) return
-    if (this.#bodyRemaining > 0 && this.#bodyTimeout) return this.#forwardBody(bytes)
+    if (this.#bodyRemaining > 0 && this.bodyTimeout) return this.#forwardBody(bytes)
     if (!this.#isBusy) return this.#parse(bytes)
     this.#buffered = this.#buffered === null ? bytes : Buffer.concat([this.#buffered, bytes])
     if (this.#buffered.length > limits.pipelined_bytes) this.#socket.pause()
@@ -95,8 +80,8 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
     this.#buffered = null
     const request = parseFastPathHead(bytes, bytes.length)
     if (request === undefined && bytes.length <= limits.head_bytes) {
-      if (this.#request !== undefined || this.deadline > this.#edge.deadlines.now + this.#edge.header_timeout_ms)
-        this.deadline = this.#edge.deadlines.now + this.#edge.header_timeout_ms
+      if (this.#request !== undefined || this.deadline > this.edge.deadlines.now + this.edge.header_timeout_ms)
+        this.deadline = this.edge.deadlines.now + this.edge.header_timeout_ms
       this.#request = undefined
       this.#buffered = bytes
       return
@@ -111,8 +96,8 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
     // After FIN, Node cannot read bytes that are put back. An unsupported request behind a simple one is dropped with its connection.
     if (this.#hasEnded) return void socket.destroy()
     socket.off('data', this.#onSocketData).off('end', this.#onSocketEnd).off('error', this.#onSocketError).off('close', this.#onSocketClose)
-    this.#edge.deadlines.delete(this)
-    this.#edge.fastPathConnections.delete(this)
+    this.edge.deadlines.delete(this)
+    this.edge.fastPathConnections.delete(this)
     socket.pause()
     socket.unshift(bytes)
     this.#handOver(socket)
@@ -124,8 +109,8 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
     this.deadline = 0
     this.#request = request
     this.#response.reset()
-    this.#metrics.start()
-    this.id = this.#edge.newRequestId()
+    this.metrics.start()
+    this.id = this.edge.newRequestId()
     this.method = request.method
     this.target = request.target
     const host = parseHostName(request.host)
@@ -135,65 +120,30 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
     if (this.#bodyRemaining > 0) this.#socket.pause()
     if (host === undefined) return this.send(createErrorResponse(400, 'The Host header is not a valid host name.', this), true)
     this.host = host
-    const body = bodyEnd > request.body_start ? bytes.subarray(request.body_start, bodyEnd) : null
-    const redirect = checkHttpsAndServerName(this.#edge, this.#socket, this)
-    if (redirect !== undefined) return this.#sendRedirect(redirect)
-    const readyTarget = this.#edge.router.find(host)
-    if (readyTarget?.upstream) this.#forward(readyTarget, request, body)
-    else this.#stopWaiting = waitForTarget(this.#edge, host, (target) => this.#serveTarget(target, request, body))
+    this.#earlyBody = bodyEnd > request.body_start ? bytes.subarray(request.body_start, bodyEnd) : null
+    this.begin()
   }
 
-  #sendRedirect(response: EdgeResponse): void {
-    this.#target = this.#edge.router.find(this.host)
-    this.#target?.addRequest(this.#destroy)
-    if (this.#target) this.#metrics.setProject(this.#target.metrics, null)
-    this.send(response)
-  }
-
-  #serveTarget(target: RouteTarget | undefined, request: FastPathHead, body: Buffer | null): void {
-    if (target === undefined) return this.#sendPage('unknown_host')
-    if (target.upstream) return this.#forward(target, request, body)
-    this.#target = target
-    target.addRequest(this.#destroy)
-    this.#metrics.setProject(target.metrics, target.site ? 'hit' : null)
-    if (target.site) this.#sendWhenReady(target.site.respond(this))
-    else this.#sendPage(pageForRoute(target.route))
-  }
-
-  #sendWhenReady(response: EdgeResponse | Promise<EdgeResponse>): void {
-    if (response instanceof Promise) void response.then((ready) => this.send(ready))
-    else this.send(response)
-  }
-
-  #forward(target: RouteTarget, request: FastPathHead, body: Buffer | null): void {
-    if (target.upstream === null) return
-    this.#target = target
-    target.addRequest(this.#destroy)
-    this.#metrics.setProject(target.metrics, 'bypass')
-    if (this.#lastHost !== request.host || this.#lastTarget !== target) {
-      this.#lastHost = request.host
+  protected findCache(target: RouteTarget): HostCache | null {
+    const host = this.#request?.host ?? ''
+    if (this.#lastHost !== host || this.#lastTarget !== target) {
+      this.#lastHost = host
       this.#lastTarget = target
-      this.#forwarded = forwardedHeaderLines(this.#socket, request.host)
-      this.#cache = target.cacheFor === null ? null : target.cacheFor(isEncrypted(this.#socket), request.host)
+      this.#forwarded = forwardedHeaderLines(this.#socket, host)
+      this.#cache = target.cacheFor === null ? null : target.cacheFor(isEncrypted(this.#socket), host)
     }
-    this.#earlyBody = body
-    const cache = this.#cache
-    if (cache === null) {
-      const exchange = target.upstream.createExchange(this, this.buildUpstreamRequest())
-      this.#exchange = exchange
-      return exchange.start()
-    }
-    if (request.isSimpleGet && !request.wantsClose && !shouldStripHsts(this.#socket, this.host)) {
-      const current = this.#edge.clock.now()
-      const entry = cache.findFresh(request.target, current)
-      if (entry !== null) {
-        this.#response.sendStored(entry, this.id, current)
-        return this.#finishRequest()
-      }
-    }
-    const reader = cache.createReader(this, target.upstream)
-    this.#exchange = reader
-    reader.start()
+    return this.#cache
+  }
+
+  protected sendFresh(cache: HostCache): boolean {
+    const request = this.#request
+    if (!request?.isSimpleGet || request.wantsClose || shouldStripHsts(this.#socket, this.host)) return false
+    const now = this.edge.clock.now()
+    const entry = cache.findFresh(request.target, now)
+    if (entry === null) return false
+    this.#response.sendStored(entry, this.id, now)
+    this.#finishRequest()
+    return true
   }
 
   buildUpstreamRequest(): UpstreamRequest {
@@ -222,13 +172,9 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
     return values.length > 1 ? values.join(', ') : values[0]
   }
 
-  setCacheOutcome(outcome: CacheOutcome): void {
-    this.#metrics.setCacheOutcome(outcome)
-  }
-
   onRequestSent(): void {
     if (this.#bodyRemaining === 0) return
-    this.#bodyTimeout ??= new BodyTimeout(this.#edge, () => this.#onBodyTimeout())
+    if (!this.bodyTimeout) this.startBodyTimeout()
     this.#socket.resume()
   }
 
@@ -239,30 +185,22 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
       bytes = bytes.subarray(0, this.#bodyRemaining)
     }
     this.#bodyRemaining -= bytes.length
-    if (this.#bodyTimeout) this.#bodyTimeout.bytes += bytes.length
-    const canContinue = this.#exchange?.write(bytes) ?? true
+    if (this.bodyTimeout) this.bodyTimeout.bytes += bytes.length
+    const canContinue = this.exchange?.write(bytes) ?? true
     if (this.#bodyRemaining === 0) {
-      this.#bodyTimeout?.stop()
-      this.#bodyTimeout = undefined
-      this.#exchange?.finish()
+      this.bodyTimeout?.stop()
+      this.bodyTimeout = undefined
+      this.exchange?.finish()
     } else if (!canContinue) {
-      if (this.#bodyTimeout) this.#bodyTimeout.isSuspended = true
+      if (this.bodyTimeout) this.bodyTimeout.isSuspended = true
       this.#socket.pause()
     }
   }
 
   onDrain(): void {
-    if (this.#bodyTimeout === undefined) return
-    this.#bodyTimeout.isSuspended = this.#response.hasStarted
+    if (this.bodyTimeout === undefined) return
+    this.bodyTimeout.isSuspended = this.#response.hasStarted
     this.#socket.resume()
-  }
-
-  #onBodyTimeout(): void {
-    this.#bodyTimeout = undefined
-    this.#exchange?.abort()
-    this.#exchange = undefined
-    if (this.#response.hasStarted) this.#destroy()
-    else this.send(createErrorResponse(408, 'The request body arrived too slowly.', this), true)
   }
 
   onContinue(): void {}
@@ -272,7 +210,7 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
   }
 
   onHead(head: ResponseHead): void {
-    if (this.#bodyTimeout) this.#bodyTimeout.isSuspended = true
+    if (this.bodyTimeout) this.bodyTimeout.isSuspended = true
     this.#response.writeHead(head, this, this.#request?.wantsClose === true)
   }
 
@@ -285,34 +223,19 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
   }
 
   onEnd(): void {
-    this.#exchange = undefined
+    this.exchange = undefined
     this.#response.end()
     this.#finishRequest()
   }
 
-  onError(failure: UpstreamFailure): void {
-    const body = this.#earlyBody
-    this.#exchange = undefined
-    if (this.#response.hasStarted) return this.#destroy()
+  protected get hasStarted(): boolean {
+    return this.#response.hasStarted
+  }
+
+  protected dropHead(): void {
     this.#response.reset()
-    const request = this.#request
-    const target = this.#edge.router.find(this.host)
-    // The connection was refused, so nothing was sent. The new target receives the request, body included.
-    if ((failure === 'refused' || failure === 'rerouted') && target !== this.#target && request) {
-      this.#target?.removeRequest(this.#destroy)
-      this.#target = undefined
-      this.#stopWaiting = waitForTarget(this.#edge, this.host, (current) => this.#serveTarget(current, request, body))
-      return
-    }
-    this.#edge.log.warn('edge.upstream_failed', { request_id: this.id, host: this.host, failure })
-    this.#sendPage(pageForFailure(failure, this.#target?.route))
   }
 
-  #sendPage(name: StatusPageName): void {
-    this.send(createPageResponse(name, this, this.#target?.route))
-  }
-
-  /** Sends a complete response: a status page, a file, or a cached response. */
   send(response: EdgeResponse, close = false): void {
     if (this.#socket.destroyed || !this.#isBusy) {
       if (response.body !== null && !Buffer.isBuffer(response.body)) response.body.close()
@@ -322,17 +245,16 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
     if (close && request) request.wantsClose = true
     const later = this.#response.send(response, this, request?.wantsClose === true || this.#bodyRemaining > 0)
     if (later === undefined) this.#finishRequest()
-    else void later.then((isComplete) => (isComplete ? this.#finishRequest() : this.#destroy()))
+    else void later.then((isComplete) => (isComplete ? this.#finishRequest() : this.destroy()))
   }
 
   /** The response is complete. */
   #finishRequest(): void {
-    this.#target?.removeRequest(this.#destroy)
-    this.#target = undefined
+    this.release()
     this.#isBusy = false
     if (this.#request?.wantsClose || this.#bodyRemaining > 0) return this.#lingerAndClose()
     const ahead = this.#buffered
-    this.deadline = this.#edge.deadlines.now + limits.client_idle_ms
+    this.deadline = this.edge.deadlines.now + limits.client_idle_ms
     if (ahead !== null) {
       this.#buffered = null
       this.#socket.resume()
@@ -346,12 +268,12 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
 
   /** Closes after the last response. Further input is read and dropped, so that a reset does not overtake the response. */
   #lingerAndClose(): void {
-    this.#bodyTimeout?.stop()
+    this.bodyTimeout?.stop()
     this.#isClosing = true
     this.#buffered = null
     this.#socket.end()
     this.#socket.resume()
-    this.deadline = this.#edge.deadlines.now + limits.linger_ms
+    this.deadline = this.edge.deadlines.now + limits.linger_ms
   }
 
   expire(): void {
@@ -359,7 +281,7 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
     if (this.#isClosing || (!this.#isBusy && this.#buffered === null)) return void socket.destroy()
     if (!this.#isBusy) {
       this.#isBusy = true
-      this.id = this.#edge.newRequestId()
+      this.id = this.edge.newRequestId()
       this.method = 'GET'
       this.#request = createIncompleteHead(this.#buffered)
       return this.send(createErrorResponse(408, 'The request headers did not arrive in time.', this), true)
@@ -367,7 +289,7 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
     // The client has sent FIN. If it still accepts bytes, it closed only its write half; if no bytes move, it is gone.
     if (this.#lastBytesWritten === socket.bytesWritten) return void socket.destroy()
     this.#lastBytesWritten = socket.bytesWritten
-    this.deadline = this.#edge.deadlines.now + limits.half_closed_ms
+    this.deadline = this.edge.deadlines.now + limits.half_closed_ms
   }
 
   readonly #onSocketEnd = (): void => {
@@ -376,20 +298,14 @@ class FastPathConnection implements RequestContext, CacheRequestContext, Timeout
     if (this.#bodyRemaining > 0) return void this.#socket.destroy()
     if (!this.#isBusy) return void this.#socket.end()
     this.#lastBytesWritten = this.#socket.bytesWritten
-    this.deadline = this.#edge.deadlines.now + limits.half_closed_ms
+    this.deadline = this.edge.deadlines.now + limits.half_closed_ms
   }
 
   readonly #onSocketError = (): void => {}
 
   readonly #onSocketClose = (): void => {
-    this.#edge.deadlines.delete(this)
-    this.#edge.fastPathConnections.delete(this)
-    this.#bodyTimeout?.stop()
-    this.#stopWaiting?.()
-    this.#exchange?.abort()
-    this.#exchange = undefined
-    this.#metrics.recordClientClosed()
-    this.#target?.removeRequest(this.#destroy)
-    this.#target = undefined
+    this.edge.deadlines.delete(this)
+    this.edge.fastPathConnections.delete(this)
+    this.stop()
   }
 }

@@ -1,21 +1,21 @@
 import type { Server } from 'node:http'
-import { groupHeaderLines, parseHeaderLines, type EdgeResponse, type RequestContext } from '../response.ts'
+import { groupHeaderLines, parseHeaderLines, type EdgeResponse } from '../response.ts'
 import type { ResponseWriter, EdgeRequest, Transport } from '../request.ts'
-import { checkHttpsAndServerName, stripHsts } from '../https-redirect.ts'
+import { stripHsts } from '../https-redirect.ts'
 import type { HostCache } from '../cache/host-cache.ts'
-import type { CacheRequestContext, PendingResponse } from '../cache/reader.ts'
-import { forwardedHeaderLines, isEncrypted, isLoopback, isForwardable } from '../upstream/request-headers.ts'
-import { BodyTimeout, waitForTarget, type EdgeContext } from '../edge-context.ts'
+import type { PendingResponse } from '../cache/reader.ts'
+import { forwardedHeaderLines, isEncrypted, isForwardable } from '../upstream/request-headers.ts'
+import type { EdgeContext } from '../edge-context.ts'
 import { limits } from '../limits.ts'
 import { isInternalProbe } from '../internal-probe.ts'
-import { RequestMetrics, type CacheOutcome } from '../metrics.ts'
-import { pageForFailure, createPageResponse, createErrorResponse, pageForRoute, type StatusPageName } from '../status-pages.ts'
+import { createErrorResponse } from '../status-pages.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
 import { requestHost } from '../network-listener.ts'
+import { RequestLifecycle } from '../request-lifecycle.ts'
 import type { RouteTarget } from '../router.ts'
 import { sendFileSlice } from '../static/send-file.ts'
 import { validateRequest } from './request-validation.ts'
-import type { Exchange, UpstreamFailure, UpstreamRequest } from '../upstream/exchange.ts'
+import type { UpstreamRequest } from '../upstream/exchange.ts'
 
 /** The node path handles every request that the fast path does not: Node's HTTP parser reads it, and it is validated here. */
 export function serveNodePath(edge: EdgeContext, server: Server): void {
@@ -55,47 +55,32 @@ const rejectedConnections = new WeakSet<Transport>()
 const repeatableMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** One request on the node path. */
-class NodePathRequest implements RequestContext, CacheRequestContext {
+class NodePathRequest extends RequestLifecycle {
   readonly wantsRawChunks = false
-  readonly id: string
-  readonly method: string
-  readonly target: string
-  readonly host: string
-  readonly isLoopbackClient: boolean
-  readonly #edge: EdgeContext
   readonly #request: EdgeRequest
   readonly #writer: ResponseWriter
   readonly #isChunked: boolean
   readonly #hasBody: boolean
   /** Waiting for the app's response to `Expect: 100-continue`. */
   #awaitsContinue: boolean
-  #exchange: Exchange | PendingResponse | undefined
-  #target: RouteTarget | undefined
-  #bodyTimeout: BodyTimeout | undefined
   #isPiping = false
-  readonly #isProbe: boolean
-  readonly #metrics: RequestMetrics
-  #stopWaiting = (): void => {}
-  readonly #destroy = (): void => void this.#request.socket.destroy()
 
   constructor(edge: EdgeContext, request: EdgeRequest, writer: ResponseWriter, awaitsContinue: boolean) {
+    super(edge, request.socket)
     this.id = edge.newRequestId()
     this.method = request.method ?? ''
     this.target = request.url ?? ''
     this.host = requestHost(edge, request)
-    this.isLoopbackClient = isLoopback(request.socket.remoteAddress ?? '')
-    this.#edge = edge
-    this.#metrics = new RequestMetrics(edge.metrics)
-    this.#metrics.start()
+    this.metrics.start()
     this.#request = request
     this.#writer = writer
     this.#awaitsContinue = awaitsContinue
-    this.#isProbe = isInternalProbe(edge, request)
+    this.isProbe = isInternalProbe(edge, request)
     this.#isChunked = request.headers['transfer-encoding'] !== undefined
     this.#hasBody = this.#isChunked || (request.headers['content-length'] ?? '0') !== '0'
     request.on('error', () => {})
     writer.on('error', () => {})
-    writer.on('close', () => this.#onClose())
+    writer.on('close', () => this.stop())
   }
 
   header(name: string): string | undefined {
@@ -107,53 +92,29 @@ class NodePathRequest implements RequestContext, CacheRequestContext {
     // Bytes after a rejected request may be the rest of it, crafted to look like a request.
     const socket = this.#request.socket
     if (rejectedConnections.has(socket)) return
-    const connectionRequests = this.#edge.requestsByConnection.get(socket) ?? { requests: new Set(), onAllAnswered: undefined }
-    this.#edge.requestsByConnection.set(socket, connectionRequests)
+    const connectionRequests = this.edge.requestsByConnection.get(socket) ?? { requests: new Set(), onAllAnswered: undefined }
+    this.edge.requestsByConnection.set(socket, connectionRequests)
     connectionRequests.requests.add(this)
     this.#writer.on('close', () => {
       connectionRequests.requests.delete(this)
       if (connectionRequests.requests.size === 0) connectionRequests.onAllAnswered?.()
     })
     // Node reads pipelined requests before it has answered the previous ones, and each causes a concurrent request to the app.
-    if (connectionRequests.requests.size > limits.pipelined_requests) return this.#destroy()
+    if (connectionRequests.requests.size > limits.pipelined_requests) return this.destroy()
     const rejection = validateRequest(this.#request)
     if (rejection) {
       rejectedConnections.add(socket)
       return this.send(createErrorResponse(rejection.status, rejection.message, this), true)
     }
-    const redirect = this.#isProbe ? undefined : checkHttpsAndServerName(this.#edge, socket, this)
-    if (redirect) this.#sendRedirect(redirect)
-    else this.#dispatch()
+    this.begin()
   }
 
-  #sendRedirect(response: EdgeResponse): void {
-    this.#target = this.#edge.router.find(this.host)
-    this.#target?.addRequest(this.#destroy)
-    if (this.#target) this.#metrics.setProject(this.#target.metrics, null)
-    this.send(response)
+  protected findCache(target: RouteTarget): HostCache | null {
+    return target.cacheFor?.(isEncrypted(this.#request.socket), this.#request.headers.host ?? '') ?? null
   }
 
-  #dispatch(): void {
-    this.#stopWaiting = waitForTarget(this.#edge, this.host, (target) => {
-      if (target === undefined) return this.#sendPage('unknown_host')
-      this.#target = target
-      target.addRequest(this.#destroy, this.#isProbe)
-      if (!this.#isProbe) this.#metrics.setProject(target.metrics, target.site ? 'hit' : target.upstream ? 'bypass' : null)
-      if (target.site) this.#sendWhenReady(target.site.respond(this))
-      else if (target.upstream) this.#forward(target.upstream, target.cacheFor?.(isEncrypted(this.#request.socket), this.#request.headers.host ?? ''))
-      else this.#sendPage(pageForRoute(target.route))
-    })
-  }
-
-  #sendWhenReady(response: EdgeResponse | Promise<EdgeResponse>): void {
-    if (response instanceof Promise) void response.then((ready) => this.send(ready))
-    else this.send(response)
-  }
-
-  #forward(upstream: NonNullable<RouteTarget['upstream']>, cache: HostCache | undefined): void {
-    const upstreamExchange = cache ? cache.createReader(this, upstream) : upstream.createExchange(this, this.buildUpstreamRequest())
-    this.#exchange = upstreamExchange
-    upstreamExchange.start()
+  protected sendFresh(): boolean {
+    return false
   }
 
   buildUpstreamRequest(): UpstreamRequest {
@@ -179,11 +140,6 @@ class NodePathRequest implements RequestContext, CacheRequestContext {
     return value
   }
 
-  setCacheOutcome(outcome: CacheOutcome): void {
-    this.#metrics.setCacheOutcome(outcome)
-  }
-
-  /** Sends a response of the edge or from the cache. */
   send(response: EdgeResponse, close = false): void {
     const writer = this.#writer
     if (writer.headersSent || writer.destroyed) {
@@ -195,56 +151,52 @@ class NodePathRequest implements RequestContext, CacheRequestContext {
     if (response.length >= 0) list.push('Content-Length', String(response.length))
     if (close || this.#awaitsContinue) list.push('Connection', 'close')
     writer.writeHead(response.status, list)
-    this.#metrics.recordStatus(response.status)
+    this.metrics.recordStatus(response.status)
     this.#drainRequest()
     if (response.body === null || this.method === 'HEAD') {
       if (response.body && !Buffer.isBuffer(response.body)) response.body.close()
       writer.end()
     } else if (Buffer.isBuffer(response.body)) {
-      this.#metrics.recordBytes(response.body.length)
+      this.metrics.recordBytes(response.body.length)
       writer.end(response.body)
     } else
-      void sendFileSlice(response.body, writer, (bytes) => this.#metrics.recordBytes(bytes)).then((isComplete) =>
-        isComplete ? writer.end() : this.#destroy(),
+      void sendFileSlice(response.body, writer, (bytes) => this.metrics.recordBytes(bytes)).then((isComplete) =>
+        isComplete ? writer.end() : this.destroy(),
       )
-  }
-
-  #sendPage(name: StatusPageName): void {
-    this.send(createPageResponse(name, this, this.#target?.route))
   }
 
   /** Reads and drops the rest of a request for a moment after it was answered, so that a reset does not discard the response. */
   #drainRequest(): void {
     const request = this.#request
-    this.#bodyTimeout?.stop()
+    this.bodyTimeout?.stop()
     if (request.complete || this.#awaitsContinue) return
     request.removeAllListeners('data')
     request.resume()
-    const timeout = { deadline: this.#edge.deadlines.now + limits.linger_ms, expire: () => void (request.complete || this.#destroy()) }
-    this.#edge.deadlines.add(timeout)
-    request.once('close', () => this.#edge.deadlines.delete(timeout))
+    const timeout = { deadline: this.edge.deadlines.now + limits.linger_ms, expire: () => void (request.complete || this.destroy()) }
+    this.edge.deadlines.add(timeout)
+    request.once('close', () => this.edge.deadlines.delete(timeout))
   }
 
   onRequestSent(): void {
-    if (!this.#hasBody || !this.#exchange) return
+    if (!this.#hasBody || !this.exchange) return
     if (this.#awaitsContinue) {
-      const exchange = this.#exchange
+      const exchange = this.exchange
       const timeout = {
-        deadline: this.#edge.deadlines.now + limits.continue_timeout_ms,
-        expire: () => void (this.#exchange === exchange && this.onContinue()),
+        deadline: this.edge.deadlines.now + limits.continue_timeout_ms,
+        expire: () => void (this.exchange === exchange && this.onContinue()),
       }
-      this.#edge.deadlines.add(timeout)
-      this.#writer.once('close', () => this.#edge.deadlines.delete(timeout))
+      this.edge.deadlines.add(timeout)
+      this.#writer.once('close', () => this.edge.deadlines.delete(timeout))
       return
     }
-    this.#pipeBody(this.#exchange)
+    this.#pipeBody(this.exchange)
   }
 
   onContinue(): void {
-    if (!this.#awaitsContinue || !this.#exchange || this.#writer.headersSent) return
+    if (!this.#awaitsContinue || !this.exchange || this.#writer.headersSent) return
     this.#awaitsContinue = false
     this.#writer.writeContinue()
-    this.#pipeBody(this.#exchange)
+    this.#pipeBody(this.exchange)
   }
 
   onInterim(head: ResponseHead): void {
@@ -258,10 +210,9 @@ class NodePathRequest implements RequestContext, CacheRequestContext {
     }
   }
 
-  #pipeBody(exchange: Exchange | PendingResponse): void {
+  #pipeBody(exchange: PendingResponse): void {
     const request = this.#request
-    const bodyTimeout = new BodyTimeout(this.#edge, () => this.#onBodyTimeout())
-    this.#bodyTimeout = bodyTimeout
+    const bodyTimeout = this.startBodyTimeout()
     this.#isPiping = true
     request.on('data', (bytes: Buffer) => {
       bodyTimeout.bytes += bytes.length
@@ -290,37 +241,30 @@ class NodePathRequest implements RequestContext, CacheRequestContext {
     return lines
   }
 
-  #onBodyTimeout(): void {
-    this.refuse(408, 'The request body arrived too slowly.')
-  }
-
   get isComplete(): boolean {
     return this.#request.complete
   }
 
-  refuse(status: number, message: string): void {
+  override refuse(status: number, message: string): void {
     const { socket } = this.#request
     // Later input is rejected by the parser too, while the response is being sent.
     if (rejectedConnections.has(socket)) return
     rejectedConnections.add(socket)
-    this.#stopWaiting()
-    this.#exchange?.abort()
-    if (this.#writer.headersSent) this.#destroy()
-    else this.send(createErrorResponse(status, message, this), true)
+    super.refuse(status, message)
   }
 
   onDrain(): void {
-    if (this.#bodyTimeout) this.#bodyTimeout.isSuspended = false
+    if (this.bodyTimeout) this.bodyTimeout.isSuspended = false
     if (this.#isPiping) this.#request.resume()
   }
 
   onHead(head: ResponseHead): void {
-    if (this.#bodyTimeout) this.#bodyTimeout.isSuspended = true
+    if (this.bodyTimeout) this.bodyTimeout.isSuspended = true
     const list = parseHeaderLines(stripHsts(this.#request.socket, this.host, head.lines))
     list.push('X-Request-Id', this.id)
     if (this.#awaitsContinue) list.push('Connection', 'close')
     this.#writer.writeHead(head.status, head.reason, list)
-    this.#metrics.recordStatus(head.status)
+    this.metrics.recordStatus(head.status)
   }
 
   flushHead(): void {
@@ -329,15 +273,15 @@ class NodePathRequest implements RequestContext, CacheRequestContext {
   }
 
   onData(bytes: Buffer, start: number, end: number): boolean {
-    this.#metrics.recordBytes(end - start)
+    this.metrics.recordBytes(end - start)
     // Node keeps the bytes until the end of the tick, but the buffer is reused, so they are copied.
     if (this.#writer.write(Buffer.from(bytes.subarray(start, end)))) return true
-    this.#writer.once('drain', () => this.#exchange?.resume())
+    this.#writer.once('drain', () => this.exchange?.resume())
     return false
   }
 
   onEnd(trailers: string): void {
-    this.#exchange = undefined
+    this.exchange = undefined
     if (trailers !== '') {
       const list = parseHeaderLines(trailers)
       const pairs: [string, string][] = []
@@ -348,26 +292,9 @@ class NodePathRequest implements RequestContext, CacheRequestContext {
     this.#writer.end()
   }
 
-  onError(failure: UpstreamFailure): void {
-    this.#exchange = undefined
-    if (this.#writer.headersSent) return this.#destroy()
-    const replaced = this.#edge.router.find(this.host) !== this.#target
-    if ((failure === 'refused' || failure === 'rerouted') && replaced) {
-      this.#target?.removeRequest(this.#destroy, this.#isProbe)
-      this.#target = undefined
-      return this.#dispatch()
-    }
-    this.#edge.log.warn('edge.upstream_failed', { request_id: this.id, host: this.host, failure })
-    this.#sendPage(pageForFailure(failure, this.#target?.route))
+  protected get hasStarted(): boolean {
+    return this.#writer.headersSent
   }
 
-  #onClose(): void {
-    this.#stopWaiting()
-    this.#bodyTimeout?.stop()
-    this.#exchange?.abort()
-    this.#exchange = undefined
-    this.#metrics.recordClientClosed()
-    this.#target?.removeRequest(this.#destroy, this.#isProbe)
-    this.#target = undefined
-  }
+  protected dropHead(): void {}
 }

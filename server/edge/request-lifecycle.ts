@@ -1,0 +1,165 @@
+import type { HostCache } from './cache/host-cache.ts'
+import type { CacheRequestContext, PendingResponse } from './cache/reader.ts'
+import { BodyTimeout, waitForTarget, type EdgeContext } from './edge-context.ts'
+import { checkHttpsAndServerName } from './https-redirect.ts'
+import { type CacheOutcome, RequestMetrics } from './metrics.ts'
+import type { Transport } from './request.ts'
+import type { EdgeResponse, RequestContext } from './response.ts'
+import type { RouteTarget } from './router.ts'
+import { createErrorResponse, createPageResponse, pageForFailure, pageForRoute, type StatusPageName } from './status-pages.ts'
+import type { UpstreamFailure, UpstreamRequest } from './upstream/exchange.ts'
+import { isLoopback } from './upstream/request-headers.ts'
+import type { ResponseHead } from './upstream/response-head.ts'
+
+/**
+ * What happens to a request, however it was read: HTTPS and server name are checked, its host name is routed, and it is answered by a status page, a
+ * static site, the cache or the app. Subclasses read requests and write responses, on a socket or through Node's parser.
+ */
+export abstract class RequestLifecycle implements RequestContext, CacheRequestContext {
+  abstract readonly wantsRawChunks: boolean
+  id = ''
+  method = ''
+  /** Path and query, as sent. */
+  target = ''
+  host = ''
+  readonly isLoopbackClient: boolean
+  protected readonly edge: EdgeContext
+  protected readonly transport: Transport
+  protected readonly metrics: RequestMetrics
+  /** A probe of the platform itself is neither redirected nor counted. */
+  protected isProbe = false
+  /** Set while the request is registered with it. */
+  protected routeTarget: RouteTarget | undefined
+  protected exchange: PendingResponse | undefined
+  protected bodyTimeout: BodyTimeout | undefined
+  #stopWaiting: (() => void) | undefined
+  protected readonly destroy = (): void => void this.transport.destroy()
+  readonly #onTarget = (target: RouteTarget | undefined): void => this.#serveTarget(target)
+
+  constructor(edge: EdgeContext, transport: Transport) {
+    this.edge = edge
+    this.transport = transport
+    this.metrics = new RequestMetrics(edge.metrics)
+    this.isLoopbackClient = isLoopback(transport.remoteAddress ?? '')
+  }
+
+  /** The request was read. */
+  protected begin(): void {
+    const redirect = this.isProbe ? undefined : checkHttpsAndServerName(this.edge, this.transport, this)
+    if (redirect === undefined) return this.#dispatch()
+    this.routeTarget = this.edge.router.find(this.host)
+    this.routeTarget?.addRequest(this.destroy, this.isProbe)
+    if (this.routeTarget) this.metrics.setProject(this.routeTarget.metrics, null)
+    this.send(redirect)
+  }
+
+  #dispatch(): void {
+    const ready = this.edge.router.find(this.host)
+    if (ready?.upstream) this.#serveTarget(ready)
+    else this.#stopWaiting = waitForTarget(this.edge, this.host, this.#onTarget)
+  }
+
+  #serveTarget(target: RouteTarget | undefined): void {
+    if (target === undefined) return this.#sendPage('unknown_host')
+    const { upstream, site } = target
+    this.routeTarget = target
+    target.addRequest(this.destroy, this.isProbe)
+    if (!this.isProbe) this.metrics.setProject(target.metrics, upstream ? 'bypass' : site ? 'hit' : null)
+    if (upstream) return this.#forward(target, upstream)
+    if (!site) return this.#sendPage(pageForRoute(target.route))
+    const response = site.respond(this)
+    if (response instanceof Promise) void response.then((ready) => this.send(ready))
+    else this.send(response)
+  }
+
+  #forward(target: RouteTarget, upstream: NonNullable<RouteTarget['upstream']>): void {
+    const cache = this.findCache(target)
+    if (cache === null) {
+      const exchange = upstream.createExchange(this, this.buildUpstreamRequest())
+      this.exchange = exchange
+      return exchange.start()
+    }
+    if (this.sendFresh(cache)) return
+    const reader = cache.createReader(this, upstream)
+    this.exchange = reader
+    reader.start()
+  }
+
+  /** The cache of the requested scheme and host. */
+  protected abstract findCache(target: RouteTarget): HostCache | null
+
+  /** Answers a simple request from memory, without a reader; false if it is not that simple. */
+  protected abstract sendFresh(cache: HostCache): boolean
+
+  onError(failure: UpstreamFailure): void {
+    this.exchange = undefined
+    if (this.hasStarted) return this.destroy()
+    this.dropHead()
+    // The connection was refused, so nothing was sent. The new target receives the request, body included.
+    if ((failure === 'refused' || failure === 'rerouted') && this.edge.router.find(this.host) !== this.routeTarget) {
+      this.release()
+      return this.#dispatch()
+    }
+    this.edge.log.warn('edge.upstream_failed', { request_id: this.id, host: this.host, failure })
+    this.#sendPage(pageForFailure(failure, this.routeTarget?.route))
+  }
+
+  /** Rejects a request whose body is malformed or late: answers with this status unless a response has begun, then closes the connection. */
+  refuse(status: number, message: string): void {
+    this.#stopWaiting?.()
+    this.bodyTimeout = undefined
+    this.exchange?.abort()
+    this.exchange = undefined
+    if (this.hasStarted) this.destroy()
+    else this.send(createErrorResponse(status, message, this), true)
+  }
+
+  protected startBodyTimeout(): BodyTimeout {
+    this.bodyTimeout = new BodyTimeout(this.edge, () => this.refuse(408, 'The request body arrived too slowly.'))
+    return this.bodyTimeout
+  }
+
+  /** The client is gone. */
+  protected stop(): void {
+    this.bodyTimeout?.stop()
+    this.#stopWaiting?.()
+    this.exchange?.abort()
+    this.exchange = undefined
+    this.metrics.recordClientClosed()
+    this.release()
+  }
+
+  /** The route target no longer waits for this request. */
+  protected release(): void {
+    this.routeTarget?.removeRequest(this.destroy, this.isProbe)
+    this.routeTarget = undefined
+  }
+
+  #sendPage(name: StatusPageName): void {
+    this.send(createPageResponse(name, this, this.routeTarget?.route))
+  }
+
+  setCacheOutcome(outcome: CacheOutcome): void {
+    this.metrics.setCacheOutcome(outcome)
+  }
+
+  /** Part of a response was sent, so it cannot be replaced by another. */
+  protected abstract get hasStarted(): boolean
+  /** Drops the head of a response that was not sent yet. */
+  protected abstract dropHead(): void
+  /** Sends a complete response: a status page, a file, or a cached response. `close`: the connection ends with it. */
+  abstract send(response: EdgeResponse, close?: boolean): void
+
+  abstract header(name: string): string | undefined
+  abstract fields(name: string): string | undefined
+  abstract hasBody(): boolean
+  abstract buildUpstreamRequest(): UpstreamRequest
+  abstract onRequestSent(): void
+  abstract onDrain(): void
+  abstract onContinue(): void
+  abstract onInterim(head: ResponseHead): void
+  abstract onHead(head: ResponseHead): void
+  abstract flushHead(): void
+  abstract onData(bytes: Buffer, start: number, end: number, framing?: number): boolean
+  abstract onEnd(trailers: string): void
+}
