@@ -69,7 +69,9 @@ export function comparePaths(options: { count: number; seed: number; replay: str
         const way = String(asked.headers['x-forwarded-port'] ?? '')
         const names = asked.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase())
         const kept = names.filter((name) => name !== 'connection' && name !== 'transfer-encoding')
-        seen.set(way, [...(seen.get(way) ?? []), `${asked.method} ${asked.url} ${body} ${kept.toSorted().join()}`])
+        // An edited length can make the next request, with its tag, a part of the body.
+        const untagged = body.replace(/app\.localhost:\d+\r/g, 'app.localhost\r')
+        seen.set(way, [...(seen.get(way) ?? []), `${asked.method} ${asked.url} ${untagged} ${kept.toSorted().join()}`])
         response.end('fine')
       })
     })
