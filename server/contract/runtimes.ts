@@ -1,5 +1,5 @@
 /**
- * The runtimes and what the rest of Homeport needs to know about each. A database server has the name of the runtime that it runs on. No other file
+ * The runtimes and what the rest of Homeport needs to know about each. A database server has the name of the runtime that it belongs to. No other file
  * decides by a runtime's name. Plain data without dependencies, because the dashboard includes it.
  */
 export interface RuntimeTraits {
@@ -18,6 +18,8 @@ export interface RuntimeTraits {
   keeps_apps_running: boolean
   /** Images are downloaded at the first use. */
   pulls_images: boolean
+  /** The kind of PostgreSQL server for the databases of its projects. */
+  database_server: 'container' | 'embedded'
 }
 
 /** In order of preference: without `--runtime`, the first available one is used. */
@@ -31,6 +33,7 @@ export const runtimes = {
     uses_host_network: false,
     keeps_apps_running: true,
     pulls_images: true,
+    database_server: 'container',
   },
   process: {
     label: 'Process',
@@ -41,6 +44,7 @@ export const runtimes = {
     uses_host_network: true,
     keeps_apps_running: false,
     pulls_images: false,
+    database_server: 'embedded',
   },
 } as const satisfies Record<string, RuntimeTraits>
 

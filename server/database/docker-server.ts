@@ -17,6 +17,8 @@ import { revokePublicAccess, createDatabase, dropDatabase, inspectDatabase } fro
 import { restoreDatabase } from './restore-database.ts'
 
 export interface DockerDatabaseOptions {
+  /** The runtime whose projects have their databases here. */
+  runtime: RuntimeName
   engine: DockerEngine
   data_dir: string
   log: Log
@@ -28,7 +30,7 @@ const startAttempts = 6
 const stopTimeout_ms = 2_000
 
 /** The PostgreSQL container of the instance. Only a project's own containers reach it, over the project's own network. */
-export function createDockerDatabaseServer({ engine, data_dir, log }: DockerDatabaseOptions): DatabaseServer {
+export function createDockerDatabaseServer({ runtime, engine, data_dir, log }: DockerDatabaseOptions): DatabaseServer {
   const name = engine.createName('databases')
   const portFile = join(data_dir, 'databases', 'docker.json')
   const closing = new AbortController()
@@ -181,7 +183,7 @@ export function createDockerDatabaseServer({ engine, data_dir, log }: DockerData
   }
 
   return {
-    name: 'docker',
+    name: runtime,
     how_to_start: 'Start Docker. The server starts at its next use.',
     create: async (spec) => createDatabase(await openStatementRunner(), spec),
     async drop(spec) {

@@ -12,6 +12,8 @@ import { type RunStatement, revokePublicAccess, createDatabase, dropDatabase, in
 import { restoreDatabase } from './restore-database.ts'
 
 export interface EmbeddedDatabaseOptions {
+  /** The runtime whose projects have their databases here. */
+  runtime: RuntimeName
   data_dir: string
   /** For monitoring and for the back-off before a restart. */
   clock: Clock
@@ -37,6 +39,7 @@ interface ActiveServer extends PostgresProcess {
 
 /** PostgreSQL as a child process: programs from npm, data in the data folder, reached only on loopback. */
 export function createEmbeddedDatabaseServer({
+  runtime,
   data_dir,
   clock,
   log,
@@ -140,7 +143,7 @@ export function createEmbeddedDatabaseServer({
   const withAddress = async (spec: DatabaseSpec) => ({ ...spec, host, port: (await ensureRunning()).port })
 
   return {
-    name: 'process',
+    name: runtime,
     how_to_start: 'It starts at its next use.',
 
     async create(spec) {

@@ -1,4 +1,5 @@
 /** The rows of databases and what is promised about them, on drivers in memory. */
+import { type RuntimeName, runtimeNames } from '../../server/contract/runtimes.ts'
 import type { DomainEvent } from '../../server/contract/domain-events.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +20,7 @@ const { signal } = new AbortController()
 let folder: string
 let store: Store
 let dumped: string[]
-let servers: { docker: ReturnType<typeof createFakeServer>; process: ReturnType<typeof createFakeServer> }
+let servers: Record<RuntimeName, ReturnType<typeof createFakeServer>>
 
 /** As each run of the platform makes them. */
 const open = () =>
@@ -40,7 +41,7 @@ beforeEach(async () => {
   store = await openStore({ data_dir: folder, after_crash: false })
   const { owner } = await bootstrapInstance({ db: store.db, sealer, clock: fixedClock('2026-01-31') })
   await store.db.write((tx) => insertSampleProject(tx, owner.account_id))
-  servers = { docker: createFakeServer('docker'), process: createFakeServer('process') }
+  servers = Object.fromEntries(runtimeNames.map((name) => [name, createFakeServer(name)])) as typeof servers
   dumped = []
   databases = open()
 })

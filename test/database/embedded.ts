@@ -27,7 +27,7 @@ export function createEmbeddedServers() {
     log,
     cluster,
     start(folder = data_dir, more: Partial<EmbeddedDatabaseOptions> = {}): DatabaseServer {
-      const server = createEmbeddedDatabaseServer({ data_dir: folder, clock, log: createLog((line) => log.push(line)), ...more })
+      const server = createEmbeddedDatabaseServer({ runtime: 'process', data_dir: folder, clock, log: createLog((line) => log.push(line)), ...more })
       open.add(server)
       return server
     },

@@ -1,3 +1,4 @@
+import type { RuntimeName } from '../../server/contract/runtimes.ts'
 import { type DatabaseServer, DatabaseUnavailableError } from '../../server/database/database-server.ts'
 
 /** A driver in memory: for each database the SQL that it was filled with. `is_away`: nothing can be had. */
@@ -8,7 +9,7 @@ export interface FakeServer extends DatabaseServer {
   retired: number
 }
 
-export function createFakeServer(name: 'docker' | 'process'): FakeServer {
+export function createFakeServer(name: RuntimeName): FakeServer {
   const databases = new Map<string, string>()
   const reach = async () => {
     if (server.is_away) throw new DatabaseUnavailableError('It is away.', 'Try again.')

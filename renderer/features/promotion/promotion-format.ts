@@ -1,3 +1,4 @@
+import { runtimes } from '../../../server/contract/runtimes.ts'
 import type { SourceProject, TargetProject } from '../../api/promotion-sides.ts'
 import type { EnvVar } from '../../../server/contract/env-vars.ts'
 import { plans } from '../../../server/contract/plans.ts'
@@ -53,12 +54,10 @@ export function promotionWarnings(source: SourceProject, target: TargetProject, 
   if (source.domains.length > 0) warnings.push(`Domains are not moved: ${formatList(source.domains)}.`)
   if (source.runtime !== null && target.runtime !== null && source.runtime !== target.runtime)
     warnings.push(
-      `It runs ${runtimeLabels[source.runtime]} on ${names.from} and ${runtimeLabels[target.runtime]} on ${names.to}: Node and system packages may differ.`,
+      `It runs ${runtimes[source.runtime].placement} on ${names.from} and ${runtimes[target.runtime].placement} on ${names.to}: Node and system packages may differ.`,
     )
   return warnings
 }
-
-const runtimeLabels = { docker: 'in Docker', process: 'as a process' }
 
 const maxListed = 3
 function formatList(names: string[]): string {
