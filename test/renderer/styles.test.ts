@@ -79,7 +79,9 @@ test('space that has a token is written as one', () => {
   const tokens = new Set([...read(join('components', 'tokens.css')).matchAll(/--space-[\d-]+: (\d+px)/g)].map(([, value = '']) => value))
   expect(tokens.size).toBeGreaterThan(9)
   const raw = stylesheets
-    .flatMap((file) => [...read(file).matchAll(/^\s*((?:gap|row-gap|column-gap|padding|margin)[a-z-]*: [^;]+)/gm)].map(([, rule = '']) => `${file}: ${rule}`))
+    .flatMap((file) =>
+      [...read(file).matchAll(/^\s*((?:gap|row-gap|column-gap|padding|margin)[a-z-]*: [^;]+)/gm)].map(([, rule = '']) => `${file}: ${rule}`),
+    )
     .filter((rule) => (rule.match(/(?<![\w.-])\d+px/g) ?? []).some((value) => tokens.has(value)))
   expect(raw).toEqual([])
 })

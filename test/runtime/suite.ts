@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { runtimes } from '../../server/contract/runtimes.ts'
 import { newId } from '../../server/lib/id.ts'
 import { StartFailure, type ReplicaExit } from '../../server/runtime/runtime.ts'
 import { waitForResponse, eventually, serverPlan, startApp, staticPlan } from '../support/runtime.ts'
@@ -41,8 +42,8 @@ export function runtimeSuite(driver: Driver): SuiteContext {
     await eventually(() => expect(lines).toEqual(['listening']))
     expect(await instance.getListeningPorts()).toContainEqual({
       port: instance.port,
-      loopback_only: suite.runtime.name === 'process',
-      is_exposed: suite.runtime.name === 'docker',
+      loopback_only: runtimes[suite.runtime.name].uses_host_network,
+      is_exposed: !runtimes[suite.runtime.name].uses_host_network,
       endpoints: [{ host: instance.host, port: instance.port }],
     })
     expect(await runtime.list()).toMatchObject([{ id: instance.id, project_id: built.project_id, deployment_id: built.deployment_id, running: true }])
