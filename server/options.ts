@@ -4,7 +4,7 @@ import { availableParallelism, homedir } from 'node:os'
 import { dirname, join, resolve, win32 } from 'node:path'
 import { isRuntimeName, type RuntimeName, runtimeNames } from './contract/runtimes.ts'
 import { type Environment, variableOf } from './lib/environment.ts'
-import type { RegistrarChoice } from './registrar/index.ts'
+import type { RegistrarChoice } from './optional/registrar/index.ts'
 
 /** How an instance is run. In `server/`, only this file reads the environment. */
 export interface PlatformOptions {

@@ -1,10 +1,18 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { packageScript, root, runScript } from './runner/command.ts'
-import { recipes } from './recipes.ts'
+import { parse } from 'yaml'
+
+interface Recipe {
+  name: string
+  readme: string
+  files: { path: string; named: string; change: string | { before: string; insert: string }[] }[]
+  run: string[]
+}
+const recipes = parse(readFileSync(join(import.meta.dirname, 'recipes.yaml'), 'utf8')) as Recipe[]
 
 /** Follows the recipes of the READMEs on a copy of the repository; types and tests then say whether they are complete. */
 let copy: string
@@ -15,7 +23,7 @@ beforeAll(() => {
     encoding: 'utf8',
     maxBuffer: 2 ** 26,
   })
-  for (const file of files.split('\0').filter((name) => name !== '')) cpSync(join(root, file), join(copy, file), { force: true })
+  for (const file of files.split('\0').filter((name) => name !== '' && existsSync(join(root, name)))) cpSync(join(root, file), join(copy, file), { force: true })
   // Some tests list the files of the repository.
   execFileSync('git', ['init', '--quiet'], { cwd: copy })
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))

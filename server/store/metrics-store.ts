@@ -120,17 +120,15 @@ function addToBucket(tx: SqliteTransaction, reading: MetricsReading, seconds: nu
     const { project_id, ts, latencies, cold_latencies, last_cold_start_at } = reading
     const counts = Object.fromEntries(metricsCounters.map((name) => [name, reading[name]])) as Pick<MetricsRow, (typeof metricsCounters)[number]>
     tx.run(
-      metricsTables
-        .insertInto('buckets')
-        .values({
-          ...counts,
-          project_id,
-          ts,
-          seconds,
-          latencies: latencies.encode(),
-          cold_latencies: cold_latencies?.encode() ?? null,
-          last_cold_start_at,
-        }),
+      metricsTables.insertInto('buckets').values({
+        ...counts,
+        project_id,
+        ts,
+        seconds,
+        latencies: latencies.encode(),
+        cold_latencies: cold_latencies?.encode() ?? null,
+        last_cold_start_at,
+      }),
     )
     return
   }

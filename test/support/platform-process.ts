@@ -1,4 +1,4 @@
-import type { RegistrarChoice } from '../../server/registrar/index.ts'
+import type { RegistrarChoice } from '../../server/optional/registrar/index.ts'
 import { type StripeOptions, readOptions } from '../../server/options.ts'
 /**
  * A whole platform in its own process, so that a test and the platform never share an event loop. Started by `startTestPlatform` with its options in

@@ -1,4 +1,4 @@
-import type { Registrant } from '../contract/domains.ts'
+import type { Registrant } from '../../contract/domains.ts'
 
 /** The price of a domain for its first year and for each renewal. */
 export interface DomainQuote {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Clock, timeoutSignal } from '../lib/clock.ts'
+import { type Clock, timeoutSignal } from '../../lib/clock.ts'
 import { type DomainQuote, type Registrar, RegistrarError, addYears } from './registrar.ts'
 
 export interface PorkbunOptions {

@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { createLocalRegistrar } from './local.ts'
 import { createPorkbunRegistrar, type PorkbunOptions } from './porkbun.ts'
 import type { Registrar, Registrars } from './registrar.ts'

@@ -1,4 +1,4 @@
-import { isoTime } from '../lib/clock.ts'
+import { isoTime } from '../../lib/clock.ts'
 import { RegistrarError } from '../registrar/registrar.ts'
 import {
   failDomainsOfOwned,
@@ -8,10 +8,10 @@ import {
   deleteOwnedDomain,
   spendDomainCredits,
   updateOwnedDomain,
-} from '../store/owned-domains.ts'
-import { findAccount } from '../store/users.ts'
-import type { OwnedDomainRow } from '../store/tables.ts'
-import { expiryGracePeriod_ms, type DomainOrderDeps, type DomainOrders, requireRegistrarOf } from './domain-orders.ts'
+} from '../../store/owned-domains.ts'
+import { findAccount } from '../../store/users.ts'
+import type { OwnedDomainRow } from '../../store/tables.ts'
+import { expiryGracePeriod_ms, type DomainOrderDeps, type DomainOrders, requireRegistrarOf } from './orders.ts'
 
 const day_ms = 24 * 3_600_000
 /** Time before expiry at which a domain is renewed, which leaves a month to fix problems. */

@@ -1,6 +1,6 @@
-import type { Clock } from '../lib/clock.ts'
-import { localSuffixes } from '../lib/local-suffixes.ts'
-import { newSecret } from '../lib/token.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { localSuffixes } from '../../lib/local-suffixes.ts'
+import { newSecret } from '../../lib/token.ts'
 import { type Registrar, addYears } from './registrar.ts'
 
 /**

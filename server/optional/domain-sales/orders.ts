@@ -1,11 +1,11 @@
-import type { Registrant } from '../contract/domains.ts'
-import { Problem } from '../contract/errors.ts'
-import { type Clock, isoTime } from '../lib/clock.ts'
-import { newId } from '../lib/id.ts'
-import type { Log } from '../lib/log.ts'
+import type { Registrant } from '../../contract/domains.ts'
+import { Problem } from '../../contract/errors.ts'
+import { type Clock, isoTime } from '../../lib/clock.ts'
+import { newId } from '../../lib/id.ts'
+import type { Log } from '../../lib/log.ts'
 import { type Registrar, RegistrarError, type Registrars, type DomainRegistration, addYears } from '../registrar/registrar.ts'
-import { findDomainByHostname, insertDomain, updateDomain } from '../store/domains.ts'
-import type { Db, Tx } from '../store/store.ts'
+import { findDomainByHostname, insertDomain, updateDomain } from '../../store/domains.ts'
+import type { Db, Tx } from '../../store/store.ts'
 import {
   findOwnedDomain,
   findOwnedDomainByHostname,
@@ -15,10 +15,10 @@ import {
   deleteOwnedDomain,
   spendDomainCredits,
   updateOwnedDomain,
-} from '../store/owned-domains.ts'
-import { findProject } from '../store/projects.ts'
-import type { Sealer } from '../store/sealer.ts'
-import type { OwnedDomainRow } from '../store/tables.ts'
+} from '../../store/owned-domains.ts'
+import { findProject } from '../../store/projects.ts'
+import type { Sealer } from '../../store/sealer.ts'
+import type { OwnedDomainRow } from '../../store/tables.ts'
 
 export interface DomainOrderDeps {
   db: Db

@@ -1,6 +1,6 @@
 import { createSocket, type Socket as Datagrams } from 'node:dgram'
 import { createServer, type Server, type Socket } from 'node:net'
-import type { Log } from '../lib/log.ts'
+import type { Log } from '../../lib/log.ts'
 import { answerDnsMessage, type ZoneLookup } from './authoritative-answer.ts'
 
 export interface DnsServer {
