@@ -23,7 +23,8 @@ beforeAll(() => {
     encoding: 'utf8',
     maxBuffer: 2 ** 26,
   })
-  for (const file of files.split('\0').filter((name) => name !== '' && existsSync(join(root, name)))) cpSync(join(root, file), join(copy, file), { force: true })
+  for (const file of files.split('\0').filter((name) => name !== '' && existsSync(join(root, name))))
+    cpSync(join(root, file), join(copy, file), { force: true })
   // Some tests list the files of the repository.
   execFileSync('git', ['init', '--quiet'], { cwd: copy })
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
