@@ -4,81 +4,69 @@ import { ProjectsPage } from './features/projects/page.tsx'
 import { lazyWithRetry } from './lib/load-with-retry.ts'
 
 type Page = ComponentType | LazyExoticComponent<ComponentType>
-type ProjectPage = ComponentType<{ slug: string }> | LazyExoticComponent<ComponentType<{ slug: string }>>
 
-/** Pages that are not part of the first bundle. */
-const lazyImports = {
-  deployments: () => import('./features/deployments/list-page.tsx'),
-  deployment: () => import('./features/deployments/detail-page.tsx'),
-  previews: () => import('./features/previews/page.tsx'),
-  logs: () => import('./features/logs/page.tsx'),
-  metrics: () => import('./features/metrics/page.tsx'),
-  cache: () => import('./features/cache/page.tsx'),
-  environment: () => import('./features/environment/page.tsx'),
-  database: () => import('./features/database/page.tsx'),
-  domains: () => import('./features/domains/page.tsx'),
-  everyDomain: () => import('./features/domains/all-domains-page.tsx'),
-  settings: () => import('./features/settings/page.tsx'),
-  account: () => import('./features/account/page.tsx'),
-  instance: () => import('./features/instance/page.tsx'),
-  network: () => import('./features/network/page.tsx'),
-  disk: () => import('./features/instance/disk-page.tsx'),
-  backups: () => import('./features/instance/backups-page.tsx'),
-  desktop: () => import('./features/desktop/page.tsx'),
-  card: () => import('./features/account/card-page.tsx'),
-  palette: () => import('./features/command-palette/command-palette.tsx'),
-  newProject: () => import('./features/projects/new-project.tsx'),
-  samples: () => import('./features/projects/sample-picker.tsx'),
-  tour: () => import('./features/tour/tour-card.tsx'),
-  help: () => import('./features/help/page.tsx'),
-  helpTopic: () => import('./features/help/topic-page.tsx'),
-  keyboard: () => import('./features/keyboard/shortcuts-dialog.tsx'),
-  instances: () => import('./features/instances/page.tsx'),
+interface ProjectPage {
+  path: string
+  /** Its text among the tabs of a project; null: no tab. */
+  tab: string | null
+  page: ComponentType<{ slug: string }> | LazyExoticComponent<ComponentType<{ slug: string }>>
+}
+
+/** Loads what is not part of the first bundle, for `prefetchPages`. */
+const deferredImports: (() => Promise<unknown>)[] = [
+  () => import('./features/projects/sample-picker.tsx'),
+  () => import('./features/tour/tour-card.tsx'),
+]
+
+/** A page or dialog that is not part of the first bundle. */
+function lazyPage<Props>(load: () => Promise<{ default: ComponentType<Props> }>) {
+  deferredImports.push(load)
+  return lazyWithRetry(load)
 }
 
 /** All routes of the dashboard, below `/app`, or below `/app/on/{id}` for a remote instance. */
 export const pages: Record<string, Page> = {
   '/': ProjectsPage,
   '/projects': ProjectsPage,
-  '/domains': lazyWithRetry(lazyImports.everyDomain),
-  '/account': lazyWithRetry(lazyImports.account),
-  '/instances': lazyWithRetry(lazyImports.instances),
-  '/instance': lazyWithRetry(lazyImports.instance),
-  '/instance/network': lazyWithRetry(lazyImports.network),
-  '/instance/disk': lazyWithRetry(lazyImports.disk),
-  '/instance/backups': lazyWithRetry(lazyImports.backups),
-  '/help': lazyWithRetry(lazyImports.help),
-  '/help/:topic': lazyWithRetry(lazyImports.helpTopic),
-  '/instance/desktop': lazyWithRetry(lazyImports.desktop),
+  '/domains': lazyPage(() => import('./features/domains/all-domains-page.tsx')),
+  '/account': lazyPage(() => import('./features/account/page.tsx')),
+  '/instances': lazyPage(() => import('./features/instances/page.tsx')),
+  '/instance': lazyPage(() => import('./features/instance/page.tsx')),
+  '/instance/network': lazyPage(() => import('./features/network/page.tsx')),
+  '/instance/disk': lazyPage(() => import('./features/instance/disk-page.tsx')),
+  '/instance/backups': lazyPage(() => import('./features/instance/backups-page.tsx')),
+  '/help': lazyPage(() => import('./features/help/page.tsx')),
+  '/help/:topic': lazyPage(() => import('./features/help/topic-page.tsx')),
+  '/instance/desktop': lazyPage(() => import('./features/desktop/page.tsx')),
 }
 
 /** Routes below `/projects/:slug`, in tab order. */
-export const projectPages: { path: string; tab: string | null; page: ProjectPage }[] = [
+export const projectPages: ProjectPage[] = [
   { path: '', tab: 'Overview', page: Overview },
-  { path: '/deployments', tab: 'Deployments', page: lazyWithRetry(lazyImports.deployments) },
-  { path: '/deployments/:id', tab: null, page: lazyWithRetry(lazyImports.deployment) },
-  { path: '/previews', tab: 'Previews', page: lazyWithRetry(lazyImports.previews) },
-  { path: '/logs', tab: 'Logs', page: lazyWithRetry(lazyImports.logs) },
-  { path: '/metrics', tab: 'Metrics', page: lazyWithRetry(lazyImports.metrics) },
-  { path: '/cache', tab: 'Cache', page: lazyWithRetry(lazyImports.cache) },
-  { path: '/environment', tab: 'Environment', page: lazyWithRetry(lazyImports.environment) },
-  { path: '/database', tab: 'Database', page: lazyWithRetry(lazyImports.database) },
-  { path: '/domains', tab: 'Domains', page: lazyWithRetry(lazyImports.domains) },
-  { path: '/settings', tab: 'Settings', page: lazyWithRetry(lazyImports.settings) },
+  { path: '/deployments', tab: 'Deployments', page: lazyPage(() => import('./features/deployments/list-page.tsx')) },
+  { path: '/deployments/:id', tab: null, page: lazyPage(() => import('./features/deployments/detail-page.tsx')) },
+  { path: '/previews', tab: 'Previews', page: lazyPage(() => import('./features/previews/page.tsx')) },
+  { path: '/logs', tab: 'Logs', page: lazyPage(() => import('./features/logs/page.tsx')) },
+  { path: '/metrics', tab: 'Metrics', page: lazyPage(() => import('./features/metrics/page.tsx')) },
+  { path: '/cache', tab: 'Cache', page: lazyPage(() => import('./features/cache/page.tsx')) },
+  { path: '/environment', tab: 'Environment', page: lazyPage(() => import('./features/environment/page.tsx')) },
+  { path: '/database', tab: 'Database', page: lazyPage(() => import('./features/database/page.tsx')) },
+  { path: '/domains', tab: 'Domains', page: lazyPage(() => import('./features/domains/page.tsx')) },
+  { path: '/settings', tab: 'Settings', page: lazyPage(() => import('./features/settings/page.tsx')) },
 ]
 
 /** Outside of the layout, as a separate document. */
-export const CardPage = lazyWithRetry(lazyImports.card)
-export const Palette = lazyWithRetry(lazyImports.palette)
-export const NewProject = lazyWithRetry(lazyImports.newProject)
-export const KeyboardSheet = lazyWithRetry(lazyImports.keyboard)
+export const CardPage = lazyPage(() => import('./features/account/card-page.tsx'))
+export const Palette = lazyPage(() => import('./features/command-palette/command-palette.tsx'))
+export const NewProject = lazyPage(() => import('./features/projects/new-project.tsx'))
+export const KeyboardSheet = lazyPage(() => import('./features/keyboard/shortcuts-dialog.tsx'))
 
 /** Preloads the other pages when idle, so that the next page and the palette open without delay. Skipped in data-saving mode. */
 export function prefetchPages(): void {
   const { connection } = navigator as { connection?: { saveData?: boolean } }
   if (connection?.saveData) return
   const prefetch = () => {
-    for (const load of Object.values(lazyImports)) load().catch(() => undefined)
+    for (const load of deferredImports) load().catch(() => undefined)
   }
   // Safari has no requestIdleCallback, so a delay of one second is used.
   if ('requestIdleCallback' in window) window.requestIdleCallback(prefetch, { timeout: 3_000 })

@@ -165,9 +165,9 @@ describe('who may import whom', () => {
   })
 
   test('every relative import leads to a file', () => {
-    expect(
-      imports.filter((one) => one.is_own && !existsSync(join(root, one.to)) && !one.to.endsWith('.css')).map((one) => `${one.from} -> ${one.to}`),
-    ).toEqual([])
+    // The recipes have the text of files for other folders.
+    const isMissing = (one: Import) => one.is_own && one.from !== 'test/recipes.ts' && !existsSync(join(root, one.to)) && !one.to.endsWith('.css')
+    expect(imports.filter(isMissing).map((one) => `${one.from} -> ${one.to}`)).toEqual([])
   })
 })
 

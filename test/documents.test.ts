@@ -10,7 +10,57 @@ const read = (file: string) => readFileSync(join(root, file), 'utf8')
 /** A file, or a folder that holds one. */
 const exists = (path: string) => files.some((file) => file === path || file.startsWith(`${path}/`))
 
+/** Folders whose README tells a newcomer what is in there: the parts of the repository, and every folder of server/ with ten files. */
+const explained = ['main', 'renderer', 'test', 'test/bench', 'resources/package', 'server', ...largeServerFolders()].map(
+  (folder) => `${folder}/README.md`,
+)
+const parts = ['Contents', 'Data flow', 'Recipes', 'Decisions', 'Dependencies']
+
+/** The parts of the platform. bootstrap/ and index.ts are one, which server/README.md explains; the files of lib/ have nothing in common. */
+function largeServerFolders(): string[] {
+  const counts = new Map<string, number>()
+  for (const file of files.filter(isCode)) {
+    const [folder] = /^server\/[^/]+(?=\/)/.exec(file) ?? []
+    if (folder !== undefined) counts.set(folder, (counts.get(folder) ?? 0) + 1)
+  }
+  const small = ['server/billing', 'server/client', 'server/dns', 'server/network', 'server/remotes', 'server/screenshots']
+  return [...counts.keys()].filter(
+    (folder) => small.includes(folder) || ((counts.get(folder) ?? 0) >= 10 && folder !== 'server/lib' && folder !== 'server/bootstrap'),
+  )
+}
+
+const headings = (document: string) => [...read(document).matchAll(/^## (.+)$/gm)].map(([, heading]) => heading)
+
+test.each(explained)('%s has all five parts', (document) => {
+  expect(parts.filter((part) => !headings(document).includes(part))).toEqual([])
+})
+
+test('the README is the front door', () => {
+  expect(headings('README.md')).toEqual([
+    'Two commands',
+    'Five minutes',
+    'Running an instance',
+    'Where to read on',
+    'When something goes wrong',
+    'Map',
+    'For developers',
+  ])
+  expect(read('README.md')).toMatch(/!\[[^\]]+\]\(resources\/screenshots\//)
+  expect(read('README.md').trimEnd().split('\n').at(-1)).toBe('MIT licence.')
+})
+
 describe.each(documents)('%s', (document) => {
+  test('names files that are there', () => {
+    // Code spans, and the first words of the lines of a listing, which may name several files.
+    const text = read(document)
+    const listings = [...text.matchAll(/^```\n([\s\S]*?)^```$/gm)].flatMap(([, listing = '']) =>
+      listing.split('\n').map((line) => line.split('   ')[0]!),
+    )
+    const named = [...text.matchAll(/`([^`\n]+)`/g), ...listings.join(' ').matchAll(/(\S+)/g)].map(([, name]) => name!)
+    const wanted = named.filter((name) => /^[\w./-]+\.(ts|tsx|mjs|css|svg|txt)$/.test(name) && !/^\.|\.d\.ts$|^lib\/browser\//.test(name))
+    expect(wanted.filter((name) => !files.some((file) => `/${file}`.endsWith(`/${name}`)))).toEqual([])
+  })
+
   test('links to what is there', () => {
     const links = [...read(document).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, link]) => link!)
     const local = links.filter((link) => !/^(https?|mailto):/.test(link))

@@ -1,61 +1,93 @@
+/**
+ * Follows recipes of the READMEs on a copy of the repository. A recipe names its files in its first line, `**Add a page** (2 files: ...)`, where
+ * `<name>` stands for any name. The change below touches exactly these files; types, architecture and the result are then checked in the copy.
+ */
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { packageScript, root, runScript } from './runner/command.ts'
-import { parse } from 'yaml'
+import { recipes } from './recipes.ts'
+import { listFiles } from './runner/imports.ts'
 
-interface Recipe {
-  name: string
-  readme: string
-  files: { path: string; named: string; change: string | { before: string; insert: string }[] }[]
-  run: string[]
-}
-const recipes = parse(readFileSync(join(import.meta.dirname, 'recipes.yaml'), 'utf8')) as Recipe[]
-
-/** Follows the recipes of the READMEs on a copy of the repository; types and tests then say whether they are complete. */
 let copy: string
+
 beforeAll(() => {
   copy = mkdtempSync(join(tmpdir(), 'homeport-recipes-'))
-  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-    cwd: root,
-    encoding: 'utf8',
-    maxBuffer: 2 ** 26,
-  })
-  for (const file of files.split('\0').filter((name) => name !== '' && existsSync(join(root, name))))
-    cpSync(join(root, file), join(copy, file), { force: true })
-  // Some tests list the files of the repository.
+  for (const file of listFiles()) cpSync(join(root, file), join(copy, file), { recursive: true })
+  // The tests list the files with git.
   execFileSync('git', ['init', '--quiet'], { cwd: copy })
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  // What builds and tests keep in node_modules is of this copy alone.
+  mkdirSync(join(copy, 'node_modules'))
+  for (const name of readdirSync(join(root, 'node_modules')))
+    if (!/^\.(cache|vite|homeport)/.test(name)) symlinkSync(join(root, 'node_modules', name), join(copy, 'node_modules', name))
+  for (const { changes } of recipes)
+    for (const [file, change] of Object.entries(changes)) {
+      const path = join(copy, file)
+      mkdirSync(dirname(path), { recursive: true })
+      writeFileSync(path, typeof change === 'string' ? change.trimStart() : change(readFileSync(path, 'utf8')))
+    }
 })
 afterAll(() => rmSync(copy, { recursive: true, force: true }))
 
-test.for(recipes)('$name: $files.length files', ({ name, readme, files }) => {
-  const recipe = readFileSync(join(root, readme), 'utf8')
-    .split(/\n(?=- \*\*|\n)/)
-    .find((text) => text.startsWith(`- **${name}**`))
-  for (const { path, named, change } of files) {
-    expect(recipe, `${readme} names ${named}`).toContain(`\`${named}`)
-    const file = join(copy, path)
-    mkdirSync(dirname(file), { recursive: true })
-    if (typeof change === 'string') writeFileSync(file, change)
-    else for (const { before, insert } of change) writeFileSync(file, insertBefore(readFileSync(file, 'utf8'), before, insert))
-  }
-})
-
-test('the result has no type error', async () => {
-  const types = await runScript([packageScript('typescript/bin/tsc'), '-b'], { cwd: copy })
-  expect(types.output).toBe('')
-})
-
-test('the tests of the recipes pass', async () => {
-  const files = recipes.flatMap(({ run }) => run)
-  const { code, output } = await runScript([packageScript('vitest/vitest.mjs'), 'run', '--config', 'test/vitest.config.ts', ...files], { cwd: copy })
+/** Runs a script in the copy, which has to succeed. Tests run in their default tier. */
+async function run(...args: string[]): Promise<string> {
+  const { code, output } = await runScript(args, { cwd: copy, env: { HOMEPORT_TEST_TIER: 'default' } })
   expect(code, output).toBe(0)
+  return output
+}
+
+/** The most files that a recipe may name. */
+const budgets: Record<string, number> = {
+  'Add an operation': 3,
+  'Add a runtime': 4,
+  'Add a page': 2,
+  'Add a command': 2,
+  'Add a language': 2,
+  'Add a Node framework': 2,
+  'Add a public route': 2,
+}
+
+test.each(recipes)('$title: $document names the files to touch', ({ document, title, changes }) => {
+  const [, count, list = ''] = new RegExp(`\\*\\*${title}\\*\\* \\((\\d+) files: ([^)]*)\\)`).exec(readFileSync(join(root, document), 'utf8')) ?? []
+  const names = [...list.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
+  const patterns = names.map((name) => new RegExp(`^${name.replaceAll('.', '\\.').replace(/<\w+>/g, '[\\w-]+')}$`))
+  const touched = Object.keys(changes)
+  expect([Number(count), names.length, touched.length]).toEqual(Array(3).fill(budgets[title]))
+  // Every name is one of the files.
+  expect(patterns.map((pattern) => touched.findIndex((file) => pattern.test(file))).toSorted()).toEqual([...touched.keys()])
 })
 
-function insertBefore(text: string, before: string, insert: string): string {
-  expect(text).toContain(before)
-  return text.replace(before, () => `${insert}${before}`)
-}
+describe('after all recipes', () => {
+  test('types are right', async () => void (await run(packageScript('typescript/bin/tsc'), '-b')))
+
+  test('their tests and the architecture test pass', async () => {
+    const tests = ['test/architecture.test.ts', ...recipes.flatMap(({ tests }) => tests)]
+    await run(packageScript('vitest/vitest.mjs'), 'run', '--config', 'test/vitest.config.ts', ...tests)
+  })
+
+  test('the dashboard has the page', async () => {
+    await run(packageScript('vite/bin/vite.js'), 'build', 'renderer', '--logLevel', 'warn')
+    const assets = readdirSync(join(copy, 'out/renderer/assets')).filter((name) => name.endsWith('.js'))
+    expect(assets.filter((name) => readFileSync(join(copy, 'out/renderer/assets', name), 'utf8').includes('A page by recipe'))).toHaveLength(1)
+  })
+
+  test('the command runs', async () => {
+    expect(await run('server/cli/homeport.ts', 'example')).toContain('a command by recipe')
+  })
+
+  test('the builder detects the language and the framework', async () => {
+    const plan = async (file: string, text: string) => {
+      const folder = join(copy, 'source', file)
+      mkdirSync(folder, { recursive: true })
+      writeFileSync(join(folder, file), text)
+      const settings = { node_version: 'auto', install_command: 'auto', build_command: 'auto', root_directory: '.' }
+      const options = JSON.stringify({ folder, settings })
+      const script = `import { planBuild } from './server/builder/index.ts'; console.log((await planBuild(${options})).explanation[0])`
+      return run('--input-type=module', '--eval', script)
+    }
+    expect(await plan('example.toml', '')).toContain('Example app found (example.toml)')
+    expect(await plan('package.json', '{ "dependencies": { "example": "1" } }')).toContain('Example')
+  })
+})

@@ -75,7 +75,11 @@ function fullParts(wanted: string[]): Part[] {
     .toSorted()
   const parts: Part[] = [
     ['check', (totals) => runChecks(totals, out)],
-    vitestPart('architecture', ['test/architecture.test.ts'], 'full'),
+    vitestPart(
+      'architecture',
+      ['test/architecture.test.ts', 'test/documents.test.ts', 'test/recipes.full.test.ts', 'test/tour.full.test.ts'],
+      'full',
+    ),
     ...folders.map((folder) => vitestPart(folder, [`test/${folder}/`], 'full')),
     browserPart('browser', ['--grep-invert=@docker'], 'full'),
     browserPart('browser-docker', ['--grep=@docker'], 'full'),
