@@ -55,8 +55,8 @@ test.each(recipes)('$title: $document names the files to touch', ({ document, ti
   const patterns = names.map((name) => new RegExp(`^${name.replaceAll('.', '\\.').replace(/<\w+>/g, '[\\w-]+')}$`))
   const touched = Object.keys(changes)
   expect([Number(count), names.length, touched.length]).toEqual(Array(3).fill(budgets[title]))
-  // Every name is one of the files.
-  expect(patterns.map((pattern) => touched.findIndex((file) => pattern.test(file))).toSorted()).toEqual([...touched.keys()])
+  // Every name is one of the files, in the same order.
+  expect(patterns.map((pattern) => touched.findIndex((file) => pattern.test(file)))).toEqual([...touched.keys()])
 })
 
 describe('after all recipes', () => {
