@@ -306,7 +306,7 @@ test('a failure on the way says where it is, and the next try goes on from there
   await target.api('DELETE', '/v1/projects/cargo')
   let sources = 0
   dashboard.on('request', (request) => request.url().endsWith('/source') && sources++)
-  await dashboard.route('**/v1/projects/cargo/upload*', (route) => route.abort())
+  await dashboard.route('**/projects/cargo/upload*', (route) => route.abort())
   const begin = async () => {
     await dashboard.goto(`${platform.handle.dashboard_url}projects/cargo?do=promote`)
     await dialog(dashboard).getByRole('checkbox', { name: 'CRANE' }).check()
@@ -322,7 +322,7 @@ test('a failure on the way says where it is, and the next try goes on from there
   expect((await target.api('GET', '/v1/projects/cargo')).status).toBe(404)
 
   await begin()
-  await dashboard.unroute('**/v1/projects/cargo/upload*')
+  await dashboard.unroute('**/projects/cargo/upload*')
   await promotionCard(dashboard).getByRole('button', { name: 'Try again' }).click()
   await expect(dashboard).toHaveURL(/\/on\/.*\/projects\/cargo\/deployments\/dpl_/)
   await expect(dashboard.getByTestId('report-head').getByText('Ready', { exact: true })).toBeVisible()
