@@ -87,16 +87,8 @@ $&`,
           `docker/engine.ts'\n`,
           `import { createExampleRuntime } from './example.ts'\n`,
         )(after('createDockerRuntime(options, engine), ', 'example: createExampleRuntime(options), ')(text)),
-      'test/runtime/example.test.ts': `
-import { describe } from 'vitest'
-import { createRuntimes } from '../../server/runtime/index.ts'
-import { processDriver } from './process-driver.ts'
-import { runtimeSuite } from './suite.ts'
-
-describe('example runtime', () => void runtimeSuite({ ...processDriver, create: (options) => createRuntimes(options).example }))
-`,
     },
-    tests: ['test/runtime/example.test.ts', 'test/runtime/choose-runtime.test.ts', 'test/store/sqlite.test.ts'],
+    tests: ['test/runtime/drivers.test.ts', 'test/runtime/choose-runtime.test.ts', 'test/store/sqlite.test.ts'],
   },
   {
     document: 'renderer/README.md',
