@@ -91,6 +91,6 @@ describe('the sample apps', () => {
     const again = await platform.api<{ deployment_id: string }>('POST', `/v1/projects/leaky-boat/deployments/${broken.id}/retry`)
     const mended = await platform.waitForEnd('leaky-boat', again.body.deployment_id)
     expect(mended.error, mended.build_log).toBeNull()
-    expect((await platform.fetchEdge('leaky-boat.localhost', '/')).body).toContain('A hull of <b>oak</b>')
+    expect((await platform.fetchEdge('leaky-boat.localhost', '/')).body).toContain('Her hull is made of <b>oak</b>')
   })
 })
