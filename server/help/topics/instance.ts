@@ -113,7 +113,17 @@ export const instanceTopics: HelpArticle[] = [
           'The source is missing: the source of a deployment is kept only as long as its build ([[disk]]).',
         ],
       },
-      'To send a project to another instance (promote) or fetch one from it (pull), open the project’s menu. Homeport first shows which settings and variable names differ. Variable values are never copied automatically.',
+      { h: 'Promote and pull' },
+      'To send a project to another instance or to a hosted account, choose Promote in the project’s menu; to fetch one, choose Pull to this machine. Homeport first shows the commit, the settings that differ and the names of the variables, and then uploads exactly what the deployment was built from.',
+      {
+        list: [
+          'Settings are copied unless you deselect them. Variable values are copied only if you select them, one by one. Nothing is deleted on the other instance.',
+          'A step failed: the message says what is done. Retry continues from there, Cancel undoes everything.',
+          'You closed the page: the dashboard offers to resume or undo the promotion when you open it again in the same browser.',
+          'A hosted account does not provide sources: its projects are pulled from their Git URL, at the head of the branch.',
+        ],
+      },
+      { run: 'npx homeport deployments source ID --out app.tar.gz', note: 'downloads the source of a deployment' },
     ],
   },
   {
