@@ -87,3 +87,10 @@ test('comments cite no document that is not in the repository', () => {
     .flatMap((file) => [...read(file).matchAll(/^\s*(?:\/?\*|\/\/).*?\b([\w-]+\.md)\b/gm)].map(([, name]) => ({ file, name: name! })))
   expect(cited.filter(({ name }) => !documents.some((document) => document.endsWith(`/${name}`) || document === name))).toEqual([])
 })
+
+test('comments cite threats that SECURITY.md has', () => {
+  const threats = new Set([...read('server/SECURITY.md').matchAll(/^\| (T\d+) \|/gm)].map(([, number]) => number))
+  const cited = files.filter(isCode).flatMap((file) => [...read(file).matchAll(/\bthreats? (T\d+)\b|^\/\* (T\d+)\b/gm)].map(([, a, b]) => a ?? b))
+  expect(cited.length).toBeGreaterThan(5)
+  expect(cited.filter((number) => !threats.has(number))).toEqual([])
+})

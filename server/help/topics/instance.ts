@@ -118,7 +118,7 @@ export const instanceTopics: HelpArticle[] = [
       {
         list: [
           'Settings are copied unless you deselect them. Variable values are copied only if you select them, one by one. Nothing is deleted on the other instance.',
-          'A step failed: the message says what is done. Retry continues from there, Cancel undoes everything.',
+          'A step failed: the message says what is done. Try again continues from there, Undo changes reverts everything.',
           'You closed the page: the dashboard offers to resume or undo the promotion when you open it again in the same browser.',
           'A hosted account does not provide sources: its projects are pulled from their Git URL, at the head of the branch.',
         ],
