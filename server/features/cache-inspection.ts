@@ -61,7 +61,7 @@ const lowerCaseHeaderNames = (headers: Record<string, string>) =>
 
 /** Headers that control the transport and cannot be set. */
 const forbiddenHeaders = new Set(
-  'host connection content-length transfer-encoding te trailer upgrade expect keep-alive proxy-connection x-homeport-look'.split(' '),
+  'host connection content-length transfer-encoding te trailer upgrade expect keep-alive proxy-connection x-homeport-probe'.split(' '),
 )
 
 function validateHeaders(headers: Record<string, string>): ValidationIssue[] {

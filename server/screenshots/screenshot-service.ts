@@ -177,7 +177,7 @@ export function createScreenshotService(options: ScreenshotServiceOptions): Scre
   const takeScreenshots = async (target: ScreenshotTarget, signal: AbortSignal): Promise<void> => {
     const endpoint = await options.openEndpoint()
     const url = options.getUrl(new URL(target.url).hostname)
-    const request = { url, endpoint, headers: { 'x-homeport-look': options.probe_secret }, variants: missingVariants(target), signal }
+    const request = { url, endpoint, headers: { 'x-homeport-probe': options.probe_secret }, variants: missingVariants(target), signal }
     try {
       for await (const { variant, png } of screenshotter.take(request)) {
         // A newer version may have become live in between; the screenshot would show that version.

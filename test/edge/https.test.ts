@@ -146,8 +146,8 @@ describe.each(edgePaths)('HTTPS at the edge, $name', ({ fast_path }) => {
         expect((await get(secureEdge.edge.port, '/', { method: 'POST', body: 'x', headers: { 'content-length': '1' } })).status).toBe(308)
         expect((await get(secureEdge.edge.port, '/', { headers: { te: 'trailers' } })).status).toBe(308)
         expect((await get(secureEdge.edge.port, '/.well-known/acme-challenge/token')).status).toBe(200)
-        expect((await get(secureEdge.edge.port, '/', { headers: { 'x-homeport-look': 'the platform itself' } })).status).toBe(200)
-        expect((await get(secureEdge.edge.port, '/', { headers: { 'x-homeport-look': 'somebody else' } })).status).toBe(308)
+        expect((await get(secureEdge.edge.port, '/', { headers: { 'x-homeport-probe': 'the platform itself' } })).status).toBe(200)
+        expect((await get(secureEdge.edge.port, '/', { headers: { 'x-homeport-probe': 'somebody else' } })).status).toBe(308)
         expect((await get(secureEdge.edge.port, '/', { host: 'nobody.localhost' })).status).toBe(404)
         expect((await getHttps(port, '/', { ca })).status).toBe(200)
       } finally {

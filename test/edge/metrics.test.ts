@@ -164,12 +164,12 @@ describe.each(edgePaths)('what the edge counts, $name', ({ fast_path }) => {
 
   test('neither names of nobody, nor what is no request, nor the platform’s own looks', async () => {
     await get(edge.port, '/', { host: 'nobody.localhost' })
-    await get(edge.port, '/', { headers: { 'x-homeport-look': secret } })
+    await get(edge.port, '/', { headers: { 'x-homeport-probe': secret } })
     await sendRaw(edge.port, 'GET / HTTP/1.1\r\nHost: a b\r\n\r\n')
     await sendRaw(edge.port, 'nonsense\r\n\r\n')
     expect(taken(meter()).requests).toBe(0)
     // A look that lies is a visit.
-    await get(edge.port, '/', { headers: { 'x-homeport-look': 'guess' } })
+    await get(edge.port, '/', { headers: { 'x-homeport-probe': 'guess' } })
     expect(taken(meter()).requests).toBe(1)
   })
 

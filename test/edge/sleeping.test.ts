@@ -190,7 +190,7 @@ test('since when nobody has visited: by the monotonic clock, not while a stream 
     await get(edge.port, '/')
     await until(() => idle() === 60_000 || undefined, { what: 'the end of the visit' })
     await edge.advance(60_000)
-    await get(edge.port, '/', { headers: { 'x-homeport-look': 'the secret' } })
+    await get(edge.port, '/', { headers: { 'x-homeport-probe': 'the secret' } })
     expect(idle()).toBe(60_000)
     const stream = connect({ host: '127.0.0.1', port: edge.port })
     stream.write(`GET /stream HTTP/1.1\r\nHost: ${host}\r\n\r\n`)

@@ -15,7 +15,7 @@ import { until } from '../support/until.ts'
 const shot = (more: Partial<ScreenshotRequest> = {}): ScreenshotRequest => ({
   url: 'http://shop.localhost:4680/',
   endpoint: { host: '127.0.0.1', port: 1 },
-  headers: { 'x-homeport-look': 'sentinel' },
+  headers: { 'x-homeport-probe': 'sentinel' },
   variants: ['desktop'],
   signal: new AbortController().signal,
   ...more,
@@ -88,7 +88,7 @@ describe('the window of the pictures', () => {
   test('is no visitor: what it asks bears the word of the platform', () => {
     let sent: Record<string, string | string[]> = {}
     own().headers?.({ requestHeaders: { accept: '*/*' } }, ({ requestHeaders = {} }) => (sent = requestHeaders))
-    expect(sent).toEqual({ accept: '*/*', 'x-homeport-look': 'sentinel' })
+    expect(sent).toEqual({ accept: '*/*', 'x-homeport-probe': 'sentinel' })
   })
 
   test('finds one name only, may nothing, saves nothing, opens nothing', () => {

@@ -134,7 +134,7 @@ test('takes both screenshots of a deployment that became current, through an end
     {
       url: 'http://shop.localhost:4680/',
       endpoint: { host: '127.0.0.1', port: 1 },
-      headers: { 'x-homeport-look': 'sentinel' },
+      headers: { 'x-homeport-probe': 'sentinel' },
       variants: ['desktop', 'mobile'],
     },
   ])

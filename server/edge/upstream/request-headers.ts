@@ -2,7 +2,7 @@ import type { Transport } from '../request.ts'
 import { parseHostPort } from '../host-header.ts'
 
 /** Contains the platform's own secret on requests of the platform (screenshots), which do not count as visits. */
-export const probeHeader = 'x-homeport-look'
+export const probeHeader = 'x-homeport-probe'
 
 /**
  * Headers that describe the client and the original request, which only the edge may set. Clients cannot send them under any spelling, nor headers
