@@ -1,5 +1,4 @@
 import { resolve } from 'node:path'
-import { DetectFailure, planBuild } from '../builder/index.ts'
 import { type CliCommand, exitCodes, requirePositionals } from './command.ts'
 
 export const dockerfile: CliCommand = {
@@ -9,6 +8,8 @@ export const dockerfile: CliCommand = {
   details: 'Save it as Dockerfile to change it: an app with a Dockerfile is built from it. Needs no running instance.',
   async run(context) {
     const [path] = requirePositionals(context, '[FOLDER]')
+    // Loaded here, because no other command needs it.
+    const { DetectFailure, planBuild } = await import('../builder/index.ts')
     const settings = { node_version: 'auto', install_command: 'auto', build_command: 'auto', root_directory: '.' }
     const print = (message: string) => {
       context.terminal.err(message)
