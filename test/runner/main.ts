@@ -21,13 +21,16 @@ const platformLogs = createPlatformLogs()
 const vitest = [packageScript('vitest/vitest.mjs'), 'run', '--config', 'test/vitest.config.ts']
 const playwright = [packageScript('@playwright/test/cli.js'), 'test', '--config', 'test/e2e/playwright.config.ts']
 
+/** What holds for the whole repository. */
+const architecture = ['test/architecture.test.ts', 'test/documents.test.ts']
+
 type Tier = 'default' | 'full'
 /** A part of a run: its name and its function. */
 type Part = [name: string, run: (totals: Totals) => Promise<void>]
 
 const [command = 'test', ...args] = process.argv.slice(2)
 
-if (command === 'check') await runParts([['check', (totals) => runChecks(totals, out)], vitestPart('architecture', ['test/architecture.test.ts'])])
+if (command === 'check') await runParts([['check', (totals) => runChecks(totals, out)], vitestPart('architecture', architecture)])
 else if (command === 'changed') await runParts(changedParts(args))
 else if (command === 'full') await runParts(fullParts(args))
 else if (command === 'watch') process.exitCode = await watch(args)
@@ -75,11 +78,8 @@ function fullParts(wanted: string[]): Part[] {
     .toSorted()
   const parts: Part[] = [
     ['check', (totals) => runChecks(totals, out)],
-    vitestPart(
-      'architecture',
-      ['test/architecture.test.ts', 'test/documents.test.ts', 'test/recipes.full.test.ts', 'test/tour.full.test.ts'],
-      'full',
-    ),
+    vitestPart('architecture', architecture, 'full'),
+    vitestPart('documents', ['test/recipes.full.test.ts', 'test/tour.full.test.ts'], 'full'),
     ...folders.map((folder) => vitestPart(folder, [`test/${folder}/`], 'full')),
     browserPart('browser', ['--grep-invert=@docker'], 'full'),
     browserPart('browser-docker', ['--grep=@docker'], 'full'),
