@@ -230,6 +230,10 @@ describe('languages without a Dockerfile', () => {
     expect(await planOf({ 'package.json': needs({ next: '16' }), 'composer.json': '{}' })).toMatchObject({ framework: 'nextjs' })
   })
 
+  test('a go.mod without Go is not an app in Go', async () => {
+    expect(await planOf({ 'go.mod': 'module x', 'requirements.txt': 'flask', 'app.py': '' })).toMatchObject({ framework: 'flask' })
+  })
+
   test('a site with a requirements.txt for its tools is a site', async () => {
     expect(await planOf({ 'index.html': '<p>Hi</p>', 'requirements.txt': 'black' })).toMatchObject({ framework: 'html' })
   })

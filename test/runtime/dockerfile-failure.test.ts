@@ -38,6 +38,12 @@ test.each([
   expect(told(message).message).toMatch(new RegExp(`^web/Dockerfile, line ${line}: .*${words}`))
 })
 
+test('a command of a generated Dockerfile is named, because nobody has seen its lines', () => {
+  const text = 'FROM golang:1.22\nRUN go build .\n'
+  const message = 'executor failed running [/bin/sh -c go build .]: exit code: 1'
+  expect(explainDockerfileFailure({ name: null, text, built: text }, message, 512).message).toBe('`go build .` ended with exit code 1.')
+})
+
 test('an image that is only copied from is named with its line', () => {
   const text = 'FROM php:8.4-apache\nCOPY --from=composer:2 /usr/bin/composer /usr/bin/composer\n'
   const message =

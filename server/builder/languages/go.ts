@@ -3,7 +3,7 @@ import { dockerfile, type Language, type LanguageApp, parseVersion, startWith, u
 /** Go with modules: the main package in the root, or the one in cmd/. */
 export const go: Language = async (app) => {
   const module = await app.read('go.mod')
-  if (module === null) return null
+  if (module === null || !(app.names.some((name) => name.endsWith('.go')) || app.names.includes('cmd/'))) return null
   const version = parseVersion(/^go\s+(\S+)/m.exec(module)?.[1]) ?? '1'
   const target = await findMainPackage(app, module)
   const build = app.build_command ?? `go build -trimpath -ldflags="-s -w" -o /out/server ${target}`

@@ -38,7 +38,7 @@ export async function buildDockerfile(engine: DockerEngine, request: BuildReques
   const name = engine.getImageName(request.project_id, request.deployment_id)
   try {
     signal.throwIfAborted()
-    const file = { name: plan.dockerfile, text, built: prepareDockerfile(text, mounts) }
+    const file = { name: plan.text === null ? plan.dockerfile : null, text, built: prepareDockerfile(text, mounts) }
     const context = await createBuildContext(request, plan, file.built)
     const bytes = request.memory_mb * 1024 * 1024
     const limits = { memory: bytes, memswap: bytes, cpuperiod: 100_000, cpuquota: Math.round(request.cpus * 100_000) }

@@ -3,8 +3,8 @@ import { BuildFailure, CommandFailure } from '../runtime.ts'
 import { createUnavailableFailure } from '../unavailable-failure.ts'
 
 export interface PreparedDockerfile {
-  /** Path in the source. */
-  name: string
+  /** Path in the source; null for the one that Homeport generated. */
+  name: string | null
   /** The user's text, and the text that is built. */
   text: string
   built: string
@@ -26,15 +26,26 @@ export function explainDockerfileFailure(file: PreparedDockerfile, message: stri
       'Free up space for Docker (`docker system df` shows what uses it), then deploy again.',
     )
   const line = findFailedLine(file, message)
-  const where = line === undefined ? file.name : `${file.name}, line ${line}`
-  if (exit !== undefined) return new CommandFailure('build_failed', `${where}: the step ended with exit code ${exit}.`, 'Fix that step.')
+  const name = file.name ?? 'Generated Dockerfile'
+  const where = line === undefined ? name : `${name}, line ${line}`
+  if (exit !== undefined) {
+    // Users do not know the lines of a file that they did not write.
+    const command = file.name === null ? file.text.split('\n')[(line ?? 0) - 1]?.replace(/^RUN /, '') : undefined
+    return command === undefined
+      ? new CommandFailure('build_failed', `${where}: the step ended with exit code ${exit}.`, 'Fix that step.')
+      : new CommandFailure(
+          'build_failed',
+          `\`${command}\` ended with exit code ${exit}.`,
+          'Run the same command in a fresh checkout to reproduce the error.',
+        )
+  }
   const image = parseFailedImage(message)
   if (image !== undefined) {
     const from = findImageInstruction(file.text, image)
     return new BaseImageFailure(
       image ?? from?.image,
       createUnavailableFailure('build_failed', {
-        what: `${from ? `${file.name}, line ${from.line}` : file.name}: the base image${(image ?? from?.image) ? ` ${image ?? from?.image}` : ''}`,
+        what: `${from ? `${name}, line ${from.line}` : name}: the base image${(image ?? from?.image) ? ` ${image ?? from?.image}` : ''}`,
         registry: 'its registry',
         error: message,
         remedy: '',
