@@ -27,7 +27,7 @@ declare global {
 
 /** Open requests of recorded pages. Streams stay open. */
 const pendingRequests = new Set<Request>()
-const isStream = (request: Request) => /\/events|\/stream|-logs/.test(request.url())
+const isStream = (request: Request) => request.headers().accept === 'text/event-stream'
 
 /** Must be called before a page is opened. Records long tasks and layout shifts. */
 export async function recordPerformance(pages: Page | BrowserContext): Promise<void> {
