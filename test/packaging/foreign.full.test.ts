@@ -85,7 +85,7 @@ describe.skipIf(!requires('linux').ok).each([mac, windows])('for $system', ({ sy
       expect(after('CFBundleURLSchemes')).toMatch(/^<array>\s*<string>homeport<\/string>\s*<\/array>/)
       expect(after('LSApplicationCategoryType')).toMatch(/^<string>public\.app-category\.developer-tools</)
       expect(after('NSAppSleepDisabled')).toMatch(/^<true\/>/)
-      expect(after('NSLocalNetworkUsageDescription')).toMatch(/^<string>Homeport shows your apps/)
+      expect(after('NSLocalNetworkUsageDescription')).toMatch(/^<string>Homeport makes your apps available/)
       expect(plist).not.toMatch(/CFBundleDocumentTypes|UTImportedTypeDeclarations/)
       expect(after('ElectronAsarIntegrity')).toContain(`<string>${hashOfArchive()}</string>`)
       expect(readFileSync(join(resources, 'icon.icns'))).toEqual(readFileSync(join(root, 'resources/package/icon.icns')))

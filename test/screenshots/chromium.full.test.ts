@@ -38,7 +38,7 @@ describe.skipIf(!requires('chromium').ok)('a browser of this machine', () => {
     camera = await startTestScreenshotter(htmlHandler('<h1>x</h1><script>for (;;);</script>'), {
       limits: { picture_ms: 3000, load_ms: 500, quiet_ms: 100 },
     })
-    await expect(camera.take()).rejects.toThrow('not there after 3 s')
+    await expect(camera.take()).rejects.toThrow('did not load within 3 s')
   })
 
   test('takes the top of a page of a million parts', async () => {
