@@ -1,0 +1,72 @@
+/**
+ * What a source says about its services, as pure data. `builder/config/` reads it from the file that a repository has (homeport.yaml, compose.yaml,
+ * Procfile ...); `deployments/` builds and starts what it lists. The type is in the contract because these must not import each other.
+ */
+export interface ProjectConfig {
+  /** The file, relative to the source; null when the source has none and consists of one web service that the builder detects. */
+  file: string | null
+  /** In the order of the file. Names are unique. */
+  services: ServiceConfig[]
+  /** The name of the service that has the project's address; null when nothing answers requests. */
+  main: string | null
+  /** Runs in the new version after the build and before traffic; null when there is none. */
+  release: { service: string; command: string[] } | null
+  /** Names of variables without which the project is not started. */
+  required_variables: string[]
+  /** Project settings that the file sets, by the API's names. */
+  settings: Record<string, string | number | boolean>
+  /** Sentences for the build log: what was read, where, and what has no effect here. */
+  explanation: string[]
+}
+
+/**
+ * - `web` answers HTTP requests and has an address if it is public.
+ * - `worker` runs without an address.
+ * - `cron` runs its command on a schedule.
+ * - `image` is a ready image (a database, a queue); it belongs to the environment and keeps running while new versions of the others are deployed.
+ */
+export type ServiceKind = 'web' | 'worker' | 'cron' | 'image'
+
+export interface ServiceConfig {
+  /** Lower-case letters, digits, `-` and `_`, at most 40 characters: also its host name inside the environment. */
+  name: string
+  kind: ServiceKind
+  /** Other host names inside the environment. */
+  aliases: string[]
+  /** Folder of the build, relative to the source, or the name of a ready image. Services with the same build share its result. */
+  source:
+    | { kind: 'build'; directory: string; dockerfile: string | null; target: string | null; arguments: Record<string, string> }
+    | { kind: 'image'; image: string }
+  /** Replaces the image's ENTRYPOINT; null keeps it. */
+  entrypoint: string[] | null
+  /** The command as arguments; null: the start command of the build or of the image. */
+  command: string[] | null
+  /** The port on which it listens; null: PORT for a web service, none for others. */
+  port: number | null
+  /** Whether it has an address of its own: the project's for the main service, `NAME--SLUG.localhost` for others. */
+  is_public: boolean
+  /** A cron expression of five or six fields, in UTC unless `time_zone` is set. Only for `cron`. */
+  schedule: string | null
+  time_zone: string | null
+  /** Override variables of the project. */
+  environment: Record<string, string>
+  volumes: ServiceVolume[]
+  /** Names of services that must be healthy (or have started, if they have no health check) before this one starts. */
+  depends_on: string[]
+  health_check: ServiceHealthCheck | null
+  memory_mb: number | null
+  cpus: number | null
+}
+
+export interface ServiceVolume {
+  /** The volume of the environment; services that name the same one share it. */
+  name: string
+  /** Absolute path in the container; relative to the app's folder on a runtime without containers. */
+  path: string
+  is_read_only: boolean
+}
+
+/** `path`: an HTTP request that must succeed. `command`: a command in the container that must exit with 0. */
+export type ServiceHealthCheck =
+  | { kind: 'path'; path: string }
+  | { kind: 'command'; command: string[]; interval_s: number; timeout_s: number; retries: number; start_period_s: number }
