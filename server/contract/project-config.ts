@@ -36,7 +36,8 @@ export interface ServiceConfig {
   /** Folder of the build, relative to the source, or the name of a ready image. Services with the same build share its result. */
   source:
     | { kind: 'build'; directory: string; dockerfile: string | null; target: string | null; arguments: Record<string, string> }
-    | { kind: 'image'; image: string }
+    /** `files` of the source are copied into the image, as compose mounts them (`./nginx.conf:/etc/nginx/nginx.conf:ro`). */
+    | { kind: 'image'; image: string; files: { source: string; path: string }[] }
   /** Replaces the image's ENTRYPOINT; null keeps it. */
   entrypoint: string[] | null
   /** The command as arguments; null: the start command of the build or of the image. */
@@ -51,8 +52,10 @@ export interface ServiceConfig {
   /** Override variables of the project. */
   environment: Record<string, string>
   volumes: ServiceVolume[]
-  /** Names of services that must be healthy (or have started, if they have no health check) before this one starts. */
-  depends_on: string[]
+  /** Services that this one waits for before it starts. `healthy` means `started` for a service without a health check. */
+  depends_on: { service: string; condition: 'started' | 'healthy' | 'completed' }[]
+  /** `on_failure`: exit code 0 completes the service; otherwise it is started again. */
+  restart: 'always' | 'on_failure'
   health_check: ServiceHealthCheck | null
   memory_mb: number | null
   cpus: number | null
