@@ -1,3 +1,5 @@
+import type { TemplatePart } from './environment-template.ts'
+
 /**
  * What a source says about its services, as pure data. `builder/config/` reads it from the file that a repository has (homeport.yaml, compose.yaml,
  * Procfile ...); `deployments/` builds and starts what it lists. The type is in the contract because these must not import each other.
@@ -33,7 +35,7 @@ export interface ServiceConfig {
   kind: ServiceKind
   /** Other host names inside the environment. */
   aliases: string[]
-  /** Folder of the build, relative to the source, or the name of a ready image. Services with the same build share its result. */
+  /** Folder of the build and its Dockerfile, both relative to the source, or the name of a ready image. Services with the same build share its result. */
   source:
     | { kind: 'build'; directory: string; dockerfile: string | null; target: string | null; arguments: Record<string, string> }
     /** `files` of the source are copied into the image, as compose mounts them (`./nginx.conf:/etc/nginx/nginx.conf:ro`). */
@@ -49,8 +51,12 @@ export interface ServiceConfig {
   /** A cron expression of five or six fields, in UTC unless `time_zone` is set. Only for `cron`. */
   schedule: string | null
   time_zone: string | null
+  /** Replaces the image's folder in which the command runs; null keeps it. */
+  working_directory: string | null
   /** Override variables of the project. */
   environment: Record<string, string>
+  /** Like `environment`, for values with variables of the project in them: `fillEnvironment` makes text of them when the service starts. */
+  environment_templates: Record<string, TemplatePart[]>
   volumes: ServiceVolume[]
   /** Services that this one waits for before it starts. `healthy` means `started` for a service without a health check. */
   depends_on: { service: string; condition: 'started' | 'healthy' | 'completed' }[]
@@ -59,6 +65,8 @@ export interface ServiceConfig {
   health_check: ServiceHealthCheck | null
   memory_mb: number | null
   cpus: number | null
+  /** How many copies run; null when the file does not say. Only for `web` and `worker`. */
+  replicas: number | null
 }
 
 export interface ServiceVolume {
