@@ -32,11 +32,20 @@ export async function moveFolder(from: string, to: string, signal?: AbortSignal)
   }
 }
 
+/** The folder in `bundles/` of a build: each service of a deployment that is built has its own. */
+export const getBundleName = ({ deployment_id, service }: { deployment_id: string; service?: string | null }): string =>
+  toPathSegment(service ? `${deployment_id}.${service}` : deployment_id)
+
 /** Removes the files that a deployment built into `bundles/`. The artifact of a rollback is in the folder of the deployment that built it. */
 export async function removeBundles(dataDir: string, deploymentId: string, artifact: Artifact | null): Promise<void> {
   const root = join(dataDir, 'bundles')
   const builtFolder = artifact === null || artifact.kind === 'image' ? undefined : relative(root, artifact.directory).split(sep)[0]
-  const names = new Set([deploymentId, ...(builtFolder === undefined || builtFolder === '' || builtFolder === '..' ? [] : [builtFolder])])
+  const ofServices = (await readdir(root).catch((): string[] => [])).filter((name) => name.startsWith(`${deploymentId}.`))
+  const names = new Set([
+    deploymentId,
+    ...(artifact === null ? ofServices : []),
+    ...(builtFolder === undefined || builtFolder === '' || builtFolder === '..' ? [] : [builtFolder]),
+  ])
   for (const name of names) await rm(join(root, toPathSegment(name)), { recursive: true, force: true, maxRetries: 5 })
 }
 

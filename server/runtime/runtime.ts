@@ -22,6 +22,9 @@ export interface Runtime {
   /** Opens the build of a source folder. Does nothing before `install`. */
   openBuild(request: BuildRequest): Build
 
+  /** Makes a ready image available: pulls it when it is missing. Throws `BuildFailure`. */
+  useImage(image: string, log: StepLog, signal: AbortSignal): Promise<Artifact>
+
   /**
    * Starts one replica of an artifact and resolves once the process or container runs, before it accepts requests. Throws `StartFailure`. The output
    * goes to `onLine`; the exit goes to `onExit`, exactly once.
@@ -52,6 +55,9 @@ export interface Runtime {
   /** Current resource use of a replica; `cpu_percent` of one core since the last call. null when the replica does not exist or its use is unknown. */
   usage(replicaId: string): Promise<{ cpu_percent: number; memory_mb: number } | null>
 
+  /** Removes the volumes whose id starts with `prefix`; no error if there are none. They must not be in use. */
+  removeVolumes(prefix: string): Promise<void>
+
   /** Removes a project's caches of dependencies and frameworks. */
   removeProjectCaches(projectId: string): Promise<void>
 
@@ -65,6 +71,8 @@ export interface Runtime {
 export interface BuildRequest {
   project_id: string
   deployment_id: string
+  /** Distinguishes builds of one deployment: the name of a service; null for the main one. */
+  service?: string | null
   /** The source: a folder that belongs to this deployment alone. The runtime may change or move it; the caller removes the rest. */
   folder: string
   plan: BuildPlan
@@ -114,7 +122,32 @@ export interface StartRequest extends ReplicaObserver {
   memory_mb: number
   /** The port on which the app was found before, if it is not PORT. */
   listen_port: number | null
+  /** Set when the deployment has several services. */
+  service?: ServiceRequest
   signal: AbortSignal
+}
+
+/** What makes a replica one of several services. */
+export interface ServiceRequest {
+  name: string
+  /** Replace those of the artifact; null keeps them. A command without an entrypoint keeps the image's entrypoint. */
+  entrypoint: string[] | null
+  command: string[] | null
+  /** The value of PORT, where the runtime does not assign ports itself; null: its default. */
+  port: number | null
+  /**
+   * Private networks, by name, with the host names that the replica has in each. Created at the first use and removed with their last replica. A
+   * runtime on the host network has none.
+   */
+  networks: { name: string; host_names: string[] }[]
+  /** `path` is absolute, or relative to the app's folder. Volumes are created at the first use and outlive replicas. */
+  volumes: { id: string; path: string; is_read_only: boolean }[]
+  /** Replaces the HEALTHCHECK of the image. Times in seconds. */
+  health_command: { command: string[]; timeout_s: number } | null
+  /** A ready image may change users when it starts, as official images do; an app that was built here may not. */
+  is_ready_image: boolean
+  /** Opaque; `list` returns it, so that the caller recognizes a replica that still is what it should be. */
+  definition: string
 }
 
 export interface ReplicaObserver {
@@ -173,6 +206,9 @@ export interface ExistingReplica {
   id: string
   project_id: string
   deployment_id: string
+  /** Of a `ServiceRequest`; null without one. */
+  service: string | null
+  definition: string | null
   running: boolean
   /** Whether a running replica is frozen. */
   frozen: boolean

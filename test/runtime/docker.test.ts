@@ -18,11 +18,13 @@ import {
   type BuildOptions,
 } from '../support/runtime.ts'
 import { dockerDriver, dockerLines } from './docker-driver.ts'
+import { serviceNetworkTests } from './suite-services.ts'
 import { certificateMark, hello } from './suite-context.ts'
 import { runtimeSuite } from './suite.ts'
 
 describe.skipIf(!requires('docker').ok)('docker runtime', () => {
   const suite = runtimeSuite(dockerDriver)
+  serviceNetworkTests(suite)
   const mine = () => ['--filter', `label=homeport.instance=${suite.options.instance_id}`]
 
   test('an app is shut in: no capabilities, no new privileges, no mounts, limits for memory, processor and processes', async () => {

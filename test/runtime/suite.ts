@@ -4,6 +4,7 @@ import { newId } from '../../server/lib/id.ts'
 import { StartFailure, type ReplicaExit } from '../../server/runtime/runtime.ts'
 import { waitForResponse, eventually, serverPlan, startApp, staticPlan } from '../support/runtime.ts'
 import { buildTests } from './suite-builds.ts'
+import { serviceTests } from './suite-services.ts'
 import { createContext, hello, manifest, type Driver, type SuiteContext } from './suite-context.ts'
 
 /** An app prints so many lines and ends; each comes once and in order. */
@@ -59,6 +60,7 @@ export function runtimeSuite(driver: Driver): SuiteContext {
   })
 
   buildTests(suite)
+  serviceTests(suite)
 
   test('20 000 lines and an exit: all come, in order', () => expectLines(suite, 20_000))
 

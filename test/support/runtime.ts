@@ -6,7 +6,7 @@ import type { StepLog } from '../../server/contract/build-log.ts'
 import type { BuildPlan, ServerPlan, StaticPlan } from '../../server/contract/build-plan.ts'
 import { newId } from '../../server/lib/id.ts'
 import { silentLog } from '../../server/lib/log.ts'
-import type { Artifact, ReplicaExit, Replica, Runtime, RuntimeOptions } from '../../server/runtime/runtime.ts'
+import type { Artifact, ReplicaExit, Replica, Runtime, RuntimeOptions, ServiceRequest } from '../../server/runtime/runtime.ts'
 import { until } from './until.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -124,6 +124,7 @@ export async function buildApp(runtime: Runtime, options: RuntimeOptions, build:
 export interface StartOptions {
   variables?: Record<string, string>
   memory_mb?: number
+  service?: ServiceRequest
   onLine?: (line: string, stream: string) => void
 }
 
@@ -147,6 +148,7 @@ export async function startApp(runtime: Runtime, built: Omit<BuiltApp, 'log'>, m
     variables: more.variables ?? {},
     memory_mb: more.memory_mb ?? 256,
     listen_port: null,
+    ...(more.service && { service: more.service }),
     signal: new AbortController().signal,
     onLine: (stream, line) => (more.onLine ? more.onLine(line, stream) : lines.push(line)),
     onExit(ended) {

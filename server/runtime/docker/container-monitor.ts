@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import { rejectAfter } from './connection.ts'
-import { isConnectionError, toReadable, removeContainer, getStatusCode, type DockerEngine } from './engine.ts'
+import { removeReplica } from './service-container.ts'
+import { isConnectionError, toReadable, getStatusCode, type DockerEngine } from './engine.ts'
 import { createStreamDemuxer, createContainerOutput } from './stream-demuxer.ts'
 import { wasOomKilled } from './oom.ts'
 import { createReplicaExit } from '../exit.ts'
@@ -145,8 +146,9 @@ export async function monitorContainer(
       live?.destroy()
       output.end()
       // An ended container is never started again, because a restart creates a new one.
-      await getContainer()
-        .then((container) => (closing.signal.aborted ? undefined : removeContainer(container)))
+      await engine
+        .connection()
+        .then(({ docker }) => (closing.signal.aborted ? undefined : removeReplica(engine, docker, docker.getContainer(id))))
         .catch(() => {})
       if (!closing.signal.aborted) observer.onExit(exit)
     }

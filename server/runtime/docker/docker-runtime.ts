@@ -1,9 +1,11 @@
 import type Docker from 'dockerode'
 import type { StepLog } from '../../contract/build-log.ts'
-import { createDockerEngine, type DockerEngine, isConnectionError, removeContainer, getStatusCode } from './engine.ts'
+import { createDockerEngine, type DockerEngine, isConnectionError, getStatusCode } from './engine.ts'
 import { buildDockerfile } from './dockerfile-build.ts'
+import { useReadyImage } from './images.ts'
 import { createDockerReplicas } from './replicas.ts'
 import { openNodeBuild } from './node-build.ts'
+import { removeReplica } from './service-container.ts'
 import { removeBundles } from '../files.ts'
 import { BuildFailure, type Runtime, type RuntimeOptions } from '../runtime.ts'
 
@@ -64,6 +66,8 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
       }
     },
 
+    useImage: (image, log, signal) => withPlainFailures(signal, () => useReadyImage(engine, image, log, signal)),
+
     start: (request) => withPlainFailures(request.signal, () => replicas.start(request)),
 
     list: () => replicas.list(),
@@ -73,10 +77,18 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
     thaw: (replicaId) => replicas.thaw(replicaId),
     usage: (replicaId) => replicas.usage(replicaId),
 
+    async removeVolumes(prefix) {
+      const { docker } = await engine.connection()
+      const filters = JSON.stringify(engine.createOwnFilters({ 'homeport.role': 'volume' }))
+      const { Volumes } = await docker.listVolumes({ filters })
+      for (const { Name, Labels } of Volumes ?? [])
+        if (Labels['homeport.volume']?.startsWith(prefix)) await docker.getVolume(Name).remove().catch(ignoreMissing)
+    },
+
     async removeProjectCaches(projectId) {
       await engine.waitForBackground()
       const { docker } = await engine.connection()
-      const filters = JSON.stringify(engine.createOwnFilters({ 'homeport.project': projectId }))
+      const filters = JSON.stringify(engine.createOwnFilters({ 'homeport.project': projectId, 'homeport.role': 'cache' }))
       const images = await docker.listImages({
         filters: JSON.stringify(engine.createOwnFilters({ 'homeport.project': projectId, 'homeport.role': 'dependencies' })),
       })
@@ -97,7 +109,7 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
       const { docker } = await engine.connection()
       const filters = JSON.stringify(engine.createOwnFilters({ 'homeport.deployment': deploymentId }))
       for (const container of await docker.listContainers({ all: true, filters }))
-        if (engine.isOwnContainer(container.Labels)) await removeContainer(docker.getContainer(container.Id))
+        if (engine.isOwnContainer(container.Labels)) await removeReplica(engine, docker, docker.getContainer(container.Id))
       // A new attempt takes the tag from the image of the previous attempt.
       const found = (await docker.listImages({ filters })).filter((image) => artifact === null || !engine.isPossiblyDerived(image))
       const images = found.flatMap((image) => engine.getOwnImageNames(image))
@@ -124,6 +136,10 @@ const createEngineFullFailure = (cause: unknown): BuildFailure =>
     'Free up space with homeport disk clean (docker system df shows the rest), then deploy again.',
     cause,
   )
+
+function ignoreMissing(error: unknown): void {
+  if (getStatusCode(error) !== 404) throw error
+}
 
 /** 404: already removed. 409: another image depends on it and removes it later. */
 function ignoreMissingOrInUse(error: unknown): void {

@@ -35,7 +35,7 @@ export async function buildDockerfile(engine: DockerEngine, request: BuildReques
   const files = await readSecretFiles(engine)
   const useBuildKit = builder === '2' || Object.keys(files).length > 0 || needsBuildKit(text)
   const mounts = useBuildKit && Object.keys(files).length > 0 ? await importHostFiles(engine, docker, files, request) : null
-  const name = engine.getImageName(request.project_id, request.deployment_id)
+  const name = engine.getImageName(request.project_id, request.deployment_id, request.service)
   try {
     signal.throwIfAborted()
     const file = { name: plan.text === null ? plan.dockerfile : null, text, built: prepareDockerfile(text, mounts) }

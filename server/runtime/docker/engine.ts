@@ -23,7 +23,8 @@ export interface DockerEngine {
   createLabels(role: DockerRole, extra?: { project_id?: string; deployment_id?: string; [label: string]: string | undefined }): Record<string, string>
   /** Filters that match only resources of this instance. */
   createOwnFilters(extra?: Record<string, string>): { label: string[] }
-  getImageName(projectId: string, deploymentId: string): string
+  /** Each service of a deployment that is built has its own image. */
+  getImageName(projectId: string, deploymentId: string, service?: string | null): string
   /** Whether this instance created the tag. */
   isOwnTag(tag: string): boolean
   /** The names by which to remove an image with this instance's labels: its own tags, or its id when it has no tags. Tags of others are kept. */
@@ -36,7 +37,7 @@ export interface DockerEngine {
   options: RuntimeOptions
 }
 
-export type DockerRole = 'app' | 'build' | 'image' | 'dependencies' | 'cache' | 'network' | 'database'
+export type DockerRole = 'app' | 'build' | 'image' | 'dependencies' | 'cache' | 'network' | 'volume' | 'database'
 
 export function createDockerEngine(options: RuntimeOptions): DockerEngine {
   const shortId =
@@ -142,7 +143,8 @@ export function createDockerEngine(options: RuntimeOptions): DockerEngine {
     createOwnFilters: (extra = {}) => ({
       label: Object.entries({ 'homeport.instance': options.instance_id, ...extra }).map(([key, value]) => `${key}=${value}`),
     }),
-    getImageName: (projectId, deploymentId) => `homeport-${shortId}/${sanitizeName(projectId)}:${sanitizeName(deploymentId)}`,
+    getImageName: (projectId, deploymentId, service) =>
+      `homeport-${shortId}/${sanitizeName(projectId)}:${sanitizeName(service ? `${deploymentId}-${service}` : deploymentId)}`,
     isOwnTag: (tag) => tag.startsWith(`homeport-${shortId}/`) || tag.startsWith(`homeport-${shortId}-host-files:`),
     getOwnImageNames({ Id, RepoTags }) {
       const tags = (RepoTags ?? []).filter((tag) => tag !== '<none>:<none>')

@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import type Docker from 'dockerode'
+import type { StepLog } from '../../contract/build-log.ts'
 import type { ServerPlan } from '../../contract/build-plan.ts'
 import { toReadable, getStatusCode, type DockerEngine } from './engine.ts'
 import { appRoot, createSearchPath } from './build-runner.ts'
@@ -37,6 +38,27 @@ export async function ensureBaseImage(docker: Docker, version: string, note: (li
       remedy: nearest ? `The nearest version ${isAvailable ? 'available' : 'on this machine'} is ${nearest}: set the Node version to it.` : '',
     })
   }
+}
+
+/** The artifact of a ready image, which is pulled when it is missing. It keeps its name, so it is never removed with a deployment. */
+export async function useReadyImage(engine: DockerEngine, image: string, log: StepLog, signal: AbortSignal): Promise<Artifact> {
+  const { docker } = await engine.connection()
+  if (!(await findImageId(docker, image))) {
+    log.note(`Pulling ${image}.`)
+    await pullImage(docker, image, signal).catch(async (error: unknown) => {
+      signal.throwIfAborted()
+      const repository = image.replace(/(?::[\w.-]+|@[\w:]+)$/, '')
+      const nearest = findNearestVersion(image.slice(repository.length + 1), await listLocalTags(docker, repository))
+      throw createUnavailableFailure('build_failed', {
+        what: `The image ${image}`,
+        registry: 'the registry',
+        error,
+        remedy: nearest ? `This machine has ${repository}:${nearest}.` : '',
+      })
+    })
+  }
+  const { Size } = await docker.getImage(image).inspect()
+  return { kind: 'image', image, port: null, bytes: Size }
 }
 
 /** Tags of a repository on this machine. */
@@ -95,7 +117,7 @@ export async function commitServerImage(
   request: BuildRequest,
   plan: ServerPlan,
 ): Promise<Artifact> {
-  const name = engine.getImageName(request.project_id, request.deployment_id)
+  const name = engine.getImageName(request.project_id, request.deployment_id, request.service)
   const variables = { NODE_ENV: 'production', ...plan.variables, PATH: createSearchPath(plan) }
   const image = await commitContainer(container, name, {
     Cmd: plan.start_command,

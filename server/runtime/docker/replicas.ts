@@ -3,10 +3,11 @@ import type Docker from 'dockerode'
 import { systemClock } from '../../lib/clock.ts'
 import { execInContainer } from './exec.ts'
 import { monitorContainer, type ContainerMonitor } from './container-monitor.ts'
-import { removeContainer, getStatusCode, type DockerEngine } from './engine.ts'
+import { getStatusCode, type DockerEngine } from './engine.ts'
 import { parseHealthcheckCommand, runHealthcheck } from './healthcheck.ts'
 import { wasOomKilled } from './oom.ts'
 import { createContainerStats } from './container-stats.ts'
+import { createServiceConfig, createVolumes, giveVolumesToUser, removeReplica, startInNetworks } from './service-container.ts'
 import { createReplicaExit } from '../exit.ts'
 import { parseListeningSockets, readNetworkTables } from '../ports.ts'
 import { StartFailure, type Endpoint, type ExistingReplica, type Replica, type ReplicaObserver, type StartRequest } from '../runtime.ts'
@@ -49,7 +50,9 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
   const createContainer = async (docker: Docker, request: StartRequest, hasDirectNetwork: boolean): Promise<Docker.Container> => {
     const { artifact } = request
     if (artifact.kind !== 'image') throw new StartFailure('start_failed', 'This version was built without Docker.', 'Deploy the project again.')
-    const port = artifact.port ?? defaultPort
+    const { service } = request
+    const port = service?.port ?? artifact.port ?? defaultPort
+    const serviceConfig = service && createServiceConfig(engine, service)
     const ports = [...new Set([port, ...(request.listen_port === null ? [] : [request.listen_port])])].map((one) => `${one}/tcp`)
     const bytes = request.memory_mb * 1024 * 1024
     const variables = { HOST: '0.0.0.0', ...request.variables, PORT: String(port) }
@@ -59,8 +62,16 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
         name: engine.createName(request.deployment_id, randomBytes(4).toString('hex')),
         Env: Object.entries(variables).map(([key, value]) => `${key}=${value}`),
         ExposedPorts: Object.fromEntries(ports.map((one) => [one, {}])),
-        Labels: engine.createLabels('app', { project_id: request.project_id, deployment_id: request.deployment_id, 'homeport.port': String(port) }),
+        Labels: engine.createLabels('app', {
+          project_id: request.project_id,
+          deployment_id: request.deployment_id,
+          'homeport.port': String(port),
+          'homeport.service': service?.name,
+          'homeport.definition': service?.definition,
+        }),
+        ...serviceConfig,
         HostConfig: {
+          ...serviceConfig?.HostConfig,
           Memory: bytes,
           MemorySwap: bytes,
           // One core, so that one app cannot use the whole machine.
@@ -136,13 +147,17 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
     async start(request) {
       request.signal.throwIfAborted()
       const { docker, hasDirectNetwork } = await engine.connection()
+      const { service } = request
+      const newVolumes = service ? await createVolumes(engine, docker, request.project_id, service) : []
       const container = await createContainer(docker, request, hasDirectNetwork)
       let monitor: ContainerMonitor | undefined
       try {
         monitor = await startMonitor(container, request, 'start')
         request.signal.throwIfAborted()
+        await giveVolumesToUser(container, newVolumes)
         await engine.connectToDatabase(container, request.project_id)
-        await engine.startContainer(container).catch(async (error: unknown) => {
+        const start = () => engine.startContainer(container)
+        await startInNetworks(engine, container, request.project_id, service?.networks ?? [], start).catch(async (error: unknown) => {
           const found = await container.inspect().catch(() => undefined)
           throw toStartFailure(error, formatCommand(found?.Config ?? {}))
         })
@@ -153,7 +168,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
       } catch (error) {
         monitors.delete(container.id)
         monitor?.close()
-        await removeContainer(container).catch(() => {})
+        await removeReplica(engine, docker, container).catch(() => {})
         throw error
       }
     },
@@ -168,6 +183,8 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
             id: container.Id,
             project_id: container.Labels['homeport.project'] ?? '',
             deployment_id: container.Labels['homeport.deployment'] ?? '',
+            service: container.Labels['homeport.service'] ?? null,
+            definition: container.Labels['homeport.definition'] ?? null,
             running,
             frozen: container.State === 'paused',
             exit: running ? null : await readExit(docker, container.Id),
@@ -210,7 +227,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
       }
       await monitors.get(replicaId)?.ended
       stats.forget(replicaId)
-      await removeContainer(container)
+      await removeReplica(engine, docker, container)
     },
 
     async freeze(replicaId) {

@@ -9,7 +9,7 @@ import type { StaticPlan } from '../../contract/build-plan.ts'
 import { isOutsideLink } from './build-context.ts'
 import { getStatusCode, type DockerEngine } from './engine.ts'
 import { appRoot } from './build-runner.ts'
-import { resolveInside, toPathSegment } from '../files.ts'
+import { resolveInside, getBundleName } from '../files.ts'
 import type { Artifact, BuildRequest } from '../runtime.ts'
 import { checkStaticSite, createMissingOutputFailure } from '../static-output.ts'
 
@@ -21,7 +21,7 @@ export async function extractStaticSite(
   plan: StaticPlan,
   log: StepLog,
 ): Promise<Artifact> {
-  const bundleFolder = join(engine.options.data_dir, 'bundles', toPathSegment(request.deployment_id))
+  const bundleFolder = join(engine.options.data_dir, 'bundles', getBundleName(request))
   const directory = join(bundleFolder, 'site')
   await rm(bundleFolder, { recursive: true, force: true })
   await mkdir(directory, { recursive: true, mode: 0o700 })

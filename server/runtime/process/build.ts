@@ -5,7 +5,7 @@ import type { StepLog } from '../../contract/build-log.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createCommandFailure } from '../build-failures.ts'
 import { createDependencyKey, type NodePlan } from '../dependency-key.ts'
-import { resolveInside, isFolder, moveFolder, measureFolder } from '../files.ts'
+import { getBundleName, resolveInside, isFolder, moveFolder, measureFolder } from '../files.ts'
 import type { BuildCache } from './build-cache.ts'
 import { checkPlanPaths } from '../plan-paths.ts'
 import { type ProcessGroupOptions, startProcessGroup } from './process-group.ts'
@@ -42,7 +42,7 @@ const sharedCaches = ['npm', 'yarn', 'pnpm']
 /** Opens a build in `bundleFolder`, the deployment's own folder, which is removed unless the build creates an artifact. */
 export function openProcessBuild(request: BuildRequest, bundleFolder: string, tools: ProcessBuildTools): Build {
   const { signal } = request
-  const home = join(tools.options.data_dir, 'work', `${request.deployment_id}-home`)
+  const home = join(tools.options.data_dir, 'work', `${getBundleName(request)}-home`)
   const source = join(bundleFolder, 'app')
   let workspace: BuildWorkspace | undefined
   let dependencyKey: string | null = null

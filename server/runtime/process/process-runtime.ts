@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import { platform } from 'node:os'
 import { delimiter, join, relative, sep } from 'node:path'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import { createReplicaExit } from '../exit.ts'
-import { removeBundles, isFolder, toPathSegment } from '../files.ts'
+import { getBundleName, removeBundles, isFolder, toPathSegment } from '../files.ts'
 import { openProcessBuild, getBuildRecordId, createHeapOption, omitVariables } from './build.ts'
 import { createBuildCache } from './build-cache.ts'
 import { killProcessGroup, killProcess, startProcessGroup, type ProcessGroup } from './process-group.ts'
@@ -13,8 +13,9 @@ import { createProcessRecords, isRecordedProcessAlive, type ProcessRecord } from
 import { findOrphans, type OrphanProcess } from './orphans.ts'
 import { measurePrivateMemory, measureCpuTime, readProcessStart } from './process-table.ts'
 import { createSandboxProvider, findProgram } from '../sandbox/sandbox-provider.ts'
+import { linkVolumes } from './volumes.ts'
 import { createToolchains, defaultPath, removePartialToolchains, createWindowsVariables } from './toolchains.ts'
-import { StartFailure, type Artifact, type Replica, type Runtime, type RuntimeOptions, type StartRequest } from '../runtime.ts'
+import { BuildFailure, StartFailure, type Artifact, type Replica, type Runtime, type RuntimeOptions, type StartRequest } from '../runtime.ts'
 
 interface RunningProcess {
   group: ProcessGroup
@@ -80,21 +81,24 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       throw new StartFailure('start_failed', 'This version was built with Docker.', 'Start Docker, or deploy the project again.')
     if (!(await isFolder(artifact.directory)))
       throw new StartFailure('start_failed', 'The files of this version no longer exist.', 'Deploy the project again.')
+    const { service } = request
+    const command = service?.command ? [...(service.entrypoint ?? []), ...service.command] : artifact.command
     const id = `proc_${randomBytes(9).toString('hex')}`
     const port = await ports.allocate()
     let group: ProcessGroup
     try {
       const env = await createAppEnvironment(request, artifact, port)
       request.signal.throwIfAborted()
-      const [file = 'node', ...args] = artifact.command
-      const command = { ...createWindowsCommand(file, args), cwd: artifact.directory }
+      const [file = 'node', ...args] = command
+      const program = { ...createWindowsCommand(file, args), cwd: artifact.directory }
+      const volumes = await linkVolumes(options.data_dir, artifact.directory, service?.volumes ?? [])
       const sandbox = await sandboxProvider.find()
       // A sandbox reports a missing program only in its output, so the program is looked up before.
       if (sandbox && !(await findProgram(file, env.PATH.split(delimiter))))
         throw Object.assign(new Error(`No ${file} on the PATH.`), { code: 'ENOENT' })
-      const folders = { read: [], write: [getArtifactFolder(artifact.directory), getBundleFolder(request.deployment_id)] }
+      const folders = { read: [], write: [getArtifactFolder(artifact.directory), getBundleFolder(request.deployment_id), ...volumes] }
       group = await startProcessGroup({
-        ...(sandbox ? sandbox.confine(command, folders) : command),
+        ...(sandbox ? sandbox.confine(program, folders) : program),
         cwd: artifact.directory,
         env,
         memory_mb: request.memory_mb,
@@ -107,14 +111,21 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       request.signal.throwIfAborted()
       if (error instanceof StartFailure) throw error
       const code = (error as NodeJS.ErrnoException).code
-      const reason = code === 'ENOENT' ? `the program \`${artifact.command[0]}\` was not found` : `\`${artifact.command.join(' ')}\` could not be run`
+      const reason = code === 'ENOENT' ? `the program \`${command[0]}\` was not found` : `\`${command.join(' ')}\` could not be run`
       throw new StartFailure('start_failed', `The app did not start: ${reason}.`, 'Check the start script in package.json.', error)
     }
     running.set(id, { group, port, usage_sample: { at_ms: systemClock.monotonic(), cpu_ms: 0 } })
     const recordWritten = readProcessStart(group.pid)
       .then((started) =>
         started && running.has(id)
-          ? records.write({ id, project_id: request.project_id, deployment_id: request.deployment_id, pid: group.pid, started })
+          ? records.write({
+              id,
+              project_id: request.project_id,
+              deployment_id: request.deployment_id,
+              service: service?.name ?? null,
+              pid: group.pid,
+              started,
+            })
           : undefined,
       )
       .catch((error: unknown) => options.log.warn('process_record_failed', { error }))
@@ -129,7 +140,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     return {
       id,
       deployment_id: request.deployment_id,
-      command: artifact.command.join(' '),
+      command: command.join(' '),
       host: '127.0.0.1',
       is_on_host: true,
       port,
@@ -167,7 +178,22 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     check: () => sandboxProvider.check(),
 
     openBuild: (request) =>
-      openProcessBuild(request, getBundleFolder(request.deployment_id), { options, toolchains, cache, sandboxProvider, records, installing }),
+      openProcessBuild(request, join(options.data_dir, 'bundles', getBundleName(request)), {
+        options,
+        toolchains,
+        cache,
+        sandboxProvider,
+        records,
+        installing,
+      }),
+
+    async useImage(image) {
+      throw new BuildFailure(
+        'runtime_unavailable',
+        `The image ${image} runs with Docker, which is not available.`,
+        'Install and start Docker, then deploy again.',
+      )
+    },
 
     start,
 
@@ -177,10 +203,12 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       const states = await Promise.all(
         appRecords.map(async (record) => ({ record, alive: running.has(record.id) || (await isRecordedProcessAlive(record)) })),
       )
-      const describeReplica = (id: string, ids: { project_id: string; deployment_id: string }, isAlive: boolean) => ({
+      const describeReplica = (id: string, ids: Pick<ProcessRecord, 'project_id' | 'deployment_id' | 'service'>, isAlive: boolean) => ({
         id,
         project_id: ids.project_id,
         deployment_id: ids.deployment_id,
+        service: ids.service ?? null,
+        definition: null,
         running: isAlive,
         frozen: false,
         exit: isAlive ? null : { code: null, signal: null, out_of_memory: false },
@@ -193,7 +221,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       )
       return [
         ...states.map(({ record, alive: isAlive }) => describeReplica(record.id, record, isAlive)),
-        ...unrecorded.map(([id]) => describeReplica(id, { project_id: '', deployment_id: '' }, true)),
+        ...unrecorded.map(([id]) => describeReplica(id, { project_id: '', deployment_id: '', service: null }, true)),
       ]
     },
 
@@ -240,6 +268,12 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       const cpu_percent = Math.max(0, (100 * (cpu_ms - runningProcess.usage_sample.cpu_ms)) / Math.max(1, at_ms - runningProcess.usage_sample.at_ms))
       runningProcess.usage_sample = { at_ms, cpu_ms }
       return { cpu_percent: Math.round(cpu_percent * 10) / 10, memory_mb: Math.round(memory / 1024 / 1024) }
+    },
+
+    async removeVolumes(prefix) {
+      const root = join(options.data_dir, 'volumes')
+      for (const name of await readdir(root).catch((): string[] => []))
+        if (name.startsWith(prefix)) await rm(join(root, name), { recursive: true, force: true, maxRetries: 5 })
     },
 
     async removeProjectCaches(projectId) {

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import type Docker from 'dockerode'
+import { sleep, systemClock } from '../../lib/clock.ts'
+import { getStatusCode } from './engine.ts'
+
+/** Networks of sixteen addresses each, in 10.213.0.0/16. Docker's own address ranges suffice for about thirty networks. */
+const smallNetworkCount = 4096
+
+/** Every address range is taken. */
+export class NetworksExhaustedError extends Error {}
+
+/** Networks being created, by name, because Docker would create two with the same name for concurrent requests and then find neither by name. */
+const pendingNetworks = new Map<string, Promise<void>>()
+
+/** Creates a bridge network with a small address range, unless it exists. */
+export function ensureSmallNetwork(docker: Docker, network: { Name: string; Internal: boolean; Labels: Record<string, string> }): Promise<void> {
+  const pending = pendingNetworks.get(network.Name) ?? createSmallNetwork(docker, network).finally(() => pendingNetworks.delete(network.Name))
+  pendingNetworks.set(network.Name, pending)
+  return pending
+}
+
+async function createSmallNetwork(docker: Docker, network: Docker.NetworkCreateOptions): Promise<void> {
+  const first = createHash('sha256').update(network.Name).digest().readUInt16BE(0)
+  for (let step = 0; step < smallNetworkCount; step++) {
+    const index = (first + step * 31) % smallNetworkCount
+    const Subnet = `10.213.${index >> 4}.${(index & 15) * 16}/28`
+    try {
+      await docker.createNetwork({ ...network, CheckDuplicate: true, Driver: 'bridge', IPAM: { Driver: 'default', Config: [{ Subnet }] } })
+      return
+    } catch (error) {
+      // 409: the network exists already.
+      if (getStatusCode(error) === 409) return
+      if (!/overlap/i.test(String(error))) throw error
+    }
+  }
+  throw new NetworksExhaustedError('Docker has no free address range for another network. Remove unused networks with docker network prune.')
+}
+
+/** Connects a container under these host names; no error if it is connected already. */
+export async function connectContainer(docker: Docker, network: string, containerId: string, hostNames: string[]): Promise<void> {
+  try {
+    await docker.getNetwork(network).connect({ Container: containerId, EndpointConfig: { Aliases: hostNames } })
+  } catch (error) {
+    if (getStatusCode(error) !== 403 && !/already exists/.test(String(error))) throw error
+  }
+}
+
+/** Starts in progress, by network. A container that has not started yet does not keep Docker from removing its network. */
+const starting = new Map<string, number>()
+const removing = new Map<string, Promise<void>>()
+
+/** Runs a start in a network, which is not removed meanwhile. */
+export async function holdNetwork<T>(name: string, start: () => Promise<T>): Promise<T> {
+  starting.set(name, (starting.get(name) ?? 0) + 1)
+  try {
+    await removing.get(name)
+    return await start()
+  } finally {
+    const left = (starting.get(name) ?? 1) - 1
+    if (left > 0) starting.set(name, left)
+    else starting.delete(name)
+  }
+}
+
+/** Removes a network that no container uses or is about to use. */
+export async function removeUnusedNetwork(docker: Docker, name: string): Promise<void> {
+  if (starting.has(name) || removing.has(name)) return removing.get(name)
+  const removal = removeOnceFree(docker, name).finally(() => removing.delete(name))
+  removing.set(name, removal)
+  await removal
+}
+
+/** Docker frees the address of a removed container a moment later. */
+async function removeOnceFree(docker: Docker, name: string): Promise<void> {
+  const network = docker.getNetwork(name)
+  for (let attempt = 0; attempt < 20; attempt++) {
+    const found = await network.inspect().catch(ignoreMissing)
+    if (!found || Object.keys(found.Containers ?? {}).length > 0) return
+    try {
+      return void (await network.remove())
+    } catch (error) {
+      const status = getStatusCode(error)
+      if (status === 404) return
+      if (status !== 403 && status !== 409) throw error
+      await sleep(systemClock, 100)
+    }
+  }
+}
+
+/** Removes a network; containers that are still connected lose only their access to it. */
+export async function removeNetwork(docker: Docker, name: string): Promise<void> {
+  const network = docker.getNetwork(name)
+  const { Containers = {} } = (await network.inspect().catch(ignoreMissing)) ?? {}
+  for (const id of Object.keys(Containers)) await network.disconnect({ Container: id, Force: true }).catch(ignoreMissing)
+  await network.remove().catch(ignoreMissing)
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (getStatusCode(error) !== 404) throw error
+}

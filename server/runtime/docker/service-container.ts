@@ -1,0 +1,132 @@
+import { Readable } from 'node:stream'
+import type Docker from 'dockerode'
+import { extract, pack } from 'tar-stream'
+import { StartFailure, type ServiceRequest } from '../runtime.ts'
+import { getStatusCode, removeContainer, toReadable, type DockerEngine } from './engine.ts'
+import { connectContainer, ensureSmallNetwork, holdNetwork, removeUnusedNetwork } from './networks.ts'
+
+/** What official images need to change to their own user when they start; far fewer than Docker's default. */
+const readyImageCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID', 'KILL', 'NET_BIND_SERVICE']
+
+export const getVolumeName = (engine: DockerEngine, id: string): string => engine.createName('volume', id)
+
+/** The part of a container's configuration that makes it a service. */
+export function createServiceConfig(engine: DockerEngine, service: ServiceRequest): Docker.ContainerCreateOptions {
+  const { health_command: health } = service
+  const second_ns = 1e9
+  return {
+    ...(service.entrypoint && { Entrypoint: service.entrypoint }),
+    ...(service.command && { Cmd: service.command }),
+    ...(health && {
+      Healthcheck: { Test: ['CMD', ...health.command], Timeout: health.timeout_s * second_ns, Interval: 30 * second_ns, Retries: 3 },
+    }),
+    // No Hostname: Docker would resolve it on the instance's network, where all projects are.
+    HostConfig: {
+      ...(service.is_ready_image && { CapAdd: readyImageCapabilities }),
+      Mounts: service.volumes.map(({ id, path, is_read_only }) => ({
+        Type: 'volume' as const,
+        Source: getVolumeName(engine, id),
+        Target: path,
+        ReadOnly: is_read_only,
+      })),
+    },
+  }
+}
+
+/** Creates the volumes of a service; returns the paths of those that are new. */
+export async function createVolumes(engine: DockerEngine, docker: Docker, projectId: string, service: ServiceRequest): Promise<string[]> {
+  const created: string[] = []
+  for (const { id, path } of service.volumes) {
+    if (!path.startsWith('/'))
+      throw new StartFailure('start_failed', `The volume at “${path}” has no absolute path.`, `Write the path as /app/${path.replace(/^\.\//, '')}.`)
+    const name = getVolumeName(engine, id)
+    const exists = await docker
+      .getVolume(name)
+      .inspect()
+      .then(
+        () => true,
+        (error: unknown) => (getStatusCode(error) === 404 ? false : Promise.reject(error)),
+      )
+    if (exists) continue
+    await docker.createVolume({ Name: name, Labels: engine.createLabels('volume', { project_id: projectId, 'homeport.volume': id }) })
+    created.push(path)
+  }
+  return created
+}
+
+/**
+ * Gives new volumes to the user of the image. Docker makes them root's where the image has no folder at their path, and an app that runs as another
+ * user could not write.
+ */
+export async function giveVolumesToUser(container: Docker.Container, paths: string[]): Promise<void> {
+  if (paths.length === 0) return
+  const { Config } = await container.inspect()
+  const [user = '', group = user] = Config.User.split(':')
+  if (user === '' || user === 'root' || user === '0') return
+  const ids = /^\d+$/.test(user) ? { uid: Number(user), gid: /^\d+$/.test(group) ? Number(group) : Number(user) } : await findUser(container, user)
+  if (!ids) return
+  for (const path of paths) {
+    const folder = path.replace(/\/+$/, '')
+    if ((await readOwner(container, folder)) !== 0) continue
+    const archive = pack()
+    archive.entry({ name: `${folder.slice(1)}/`, type: 'directory', mode: 0o755, ...ids })
+    archive.finalize()
+    await container.putArchive(Readable.from(archive, { objectMode: false }), { path: '/' })
+  }
+}
+
+async function findUser(container: Docker.Container, name: string): Promise<{ uid: number; gid: number } | undefined> {
+  const text = await readFirstEntry(container, '/etc/passwd', (_, content) => content)
+  const [, uid, gid] = new RegExp(`^${name.replace(/[^\w-]/g, '\\$&')}:[^:]*:(\\d+):(\\d+):`, 'm').exec(text ?? '') ?? []
+  return uid === undefined || gid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) }
+}
+
+const readOwner = (container: Docker.Container, path: string): Promise<number | undefined> => readFirstEntry(container, path, (uid) => uid)
+
+/** Reads the owner and the text of the first entry at a path of a container; a folder has no text. */
+async function readFirstEntry<T>(container: Docker.Container, path: string, select: (uid: number, text: string) => T): Promise<T | undefined> {
+  const stream = await container.getArchive({ path }).then(toReadable, (error: unknown) => {
+    if (getStatusCode(error) !== 404) throw error
+    return undefined
+  })
+  if (!stream) return undefined
+  try {
+    for await (const entry of stream.pipe(extract())) {
+      const chunks: Buffer[] = []
+      for await (const chunk of entry) chunks.push(chunk as Buffer)
+      return select(entry.header.uid ?? 0, Buffer.concat(chunks).toString('utf8'))
+    }
+    return undefined
+  } finally {
+    stream.destroy()
+  }
+}
+
+/** Connects a container to the private networks of its service, then starts it. */
+export async function startInNetworks(
+  engine: DockerEngine,
+  container: Docker.Container,
+  projectId: string,
+  networks: ServiceRequest['networks'],
+  start: () => Promise<void>,
+): Promise<void> {
+  const [network, ...others] = networks
+  if (!network) return start()
+  const Name = getServiceNetworkName(engine, network.name)
+  const { docker } = await engine.connection()
+  return holdNetwork(Name, async () => {
+    await ensureSmallNetwork(docker, { Name, Internal: false, Labels: engine.createLabels('network', { project_id: projectId }) })
+    await connectContainer(docker, Name, container.id, network.host_names)
+    return startInNetworks(engine, container, projectId, others, start)
+  })
+}
+
+/** Removes a container, and the private networks of which it was the last one. */
+export async function removeReplica(engine: DockerEngine, docker: Docker, container: Docker.Container): Promise<void> {
+  const found = await container.inspect().catch((error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)))
+  await removeContainer(container)
+  for (const name of Object.keys(found?.NetworkSettings.Networks ?? {}))
+    if (name.startsWith(getServiceNetworkName(engine, ''))) await removeUnusedNetwork(docker, name)
+}
+
+const getServiceNetworkName = (engine: DockerEngine, name: string): string => engine.createName('services', name)

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest'
+import { runtimes } from '../../server/contract/runtimes.ts'
+import { newId } from '../../server/lib/id.ts'
+import type { ServiceRequest } from '../../server/runtime/runtime.ts'
+import { eventually, startApp, waitForResponse } from '../support/runtime.ts'
+import { hello, type SuiteContext } from './suite-context.ts'
+
+export const serviceRequest = (more: Partial<ServiceRequest> = {}): ServiceRequest => ({
+  name: 'worker',
+  entrypoint: null,
+  command: null,
+  port: null,
+  networks: [],
+  volumes: [],
+  health_command: null,
+  is_ready_image: false,
+  definition: 'one',
+  ...more,
+})
+
+/** What every driver must do with the services of a deployment. */
+export function serviceTests(suite: SuiteContext): void {
+  test('a service runs its own command, with arguments as they are, and is told apart in the list', async () => {
+    const { runtime, app } = suite
+    const print = [
+      'node',
+      '-e',
+      'console.log(JSON.stringify(process.argv.slice(1))); setInterval(() => {}, 1000)',
+      '--',
+      'a b',
+      `it's "quoted"`,
+      '$HOME',
+    ]
+    const one = await startApp(runtime, app, { service: serviceRequest({ command: print, definition: 'abc' }) })
+    await eventually(() => expect(one.lines).toEqual([JSON.stringify(['a b', `it's "quoted"`, '$HOME'])]))
+    expect(await runtime.list()).toMatchObject([{ id: one.instance.id, deployment_id: app.deployment_id, service: 'worker', running: true }])
+    await one.stop()
+  })
+
+  test('a volume keeps its files across replicas, is shared by name, and is removed alone', async () => {
+    const { runtime, app } = suite
+    const id = newId('prj')
+    const path = runtimes[runtime.name].uses_host_network ? './data' : '/srv/data'
+    const volumes = [{ id: `${id}.data`, path, is_read_only: false }]
+    const write = `require('fs').appendFileSync('${path}/file', 'x'); console.log(require('fs').readFileSync('${path}/file', 'utf8'))`
+    const readAll = async () => {
+      const run = await startApp(runtime, app, { service: serviceRequest({ command: ['node', '-e', write], volumes }) })
+      expect(await run.exit).toMatchObject({ code: 0 })
+      await run.stop()
+      return run.lines
+    }
+    expect(await readAll()).toEqual(['x'])
+    expect(await readAll()).toEqual(['xx'])
+    await runtime.discard(newId('dpl'), null)
+    expect(await readAll()).toEqual(['xxx'])
+    await runtime.removeVolumes(`${newId('prj')}.`)
+    expect(await readAll()).toEqual(['xxxx'])
+    await runtime.removeVolumes(`${id}.`)
+    expect(await readAll()).toEqual(['x'])
+    await runtime.removeVolumes(`${id}.`)
+  })
+
+  test('a ready image that does not exist names itself in the failure', async () => {
+    const log = { line() {}, note() {} }
+    await expect(suite.runtime.useImage('homeport-test-missing:1', log, new AbortController().signal)).rejects.toThrow(/homeport-test-missing:1/)
+  })
+}
+
+/** For runtimes with private networks. */
+export function serviceNetworkTests(suite: SuiteContext): void {
+  const get = (url: string) =>
+    `fetch('${url}').then((r) => r.text()).then((t) => console.log('got ' + t), (e) => console.log('no ' + (e.cause?.code ?? e.message)))`
+
+  test('services of one network reach each other by name, those of another do not', async () => {
+    const { runtime, app } = suite
+    const [mine, other] = [newId('dpl'), newId('dpl')]
+    const connect = (name: string, network: string, more: Partial<ServiceRequest> = {}) =>
+      serviceRequest({ name, networks: [{ name: network, host_names: [name] }], ...more })
+    const started = await Promise.all(
+      [mine, other].map((network, index) =>
+        startApp(runtime, app, { variables: { SCRIPT: hello, WHO: String(index) }, service: connect('api', network, { port: 3000 }) }),
+      ),
+    )
+    for (const { instance } of started) await waitForResponse(instance)
+    const ask = async (network: string) => {
+      const one = await startApp(runtime, app, { service: connect('asker', network, { command: ['node', '-e', get('http://api:3000/')] }) })
+      await one.exit
+      await one.stop()
+      return one.lines
+    }
+    expect(await Promise.all([ask(mine), ask(other), ask(newId('dpl'))])).toEqual([['got hello 0'], ['got hello 1'], ['no ENOTFOUND']])
+    expect(started[0]!.instance.assigned_port).toBe(3000)
+    for (const one of started) await one.stop()
+  })
+}
