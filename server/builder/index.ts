@@ -1,3 +1,5 @@
 export { planBuild, type PlanOptions } from './plan-build.ts'
 export { DetectFailure } from './detect-failure.ts'
+export { readProjectConfig } from './config/read-project-config.ts'
+export { ConfigFailure, type ConfigProblem } from './config/config-failure.ts'
 export { explainFailure, type FailedStep, type FailureExplanation } from './explain-failure.ts'

@@ -1,5 +1,3 @@
-import type { ServiceConfig } from './project-config.ts'
-
 /**
  * A part of a value such as `postgres://app:${DB_PASSWORD:-secret}@db/app`: text, or a variable of the project. It stays unfilled in a
  * `ProjectConfig`, because variables are secret and change without a new version of the source.
@@ -18,7 +16,7 @@ export interface VariablePart {
 
 /** The variables that the file sets for a service, as text. They override the project's, which are `variables`. */
 export function fillEnvironment(
-  service: Pick<ServiceConfig, 'environment' | 'environment_templates'>,
+  service: { environment: Record<string, string>; environment_templates: Record<string, TemplatePart[]> },
   variables: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const filled = Object.entries(service.environment_templates).map(([name, parts]) => [name, fillTemplate(parts, variables)] as const)

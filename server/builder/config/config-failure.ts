@@ -1,0 +1,56 @@
+import { DetectFailure } from '../detect-failure.ts'
+
+/** Something in a file that cannot be used: where it is, why, and what to do. Each part is a sentence. */
+export interface ConfigProblem {
+  /** From 1; null for the file as a whole. */
+  line: number | null
+  column: number | null
+  /** Names the key, such as `services.web.port`, and says what is wrong. */
+  message: string
+  hint: string
+}
+
+/** A file of the source says something that cannot be used. All problems of the file are collected, in the order of their lines. */
+export class ConfigFailure extends DetectFailure {
+  readonly file: string
+  readonly problems: readonly ConfigProblem[]
+  constructor(file: string, problems: readonly ConfigProblem[], cause?: unknown) {
+    const sorted = [...problems].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))
+    const texts = sorted.map(({ line, message }) => (line === null ? message : `Line ${line}: ${message}`))
+    super(`${file} cannot be used. ${texts.join(' ')}`, [...new Set(sorted.map(({ hint }) => hint))].join(' '), cause)
+    this.name = 'ConfigFailure'
+    this.file = file
+    this.problems = sorted
+  }
+}
+
+export interface Position {
+  line: number
+  column: number
+}
+
+/** Collects the problems and the notes of one file while it is read, so that all of them are shown at once. */
+export class ConfigLog {
+  readonly file: string
+  readonly problems: ConfigProblem[] = []
+  readonly notes: string[] = []
+  constructor(file: string) {
+    this.file = file
+  }
+  reject(at: Position | null, message: string, hint: string): void {
+    // The same anchor may be used in many places.
+    const isKnown = this.problems.some((one) => one.line === at?.line && one.column === at.column && one.message === message)
+    if (!isKnown && this.problems.length < maxProblems) this.problems.push({ line: at?.line ?? null, column: at?.column ?? null, message, hint })
+  }
+  /** Something that has no effect here, or that is read in another way than a user may expect. */
+  note(at: Position | null, text: string): void {
+    const note = at === null ? `${this.file}: ${text}` : `${this.file} line ${at.line}: ${text}`
+    if (!this.notes.includes(note) && this.notes.length < maxNotes) this.notes.push(note)
+  }
+  throwProblems(): void {
+    if (this.problems.length > 0) throw new ConfigFailure(this.file, this.problems)
+  }
+}
+
+const maxProblems = 100
+const maxNotes = 200

@@ -1,0 +1,86 @@
+import type { ProjectConfig, ServiceConfig } from '../../contract/project-config.ts'
+import { takePort } from './environment.ts'
+import type { ConfigContext, ServiceDraft } from './service-draft.ts'
+import { explainNearest } from './nearest-name.ts'
+import { quote } from './yaml-tree.ts'
+
+/** Decides what depends on all services: which one is main, what each is, and whether their dependencies exist and have an order. */
+export function finishServices(drafts: readonly ServiceDraft[], main: ServiceDraft | null, context: ConfigContext): ServiceConfig[] {
+  const names = drafts.map(({ config }) => config.name)
+  const taken = new Set(names)
+  for (const draft of drafts) {
+    const { config } = draft
+    takePort(config)
+    config.is_public = config.schedule === null && (draft.wants_public ?? draft === main)
+    config.kind = decideKind(draft, draft === main)
+    config.aliases = [...new Set(config.aliases)].filter((alias) => alias !== config.name && !taken.has(alias))
+    for (const alias of config.aliases) taken.add(alias)
+    if (config.health_check?.kind === 'path' && config.kind !== 'web' && config.port === null)
+      context.log.reject(
+        draft.at,
+        `services.${config.name}.healthcheck is a path, but the service has no port.`,
+        'Add the port, or write a command as test.',
+      )
+    checkDependencies(draft, names, context)
+  }
+  checkCycle(drafts, context)
+  return drafts.map(({ config }) => config)
+}
+
+function decideKind({ config, wants_public }: ServiceDraft, isMain: boolean): ServiceConfig['kind'] {
+  if (config.schedule !== null) return 'cron'
+  if (isMain || wants_public === true) return 'web'
+  if (config.source.kind === 'image') return 'image'
+  return config.port === null ? 'worker' : 'web'
+}
+
+function checkDependencies({ config, at, depends_on_at }: ServiceDraft, names: readonly string[], { log }: ConfigContext): void {
+  config.depends_on = config.depends_on.filter(({ service }) => {
+    if (names.includes(service) && service !== config.name) return true
+    const reason = service === config.name ? 'the service itself' : 'not a service of this file'
+    log.reject(
+      depends_on_at.get(service) ?? at,
+      `services.${config.name}.depends_on: ${quote(service)} is ${reason}.`,
+      service === config.name ? 'Remove it.' : explainNearest(service, names),
+    )
+    return false
+  })
+}
+
+function checkCycle(drafts: readonly ServiceDraft[], { log }: ConfigContext): void {
+  const next = new Map(drafts.map(({ config }) => [config.name, config.depends_on.map(({ service }) => service)]))
+  const done = new Set<string>()
+  const visit = (name: string, path: readonly string[]): string[] | undefined => {
+    if (path.includes(name)) return [...path.slice(path.indexOf(name)), name]
+    if (done.has(name)) return undefined
+    for (const service of next.get(name) ?? []) {
+      const cycle = visit(service, [...path, name])
+      if (cycle) return cycle
+    }
+    done.add(name)
+    return undefined
+  }
+  for (const { config, at } of drafts) {
+    const cycle = visit(config.name, [])
+    if (!cycle) continue
+    log.reject(at, `Services wait for each other: ${cycle.join(' → ')}.`, 'Remove one of these entries of depends_on.')
+    return
+  }
+}
+
+/** One sentence per service for the build log. */
+export function explainServices(config: Pick<ProjectConfig, 'services' | 'main' | 'release'>): string[] {
+  const sentences = config.services.map((service) => {
+    const parts = [
+      service.source.kind === 'image'
+        ? `image ${service.source.image}`
+        : `built from ${service.source.directory === '.' ? 'the source' : service.source.directory}`,
+      ...(service.port === null ? [] : [`port ${service.port}`]),
+      ...(service.schedule === null ? [] : [`at ${service.schedule}${service.time_zone === null ? '' : ` ${service.time_zone}`}`]),
+      ...(service.name === config.main ? ['answers on the project’s address'] : service.is_public ? ['has an address of its own'] : []),
+    ]
+    return `${service.name} (${service.kind}): ${parts.join(', ')}`
+  })
+  const release = config.release === null ? [] : [`Release: ${config.release.command.join(' ')}, in ${config.release.service}`]
+  return [...sentences, ...release]
+}

@@ -1,0 +1,66 @@
+import { parseDuration } from '../../contract/homeport-yaml.ts'
+import type { ServiceHealthCheck } from '../../contract/project-config.ts'
+import type { ConfigContext } from './service-draft.ts'
+import { quote, toPlainValue, type YamlNode } from './yaml-tree.ts'
+import { explainNearest } from './nearest-name.ts'
+
+const keys = ['test', 'interval', 'timeout', 'retries', 'start_period', 'start_interval', 'disable']
+const testHint = 'Write test as text, as ["CMD", "program", ...] or as ["CMD-SHELL", "text"].'
+
+/** A health check in compose's notation. null: the service has none, or it has a problem. */
+export function readHealthCheck(node: YamlNode, label: string, { log }: ConfigContext): ServiceHealthCheck | null {
+  if (node.kind !== 'map') {
+    log.reject(node.at, `${label} is not a map.`, testHint)
+    return null
+  }
+  for (const { key, at } of node.entries.values())
+    if (!keys.includes(key) && !key.startsWith('x-')) log.reject(at, `${label}: unknown key ${quote(key)}.`, explainNearest(key, keys))
+  const valueOf = (key: string) => node.entries.get(key)?.value
+  const disable = valueOf('disable')
+  if (disable?.kind === 'scalar' && disable.value === true) return null
+  const test = node.entries.get('test')
+  if (!test) {
+    log.note(node.at, `${label} has no test, so it has no effect.`)
+    return null
+  }
+  const command = readTest(test.value)
+  if (command === undefined) {
+    log.reject(test.at, `${label}.test is not a command.`, testHint)
+    return null
+  }
+  if (command === null) return null
+  const readSeconds = (key: string, fallback: number): number => {
+    const value = valueOf(key)
+    if (value === undefined || (value.kind === 'scalar' && value.value === null)) return fallback
+    const seconds = value.kind === 'scalar' ? parseDuration(value.text) : undefined
+    if (seconds !== undefined && seconds <= 86_400) return seconds
+    log.reject(value.at, `${label}.${key} is not a duration.`, 'Write a duration with a unit, such as 30s or 1m30s.')
+    return fallback
+  }
+  const retries = valueOf('retries')
+  const count = retries?.kind === 'scalar' && retries.value !== null ? Number(retries.text) : 3
+  if (!Number.isInteger(count) || count < 0 || count > 1000)
+    log.reject(retries?.at ?? node.at, `${label}.retries is not a whole number.`, 'Write a number such as 3.')
+  return {
+    kind: 'command',
+    command,
+    interval_s: readSeconds('interval', 30) || 30,
+    timeout_s: readSeconds('timeout', 30) || 30,
+    retries: count || 3,
+    start_period_s: readSeconds('start_period', 0),
+  }
+}
+
+/** null: no health check (`NONE`); undefined: not a test. */
+function readTest(node: YamlNode): string[] | null | undefined {
+  if (node.kind === 'scalar') return node.value === null || node.text.trim() === '' ? undefined : ['/bin/sh', '-c', node.text]
+  const words = toPlainValue(node)
+  if (!Array.isArray(words) || words.length === 0) return undefined
+  const texts = words.map((word) => (typeof word === 'string' || typeof word === 'number' ? String(word) : undefined))
+  const [kind, ...rest] = texts
+  if (texts.includes(undefined)) return undefined
+  const command = rest.filter((word) => word !== undefined)
+  if (kind === 'NONE') return null
+  if (kind === 'CMD-SHELL') return command.length === 1 ? ['/bin/sh', '-c', command[0] ?? ''] : undefined
+  return kind === 'CMD' && command.length > 0 ? command : undefined
+}

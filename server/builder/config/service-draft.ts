@@ -1,0 +1,63 @@
+import type { ProjectConfig, ServiceConfig } from '../../contract/project-config.ts'
+import type { SourceFolder } from '../source-folder.ts'
+import type { ConfigLog, Position } from './config-failure.ts'
+
+/** What the readers of one file share while they read it. */
+export interface ConfigContext {
+  source: SourceFolder
+  log: ConfigLog
+  /** Volumes that the file declares. */
+  volumes: Set<string>
+  required_variables: Set<string>
+}
+
+/** A service while its file is read: some fields are decided when all services are known. */
+export interface ServiceDraft {
+  config: ServiceConfig
+  at: Position
+  /** `public` of the file; null when it does not say. */
+  wants_public: boolean | null
+  depends_on_at: Map<string, Position>
+}
+
+export function createService(name: string): ServiceConfig {
+  return {
+    name,
+    kind: 'worker',
+    aliases: [],
+    source: { kind: 'build', directory: '.', dockerfile: null, target: null, arguments: {} },
+    entrypoint: null,
+    command: null,
+    working_directory: null,
+    port: null,
+    is_public: false,
+    schedule: null,
+    time_zone: null,
+    environment: {},
+    environment_templates: {},
+    volumes: [],
+    depends_on: [],
+    restart: 'always',
+    health_check: null,
+    memory_mb: null,
+    cpus: null,
+    replicas: null,
+  }
+}
+
+export const createDraft = (name: string, at: Position): ServiceDraft => ({
+  config: createService(name),
+  at,
+  wants_public: null,
+  depends_on_at: new Map(),
+})
+
+export const noConfig: ProjectConfig = {
+  file: null,
+  services: [],
+  main: null,
+  release: null,
+  required_variables: [],
+  settings: {},
+  explanation: [],
+}

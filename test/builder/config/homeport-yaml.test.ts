@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest'
+import { readProjectConfig } from '../../../server/builder/index.ts'
+import { problemsOf, serviceOf, useSource } from './read-source.ts'
+
+const createSource = useSource()
+const read = async (text: string, files: Record<string, string> = {}) => readProjectConfig(await createSource({ 'homeport.yaml': text, ...files }))
+const problems = async (text: string, files: Record<string, string> = {}) => problemsOf(await createSource({ 'homeport.yaml': text, ...files }))
+
+/** The example of the guide. */
+const example = `services:
+  web:     { build: ., command: node server.js, port: 3000, healthcheck: /healthz, replicas: 2, environment: { LOG: info } }
+  worker:  { build: ., command: node worker.js }
+  nightly: { build: ., command: node clean.js, schedule: "0 3 * * *" }
+  cache:   { image: "redis:7", volumes: ["cache:/data"] }
+release:   npm run migrate
+volumes:   { cache: {} }
+`
+
+describe('homeport.yaml', () => {
+  test('the example of the guide', async () => {
+    const config = await read(example)
+    expect(config).toMatchObject({
+      file: 'homeport.yaml',
+      main: 'web',
+      release: { service: 'web', command: ['npm', 'run', 'migrate'] },
+      required_variables: [],
+      settings: {},
+    })
+    expect(config.services.map(({ name, kind, is_public, command }) => ({ name, kind, is_public, command }))).toEqual([
+      { name: 'web', kind: 'web', is_public: true, command: ['node', 'server.js'] },
+      { name: 'worker', kind: 'worker', is_public: false, command: ['node', 'worker.js'] },
+      { name: 'nightly', kind: 'cron', is_public: false, command: ['node', 'clean.js'] },
+      { name: 'cache', kind: 'image', is_public: false, command: null },
+    ])
+    expect(serviceOf(config, 'web')).toMatchObject({
+      port: 3000,
+      replicas: 2,
+      environment: { LOG: 'info' },
+      health_check: { kind: 'path', path: '/healthz' },
+      source: { kind: 'build', directory: '.', dockerfile: null },
+    })
+    expect(serviceOf(config, 'nightly')).toMatchObject({ schedule: '0 3 * * *', time_zone: null })
+    expect(serviceOf(config, 'cache')).toMatchObject({
+      source: { kind: 'image', image: 'redis:7' },
+      volumes: [{ name: 'cache', path: '/data', is_read_only: false }],
+    })
+  })
+
+  test('a source without a file has no services', async () => {
+    expect(await readProjectConfig(await createSource({ 'index.html': 'hi' }))).toMatchObject({ file: null, services: [], main: null })
+  })
+
+  test('settings alone are about one web service', async () => {
+    const config = await read(
+      'node_version: 22\nmemory_limit_mb: 256\nalways_warm: true\nbuild_command: npm run make\nrequired_variables: [STRIPE_KEY]',
+    )
+    expect(config.settings).toEqual({ node_version: '22', memory_limit_mb: 256, always_warm: true, build_command: 'npm run make' })
+    expect(config).toMatchObject({ main: 'web', required_variables: ['STRIPE_KEY'] })
+    expect(config.services).toMatchObject([{ name: 'web', kind: 'web', is_public: true, source: { kind: 'build', directory: '.' } }])
+  })
+
+  test.each([
+    ['node server.js --port 3000', ['node', 'server.js', '--port', '3000']],
+    ['node server.js --port $PORT', ['/bin/sh', '-c', 'node server.js --port $PORT']],
+    ['"npm run a && npm run b"', ['/bin/sh', '-c', 'npm run a && npm run b']],
+    ['[node, "a b.js"]', ['node', 'a b.js']],
+  ])('command: %s', async (text, command) => {
+    expect((await read(`services: { web: { command: ${text} } }`)).services[0]?.command).toEqual(command)
+  })
+
+  test('values may take variables of the project', async () => {
+    const { services } = await read('services: { web: { environment: { URL: "db://${USER:-app}:${PASS}@db", PRICE: "5$$" } } }')
+    expect(services[0]).toMatchObject({
+      environment: { PRICE: '5$' },
+      environment_templates: { URL: ['db://', { variable: 'USER', operator: ':-', word: ['app'] }, ':', { variable: 'PASS' }, '@db'] },
+    })
+  })
+
+  test('files of the source with variables are defaults', async () => {
+    const { services } = await read('services: { web: { env_file: [a.env, b.env], environment: [MODE=x, PORT=8080] } }', {
+      'a.env': 'KEY="1"\nMODE=y',
+    })
+    expect(services[0]).toMatchObject({
+      port: 8080,
+      environment: { MODE: 'x' },
+      environment_templates: { KEY: [{ variable: 'KEY', operator: '-', word: ['1'] }] },
+    })
+    expect(services[0]?.environment).not.toHaveProperty('PORT')
+  })
+
+  test('the only service with a port is main, another public one has an address of its own', async () => {
+    expect((await read('services: { api: { port: 80 }, jobs: { command: a } }')).main).toBe('api')
+    expect((await read('services: { jobs: { command: a } }')).main).toBeNull()
+    const config = await read('services: { web: {}, docs: { port: 80, public: true }, admin: { port: 81 } }')
+    expect(config.services.map(({ name, kind, is_public }) => [name, kind, is_public])).toEqual([
+      ['web', 'web', true],
+      ['docs', 'web', true],
+      ['admin', 'web', false],
+    ])
+  })
+
+  test('files of the source are copied into an image', async () => {
+    const config = await read(
+      'services: { web: { image: "nginx:1", port: 80, volumes: ["./nginx.conf:/etc/nginx/nginx.conf:ro", "./data:/data"] } }',
+      {
+        'nginx.conf': 'events {}',
+      },
+    )
+    expect(config.services[0]).toMatchObject({
+      source: { kind: 'image', image: 'nginx:1', files: [{ source: 'nginx.conf', path: '/etc/nginx/nginx.conf' }] },
+      volumes: [{ name: 'data', path: '/data' }],
+    })
+  })
+})
+
+describe('what cannot be used is named with its line', () => {
+  test.each<[text: string, expected: RegExp[]]>([
+    ['services:\n  web:\n    comand: x', [/^3: services\.web: “comand” is not a known key\. Did you mean command\?/]],
+    ['servces: {}', [/^1: “servces” is not a known key\. Did you mean services\?/]],
+    ['a: 1\na: 2', [/^2: “a” is set twice; first in line 1/]],
+    [
+      'services:\n  web: { port: 99999, replicas: 0 }\n  Web: {}',
+      [/^2: services\.web\.port/, /^2: services\.web\.replicas/, /^3: services\.Web is not valid\. A name has/],
+    ],
+    ['services:\n  web: [', [/^\d: Column/]],
+    ['services: { web: { port: 80, ports: [80] } }', [/“ports” is not a known key\. Did you mean port\?/]],
+    ['services: { web: { build: ../other } }', [/build: “\.\.\/other” is outside of the source/]],
+    ['services: { web: { build: /etc } }', [/“\/etc” is outside of the source/]],
+    ['services: { web: { build: missing } }', [/the source has no folder “missing”/]],
+    ['services: { web: { build: out } }', [/is a link that leaves the source/]],
+    ['services: { web: { env_file: out/passwd } }', [/is a link that leaves the source/]],
+    ['services: { web: { build: ., image: x } }', [/has build and image/]],
+    ['services: { web: { image: "Not An Image" } }', [/image is not valid\. Write an image as NAME:TAG/]],
+    ['services: { web: { environment: { HOMEPORT_X: 1 } } }', [/Names that start with HOMEPORT_ are reserved/]],
+    ['services: { web: { environment: { A: "${" } } }', [/the value of A has an invalid/]],
+    ['services: { web: { volumes: ["cache:/data"] } }', [/“cache” is not in the file’s volumes\. Add volumes: { cache: {} }/]],
+    ['services: { web: { volumes: ["/var/run/docker.sock:/s"] } }', [/socket of the container engine/]],
+    ['services: { web: { volumes: ["../x:/s"] } }', [/“\.\.\/x” is outside of the source/]],
+    ['services: { a: { depends_on: [b] }, b: { depends_on: [a] } }', [/wait for each other: a → b → a/]],
+    ['services: { a: { depends_on: [c] } }', [/“c” is not a service/]],
+    ['services: { a: { port: 1 }, b: { port: 2 } }', [/a, b have a port, and none is named web/]],
+    ['services: { a: { command: x, schedule: "61 * * * *" } }', [/schedule is not valid\. “61” is not a minute/]],
+    ['services: { a: { schedule: "* * * * *" } }', [/has a schedule, but no command/]],
+    ['services: { a: { command: x, schedule: "@daily", port: 1 } }', [/port has no meaning/]],
+    ['services: { a: { command: x, schedule: "@daily", time_zone: Mars } }', [/time_zone is not valid\. Use a time zone/]],
+    ['services: { web: { healthcheck: { test: x, intervall: 3s } } }', [/“intervall” is not a known key\. Did you mean interval\?/]],
+    ['services: { web: { memory: 512 } }', [/memory is not valid/]],
+    ['release: { service: nope, command: x }', [/“nope” is not a service/]],
+    ['repo_url: https://example.com', [/“repo_url” is not set in a file of the source\. Remove it/]],
+    ['memory_limit_mb: 1', [/memory_limit_mb is not valid/]],
+    ['- a', [/The file is not a map of keys/]],
+    ['a: !!js/function x', [/The tag .* is not supported/]],
+  ])('%j', async (text, expected) => {
+    const found = await problems(text, { out: '-> /etc' })
+    expect(found).toHaveLength(expected.length)
+    for (const [index, pattern] of expected.entries()) expect(found[index]).toMatch(pattern)
+  })
+
+  test('aliases cannot multiply without limit', async () => {
+    const levels = Array.from({ length: 20 }, (_, index) => `x-${index + 1}: &a${index + 1} [${Array(9).fill(`*a${index}`).join(', ')}]`)
+    expect(await problems(`x-0: &a0 [x, x]\n${levels.join('\n')}`)).toEqual([expect.stringMatching(/more than 20,000 values, aliases included/)])
+  })
+})
