@@ -7,8 +7,16 @@ import { explainNearest } from './nearest-name.ts'
 const keys = ['test', 'interval', 'timeout', 'retries', 'start_period', 'start_interval', 'disable']
 const testHint = 'Write test as text, as ["CMD", "program", ...] or as ["CMD-SHELL", "text"].'
 
+/** Fills variables into the words of a command; undefined when it has a problem. */
+export type FillCommand = (words: string[], node: YamlNode) => string[] | undefined
+
 /** A health check in compose's notation. null: the service has none, or it has a problem. */
-export function readHealthCheck(node: YamlNode, label: string, { log }: ConfigContext): ServiceHealthCheck | null {
+export function readHealthCheck(
+  node: YamlNode,
+  label: string,
+  { log }: ConfigContext,
+  fill: FillCommand = (words) => words,
+): ServiceHealthCheck | null {
   if (node.kind !== 'map') {
     log.reject(node.at, `${label} is not a map.`, testHint)
     return null
@@ -28,7 +36,8 @@ export function readHealthCheck(node: YamlNode, label: string, { log }: ConfigCo
     log.reject(test.at, `${label}.test is not a command.`, testHint)
     return null
   }
-  if (command === null) return null
+  const filled = command === null ? null : fill(command, test.value)
+  if (!filled) return null
   const readSeconds = (key: string, fallback: number): number => {
     const value = valueOf(key)
     if (value === undefined || (value.kind === 'scalar' && value.value === null)) return fallback
@@ -43,7 +52,7 @@ export function readHealthCheck(node: YamlNode, label: string, { log }: ConfigCo
     log.reject(retries?.at ?? node.at, `${label}.retries is not a whole number.`, 'Write a number such as 3.')
   return {
     kind: 'command',
-    command,
+    command: filled,
     interval_s: readSeconds('interval', 30) || 30,
     timeout_s: readSeconds('timeout', 30) || 30,
     retries: count || 3,

@@ -1,7 +1,7 @@
 /** The known name that differs least from `name`, if it is close enough to be a typing error. */
 export function findNearestName(name: string, known: Iterable<string>): string | undefined {
   let nearest: string | undefined
-  let least = Math.max(1, Math.floor(name.length / 3)) + 1
+  let least = Math.max(1, Math.ceil(name.length / 3)) + 1
   for (const candidate of known) {
     if (Math.abs(candidate.length - name.length) >= least) continue
     const distance = measureDistance(normalize(name), normalize(candidate))
@@ -15,7 +15,8 @@ export function findNearestName(name: string, known: Iterable<string>): string |
 
 export function explainNearest(name: string, known: readonly string[]): string {
   const nearest = findNearestName(name.slice(0, 60), known)
-  return nearest === undefined ? `Known here: ${known.join(', ')}.` : `Did you mean ${nearest}?`
+  if (nearest !== undefined) return `Did you mean ${nearest}?`
+  return known.length > 30 ? 'Remove it: homeport help configuration lists what is read.' : `Known here: ${known.join(', ')}.`
 }
 
 const normalize = (name: string): string => name.toLowerCase().replaceAll(/[-_ ]/g, '')

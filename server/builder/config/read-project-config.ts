@@ -1,12 +1,17 @@
 import type { ProjectConfig } from '../../contract/project-config.ts'
 import { readFirst, openSourceFolder, type SourceFolder } from '../source-folder.ts'
+import { composeFiles, readComposeYaml } from './compose-yaml.ts'
 import { homeportFiles, readHomeportYaml } from './homeport-yaml.ts'
 import { noConfig } from './service-draft.ts'
 
-type ConfigReader = (file: string, text: string, source: SourceFolder) => Promise<ProjectConfig>
+/** null: the file does not say how the app is deployed, so the next one is read. */
+type ConfigReader = (file: string, text: string, source: SourceFolder) => Promise<ProjectConfig | null>
 
 /** The files that are read, in this order: the first that exists decides. */
-const readers: { files: string[]; read: ConfigReader }[] = [{ files: homeportFiles, read: readHomeportYaml }]
+const readers: { files: string[]; read: ConfigReader }[] = [
+  { files: homeportFiles, read: readHomeportYaml },
+  { files: composeFiles, read: readComposeYaml },
+]
 
 /**
  * What a source says about its services. Only reads files; runs no commands. Throws ConfigFailure (a DetectFailure) with every line that cannot be
@@ -14,9 +19,13 @@ const readers: { files: string[]; read: ConfigReader }[] = [{ files: homeportFil
  */
 export async function readProjectConfig(folder: string): Promise<ProjectConfig> {
   const source = await openSourceFolder(folder)
+  const skipped: string[] = []
   for (const { files, read } of readers) {
     const file = await readFirst(source, '.', files)
-    if (file) return read(file.name, file.text, source)
+    if (!file) continue
+    const config = await read(file.name, file.text, source)
+    if (config) return { ...config, explanation: [...config.explanation, ...skipped] }
+    skipped.push(`${file.name} is not used, because no service in it is built or answers requests`)
   }
-  return { ...noConfig }
+  return { ...noConfig, explanation: skipped }
 }

@@ -21,7 +21,7 @@ const modes = new Set(['ro', 'rw', 'z', 'Z', 'cached', 'delegated', 'consistent'
 export function parseMount(text: string, at: Position, label: string, { log }: ConfigContext): MountInput | undefined {
   const parts = text.split(':')
   const hint = 'Write NAME:/path or NAME:/path:ro for a volume, and ./path:/path for files of the source.'
-  if (/^[A-Za-z]:[\\/]/.test(text) || text.startsWith('\\\\')) {
+  if (/^[A-Za-z]:(\\|\/[^:]*:)/.test(text) || text.startsWith('\\\\')) {
     log.reject(at, `${label}: ${quote(text)} is a path of this machine.`, hostPathHint)
     return undefined
   }
