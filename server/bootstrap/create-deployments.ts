@@ -1,4 +1,4 @@
-import { explainFailure, planBuild } from '../builder/index.ts'
+import { explainFailure, planSource } from '../builder/index.ts'
 import { plans } from '../contract/plans.ts'
 import type { DatabaseService } from '../database/database-service.ts'
 import { createGitWatcher } from '../deployments/git-watcher.ts'
@@ -30,7 +30,7 @@ export function createDeployments(context: PlatformContext, { runtimes, edge, da
     runtimes: runtimes.runtimes,
     default_runtime: runtimes.runtime.name,
     fetchSource: source.fetchSource,
-    planBuild,
+    planSource,
     explainFailure,
     sealer,
     events,

@@ -1,4 +1,5 @@
 export { planBuild, type PlanOptions } from './plan-build.ts'
+export { planSource } from './plan-source.ts'
 export { DetectFailure } from './detect-failure.ts'
 export { readProjectConfig } from './config/read-project-config.ts'
 export { ConfigFailure, type ConfigProblem } from './config/config-failure.ts'

@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import type { BuildPlan, BuildSettings } from '../contract/build-plan.ts'
 import { type DetectionContext, type FrameworkDetection, getStartCommand } from './detector.ts'
 import { DetectFailure } from './detect-failure.ts'
-import { planDockerfile } from './dockerfile.ts'
+import { type DockerfileOptions, planDockerfile } from './dockerfile.ts'
 import { findInstallInputs, createInstallKey } from './install-inputs.ts'
 import { languages } from './languages/index.ts'
 import { type LanguageBuild, openLanguageApp } from './languages/language.ts'
@@ -20,10 +20,16 @@ export interface PlanOptions {
   settings: BuildSettings
   /** Whether the runtime can build a Dockerfile. If not, a Dockerfile is skipped when the app can be built without it. */
   has_docker?: boolean
+  /** The path of the Dockerfile, relative to the source; null: the one in the app's folder, if any. */
+  dockerfile?: string | null
+  dockerfile_options?: DockerfileOptions
+  /** False when a configuration file has the commands of everything that runs the result. */
+  needs_start_command?: boolean
 }
 
 /** Inspects a source and plans its build. Only reads files; runs no commands. Throws DetectFailure. */
-export async function planBuild({ folder, settings, has_docker = true }: PlanOptions): Promise<BuildPlan> {
+export async function planBuild(options: PlanOptions): Promise<BuildPlan> {
+  const { folder, settings, has_docker = true, needs_start_command = true } = options
   const source = await openSourceFolder(folder)
   const directory = joinInside('.', settings.root_directory.trim() || '.')
   if (!(await source.isFolder(directory))) {
@@ -32,7 +38,7 @@ export async function planBuild({ folder, settings, has_docker = true }: PlanOpt
       'Fix root_directory in the project settings. Links that leave the repository are not followed.',
     )
   }
-  const dockerfile = await planDockerfile(source, directory)
+  const dockerfile = await planDockerfile(source, directory, options.dockerfile, options.dockerfile_options)
   const manifest = await readManifest(source, directory)
   if (dockerfile && has_docker) {
     const overridden = (['node_version', 'install_command', 'build_command'] as const).filter((name) => settings[name] !== 'auto')
@@ -59,7 +65,7 @@ export async function planBuild({ folder, settings, has_docker = true }: PlanOpt
       )
     throw await createNothingFoundFailure(source, directory)
   }
-  return planNode(source, directory, manifest, settings, skippedNotes)
+  return planNode(source, directory, manifest, settings, skippedNotes, needs_start_command)
 }
 
 async function detectLanguage(source: SourceFolder, directory: string, settings: BuildSettings): Promise<LanguageBuild | null> {
@@ -82,10 +88,26 @@ async function isNodeServer(source: SourceFolder, directory: string, manifest: M
 const planLanguage = (directory: string, { framework, explanation, dockerfile, ignored }: LanguageBuild): BuildPlan => ({
   framework,
   explanation: [...explanation, 'Built with a generated Dockerfile: homeport dockerfile prints it'],
-  work: { kind: 'dockerfile', context_directory: directory, dockerfile: joinInside(directory, 'Dockerfile'), text: dockerfile, ignored, port: null },
+  work: {
+    kind: 'dockerfile',
+    context_directory: directory,
+    dockerfile: joinInside(directory, 'Dockerfile'),
+    text: dockerfile,
+    ignored,
+    port: null,
+    target: null,
+    arguments: {},
+  },
 })
 
-async function planNode(source: SourceFolder, directory: string, manifest: Manifest, settings: BuildSettings, notes: string[]): Promise<BuildPlan> {
+async function planNode(
+  source: SourceFolder,
+  directory: string,
+  manifest: Manifest,
+  settings: BuildSettings,
+  notes: string[],
+  needsStart: boolean,
+): Promise<BuildPlan> {
   const workspace = await findWorkspace(source, directory, manifest)
   const installSetting = settings.install_command === 'auto' ? null : settings.install_command
   const detected = await choosePackageManager(source, workspace.directory, workspace.manifest)
@@ -107,7 +129,7 @@ async function planNode(source: SourceFolder, directory: string, manifest: Manif
     start_runner,
     build_script: buildSetting ?? manifest.scripts.build ?? '',
   }
-  const detection = await detectFramework(app, workspace)
+  const detection = await detectFramework(app, workspace, needsStart)
   const procfileCommand = await readProcfileCommand(app)
   const work = procfileCommand && detection.work.kind === 'server' ? { ...detection.work, start_command: procfileCommand } : detection.work
 
@@ -176,9 +198,16 @@ async function planNode(source: SourceFolder, directory: string, manifest: Manif
 }
 
 /** The first detector that matches decides. Order: frameworks with a server, site generators, servers, bundlers, plain files. */
-async function detectFramework(app: DetectionContext, workspace: Workspace): Promise<FrameworkDetection> {
+async function detectFramework(app: DetectionContext, workspace: Workspace, needsStart: boolean): Promise<FrameworkDetection> {
   const detection = await findFramework(app)
-  if (detection) return detection
+  if (detection && (needsStart || detection.work.kind === 'server')) return detection
+  if (!needsStart)
+    return {
+      framework: 'node',
+      explanation: ['Node app found (package.json); the configuration file has its commands'],
+      default_build: detection?.default_build ?? null,
+      work: { kind: 'server', start_command: [] },
+    }
   if (await readProcfileCommand(app))
     return { framework: 'node', explanation: ['Node app found (Procfile)'], default_build: null, work: { kind: 'server', start_command: [] } }
   const apps = await findApps(app, workspace)

@@ -1,3 +1,5 @@
+import type { ProjectConfig } from './project-config.ts'
+
 /**
  * How to build and start a source folder, as pure data. The builder creates the plan, a runtime executes it, and the build log explains
  * it. The type is in the contract because builder, runtime and deployments must not import each other.
@@ -60,6 +62,18 @@ export interface DockerfilePlan {
   ignored: string[]
   /** The port in EXPOSE, if any. The app gets PORT in any case. */
   port: number | null
+  /** The stage to build; null: the last one. */
+  target: string | null
+  /** Values of ARG. They stay in the image's history, so they must not be secret. */
+  arguments: Record<string, string>
+}
+
+/** The services of a source and what is built for them. */
+export interface SourcePlan {
+  /** null: the source says nothing about services; its only build is the app. */
+  config: ProjectConfig | null
+  /** The main service's first, if it is built. `services` share the result. */
+  builds: { services: string[]; plan: BuildPlan }[]
 }
 
 /** Project settings that override detection; `auto` keeps the detected value. */

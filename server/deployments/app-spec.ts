@@ -1,23 +1,32 @@
-import type { Artifact } from '../runtime/runtime.ts'
 import type { DeploymentRun } from './deployment-run.ts'
-import type { AppSpec } from './supervised-app.ts'
+import { createServiceSpecs } from './service-spec.ts'
+import { type AppSpec, getEnvironmentId } from './supervised-app.ts'
 import { createAppVariables } from './variables.ts'
+import type { Version } from './version.ts'
 
-export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' | 'secrets' | 'context'>, artifact: Artifact): AppSpec {
+export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' | 'secrets' | 'context'>, version: Version): AppSpec {
   const { deployment, project, secrets, context } = run
   const plan = context.store.db.readSync((tx) => context.getPlanLimits(tx, project.account_id))
+  const environment_id = getEnvironmentId(deployment)
+  // The plan may have been downgraded since the project's limit was set.
+  const memory_mb = Math.min(project.memory_limit_mb, plan.memory_mb)
+  const variables = createAppVariables(secrets.variables, { url: context.urlOf(context.routes.getHost(deployment)), deployment })
+  const { main, services } = createServiceSpecs(version, { environment_id, deployment_id: deployment.id, variables, memory_mb })
   return {
     project_id: project.id,
     deployment_id: deployment.id,
     target: deployment.target,
     branch: deployment.branch,
+    environment_id,
     runtime: deployment.runtime,
-    artifact,
+    artifact: version.main?.artifact ?? null,
+    main_service: version.main?.config?.name ?? null,
+    ...(main && { service: main.request }),
+    services,
     listen_port: deployment.listen_port,
-    // The plan may have been downgraded since the project's limit was set.
-    memory_mb: Math.min(project.memory_limit_mb, plan.memory_mb),
+    memory_mb,
     always_warm: project.always_warm === 1 && plan.always_warm && deployment.target === 'production',
-    variables: createAppVariables(secrets.variables, { url: context.urlOf(context.routes.getHost(deployment)), deployment }),
+    variables: { ...variables, ...main?.variables },
     mask: secrets.mask,
   }
 }

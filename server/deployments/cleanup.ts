@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises'
 import type { RuntimeName } from '../contract/runtimes.ts'
-import type { Artifact } from '../runtime/runtime.ts'
 import { isoTime } from '../lib/clock.ts'
 import {
   countArtifactReferences,
@@ -16,13 +15,14 @@ import {
 import { listProjectIds } from '../store/projects.ts'
 import { findPreview, findPreviewByHost } from '../store/previews.ts'
 import type { DeploymentRow } from '../store/tables.ts'
-import { getRuntimeLogName } from './supervised-app.ts'
+import { getEnvironmentId, getServiceLogName } from './supervised-app.ts'
 import { deleteProjectArchives, deleteStoredSource, listStoredSources, getSnapshotFolder } from './source-archives.ts'
 import { readRetained } from './retention.ts'
 import { getWorkFolder } from './steps/clone.ts'
 import { isTerminal } from './status-transitions.ts'
 import type { DeploymentContext } from './context.ts'
 import type { CleanupTask } from './cleanup-task.ts'
+import { listArtifacts, parseVersion } from './version.ts'
 
 /** Runs all due tasks and returns the number of failed ones, which stay due. */
 export async function runCleanups(context: DeploymentContext): Promise<number> {
@@ -73,6 +73,8 @@ async function cleanUpProject(context: DeploymentContext, projectId: string): Pr
     const driver = context.runtime(runtime)
     for (const found of await driver.list()) if (found.project_id === projectId) await driver.stop(found.id, 0)
     await driver.removeProjectCaches(projectId)
+    // Those of production and of all previews.
+    await driver.removeVolumes(projectId)
   }
   for (const row of rows) {
     await releaseBuild(context, row)
@@ -83,13 +85,19 @@ async function cleanUpProject(context: DeploymentContext, projectId: string): Pr
   }
   await context.deleteScreenshots({ project_id: projectId })
   await deleteProjectArchives(context.data_dir, projectId)
-  for (const name of new Set(rows.map(getRuntimeLogName))) context.store.logs.remove(name)
+  for (const name of new Set(rows.map(getEnvironmentId))) removeRuntimeLogs(context, name)
   context.store.logs.remove(projectId)
   context.edge.metrics.forgetProject(projectId)
   context.store.metrics.remove(projectId)
   await context.edge.cache.removeProject(projectId)
   await context.databases.forgetProject(projectId)
   await context.store.db.write((tx) => deleteProjectRows(tx, projectId))
+}
+
+/** The logs of an environment's main service and of its others. */
+function removeRuntimeLogs(context: DeploymentContext, environmentId: string): void {
+  context.store.logs.remove(environmentId)
+  context.store.logs.removeAll(getServiceLogName(environmentId, ''))
 }
 
 async function cleanUpPreview(context: DeploymentContext, task: Extract<CleanupTask, { kind: 'preview' }>): Promise<void> {
@@ -106,11 +114,14 @@ async function cleanUpPreview(context: DeploymentContext, task: Extract<CleanupT
   const ids = new Set(rows.map((row) => row.id))
   for (const runtime of new Set(rows.map((row) => row.runtime))) {
     const driver = context.runtime(runtime)
-    for (const found of await driver.list()) if (ids.has(found.deployment_id)) await driver.stop(found.id, 0)
+    const environmentId = getEnvironmentId({ project_id, target: 'preview', branch })
+    for (const found of await driver.list())
+      if (ids.has(found.deployment_id) || (!isReopened && found.deployment_id === environmentId)) await driver.stop(found.id, 0)
+    if (!isReopened) await driver.removeVolumes(`${environmentId}.`)
   }
   for (const row of rows) if (row.artifact !== null) await releaseBuild(context, row)
   for (const row of rows) await context.deleteScreenshots({ project_id, deployment_id: row.id })
-  if (!isReopened) context.store.logs.remove(getRuntimeLogName({ project_id, target: 'preview', branch }))
+  if (!isReopened) removeRuntimeLogs(context, getEnvironmentId({ project_id, target: 'preview', branch }))
   if (!isReopened) await context.databases.dropPreview(project_id, branch)
   if (!isHostReused) await context.edge.cache.purgeHost(project_id, task.host)
 }
@@ -138,14 +149,17 @@ async function releaseBuild(context: DeploymentContext, row: Pick<DeploymentRow,
     if (artifactJson === null) return undefined
     updateDeployment(tx, row.id, { artifact: null })
     if (countArtifactReferences(tx, row.project_id, artifactJson) > 0) return undefined
-    const task = { kind: 'build', deployment_id: row.id, runtime: row.runtime, artifact: JSON.parse(artifactJson) as Artifact } satisfies CleanupTask
-    return { ...task, seq: insertCleanup(tx, task, isoTime(context.clock.now())) }
+    return listArtifacts(parseVersion(artifactJson)).map((artifact) => {
+      const task = { kind: 'build', deployment_id: row.id, runtime: row.runtime, artifact } satisfies CleanupTask
+      return { ...task, seq: insertCleanup(tx, task, isoTime(context.clock.now())) }
+    })
   })
   await context.deleteScreenshots({ project_id: row.project_id, deployment_id: row.id })
-  if (!released) return
   try {
-    await context.runtime(row.runtime).discard(row.id, released.artifact)
-    await context.store.db.write((tx) => deleteCleanup(tx, released.seq))
+    for (const { artifact, seq } of released ?? []) {
+      await context.runtime(row.runtime).discard(row.id, artifact)
+      await context.store.db.write((tx) => deleteCleanup(tx, seq))
+    }
   } catch (error) {
     // The task stays due.
     context.log.warn('cleanup_postponed', { deployment: row.id, error })

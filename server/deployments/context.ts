@@ -1,6 +1,6 @@
 import type { DeploymentFailure } from '../contract/deployments.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
-import type { BuildPlan, BuildSettings } from '../contract/build-plan.ts'
+import type { BuildSettings, SourcePlan } from '../contract/build-plan.ts'
 import type { Settings } from '../contract/instance.ts'
 import type { DatabaseService } from '../database/database-service.ts'
 import type { Edge } from '../edge/edge.ts'
@@ -25,7 +25,7 @@ export interface DeploymentServiceOptions {
   /** The runtime of new deployments. */
   default_runtime: RuntimeName
   fetchSource(options: SourceFetchOptions): Promise<FetchedSource>
-  planBuild(options: { folder: string; settings: BuildSettings }): Promise<BuildPlan>
+  planSource(options: { folder: string; settings: BuildSettings }): Promise<SourcePlan>
   explainFailure(lines: string[], step: 'install' | 'build' | 'start', failure: DeploymentFailure): DeploymentFailure & { line?: string }
   sealer: Sealer
   events: EventBus<DomainEvent>

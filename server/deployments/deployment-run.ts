@@ -1,16 +1,17 @@
-import type { BuildPlan } from '../contract/build-plan.ts'
+import type { SourcePlan } from '../contract/build-plan.ts'
 import type { StepLog } from '../contract/build-log.ts'
 import type { StepName } from '../contract/deployments.ts'
-import type { Artifact, Build } from '../runtime/runtime.ts'
+import type { Build } from '../runtime/runtime.ts'
 import type { FetchedSource } from '../source/source.ts'
 import { updateDeployment } from '../store/deployments.ts'
 import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
 import type { DeploymentContext } from './context.ts'
 import type { DeploymentLog } from './deployment-log.ts'
 import type { OutputListener } from './runtime-logs.ts'
-import type { Candidate } from './supervised-app.ts'
+import type { AppSpec, Candidate } from './supervised-app.ts'
 import type { Supervisor } from './supervisor.ts'
 import type { DeploymentSecrets } from './variables.ts'
+import type { Version } from './version.ts'
 
 /** One attempt at a deployment. The first fields are given; each step adds its result for the steps after it. */
 export interface DeploymentRun {
@@ -26,11 +27,13 @@ export interface DeploymentRun {
   /** `clone` */
   source?: FetchedSource
   /** `detect` */
-  plan?: BuildPlan
-  /** `install`; closed at the end of `build` */
-  build?: Build
+  plan?: SourcePlan
+  /** `install`, in the order of the plan's builds; closed at the end of `build` */
+  builds?: Build[]
   /** `build`, or the parent of a rollback before the first step */
-  artifact?: Artifact
+  version?: Version
+  /** `start` */
+  spec?: AppSpec
   /** `start` and `health_check`, which may start it again */
   candidate?: Candidate
   output?: AppOutput
@@ -53,7 +56,7 @@ export interface Step {
 }
 
 /** The result of an earlier step. */
-export function resultOf<K extends 'source' | 'plan' | 'build' | 'artifact' | 'candidate' | 'output'>(
+export function resultOf<K extends 'source' | 'plan' | 'builds' | 'version' | 'candidate' | 'output'>(
   run: DeploymentRun,
   key: K,
 ): NonNullable<DeploymentRun[K]> {

@@ -3,6 +3,7 @@ import { StartFailure } from '../runtime/runtime.ts'
 import type { SupervisedApp, AppSpec } from './supervised-app.ts'
 import type { DeploymentContext } from './context.ts'
 import type { SleepState } from './supervised-app.ts'
+import type { ServiceSupervisor } from './service-supervisor.ts'
 
 /*
  *   awake ──▶ frozen ──▶ stopped        no visit for sleep_after_s; frozen_for_s over, or too much memory frozen
@@ -22,6 +23,8 @@ export interface IdleMonitorHooks {
   restartApp(app: SupervisedApp): Promise<void>
   /** Updates `is_cold` of its project. */
   saveColdState(spec: AppSpec): void
+  /** The environment sleeps and wakes as a whole. */
+  services: Pick<ServiceSupervisor, 'freeze' | 'thaw' | 'stopVersion' | 'stopEnvironment' | 'isBusy'>
 }
 
 export interface IdleMonitor {
@@ -53,7 +56,7 @@ export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitor
   const isIdle = (app: SupervisedApp): boolean => {
     if (app.always_warm || app.sleep || app.isSuperseded || app.stopController.signal.aborted || !app.candidate?.replica) return false
     const since = context.routes.idleSince(app.spec)
-    return since !== undefined && monotonic() - Math.max(since, countFrom) >= context.settings().sleep_after_s * 1_000
+    return since !== undefined && monotonic() - Math.max(since, app.busy_at, countFrom) >= context.settings().sleep_after_s * 1_000
   }
 
   const isFrozenTooLong = (app: SupervisedApp): boolean => {
@@ -63,6 +66,11 @@ export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitor
   }
 
   const putToSleep = async (app: SupervisedApp): Promise<void> => {
+    if (app.spec.services.length > 0 && (await hooks.services.isBusy(app.spec))) {
+      app.busy_at = monotonic()
+      return
+    }
+    if (!isIdle(app)) return
     const { frozen_for_s, frozen_budget_mb } = context.settings()
     const sleep = beginSleep(app, 'frozen')
     hooks.updateRoute(app)
@@ -78,7 +86,7 @@ export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitor
     if (!candidate?.replica || !sleep) return
     const { id } = candidate.replica
     try {
-      await runtimeOf(app).freeze(id)
+      await Promise.all([runtimeOf(app).freeze(id), hooks.services.freeze(app.spec)])
     } catch (error) {
       context.log.warn('app_not_frozen', { deployment: app.spec.deployment_id, error })
       return stopReplica(app, sleep)
@@ -110,6 +118,8 @@ export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitor
     sleep.isStopping = true
     try {
       await runtimeOf(app).stop(candidate.replica.id, stopGrace_ms)
+      await hooks.services.stopVersion(app.spec.deployment_id)
+      await hooks.services.stopEnvironment(app.spec.environment_id)
       if (app.candidate === candidate) app.candidate = null
       sleep.mode = 'stopped'
     } catch (error) {
@@ -172,6 +182,7 @@ export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitor
       const { candidate } = app
       const { id } = app.candidate.replica
       try {
+        await hooks.services.thaw(app.spec)
         await runtimeOf(app).thaw(id)
         if (signal.aborted || app.candidate !== candidate) continue
         app.sleep = null

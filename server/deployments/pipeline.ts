@@ -1,5 +1,5 @@
 import type { DeploymentRun, Step } from './deployment-run.ts'
-import { reuseArtifact } from './reuse-artifact.ts'
+import { reuseVersion } from './reuse-version.ts'
 import { build, closeBuild } from './steps/build.ts'
 import { clone } from './steps/clone.ts'
 import { detect } from './steps/detect.ts'
@@ -22,7 +22,7 @@ export const steps = [
 /** Runs one deployment, from source to traffic. Throws when a step fails; the caller records the outcome. */
 export async function runDeployment(run: DeploymentRun): Promise<void> {
   try {
-    run.artifact = await reuseArtifact(run)
+    run.version = await reuseVersion(run)
     for (const step of steps) {
       run.signal.throwIfAborted()
       const outcome = await step.run(run, run.log.begin(step.name))
@@ -39,5 +39,6 @@ async function revert(run: DeploymentRun): Promise<void> {
   const warn = (error: unknown) => run.context.log.warn('attempt_not_reverted', { deployment: run.deployment.id, error })
   await closeBuild(run).catch(warn)
   if (run.candidate) await run.supervisor.stopCandidate(run.candidate).catch(warn)
+  if (run.spec) await run.supervisor.revertServices(run.spec).catch(warn)
   await run.stopped_app?.resume().catch(warn)
 }

@@ -22,6 +22,8 @@ export interface ProjectRoutes {
   getHost(slot: Pick<RouteSlot, 'project_id' | 'target' | 'branch'>): string
   /** Routes a host to an app; resolves when the previous app is drained. */
   setRoute(slot: RouteSlot, route: Route, drain_ms?: number): Promise<void>
+  /** Routes the addresses `NAME--SLUG.localhost` of services other than the main one; those not named lose theirs. */
+  setServiceRoutes(slot: RouteSlot, routes: ReadonlyMap<string, Route>): void
   /** The time since when no visit has happened, as `Edge.idleSince` reports for a host. */
   idleSince(slot: RouteSlot): number | undefined
   /** Shows a status page instead of an app. */
@@ -35,6 +37,10 @@ export interface ProjectRoutes {
   /** The status page for a host without a route, or undefined when no project has this host. */
   getStatusPage(host: string): StatusPage | undefined
 }
+
+/** Of a DNS name. */
+const maxLabel_chars = 63
+const serviceDrain_ms = 10_000
 
 const statusPages: Record<ProjectStatus, StatusPage['page']> = {
   created: 'not_deployed',
@@ -54,6 +60,9 @@ export function createProjectRoutes(options: {
   const { edge, db } = options
   /** Hosts by project and branch ('' for production), kept because the rows of a deleted project no longer exist. */
   const hosts = new Map<string, Map<string, string>>()
+
+  /** Hosts of services other than the main one, by the host of their environment. */
+  const serviceHosts = new Map<string, string[]>()
 
   /** Undefined: the preview was closed and gets no route. */
   const findHost = ({ project_id, target, branch }: Pick<RouteSlot, 'project_id' | 'target' | 'branch'>): string | undefined => {
@@ -120,8 +129,10 @@ export function createProjectRoutes(options: {
     }
   }
 
-  /** Removes a host, unless another project uses it now. */
+  /** Removes a host with those of its services, unless another project uses it now. */
   const removeHost = (projectId: string, host: string): void => {
+    for (const one of serviceHosts.get(host) ?? []) removeHost(projectId, one)
+    serviceHosts.delete(host)
     edge.setAliases(host, [])
     if (edge.getRoute(host)?.project_id === projectId) void edge.removeRoute(host).catch(options.onError)
   }
@@ -143,9 +154,23 @@ export function createProjectRoutes(options: {
     getRouteMetadata,
     getHost,
     setRoute: (slot, route, drain_ms) => applyRoute(findHost(slot), route, drain_ms),
+    setServiceRoutes(slot, routes) {
+      const mainHost = findHost(slot)
+      if (mainHost === undefined) return
+      const wanted = new Map([...routes].map(([name, route]) => [`${name.replaceAll('_', '-')}--${mainHost}`, route]))
+      for (const host of serviceHosts.get(mainHost) ?? []) if (!wanted.has(host)) removeHost(slot.project_id, host)
+      // The preview of a branch may have the name of a service; a label has at most 63 characters.
+      for (const host of wanted.keys())
+        if (host.indexOf('.') > maxLabel_chars || db.readSync((tx) => findPreviewByHost(tx, host))) wanted.delete(host)
+      for (const [host, route] of wanted) void applyRoute(host, route, serviceDrain_ms)
+      if (wanted.size > 0) serviceHosts.set(mainHost, [...wanted.keys()])
+      else serviceHosts.delete(mainHost)
+    },
     idleSince(slot) {
       const host = findHost(slot)
-      return host === undefined ? undefined : edge.idleSince(host)
+      if (host === undefined) return undefined
+      const idle = [host, ...(serviceHosts.get(host) ?? [])].map((one) => edge.idleSince(one))
+      return idle.reduce((latest, since) => (latest === undefined || since === undefined ? undefined : Math.max(latest, since)))
     },
     showPage(slot, page, drain_ms) {
       void applyRoute(findHost(slot), { ...getRouteMetadata(slot), kind: 'page', page }, drain_ms)
@@ -161,8 +186,9 @@ export function createProjectRoutes(options: {
       refreshPreviews(project)
       const host = getProductionHost(projectId)
       const now = edge.getRoute(host)
-      const isServed = now?.project_id === projectId && now.kind !== 'page'
+      const isServed = now?.project_id === projectId && (now.kind !== 'page' || now.page === 'no_web_service')
       const isOffline = project.status === 'inactive' || project.status === 'created' || project.status === 'crashed'
+      if (isOffline) for (const one of serviceHosts.get(host) ?? []) removeHost(projectId, one)
       if (!isServed || isOffline) void applyRoute(host, createStatusPage(project))
     },
     removePreview(projectId, branch, host) {

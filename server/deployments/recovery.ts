@@ -1,17 +1,18 @@
 import type { DeploymentFailure } from '../contract/deployments.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
 import { isoTime } from '../lib/clock.ts'
-import type { Artifact, ExistingReplica } from '../runtime/runtime.ts'
+import type { ExistingReplica } from '../runtime/runtime.ts'
 import { finishSteps, insertCleanup, listCurrentDeployments, listInterruptedDeployments, compareAndSwapStatus } from '../store/deployments.ts'
 import { findPreview } from '../store/previews.ts'
 import { findProject, recomputeProjectStatus } from '../store/projects.ts'
 import type { DeploymentRow } from '../store/tables.ts'
-import { getRuntimeLogName } from './supervised-app.ts'
+import { getEnvironmentId } from './supervised-app.ts'
 import type { Supervisor } from './supervisor.ts'
 import type { CleanupTask } from './cleanup-task.ts'
 import { createAppSpec } from './app-spec.ts'
 import { readSecrets } from './variables.ts'
 import type { DeploymentContext } from './context.ts'
+import { parseVersion } from './version.ts'
 
 /** A second interruption fails the deployment, because the deployment itself may crash the platform. */
 const maxAttempts = 2
@@ -60,12 +61,12 @@ export async function recoverApps(context: DeploymentContext, supervisor: Superv
   for (const row of current) {
     // Handled by an earlier call that was interrupted when Docker became unavailable.
     if (supervisor.isSupervising(row.id)) {
-      for (const candidate of existing) if (candidate.deployment_id === row.id) adoptedIds.add(candidate.id)
+      const owners = [row.id, getEnvironmentId(row)]
+      for (const candidate of existing) if (owners.includes(candidate.deployment_id)) adoptedIds.add(candidate.id)
       continue
     }
     try {
-      const replica = existing.find((candidate) => candidate.deployment_id === row.id && candidate.running && candidate.adoptable)
-      if (await recoverApp(context, supervisor, row, replica)) adoptedIds.add(replica?.id ?? '')
+      for (const id of await recoverApp(context, supervisor, row, existing)) adoptedIds.add(id)
     } catch (error) {
       context.log.error('app_not_recovered', { deployment: row.id, error })
     }
@@ -80,28 +81,30 @@ async function recoverApp(
   context: DeploymentContext,
   supervisor: Supervisor,
   deployment: DeploymentRow,
-  existing: ExistingReplica | undefined,
-): Promise<boolean> {
+  existing: ExistingReplica[],
+): Promise<string[]> {
   const project = await context.store.db.read((tx) => findProject(tx, deployment.project_id))
   const isPreview = deployment.target === 'preview'
-  if (!project || deployment.artifact === null || (project.stopped_at !== null && !isPreview)) return false
+  if (!project || deployment.artifact === null || (project.stopped_at !== null && !isPreview)) return []
   const preview = isPreview ? await context.store.db.read((tx) => findPreview(tx, project.id, deployment.branch ?? '')) : undefined
-  if (isPreview && !preview) return false
+  if (isPreview && !preview) return []
   const secrets = await readSecrets(context, project, deployment)
-  const artifact = JSON.parse(deployment.artifact) as Artifact
-  const spec = createAppSpec({ context, deployment, project, secrets }, artifact)
-  if (
-    existing &&
-    (await supervisor.adopt(spec, { ...existing, last_line_at: readLastLineTime(context, deployment), listen_port: deployment.listen_port }))
+  const spec = createAppSpec({ context, deployment, project, secrets }, parseVersion(deployment.artifact))
+  const adoptedIds = await supervisor.adoptServices(spec, existing)
+  const replica = existing.find(
+    (one) => one.deployment_id === deployment.id && one.service === (spec.service?.name ?? null) && one.running && one.adoptable,
   )
-    return true
-  supervisor.restore(spec, (preview ?? project).is_cold === 1 && !spec.always_warm && artifact.kind !== 'static')
-  return false
+  const { listen_port } = deployment
+  if (replica && (await supervisor.adopt(spec, { ...replica, last_line_at: readLastLineTime(context, deployment), listen_port })))
+    return [...adoptedIds, replica.id]
+  const canSleep = !spec.always_warm && spec.artifact !== null && spec.artifact.kind !== 'static'
+  supervisor.restore(spec, (preview ?? project).is_cold === 1 && canSleep)
+  return adoptedIds
 }
 
 /** When the last line of this app was stored; later output must still be read. */
 function readLastLineTime(context: DeploymentContext, deployment: DeploymentRow): number | null {
-  const records = context.store.logs.readTail(getRuntimeLogName(deployment), 1).flatMap((chunk) => chunk.body.split('\n'))
+  const records = context.store.logs.readTail(getEnvironmentId(deployment), 1).flatMap((chunk) => chunk.body.split('\n'))
   for (const record of records.reverse()) {
     const value = JSON.parse(record) as { seq?: number; ts: string; deployment_id: string | null }
     if (value.seq !== undefined && value.deployment_id === deployment.id) return Date.parse(value.ts)

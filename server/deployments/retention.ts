@@ -1,8 +1,8 @@
 import { join, relative, sep } from 'node:path'
-import type { Artifact } from '../runtime/runtime.ts'
 import { listRetentionCandidates, type RetentionRow } from '../store/retention-candidates.ts'
 import { listProjectIds } from '../store/projects.ts'
 import type { DeploymentContext } from './context.ts'
+import { listArtifacts, parseVersion } from './version.ts'
 
 /** Resources in use by builds, apps and failed deployments; all other resources of this instance may be removed. */
 export interface ResourcesInUse {
@@ -80,9 +80,10 @@ export async function readResourcesInUse(context: DeploymentContext, includeUnpr
       if (row.is_current === 1) inUse.serving.add(row.id)
       if (row.is_open || row.is_current === 1) inUse.folders.add(row.id)
       if (row.artifact === null || !(includeUnpruned || builds.has(row.id) || row.is_open)) continue
-      const artifact = JSON.parse(row.artifact) as Artifact
-      if (artifact.kind === 'image') inUse.images.add(artifact.image)
-      else inUse.folders.add(getBundleFolderName(artifact.directory, context.data_dir))
+      for (const artifact of listArtifacts(parseVersion(row.artifact))) {
+        if (artifact.kind === 'image') inUse.images.add(artifact.image)
+        else inUse.folders.add(getBundleFolderName(artifact.directory, context.data_dir))
+      }
     }
   }
   return inUse

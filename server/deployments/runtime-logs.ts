@@ -3,16 +3,18 @@ import { isoTime } from '../lib/clock.ts'
 import type { ReplicaExit } from '../runtime/runtime.ts'
 import type { DeploymentContext } from './context.ts'
 import { createLogWriter, type LogWriter } from './log-writer.ts'
-import { type AppSpec, getRuntimeLogName } from './supervised-app.ts'
+import { type AppSpec, getEnvironmentId, getServiceLogName } from './supervised-app.ts'
 
 export type OutputListener = (stream: 'stdout' | 'stderr', line: string) => void
+
+export type RuntimeLogs = ReturnType<typeof createRuntimeLogs>
 
 /** The runtime logs of supervised apps: one for the production of each project, one for each preview. */
 export function createRuntimeLogs(context: DeploymentContext) {
   const writers = new Map<string, LogWriter>()
 
-  const getLogWriter = (spec: AppSpec): LogWriter => {
-    const logName = getRuntimeLogName(spec)
+  const getLogWriter = (spec: AppSpec, service?: string): LogWriter => {
+    const logName = service === undefined ? spec.environment_id : getServiceLogName(spec.environment_id, service)
     let writer = writers.get(logName)
     if (!writer) {
       writer = createLogWriter({ ...context, logs: context.store.logs, stream: logName, keep_head_bytes: 0, keep_tail_bytes: 20_000_000 })
@@ -22,15 +24,16 @@ export function createRuntimeLogs(context: DeploymentContext) {
   }
 
   return {
-    recordState(spec: AppSpec, state: RuntimeState, exit_code: number | null = null): void {
-      const writer = getLogWriter(spec)
+    /** `service`: the name of a service other than the main one, which has a log of its own. */
+    recordState(spec: AppSpec, state: RuntimeState, exit_code: number | null = null, service?: string): void {
+      const writer = getLogWriter(spec, service)
       writer.writeRecord({ state, ts: isoTime(context.clock.now()), exit_code, deployment_id: spec.deployment_id })
       writer.flush()
     },
 
     /** An observer that writes a replica's output to the log of its deployment; `exited` resolves once, after the last line. */
-    observeOutput(spec: AppSpec, onOutput?: OutputListener) {
-      const writer = getLogWriter(spec)
+    observeOutput(spec: AppSpec, onOutput?: OutputListener, service?: string) {
+      const writer = getLogWriter(spec, service)
       const tail = `"deployment_id":"${spec.deployment_id}"`
       const fields = { stdout: `"stream":"stdout",${tail}`, stderr: `"stream":"stderr",${tail}` }
       const exited = Promise.withResolvers<ReplicaExit>()
@@ -49,10 +52,13 @@ export function createRuntimeLogs(context: DeploymentContext) {
       }
     },
 
-    close(slot: Parameters<typeof getRuntimeLogName>[0]): void {
-      const logName = getRuntimeLogName(slot)
-      writers.get(logName)?.flush()
-      writers.delete(logName)
+    close(slot: Parameters<typeof getEnvironmentId>[0]): void {
+      const logName = getEnvironmentId(slot)
+      for (const [name, writer] of writers) {
+        if (name !== logName && !name.startsWith(getServiceLogName(logName, ''))) continue
+        writer.flush()
+        writers.delete(name)
+      }
     },
 
     flush(): void {

@@ -23,8 +23,8 @@ import type { Tx } from '../store/store.ts'
 import { findProject, recomputeProjectStatus, updateProject } from '../store/projects.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import { resetPreviews, listOpenPreviews, upsertPreview, deletePreview } from '../store/previews.ts'
-import { getRuntimeLogName } from './supervised-app.ts'
-import { createSupervisor } from './supervisor.ts'
+import { getEnvironmentId } from './supervised-app.ts'
+import { createSupervisor } from './create-supervisor.ts'
 import { deleteArchive, storeArchive, deleteOrphanedArchives } from './source-archives.ts'
 import { followBuildLog, followRuntimeLog } from './log-streams.ts'
 import { publishChange, endDeployment } from './outcome.ts'
@@ -345,7 +345,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
 
     followBuildLog: (deploymentId, more) => followBuildLog(logStreamContext, deploymentId, more),
     followRuntimeLog(project_id, { branch = null, ...more }) {
-      const stream = getRuntimeLogName({ project_id, target: branch === null ? 'production' : 'preview', branch })
+      const stream = getEnvironmentId({ project_id, target: branch === null ? 'production' : 'preview', branch })
       return followRuntimeLog(logStreamContext, stream, more)
     },
 

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { DeploymentTarget } from '../contract/deployments.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
-import type { Artifact, ReplicaExit, Replica } from '../runtime/runtime.ts'
+import type { Artifact, ReplicaExit, Replica, ServiceRequest } from '../runtime/runtime.ts'
+import type { ServiceSpec } from './service-spec.ts'
 import type { SecretMask } from './secret-mask.ts'
 
 /** The sleep of an app. The edge holds its requests through the route `asleep` from the tick in which this is set. */
@@ -24,23 +25,34 @@ export interface AppSpec {
   target: DeploymentTarget
   branch: string | null
   runtime: RuntimeName
-  artifact: Artifact
+  /** Of the app that answers requests; null when the version has none. */
+  artifact: Artifact | null
+  /** The name of the service that answers requests; null for a version without services. */
+  main_service: string | null
+  /** How that service starts, when there are several. */
+  service?: ServiceRequest
+  /** The other services. */
+  services: ServiceSpec[]
   /** The port on which the app was found before, if it is not PORT. */
   listen_port: number | null
+  environment_id: string
   memory_mb: number
   always_warm: boolean
   variables: Record<string, string>
   mask: SecretMask
 }
 
-/** The runtime log of an app: the project's, or that of a preview. */
-export function getRuntimeLogName({ project_id, target, branch }: Pick<AppSpec, 'project_id' | 'target' | 'branch'>): string {
+/** The environment of an app: the project's production, or a preview of a branch. Its runtime log has this name. */
+export function getEnvironmentId({ project_id, target, branch }: Pick<AppSpec, 'project_id' | 'target' | 'branch'>): string {
   if (target === 'production') return project_id
   return `${project_id}_${createHash('sha256')
     .update(branch ?? '')
     .digest('hex')
     .slice(0, 12)}`
 }
+
+/** The runtime log of a service other than the main one. */
+export const getServiceLogName = (environmentId: string, service: string): string => `${environmentId}.${service}`
 
 /** A started replica without traffic. */
 export interface Candidate {
@@ -62,6 +74,8 @@ export interface SupervisedApp {
   stopController: AbortController
   always_warm: boolean
   sleep: SleepState | null
+  /** When a service was last seen at work while nobody visited, by the monotonic clock. */
+  busy_at: number
   /** Time of the last thaw, by the monotonic clock. */
   thawed_at: number
   /** Another app has the traffic, temporarily or permanently; this app must not change routes. */

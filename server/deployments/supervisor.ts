@@ -1,18 +1,14 @@
 import type { RuntimeName } from '../contract/runtimes.ts'
-import { Problem } from '../contract/errors.ts'
-import { limits } from '../contract/limits.ts'
-import type { Route } from '../edge/edge.ts'
-import { type ExistingReplica, type Runtime, StartFailure } from '../runtime/runtime.ts'
-import { updatePreview } from '../store/previews.ts'
-import { findProject, updateProject } from '../store/projects.ts'
-import type { AppSpec, Candidate, SupervisedApp } from './supervised-app.ts'
-import { createRuntimeLogs, type OutputListener } from './runtime-logs.ts'
-import { requireIsolation } from './isolation.ts'
-import { findPublicListeners, type PublicListener, waitUntilReady } from './readiness.ts'
-import { createIdleMonitor } from './idle.ts'
-import { type AppUsage, createUsageReader } from './usage.ts'
-import type { DeploymentContext } from './context.ts'
+import type { ExistingReplica, ReplicaExit } from '../runtime/runtime.ts'
+import type { PublicListener } from './readiness.ts'
+import type { Task } from './run-task.ts'
+import type { OutputListener } from './runtime-logs.ts'
+import type { ServiceSpec } from './service-spec.ts'
+import type { AppSpec, Candidate } from './supervised-app.ts'
+import type { SupervisedService } from './supervised-service.ts'
+import type { AppUsage } from './usage.ts'
 
+/** Keeps live apps running: one per project and target (and branch), each with its services, output, back-off and route. */
 export interface Supervisor {
   /** `onOutput` also receives the app's output, so that the build log can show why a start failed. */
   launch(spec: AppSpec, signal: AbortSignal, onOutput?: OutputListener): Promise<Candidate>
@@ -22,6 +18,12 @@ export interface Supervisor {
   waitUntilServing(candidate: Candidate, signal: AbortSignal, onNote: (line: string) => void, onOutput?: OutputListener): Promise<Candidate>
   /** Stops a candidate that will not be promoted. */
   stopCandidate(candidate: Candidate): Promise<void>
+  /** Runs a command once in the environment of a version that has no traffic yet, beside its ready images. */
+  runTask(spec: AppSpec, task: Task, onLine: OutputListener, signal: AbortSignal): Promise<ReplicaExit>
+  /** Starts the services that depend on the main one, and waits until all services have run for a moment. */
+  finishServices(spec: AppSpec, signal: AbortSignal, onOutput?: OutputListener): Promise<void>
+  /** Stops the services of a version that will not be promoted; the live version gets its ready images back. */
+  revertServices(spec: AppSpec): Promise<void>
   /**
    * Switches traffic to the candidate immediately. `commit` makes the switch final and resolves when the previous app is drained and stopped;
    * `revert` restores the previous app and leaves the candidate to the caller.
@@ -49,6 +51,10 @@ export interface Supervisor {
   stopPreview(projectId: string, branch: string): Promise<void>
   /** Stops all apps of these runtimes, and every replaced version at once. */
   stopAll(runtimes: readonly RuntimeName[]): Promise<void>
+  /** Takes over replicas of services that outlived the platform; returns their ids. */
+  adoptServices(spec: AppSpec, existing: ExistingReplica[]): Promise<string[]>
+  /** The services of the version that is live in an environment, other than the main one. */
+  listServices(environmentId: string): { spec: ServiceSpec; service: SupervisedService | undefined }[]
   /** Whether this deployment's app is supervised: it is live or restarting. */
   isSupervising(deploymentId: string): boolean
   /** Apps that run as processes of this machine and listen on more than loopback; `ports` is undefined when the system does not report them. */
@@ -59,316 +65,4 @@ export interface Supervisor {
   resync(): void
   /** Cancels timers without stopping apps, when the platform ends and apps continue. */
   detach(): void
-}
-
-const stopGrace_ms = 10_000
-/** Requests in progress to an app that has just exited fail through their own connections. */
-const exitedDrain_ms = 1_000
-/** A cached response may be on its way to a slow client for a long time; waking the app must not end it. */
-const cachedDrain_ms = 3_600_000
-/** An exit this soon after a thaw happened while the app was frozen, so it is no failed start and needs no back-off. */
-const thawGrace_ms = 2_000
-/** At shutdown there are ten seconds for all steps. */
-const shutdownGrace_ms = 4_000
-
-/** Keeps live apps running: one per project and target (and branch), each with its output, back-off and route. */
-export function createSupervisor(context: DeploymentContext): Supervisor {
-  const apps = new Map<string, SupervisedApp>()
-  const runtimeLogs = createRuntimeLogs(context)
-  const { recordState, observeOutput } = runtimeLogs
-
-  const getSlotKey = (spec: Pick<AppSpec, 'project_id' | 'target' | 'branch'>) =>
-    `${spec.project_id}\0${spec.target}\0${spec.target === 'preview' ? (spec.branch ?? '') : ''}`
-  const findProductionApp = (projectId: string) => apps.get(getSlotKey({ project_id: projectId, target: 'production', branch: null }))
-
-  const runtimeOf = (spec: AppSpec): Runtime => context.runtime(spec.runtime)
-
-  const checkIsolation = (spec: AppSpec) =>
-    context.store.db.read((tx) => {
-      const project = findProject(tx, spec.project_id)
-      if (project) requireIsolation(tx, project, spec.runtime)
-    })
-
-  const launch = async (spec: AppSpec, signal: AbortSignal, onOutput?: OutputListener): Promise<Candidate> => {
-    if (spec.artifact.kind === 'static') return { spec, replica: null, exited: new Promise(() => {}) }
-    await checkIsolation(spec)
-    const { exited, observer } = observeOutput(spec, onOutput)
-    recordState(spec, 'starting')
-    const replica = await runtimeOf(spec).start({
-      project_id: spec.project_id,
-      deployment_id: spec.deployment_id,
-      artifact: spec.artifact,
-      listen_port: spec.listen_port,
-      variables: spec.variables,
-      memory_mb: spec.memory_mb,
-      signal,
-      ...observer,
-    })
-    return { spec, replica, exited }
-  }
-
-  const stopReplica = async (candidate: Candidate | null, grace_ms = stopGrace_ms): Promise<void> => {
-    if (!candidate?.replica) return
-    await runtimeOf(candidate.spec).stop(candidate.replica.id, grace_ms)
-    recordState(candidate.spec, 'stopped')
-  }
-
-  const waitUntilServing: Supervisor['waitUntilServing'] = (candidate, signal, onNote, onOutput) =>
-    waitUntilReady(context, candidate, signal, onNote, { launch: (spec) => launch(spec, signal, onOutput), stopCandidate: stopReplica })
-
-  const createRoute = (candidate: Candidate): Route => {
-    const owner = context.routes.getRouteMetadata(candidate.spec)
-    const { artifact } = candidate.spec
-    if (artifact.kind === 'static') return { ...owner, kind: 'static', directory: artifact.directory, spa_fallback: artifact.spa_fallback }
-    if (!candidate.replica) throw new Error('A candidate without a replica cannot be routed.')
-    return { ...owner, kind: 'upstream', host: candidate.replica.host, port: candidate.replica.port }
-  }
-
-  /** Sets the route for the app's current state, unless another app has its traffic. */
-  const updateRoute = (app: SupervisedApp): void => {
-    if (app.isSuperseded) return
-    if (app.sleep) void context.routes.setRoute(app.spec, { ...context.routes.getRouteMetadata(app.spec), kind: 'asleep' })
-    else if (app.candidate) void context.routes.setRoute(app.spec, createRoute(app.candidate), cachedDrain_ms)
-    else showStartingPage(app)
-  }
-
-  const showStartingPage = (app: SupervisedApp): void => {
-    if (!app.isSuperseded) context.routes.showPage(app.spec, 'starting', app.sleep ? cachedDrain_ms : exitedDrain_ms)
-  }
-
-  /** Waits for the exit of a slot's app and restarts it; an app that exits while asleep is started by the next request. */
-  const watchExit = (app: SupervisedApp) => {
-    const { candidate } = app
-    const { replica } = candidate ?? {}
-    if (!candidate || !replica) return
-    void candidate.exited.then((exit) => {
-      if (app.stopController.signal.aborted || app.candidate !== candidate || app.sleep?.isStopping) return
-      app.candidate = null
-      recordState(app.spec, exit.out_of_memory ? 'oom' : 'exited', exit.code)
-      const now = context.clock.monotonic()
-      // Leftovers (a dead container) are removed before the next start.
-      const removed = runtimeOf(app.spec)
-        .stop(replica.id, 0)
-        .catch((error: unknown) => context.log.warn('leftover_not_removed', { deployment: app.spec.deployment_id, error }))
-      if (app.sleep) {
-        app.sleep.mode = 'stopped'
-        app.sleep.transition = removed
-        return
-      }
-      app.recentExits = app.recentExits.filter((at) => now - at < limits.restart.within_ms)
-      if (now - app.thawed_at > thawGrace_ms) app.recentExits.push(now)
-      void removed.then(() => restartApp(app))
-    })
-  }
-
-  /** Runs one restart at a time; concurrent callers wait for the same restart. */
-  const restartApp = (app: SupervisedApp): Promise<void> =>
-    (app.restarting ??= attemptRestart(app).finally(() => {
-      app.restarting = null
-    }))
-
-  const attemptRestart = async (app: SupervisedApp): Promise<void> => {
-    const { signal } = app.stopController
-    if (signal.aborted) return
-    if (app.recentExits.length >= limits.restart.exits) {
-      if (!app.isSuperseded) context.routes.showPage(app.spec, 'crashed', exitedDrain_ms)
-      if (app.spec.target === 'production') await context.recordCrash(app.spec.project_id, app.spec.deployment_id)
-      return
-    }
-    updateRoute(app)
-    const wait = app.recentExits.length === 0 ? 0 : Math.min(limits.restart.first_ms * 2 ** (app.recentExits.length - 1), limits.restart.max_ms)
-    if (!(await context.pause(wait, signal))) return
-    let candidate: Candidate | undefined
-    try {
-      candidate = await launch(app.spec, signal)
-      const { observer } = observeOutput(app.spec)
-      candidate = await waitUntilServing(candidate, signal, (line) => observer.onLine('stderr', line))
-      signal.throwIfAborted()
-      app.candidate = candidate
-      app.spec = candidate.spec
-      updateRoute(app)
-      if (candidate.replica) recordState(app.spec, 'running')
-      watchExit(app)
-    } catch (error) {
-      if (candidate) await stopReplica(candidate).catch(() => {})
-      if (signal.aborted) return
-      context.log.warn('app_not_back', { deployment: app.spec.deployment_id, error })
-      // The log of the app tells its owner the reason.
-      if (error instanceof Problem || error instanceof StartFailure)
-        observeOutput(app.spec).observer.onLine('stderr', `Not started: ${error.message}`)
-      const { available } = await runtimeOf(app.spec).probe()
-      // An unavailable runtime does not count as a crash; it is tried again soon.
-      if (available) app.recentExits = [...app.recentExits, context.clock.monotonic()]
-      else if (!(await context.pause(2_000, signal))) return
-      return attemptRestart(app)
-    }
-  }
-
-  const registerApp = (spec: AppSpec, candidate: Candidate | null): SupervisedApp => {
-    const app: SupervisedApp = {
-      spec,
-      candidate,
-      restarting: null,
-      recentExits: [],
-      stopController: new AbortController(),
-      always_warm: spec.always_warm,
-      sleep: null,
-      thawed_at: -Infinity,
-      isSuperseded: false,
-    }
-    apps.set(getSlotKey(spec), app)
-    watchExit(app)
-    return app
-  }
-
-  /** Stores whether a project sleeps, read at the time of the write, so that concurrent writes end with the correct value. */
-  const saveColdState = (appSlot: Pick<AppSpec, 'project_id' | 'target' | 'branch'>): void => {
-    const { project_id, target, branch } = appSlot
-    context.store.db
-      .write((tx) => {
-        const is_cold = apps.get(getSlotKey(appSlot))?.sleep ? 1 : 0
-        if (target === 'production') updateProject(tx, project_id, { is_cold })
-        else updatePreview(tx, project_id, branch ?? '', { is_cold })
-        tx.publish({ type: 'project_changed', id: project_id })
-      })
-      .catch((error: unknown) => context.log.warn('cold_not_noted', { project: project_id, error }))
-  }
-
-  const idle = createIdleMonitor(context, {
-    listApps: () => apps.values(),
-    updateRoute,
-    showStartingPage,
-    recordState,
-    restartApp: (app) => restartApp(app),
-    saveColdState,
-  })
-
-  /** Candidates that drain or are being stopped. They have no slot but must not outlive the platform. */
-  const draining = new Set<Candidate>()
-  const closed = Promise.withResolvers<void>()
-
-  /** A stopped candidate stays stopped: if Docker is unavailable, it is removed when Docker is back, also after a restart. */
-  const stopOrScheduleCleanup = (candidate: Candidate): Promise<void> =>
-    stopReplica(candidate).catch(async (error: unknown) => {
-      const { deployment_id, runtime } = candidate.spec
-      context.log.warn('instance_stops_later', { deployment: deployment_id, error })
-      if (candidate.replica) await context.scheduleCleanup({ kind: 'instance', runtime, instance_id: candidate.replica.id })
-    })
-
-  const stopApp = async (app: SupervisedApp, stop = stopOrScheduleCleanup): Promise<void> => {
-    app.stopController.abort()
-    // A restart in progress is aborted and stops the replica that it started.
-    await app.restarting?.catch(() => {})
-    const { candidate } = app
-    app.candidate = null
-    if (!candidate) {
-      if (app.sleep) recordState(app.spec, 'stopped')
-      return
-    }
-    draining.add(candidate)
-    await app.sleep?.transition
-    await stop(candidate).finally(() => draining.delete(candidate))
-  }
-
-  return {
-    launch,
-    waitUntilServing,
-    stopCandidate: (candidate) => stopReplica(candidate),
-    promote(candidate) {
-      const slotKey = getSlotKey(candidate.spec)
-      const old = apps.get(slotKey)
-      if (old) old.isSuperseded = true
-      const drained = context.routes.setRoute(candidate.spec, createRoute(candidate), limits.drain_ms)
-      return {
-        async commit() {
-          registerApp(candidate.spec, candidate)
-          old?.stopController.abort()
-          if (old?.candidate) draining.add(old.candidate)
-          if (candidate.replica) recordState(candidate.spec, 'running')
-          await Promise.race([drained, closed.promise])
-          if (old) await stopApp(old)
-        },
-        async revert() {
-          // The outcome of the deployment replaces this page.
-          if (!old) return context.routes.showPage(candidate.spec, 'building', 0)
-          old.isSuperseded = false
-          updateRoute(old)
-        },
-      }
-    },
-    async stopForFixedPort(spec) {
-      const app = apps.get(getSlotKey(spec))
-      const { candidate } = app ?? {}
-      const listen_port = app?.spec.listen_port ?? null
-      if (!app || !candidate?.replica || listen_port === null) return undefined
-      await app.sleep?.transition
-      app.candidate = null
-      if (app.sleep) app.sleep.mode = 'stopped'
-      else showStartingPage(app)
-      await stopReplica(candidate)
-      return { listen_port, resume: async () => (app.sleep ? undefined : restartApp(app)) }
-    },
-    async adopt(spec, existing) {
-      const { exited, observer } = observeOutput(spec)
-      const replica = await runtimeOf(spec).adopt(existing, observer)
-      if (!replica) return undefined
-      const candidate = { spec, replica, exited }
-      const app = registerApp(spec, candidate)
-      if (existing.frozen) idle.restoreSleep(app, 'frozen')
-      updateRoute(app)
-      saveColdState(spec)
-      if (app.always_warm) idle.wake(app, 'setting')
-      return candidate
-    },
-    restore(spec, asleep) {
-      const app = registerApp(spec, null)
-      if (asleep) {
-        idle.restoreSleep(app, 'stopped')
-        return updateRoute(app)
-      }
-      saveColdState(spec)
-      void restartApp(app).catch((error: unknown) => context.log.error('app_not_revived', { deployment: spec.deployment_id, error }))
-    },
-    wake(projectId, deploymentId) {
-      for (const app of apps.values()) if (app.spec.project_id === projectId && app.spec.deployment_id === deploymentId) idle.wake(app, 'visit')
-    },
-    applyProjectSettings(projectId) {
-      const app = findProductionApp(projectId)
-      if (!app) return
-      app.always_warm = context.store.db.readSync((tx) => findProject(tx, projectId))?.always_warm === 1
-      if (app.always_warm) idle.wake(app, 'setting')
-    },
-    async stopProject(projectId) {
-      const projectApps = [...apps].filter(([, app]) => app.spec.project_id === projectId)
-      for (const [slotKey] of projectApps) apps.delete(slotKey)
-      saveColdState({ project_id: projectId, target: 'production', branch: null })
-      await Promise.all(projectApps.map(([, app]) => stopApp(app)))
-    },
-    async stopPreview(projectId, branch) {
-      const slotKey = getSlotKey({ project_id: projectId, target: 'preview', branch })
-      const app = apps.get(slotKey)
-      apps.delete(slotKey)
-      if (app) await stopApp(app)
-      runtimeLogs.close({ project_id: projectId, target: 'preview', branch })
-    },
-    async stopAll(names) {
-      closed.resolve()
-      const projectApps = [...apps].filter(([, app]) => names.includes(app.spec.runtime))
-      for (const [slotKey] of projectApps) apps.delete(slotKey)
-      await Promise.all([
-        ...projectApps.map(([, app]) => stopApp(app, (candidate) => stopReplica(candidate, shutdownGrace_ms))),
-        // Whoever drains a candidate reports its failures.
-        ...[...draining].map((candidate) => stopReplica(candidate, 0).catch(() => {})),
-      ])
-    },
-    findPublicPorts: () => findPublicListeners(apps.values()),
-    getUsage: createUsageReader(context, findProductionApp),
-    isSupervising: (deploymentId) => [...apps.values()].some((app) => app.spec.deployment_id === deploymentId),
-    resync: () => idle.resync(),
-    detach() {
-      idle.close()
-      for (const app of apps.values()) app.stopController.abort()
-      runtimeLogs.flush()
-    },
-  }
 }

@@ -65,7 +65,7 @@ export type Route = RouteOwner &
      */
     | { kind: 'asleep' }
     /** A status page of the edge. `starting` holds requests until the route changes. */
-    | { kind: 'page'; page: 'not_deployed' | 'building' | 'starting' | 'stopped' | 'crashed' | 'failed' }
+    | { kind: 'page'; page: 'not_deployed' | 'building' | 'starting' | 'stopped' | 'crashed' | 'failed' | 'no_web_service' }
   )
 
 export type StatusPage = Extract<Route, { kind: 'page' }>

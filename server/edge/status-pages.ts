@@ -52,6 +52,11 @@ const pageTemplates: Record<StatusPageName, PageTemplate> = {
     title: 'The deployment failed',
     text: 'The last deployment of NAME failed, and there is no earlier version to serve. Check its build log for the cause.',
   },
+  no_web_service: {
+    status: 404,
+    title: 'Nothing answers here',
+    text: 'NAME runs, but none of its services answers requests. Give one of them a port to make it available at this URL.',
+  },
   bad_gateway: {
     status: 502,
     title: 'The app did not respond',

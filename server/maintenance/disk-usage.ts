@@ -166,8 +166,8 @@ export function createDiskManager(options: DiskManagerOptions): DiskManager {
     const size = async () => (await Promise.all(files.map(sizeOnDisk))).reduce((a, b) => a + b, 0)
     const before = await size()
     const known = new Set(await store.db.read(listLogOwnerIds))
-    // Log streams of previews start with the id of their project.
-    const orphaned = store.logs.listStreams().filter((stream) => !known.has(stream) && !known.has(stream.replace(/_[0-9a-f]{12}$/, '')))
+    // Log streams of previews and of services start with the id of their project.
+    const orphaned = store.logs.listStreams().filter((stream) => !known.has(stream.replace(/(_[0-9a-f]{12})?(\..*)?$/, '')))
     for (const stream of orphaned) store.logs.remove(stream)
     await store.logs.vacuum()
     return { kind: 'logs', bytes: Math.max(0, before - (await size())), count: orphaned.length, note: null }

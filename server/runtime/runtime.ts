@@ -75,6 +75,8 @@ export interface BuildRequest {
   service?: string | null
   /** The source: a folder that belongs to this deployment alone. The runtime may change or move it; the caller removes the rest. */
   folder: string
+  /** Another build of the deployment needs the folder as it is. */
+  keeps_folder?: boolean
   plan: BuildPlan
   /** Decrypted variables of the target environment. Must never be in an image layer, an argument or a log. */
   variables: Record<string, string>

@@ -19,6 +19,8 @@ export interface LogStore {
   /** Drops the middle of a stream that is larger than head and tail together. Readers are told how much is missing. */
   trim(stream: string, keep_head_bytes: number, keep_tail_bytes: number): void
   remove(stream: string): void
+  /** Removes the streams that start with a text that ends with a dot. */
+  removeAll(prefix: string): void
   /** The ids of all streams. */
   listStreams(): string[]
   /** The size of unused pages in the file. */
@@ -145,6 +147,10 @@ export function createLogStore(db: SqliteDatabase): LogStore {
     remove(stream) {
       recent.delete(stream)
       db.writeSync((tx) => deleteStream(tx, stream))
+    },
+
+    removeAll(prefix) {
+      for (const { stream } of db.readSync((tx) => listStreamIds(tx))) if (stream.startsWith(prefix)) this.remove(stream)
     },
 
     listStreams: () => db.readSync((tx) => listStreamIds(tx)).map((row) => row.stream),

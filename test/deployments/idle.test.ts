@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { SupervisedApp } from '../../server/deployments/supervised-app.ts'
+import type { AppSpec, SupervisedApp } from '../../server/deployments/supervised-app.ts'
 import { createIdleMonitor } from '../../server/deployments/idle.ts'
 import type { DeploymentContext } from '../../server/deployments/context.ts'
 import { silentLog } from '../../server/lib/log.ts'
@@ -20,10 +20,11 @@ function createContext() {
     usage: async () => null,
   }
   const app = {
-    spec: { project_id: 'prj', deployment_id: 'dpl', runtime: 'process', memory_mb: 256 },
+    spec: { project_id: 'prj', deployment_id: 'dpl', runtime: 'process', memory_mb: 256, services: [] as AppSpec['services'] } as AppSpec,
     candidate: { replica: { id: 'one' } },
     stopController: new AbortController(),
     sleep: null,
+    busy_at: -Infinity,
   } as Partial<SupervisedApp> as SupervisedApp
   const deps = {
     clock,
@@ -41,6 +42,13 @@ function createContext() {
     recordState: nothing,
     saveColdState: nothing,
     restartApp: async () => void done.push('start'),
+    services: {
+      freeze: async () => {},
+      thaw: async () => {},
+      stopVersion: async () => {},
+      stopEnvironment: async () => {},
+      isBusy: async () => false,
+    },
   })
   return { advance: (ms: number) => ticking.advance(ms), jump: (ms: number) => void (jumped += ms), watch, app, done }
 }

@@ -174,6 +174,7 @@ describe.each(edgePaths)('routes, $name', ({ fast_path }) => {
     ['stopped', 503],
     ['crashed', 502],
     ['failed', 404],
+    ['no_web_service', 404],
   ] as const)('the page %s has status %i, in HTML and in JSON', async (name, status) => {
     await edge.edge.setRoute('app.localhost', { ...page(name), project_name: '<script>alert(1)</script>' })
     const html = await get(edge.port, '/', { headers: { accept: 'text/html,*/*' } })

@@ -122,7 +122,16 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
         plan: {
           framework: 'dockerfile',
           explanation: [],
-          work: { kind: 'dockerfile', context_directory: '.', dockerfile: 'Dockerfile', text: null, ignored: [], port: null },
+          work: {
+            kind: 'dockerfile',
+            context_directory: '.',
+            dockerfile: 'Dockerfile',
+            text: null,
+            ignored: [],
+            port: null,
+            target: null,
+            arguments: {},
+          },
         },
         ...more,
         files: { Dockerfile: text, ...more.files },

@@ -80,7 +80,16 @@ describe('process runtime', () => {
   })
 
   test('a Dockerfile needs Docker, and the hint says so', async () => {
-    const work = { kind: 'dockerfile' as const, context_directory: '.', dockerfile: 'Dockerfile', text: null, ignored: [], port: null }
+    const work = {
+      kind: 'dockerfile' as const,
+      context_directory: '.',
+      dockerfile: 'Dockerfile',
+      text: null,
+      ignored: [],
+      port: null,
+      target: null,
+      arguments: {},
+    }
     const failed = suite.build({ files: { Dockerfile: 'FROM scratch' }, plan: { framework: 'dockerfile', explanation: [], work } })
     await expect(failed).rejects.toMatchObject({ code: 'runtime_unavailable', hint: expect.stringContaining('Docker') })
   })

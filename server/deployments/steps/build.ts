@@ -1,24 +1,55 @@
 import { rm } from 'node:fs/promises'
 import type { StepLog } from '../../contract/build-log.ts'
+import type { Artifact } from '../../runtime/runtime.ts'
 import { type DeploymentRun, resultOf, saveProgress } from '../deployment-run.ts'
-import { computeInputsDigest } from '../reuse-artifact.ts'
+import { computeInputsDigest } from '../reuse-version.ts'
+import { formatVersion, sumBytes, type Version } from '../version.ts'
 import { getWorkFolder } from './clone.ts'
 
-/** Builds the artifact. Without a build command the artifact is the source with its dependencies. */
+/** Builds the artifacts of all services. Without a build command an artifact is the source with its dependencies. */
 export async function build(run: DeploymentRun, log: StepLog): Promise<void | 'skipped'> {
-  if (run.artifact) return 'skipped'
-  const artifact = await resultOf(run, 'build').build(log)
-  run.artifact = artifact
-  await saveProgress(run, { artifact: JSON.stringify(artifact), image_bytes: artifact.bytes, inputs_digest: computeInputsDigest(run) })
+  if (run.version) return 'skipped'
+  const { builds } = resultOf(run, 'plan')
+  const artifacts: Artifact[] = []
+  for (const [index, open] of resultOf(run, 'builds').entries()) {
+    const { services = [] } = builds[index] ?? {}
+    if (builds.length > 1) log.note(`Build of ${services.join(', ')}:`)
+    artifacts.push(await open.build(log))
+  }
+  const version = await createVersion(run, artifacts, log)
+  run.version = version
+  await saveProgress(run, { artifact: formatVersion(version), image_bytes: sumBytes(version), inputs_digest: computeInputsDigest(run) })
   await closeBuild(run)
-  const { work } = resultOf(run, 'plan')
-  if (work.kind !== 'dockerfile' && work.build_command === null) return 'skipped'
+  const hasBuilt = builds.some(({ plan: { work } }) => work.kind === 'dockerfile' || work.build_command !== null)
+  if (!hasBuilt) return 'skipped'
 }
 
-/** Removes what only the build needs. */
+/** Puts the services together; ready images are pulled when they are missing. */
+async function createVersion(run: DeploymentRun, artifacts: Artifact[], log: StepLog): Promise<Version> {
+  const { config, builds } = resultOf(run, 'plan')
+  const [first] = artifacts
+  if (!config) {
+    if (!first) throw new Error('The plan of a source without services has a build.')
+    return { main: { config: null, artifact: first }, services: [], release: null }
+  }
+  const runtime = run.context.runtime(run.deployment.runtime)
+  const services: Version['services'] = []
+  for (const service of config.services) {
+    const built = artifacts[builds.findIndex((one) => one.services.includes(service.name))]
+    const image = service.source.kind === 'image' ? service.source.image : ''
+    services.push({ config: service, artifact: built ?? (await runtime.useImage(image, log, run.signal)) })
+  }
+  return {
+    main: services.find((one) => one.config.name === config.main) ?? null,
+    services: services.filter((one) => one.config.name !== config.main),
+    release: config.release,
+  }
+}
+
+/** Removes what only the builds need. */
 export async function closeBuild(run: DeploymentRun): Promise<void> {
-  const { build: open } = run
-  run.build = undefined
-  await open?.close()
+  const { builds = [] } = run
+  run.builds = []
+  for (const open of builds) await open.close()
   await rm(getWorkFolder(run.context.data_dir, run.deployment.id), { recursive: true, force: true, maxRetries: 3 })
 }

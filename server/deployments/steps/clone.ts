@@ -11,7 +11,7 @@ export const getWorkFolder = (dataDir: string, deploymentId: string): string => 
 
 /** Fetches the source into the work folder. */
 export async function clone(run: DeploymentRun, log: StepLog): Promise<void | 'skipped'> {
-  if (run.artifact) return 'skipped'
+  if (run.version) return 'skipped'
   const source = await fetchSource(run, log)
   run.source = source
   await saveProgress(run, {

@@ -1,12 +1,24 @@
 import type { StepLog } from '../../contract/build-log.ts'
+import { DetectFailure } from '../../builder/index.ts'
 import { type DeploymentRun, resultOf, saveProgress } from '../deployment-run.ts'
-import { getBuildSettings } from '../reuse-artifact.ts'
+import { getBuildSettings } from '../reuse-version.ts'
 
-/** Plans the build from the files of the source. */
+/** Plans the services and their builds from the files of the source. */
 export async function detect(run: DeploymentRun, log: StepLog): Promise<void> {
-  if (run.artifact) return log.note(`Reusing the build of ${run.deployment.parent_id}: settings and variables have not changed.`)
-  const plan = await run.context.planBuild({ folder: resultOf(run, 'source').folder, settings: getBuildSettings(run.project) })
+  const { context, deployment, project, secrets } = run
+  if (run.version) return log.note(`Reusing the build of ${deployment.parent_id}: settings and variables have not changed.`)
+  const plan = await context.planSource({ folder: resultOf(run, 'source').folder, settings: getBuildSettings(project) })
   run.plan = plan
-  for (const sentence of plan.explanation) log.note(sentence)
-  await saveProgress(run, { framework: plan.framework })
+  for (const sentence of plan.config?.explanation ?? []) log.note(sentence)
+  for (const build of plan.builds) {
+    if (plan.config) log.note(`Build of ${build.services.join(', ')}:`)
+    for (const sentence of build.plan.explanation) log.note(sentence)
+  }
+  const missing = plan.config?.required_variables.filter((name) => !secrets.variables[name]) ?? []
+  if (missing.length > 0)
+    throw new DetectFailure(
+      `${plan.config?.file} requires variables that this project does not have: ${missing.join(', ')}.`,
+      `Set them with homeport env set ${project.slug} ${missing[0]}=value or in the project’s variables, then deploy again.`,
+    )
+  await saveProgress(run, { framework: plan.builds[0]?.plan.framework ?? 'image' })
 }

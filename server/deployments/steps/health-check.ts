@@ -7,7 +7,11 @@ export async function healthCheck(run: DeploymentRun, log: StepLog): Promise<voi
   const { supervisor, signal } = run
   const candidate = resultOf(run, 'candidate')
   const output = resultOf(run, 'output')
-  if (!candidate.replica) return 'skipped'
+  const finishServices = () => supervisor.finishServices(candidate.spec, signal, output.listener)
+  if (!candidate.replica) {
+    if (candidate.spec.services.length === 0) return 'skipped'
+    return finishServices()
+  }
   const waitUntilServing = (started: Candidate) => supervisor.waitUntilServing(started, signal, (line) => log.note(line), output.listener)
   try {
     run.candidate = await waitUntilServing(candidate)
@@ -23,5 +27,6 @@ export async function healthCheck(run: DeploymentRun, log: StepLog): Promise<voi
     run.candidate = await supervisor.launch({ ...candidate.spec, listen_port }, signal, output.listener)
     run.candidate = await waitUntilServing(run.candidate)
   }
+  await finishServices()
   output.endStart()
 }

@@ -1,21 +1,29 @@
 import type { StepLog } from '../../contract/build-log.ts'
 import { type DeploymentRun, resultOf } from '../deployment-run.ts'
 
-/** Opens the build on the deployment's runtime and installs the dependencies. */
+/** Opens the builds on the deployment's runtime and installs the dependencies. */
 export async function install(run: DeploymentRun, log: StepLog): Promise<void | 'skipped'> {
-  if (run.artifact) return 'skipped'
+  if (run.version) return 'skipped'
   const { context, deployment, project, secrets, signal } = run
-  const plan = resultOf(run, 'plan')
-  run.build = context.runtime(deployment.runtime).openBuild({
-    project_id: project.id,
-    deployment_id: deployment.id,
-    folder: resultOf(run, 'source').folder,
-    plan,
-    variables: secrets.variables,
-    memory_mb: context.settings().build_memory_mb,
-    cpus: context.cpus,
-    signal,
-  })
-  await run.build.install(log)
-  if (plan.work.kind === 'dockerfile' || plan.work.install_command === null) return 'skipped'
+  const { config, builds } = resultOf(run, 'plan')
+  run.builds = []
+  for (const [index, { services, plan }] of builds.entries()) {
+    const build = context.runtime(deployment.runtime).openBuild({
+      project_id: project.id,
+      deployment_id: deployment.id,
+      service: index === 0 ? null : (services[0] ?? null),
+      folder: resultOf(run, 'source').folder,
+      keeps_folder: index < builds.length - 1,
+      plan,
+      variables: secrets.variables,
+      memory_mb: context.settings().build_memory_mb,
+      cpus: context.cpus,
+      signal,
+    })
+    run.builds.push(build)
+    if (config && builds.length > 1) log.note(`Build of ${services.join(', ')}:`)
+    await build.install(log)
+  }
+  const hasInstalled = builds.some(({ plan: { work } }) => work.kind !== 'dockerfile' && work.install_command !== null)
+  if (!hasInstalled) return 'skipped'
 }

@@ -1,8 +1,13 @@
 import type { StepLog } from '../../contract/build-log.ts'
 import { compareAndSwapStatus } from '../../store/deployments.ts'
+import { CommandFailure } from '../../runtime/runtime.ts'
 import { createAppSpec } from '../app-spec.ts'
 import { type AppOutput, type DeploymentRun, resultOf } from '../deployment-run.ts'
 import { publishChange } from '../outcome.ts'
+import type { AppSpec } from '../supervised-app.ts'
+import type { Version } from '../version.ts'
+
+type Release = NonNullable<Version['release']>
 
 /** Starts the new version next to the live one, without traffic. The edge serves a static site without a replica. */
 export async function start(run: DeploymentRun, log: StepLog): Promise<void | 'skipped'> {
@@ -13,8 +18,31 @@ export async function start(run: DeploymentRun, log: StepLog): Promise<void | 's
     publishChange(tx, deployment.project_id, deployment.id)
   })
   run.output = createAppOutput(log)
-  run.candidate = await supervisor.launch(createAppSpec(run, resultOf(run, 'artifact')), signal, run.output.listener)
-  if (!run.candidate.replica) return 'skipped'
+  const version = resultOf(run, 'version')
+  run.spec = createAppSpec(run, version)
+  if (version.release) await release(run, run.spec, version.release, log)
+  run.candidate = await supervisor.launch(run.spec, signal, run.output.listener)
+  if (!run.candidate.replica && run.spec.services.length === 0) return 'skipped'
+}
+
+/** Runs the release command in the new version, with its variables and database, while the previous version serves. */
+async function release({ supervisor, signal }: DeploymentRun, spec: AppSpec, { service, command }: Release, log: StepLog): Promise<void> {
+  const text = command.join(' ')
+  log.note(`Release command: ${text}`)
+  const exit = await supervisor.runTask(spec, { name: 'release', service, command }, (stream, line) => log.line(stream, line), signal)
+  signal.throwIfAborted()
+  if (exit.out_of_memory)
+    throw new CommandFailure(
+      'out_of_memory',
+      `The release command used more memory than ${spec.memory_mb} MB.`,
+      'Raise the memory limit in the project settings.',
+    )
+  if (exit.code !== 0)
+    throw new CommandFailure(
+      'start_failed',
+      `The release command \`${text}\` exited with code ${exit.code ?? 'unknown'}. The previous version stays live.`,
+      'Fix the command. Its last lines in the build log show the cause.',
+    )
 }
 
 /** The build log shows what the app prints until it is healthy. */

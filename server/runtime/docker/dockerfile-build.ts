@@ -50,6 +50,8 @@ export async function buildDockerfile(engine: DockerEngine, request: BuildReques
       forcerm: true,
       abortSignal: signal,
       networkmode: 'default',
+      ...(plan.target !== null && { target: plan.target }),
+      ...(Object.keys(plan.arguments).length > 0 && { buildargs: plan.arguments }),
       ...(useBuildKit ? { version: '2' as const } : limits),
     }
     const contextFailed = new Promise<never>((_, reject) => context.archive.once('error', reject))

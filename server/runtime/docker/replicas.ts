@@ -148,13 +148,13 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
       request.signal.throwIfAborted()
       const { docker, hasDirectNetwork } = await engine.connection()
       const { service } = request
-      const newVolumes = service ? await createVolumes(engine, docker, request.project_id, service) : []
+      if (service) await createVolumes(engine, docker, request.project_id, service)
       const container = await createContainer(docker, request, hasDirectNetwork)
       let monitor: ContainerMonitor | undefined
       try {
         monitor = await startMonitor(container, request, 'start')
         request.signal.throwIfAborted()
-        await giveVolumesToUser(container, newVolumes)
+        if (service) await giveVolumesToUser(container, service)
         await engine.connectToDatabase(container, request.project_id)
         const start = () => engine.startContainer(container)
         await startInNetworks(engine, container, request.project_id, service?.networks ?? [], start).catch(async (error: unknown) => {

@@ -33,32 +33,22 @@ export function createServiceConfig(engine: DockerEngine, service: ServiceReques
   }
 }
 
-/** Creates the volumes of a service; returns the paths of those that are new. */
-export async function createVolumes(engine: DockerEngine, docker: Docker, projectId: string, service: ServiceRequest): Promise<string[]> {
-  const created: string[] = []
-  for (const { id, path } of service.volumes) {
+/** Creates the volumes of a service; nothing changes for those that exist. */
+export async function createVolumes(engine: DockerEngine, docker: Docker, projectId: string, { volumes }: ServiceRequest): Promise<void> {
+  for (const { id, path } of volumes) {
     if (!path.startsWith('/'))
       throw new StartFailure('start_failed', `The volume at “${path}” has no absolute path.`, `Write the path as /app/${path.replace(/^\.\//, '')}.`)
-    const name = getVolumeName(engine, id)
-    const exists = await docker
-      .getVolume(name)
-      .inspect()
-      .then(
-        () => true,
-        (error: unknown) => (getStatusCode(error) === 404 ? false : Promise.reject(error)),
-      )
-    if (exists) continue
-    await docker.createVolume({ Name: name, Labels: engine.createLabels('volume', { project_id: projectId, 'homeport.volume': id }) })
-    created.push(path)
+    const Labels = engine.createLabels('volume', { project_id: projectId, 'homeport.volume': id })
+    await docker.createVolume({ Name: getVolumeName(engine, id), Labels })
   }
-  return created
 }
 
 /**
- * Gives new volumes to the user of the image. Docker makes them root's where the image has no folder at their path, and an app that runs as another
- * user could not write.
+ * Gives root's volumes to the user of the image. Docker makes new volumes root's where the image has no folder at their path, and an app that runs as
+ * another user could not write.
  */
-export async function giveVolumesToUser(container: Docker.Container, paths: string[]): Promise<void> {
+export async function giveVolumesToUser(container: Docker.Container, { volumes }: ServiceRequest): Promise<void> {
+  const paths = volumes.filter(({ is_read_only }) => !is_read_only).map(({ path }) => path)
   if (paths.length === 0) return
   const { Config } = await container.inspect()
   const [user = '', group = user] = Config.User.split(':')

@@ -5,7 +5,7 @@ import type { StepLog } from '../../contract/build-log.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createCommandFailure } from '../build-failures.ts'
 import { createDependencyKey, type NodePlan } from '../dependency-key.ts'
-import { getBundleName, resolveInside, isFolder, moveFolder, measureFolder } from '../files.ts'
+import { copyFolder, getBundleName, resolveInside, isFolder, moveFolder, measureFolder } from '../files.ts'
 import type { BuildCache } from './build-cache.ts'
 import { checkPlanPaths } from '../plan-paths.ts'
 import { type ProcessGroupOptions, startProcessGroup } from './process-group.ts'
@@ -51,7 +51,7 @@ export function openProcessBuild(request: BuildRequest, bundleFolder: string, to
   const createWorkspace = async (plan: NodePlan): Promise<BuildWorkspace> => {
     await rm(bundleFolder, { recursive: true, force: true })
     await mkdir(home, { recursive: true, mode: 0o700 })
-    await moveFolder(request.folder, source, signal)
+    await (request.keeps_folder ? copyFolder(request.folder, source, { signal }) : moveFolder(request.folder, source, signal))
     const caches = sharedCaches.map((name) => join(tools.options.data_dir, 'cache', name))
     for (const cache of caches) await mkdir(cache, { recursive: true, mode: 0o700 })
     await checkPlanPaths(source, plan)

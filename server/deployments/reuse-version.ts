@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { BuildSettings } from '../contract/build-plan.ts'
-import type { Artifact } from '../runtime/runtime.ts'
 import { findDeploymentById, updateDeployment } from '../store/deployments.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import { type DeploymentRun, saveProgress } from './deployment-run.ts'
+import { parseVersion, type Version } from './version.ts'
 
 /** A rollback uses its parent's build if that build still exists and the settings and variables have not changed. */
-export async function reuseArtifact(run: DeploymentRun): Promise<Artifact | undefined> {
+export async function reuseVersion(run: DeploymentRun): Promise<Version | undefined> {
   const { context, deployment } = run
   if (deployment.trigger !== 'rollback' || deployment.parent_id === null) return undefined
   const parentId = deployment.parent_id
@@ -20,7 +20,7 @@ export async function reuseArtifact(run: DeploymentRun): Promise<Artifact | unde
   if (!parent) return undefined
   const { framework, image_bytes, inputs_digest, artifact, listen_port } = parent
   await saveProgress(run, { framework, image_bytes, inputs_digest, artifact, listen_port })
-  return JSON.parse(artifact) as Artifact
+  return parseVersion(artifact)
 }
 
 /** Identifies what a build depends on besides its source. */

@@ -1,0 +1,76 @@
+import { posix } from 'node:path'
+import type { BuildPlan, BuildSettings, SourcePlan } from '../contract/build-plan.ts'
+import type { ProjectConfig, ServiceConfig } from '../contract/project-config.ts'
+import { readProjectConfig } from './config/read-project-config.ts'
+import { DetectFailure } from './detect-failure.ts'
+import { planBuild, type PlanOptions } from './plan-build.ts'
+import { joinInside, openSourceFolder } from './source-folder.ts'
+
+/**
+ * Plans the services of a source: what its configuration file says, and a build for each different thing to build. A source without such a file is
+ * one web service that is detected. Only reads files. Throws DetectFailure.
+ */
+export async function planSource(options: PlanOptions): Promise<SourcePlan> {
+  const { folder, settings } = options
+  const root = joinInside('.', settings.root_directory.trim() || '.')
+  const source = await openSourceFolder(folder)
+  // Throws for a link that leaves the source; planBuild explains a folder that does not exist.
+  const config = (await source.isFolder(root)) ? await readProjectConfig(posix.join(folder, root)) : undefined
+  if (!config || config.services.length === 0) return { config: null, builds: [{ services: [], plan: await planBuild(options) }] }
+  const builtServices = config.services.filter(needsBuild)
+  const groups = Map.groupBy(builtServices, (service) => JSON.stringify(service.source))
+  const main = config.services.find(({ name }) => name === config.main)
+  const builds: SourcePlan['builds'] = []
+  for (const services of groups.values()) {
+    const plan = await planService(options, config, root, services)
+    const build = { services: services.map(({ name }) => name), plan }
+    if (main && services.includes(main)) builds.unshift(build)
+    else builds.push(build)
+  }
+  return { config, builds }
+}
+
+/** A ready image is built only to copy files of the source into it. */
+const needsBuild = ({ source }: ServiceConfig): boolean => source.kind === 'build' || source.files.length > 0
+
+async function planService(options: PlanOptions, config: ProjectConfig, root: string, services: ServiceConfig[]): Promise<BuildPlan> {
+  const [{ name, source }] = services as [ServiceConfig]
+  if (source.kind === 'image') return planImageWithFiles(root, source)
+  const settings = { ...options.settings, ...pickBuildSettings(config.settings), root_directory: joinInside(root, source.directory) }
+  const { dockerfile, target } = source
+  try {
+    return await planBuild({
+      ...options,
+      settings,
+      dockerfile: dockerfile === null ? null : joinInside(root, dockerfile),
+      dockerfile_options: { target, arguments: source.arguments },
+      needs_start_command: services.some(({ command, entrypoint }) => command === null && entrypoint === null),
+    })
+  } catch (error) {
+    if (!(error instanceof DetectFailure)) throw error
+    throw new DetectFailure(`The service “${name}” cannot be built: ${error.message}`, error.hint)
+  }
+}
+
+function pickBuildSettings(settings: ProjectConfig['settings']): Partial<BuildSettings> {
+  const names = ['node_version', 'install_command', 'build_command'] as const
+  return Object.fromEntries(names.flatMap((name) => (settings[name] === undefined ? [] : [[name, String(settings[name])]])))
+}
+
+function planImageWithFiles(root: string, { image, files }: { image: string; files: { source: string; path: string }[] }): BuildPlan {
+  const copies = files.map((file) => `COPY ${JSON.stringify([file.source, file.path])}`)
+  return {
+    framework: 'image',
+    explanation: [`${image}, with ${files.map((file) => file.source).join(', ')} of the source`],
+    work: {
+      kind: 'dockerfile',
+      context_directory: root,
+      dockerfile: joinInside(root, 'Dockerfile'),
+      text: [`FROM ${image}`, ...copies, ''].join('\n'),
+      ignored: [],
+      port: null,
+      target: null,
+      arguments: {},
+    },
+  }
+}

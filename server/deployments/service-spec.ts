@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import { fillEnvironment } from '../contract/environment-template.ts'
+import type { ServiceConfig } from '../contract/project-config.ts'
+import type { Artifact, ServiceRequest } from '../runtime/runtime.ts'
+import type { Version } from './version.ts'
+
+/** The data needed to start a service, other than the main one, repeatedly. */
+export interface ServiceSpec {
+  config: ServiceConfig
+  artifact: Artifact
+  /**
+   * The deployment, for a service that was built: each version has its own replicas. The environment, for a ready image that depends on nothing that
+   * was built: its replica and data are the same for all versions.
+   */
+  owner_id: string
+  variables: Record<string, string>
+  memory_mb: number
+  request: ServiceRequest
+}
+
+export interface ServiceOptions {
+  environment_id: string
+  deployment_id: string
+  /** The variables of the project and the platform for this target. */
+  variables: Record<string, string>
+  memory_mb: number
+}
+
+/** How the services of a version start: the main one, and the others. */
+export function createServiceSpecs(version: Version, options: ServiceOptions): { main: MainService | null; services: ServiceSpec[] } {
+  const environmentNames = findEnvironmentServices(version)
+  const ownNames = listConfigs(version).filter(({ name }) => !environmentNames.has(name))
+  const createRequest = (config: ServiceConfig, artifact: Artifact): ServiceRequest => {
+    const isOfEnvironment = environmentNames.has(config.name)
+    const host_names = [config.name, ...config.aliases]
+    const networks: ServiceRequest['networks'] = []
+    if (!isOfEnvironment && ownNames.length > 1) networks.push({ name: options.deployment_id, host_names })
+    if (environmentNames.size > 0) networks.push({ name: options.environment_id, host_names: isOfEnvironment ? host_names : [] })
+    const health = config.health_check
+    return {
+      name: config.name,
+      entrypoint: config.entrypoint,
+      command: config.command,
+      port: config.port,
+      networks,
+      volumes: config.volumes.map(({ name, path, is_read_only }) => ({ id: `${options.environment_id}.${name}`, path, is_read_only })),
+      health_command: health?.kind === 'command' ? { command: health.command, timeout_s: health.timeout_s } : null,
+      is_ready_image: config.source.kind === 'image',
+      definition: createDefinition(config, artifact),
+    }
+  }
+  const { main } = version
+  return {
+    main: main?.config ? { request: createRequest(main.config, main.artifact), variables: fillEnvironment(main.config, options.variables) } : null,
+    services: version.services.map(({ config, artifact }) => {
+      const own = fillEnvironment(config, options.variables)
+      return {
+        config,
+        artifact,
+        owner_id: environmentNames.has(config.name) ? options.environment_id : options.deployment_id,
+        // A ready image gets nothing of the project but what the file gives it.
+        variables: config.source.kind === 'image' ? own : { ...options.variables, ...own },
+        memory_mb: Math.min(config.memory_mb ?? options.memory_mb, options.memory_mb),
+        request: createRequest(config, artifact),
+      }
+    }),
+  }
+}
+
+export interface MainService {
+  request: ServiceRequest
+  /** Override the project's. */
+  variables: Record<string, string>
+}
+
+const listConfigs = ({ main, services }: Version): ServiceConfig[] => [
+  ...(main?.config ? [main.config] : []),
+  ...services.map(({ config }) => config),
+]
+
+/** Ready images that depend on nothing that was built. They keep running while new versions of the others are deployed. */
+function findEnvironmentServices(version: Version): Set<string> {
+  const configs = new Map(listConfigs(version).map((config) => [config.name, config]))
+  const isOfEnvironment = (config: ServiceConfig, seen: readonly string[] = []): boolean =>
+    config.kind === 'image' &&
+    config.depends_on.every(({ service }) => {
+      const dependency = configs.get(service)
+      return !dependency || seen.includes(service) || isOfEnvironment(dependency, [...seen, service])
+    })
+  return new Set(
+    [...configs.values()].filter((config) => config.name !== version.main?.config?.name && isOfEnvironment(config)).map(({ name }) => name),
+  )
+}
+
+/** Equal for services that would run the same. */
+const createDefinition = (config: ServiceConfig, artifact: Artifact): string =>
+  createHash('sha256')
+    .update(JSON.stringify([config, artifact.kind === 'image' ? artifact.image : artifact.directory]))
+    .digest('hex')
+    .slice(0, 16)

@@ -1,0 +1,263 @@
+import type { RuntimeState } from '../contract/deployments.ts'
+import { limits } from '../contract/limits.ts'
+import type { RuntimeName } from '../contract/runtimes.ts'
+import { type Endpoint, type ExistingReplica, type Replica, type ReplicaExit, type ReplicaObserver, StartFailure } from '../runtime/runtime.ts'
+import type { DeploymentContext } from './context.ts'
+import { waitUntilHealthy } from './health-check.ts'
+import type { ServiceSpec } from './service-spec.ts'
+
+/*
+ *   starting ──▶ running ──▶ completed     exit code 0 of a service that restarts on failure alone
+ *      ▲            │
+ *      └─ back-off ─┴──────▶ crashed       five exits within five minutes
+ */
+export type ServiceStatus = 'starting' | 'running' | 'completed' | 'crashed' | 'stopped'
+
+/** What a service needs from those that supervise it. */
+export interface ServiceHooks {
+  runtime: RuntimeName
+  project_id: string
+  /** Variables with the addresses of services that run already. */
+  getAddresses(): Record<string, string>
+  observe(): { exited: Promise<ReplicaExit>; observer: ReplicaObserver }
+  recordState(state: RuntimeState, exitCode?: number | null): void
+  /** The replica or the status changed. */
+  onChange(): void
+}
+
+export interface SupervisedService {
+  readonly spec: ServiceSpec
+  readonly status: ServiceStatus
+  readonly replica: Replica | null
+  /** Where it answers HTTP; null when nothing has asked. */
+  readonly endpoint: Endpoint | null
+  /** By the monotonic clock; null while it does not run. */
+  readonly running_since: number | null
+  /** Unexpected exits since it was started on purpose. */
+  readonly exits: number
+  readonly last_exit: ReplicaExit | null
+  /** Starts it and resolves once it is ready; concurrent callers wait for the same start. Throws when the first start fails. */
+  start(signal: AbortSignal): Promise<void>
+  /** Takes over a replica of a previous run of the platform; false when it no longer exists. */
+  adopt(existing: ExistingReplica): Promise<boolean>
+  freeze(): Promise<void>
+  thaw(): Promise<void>
+  stop(grace_ms: number): Promise<void>
+  /** Leaves the replica running, when the platform ends. */
+  detach(): void
+}
+
+const healthInterval_ms = 500
+
+export function createSupervisedService(context: DeploymentContext, spec: ServiceSpec, hooks: ServiceHooks): SupervisedService {
+  const runtime = context.runtime(hooks.runtime)
+  const { config } = spec
+  const stopController = new AbortController()
+  let status: ServiceStatus = 'stopped'
+  let replica: Replica | null = null
+  let endpoint: Endpoint | null = null
+  let runningSince: number | null = null
+  let lastExit: ReplicaExit | null = null
+  let recentExits: number[] = []
+  let exits = 0
+  let isFrozen = false
+  let starting: Promise<void> | null = null
+
+  const setStatus = (next: ServiceStatus) => {
+    status = next
+    hooks.onChange()
+  }
+
+  /** Starts a replica and waits until it is ready. */
+  const launch = async (signal: AbortSignal): Promise<void> => {
+    if (spec.artifact.kind === 'static')
+      throw new StartFailure(
+        'start_failed',
+        `The service “${config.name}” is a static site, which has nothing to run.`,
+        'Give it a command, or make it the main service.',
+      )
+    setStatus('starting')
+    const { exited, observer } = hooks.observe()
+    hooks.recordState('starting')
+    const started = await runtime.start({
+      project_id: hooks.project_id,
+      deployment_id: spec.owner_id,
+      artifact: spec.artifact,
+      listen_port: null,
+      variables: { ...spec.variables, ...hooks.getAddresses() },
+      memory_mb: spec.memory_mb,
+      service: spec.request,
+      signal,
+      ...observer,
+    })
+    try {
+      endpoint = await waitUntilReady(context, spec, started, exited, signal)
+      signal.throwIfAborted()
+    } catch (error) {
+      await runtime.stop(started.id, 0)
+      throw nameService(error, config.name)
+    }
+    take(started, exited)
+  }
+
+  const take = (started: Replica, exited: Promise<ReplicaExit>): void => {
+    replica = started
+    runningSince = context.clock.monotonic()
+    hooks.recordState('running')
+    setStatus('running')
+    void exited.then((exit) => {
+      if (stopController.signal.aborted || replica !== started) return
+      void handleExit(started, exit)
+    })
+  }
+
+  const handleExit = async (ended: Replica, exit: ReplicaExit): Promise<void> => {
+    replica = null
+    runningSince = null
+    lastExit = exit
+    isFrozen = false
+    hooks.recordState(exit.out_of_memory ? 'oom' : 'exited', exit.code)
+    const removed = runtime.stop(ended.id, 0).catch((error: unknown) => context.log.warn('leftover_not_removed', { service: config.name, error }))
+    if (config.restart === 'on_failure' && exit.code === 0) return setStatus('completed')
+    const now = context.clock.monotonic()
+    exits++
+    recentExits = [...recentExits.filter((at) => now - at < limits.restart.within_ms), now]
+    await removed
+    starting = restart().finally(() => (starting = null))
+    await starting
+  }
+
+  const restart = async (): Promise<void> => {
+    const { signal } = stopController
+    while (!signal.aborted) {
+      if (recentExits.length >= limits.restart.exits) return setStatus('crashed')
+      setStatus('starting')
+      const wait = Math.min(limits.restart.first_ms * 2 ** Math.max(0, recentExits.length - 1), limits.restart.max_ms)
+      if (!(await context.pause(wait, signal))) return
+      try {
+        return await launch(signal)
+      } catch (error) {
+        if (signal.aborted) return
+        context.log.warn('service_not_back', { service: config.name, error })
+        const { available } = await runtime.probe()
+        if (!available) continue
+        exits++
+        recentExits.push(context.clock.monotonic())
+      }
+    }
+  }
+
+  return {
+    spec,
+    get status() {
+      return status
+    },
+    get replica() {
+      return replica
+    },
+    get endpoint() {
+      return endpoint
+    },
+    get running_since() {
+      return runningSince
+    },
+    get exits() {
+      return exits
+    },
+    get last_exit() {
+      return lastExit
+    },
+    async start(signal) {
+      if (replica || status === 'completed') return
+      if (starting) return starting
+      exits = 0
+      recentExits = []
+      starting = launch(AbortSignal.any([signal, stopController.signal]))
+        .catch((error: unknown) => {
+          setStatus('stopped')
+          throw error
+        })
+        .finally(() => (starting = null))
+      await starting
+    },
+    async adopt(existing) {
+      const { exited, observer } = hooks.observe()
+      const adopted = await runtime.adopt(existing, observer)
+      if (!adopted) return false
+      isFrozen = existing.frozen
+      endpoint = { host: adopted.host, port: adopted.port }
+      take(adopted, exited)
+      return true
+    },
+    async freeze() {
+      if (!replica || isFrozen) return
+      isFrozen = true
+      await runtime.freeze(replica.id)
+    },
+    async thaw() {
+      if (!replica || !isFrozen) return
+      isFrozen = false
+      await runtime.thaw(replica.id).catch((error: unknown) => context.log.warn('service_not_thawed', { service: config.name, error }))
+    },
+    async stop(grace_ms) {
+      stopController.abort()
+      await starting?.catch(() => {})
+      const running = replica
+      replica = null
+      runningSince = null
+      status = 'stopped'
+      if (!running) return
+      await runtime.stop(running.id, grace_ms).catch(async (error: unknown) => {
+        context.log.warn('instance_stops_later', { service: config.name, error })
+        await context.scheduleCleanup({ kind: 'instance', runtime: hooks.runtime, instance_id: running.id })
+      })
+      hooks.recordState('stopped')
+    },
+    detach: () => stopController.abort(),
+  }
+}
+
+/** Resolves once the service is ready, with the address at which it answers HTTP, if it was asked. */
+async function waitUntilReady(
+  context: DeploymentContext,
+  { config }: ServiceSpec,
+  replica: Replica,
+  exited: Promise<ReplicaExit>,
+  signal: AbortSignal,
+): Promise<Endpoint | null> {
+  const { clock } = context
+  if (config.kind === 'web' || config.is_public || config.health_check?.kind === 'path') {
+    const { endpoint } = await waitUntilHealthy({ replica, known_port: config.port, exited, signal, clock })
+    return endpoint
+  }
+  if (!replica.runHealthcheck) return null
+  const check = config.health_check?.kind === 'command' ? config.health_check : undefined
+  const timeout_ms = Math.max(limits.health_check_ms, check ? (check.start_period_s + check.retries * check.interval_s) * 1_000 : 0)
+  const startedAt = clock.monotonic()
+  let hasExited = false
+  void exited.then(() => (hasExited = true))
+  for (;;) {
+    const result = await Promise.race([replica.runHealthcheck(), exited.then(() => undefined)])
+    signal.throwIfAborted()
+    if (result?.passed) return null
+    if (hasExited)
+      throw new StartFailure(
+        'start_failed',
+        `The service “${config.name}” exited before its health check passed.`,
+        'Its last lines in the log show why.',
+      )
+    if (clock.monotonic() - startedAt > timeout_ms)
+      throw new StartFailure(
+        'health_check_failed',
+        `The service “${config.name}” did not pass its health check within ${Math.round(timeout_ms / 1_000)} s. Last output: ${result?.output || 'none'}`,
+        'Run the command of the health check in the service to see what is missing.',
+      )
+    await context.pause(healthInterval_ms, signal)
+  }
+}
+
+/** The sentences of a failed start speak of “the app”. */
+function nameService(error: unknown, name: string): unknown {
+  if (!(error instanceof StartFailure) || error.message.includes(`“${name}”`)) return error
+  return new StartFailure(error.code, `Service “${name}”: ${error.message}`, error.hint, error)
+}

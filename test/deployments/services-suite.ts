@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest'
+import { until } from '../support/platform.ts'
+import type { DeploymentContext } from './deployment-suite.ts'
+
+const manifest = JSON.stringify({ name: 'shop', private: true, scripts: { start: 'node server.js' } })
+
+/** Answers with what its sibling says, and counts releases and restarts in files of a shared volume. */
+export const shop = (version: string): Record<string, string> => ({
+  'package.json': manifest,
+  'homeport.yaml': `
+services:
+  web: { build: ., command: node server.js, port: 3000, volumes: ["state:/app/state:ro"] }
+  api: { build: ., command: node api.js, port: 4000, public: true }
+  worker: { build: ., command: node worker.js, volumes: ["state:/app/state"], environment: { GREETING: hello } }
+release: node release.js
+volumes: { state: {} }
+`,
+  'server.js': `
+const { readFileSync } = require('node:fs')
+require('node:http').createServer(async (request, response) => {
+  const api = await fetch(process.env.HOMEPORT_SERVICE_API_URL).then((r) => r.text(), String)
+  let worker = ''
+  try { worker = readFileSync('state/worker', 'utf8') } catch {}
+  response.end(JSON.stringify({ version: '${version}', api, worker }))
+}).listen(process.env.PORT, process.env.HOST)
+`,
+  'api.js': `require('node:http').createServer((request, response) => response.end('api ${version}')).listen(process.env.PORT, process.env.HOST)`,
+  'worker.js': `require('node:fs').appendFileSync('state/worker', process.env.GREETING + ' ${version};'); console.log('worker ${version} works'); setInterval(() => {}, 1000)`,
+  'release.js': `console.log('released ${version} with ' + process.env.DATABASE_NAME)`,
+})
+
+/** The services of a project, on every runtime. */
+export function servicesSuite(context: DeploymentContext): void {
+  const readHome = async (slug: string) => JSON.parse((await context.platform.fetchEdge(`${slug}.localhost`)).body) as Record<string, string>
+
+  test('web, a public api, a worker with a volume and a release command: all of a new version replace those of the old one', async () => {
+    const repository = await context.projectWith('shop', shop('one'))
+    const first = await context.deployReady('shop')
+    expect(first.build_log).toContain('released one with undefined')
+    expect(await readHome('shop')).toEqual({ version: 'one', api: 'api one', worker: 'hello one;' })
+    expect(await context.platform.fetchEdge('api--shop.localhost')).toMatchObject({ status: 200, body: 'api one' })
+    expect((await context.platform.fetchEdge('worker--shop.localhost')).status).toBe(404)
+
+    repository.commit(shop('two'))
+    const second = await context.deployReady('shop')
+    expect(await readHome('shop')).toEqual({ version: 'two', api: 'api two', worker: 'hello one;hello two;' })
+    expect((await context.platform.fetchEdge('api--shop.localhost')).body).toBe('api two')
+
+    const { body } = await context.platform.api<{ deployment: { id: string } }>('POST', `/v1/projects/shop/deployments/${first.id}/rollback`)
+    expect(await context.platform.waitForEnd('shop', body.deployment.id)).toMatchObject({ status: 'ready' })
+    expect(await readHome('shop')).toMatchObject({ version: 'one', api: 'api one', worker: 'hello one;hello two;hello one;' })
+    expect(second.status).toBe('ready')
+  })
+
+  test('a release command that fails keeps the old version, and says so', async () => {
+    const repository = await context.projectWith('careful-shop', shop('one'))
+    await context.deployReady('careful-shop')
+    repository.commit({ ...shop('two'), 'release.js': `console.error('column missing'); process.exit(4)` })
+    const failed = await context.deployAndWait('careful-shop')
+    expect(failed).toMatchObject({
+      status: 'failed',
+      error: { code: 'start_failed', message: expect.stringContaining('`node release.js` exited with code 4') },
+    })
+    expect(failed.build_log).toContain('column missing')
+    expect(await readHome('careful-shop')).toEqual({ version: 'one', api: 'api one', worker: 'hello one;' })
+  })
+
+  test('a worker that keeps exiting fails the deployment; one that exits later is started again', async () => {
+    const repository = await context.projectWith('worker-shop', shop('one'))
+    await context.deployReady('worker-shop')
+    repository.commit({ ...shop('two'), 'worker.js': 'process.exit(7)' })
+    const failed = await context.deployAndWait('worker-shop')
+    expect(failed.error).toMatchObject({ code: 'start_failed', message: expect.stringMatching(/“worker” keeps exiting.*code 7/) })
+    expect(await readHome('worker-shop')).toEqual({ version: 'one', api: 'api one', worker: 'hello one;' })
+
+    repository.commit({
+      ...shop('three'),
+      'worker.js': `require('node:fs').appendFileSync('state/worker', 'three;'); setTimeout(() => process.exit(1), 1500)`,
+    })
+    await context.deployReady('worker-shop')
+    await until(
+      async () => {
+        await context.platform.advance(1_000)
+        return (await readHome('worker-shop')).worker?.endsWith('three;three;')
+      },
+      { what: 'the worker to start again' },
+    )
+  })
+
+  test('variables that the file requires are asked for before anything is built', async () => {
+    const repository = await context.projectWith('strict-shop', {
+      ...shop('one'),
+      'homeport.yaml': 'services:\n  web: { build: ., command: node server.js, port: 3000, environment: { KEY: "${STRIPE_KEY:?}" } }\n',
+    })
+    const failed = await context.deployAndWait('strict-shop')
+    expect(failed.error).toMatchObject({ code: 'detect_failed', message: expect.stringContaining('STRIPE_KEY') })
+    repository.remove()
+  })
+}
