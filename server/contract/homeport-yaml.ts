@@ -67,9 +67,9 @@ export const environmentInput = z
     'Variables of this service. They override the project’s. ${NAME} and ${NAME:-default} take a variable of the project; $$ is a dollar sign.',
   )
 
-/** The problem with a variable that a file sets, or undefined. */
+/** The problem with a variable that a file sets, or undefined. Some images have settings such as `discovery.type`, which projects cannot set. */
 export function validateServiceVariable(name: string, value: string): string | undefined {
-  if (!keyPattern.test(name) || name.length > 200) return keyPatternMessage
+  if (!/^[A-Za-z_][A-Za-z0-9_.-]{0,199}$/.test(name)) return keyPatternMessage
   return isReservedKey(name) ? reservedKeyMessage : validateValue(value)
 }
 

@@ -35,10 +35,20 @@ export interface ServiceConfig {
   kind: ServiceKind
   /** Other host names inside the environment. */
   aliases: string[]
-  /** Folder of the build and its Dockerfile, both relative to the source, or the name of a ready image. Services with the same build share its result. */
+  /**
+   * Folder of the build and its Dockerfile, both relative to the source, or the name of a ready image. Services with the same build share its result.
+   * `files` of the source (`source` is relative to it, `path` absolute) are copied into the image, as compose mounts them
+   * (`./nginx.conf:/etc/nginx/nginx.conf:ro`); links that leave the source must not be followed.
+   */
   source:
-    | { kind: 'build'; directory: string; dockerfile: string | null; target: string | null; arguments: Record<string, string> }
-    /** `files` of the source are copied into the image, as compose mounts them (`./nginx.conf:/etc/nginx/nginx.conf:ro`). */
+    | {
+        kind: 'build'
+        directory: string
+        dockerfile: string | null
+        target: string | null
+        arguments: Record<string, string>
+        files: { source: string; path: string }[]
+      }
     | { kind: 'image'; image: string; files: { source: string; path: string }[] }
   /** Replaces the image's ENTRYPOINT; null keeps it. */
   entrypoint: string[] | null

@@ -55,7 +55,7 @@ async function readBuild(draft: ServiceDraft, node: YamlNode, at: Position, labe
     target = readText(valueOf(node, 'target'), `${label}.target`, context) ?? null
     args = readArguments(valueOf(node, 'args'), `${label}.args`, context)
   }
-  draft.config.source = { kind: 'build', directory, dockerfile, target, arguments: args }
+  draft.config.source = { kind: 'build', directory, dockerfile, target, arguments: args, files: [] }
 }
 
 async function findDockerfile(file: string, directory: string, at: Position, label: string, context: ValueContext): Promise<string | undefined> {

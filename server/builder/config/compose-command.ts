@@ -42,7 +42,7 @@ export function fillCommand(
     const names = [...new Set(parts.flat().flatMap((part) => (typeof part === 'string' ? [] : [part.variable])))].join(', ')
     context.log.reject(
       node.at,
-      `${label}: ${names} has no value.`,
+      `${label}: ${names} ${names.includes(',') ? 'have' : 'has'} no value.`,
       `Add ${names} to a .env file in the source, or write a default, such as \${NAME:-value}.`,
     )
     return undefined

@@ -35,7 +35,7 @@ export async function readComposeFiles(root: YamlMap, context: ValueContext): Pr
   return files
 }
 
-/** Puts the configs and secrets that a service lists into its image. */
+/** Puts the configs and secrets that a service lists into its image. They are files of the source, which everybody who can read it knows. */
 export function addComposeFiles(draft: ServiceDraft, service: YamlMap, files: ComposeFiles, context: ValueContext): void {
   for (const kind of ['configs', 'secrets'] as const) {
     const label = `services.${draft.config.name}.${kind}`
@@ -54,11 +54,5 @@ function addFile({ config }: ServiceDraft, kind: FileKind, item: YamlNode, label
   else if (!/^(\/[\w.-]+)+$/.test(path) || /\/\.\.?(\/|$)|^\/(proc|sys|dev)\//.test(path))
     log.reject(item.at, `${label}: ${quote(path)} cannot be the path of a file.`, 'Use an absolute path in the container.')
   else if (source === null) return
-  else if (config.source.kind === 'image') config.source.files.push({ source, path })
-  else
-    log.reject(
-      item.at,
-      `${label}: ${quote(name)} cannot be put into an image that is built from the source.`,
-      `Copy ${source} in the Dockerfile, or use a variable of the project.`,
-    )
+  else config.source.files.push({ source, path })
 }

@@ -1,9 +1,11 @@
 import type { ComposeContext, ComposeService } from './compose-service.ts'
 import type { ServiceDraft } from './service-draft.ts'
 
-/** Images that speak HTTP to other services, not to people: they have no address unless nothing else has. */
+/** Images that speak HTTP to other services or to developers, not to the users of an app: they have no address unless nothing else has. */
 const backingImages =
-  /(^|\/)(elasticsearch|opensearch|clickhouse(-server)?|influxdb|couchdb|qdrant|meilisearch|typesense|solr|chroma|weaviate|localstack)(:|@|$)/
+  /(^|\/)(elasticsearch|opensearch|clickhouse(-server)?|influxdb|couchdb|qdrant|meilisearch|typesense|solr|chroma|weaviate|localstack|minio|gotenberg|tika|mailhog|mailpit|inbucket|maildev|mailcatcher|adminer|phpmyadmin|pgadmin4?|mongo-express|redis-commander|redisinsight|jaeger|all-in-one|zipkin)(:|@|$)/
+
+export const isBacking = ({ draft: { config } }: ComposeService): boolean => config.source.kind === 'image' && backingImages.test(config.source.image)
 
 /** Names that files give to the service in front, best first. */
 const frontNames = ['web', 'proxy', 'nginx', 'caddy', 'gateway', 'app', 'frontend', 'front', 'www', 'site', 'webapp', 'ui', 'client', 'server']
@@ -11,7 +13,6 @@ const frontNames = ['web', 'proxy', 'nginx', 'caddy', 'gateway', 'app', 'fronten
 /** Decides which services have an address, and which of them has the project's: `web`, else the one that publishes port 80, else by name and order. */
 export function chooseComposeMain(services: readonly ComposeService[], { log }: ComposeContext): ServiceDraft | null {
   const published = services.filter(({ ports }) => ports.length > 0)
-  const isBacking = ({ draft: { config } }: ComposeService) => config.source.kind === 'image' && backingImages.test(config.source.image)
   const isLocal = ({ ports }: ComposeService) => ports.every((port) => port.is_local)
   const fronts = published.filter((service) => !isBacking(service))
   const candidates = firstNonEmpty(

@@ -1,5 +1,5 @@
 import type { Position } from './config-failure.ts'
-import { readEntries, readItems, readLooseText, valueOf, type ValueContext } from './node-values.ts'
+import { readEntries, readItems, readLooseText, readText, valueOf, type ValueContext } from './node-values.ts'
 import { quote, type YamlNode } from './yaml-tree.ts'
 
 export interface PublishedPort {
@@ -69,6 +69,8 @@ function createPort(
   const range = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(target)
   const port = Number(range?.[1] ?? 0)
   if (port < 1 || port > 65_535 || !['tcp', 'udp', 'sctp'].includes(protocol.toLowerCase())) {
+    // A variable without a value is the better explanation.
+    if (readText(node.kind === 'map' ? valueOf(node, 'target') : node, label, context) === undefined) return undefined
     const text = node.kind === 'scalar' ? node.text : target
     context.log.reject(node.at, `${label}: ${quote(text)} is not a port.`, 'Write a port as "8080:80", or as a map with target and published.')
     return undefined

@@ -48,8 +48,12 @@ export async function readComposeService(draft: ServiceDraft, service: YamlMap, 
   readDependencies(draft, service, label, context)
   const check = service.entries.get('healthcheck')?.value
   if (check && !(check.kind === 'scalar' && check.value === null))
-    config.health_check = readHealthCheck(check, `${label}.healthcheck`, context, (words, node) =>
-      fillCommand(words, node, `${label}.healthcheck.test`, config, context),
+    config.health_check = readHealthCheck(
+      check,
+      `${label}.healthcheck`,
+      context,
+      (words, node) => fillCommand(words, node, `${label}.healthcheck.test`, config, context),
+      (value, name) => readText(value, name, context),
     )
   readRestart(draft, service, label, context)
   readLimits(draft, service, label, context)

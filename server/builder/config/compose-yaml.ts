@@ -3,7 +3,7 @@ import { fillTemplate } from '../../contract/environment-template.ts'
 import { maxServices, serviceNameMessage, serviceNamePattern, volumeNameMessage, volumeNamePattern } from '../../contract/homeport-yaml.ts'
 import type { ProjectConfig } from '../../contract/project-config.ts'
 import type { SourceFolder } from '../source-folder.ts'
-import { chooseComposeMain } from './compose-main.ts'
+import { chooseComposeMain, isBacking } from './compose-main.ts'
 import { resolveExtends } from './compose-extends.ts'
 import { readComposeFiles } from './compose-files.ts'
 import { checkKeys } from './compose-keys.ts'
@@ -21,8 +21,8 @@ export const composeFiles = ['compose.yaml', 'compose.yml', 'docker-compose.yaml
 const overrideFiles = composeFiles.map((name) => name.replace('.', '.override.'))
 
 /**
- * Reads a compose file. Throws ConfigFailure with all its problems. null: nothing in it is built or answers requests, as in the files that start a
- * database for development, so it does not say how the app is deployed.
+ * Reads a compose file. Throws ConfigFailure with all its problems. null: it only starts what an app needs for development, such
+ * as a database, so it does not say how the app is deployed.
  */
 export async function readComposeYaml(file: string, text: string, source: SourceFolder): Promise<ProjectConfig | null> {
   const log = new ConfigLog(file)
@@ -39,8 +39,8 @@ export async function readComposeYaml(file: string, text: string, source: Source
   readVolumes(root, context)
   const composeContext: ComposeContext = { ...context, networks: readNetworks(root, context), files: await readComposeFiles(root, context) }
   const { services, skipped } = await readServices(root, composeContext)
+  if (await isForDevelopment(services, source)) return null
   const main = chooseComposeMain(services, composeContext)
-  if (main === null && services.length > 0 && services.every(({ draft }) => draft.config.source.kind === 'image')) return null
 
   for (const { draft } of services) draft.config.depends_on = draft.config.depends_on.filter(({ service }) => !skipped.has(service))
   const drafts = services.map(({ draft }) => draft)
@@ -59,6 +59,18 @@ export async function readComposeYaml(file: string, text: string, source: Source
     settings: {},
     explanation: [`Services are read from ${file}`, ...explainServices(result), ...log.notes],
   }
+}
+
+const isReady = ({ draft }: ComposeService): boolean => draft.config.source.kind === 'image'
+
+/** Files of which one is in the root of an app that is built. */
+const appFiles =
+  /^(Dockerfile|package\.json|index\.html|go\.mod|requirements\.txt|pyproject\.toml|Pipfile|Gemfile|composer\.json|pom\.xml|build\.gradle(\.kts)?|Cargo\.toml|mix\.exs|deno\.jsonc?|.+\.(csproj|sln))$/
+
+/** Whether the file only starts what the app needs on a developer's machine: databases and tools, but not the app, which is beside it. */
+async function isForDevelopment(services: readonly ComposeService[], source: SourceFolder): Promise<boolean> {
+  if (services.length === 0 || !services.every((service) => isReady(service) && (service.ports.length === 0 || isBacking(service)))) return false
+  return (await source.list('.')).some((name) => appFiles.test(name))
 }
 
 /** The `.env` beside the file: values for `${NAME}`, which the project's variables override. It is part of the source, so it is not secret. */
@@ -86,11 +98,7 @@ function readVolumes(root: YamlMap, context: ValueContext): void {
       log.reject(value.entries.get('driver')!.at, `${label}.driver: ${quote(driver)} is not a driver that Homeport has.`, 'Remove the line.')
     const external = valueOf(value, 'external')
     if (external && (external.kind === 'map' || readBoolean(external, `${label}.external`, context) === true))
-      log.reject(
-        at,
-        `${label} is external: it belongs to something outside of the project.`,
-        'Remove external: true. The volume is made with the environment.',
-      )
+      log.note(at, `${label} is external, but volumes belong to an environment: it is made with the environment, and empty at first`)
   }
 }
 
@@ -99,16 +107,16 @@ async function readServices(root: YamlMap, context: ComposeContext): Promise<{ s
   const node = valueOf(root, 'services')
   const entries = readEntries(node, 'services', context)
   if (entries.length === 0) log.reject(node?.at ?? root.at, 'The file has no services.', 'Add services:, or remove the file.')
-  if (entries.length > maxServices)
-    log.reject(node?.at ?? root.at, `The file has ${entries.length} services; at most ${maxServices} are run.`, 'Split the project.')
   const services: ComposeService[] = []
   const skipped = new Set<string>()
-  for (const { key, at, value } of entries.slice(0, maxServices)) {
+  for (const { key, at, value } of entries) {
     if (!serviceNamePattern.test(key)) {
+      skipped.add(key)
       log.reject(at, `services: ${quote(key)} is not a name that Homeport can use. ${serviceNameMessage}`, 'Rename the service.')
       continue
     }
     if (value.kind !== 'map' || node?.kind !== 'map') {
+      skipped.add(key)
       log.reject(at, `services.${key} is not a map.`, 'Add build or image to the service.')
       continue
     }
@@ -125,6 +133,8 @@ async function readServices(root: YamlMap, context: ComposeContext): Promise<{ s
       log.note(at, `services.${key} is not started, because it has 0 replicas`)
     } else services.push(read)
   }
+  if (services.length > maxServices)
+    log.reject(node?.at ?? root.at, `The file starts ${services.length} services; at most ${maxServices} are run.`, 'Split the project.')
   addLinkAliases(services, node?.kind === 'map' ? node : null, context)
   return { services, skipped }
 }

@@ -39,7 +39,9 @@ export class ConfigLog {
   }
   reject(at: Position | null, message: string, hint: string): void {
     // The same anchor may be used in many places.
-    const isKnown = this.problems.some((one) => one.line === at?.line && one.column === at.column && one.message === message)
+    const isKnown = this.problems.some(
+      (one) => one.line === at?.line && one.column === at.column && withoutService(one.message) === withoutService(message),
+    )
     if (!isKnown && this.problems.length < maxProblems) this.problems.push({ line: at?.line ?? null, column: at?.column ?? null, message, hint })
   }
   /** Something that has no effect here, or that is read in another way than a user may expect. */
@@ -51,6 +53,8 @@ export class ConfigLog {
     if (this.problems.length > 0) throw new ConfigFailure(this.file, this.problems)
   }
 }
+
+const withoutService = (message: string): string => message.replace(/^services\.[\w-]+/, '')
 
 const maxProblems = 100
 const maxNotes = 200

@@ -16,6 +16,8 @@ export function readHealthCheck(
   label: string,
   { log }: ConfigContext,
   fill: FillCommand = (words) => words,
+  readValue: (node: YamlNode, label: string) => string | undefined = (value) =>
+    value.kind === 'scalar' && value.value !== null ? value.text : undefined,
 ): ServiceHealthCheck | null {
   if (node.kind !== 'map') {
     log.reject(node.at, `${label} is not a map.`, testHint)
@@ -40,14 +42,15 @@ export function readHealthCheck(
   if (!filled) return null
   const readSeconds = (key: string, fallback: number): number => {
     const value = valueOf(key)
-    if (value === undefined || (value.kind === 'scalar' && value.value === null)) return fallback
-    const seconds = value.kind === 'scalar' ? parseDuration(value.text) : undefined
+    const text = value && readValue(value, `${label}.${key}`)
+    if (value === undefined || text === undefined) return fallback
+    const seconds = parseDuration(text)
     if (seconds !== undefined && seconds <= 86_400) return seconds
     log.reject(value.at, `${label}.${key} is not a duration.`, 'Write a duration with a unit, such as 30s or 1m30s.')
     return fallback
   }
   const retries = valueOf('retries')
-  const count = retries?.kind === 'scalar' && retries.value !== null ? Number(retries.text) : 3
+  const count = Number((retries && readValue(retries, `${label}.retries`)) ?? 3)
   if (!Number.isInteger(count) || count < 0 || count > 1000)
     log.reject(retries?.at ?? node.at, `${label}.retries is not a whole number.`, 'Write a number such as 3.')
   return {

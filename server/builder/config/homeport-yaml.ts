@@ -136,6 +136,7 @@ async function readBuild(
     dockerfile: file,
     target: target ?? null,
     arguments: Object.fromEntries(named.map(({ name, value }) => [name, value ?? ''])),
+    files: [],
   }
 }
 

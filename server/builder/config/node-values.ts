@@ -37,7 +37,7 @@ export function readText(node: YamlNode | undefined, label: string, context: Val
   const missing = [...new Set(namesIn(withDefaults(parts)))].join(', ')
   context.log.reject(
     node.at,
-    `${label}: ${missing} has no value.`,
+    `${label}: ${missing} ${missing.includes(',') ? 'have' : 'has'} no value.`,
     `Add ${missing} to a .env file in the source, or write a default, such as \${${missing.split(',')[0]}:-value}. Variables of the project are only used in environment.`,
   )
   return undefined

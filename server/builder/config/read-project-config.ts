@@ -25,7 +25,7 @@ export async function readProjectConfig(folder: string): Promise<ProjectConfig> 
     if (!file) continue
     const config = await read(file.name, file.text, source)
     if (config) return { ...config, explanation: [...config.explanation, ...skipped] }
-    skipped.push(`${file.name} is not used, because no service in it is built or answers requests`)
+    skipped.push(`${file.name} is not used, because it only has services that an app uses, not the app`)
   }
   return { ...noConfig, explanation: skipped }
 }

@@ -25,7 +25,7 @@ export function createService(name: string): ServiceConfig {
     name,
     kind: 'worker',
     aliases: [],
-    source: { kind: 'build', directory: '.', dockerfile: null, target: null, arguments: {} },
+    source: { kind: 'build', directory: '.', dockerfile: null, target: null, arguments: {}, files: [] },
     entrypoint: null,
     command: null,
     working_directory: null,

@@ -105,14 +105,12 @@ async function addBind(draft: ServiceDraft, mount: MountInput, label: string, co
     const name = nameVolume(resolved, context)
     config.volumes.push({ name, path: mount.target, is_read_only: mount.is_read_only })
     log.note(at, `${label}: ${source} is not in the source, so ${mount.target} is the volume ${name}.`)
-  } else if (config.source.kind === 'image') {
-    config.source.files.push({ source: resolved, path: mount.target })
-    log.note(
-      at,
-      `${label}: ${source} is copied to ${mount.target}${mount.is_read_only ? '' : '; what the service changes there is lost with the next version'}.`,
-    )
-  } else {
+  } else if (config.source.kind === 'build' && kind === 'folder' && !mount.is_read_only) {
     log.note(at, `${label}: ${source} has no effect, because the service is built from the source: its image has the files that the build copies.`)
+  } else {
+    config.source.files.push({ source: resolved, path: mount.target })
+    const warning = mount.is_read_only ? '' : '; what the service changes there is lost with the next version'
+    log.note(at, `${label}: ${source} is copied to ${mount.target}${warning}.`)
   }
 }
 
