@@ -7,9 +7,18 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const isFull = process.env.HOMEPORT_TEST_TIER === 'full'
 
 /** Pure code: worker threads, one module graph for all files. */
-const unit = ['architecture', 'documents', 'builder/*', 'client/*', 'dns/*', 'email/*', 'registrar/*', 'renderer/*', 'spec/*'].map(
-  (name) => `test/${name}.test.ts`,
-)
+const unit = [
+  'architecture',
+  'documents',
+  'builder/*',
+  'builder/config/*',
+  'client/*',
+  'dns/*',
+  'email/*',
+  'registrar/*',
+  'renderer/*',
+  'spec/*',
+].map((name) => `test/${name}.test.ts`)
 /** Files that change their process (its environment, its standard streams, the double of Electron) get one of their own. */
 const isolated = ['main/*', 'packaging/*'].map((name) => `test/${name}.test.ts`)
 

@@ -1,12 +1,14 @@
-const named: Record<string, string> = {
-  '@yearly': '0 0 1 1 *',
-  '@annually': '0 0 1 1 *',
-  '@monthly': '0 0 1 * *',
-  '@weekly': '0 0 * * 0',
-  '@daily': '0 0 * * *',
-  '@midnight': '0 0 * * *',
-  '@hourly': '0 * * * *',
-}
+const named = new Map(
+  Object.entries({
+    '@yearly': '0 0 1 1 *',
+    '@annually': '0 0 1 1 *',
+    '@monthly': '0 0 1 * *',
+    '@weekly': '0 0 * * 0',
+    '@daily': '0 0 * * *',
+    '@midnight': '0 0 * * *',
+    '@hourly': '0 * * * *',
+  }),
+)
 
 const months = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
 const days = 'sun mon tue wed thu fri sat'.split(' ')
@@ -29,7 +31,7 @@ const fields: CronField[] = [
 /** `@daily` and its like as five fields; white space reduced to single spaces. */
 export function normalizeCronExpression(text: string): string {
   const trimmed = text.trim()
-  return named[trimmed.toLowerCase()] ?? trimmed.split(/\s+/).join(' ')
+  return named.get(trimmed.toLowerCase()) ?? trimmed.split(/\s+/).join(' ')
 }
 
 /** The problem with a cron expression, or undefined. Five fields, or six with seconds first; `*`, lists, ranges, steps and English names. */

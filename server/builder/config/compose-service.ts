@@ -28,6 +28,7 @@ export async function readComposeService(draft: ServiceDraft, service: YamlMap, 
   const { config } = draft
   const { log } = context
   const label = `services.${config.name}`
+  draft.speaks_http = false
   checkKeys(service, label, serviceKeys, serviceRules, context)
   checkIsolation(service, label, context)
   await readComposeSource(draft, service, label, context)

@@ -15,7 +15,9 @@ export class ConfigFailure extends DetectFailure {
   readonly file: string
   readonly problems: readonly ConfigProblem[]
   constructor(file: string, problems: readonly ConfigProblem[], cause?: unknown) {
-    const sorted = [...problems].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))
+    const sorted = problems
+      .map((problem) => ({ ...problem, message: toLine(problem.message), hint: toLine(problem.hint) }))
+      .sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))
     const texts = sorted.map(({ line, message }) => (line === null ? message : `Line ${line}: ${message}`))
     super(`${file} cannot be used. ${texts.join(' ')}`, [...new Set(sorted.map(({ hint }) => hint))].join(' '), cause)
     this.name = 'ConfigFailure'
@@ -23,6 +25,9 @@ export class ConfigFailure extends DetectFailure {
     this.problems = sorted
   }
 }
+
+/** Text of a file for one line of a log: control characters could forge further lines. */
+export const toLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
 
 export interface Position {
   line: number
@@ -34,6 +39,7 @@ export class ConfigLog {
   readonly file: string
   readonly problems: ConfigProblem[] = []
   readonly notes: string[] = []
+  readonly #noted = new Set<string>()
   constructor(file: string) {
     this.file = file
   }
@@ -46,8 +52,11 @@ export class ConfigLog {
   }
   /** Something that has no effect here, or that is read in another way than a user may expect. */
   note(at: Position | null, text: string): void {
-    const note = at === null ? `${this.file}: ${text}` : `${this.file} line ${at.line}: ${text}`
-    if (!this.notes.includes(note) && this.notes.length < maxNotes) this.notes.push(note)
+    const key = `${at?.line}:${withoutService(text)}`
+    if (this.#noted.has(key) || this.notes.length >= maxNotes) return
+    this.#noted.add(key)
+    const sentence = toLine(text).replace(/\.$/, '')
+    this.notes.push(at === null ? `${this.file}: ${sentence}` : `${this.file} line ${at.line}: ${sentence}`)
   }
   throwProblems(): void {
     if (this.problems.length > 0) throw new ConfigFailure(this.file, this.problems)

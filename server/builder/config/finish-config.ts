@@ -1,4 +1,5 @@
 import type { ProjectConfig, ServiceConfig } from '../../contract/project-config.ts'
+import { toLine } from './config-failure.ts'
 import { takePort } from './environment.ts'
 import type { ConfigContext, ServiceDraft } from './service-draft.ts'
 import { explainNearest } from './nearest-name.ts'
@@ -27,11 +28,11 @@ export function finishServices(drafts: readonly ServiceDraft[], main: ServiceDra
   return drafts.map(({ config }) => config)
 }
 
-function decideKind({ config, wants_public }: ServiceDraft, isMain: boolean): ServiceConfig['kind'] {
+function decideKind({ config, wants_public, speaks_http }: ServiceDraft, isMain: boolean): ServiceConfig['kind'] {
   if (config.schedule !== null) return 'cron'
   if (isMain || wants_public === true) return 'web'
   if (config.source.kind === 'image') return 'image'
-  return config.port === null ? 'worker' : 'web'
+  return config.port === null || !speaks_http ? 'worker' : 'web'
 }
 
 function checkDependencies({ config, at, depends_on_at }: ServiceDraft, names: readonly string[], { log }: ConfigContext): void {
@@ -81,6 +82,6 @@ export function explainServices(config: Pick<ProjectConfig, 'services' | 'main' 
     ]
     return `${service.name} (${service.kind}): ${parts.join(', ')}`
   })
-  const release = config.release === null ? [] : [`Release: ${config.release.command.join(' ')}, in ${config.release.service}`]
+  const release = config.release === null ? [] : [toLine(`Release: ${config.release.command.join(' ')}, in ${config.release.service}`)]
   return [...sentences, ...release]
 }

@@ -17,6 +17,8 @@ export interface ServiceDraft {
   at: Position
   /** `public` of the file; null when it does not say. */
   wants_public: boolean | null
+  /** Whether its port answers HTTP even without an address. A port that a compose file only exposes may speak anything. */
+  speaks_http: boolean
   depends_on_at: Map<string, Position>
 }
 
@@ -49,6 +51,7 @@ export const createDraft = (name: string, at: Position): ServiceDraft => ({
   config: createService(name),
   at,
   wants_public: null,
+  speaks_http: true,
   depends_on_at: new Map(),
 })
 

@@ -50,7 +50,7 @@ export function parseYaml(text: string, log: ConfigLog): YamlNode {
       uniqueKeys: false,
       merge: true,
       stringKeys: true,
-      logLevel: 'silent',
+      logLevel: 'error',
     })
     if (document.errors.length > 0) {
       const problems = document.errors.slice(0, 20).map((error) => {

@@ -1,0 +1,200 @@
+/** Whatever a file says, its reader returns a configuration or throws its own failure, and is done in linear time. */
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { readComposeYaml } from '../../../server/builder/config/compose-yaml.ts'
+import { serviceKeys, serviceRules } from '../../../server/builder/config/compose-keys.ts'
+import { ConfigFailure } from '../../../server/builder/config/config-failure.ts'
+import { readHomeportYaml } from '../../../server/builder/config/homeport-yaml.ts'
+import { homeportService, homeportYaml } from '../../../server/contract/homeport-yaml.ts'
+import type { ProjectConfig } from '../../../server/contract/project-config.ts'
+import { memorySource } from './memory-source.ts'
+
+const source = memorySource({ 'app.conf': 'x', 'web/Dockerfile': 'FROM scratch', '.env': 'A=1\nB=${A}', 'a.env': 'C=2' })
+const readers = { compose: readComposeYaml, homeport: readHomeportYaml }
+
+async function readAny(kind: keyof typeof readers, text: string): Promise<void> {
+  let config: ProjectConfig | null
+  try {
+    config = await readers[kind](`${kind}.yaml`, text, source)
+  } catch (error) {
+    if (!(error instanceof ConfigFailure)) throw error
+    expect(error.problems.length).toBeGreaterThan(0)
+    for (const { message, hint } of error.problems) expect(`${message} ${hint}`).toMatch(/^[^\p{Cc}]+$/u)
+    return
+  }
+  for (const sentence of config?.explanation ?? []) expect(sentence).toMatch(/^[^\p{Cc}]+$/u)
+  for (const service of config?.services ?? []) {
+    expect(service.name).toMatch(/^[a-z0-9][a-z0-9_-]{0,39}$/)
+    for (const { path } of service.volumes) expect(path).toMatch(/^\/[^/]/)
+    for (const file of service.source.files) expect(file.source).not.toMatch(/^\/|(^|\/)\.\.(\/|$)/)
+  }
+}
+
+const folder = join(import.meta.dirname, 'compose')
+const published = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
+
+/** Values that readers meet at places where they expect others. */
+const scalar = fc.oneof(
+  fc.constantFrom<unknown>(
+    null,
+    true,
+    0,
+    -1,
+    1.5,
+    80,
+    1e300,
+    '',
+    '.',
+    '..',
+    '/',
+    '/data',
+    './app.conf',
+    '../x',
+    'web',
+    'a b',
+    '${A}',
+    '${',
+    '$$',
+    '80:80',
+    'x:/y:ro',
+    '1m',
+    '512m',
+  ),
+  fc.constantFrom(
+    '1-2:3/udp',
+    '[::1]:1:2',
+    'service_healthy',
+    '* * * * *',
+    '@daily',
+    'A=1',
+    '=',
+    ':',
+    '~',
+    '__proto__',
+    'constructor',
+    'host',
+    '\u0000',
+    '\u2028',
+    'é',
+  ),
+  fc.string({ maxLength: 20 }),
+)
+const nested = (keys: readonly string[]) =>
+  fc.letrec((tie) => ({
+    node: fc.oneof({ depthSize: 'small', withCrossShrink: true }, scalar, tie('list'), tie('map')),
+    list: fc.array(tie('node'), { maxLength: 3 }),
+    map: fc.dictionary(fc.oneof(fc.constantFrom(...keys), fc.string({ maxLength: 8 })), tie('node'), { maxKeys: 4 }),
+  })).node
+const composeValues = nested([
+  'source',
+  'target',
+  'type',
+  'test',
+  'interval',
+  'condition',
+  'context',
+  'args',
+  'file',
+  'service',
+  'limits',
+  'resources',
+  'memory',
+  'web',
+  'A',
+])
+const composeFile = fc.record(
+  {
+    services: fc.dictionary(
+      fc.constantFrom('web', 'db', 'w-1', 'X', '__proto__'),
+      fc.dictionary(fc.constantFrom(...serviceKeys, ...Object.keys(serviceRules)), composeValues, { maxKeys: 6 }),
+      { maxKeys: 4 },
+    ),
+    volumes: composeValues,
+    networks: composeValues,
+    configs: composeValues,
+    secrets: composeValues,
+    'x-a': composeValues,
+  },
+  { requiredKeys: ['services'] },
+)
+const homeportValues = nested(['context', 'dockerfile', 'test', 'command', 'service', 'condition', 'web', 'A'])
+const homeportFile = fc.oneof(
+  fc.dictionary(fc.constantFrom(...Object.keys(homeportYaml.shape)), homeportValues, { maxKeys: 5 }),
+  fc.record({
+    services: fc.dictionary(
+      fc.constantFrom('web', 'db', 'X'),
+      fc.dictionary(fc.constantFrom(...Object.keys(homeportService.shape)), homeportValues, { maxKeys: 6 }),
+      { maxKeys: 3 },
+    ),
+  }),
+)
+const edits = fc.array(
+  fc.tuple(
+    fc.nat(),
+    fc.nat(40),
+    fc.oneof(
+      fc.constantFrom('', '\n', '  ', '- ', ': ', '*a', '&a ', '<<: ', '{', '[', '"', "'", '|', '!!', '#', '\t', '${', '\r', '%', '? '),
+      fc.string({ maxLength: 5 }),
+    ),
+  ),
+  {
+    minLength: 1,
+    maxLength: 4,
+  },
+)
+
+describe.each(['compose', 'homeport'] as const)('%s', (kind) => {
+  test('any text', async () => {
+    await fc.assert(fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 300 }), (text) => readAny(kind, text)))
+  })
+
+  test('any values at any key', async () => {
+    const file: fc.Arbitrary<unknown> = kind === 'compose' ? composeFile : homeportFile
+    await fc.assert(
+      fc.asyncProperty(file, (value) => readAny(kind, JSON.stringify(value))),
+      { numRuns: 400 },
+    )
+  })
+
+  test('files with changes', async () => {
+    const changed = fc.tuple(fc.constantFrom(...published), edits).map(([text, list]) =>
+      list.reduce((current, [at, length, insert]) => {
+        const start = at % (current.length + 1)
+        return current.slice(0, start) + insert + current.slice(start + length)
+      }, text),
+    )
+    await fc.assert(
+      fc.asyncProperty(changed, (text) => readAny(kind, text)),
+      { numRuns: 400 },
+    )
+  })
+})
+
+test.each<[name: string, text: (size: number) => string]>([
+  ['open brackets', (size) => '['.repeat(size)],
+  ['open braces', (size) => '{a: '.repeat(size / 4)],
+  ['dashes', (size) => '- '.repeat(size / 2)],
+  ['question marks', (size) => '? '.repeat(size / 2)],
+  ['indentation', (size) => Array.from({ length: Math.sqrt(size) }, (_, index) => `${' '.repeat(index)}a:`).join('\n')],
+  ['keys', (size) => Array.from({ length: size / 8 }, (_, index) => `k${index}:`).join('\n')],
+  ['anchors', (size) => Array.from({ length: size / 16 }, (_, index) => `- &a${index} x`).join('\n')],
+  ['aliases', (size) => `a: &a x\nb: [${'*a,'.repeat(size / 3)}]`],
+  ['merge keys', (size) => `a: &a { x: 1 }\nb:\n${'  <<: *a\n'.repeat(size / 10)}`],
+  ['quotes', (size) => `a: "${'\\"'.repeat(size / 2)}`],
+  ['block text', (size) => `a: |\n${' x\n'.repeat(size / 3)}`],
+  ['comments', (size) => '#\n'.repeat(size / 2)],
+  ['colons', (size) => 'a:'.repeat(size / 2)],
+  ['variables', (size) => `services: { web: { build: ., environment: { A: "${'${A:-'.repeat(size / 5)}" } } }`],
+  ['dollar signs', (size) => `services: { web: { build: ., environment: { A: "${'$A'.repeat(size / 2)}" } } }`],
+  ['an image name', (size) => `services: { web: { image: "${'a-'.repeat(size / 2)}" } }`],
+  ['a command', (size) => `services: { web: { build: ., command: '${'"a" '.repeat(size / 4)}' } }`],
+  [
+    'dependencies',
+    (size) =>
+      `services: {${Array.from({ length: Math.min(size / 60, 300) }, (_, index) => `s${index}: { build: ., depends_on: [s${index + 1}] }`).join(', ')}}`,
+  ],
+])('%s without end are read, or refused', async (_name, text) => {
+  for (const kind of ['compose', 'homeport'] as const) await readAny(kind, text(199_000))
+})

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { readProjectConfig } from '../../../server/builder/index.ts'
+import { hostileComposeFiles } from './hostile-compose.ts'
+import { problemsOf, useSource } from './read-source.ts'
+
+const createSource = useSource()
+
+test.each(hostileComposeFiles)('rejected: %s', async (_name, text) => {
+  const folder = await createSource({ 'compose.yaml': text, Dockerfile: 'FROM scratch\n', outside: '-> /etc' })
+  const problems = await problemsOf(folder)
+  expect(problems.length).toBeGreaterThan(0)
+  // No text of a file outside of the source is in a message.
+  expect(problems.join('\n')).not.toMatch(/root:/)
+})
+
+test('a compose file that is a link out of the source is not read', async () => {
+  const folder = await createSource({ 'compose.yaml': '-> /etc/passwd' })
+  await expect(readProjectConfig(folder)).rejects.toThrow(/is a link that leaves the source/)
+})
