@@ -14,6 +14,7 @@ export const queryKeys = {
   /** Server-side project search results. */
   projectSearch: (terms: readonly string[]) => ['found', ...terms],
   project: (slug: string) => ['project', slug],
+  projectSettings: (slug: string) => ['project-settings', slug],
   deployments: (slug: string, filter: DeploymentFilter) => ['deployments', slug, filter],
   /** The latest deployment of a project, or null. */
   latest: (slug: string) => ['latest', slug],

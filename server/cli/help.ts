@@ -19,7 +19,7 @@ export function createHelpCommand(commands: Record<string, CliCommand>, formatOv
         const lines = topicSections.flatMap(({ heading, topics: articles }) => [
           '',
           heading,
-          ...articles.map(({ id, title }) => `  ${id.padEnd(14)}${title}`),
+          ...articles.map(({ id, title }) => `  ${id.padEnd(18)}${title}`),
         ])
         return printResult(context, { topics: topics.map(({ id, title, summary }) => ({ id, title, about: summary })) }, [
           formatOverview(),
@@ -42,7 +42,7 @@ export function createHelpCommand(commands: Record<string, CliCommand>, formatOv
       if (matches.length === 0) throw new UsageError(`There is no guide or command “${query}”. homeport help lists them.`)
       return printResult(context, { topics: matches.map(({ id, title, summary }) => ({ id, title, about: summary })) }, [
         `Guides that mention “${query}”:`,
-        ...matches.map(({ id, title }) => `  ${id.padEnd(14)}${title}`),
+        ...matches.map(({ id, title }) => `  ${id.padEnd(18)}${title}`),
       ])
     },
   }

@@ -1,11 +1,25 @@
+import { watchOperations } from '../contract/previews.ts'
 import { type Project, projectOperations } from '../contract/projects.ts'
+import { projectSettingsOperations } from '../contract/project-settings.ts'
 import { asleepLabel, projectStatusLabels } from '../contract/labels.ts'
 import { slugify } from '../lib/slug.ts'
 import type { ApiClient } from './client.ts'
 import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals, unknownSubcommand } from './command.ts'
 import { formatRelativeTime, colorize, formatTable } from './terminal.ts'
 
-const projectSettings = projectOperations.updateProject.body.shape
+/** The settings of a project by the operation that changes them. */
+const settingsByOperation = {
+  updateProject: projectOperations.updateProject.body.shape,
+  updateProjectSettings: projectSettingsOperations.updateProjectSettings.body.shape,
+  updateWatching: watchOperations.updateWatching.body.shape,
+} as const
+type SettingsOperation = keyof typeof settingsByOperation
+const settingsOperations = Object.keys(settingsByOperation) as SettingsOperation[]
+const projectSettings = new Map<string, { operation: SettingsOperation; schema: { safeParse(value: unknown): { success: boolean } } }>(
+  settingsOperations.flatMap((operation) =>
+    Object.entries(settingsByOperation[operation]).map(([key, schema]) => [key, { operation, schema }] as const),
+  ),
+)
 
 export const projects: CliCommand = {
   summary: 'Lists, creates, shows, changes, opens, stops and deletes projects.',
@@ -16,9 +30,7 @@ export const projects: CliCommand = {
     branch: '=NAME production branch of the new project',
     yes: 'delete without asking',
   },
-  details: `Settings:\n${Object.entries(projectSettings)
-    .map(([key, schema]) => `  ${key.padEnd(20)}${schema.description ?? ''}`.trimEnd())
-    .join('\n')}\nA changed setting takes effect with the next deployment.`,
+  details: `Settings: ${[...projectSettings.keys()].join(', ')}.\nWhat each does: homeport help project-settings. Most take effect with the next deployment. The value none resets a setting that can be empty.`,
   async run(context) {
     const subcommand = context.positionals[0]
     if (subcommand === undefined || subcommand === 'list') return list(context)
@@ -64,27 +76,42 @@ async function create(context: CommandContext, name: string): Promise<number> {
 async function set(context: CommandContext): Promise<number> {
   const [, slug, ...pairs] = context.positionals
   if (slug === undefined || pairs.length === 0) throw new UsageError(slug === undefined ? 'SLUG is missing.' : 'KEY=VALUE is missing.')
-  const body = Object.fromEntries(pairs.map(parseSetting))
-  const { project } = await context.connect().call('updateProject', { params: { slug }, body })
-  if (context.is_json) context.terminal.out(JSON.stringify({ project }))
-  else for (const key of Object.keys(body)) context.terminal.out(`${key} is now ${String(project[key as keyof Project])}.`)
+  const changes = Object.groupBy(pairs.map(parseSetting), ({ operation }) => operation)
+  const client = context.connect()
+  const answer: Record<string, Record<string, unknown>> = {}
+  for (const operation of settingsOperations) {
+    const changed = changes[operation]
+    if (!changed) continue
+    const body = Object.fromEntries(changed.map(({ key, value }) => [key, value]))
+    Object.assign(answer, await client.call(operation, { params: { slug }, body }))
+    if (!context.is_json) for (const { key } of changed) context.terminal.out(`${key} is now ${formatSetting(findValue(answer, key))}.`)
+  }
+  if (context.is_json) context.terminal.out(JSON.stringify(answer))
   return exitCodes.success
 }
 
+const findValue = (answer: Record<string, Record<string, unknown>>, key: string): unknown =>
+  Object.values(answer).find((resource) => Object.hasOwn(resource, key))?.[key]
+
+const formatSetting = (value: unknown): string => (value === null ? 'none' : String(value))
+
 /** Converts `key=value` to the type the API expects. The instance validates the value. */
-function parseSetting(pair: string): [string, string | number | boolean | null] {
+function parseSetting(pair: string): { operation: SettingsOperation; key: string; value: string | number | boolean | null } {
   const [, key = '', value = ''] = /^([^=]+)=(.*)$/s.exec(pair) ?? []
   if (key === '') throw new UsageError(`“${pair}” is not a setting. Use key=value, such as root_directory=apps/web.`)
-  const schema = Object.hasOwn(projectSettings, key) ? projectSettings[key as keyof typeof projectSettings] : undefined
-  if (!schema) throw new UsageError(`Unknown setting “${key}”. Settings: ${Object.keys(projectSettings).join(', ')}.`)
-  if (value === 'none' && schema.safeParse(null).success) return [key, null]
-  if (schema.safeParse(true).success) {
+  const setting = projectSettings.get(key)
+  if (!setting) throw new UsageError(`Unknown setting “${key}”. Settings: ${[...projectSettings.keys()].join(', ')}.`)
+  const { operation, schema } = setting
+  const accepts = (example: unknown) => schema.safeParse(example).success
+  if (value === 'none' && accepts(null)) return { operation, key, value: null }
+  if (accepts(true)) {
     if (value !== 'true' && value !== 'false') throw new UsageError(`${key} must be true or false.`)
-    return [key, value === 'true']
+    return { operation, key, value: value === 'true' }
   }
-  if (key !== 'memory_limit_mb') return [key, value]
-  if (!/^\d+$/.test(value)) throw new UsageError(`${key} must be a whole number of megabytes.`)
-  return [key, Number(value)]
+  // Every number among the settings may be 100.
+  if (!accepts(100)) return { operation, key, value }
+  if (!/^\d+(\.\d+)?$/.test(value)) throw new UsageError(`${key} must be a number.`)
+  return { operation, key, value: Number(value) }
 }
 
 async function show(context: CommandContext, slug: string): Promise<number> {

@@ -17,6 +17,7 @@ export const helpTopics = [
   'uploads',
   'previews',
   'builds',
+  'project-settings',
   'offline',
   'memory',
   'health-check',

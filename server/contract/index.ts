@@ -11,6 +11,7 @@ import type { HandlersOf, OperationSpec, ResourceKind } from './operation.ts'
 import { teamOperations } from './teams.ts'
 import { previewOperations, screenshotOperations, watchOperations } from './previews.ts'
 import { projectOperations, projectSearchOperations } from './projects.ts'
+import { projectSettingsOperations } from './project-settings.ts'
 import { sourceOperations } from './sources.ts'
 import { remoteOperations } from './remotes.ts'
 import { tokenOperations } from './tokens.ts'
@@ -44,6 +45,7 @@ export const allOperations = {
   ...networkOperations,
   ...sparklineOperations,
   ...projectSearchOperations,
+  ...projectSettingsOperations,
   ...glanceOperations,
   ...watchOperations,
   ...diskOperations,

@@ -32,5 +32,9 @@ export const limits = {
   /** `after_s`: idle time after which an app that is not always warm sleeps. `wake_ms`: maximum time a request waits for the wake. */
   sleep: { after_s: 15 * 60, frozen_s: 60 * 60, frozen_budget_mb: 2048, wake_ms: 30_000 },
   health_check_ms: 60_000,
+  health_path: { max: 300, default: '/' },
+  health_timeout_s: { min: 5, max: 600, default: 60 },
+  /** `default`: cores of an app without a limit of its own. */
+  cpu: { min: 0.1, max: 256, default: 1 },
   restart: { first_ms: 1_000, max_ms: 60_000, exits: 5, within_ms: 5 * 60_000 },
 } as const

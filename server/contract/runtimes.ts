@@ -12,6 +12,8 @@ export interface RuntimeTraits {
   how_to_start: string
   /** Builds and apps are isolated from this machine and from each other. Without isolation, only the instance owner may deploy. */
   isolates: boolean
+  /** Holds apps and builds to the CPU limit of their project. */
+  limits_cpu: boolean
   /** Apps use the network of this machine, so that they reach its loopback address. */
   uses_host_network: boolean
   /** Apps keep running while Homeport is closed, unless the setting `on_exit` says otherwise. */
@@ -30,6 +32,7 @@ export const runtimes = {
     summary: 'Apps run in containers.',
     how_to_start: 'Install or start a Docker engine (Docker Desktop, OrbStack, Colima, Podman), then restart Homeport.',
     isolates: true,
+    limits_cpu: true,
     uses_host_network: false,
     keeps_apps_running: true,
     pulls_images: true,
@@ -41,6 +44,7 @@ export const runtimes = {
     summary: 'Apps run as processes on this machine, without isolation.',
     how_to_start: 'Restart Homeport.',
     isolates: false,
+    limits_cpu: false,
     uses_host_network: true,
     keeps_apps_running: false,
     pulls_images: false,

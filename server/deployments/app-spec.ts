@@ -1,3 +1,5 @@
+import { limits } from '../contract/limits.ts'
+import type { ProjectRow } from '../store/tables.ts'
 import type { DeploymentRun } from './deployment-run.ts'
 import { createServiceSpecs } from './service-spec.ts'
 import { type AppSpec, getEnvironmentId } from './supervised-app.ts'
@@ -10,8 +12,9 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
   const environment_id = getEnvironmentId(deployment)
   // The plan may have been downgraded since the project's limit was set.
   const memory_mb = Math.min(project.memory_limit_mb, plan.memory_mb)
+  const cpus = Math.min(project.cpu_limit ?? limits.cpu.default, context.cpus)
   const variables = createAppVariables(secrets.variables, { url: context.urlOf(context.routes.getHost(deployment)), deployment })
-  const { main, services } = createServiceSpecs(version, { environment_id, deployment_id: deployment.id, variables, memory_mb })
+  const { main, services } = createServiceSpecs(version, { environment_id, deployment_id: deployment.id, variables, memory_mb, cpus })
   return {
     project_id: project.id,
     deployment_id: deployment.id,
@@ -25,8 +28,16 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
     services,
     listen_port: deployment.listen_port,
     memory_mb,
+    cpus,
+    health: { path: getHealthPath(project, version), timeout_ms: project.health_timeout_s * 1_000 },
     always_warm: project.always_warm === 1 && plan.always_warm && deployment.target === 'production',
     variables: { ...variables, ...main?.variables },
     mask: secrets.mask,
   }
+}
+
+/** The project's own path, else the one that the source names. */
+function getHealthPath({ health_path }: ProjectRow, { main }: Version): string {
+  const check = main?.config?.health_check
+  return health_path === limits.health_path.default && check?.kind === 'path' ? check.path : health_path
 }

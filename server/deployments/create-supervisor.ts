@@ -63,6 +63,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       listen_port: spec.listen_port,
       variables: { ...spec.variables, ...services.getAddresses(spec) },
       memory_mb: spec.memory_mb,
+      cpus: spec.cpus,
       ...(spec.service && { service: spec.service }),
       signal,
       ...observer,

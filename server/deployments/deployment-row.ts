@@ -53,6 +53,7 @@ export function createDeploymentRow(
     inputs_digest: null,
     listen_port: null,
     attempt: 0,
+    skips_cache: 0 as const,
   }
   if (!('kind' in request.source)) {
     const parent = findDeployment(tx, project.id, request.source.of)

@@ -22,6 +22,8 @@ export interface HealthCheckOptions {
   signal: AbortSignal
   clock: Clock
   timeout_ms?: number
+  /** The path that is requested; default `/`. */
+  path?: string
 }
 
 /** The address at which a healthy app responds. */
@@ -40,12 +42,12 @@ const otherPortDelay_ms = 5_000
 const doubtfulPortDelay_ms = 20_000
 
 /**
- * Resolves at the first response to `GET /` with a status below 500, requested from outside of the app; for an image with a HEALTHCHECK, once any
+ * Resolves at the first response to a GET request for `path` with a status below 500, requested from outside of the app; for an image with a HEALTHCHECK, once any
  * response arrives and the check passes. PORT is requested first, then, while nothing listens on PORT, the other ports of the app. Throws a failure
  * that describes the observed behavior: exit, error response or no response.
  */
 export async function waitUntilHealthy(check: HealthCheckOptions): Promise<HealthyEndpoint> {
-  const { replica, clock } = check
+  const { replica, clock, path = limits.health_path.default } = check
   const timeout = check.timeout_ms ?? limits.health_check_ms
   const startedAt = clock.monotonic()
   let exit: ReplicaExit | undefined
@@ -60,7 +62,7 @@ export async function waitUntilHealthy(check: HealthCheckOptions): Promise<Healt
     check.signal.throwIfAborted()
     if (exit) throw createEarlyExitFailure(replica, exit, clock.monotonic() - startedAt)
     // A container that has just ended accepts connections without a response, so its exit is reported before a timeout.
-    const probe = await Promise.race([probeHttp(replica, Math.min(10_000, timeout), check.signal), check.exited])
+    const probe = await Promise.race([probeHttp(replica, path, Math.min(10_000, timeout), check.signal), check.exited])
     if (exit) continue
     let candidate: HealthyEndpoint & { status?: number } = { endpoint: replica, listen_port: null }
     if (typeof probe === 'number') candidate.status = probe
@@ -83,7 +85,7 @@ export async function waitUntilHealthy(check: HealthCheckOptions): Promise<Healt
     if (status !== undefined) lastStatus = status
     elapsed_ms = clock.monotonic() - startedAt
     if (elapsed_ms > timeout || (status === undefined && isLoopbackOnly(ports, replica.assigned_port, elapsed_ms)))
-      throw createUnhealthyFailure({ replica, lastStatus, lastCheck, ports, timeout: Math.min(elapsed_ms, timeout) })
+      throw createUnhealthyFailure({ replica, path, lastStatus, lastCheck, ports, timeout: Math.min(elapsed_ms, timeout) })
     // Short intervals at first, proportional to the elapsed time, because a visitor may be waiting.
     const wait = Math.min(500, Math.max(5, elapsed_ms / 40))
     await Promise.race([sleep(clock, wait, check.signal), check.exited])
@@ -92,7 +94,7 @@ export async function waitUntilHealthy(check: HealthCheckOptions): Promise<Healt
 
 /** The best of the app's other ports; undefined while PORT may still be opened, or when no port responds to HTTP. */
 async function findRespondingPort(
-  { replica, known_port, signal }: HealthCheckOptions,
+  { replica, known_port, signal, path = limits.health_path.default }: HealthCheckOptions,
   ports: ListeningPort[],
   getSeenDuration: (port: number) => number,
 ): Promise<(HealthyEndpoint & { status?: number }) | undefined> {
@@ -105,7 +107,7 @@ async function findRespondingPort(
   for (const other of others) {
     const isSure = other === recommended || isExpected(other)
     for (const endpoint of other.endpoints) {
-      const status = await probeHttp(endpoint, 2_000, signal)
+      const status = await probeHttp(endpoint, path, 2_000, signal)
       if (typeof status !== 'number') continue
       responding.push({ endpoint, status, listen_port: other === recommended ? null : other.port, isSure })
       break
@@ -146,6 +148,7 @@ export const formatPublicPortWarning = (ports: number[]): string =>
 
 function createUnhealthyFailure(facts: {
   replica: Replica
+  path: string
   lastStatus: number | undefined
   lastCheck: HealthcheckResult | undefined
   ports: ListeningPort[]
@@ -161,7 +164,7 @@ function createUnhealthyFailure(facts: {
   if (facts.lastStatus !== undefined)
     return new BuildFailure(
       'health_check_failed',
-      `The app responded to GET / with ${facts.lastStatus} for ${Math.round(facts.timeout / 1000)} s.`,
+      `The app responded to GET ${facts.path} with ${facts.lastStatus} for ${Math.round(facts.timeout / 1000)} s.`,
       'Check the runtime log. The app gets traffic once it responds with a status below 500.',
     )
   const portList = facts.ports.map(({ port }) => port).join(', ')
@@ -200,14 +203,14 @@ function createEarlyExitFailure({ command }: Replica, exit: ReplicaExit, duratio
   )
 }
 
-/** The status of GET /, or undefined without a response. Redirects are not followed and the body is not read. */
-function probeHttp({ host, port }: Endpoint, timeout: number, signal: AbortSignal): Promise<number | undefined> {
+/** The status of a GET request, or undefined without a response. Redirects are not followed and the body is not read. */
+function probeHttp({ host, port }: Endpoint, path: string, timeout: number, signal: AbortSignal): Promise<number | undefined> {
   return new Promise((resolve) => {
     const probeRequest = request(
       {
         host,
         port,
-        path: '/',
+        path,
         agent: false,
         timeout,
         signal,

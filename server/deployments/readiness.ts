@@ -17,7 +17,7 @@ export async function waitUntilReady(
   { launch, stopCandidate }: { launch(spec: Candidate['spec']): Promise<Candidate>; stopCandidate(candidate: Candidate): Promise<void> },
 ): Promise<Candidate> {
   const checkHealth = async ({ replica, exited, spec }: Candidate) =>
-    replica && waitUntilHealthy({ replica, known_port: spec.listen_port, exited, signal, clock: context.clock })
+    replica && waitUntilHealthy({ replica, known_port: spec.listen_port, exited, signal, clock: context.clock, ...spec.health })
   let health = await checkHealth(candidate)
   if (!health) return candidate
   let ready = candidate

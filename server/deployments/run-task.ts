@@ -22,7 +22,7 @@ export async function runTask(
   addresses: Record<string, string>,
   signal: AbortSignal,
 ): Promise<ReplicaExit> {
-  const { artifact, request, variables, memory_mb } = findService(spec, task.service)
+  const { artifact, request, variables, memory_mb, cpus } = findService(spec, task.service)
   if (!artifact || artifact.kind === 'static')
     throw new StartFailure(
       'start_failed',
@@ -38,6 +38,7 @@ export async function runTask(
     listen_port: null,
     variables: { ...variables, ...addresses },
     memory_mb,
+    cpus,
     service: {
       ...(request ?? plainRequest),
       name: task.name,
@@ -74,8 +75,8 @@ const plainRequest: Omit<ServiceRequest, 'name' | 'definition'> = {
 function findService(
   spec: AppSpec,
   name: string,
-): { artifact: Artifact | null; request: ServiceRequest | undefined; variables: Record<string, string>; memory_mb: number } {
+): { artifact: Artifact | null; request: ServiceRequest | undefined; variables: Record<string, string>; memory_mb: number; cpus: number } {
   const service = spec.services.find(({ config }) => config.name === name)
   if (service) return service
-  return { artifact: spec.artifact, request: spec.service, variables: spec.variables, memory_mb: spec.memory_mb }
+  return { artifact: spec.artifact, request: spec.service, variables: spec.variables, memory_mb: spec.memory_mb, cpus: spec.cpus }
 }

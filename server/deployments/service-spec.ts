@@ -15,6 +15,7 @@ export interface ServiceSpec {
   owner_id: string
   variables: Record<string, string>
   memory_mb: number
+  cpus: number
   request: ServiceRequest
 }
 
@@ -24,6 +25,7 @@ export interface ServiceOptions {
   /** The variables of the project and the platform for this target. */
   variables: Record<string, string>
   memory_mb: number
+  cpus: number
 }
 
 /** How the services of a version start: the main one, and the others. */
@@ -61,6 +63,7 @@ export function createServiceSpecs(version: Version, options: ServiceOptions): {
         // A ready image gets nothing of the project but what the file gives it.
         variables: config.source.kind === 'image' ? own : { ...options.variables, ...own },
         memory_mb: Math.min(config.memory_mb ?? options.memory_mb, options.memory_mb),
+        cpus: Math.min(config.cpus ?? options.cpus, options.cpus),
         request: createRequest(config, artifact),
       }
     }),

@@ -37,6 +37,9 @@ export interface AppSpec {
   listen_port: number | null
   environment_id: string
   memory_mb: number
+  cpus: number
+  /** What the health check requests, and how long it waits. */
+  health: { path: string; timeout_ms: number }
   always_warm: boolean
   variables: Record<string, string>
   mask: SecretMask

@@ -86,6 +86,7 @@ export function createSupervisedService(context: DeploymentContext, spec: Servic
       listen_port: null,
       variables: { ...spec.variables, ...hooks.getAddresses() },
       memory_mb: spec.memory_mb,
+      cpus: spec.cpus,
       service: spec.request,
       signal,
       ...observer,
@@ -227,7 +228,14 @@ async function waitUntilReady(
 ): Promise<Endpoint | null> {
   const { clock } = context
   if (config.kind === 'web' || config.is_public || config.health_check?.kind === 'path') {
-    const { endpoint } = await waitUntilHealthy({ replica, known_port: config.port, exited, signal, clock })
+    const { endpoint } = await waitUntilHealthy({
+      replica,
+      known_port: config.port,
+      exited,
+      signal,
+      clock,
+      ...(config.health_check?.kind === 'path' && { path: config.health_check.path }),
+    })
     return endpoint
   }
   if (!replica.runHealthcheck) return null

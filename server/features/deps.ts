@@ -57,6 +57,8 @@ export interface FeatureDeps {
     encryption: 'keychain' | 'file_key'
     is_local: boolean
   }
+  /** Cores of this machine. */
+  cpus: number
   /** Receives uploads. */
   archives: ArchiveQuarantine
   /** Disk usage and cleaning. */

@@ -26,6 +26,8 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
       sealed_value: deps.sealer.seal(encryptionContextOf(id), newEnvVar.value),
       environment: newEnvVar.environment ?? null,
       is_sensitive: newEnvVar.is_sensitive === true ? 1 : 0,
+      is_write_only: 0,
+      is_build_secret: 0,
       created_at: timestamp,
       updated_at: timestamp,
     }

@@ -19,6 +19,7 @@ import { createMetricsHandlers } from './metrics.ts'
 import { createUserHandlers } from './users.ts'
 import { createPreviewHandlers } from './previews.ts'
 import { createProjectHandlers } from './projects.ts'
+import { createProjectSettingsHandlers } from './project-settings.ts'
 import { createRemoteHandlers } from './remotes.ts'
 import { createScreenshotHandlers } from './screenshots.ts'
 import { createTokenHandlers } from './tokens.ts'
@@ -32,6 +33,7 @@ export { createResourceResolver } from './resources.ts'
 export function createHandlers(deps: FeatureDeps): OperationHandlers {
   return {
     ...createProjectHandlers(deps),
+    ...createProjectSettingsHandlers(deps),
     ...createBackupHandlers(deps),
     ...createPreviewHandlers(deps),
     ...createBillingHandlers(deps),

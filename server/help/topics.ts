@@ -3,12 +3,13 @@ import { type HelpBlock, type HelpArticle, topicGroups } from './topic.ts'
 import { gettingStartedTopics } from './topics/getting-started.ts'
 import { deployingTopics } from './topics/deploying.ts'
 import { instanceTopics } from './topics/instance.ts'
+import { projectSettingsTopics } from './topics/project-settings.ts'
 import { networkingTopics } from './topics/networking.ts'
 import { runningTopics } from './topics/running.ts'
 
 const topicsByGroup: Record<keyof typeof topicGroups, HelpArticle[]> = {
   begin: gettingStartedTopics,
-  deploy: deployingTopics,
+  deploy: [...deployingTopics, ...projectSettingsTopics],
   run: runningTopics,
   names: networkingTopics,
   keep: instanceTopics,

@@ -81,7 +81,8 @@ export interface BuildRequest {
   /** Decrypted variables of the target environment. Must never be in an image layer, an argument or a log. */
   variables: Record<string, string>
   memory_mb: number
-  cpus: number
+  /** Cores of the CPU; null: all. */
+  cpus: number | null
   signal: AbortSignal
 }
 
@@ -122,6 +123,8 @@ export interface StartRequest extends ReplicaObserver {
   /** The complete environment of the app, without PORT and HOST, which the runtime sets. */
   variables: Record<string, string>
   memory_mb: number
+  /** Cores of the CPU. Ignored by a runtime whose traits do not say `limits_cpu`. */
+  cpus: number
   /** The port on which the app was found before, if it is not PORT. */
   listen_port: number | null
   /** Set when the deployment has several services. */

@@ -1,4 +1,4 @@
-import { expressionBuilder } from 'kysely'
+import { expressionBuilder, type Insertable } from 'kysely'
 import type { ProjectStatus } from '../contract/projects.ts'
 import { all, first, run, tables } from './query.ts'
 import type { Tx } from './store.ts'
@@ -120,7 +120,7 @@ const listConnected = all(() =>
 /** Projects with a repository, the most recently used first. */
 export const listConnectedProjectIds = (tx: Tx): string[] => idsOf(listConnected(tx))
 
-export function insertProject(tx: Tx, project: Omit<ProjectRow, 'seq'>): void {
+export function insertProject(tx: Tx, project: Insertable<Tables['projects']>): void {
   tx.run(tables.insertInto('projects').values(project))
 }
 

@@ -18,7 +18,7 @@ export interface Tables {
   projects: ProjectTable
   deployments: DeploymentTable
   deployment_steps: DeploymentStepRow
-  env_vars: EnvVarRow
+  env_vars: EnvVarTable
   cleanups: CleanupTable
   purge_tokens: { project_id: string; hash: string; created_at: string }
   cache_events: CacheEventTable
@@ -235,8 +235,12 @@ export interface TokenRow {
   created_at: string
 }
 
-interface ProjectTable extends Omit<ProjectRow, 'seq'> {
+/** Columns that have defaults for new projects. */
+interface ProjectTable extends Omit<ProjectRow, 'seq' | 'health_path' | 'health_timeout_s' | 'cpu_limit'> {
   seq: Generated<number>
+  health_path: Generated<string>
+  health_timeout_s: Generated<number>
+  cpu_limit: Generated<number | null>
 }
 
 export interface ProjectRow {
@@ -256,6 +260,10 @@ export interface ProjectRow {
   build_command: string
   root_directory: string
   memory_limit_mb: number
+  /** Cores for the app and its builds; null: the default of each. */
+  cpu_limit: number | null
+  health_path: string
+  health_timeout_s: number
   port: number | null
   status: ProjectStatus
   always_warm: 0 | 1
@@ -272,8 +280,9 @@ export interface ProjectRow {
   deleted_at: string | null
 }
 
-interface DeploymentTable extends Omit<DeploymentRow, 'seq'> {
+interface DeploymentTable extends Omit<DeploymentRow, 'seq' | 'skips_cache'> {
   seq: Generated<number>
+  skips_cache: Generated<DeploymentRow['skips_cache']>
 }
 
 export interface DeploymentRow {
@@ -313,6 +322,8 @@ export interface DeploymentRow {
   listen_port: number | null
   /** The number of attempts; a second interruption fails the deployment. */
   attempt: number
+  /** Builds without cached dependencies, layers and framework caches. */
+  skips_cache: 0 | 1
 }
 
 export interface DeploymentStepRow {
@@ -324,6 +335,11 @@ export interface DeploymentStepRow {
   finished_at: string | null
 }
 
+interface EnvVarTable extends Omit<EnvVarRow, 'is_write_only' | 'is_build_secret'> {
+  is_write_only: Generated<EnvVarRow['is_write_only']>
+  is_build_secret: Generated<EnvVarRow['is_build_secret']>
+}
+
 export interface EnvVarRow {
   id: string
   project_id: string
@@ -331,6 +347,10 @@ export interface EnvVarRow {
   sealed_value: Uint8Array
   environment: 'production' | 'preview' | null
   is_sensitive: 0 | 1
+  /** The API never returns the value. Cannot be reset. */
+  is_write_only: 0 | 1
+  /** Mounted into builds of a Dockerfile as a secret. */
+  is_build_secret: 0 | 1
   created_at: string
   updated_at: string
 }

@@ -105,6 +105,10 @@ describe('projects', () => {
       'node_version=24',
       'memory_limit_mb=256',
       'always_warm=true',
+      'health_path=/healthz',
+      'health_timeout_s=120',
+      'cpu_limit=0.5',
+      'previews=false',
     ]
     await run('projects', 'create', 'Settings')
     expect(await run('projects', 'set', 'settings', ...settings)).toMatchObject({
@@ -123,7 +127,8 @@ describe('projects', () => {
     expect(await run.json('projects', 'set', 'settings', 'repo_url=https://example.com/a.git')).toMatchObject({ project: { is_connected: true } })
     expect(await run.json('projects', 'set', 'settings', 'repo_url=none')).toMatchObject({ project: { repo_url: null } })
     for (const [pair, message] of [
-      ['memory_limit_mb=much', 'whole number'],
+      ['memory_limit_mb=much', 'must be a number'],
+      ['cpu_limit=2 cores', 'must be a number'],
       ['always_warm=perhaps', 'true or false'],
       ['color=red', 'root_directory'],
       ['x', 'key=value'],

@@ -12,6 +12,7 @@ import {
   runProgram,
   eventually,
   createRecordedLog,
+  dockerfilePlan,
   serverPlan,
   writeSource,
   startApp,
@@ -28,12 +29,12 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
   const mine = () => ['--filter', `label=homeport.instance=${suite.options.instance_id}`]
 
   test('an app is shut in: no capabilities, no new privileges, no mounts, limits for memory, processor and processes', async () => {
-    const { instance, stop } = await suite.run(hello, { memory_mb: 128 })
+    const { instance, stop } = await suite.run(hello, { memory_mb: 128, cpus: 0.5 })
     const [{ HostConfig, Mounts, Config }] = JSON.parse(await runProgram('docker', ['inspect', instance.id])) as [Inspected]
     expect(HostConfig).toMatchObject({
       Memory: 128 * 1024 * 1024,
       MemorySwap: 128 * 1024 * 1024,
-      NanoCpus: 1e9,
+      NanoCpus: 5e8,
       PidsLimit: 256,
       CapDrop: ['ALL'],
       SecurityOpt: ['no-new-privileges'],
@@ -118,24 +119,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
 
   describe.concurrent('a Dockerfile of the user’s own', () => {
     const build = (text: string, more: Partial<BuildOptions> = {}) =>
-      suite.build({
-        plan: {
-          framework: 'dockerfile',
-          explanation: [],
-          work: {
-            kind: 'dockerfile',
-            context_directory: '.',
-            dockerfile: 'Dockerfile',
-            text: null,
-            ignored: [],
-            port: null,
-            target: null,
-            arguments: {},
-          },
-        },
-        ...more,
-        files: { Dockerfile: text, ...more.files },
-      })
+      suite.build({ plan: dockerfilePlan, ...more, files: { Dockerfile: text, ...more.files } })
 
     test('is built as it is, but for the choice of another frontend; what .dockerignore names stays out', async () => {
       const { runtime, options } = suite
@@ -205,6 +189,19 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
         message: expect.stringMatching(/for Node 4711 .*(?:does not exist|could not be reached|denied access)/),
         hint: expect.stringContaining('The nearest version on this machine is 24'),
       })
+    })
+
+    test('is held to a CPU limit, like a build without one, except by BuildKit, which the log says', async () => {
+      const own = createRuntimes({ ...suite.options, ca_file: undefined }).docker
+      const readQuota = 'cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us 2>/dev/null || cat /sys/fs/cgroup/cpu.max'
+      const buildLog = async (text: string) =>
+        (await buildApp(own, suite.options, { files: { Dockerfile: text }, plan: dockerfilePlan, cpus: 0.5 })).log.lines.join('\n')
+      const from = 'FROM node:24-bookworm-slim\n'
+      expect(await buildLog(`${from}RUN ${readQuota}\n`)).toMatch(/^50000( 100000)?$/m)
+      expect(await buildLog(`${from}RUN --mount=type=tmpfs,target=/x true\n`)).toContain('not held to the CPU limit')
+      const { log } = await buildApp(own, suite.options, { files: { 'server.js': hello }, plan: serverPlan({ build_command: readQuota }), cpus: 0.5 })
+      expect(log.lines.join('\n')).toMatch(/^50000( 100000)?$/m)
+      await own.close()
     })
 
     test('that is aborted leaves nothing', async () => {

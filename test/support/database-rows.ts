@@ -15,6 +15,9 @@ export const projectRow = (
   build_command: 'auto',
   root_directory: '.',
   memory_limit_mb: 512,
+  cpu_limit: null,
+  health_path: '/',
+  health_timeout_s: 60,
   port: null,
   status: 'created',
   always_warm: 0,
@@ -59,4 +62,5 @@ export const deploymentRow = (own: Pick<DeploymentRow, 'id' | 'project_id'>, now
   inputs_digest: null,
   listen_port: null,
   attempt: 1,
+  skips_cache: 0,
 })

@@ -79,6 +79,22 @@ export const staticPlan = (more: Partial<StaticPlan> = {}): BuildPlan => ({
   work: { ...defaultNodeWork, kind: 'static', output_directory: '.', spa_fallback: false, server_entries: [], ...more },
 })
 
+/** The source's own Dockerfile. */
+export const dockerfilePlan: BuildPlan = {
+  framework: 'dockerfile',
+  explanation: [],
+  work: {
+    kind: 'dockerfile',
+    context_directory: '.',
+    dockerfile: 'Dockerfile',
+    text: null,
+    ignored: [],
+    port: null,
+    target: null,
+    arguments: {},
+  },
+}
+
 export interface BuildOptions {
   files?: Files
   /** An existing source folder, in place of `files`. */
@@ -88,6 +104,7 @@ export interface BuildOptions {
   deployment_id?: string
   variables?: Record<string, string>
   memory_mb?: number
+  cpus?: number
   signal?: AbortSignal
   log?: RecordedLog
 }
@@ -110,7 +127,7 @@ export async function buildApp(runtime: Runtime, options: RuntimeOptions, build:
     plan: build.plan,
     variables: build.variables ?? {},
     memory_mb: build.memory_mb ?? 1024,
-    cpus: 2,
+    cpus: build.cpus ?? null,
     signal: build.signal ?? new AbortController().signal,
   })
   try {
@@ -124,6 +141,7 @@ export async function buildApp(runtime: Runtime, options: RuntimeOptions, build:
 export interface StartOptions {
   variables?: Record<string, string>
   memory_mb?: number
+  cpus?: number
   service?: ServiceRequest
   onLine?: (line: string, stream: string) => void
 }
@@ -147,6 +165,7 @@ export async function startApp(runtime: Runtime, built: Omit<BuiltApp, 'log'>, m
     artifact: built.artifact,
     variables: more.variables ?? {},
     memory_mb: more.memory_mb ?? 256,
+    cpus: more.cpus ?? 1,
     listen_port: null,
     ...(more.service && { service: more.service }),
     signal: new AbortController().signal,

@@ -2,9 +2,14 @@ import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { useForm } from '../../lib/use-form.ts'
 import { useLatestDeployment } from '../../api/deployments.ts'
+import { useInstanceSession } from '../../api/instance.ts'
+import { useProjectSettings, useUpdateProjectSettings } from '../../api/project-settings.ts'
 import { useDeleteProject, useDeployProject, useProject, useUpdateProject } from '../../api/projects.ts'
 import { limits } from '../../../server/contract/limits.ts'
 import type { Project } from '../../../server/contract/projects.ts'
+import type { ProjectSettings } from '../../../server/contract/project-settings.ts'
+import { findRuntimeTraits } from '../../../server/contract/runtimes.ts'
+import type { CallOutput } from '../../../server/client/operation-types.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmByNameDialog } from '../../components/dialog.tsx'
@@ -16,8 +21,10 @@ import styles from './page.module.css'
 
 export default function SettingsPage({ slug }: { slug: string }) {
   const { data: project } = useProject(slug)
+  const { data: more, isError } = useProjectSettings(slug)
   useTitle(`Settings · ${project?.name ?? slug}`)
-  return project ? <ProjectSettingsForm project={project} /> : <SkeletonRows rows={6} height={72} />
+  if (!project || (more === undefined && !isError)) return <SkeletonRows rows={6} height={72} />
+  return <ProjectSettingsForm project={project} more={more ?? null} />
 }
 
 // An empty field means automatic detection; the value “auto” is never typed.
@@ -26,25 +33,36 @@ const autoDetect = 'auto'
 const immediateSettings = ['name', 'caching_enabled', 'always_warm']
 const detectable = ['node_version', 'install_command', 'build_command'] as const
 
-function ProjectSettingsForm({ project }: { project: Project }) {
+function ProjectSettingsForm({ project, more }: { project: Project; more: CallOutput<'getProjectSettings'> | null }) {
   const { data: latest } = useLatestDeployment(project.slug)
   const showToast = useUi((state) => state.showToast)
   const [saved, setSaved] = useState(false)
-  const save = useUpdateProject({
-    hidesErrorToast: true,
-    onSuccess({ project: updated }) {
-      const requested_mb = form.changes.memory_limit_mb
-      if (requested_mb !== undefined && updated.memory_limit_mb < requested_mb) {
-        showToast({ kind: 'failed', text: `Memory was set to ${updated.memory_limit_mb} MB, the limit of your plan.`, request_id: null })
-      } else showToast({ kind: 'done', text: 'Settings saved.', request_id: null })
-      setSaved(Object.keys(form.changes).some((name) => !immediateSettings.includes(name)))
-      form.discard()
-    },
-  })
+  const updateProject = useUpdateProject({ hidesErrorToast: true })
+  const updateSettings = useUpdateProjectSettings({ hidesErrorToast: true })
+  const save = async () => {
+    const params = { slug: project.slug }
+    const { health_path, health_timeout_s, cpu_limit, ...body } = form.changes
+    const moreChanges = pickDefined({ health_path, health_timeout_s, cpu_limit })
+    const updated = Object.keys(body).length > 0 ? (await updateProject.mutateAsync({ params, body })).project : project
+    if (Object.keys(moreChanges).length > 0) await updateSettings.mutateAsync({ params, body: moreChanges })
+    if (body.memory_limit_mb !== undefined && updated.memory_limit_mb < body.memory_limit_mb) {
+      showToast({ kind: 'failed', text: `Memory was set to ${updated.memory_limit_mb} MB, the limit of your plan.`, request_id: null })
+    } else showToast({ kind: 'done', text: 'Settings saved.', request_id: null })
+    setSaved(Object.keys(form.changes).some((name) => !immediateSettings.includes(name)))
+    form.discard()
+  }
   const form = useForm({
-    initial: editableSettings(project),
-    submission: save,
-    onSubmit: () => form.is_dirty && save.mutate({ params: { slug: project.slug }, body: form.changes }),
+    initial: { ...editableSettings(project), ...(more?.settings ?? noMoreSettings) },
+    submission: {
+      isPending: updateProject.isPending || updateSettings.isPending,
+      error: updateProject.error ?? updateSettings.error,
+      reset() {
+        updateProject.reset()
+        updateSettings.reset()
+      },
+    },
+    // The form shows the error of a failed request.
+    onSubmit: () => form.is_dirty && void save().catch(() => undefined),
     fieldOf: ({ code }) => code === 'paid_plan_required' && 'always_warm',
   })
   const { values, is_dirty: isDirty } = form
@@ -99,6 +117,9 @@ function ProjectSettingsForm({ project }: { project: Project }) {
             error={form.error('memory_limit_mb')}
             hint={`${limits.memory_mb.min} to ${limits.memory_mb.max}. An app that exceeds it is stopped.`}
           />
+          {more && (
+            <CpuField cpus={more.cpus} value={values.cpu_limit} onChange={(cpu_limit) => form.set({ cpu_limit })} error={form.error('cpu_limit')} />
+          )}
           <SwitchField
             label="Always warm"
             hint="Never sleeps. When off, the app sleeps when idle and wakes with the next request."
@@ -106,6 +127,22 @@ function ProjectSettingsForm({ project }: { project: Project }) {
           />
           <SwitchField label="Edge cache" hint="Caches responses that the app marks as cacheable." {...form.toggle('caching_enabled')} />
         </Section>
+        {more && (
+          <Section title="Health check" about="A new version gets traffic once it responds with a status below 500.">
+            <TextField label="Path" mono required {...form.text('health_path')} hint="Requested with GET, such as /healthz." />
+            <TextField
+              label="Timeout (seconds)"
+              type="number"
+              required
+              min={limits.health_timeout_s.min}
+              max={limits.health_timeout_s.max}
+              value={Number.isNaN(values.health_timeout_s) ? '' : values.health_timeout_s}
+              onChange={({ target }) => form.set({ health_timeout_s: target.valueAsNumber })}
+              error={form.error('health_timeout_s')}
+              hint={`${limits.health_timeout_s.min} to ${limits.health_timeout_s.max}. A version that needs longer fails, and the previous one stays live.`}
+            />
+          </Section>
+        )}
         {form.problem && <ProblemView problem={form.problem} />}
         <div className={`${styles.saveBar} ${isDirty ? styles.saveBarOn : ''}`} aria-live="polite">
           <span className="text-muted">{isDirty ? 'Unsaved changes' : 'All changes saved'}</span>
@@ -137,6 +174,50 @@ function editableSettings({
 }: Project) {
   return { name, repo_url, repo_branch, root_directory, node_version, install_command, build_command, memory_limit_mb, always_warm, caching_enabled }
 }
+
+/** Not shown where the instance has none. */
+const noMoreSettings: ProjectSettings = {
+  health_path: limits.health_path.default,
+  health_timeout_s: limits.health_timeout_s.default,
+  cpu_limit: null,
+}
+
+function CpuField({
+  cpus,
+  value,
+  onChange,
+  error,
+}: {
+  cpus: number
+  value: number | null
+  onChange: (value: number | null) => void
+  error: string | undefined
+}) {
+  const runtime = useInstanceSession().data?.instance.runtime.name
+  const isHeld = runtime === undefined || findRuntimeTraits(runtime)?.limits_cpu !== false
+  return (
+    <TextField
+      label="CPU (cores)"
+      type="number"
+      min={limits.cpu.min}
+      max={cpus}
+      step="any"
+      placeholder="Default"
+      value={value ?? ''}
+      onChange={({ target }) => onChange(target.value === '' ? null : target.valueAsNumber)}
+      error={error}
+      hint={
+        isHeld
+          ? `${limits.cpu.min} to ${cpus}, for the app and for builds. Leave empty for ${limits.cpu.default} core for the app and all cores for builds.`
+          : 'Has no effect here: apps and builds that run as processes can use every core. It applies with Docker.'
+      }
+    />
+  )
+}
+
+/** The fields that have a value. */
+const pickDefined = <Values extends object>(values: Values): Partial<Values> =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<Values>
 
 function Section({ title, about, children }: { title: string; about?: string; children: React.ReactNode }) {
   return (

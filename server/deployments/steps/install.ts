@@ -17,7 +17,7 @@ export async function install(run: DeploymentRun, log: StepLog): Promise<void | 
       plan,
       variables: secrets.variables,
       memory_mb: context.settings().build_memory_mb,
-      cpus: context.cpus,
+      cpus: project.cpu_limit,
       signal,
     })
     run.builds.push(build)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { homedir, platform } from 'node:os'
+import { availableParallelism, homedir, platform } from 'node:os'
 import { join } from 'node:path'
 import type Docker from 'dockerode'
 import { type Clock, systemClock } from '../../lib/clock.ts'
@@ -18,6 +18,8 @@ export interface DockerConnection {
   builder: '1' | '2'
   /** Whether container addresses can be reached from here: a Linux engine on this machine, not rootless and not in a virtual machine. */
   hasDirectNetwork: boolean
+  /** At most the cores of the engine's machine, above which Docker refuses limits; null: all of them. */
+  limitCpus(cpus: number | null): number
 }
 
 /** Addresses to try, in order: the user's setting, the docker command's context, then the default sockets of known engines. */
@@ -96,6 +98,7 @@ async function openConnection(Dockerode: typeof Docker, address: string, clock: 
     version: version.Version,
     builder: !isPodman && major >= 23 ? '2' : '1',
     hasDirectNetwork: isLocal && platform() === 'linux' && !isRootless && !isDesktop && !isPodman,
+    limitCpus: (cpus) => Math.min(cpus ?? Infinity, info.NCPU || availableParallelism()),
   }
 }
 

@@ -21,11 +21,12 @@ import { findNearestVersion } from '../unavailable-failure.ts'
 
 /**
  * Builds a user's own Dockerfile with Docker's builder. The classic builder enforces limits of memory and CPU. BuildKit enforces only the limits of
- * the whole engine; newer engines always use it, and only BuildKit can give a step the host's certificates without leaving them in a layer.
+ * the whole engine, because its API has none for one build; newer engines prefer it, and only BuildKit can give a step the host's certificates
+ * without leaving them in a layer. A build with a CPU limit uses the classic builder unless it needs BuildKit.
  * Variables are set at run time only, because a Dockerfile that uses one at build time would keep it in its layers.
  */
 export async function buildDockerfile(engine: DockerEngine, request: BuildRequest, plan: DockerfilePlan, log: StepLog): Promise<Artifact> {
-  const { docker, builder } = await engine.connection()
+  const { docker, builder, limitCpus } = await engine.connection()
   const { signal } = request
   const text =
     plan.text ??
@@ -33,7 +34,9 @@ export async function buildDockerfile(engine: DockerEngine, request: BuildReques
       throw new BuildFailure('build_failed', `The source has no ${plan.dockerfile}.`, 'Check the root directory in the project settings.', error)
     }))
   const files = await readSecretFiles(engine)
-  const useBuildKit = builder === '2' || Object.keys(files).length > 0 || needsBuildKit(text)
+  const hasCpuLimit = request.cpus !== null
+  const useBuildKit = (builder === '2' && !hasCpuLimit) || Object.keys(files).length > 0 || needsBuildKit(text)
+  if (useBuildKit && hasCpuLimit) log.note('This build is not held to the CPU limit, because BuildKit has no limit for one build.')
   const mounts = useBuildKit && Object.keys(files).length > 0 ? await importHostFiles(engine, docker, files, request) : null
   const name = engine.getImageName(request.project_id, request.deployment_id, request.service)
   try {
@@ -41,7 +44,7 @@ export async function buildDockerfile(engine: DockerEngine, request: BuildReques
     const file = { name: plan.text === null ? plan.dockerfile : null, text, built: prepareDockerfile(text, mounts) }
     const context = await createBuildContext(request, plan, file.built)
     const bytes = request.memory_mb * 1024 * 1024
-    const limits = { memory: bytes, memswap: bytes, cpuperiod: 100_000, cpuquota: Math.round(request.cpus * 100_000) }
+    const limits = { memory: bytes, memswap: bytes, cpuperiod: 100_000, cpuquota: Math.round(limitCpus(request.cpus) * 100_000) }
     const settings = {
       t: name,
       dockerfile: context.dockerfile,

@@ -196,6 +196,7 @@ async function createBuildContainer(engine: DockerEngine, docker: Docker, reques
   request.signal.throwIfAborted()
   const bytes = request.memory_mb * 1024 * 1024
   const volume = engine.createName(request.project_id, 'cache')
+  const { limitCpus } = await engine.connection()
   return docker.createContainer({
     Image: image,
     name: engine.createName('build', request.deployment_id, Math.random().toString(36).slice(2, 8)),
@@ -212,7 +213,7 @@ async function createBuildContainer(engine: DockerEngine, docker: Docker, reques
     HostConfig: {
       Memory: bytes,
       MemorySwap: bytes,
-      NanoCpus: Math.round(request.cpus * 1e9),
+      NanoCpus: Math.round(limitCpus(request.cpus) * 1e9),
       PidsLimit: maxProcesses,
       CapDrop: ['ALL'],
       SecurityOpt: ['no-new-privileges'],

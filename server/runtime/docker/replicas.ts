@@ -48,6 +48,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
   }
 
   const createContainer = async (docker: Docker, request: StartRequest, hasDirectNetwork: boolean): Promise<Docker.Container> => {
+    const { limitCpus } = await engine.connection()
     const { artifact } = request
     if (artifact.kind !== 'image') throw new StartFailure('start_failed', 'This version was built without Docker.', 'Deploy the project again.')
     const { service } = request
@@ -74,8 +75,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
           ...serviceConfig?.HostConfig,
           Memory: bytes,
           MemorySwap: bytes,
-          // One core, so that one app cannot use the whole machine.
-          NanoCpus: 1e9,
+          NanoCpus: Math.round(limitCpus(request.cpus) * 1e9),
           PidsLimit: maxProcesses,
           CapDrop: ['ALL'],
           SecurityOpt: ['no-new-privileges'],

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { limits } from './limits.ts'
+import { operation } from './operation.ts'
+import { empty, projectParams } from './shared.ts'
+
+const healthPath = z
+  .string()
+  .max(limits.health_path.max)
+  .regex(/^\/[!-"$-~]*$/, 'Use a path that starts with /, such as /healthz, without spaces and #.')
+  .describe(`Path that the health check requests, such as /healthz (default ${limits.health_path.default}).`)
+const healthTimeout = z
+  .number()
+  .int()
+  .min(limits.health_timeout_s.min)
+  .max(limits.health_timeout_s.max)
+  .describe(`Seconds that a new version may take to pass its health check (default ${limits.health_timeout_s.default}).`)
+const cpuLimit = z
+  .number()
+  .min(limits.cpu.min)
+  .max(limits.cpu.max)
+  .nullable()
+  .describe(`CPU cores for the app, and for each of its builds; null is ${limits.cpu.default} for the app and all for builds. Needs Docker.`)
+
+/** Settings of a project beyond the fields of the /v1 API. */
+export const projectSettings = z.object({ health_path: healthPath, health_timeout_s: healthTimeout, cpu_limit: cpuLimit })
+export type ProjectSettings = z.output<typeof projectSettings>
+
+const settingsResponse = {
+  status: 200,
+  json: z.object({ settings: projectSettings, cpus: z.number().describe('CPU cores of this machine, the highest cpu_limit.') }),
+} as const
+
+export const projectSettingsOperations = {
+  getProjectSettings: operation({
+    method: 'GET',
+    path: '/instance/projects/{slug}/settings',
+    resource: 'project',
+    group: 'Instance',
+    summary: 'Get the settings of a project beyond those of the /v1 API',
+    access: 'caller',
+    params: projectParams,
+    query: empty,
+    success: settingsResponse,
+    errors: ['project_not_found'],
+  }),
+  updateProjectSettings: operation({
+    method: 'PATCH',
+    path: '/instance/projects/{slug}/settings',
+    resource: 'project',
+    group: 'Instance',
+    summary: 'Change the settings of a project beyond those of the /v1 API',
+    description: 'A changed setting takes effect with the next deployment. `cpu_limit` is limited to the cores of this machine.',
+    access: 'caller',
+    params: projectParams,
+    query: empty,
+    body: projectSettings.partial().strict(),
+    success: settingsResponse,
+    errors: ['invalid_input', 'project_not_found'],
+  }),
+}

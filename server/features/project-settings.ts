@@ -1,0 +1,36 @@
+import type { ProjectSettings } from '../contract/project-settings.ts'
+import { isoTime } from '../lib/clock.ts'
+import { findProject, updateProject } from '../store/projects.ts'
+import type { ProjectRow } from '../store/tables.ts'
+import type { OperationHandlers } from './context.ts'
+import type { FeatureDeps } from './deps.ts'
+
+type ProjectSettingsHandlers = Pick<OperationHandlers, 'getProjectSettings' | 'updateProjectSettings'>
+
+export function createProjectSettingsHandlers(deps: FeatureDeps): ProjectSettingsHandlers {
+  const present = (row: ProjectRow) => ({ settings: presentProjectSettings(row), cpus: deps.cpus })
+  return {
+    async getProjectSettings({ project }) {
+      return present(project)
+    },
+
+    async updateProjectSettings({ project }, { body }) {
+      const { cpu_limit, ...plain } = body
+      return deps.store.db.write((tx) => {
+        updateProject(tx, project.id, {
+          ...plain,
+          ...(cpu_limit === undefined ? {} : { cpu_limit: cpu_limit === null ? null : Math.min(cpu_limit, deps.cpus) }),
+          updated_at: isoTime(deps.clock.now()),
+        })
+        tx.publish({ type: 'project_changed', id: project.id })
+        return present(findProject(tx, project.id) ?? project)
+      })
+    },
+  }
+}
+
+const presentProjectSettings = ({ health_path, health_timeout_s, cpu_limit }: ProjectRow): ProjectSettings => ({
+  health_path,
+  health_timeout_s,
+  cpu_limit,
+})

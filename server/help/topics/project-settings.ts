@@ -1,0 +1,56 @@
+import type { HelpArticle } from '../topic.ts'
+
+export const projectSettingsTopics: HelpArticle[] = [
+  {
+    id: 'project-settings',
+    title: 'Project settings',
+    summary: 'What each setting of a project does, by the name that the API and the command line use.',
+    keywords: 'configure change set option name repo_url root directory node version command memory cpu cores health path timeout warm cache',
+    body: [
+      'Change settings under Settings, or by name from a terminal. Changes to source, build and runtime take effect with the next deployment.',
+      { run: 'npx homeport projects set my-app root_directory=apps/web memory_limit_mb=1024' },
+      { run: 'npx homeport projects set my-app health_path=/healthz health_timeout_s=120', note: 'several at once; none empties a setting' },
+      { h: 'Source' },
+      {
+        list: [
+          '`name` is shown in the dashboard. It changes neither the slug nor the address.',
+          '`repo_url` is the git repository that is deployed. Without one, the project deploys folders and archives ([[uploads]]).',
+          '`repo_branch` is the branch of production. Other branches get previews ([[previews]]).',
+          '`root_directory` is the folder of the app in the repository, and `.` is the root. Set it when a repository contains several apps.',
+        ],
+      },
+      { h: 'Build' },
+      {
+        list: [
+          '`node_version` is a version such as `24`, or a range such as `>=22`. With `auto` it is detected from the source.',
+          '`install_command` installs the dependencies. With `auto` it follows from the lock file.',
+          '`build_command` builds the app. With `auto` it follows from the framework and the scripts in `package.json`.',
+        ],
+      },
+      { h: 'Runtime' },
+      {
+        list: [
+          '`memory_limit_mb` is the memory of the app, up to the maximum of the plan. An app that exceeds it is stopped ([[memory]]).',
+          '`cpu_limit` is the number of CPU cores for the app and for each of its builds, such as `0.5`. With `none`, an app gets 1 core and a build all of them. Apps and builds that run as processes are not limited, and neither is a `Dockerfile` that needs BuildKit.',
+          '`always_warm` keeps the app awake when nobody visits it. Otherwise it sleeps after a while and wakes with the next request ([[sleep]]).',
+          '`caching_enabled` lets the edge cache responses that the app marks as public. When it is off, every request reaches the app ([[cache]]).',
+        ],
+      },
+      { h: 'Health check' },
+      {
+        list: [
+          '`health_path` is the path that a new version must answer with a status below 500 before it gets traffic. The default is `/`.',
+          '`health_timeout_s` is how many seconds a new version may take to answer, from 5 to 600. After that the deployment fails, and the previous version stays live ([[health-check]]).',
+        ],
+      },
+      { h: 'Automatic deployments' },
+      {
+        list: [
+          '`deploys_pushes` deploys every push to the production branch. When it is off, deploy with a button or the command line.',
+          '`previews` gives every other branch a deployment of its own. Turning it off closes the open previews.',
+          '`preview_databases` gives each preview a copy of the project’s database. Without it, previews have no database.',
+        ],
+      },
+    ],
+  },
+]

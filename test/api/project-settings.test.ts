@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { tinyServer } from '../support/repository.ts'
+import { topics, readBlockText } from '../../server/help/topics.ts'
+import { projectSettingsOperations } from '../../server/contract/project-settings.ts'
+import { projectOperations } from '../../server/contract/projects.ts'
+import { watchOperations } from '../../server/contract/previews.ts'
+import { createApiContext, expectError, issuePaths, type ApiContext } from './api-context.ts'
+
+let context: ApiContext
+const path = '/instance/projects/set/settings'
+
+beforeAll(async () => {
+  context = await createApiContext()
+  await context.platform.createProject({ slug: 'set', repo_url: context.repository.url })
+})
+afterAll(() => context.close())
+
+const change = (body: object) => context.request('owner', 'PATCH', path, body)
+const deploy = async () => context.platform.waitForEnd('set', (await context.platform.deploy('set')).id)
+
+test('settings have defaults, and a change is for those of the project alone', async () => {
+  const { status, body } = await context.request('member', 'GET', path)
+  expect([status, body]).toEqual([200, { settings: { health_path: '/', health_timeout_s: 60, cpu_limit: null }, cpus: expect.any(Number) }])
+  expectError(await context.request('stranger', 'PATCH', path, { cpu_limit: 1 }), 404, 'project_not_found')
+  const changed = await change({ health_path: '/healthz?full=1', health_timeout_s: 600, cpu_limit: 0.5 })
+  expect(changed.body.settings).toEqual({ health_path: '/healthz?full=1', health_timeout_s: 600, cpu_limit: 0.5 })
+  expect((await change({ cpu_limit: 256 })).body).toMatchObject({ settings: { cpu_limit: body.cpus } })
+  expect((await change({ cpu_limit: null, health_timeout_s: 60, health_path: '/' })).body).toEqual(body)
+})
+
+test('what is no path, no time and no number of cores is refused', async () => {
+  for (const health_path of ['', 'healthz', '/a b', '/a#b', '/a\r\nHost: b', '/é', `/${'a'.repeat(300)}`])
+    expect(issuePaths(await change({ health_path }))).toEqual(['health_path'])
+  for (const health_timeout_s of [4, 601, 5.5, '60', null]) expect(issuePaths(await change({ health_timeout_s }))).toEqual(['health_timeout_s'])
+  for (const cpu_limit of [0, 0.01, -1, 257, '1', true]) expect(issuePaths(await change({ cpu_limit }))).toEqual(['cpu_limit'])
+  expect(issuePaths(await change({ memory_limit_mb: 64 }))).toEqual(['memory_limit_mb'])
+})
+
+test('a deployment asks the path of the health check, for as long as its timeout', async () => {
+  context.repository.commit({
+    'server.js': (tinyServer('two')['server.js'] ?? '').replace('response.end', "response.writeHead(request.url === '/ready?now' ? 204 : 500).end"),
+  })
+  await change({ health_path: '/ready?now' })
+  expect(await deploy()).toMatchObject({ status: 'ready' })
+  await change({ health_path: '/elsewhere', health_timeout_s: 5 })
+  expect(await deploy()).toMatchObject({
+    status: 'failed',
+    error: { code: 'health_check_failed', message: 'The app responded to GET /elsewhere with 500 for 5 s.' },
+  })
+})
+
+test('the help says what each setting does', () => {
+  const text = topics
+    .find(({ id }) => id === 'project-settings')
+    ?.body.map(readBlockText)
+    .join(' ')
+  const bodies = [projectOperations.updateProject.body, projectSettingsOperations.updateProjectSettings.body, watchOperations.updateWatching.body]
+  for (const name of bodies.flatMap(({ shape }) => Object.keys(shape))) expect(text).toContain(`\`${name}\``)
+})
