@@ -18,7 +18,7 @@ const shared = ['server/contract', 'server/lib']
 const drivers = {
   'server/runtime': ['dockerode', 'tar-stream', 'semver'],
   'server/source': ['tar-stream', 'yauzl'],
-  'server/builder': ['semver', 'yaml'],
+  'server/builder': ['semver', 'smol-toml', 'yaml'],
 }
 const allowedImports: Record<string, { folders: string[]; packages: string[]; has_node?: boolean }> = {
   'server/contract': { folders: [], packages: ['zod'], has_node: false },

@@ -16,7 +16,10 @@ export async function planSource(options: PlanOptions): Promise<SourcePlan> {
   const source = await openSourceFolder(folder)
   // Throws for a link that leaves the source; planBuild explains a folder that does not exist.
   const config = (await source.isFolder(root)) ? await readProjectConfig(posix.join(folder, root)) : undefined
-  if (!config || config.services.length === 0) return { config: null, builds: [{ services: [], plan: await planBuild(options) }] }
+  if (!config || config.services.length === 0) {
+    const plan = await planBuild(options)
+    return { config: null, builds: [{ services: [], plan: { ...plan, explanation: [...(config?.explanation ?? []), ...plan.explanation] } }] }
+  }
   const builtServices = config.services.filter(needsBuild)
   const groups = Map.groupBy(builtServices, (service) => JSON.stringify(service.source))
   const main = config.services.find(({ name }) => name === config.main)

@@ -11,6 +11,7 @@ import {
   type Detector,
 } from './detector.ts'
 import { DetectFailure } from './detect-failure.ts'
+import { findWebProcess } from './procfile.ts'
 import { readFirst, joinInside } from './source-folder.ts'
 import { bundler, vite } from './static-sites.ts'
 
@@ -241,9 +242,8 @@ async function looksLikeServer(app: DetectionContext, path: string): Promise<boo
 
 /** The `web:` process of a Procfile. The command may contain variables, so a shell runs it. */
 export async function readProcfileCommand(app: DetectionContext): Promise<string[] | null> {
-  const text = await app.source.read(joinInside(app.directory, 'Procfile'))
-  const line = text?.match(/^web:\s*(.+)$/m)?.[1]?.trim()
-  return line ? ['sh', '-c', `exec ${line}`] : null
+  const command = findWebProcess(await app.source.read(joinInside(app.directory, 'Procfile')))
+  return command === null ? null : ['sh', '-c', `exec ${command}`]
 }
 
 function createWrongPlatformFailure(label: string, adapter: string, instead: string): DetectFailure {

@@ -1,7 +1,13 @@
 import type { ProjectConfig } from '../../contract/project-config.ts'
 import { readFirst, openSourceFolder, type SourceFolder } from '../source-folder.ts'
 import { composeFiles, readComposeYaml } from './compose-yaml.ts'
+import { readAppJson } from './app-json.ts'
+import { readFlyToml } from './fly-toml.ts'
 import { homeportFiles, readHomeportYaml } from './homeport-yaml.ts'
+import { readNetlifyToml } from './netlify-toml.ts'
+import { readProcfileConfig } from './procfile-config.ts'
+import { readRailwayConfig } from './railway-config.ts'
+import { readVercelJson } from './vercel-json.ts'
 import { noConfig } from './service-draft.ts'
 
 /** null: the file does not say how the app is deployed, so the next one is read. */
@@ -11,6 +17,12 @@ type ConfigReader = (file: string, text: string, source: SourceFolder) => Promis
 const readers: { files: string[]; read: ConfigReader }[] = [
   { files: homeportFiles, read: readHomeportYaml },
   { files: composeFiles, read: readComposeYaml },
+  { files: ['Procfile'], read: readProcfileConfig },
+  { files: ['fly.toml'], read: readFlyToml },
+  { files: ['railway.json', 'railway.toml'], read: readRailwayConfig },
+  { files: ['app.json'], read: readAppJson },
+  { files: ['netlify.toml'], read: readNetlifyToml },
+  { files: ['vercel.json'], read: readVercelJson },
 ]
 
 /**
@@ -19,13 +31,13 @@ const readers: { files: string[]; read: ConfigReader }[] = [
  */
 export async function readProjectConfig(folder: string): Promise<ProjectConfig> {
   const source = await openSourceFolder(folder)
-  const skipped: string[] = []
+  const unused: string[] = []
   for (const { files, read } of readers) {
     const file = await readFirst(source, '.', files)
     if (!file) continue
     const config = await read(file.name, file.text, source)
-    if (config) return { ...config, explanation: [...config.explanation, ...skipped] }
-    skipped.push(`${file.name} is not used, because it only has services that an app uses, not the app`)
+    if (config) return { ...config, explanation: [...config.explanation, ...unused] }
+    if (composeFiles.includes(file.name)) unused.push(`${file.name} is not used, because it only has services that an app uses, not the app`)
   }
-  return { ...noConfig, explanation: skipped }
+  return { ...noConfig, explanation: unused }
 }

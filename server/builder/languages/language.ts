@@ -1,4 +1,5 @@
 import type { BuildSettings } from '../../contract/build-plan.ts'
+import { findMainProcess } from '../procfile.ts'
 import { joinInside, type SourceFolder } from '../source-folder.ts'
 
 /** The folder of an app under detection. Paths are relative to it. */
@@ -7,7 +8,7 @@ export interface LanguageApp {
   names: readonly string[]
   read(path: string): Promise<string | null>
   list(path: string): Promise<string[]>
-  /** The command of the Procfile's web process. */
+  /** The command of the Procfile's web process, else of its first. */
   procfile: string | null
   /** Commands of the project settings; null: detected. */
   install_command: string | null
@@ -28,12 +29,11 @@ export type Language = (app: LanguageApp) => Promise<LanguageBuild | null>
 
 export async function openLanguageApp(source: SourceFolder, directory: string, settings: BuildSettings): Promise<LanguageApp> {
   const read = (path: string) => source.read(joinInside(directory, path))
-  const procfile = (await read('Procfile'))?.match(/^web\s*:\s*(.+)$/m)?.[1]?.trim() ?? null
   return {
     names: await source.list(directory),
     read,
     list: (path) => source.list(joinInside(directory, path)),
-    procfile,
+    procfile: findMainProcess(await read('Procfile')),
     install_command: settings.install_command === 'auto' ? null : settings.install_command,
     build_command: settings.build_command === 'auto' ? null : settings.build_command,
   }

@@ -139,7 +139,7 @@ async function chooseStart(app: LanguageApp, has: (name: string) => boolean): Pr
   const detected =
     (await django(app, has)) ?? (await fastApi(app, has)) ?? (await flask(app, has)) ?? (await streamlit(app, has)) ?? (await plain(app))
   if (app.procfile === null) return detected
-  return { ...detected, command: app.procfile, explanation: [...detected.explanation, 'Start: the web process in the Procfile'], missing: [] }
+  return { ...detected, command: app.procfile, explanation: [...detected.explanation, 'Start: from the Procfile'], missing: [] }
 }
 
 const start = (framework: string, command: string, more: Partial<StartCommand> = {}): StartCommand => ({

@@ -2,22 +2,39 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import { stringify } from 'smol-toml'
 import { describe, expect, test } from 'vitest'
+import { readAppJson } from '../../../server/builder/config/app-json.ts'
 import { readComposeYaml } from '../../../server/builder/config/compose-yaml.ts'
 import { serviceKeys, serviceRules } from '../../../server/builder/config/compose-keys.ts'
 import { ConfigFailure } from '../../../server/builder/config/config-failure.ts'
+import { readFlyToml } from '../../../server/builder/config/fly-toml.ts'
 import { readHomeportYaml } from '../../../server/builder/config/homeport-yaml.ts'
+import { readNetlifyToml } from '../../../server/builder/config/netlify-toml.ts'
+import { readProcfileConfig } from '../../../server/builder/config/procfile-config.ts'
+import { readRailwayConfig } from '../../../server/builder/config/railway-config.ts'
+import { readVercelJson } from '../../../server/builder/config/vercel-json.ts'
 import { homeportService, homeportYaml } from '../../../server/contract/homeport-yaml.ts'
 import type { ProjectConfig } from '../../../server/contract/project-config.ts'
 import { memorySource } from './memory-source.ts'
 
 const source = memorySource({ 'app.conf': 'x', 'web/Dockerfile': 'FROM scratch', '.env': 'A=1\nB=${A}', 'a.env': 'C=2' })
-const readers = { compose: readComposeYaml, homeport: readHomeportYaml }
+const readers = {
+  'compose.yaml': readComposeYaml,
+  'homeport.yaml': readHomeportYaml,
+  Procfile: readProcfileConfig,
+  'fly.toml': readFlyToml,
+  'railway.json': readRailwayConfig,
+  'railway.toml': readRailwayConfig,
+  'app.json': readAppJson,
+  'netlify.toml': readNetlifyToml,
+  'vercel.json': readVercelJson,
+}
 
 async function readAny(kind: keyof typeof readers, text: string): Promise<void> {
   let config: ProjectConfig | null
   try {
-    config = await readers[kind](`${kind}.yaml`, text, source)
+    config = await readers[kind](kind, text, source)
   } catch (error) {
     if (!(error instanceof ConfigFailure)) throw error
     expect(error.problems.length).toBeGreaterThan(0)
@@ -145,13 +162,13 @@ const edits = fc.array(
   },
 )
 
-describe.each(['compose', 'homeport'] as const)('%s', (kind) => {
+describe.each(['compose.yaml', 'homeport.yaml'] as const)('%s', (kind) => {
   test('any text', async () => {
     await fc.assert(fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 300 }), (text) => readAny(kind, text)))
   })
 
   test('any values at any key', async () => {
-    const file: fc.Arbitrary<unknown> = kind === 'compose' ? composeFile : homeportFile
+    const file: fc.Arbitrary<unknown> = kind === 'compose.yaml' ? composeFile : homeportFile
     await fc.assert(
       fc.asyncProperty(file, (value) => readAny(kind, JSON.stringify(value))),
       { numRuns: 400 },
@@ -171,6 +188,41 @@ describe.each(['compose', 'homeport'] as const)('%s', (kind) => {
     )
   })
 })
+
+const platformValues = nested([
+  'processes',
+  'path',
+  'schedule',
+  'command',
+  'quantity',
+  'value',
+  'source',
+  'destination',
+  'memory',
+  'release_command',
+  'web',
+  'app',
+])
+const platformKeys =
+  'build deploy env http_service services processes mounts vm formation cron crons scripts addons buildCommand environment startCommand cronSchedule base'
+const platformFile = fc.dictionary(fc.constantFrom(...platformKeys.split(' ')), platformValues, { maxKeys: 6 })
+
+test('files of other platforms', async () => {
+  const kinds = fc.constantFrom('fly.toml', 'railway.json', 'railway.toml', 'app.json', 'netlify.toml', 'vercel.json', 'Procfile')
+  const asText = (kind: string, value: unknown) => (kind.endsWith('.toml') ? stringify(value) : JSON.stringify(value))
+  const file = fc.tuple(kinds, platformFile).map(([kind, value]) => [kind, asText(kind, withoutNull(value))] as const)
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(file, fc.tuple(kinds, fc.string({ unit: 'binary', maxLength: 200 }))), ([kind, text]) => readAny(kind, text)),
+    { numRuns: 400 },
+  )
+})
+
+/** TOML has no null. */
+function withoutNull(value: unknown): unknown {
+  if (Array.isArray(value)) return value.filter((item) => item !== null).map(withoutNull)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).flatMap(([key, item]) => (item === null ? [] : [[key, withoutNull(item)]])))
+}
 
 test.each<[name: string, text: (size: number) => string]>([
   ['open brackets', (size) => '['.repeat(size)],
@@ -196,5 +248,5 @@ test.each<[name: string, text: (size: number) => string]>([
       `services: {${Array.from({ length: Math.min(size / 60, 300) }, (_, index) => `s${index}: { build: ., depends_on: [s${index + 1}] }`).join(', ')}}`,
   ],
 ])('%s without end are read, or refused', async (_name, text) => {
-  for (const kind of ['compose', 'homeport'] as const) await readAny(kind, text(199_000))
+  for (const kind of ['compose.yaml', 'homeport.yaml', 'fly.toml', 'Procfile'] as const) await readAny(kind, text(199_000))
 })
