@@ -47,7 +47,7 @@ const allowedImports: Record<string, { folders: string[]; packages: string[]; ha
   },
   'server/deployments': {
     folders: [...shared, 'type:server/database', 'server/store', 'server/source', 'server/builder', 'server/runtime', 'server/edge'],
-    packages: [],
+    packages: ['croner'],
   },
   'server/database': {
     folders: [

@@ -22,6 +22,7 @@ import { metrics } from './metrics.ts'
 import { open } from './open.ts'
 import { password } from './password.ts'
 import { previews } from './previews.ts'
+import { services } from './services.ts'
 import { projects } from './projects.ts'
 import { restore } from './restore.ts'
 import { samples } from './samples.ts'
@@ -39,6 +40,7 @@ export const clientCommands = {
   projects,
   deployments,
   previews,
+  services,
   logs,
   env,
   domains,

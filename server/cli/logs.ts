@@ -12,11 +12,12 @@ const firstEventTimeout_ms = 3_000
 
 export const logs: CliCommand = {
   summary: 'Prints the runtime log of an app, or a build log.',
-  usage: ['logs SLUG [--follow] [--lines N]', 'logs SLUG --build ID'],
+  usage: ['logs SLUG [--service NAME] [--follow] [--lines N]', 'logs SLUG --build ID'],
   options: {
     follow: 'keep following until Ctrl-C',
     lines: '=N number of recent lines, 20 to 2000 (default 200)',
     branch: '=NAME show the preview of this branch',
+    service: '=NAME show a worker, an image or another service',
     build: '=ID show the build log of this deployment',
   },
   async run(context) {
@@ -40,12 +41,15 @@ async function printRuntimeLog(context: CommandContext, slug: string): Promise<n
     if (context.flags.follow !== true) timer = context.clock.setTimeout(() => silence.abort(), ms)
   }
   try {
-    for await (const { event, data } of client.stream(
-      'streamRuntimeLog',
-      { params: { slug }, query: { lines, format: 'json', branch: stringFlag(context.flags, 'branch') } },
-      AbortSignal.any([context.signal, silence.signal]),
-      () => restartSilenceTimer(firstEventTimeout_ms),
-    )) {
+    const branch = stringFlag(context.flags, 'branch')
+    const name = stringFlag(context.flags, 'service')
+    const signal = AbortSignal.any([context.signal, silence.signal])
+    const onOpen = () => restartSilenceTimer(firstEventTimeout_ms)
+    const events =
+      name === undefined
+        ? client.stream('streamRuntimeLog', { params: { slug }, query: { lines, format: 'json', branch } }, signal, onOpen)
+        : client.stream('streamServiceLog', { params: { slug, name }, query: { lines, branch } }, signal, onOpen)
+    for await (const { event, data } of events) {
       restartSilenceTimer(backlogSilence_ms)
       if (context.is_json) {
         if (event === 'log' || event === 'state') context.terminal.out(JSON.stringify({ event, ...(JSON.parse(data) as object) }))

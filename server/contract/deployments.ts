@@ -114,7 +114,7 @@ export type RuntimeLogLine = z.output<typeof runtimeEvents.log>
 export type RuntimeState = z.output<typeof runtimeState>
 export type RuntimeStateEvent = z.output<typeof runtimeEvents.state>
 
-const lastEventId = z.string().max(200).optional()
+export const lastEventId = z.string().max(200).optional()
 const enqueuedResponse = z.object({ deployment_id: z.string(), status: deploymentStatus, deployment })
 
 export const deploymentOperations = {

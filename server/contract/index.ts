@@ -12,6 +12,7 @@ import { teamOperations } from './teams.ts'
 import { previewOperations, screenshotOperations, watchOperations } from './previews.ts'
 import { projectOperations, projectSearchOperations } from './projects.ts'
 import { projectSettingsOperations } from './project-settings.ts'
+import { serviceOperations } from './services.ts'
 import { sourceOperations } from './sources.ts'
 import { remoteOperations } from './remotes.ts'
 import { tokenOperations } from './tokens.ts'
@@ -51,6 +52,7 @@ export const allOperations = {
   ...diskOperations,
   ...backupOperations,
   ...remoteOperations,
+  ...serviceOperations,
   ...sourceOperations,
   ...commitUploadOperations,
 } satisfies Record<string, OperationSpec>

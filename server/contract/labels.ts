@@ -1,5 +1,7 @@
 import type { DeploymentStatus, DeploymentTrigger, StepName, StepStatus } from './deployments.ts'
+import type { ServiceKind } from './project-config.ts'
 import type { ProjectStatus } from './projects.ts'
+import type { CronRun, ServiceStatusName } from './services.ts'
 
 /** The glossary: how the dashboard, the desktop and the command line name what the API calls by codes. */
 
@@ -48,6 +50,27 @@ export const stepStatusLabels = {
 
 /** For a skipped step that comes after the one at which the deployment failed or was canceled. */
 export const notReachedLabel = 'Not reached'
+
+export const serviceStatusLabels = {
+  starting: 'Starting',
+  running: 'Running',
+  completed: 'Completed',
+  crashed: 'Crashed',
+  stopped: 'Stopped',
+  asleep: 'Asleep',
+  scheduled: 'Scheduled',
+} as const satisfies Record<ServiceStatusName, string>
+
+export const serviceKindLabels = { web: 'Web', worker: 'Worker', cron: 'Cron', image: 'Image' } as const satisfies Record<ServiceKind, string>
+
+export const cronRunStatusLabels = {
+  running: 'Running',
+  succeeded: 'Succeeded',
+  failed: 'Failed',
+  skipped: 'Skipped',
+  missed: 'Missed',
+  interrupted: 'Interrupted',
+} as const satisfies Record<CronRun['status'], string>
 
 export const triggerLabels = {
   manual: 'Manual deploy',

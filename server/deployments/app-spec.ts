@@ -24,6 +24,8 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
     runtime: deployment.runtime,
     artifact: version.main?.artifact ?? null,
     main_service: version.main?.config?.name ?? null,
+    main_config: version.main?.config ?? null,
+    release: version.release,
     ...(main && { service: main.request }),
     services,
     listen_port: deployment.listen_port,

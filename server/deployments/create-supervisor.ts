@@ -1,8 +1,7 @@
 import { Problem } from '../contract/errors.ts'
 import { limits } from '../contract/limits.ts'
 import { type Runtime, StartFailure } from '../runtime/runtime.ts'
-import { updatePreview } from '../store/previews.ts'
-import { findProject, updateProject } from '../store/projects.ts'
+import { findProject } from '../store/projects.ts'
 import { type AppSpec, type Candidate, getEnvironmentId, type SupervisedApp } from './supervised-app.ts'
 import { createRuntimeLogs, type OutputListener } from './runtime-logs.ts'
 import { requireIsolation } from './isolation.ts'
@@ -12,10 +11,13 @@ import { createUsageReader } from './usage.ts'
 import { createAppRoutes } from './app-routes.ts'
 import type { DeploymentContext } from './context.ts'
 import { runTask } from './run-task.ts'
+import { createColdStateWriter } from './cold-state.ts'
 import { createServiceSupervisor } from './service-supervisor.ts'
+import type { SupervisedService } from './supervised-service.ts'
 import type { Supervisor } from './supervisor.ts'
 
 const stopGrace_ms = 10_000
+const wakeInterval_ms = 50
 /** Requests in progress to an app that has just exited fail through their own connections. */
 const exitedDrain_ms = 1_000
 /** A cached response may be on its way to a slow client for a long time; waking the app must not end it. */
@@ -180,18 +182,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     return app
   }
 
-  /** Stores whether a project sleeps, read at the time of the write, so that concurrent writes end with the correct value. */
-  const saveColdState = (appSlot: Pick<AppSpec, 'project_id' | 'target' | 'branch'>): void => {
-    const { project_id, target, branch } = appSlot
-    context.store.db
-      .write((tx) => {
-        const is_cold = apps.get(getSlotKey(appSlot))?.sleep ? 1 : 0
-        if (target === 'production') updateProject(tx, project_id, { is_cold })
-        else updatePreview(tx, project_id, branch ?? '', { is_cold })
-        tx.publish({ type: 'project_changed', id: project_id })
-      })
-      .catch((error: unknown) => context.log.warn('cold_not_noted', { project: project_id, error }))
-  }
+  const saveColdState = createColdStateWriter(context, (slot) => Boolean(apps.get(getSlotKey(slot))?.sleep))
 
   const idle = createIdleMonitor(context, {
     listApps: () => apps.values(),
@@ -259,18 +250,46 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       if (live && !live.sleep) await services.start(live.spec, 'images', live.stopController.signal)
     },
     adoptServices: (spec, existing) => services.adopt(spec, existing),
-    listServices: (environmentId) =>
-      [...apps.values()]
-        .filter(({ spec }) => spec.environment_id === environmentId)
-        .flatMap(({ spec }) => spec.services.map((one) => ({ spec: one, service: services.find(spec, one.config.name) }))),
+    findEnvironment(environmentId) {
+      const app = [...apps.values()].find(({ spec }) => spec.environment_id === environmentId)
+      if (!app) return undefined
+      const { spec, candidate, sleep } = app
+      const started = spec.services.flatMap(({ config: { name } }): [string, SupervisedService][] => {
+        const service = services.find(spec, name)
+        return service ? [[name, service]] : []
+      })
+      return {
+        spec,
+        main: spec.main_config && { config: spec.main_config },
+        is_main_running: candidate !== null,
+        is_asleep: sleep !== null,
+        release: spec.release,
+        services: new Map(started),
+      }
+    },
+    restartService: (spec, name) => services.restart(spec, name),
+    async runCron(spec, service, signal) {
+      await checkIsolation(spec)
+      const app = apps.get(getSlotKey(spec))
+      if (app?.sleep) idle.wake(app, 'setting')
+      while (app?.sleep && (await context.pause(wakeInterval_ms, signal)));
+      signal.throwIfAborted()
+      const { observer, exited: _ } = observeOutput(spec, undefined, service.config.name)
+      recordState(spec, 'starting', null, service.config.name)
+      const task = { name: service.config.name, service: service.config.name, command: null }
+      const exit = await runTask(context, spec, task, observer.onLine, services.getAddresses(spec), signal)
+      recordState(spec, exit.out_of_memory ? 'oom' : 'exited', exit.code, service.config.name)
+      return exit
+    },
     promote(candidate) {
       const slotKey = getSlotKey(candidate.spec)
       const old = apps.get(slotKey)
       if (old) old.isSuperseded = true
       const drained = context.routes.setRoute(candidate.spec, createRoute(candidate), limits.drain_ms)
+      const app = registerApp(candidate.spec, candidate)
+      updateServiceRoutes(app)
       return {
         async commit() {
-          updateServiceRoutes(registerApp(candidate.spec, candidate))
           old?.stopController.abort()
           if (old?.candidate) draining.add(old.candidate)
           if (candidate.replica) recordState(candidate.spec, 'running')
@@ -279,6 +298,9 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
           await services.stopEnvironment(candidate.spec.environment_id, candidate.spec)
         },
         async revert() {
+          app.stopController.abort()
+          if (old) apps.set(slotKey, old)
+          else apps.delete(slotKey)
           // The outcome of the deployment replaces this page.
           if (!old) return context.routes.showPage(candidate.spec, 'building', 0)
           old.isSuperseded = false

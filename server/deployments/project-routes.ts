@@ -22,6 +22,8 @@ export interface ProjectRoutes {
   getHost(slot: Pick<RouteSlot, 'project_id' | 'target' | 'branch'>): string
   /** Routes a host to an app; resolves when the previous app is drained. */
   setRoute(slot: RouteSlot, route: Route, drain_ms?: number): Promise<void>
+  /** The host of a service other than the main one, whose host is given. */
+  getServiceHost(mainHost: string, service: string): string
   /** Routes the addresses `NAME--SLUG.localhost` of services other than the main one; those not named lose theirs. */
   setServiceRoutes(slot: RouteSlot, routes: ReadonlyMap<string, Route>): void
   /** The time since when no visit has happened, as `Edge.idleSince` reports for a host. */
@@ -41,6 +43,8 @@ export interface ProjectRoutes {
 /** Of a DNS name. */
 const maxLabel_chars = 63
 const serviceDrain_ms = 10_000
+
+const getServiceHost = (mainHost: string, service: string): string => `${service.replaceAll('_', '-')}--${mainHost}`
 
 const statusPages: Record<ProjectStatus, StatusPage['page']> = {
   created: 'not_deployed',
@@ -154,10 +158,11 @@ export function createProjectRoutes(options: {
     getRouteMetadata,
     getHost,
     setRoute: (slot, route, drain_ms) => applyRoute(findHost(slot), route, drain_ms),
+    getServiceHost,
     setServiceRoutes(slot, routes) {
       const mainHost = findHost(slot)
       if (mainHost === undefined) return
-      const wanted = new Map([...routes].map(([name, route]) => [`${name.replaceAll('_', '-')}--${mainHost}`, route]))
+      const wanted = new Map([...routes].map(([name, route]) => [getServiceHost(mainHost, name), route]))
       for (const host of serviceHosts.get(mainHost) ?? []) if (!wanted.has(host)) removeHost(slot.project_id, host)
       // The preview of a branch may have the name of a service; a label has at most 63 characters.
       for (const host of wanted.keys())

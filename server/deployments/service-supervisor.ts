@@ -17,6 +17,8 @@ export interface ServiceSupervisor {
   waitUntilSettled(spec: AppSpec, signal: AbortSignal): Promise<void>
   /** Variables with the addresses of the services that a deployment's main one can call. */
   getAddresses(spec: AppSpec): Record<string, string>
+  /** Stops a service and starts it again. Throws `StartFailure`. */
+  restart(spec: AppSpec, name: string): Promise<void>
   /** Stops the services that belong to this version alone. */
   stopVersion(deploymentId: string, grace_ms?: number): Promise<void>
   /** Stops the services of an environment that a version no longer has; without a version all of them. */
@@ -46,6 +48,7 @@ export function createServiceSupervisor(
 ): ServiceSupervisor {
   /** By owner: a deployment or an environment. */
   const owners = new Map<string, Map<string, SupervisedService>>()
+  const closing = new AbortController()
 
   const find = (spec: AppSpec, name: string) => {
     const service = spec.services.find(({ config }) => config.name === name)
@@ -164,6 +167,13 @@ export function createServiceSupervisor(
 
     getAddresses,
 
+    async restart(app, name) {
+      const spec = app.services.find(({ config }) => config.name === name)
+      if (!spec) return
+      await find(app, name)?.stop(stopGrace_ms)
+      await create(app, spec).start(closing.signal)
+    },
+
     async stopVersion(deploymentId, grace_ms = stopGrace_ms) {
       const services = [...(owners.get(deploymentId)?.values() ?? [])]
       owners.delete(deploymentId)
@@ -215,6 +225,7 @@ export function createServiceSupervisor(
     find,
 
     detach() {
+      closing.abort()
       for (const owner of owners.values()) for (const service of owner.values()) service.detach()
     },
   }

@@ -25,6 +25,8 @@ import type { ProjectRow } from '../store/tables.ts'
 import { resetPreviews, listOpenPreviews, upsertPreview, deletePreview } from '../store/previews.ts'
 import { getEnvironmentId } from './supervised-app.ts'
 import { createSupervisor } from './create-supervisor.ts'
+import { createCronScheduler } from './cron.ts'
+import { createProjectServices, type ProjectServices } from './project-services.ts'
 import { deleteArchive, storeArchive, deleteOrphanedArchives } from './source-archives.ts'
 import { followBuildLog, followRuntimeLog } from './log-streams.ts'
 import { publishChange, endDeployment } from './outcome.ts'
@@ -56,6 +58,9 @@ export interface DeploymentService {
 
   /** Throws `runtime_not_isolated` where `enqueue` would, for requests that must be rejected before any other work. */
   requireIsolation(tx: Tx, project: ProjectRow): void
+
+  /** Workers, ready images and cron services beside the main one. */
+  services: ProjectServices
 
   /** Handles a commit found on a branch: it is deployed if the settings allow it and no manual deployment has deployed it. */
   handlePush(handlePush: BranchPush): Promise<PushDecision>
@@ -159,6 +164,8 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
   const sourceExporter = createSourceExporter(context)
   /** Runtimes on which leftovers of the previous run have been removed. */
   const recoveredRuntimes = new Set<RuntimeName>()
+  const cron = createCronScheduler(context, supervisor)
+  const services = createProjectServices(context, supervisor, cron, logStreamContext)
   const queue = createDeploymentQueue(context, supervisor, () => [...recoveredRuntimes])
   const unsubscribe = events.subscribe((event) => {
     if (event.type === 'deployment_queued') queue.notify()
@@ -166,6 +173,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     if (event.type !== 'project_changed') return
     routes.refreshProject(event.id)
     supervisor.applyProjectSettings(event.id)
+    cron.refresh(event.id)
   })
 
   /** Cancels the open deployments of a project, both running work and rows. */
@@ -260,6 +268,8 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
   }
 
   return {
+    services,
+
     async handlePush(push) {
       const { project_id, branch, commit_sha } = push
       return store.db.write((tx) => {
@@ -354,6 +364,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     async start() {
       for (const id of await store.db.read(listProjectIdsWithHostnames)) routes.refreshHosts(id)
       await recoverInterrupted(context)
+      await cron.recover()
       await deleteOrphanedArchives(context)
       await sourceExporter.deleteLeftovers()
       for (const name of runtimeNames) void recoverWhenAvailable(name)
@@ -372,7 +383,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     async close(stop) {
       shutdown.abort()
       unsubscribe()
-      await Promise.all([queue.close(), cleanupsDone.catch(() => {})])
+      await Promise.all([queue.close(), cron.close(), cleanupsDone.catch(() => {})])
       await supervisor.stopAll(stop)
       await context.jobs.close()
       supervisor.detach()

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { DeploymentTarget } from '../contract/deployments.ts'
+import type { ProjectConfig, ServiceConfig } from '../contract/project-config.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
 import type { Artifact, ReplicaExit, Replica, ServiceRequest } from '../runtime/runtime.ts'
 import type { ServiceSpec } from './service-spec.ts'
@@ -29,6 +30,8 @@ export interface AppSpec {
   artifact: Artifact | null
   /** The name of the service that answers requests; null for a version without services. */
   main_service: string | null
+  main_config: ServiceConfig | null
+  release: ProjectConfig['release']
   /** How that service starts, when there are several. */
   service?: ServiceRequest
   /** The other services. */

@@ -1,3 +1,4 @@
+import type { ProjectConfig, ServiceConfig } from '../contract/project-config.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
 import type { ExistingReplica, ReplicaExit } from '../runtime/runtime.ts'
 import type { PublicListener } from './readiness.ts'
@@ -9,6 +10,17 @@ import type { SupervisedService } from './supervised-service.ts'
 import type { AppUsage } from './usage.ts'
 
 /** Keeps live apps running: one per project and target (and branch), each with its services, output, back-off and route. */
+export interface EnvironmentState {
+  spec: AppSpec
+  /** The configuration of the main service; null without services or without a main one. */
+  main: { config: ServiceConfig } | null
+  is_main_running: boolean
+  is_asleep: boolean
+  release: ProjectConfig['release']
+  /** The services other than the main one that were started, by name. */
+  services: Map<string, SupervisedService>
+}
+
 export interface Supervisor {
   /** `onOutput` also receives the app's output, so that the build log can show why a start failed. */
   launch(spec: AppSpec, signal: AbortSignal, onOutput?: OutputListener): Promise<Candidate>
@@ -53,8 +65,12 @@ export interface Supervisor {
   stopAll(runtimes: readonly RuntimeName[]): Promise<void>
   /** Takes over replicas of services that outlived the platform; returns their ids. */
   adoptServices(spec: AppSpec, existing: ExistingReplica[]): Promise<string[]>
-  /** The services of the version that is live in an environment, other than the main one. */
-  listServices(environmentId: string): { spec: ServiceSpec; service: SupervisedService | undefined }[]
+  /** What is live in an environment. */
+  findEnvironment(environmentId: string): EnvironmentState | undefined
+  /** Restarts a service other than the main one; resolves once it runs again. Throws `StartFailure`. */
+  restartService(spec: AppSpec, name: string): Promise<void>
+  /** Runs a cron service once, in the environment that is live; wakes it first. */
+  runCron(spec: AppSpec, service: ServiceSpec, signal: AbortSignal): Promise<ReplicaExit>
   /** Whether this deployment's app is supervised: it is live or restarting. */
   isSupervising(deploymentId: string): boolean
   /** Apps that run as processes of this machine and listen on more than loopback; `ports` is undefined when the system does not report them. */

@@ -21,6 +21,7 @@ import { createPreviewHandlers } from './previews.ts'
 import { createProjectHandlers } from './projects.ts'
 import { createProjectSettingsHandlers } from './project-settings.ts'
 import { createRemoteHandlers } from './remotes.ts'
+import { createServiceHandlers } from './services.ts'
 import { createScreenshotHandlers } from './screenshots.ts'
 import { createTokenHandlers } from './tokens.ts'
 import { createTeamHandlers } from './team.ts'
@@ -53,6 +54,7 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createVerificationHandlers(deps),
     ...createHttpsHandlers(deps),
     ...createRemoteHandlers(deps),
+    ...createServiceHandlers(deps),
     ...createScreenshotHandlers(deps),
     ...createTokenHandlers(deps),
     ...createUploadHandlers(deps),

@@ -10,6 +10,7 @@ function formatBlock(block: HelpBlock, width: number): string {
   if (typeof block === 'string') return wrapText(formatInline(block), width)
   if ('h' in block) return block.h
   if ('run' in block) return `    ${block.run}${block.note === undefined ? '' : `   # ${formatInline(block.note)}`}`
+  if ('file' in block) return [`    # ${block.file}`, ...block.text.split('\n').map((line) => `    ${line}`)].join('\n')
   const items = 'list' in block ? block.list.map((line) => ['- ', line] as const) : block.steps.map((line, at) => [`${at + 1}. `, line] as const)
   return items.map(([mark, line]) => mark + wrapText(formatInline(line), width - mark.length, ' '.repeat(mark.length))).join('\n')
 }

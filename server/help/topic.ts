@@ -2,9 +2,15 @@ import type { HelpTopic } from '../contract/help.ts'
 
 /**
  * A block of an article. A string is a paragraph: backticks mark code, [[topic]] links to another topic, and [[/path|text]] links to a
- * page of the dashboard. `run` is a command to copy.
+ * page of the dashboard. `run` is a command to copy, `text` what a `file` contains.
  */
-export type HelpBlock = string | { h: string } | { list: string[] } | { steps: string[] } | { run: string; note?: string }
+export type HelpBlock =
+  | string
+  | { h: string }
+  | { list: string[] }
+  | { steps: string[] }
+  | { run: string; note?: string }
+  | { file: string; text: string }
 
 export interface HelpArticle {
   id: HelpTopic

@@ -6,10 +6,11 @@ import { instanceTopics } from './topics/instance.ts'
 import { projectSettingsTopics } from './topics/project-settings.ts'
 import { networkingTopics } from './topics/networking.ts'
 import { runningTopics } from './topics/running.ts'
+import { serviceTopics } from './topics/services.ts'
 
 const topicsByGroup: Record<keyof typeof topicGroups, HelpArticle[]> = {
   begin: gettingStartedTopics,
-  deploy: [...deployingTopics, ...projectSettingsTopics],
+  deploy: [...deployingTopics, ...projectSettingsTopics, ...serviceTopics],
   run: runningTopics,
   names: networkingTopics,
   keep: instanceTopics,
@@ -55,5 +56,6 @@ export function readBlockText(block: HelpBlock): string {
   if ('h' in block) return block.h
   if ('list' in block) return block.list.join(' ')
   if ('steps' in block) return block.steps.join(' ')
+  if ('file' in block) return `${block.file} ${block.text}`
   return `${block.run} ${block.note ?? ''}`
 }

@@ -5,6 +5,7 @@ import type { RuntimeName } from '../contract/runtimes.ts'
 import type { PlanName } from '../contract/instance.ts'
 import type { metricsCounters } from '../contract/metrics.ts'
 import type { ProjectStatus } from '../contract/projects.ts'
+import type { CronRun } from '../contract/services.ts'
 
 /** The rows. Names are those of the API; times are ISO text; booleans are 0 or 1; `sealed_` columns are encrypted. */
 export interface Tables {
@@ -37,6 +38,16 @@ export interface Tables {
   previews: PreviewRow
   screenshots: { deployment_id: string; variant: 'desktop' | 'mobile'; bytes: number; created_at: string }
   remotes: RemoteRow
+  cron_runs: CronRunTable
+}
+
+interface CronRunTable extends Omit<CronRunRow, 'seq'> {
+  seq: Generated<number>
+}
+
+export interface CronRunRow extends CronRun {
+  seq: number
+  project_id: string
 }
 
 export interface DatabaseRow {

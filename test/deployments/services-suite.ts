@@ -81,7 +81,7 @@ export function servicesSuite(context: DeploymentContext): void {
     await until(
       async () => {
         await context.platform.advance(1_000)
-        return (await readHome('worker-shop')).worker?.endsWith('three;three;')
+        return (await readHome('worker-shop')).worker?.endsWith('three;three;') || undefined
       },
       { what: 'the worker to start again' },
     )

@@ -27,6 +27,16 @@ function BlockView({ block }: { block: HelpBlock }) {
         {block.note && <span className="text-subtle">{block.note}</span>}
       </div>
     )
+  if ('file' in block)
+    return (
+      <figure className={styles.articleFile}>
+        <figcaption>
+          <code>{block.file}</code>
+          <CopyButton text={block.text} label={`Copy: ${block.file}`} />
+        </figcaption>
+        <pre tabIndex={0}>{block.text}</pre>
+      </figure>
+    )
   const lines = 'list' in block ? block.list : block.steps
   const items = lines.map((line, index) => <li key={index}>{renderInline(line)}</li>)
   return 'list' in block ? <ul>{items}</ul> : <ol>{items}</ol>

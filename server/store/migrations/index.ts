@@ -6,6 +6,7 @@ import { remotesSql } from './0005-remotes.ts'
 import { listenPortSql } from './0006-listen-port.ts'
 import { deploymentSourcesSql } from './0007-deployment-sources.ts'
 import { driverNamesSql } from './0008-driver-names.ts'
+import { cronRunsSql } from './0009-cron-runs.ts'
 import { projectOptionsSql } from './0010-project-options.ts'
 
 /** In order; never changed after a release. Entry n migrates the file from version n to n + 1. */
@@ -18,6 +19,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'listen-port', sql: listenPortSql },
   { name: 'deployment-sources', sql: deploymentSourcesSql },
   { name: 'driver-names', sql: driverNamesSql },
+  { name: 'cron-runs', sql: cronRunsSql },
   { name: 'project-options', sql: projectOptionsSql },
 ]
 

@@ -1,0 +1,81 @@
+import { serviceStatusLabels, cronRunStatusLabels } from '../contract/labels.ts'
+import type { CronRun, Service } from '../contract/services.ts'
+import { type CliCommand, type CommandContext, exitCodes, requirePositionals, stringFlag, unknownSubcommand, UsageError } from './command.ts'
+import { formatRelativeTime, formatTable } from './terminal.ts'
+
+export const services: CliCommand = {
+  summary: 'Lists the services of a project, restarts one, and runs cron services.',
+  usage: ['services SLUG', 'services SLUG restart NAME', 'services SLUG run|runs NAME'],
+  options: { branch: '=NAME the preview of this branch' },
+  details: 'run starts a cron service now; runs lists its runs. homeport logs SLUG --service NAME prints the log of a service.',
+  async run(context) {
+    const [slug = '', action, name = ''] = context.positionals
+    if (action === undefined) return list(context, requirePositionals(context, 'SLUG')[0] ?? '')
+    if (name === '') throw new UsageError(`Add the name of the service: homeport services ${slug} ${action} NAME`)
+    if (action === 'restart') return restart(context, slug, name)
+    if (action === 'run') return runNow(context, slug, name)
+    if (action === 'runs') return listRuns(context, slug, name)
+    throw unknownSubcommand(action, ['restart', 'run', 'runs'])
+  },
+}
+
+async function list(context: CommandContext, slug: string): Promise<number> {
+  const { terminal, clock } = context
+  const response = await context.connect().call('listServices', { params: { slug }, query: { branch: stringFlag(context.flags, 'branch') } })
+  if (context.is_json) terminal.out(JSON.stringify(response))
+  else if (response.services.length === 0) terminal.out('This project is one app. See homeport help services for workers, cron jobs and more.')
+  else {
+    const rows = response.services.map((one) => [
+      one.name,
+      one.kind,
+      describeStatus(one),
+      one.url ?? one.internal_url ?? '-',
+      describeDetail(one, clock.now()),
+    ])
+    for (const line of formatTable(terminal, ['NAME', 'KIND', 'STATUS', 'ADDRESS', ''], rows)) terminal.out(line)
+    if (response.release_command !== null) terminal.out(`Release command: ${response.release_command}`)
+  }
+  return exitCodes.success
+}
+
+const describeStatus = ({ status, restarts, last_exit_code }: Service): string =>
+  `${serviceStatusLabels[status]}${restarts > 0 ? `, ${restarts} restarts (exit code ${last_exit_code ?? 'unknown'})` : ''}`
+
+function describeDetail({ schedule, next_run_at, last_run, image, volumes }: Service, now: number): string {
+  if (schedule !== null) {
+    const next = next_run_at === null ? '' : `, next at ${next_run_at}`
+    return `${schedule}${next}${last_run ? `, last ${cronRunStatusLabels[last_run.status].toLowerCase()} ${formatRelativeTime(last_run.scheduled_at, now)}` : ''}`
+  }
+  return [...(image === null ? [] : [image]), ...volumes.map(({ name, path }) => `${name} at ${path}`)].join(', ')
+}
+
+async function restart(context: CommandContext, slug: string, name: string): Promise<number> {
+  await context.connect().call('restartService', { params: { slug, name }, query: { branch: stringFlag(context.flags, 'branch') } })
+  if (context.is_json) context.terminal.out(JSON.stringify({ ok: true }))
+  else context.terminal.out(`Restarted ${name}.`)
+  return exitCodes.success
+}
+
+async function runNow(context: CommandContext, slug: string, name: string): Promise<number> {
+  const { run } = await context.connect().call('runCronService', { params: { slug, name } })
+  if (context.is_json) context.terminal.out(JSON.stringify({ run }))
+  else
+    context.terminal.out(
+      run.status === 'skipped' ? `Not started: ${run.message}` : `Started ${name}. Follow it with homeport logs ${slug} --service ${name} --follow.`,
+    )
+  return exitCodes.success
+}
+
+async function listRuns(context: CommandContext, slug: string, name: string): Promise<number> {
+  const response = await context.connect().call('listCronRuns', { params: { slug, name } })
+  if (context.is_json) context.terminal.out(JSON.stringify(response))
+  else if (response.runs.length === 0) context.terminal.out('No runs yet.')
+  else {
+    const rows = response.runs.map((run) => [run.scheduled_at, cronRunStatusLabels[run.status], formatDuration(run), run.message ?? ''])
+    for (const line of formatTable(context.terminal, ['DUE', 'STATUS', 'TIME', ''], rows)) context.terminal.out(line)
+  }
+  return exitCodes.success
+}
+
+const formatDuration = ({ started_at, finished_at }: CronRun): string =>
+  started_at === null || finished_at === null ? '-' : `${((Date.parse(finished_at) - Date.parse(started_at)) / 1_000).toFixed(1)} s`

@@ -1,0 +1,137 @@
+import { z } from 'zod'
+import { lastEventId, runtimeEvents } from './deployments.ts'
+import { limits } from './limits.ts'
+import { operation } from './operation.ts'
+import { dateTime, okResponse, pageQuery, projectParams } from './shared.ts'
+
+export const serviceKind = z.enum(['web', 'worker', 'cron', 'image'])
+export const serviceStatus = z.enum(['starting', 'running', 'completed', 'crashed', 'stopped', 'asleep', 'scheduled'])
+export type ServiceStatusName = z.output<typeof serviceStatus>
+
+export const cronRunStatus = z.enum(['running', 'succeeded', 'failed', 'skipped', 'missed', 'interrupted'])
+
+export const cronRun = z.object({
+  id: z.string(),
+  service: z.string(),
+  trigger: z.enum(['schedule', 'manual']),
+  status: cronRunStatus,
+  scheduled_at: dateTime.describe('When it was due; for a manual run, when it was asked for.'),
+  started_at: dateTime.nullable(),
+  finished_at: dateTime.nullable(),
+  exit_code: z.number().int().nullable(),
+  message: z.string().nullable().describe('Why it was skipped, missed or failed.'),
+  deployment_id: z.string().nullable().describe('The version that it ran in.'),
+})
+export type CronRun = z.output<typeof cronRun>
+
+export const service = z.object({
+  name: z.string(),
+  kind: serviceKind,
+  status: serviceStatus,
+  is_main: z.boolean().describe('It has the address of the project.'),
+  url: z.string().nullable().describe('Null for a service without an address of its own.'),
+  internal_url: z.string().nullable().describe('The address for the other services of the environment.'),
+  image: z.string().nullable().describe('The name of a ready image; null for a service that is built.'),
+  command: z.string().nullable(),
+  port: z.number().int().nullable(),
+  schedule: z.string().nullable().describe('A cron expression.'),
+  time_zone: z.string().nullable(),
+  next_run_at: dateTime.nullable(),
+  last_run: cronRun.nullable(),
+  volumes: z.array(z.object({ name: z.string(), path: z.string(), is_read_only: z.boolean() })),
+  depends_on: z.array(z.string()),
+  restarts: z.number().int().describe('Restarts after an unexpected exit since the service was started.'),
+  last_exit_code: z.number().int().nullable(),
+})
+export type Service = z.output<typeof service>
+
+const serviceParams = projectParams.extend({ name: z.string() })
+const branch = z.string().min(limits.branch.min).max(limits.branch.max).optional().describe('The preview of this branch instead of production.')
+
+/** Instance-only operations: the services of a project beside those that the 45 operations speak of. */
+export const serviceOperations = {
+  listServices: operation({
+    method: 'GET',
+    path: '/instance/projects/{slug}/services',
+    resource: 'project',
+    group: 'Instance',
+    summary: 'List the services of an environment',
+    description:
+      'The services of the live version, as its configuration file lists them. Empty for a project that is one app, and without a live version.',
+    access: 'caller',
+    params: projectParams,
+    query: z.object({ branch }),
+    success: {
+      status: 200,
+      json: z.object({
+        services: z.array(service),
+        release_command: z.string().nullable(),
+        deployment_id: z.string().nullable().describe('The live version.'),
+      }),
+    },
+    errors: ['invalid_input', 'project_not_found'],
+  }),
+  restartService: operation({
+    method: 'POST',
+    path: '/instance/projects/{slug}/services/{name}/restart',
+    resource: 'project',
+    group: 'Instance',
+    summary: 'Restart a service',
+    description: 'Responds once it runs again. The main service is restarted by a deployment.',
+    access: 'caller',
+    params: serviceParams,
+    query: z.object({ branch }),
+    success: { status: 200, json: okResponse },
+    errors: ['invalid_input', 'project_not_found', 'service_not_found', 'service_not_started'],
+  }),
+  streamServiceLog: operation({
+    method: 'GET',
+    path: '/instance/projects/{slug}/services/{name}/logs',
+    resource: 'project',
+    group: 'Instance',
+    summary: 'Follow the log of a service',
+    description: 'The events of the runtime log with `format=json`. The log of the main service is the runtime log.',
+    access: 'caller',
+    params: serviceParams,
+    query: z.object({
+      branch,
+      lines: z
+        .string()
+        .regex(/^\d{1,9}$/, 'Use a whole number from 20 to 2000.')
+        .transform(Number)
+        .pipe(z.number().int().min(limits.runtime_log_lines.min).max(limits.runtime_log_lines.max))
+        .optional()
+        .meta({ default: limits.runtime_log_lines.default }),
+      last_event_id: lastEventId,
+    }),
+    success: { status: 200, events: runtimeEvents, raw: true },
+    errors: ['invalid_input', 'project_not_found', 'service_not_found'],
+  }),
+  listCronRuns: operation({
+    method: 'GET',
+    path: '/instance/projects/{slug}/services/{name}/runs',
+    resource: 'project',
+    group: 'Instance',
+    summary: 'List the runs of a cron service, newest first',
+    description:
+      'A run that is due while the previous one still runs is `skipped`. Runs that were due while Homeport or the project was stopped are one `missed` run; they are not made up for. The last 200 runs of each service are kept.',
+    access: 'caller',
+    params: serviceParams,
+    query: pageQuery,
+    success: { status: 200, json: z.object({ runs: z.array(cronRun), next_cursor: z.string().nullable() }) },
+    errors: ['invalid_input', 'project_not_found'],
+  }),
+  runCronService: operation({
+    method: 'POST',
+    path: '/instance/projects/{slug}/services/{name}/runs',
+    resource: 'project',
+    group: 'Instance',
+    summary: 'Run a cron service now',
+    description: 'Responds when the run has started.',
+    access: 'caller',
+    params: serviceParams,
+    query: z.object({}),
+    success: { status: 201, json: z.object({ run: cronRun }) },
+    errors: ['project_not_found', 'service_not_found', 'service_not_started'],
+  }),
+}

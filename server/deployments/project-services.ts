@@ -1,0 +1,143 @@
+import { Problem } from '../contract/errors.ts'
+import type { CronRun, Service } from '../contract/services.ts'
+import type { StreamEvent } from '../contract/operation.ts'
+import { listCronRuns, toCronRun } from '../store/cron-runs.ts'
+import type { CronRunRow } from '../store/tables.ts'
+import { StartFailure } from '../runtime/runtime.ts'
+import type { DeploymentContext } from './context.ts'
+import type { CronScheduler } from './cron.ts'
+import { followRuntimeLog, type LogStreamContext } from './log-streams.ts'
+import { getEnvironmentId, getServiceLogName } from './supervised-app.ts'
+import type { ServiceSpec } from './service-spec.ts'
+import type { EnvironmentState, Supervisor } from './supervisor.ts'
+
+interface EnvironmentName {
+  project_id: string
+  /** Of a preview; undefined for production. */
+  branch: string | undefined
+}
+
+/** What features can do with the services of a project. */
+export interface ProjectServices {
+  list(environment: EnvironmentName): Promise<{ services: Service[]; release_command: string | null; deployment_id: string | null }>
+  /** Throws `service_not_found` or `service_not_started`. */
+  restart(environment: EnvironmentName, name: string): Promise<void>
+  followLog(
+    environment: EnvironmentName,
+    name: string,
+    options: { lines: number; last_event_id: string | undefined; signal: AbortSignal },
+  ): AsyncIterable<StreamEvent>
+  /** Throws `service_not_found` or `service_not_started`. */
+  runCron(projectId: string, name: string): Promise<CronRun>
+}
+
+export function createProjectServices(
+  context: DeploymentContext,
+  supervisor: Supervisor,
+  cron: CronScheduler,
+  logs: LogStreamContext,
+): ProjectServices {
+  const getId = ({ project_id, branch }: EnvironmentName) =>
+    getEnvironmentId({ project_id, target: branch === undefined ? 'production' : 'preview', branch: branch ?? null })
+
+  const requireService = (environment: EnvironmentName, name: string): { state: EnvironmentState; spec: ServiceSpec | undefined } => {
+    const state = supervisor.findEnvironment(getId(environment))
+    const spec = state?.spec.services.find(({ config }) => config.name === name)
+    if (!state || (!spec && state.spec.main_service !== name))
+      throw new Problem('service_not_found', `The live version has no service “${name}”. List them with homeport services.`)
+    return { state, spec }
+  }
+
+  return {
+    async list(environment) {
+      const state = supervisor.findEnvironment(getId(environment))
+      if (!state) return { services: [], release_command: null, deployment_id: null }
+      const { spec } = state
+      const host = context.routes.getHost(spec)
+      const lastRuns = await context.store.db.read(
+        (tx) => new Map(spec.services.map(({ config }) => [config.name, listCronRuns(tx, spec.project_id, config.name, 1)[0]])),
+      )
+      const services = spec.services.map((one) => {
+        const url = one.config.is_public ? context.urlOf(context.routes.getServiceHost(host, one.config.name)) : null
+        return presentService(one, state, { url, next_run_at: cron.nextRunAt(one), last_run: lastRuns.get(one.config.name) })
+      })
+      const main = state.main ? [presentMain(state, state.main.config, context.urlOf(host))] : []
+      return { services: [...main, ...services], release_command: state.release?.command.join(' ') ?? null, deployment_id: spec.deployment_id }
+    },
+
+    async restart(environment, name) {
+      const { state, spec } = requireService(environment, name)
+      if (!spec || spec.config.kind === 'cron')
+        throw new Problem(
+          'service_not_started',
+          spec ? 'A cron service runs on its schedule. Run it now instead.' : 'Deploy the project again to restart its main service.',
+        )
+      try {
+        await supervisor.restartService(state.spec, name)
+      } catch (error) {
+        if (error instanceof StartFailure) throw new Problem('service_not_started', `${error.message} ${error.hint}`)
+        throw error
+      }
+    },
+
+    followLog(environment, name, options) {
+      const { spec } = requireService(environment, name)
+      const id = getId(environment)
+      return followRuntimeLog(logs, spec ? getServiceLogName(id, name) : id, { ...options, json: true })
+    },
+
+    async runCron(projectId, name) {
+      const { state, spec } = requireService({ project_id: projectId, branch: undefined }, name)
+      if (spec?.config.kind !== 'cron') throw new Problem('service_not_started', `“${name}” is not a cron service: it runs all the time.`)
+      return cron.runNow(state.spec, spec)
+    },
+  }
+}
+
+const presentConfig = ({
+  config: { name, kind, source, command, entrypoint, port, schedule, time_zone, volumes, depends_on },
+}: Pick<ServiceSpec, 'config'>) => ({
+  name,
+  kind,
+  image: source.kind === 'image' ? source.image : null,
+  command: command || entrypoint ? [...(entrypoint ?? []), ...(command ?? [])].join(' ') : null,
+  port,
+  schedule,
+  time_zone,
+  volumes: volumes.map((volume) => ({ name: volume.name, path: volume.path, is_read_only: volume.is_read_only })),
+  depends_on: depends_on.map(({ service }) => service),
+})
+
+function presentService(
+  spec: ServiceSpec,
+  state: EnvironmentState,
+  facts: { url: string | null; next_run_at: Date | null; last_run: CronRunRow | undefined },
+): Service {
+  const service = state.services.get(spec.config.name)
+  const isCron = spec.config.kind === 'cron'
+  const { replica } = service ?? {}
+  return {
+    ...presentConfig(spec),
+    status: isCron ? (facts.last_run?.status === 'running' ? 'running' : 'scheduled') : state.is_asleep ? 'asleep' : (service?.status ?? 'stopped'),
+    is_main: false,
+    url: facts.url,
+    internal_url:
+      replica && spec.config.port !== null ? `http://${replica.is_on_host ? replica.host : spec.config.name}:${replica.assigned_port}` : null,
+    next_run_at: facts.next_run_at?.toISOString() ?? null,
+    last_run: facts.last_run ? toCronRun(facts.last_run) : null,
+    restarts: service?.exits ?? 0,
+    last_exit_code: service?.last_exit?.code ?? null,
+  }
+}
+
+const presentMain = (state: EnvironmentState, config: ServiceSpec['config'], url: string): Service => ({
+  ...presentConfig({ config }),
+  status: state.is_asleep ? 'asleep' : state.is_main_running ? 'running' : 'starting',
+  is_main: true,
+  url,
+  internal_url: null,
+  next_run_at: null,
+  last_run: null,
+  restarts: 0,
+  last_exit_code: null,
+})

@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { CronRun, Service } from '../../server/contract/services.ts'
+import { startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
+import { makeRepository, type Repository } from '../support/repository.ts'
+import { requires } from '../support/requirements.ts'
+import { shop } from './services-suite.ts'
+
+interface Services {
+  services: Service[]
+  release_command: string | null
+}
+
+const repositories: Repository[] = []
+afterAll(() => repositories.forEach((repository) => repository.remove()))
+
+/** The environment of a project as a whole: sleep, waking, restarts of the platform, cron. */
+function environmentSuite(runtime: 'process' | 'docker'): void {
+  let platform: TestPlatform
+  beforeAll(async () => {
+    platform = await startTestPlatform({ runtime })
+  })
+  afterAll(() => platform.remove())
+
+  const live = async (slug: string, files: Record<string, string>) => {
+    const repository = makeRepository(files)
+    repositories.push(repository)
+    await platform.createProject({ slug, repo_url: repository.url })
+    const { id } = await platform.deploy(slug)
+    expect(await platform.waitForEnd(slug, id)).toMatchObject({ status: 'ready', error: null })
+    return repository
+  }
+  const listServices = async (slug: string) => (await platform.api<Services>('GET', `/instance/projects/${slug}/services`)).body
+  const readHome = async (slug: string) => JSON.parse((await platform.fetchEdge(`${slug}.localhost`)).body) as Record<string, string>
+
+  test('services are listed with status and address, have a log of their own, and are restarted alone', async () => {
+    await live('listed', shop('one'))
+    const { services, release_command } = await listServices('listed')
+    expect(release_command).toBe('node release.js')
+    const port = new URL(platform.handle.edge_url).port
+    expect(services.map(({ name, kind, status, is_main, url }) => ({ name, kind, status, is_main, url }))).toEqual([
+      { name: 'web', kind: 'web', status: 'running', is_main: true, url: `http://listed.localhost:${port}` },
+      { name: 'api', kind: 'web', status: 'running', is_main: false, url: `http://api--listed.localhost:${port}` },
+      { name: 'worker', kind: 'worker', status: 'running', is_main: false, url: null },
+    ])
+    expect((await platform.api('POST', '/instance/projects/listed/services/worker/restart')).status).toBe(200)
+    await until(async () => (await readHome('listed')).worker === 'hello one;hello one;' || undefined, { what: 'the worker to run again' })
+    expect((await platform.api('POST', '/instance/projects/listed/services/web/restart')).status).toBe(409)
+    expect((await platform.api('POST', '/instance/projects/listed/services/other/restart')).status).toBe(404)
+  })
+
+  test('the environment sleeps as a whole, and a request to any of its addresses wakes it', async () => {
+    await live('tired', shop('one'))
+    await readHome('tired')
+    await until(
+      async () => {
+        await platform.advanceInSteps(60_000)
+        return (await platform.getProject('tired')).is_cold || undefined
+      },
+      { what: 'the environment to sleep' },
+    )
+    expect((await listServices('tired')).services.map(({ status }) => status)).toEqual(['asleep', 'asleep', 'asleep'])
+    expect(await platform.fetchEdge('api--tired.localhost')).toMatchObject({ status: 200, body: 'api one' })
+    expect((await platform.getProject('tired')).is_cold).toBe(false)
+    expect(await readHome('tired')).toMatchObject({ api: 'api one' })
+  })
+
+  test('a cron service runs when it is due and on demand, never twice at once, and says how it ended', async () => {
+    const cron = (script: string) => ({
+      ...shop('one'),
+      'job.js': script,
+      'homeport.yaml': `
+services:
+  web: { build: ., command: node server.js, port: 3000, volumes: ["state:/app/state"] }
+  job: { build: ., command: node job.js, schedule: "*/5 * * * *", volumes: ["state:/app/state"] }
+volumes: { state: {} }
+`,
+    })
+    await live(
+      'clock',
+      cron(
+        `require('node:fs').appendFileSync('state/worker', 'run;'); if (require('node:fs').readFileSync('state/worker', 'utf8').length > 10) process.exit(9)`,
+      ),
+    )
+    const runs = async () => (await platform.api<{ runs: CronRun[] }>('GET', '/instance/projects/clock/services/job/runs')).body.runs
+    const statuses = async () => (await runs()).map(({ trigger, status, exit_code }) => [trigger, status, exit_code])
+    const job = async () => (await listServices('clock')).services.find(({ name }) => name === 'job')
+    expect(await job()).toMatchObject({
+      kind: 'cron',
+      status: 'scheduled',
+      next_run_at: expect.stringMatching(/:[0-5][05]:00\.000Z$/),
+      last_run: null,
+    })
+
+    expect((await platform.api<{ run: CronRun }>('POST', '/instance/projects/clock/services/job/runs')).body.run).toMatchObject({
+      status: 'running',
+      trigger: 'manual',
+    })
+    await until(async () => (await statuses())[0]?.[1] === 'succeeded' || undefined, { what: 'the first run to end' })
+    expect((await readHome('clock')).worker).toBe('run;')
+    await until(
+      async () => {
+        await platform.advanceInSteps(60_000)
+        return (await statuses()).length >= 2 || undefined
+      },
+      { what: 'the time of the schedule to come' },
+    )
+    await until(async () => (await statuses()).every(([, status]) => status !== 'running') || undefined, { what: 'the second run to end' })
+    const scheduled = (await runs())[0]
+    expect(scheduled).toMatchObject({ trigger: 'schedule', status: 'succeeded', scheduled_at: expect.stringMatching(/:[0-5][05]:00\.000Z$/) })
+    await platform.api('POST', '/instance/projects/clock/services/job/runs')
+    await until(async () => (await statuses())[0]?.[1] !== 'running' || undefined, { what: 'the third run to end' })
+    expect((await runs())[0]).toMatchObject({ status: 'failed', exit_code: 9, message: 'It exited with code 9.' })
+  })
+
+  test('after the platform was killed, every service is there again', async () => {
+    await live('killed', shop('one'))
+    const { data_dir } = platform
+    await platform.kill()
+    platform = await startTestPlatform({ runtime, data_dir })
+    await until(
+      async () => {
+        const { services } = await listServices('killed')
+        return (services.length === 3 && services.every(({ status }) => status === 'running')) || undefined
+      },
+      { what: 'the services to run again' },
+    )
+    // Docker’s containers outlived the platform; processes were started again.
+    const worker = runtime === 'docker' ? 'hello one;' : 'hello one;hello one;'
+    await until(async () => (await readHome('killed')).worker === worker || undefined, { what: 'the worker' })
+    expect(await readHome('killed')).toMatchObject({ version: 'one', api: 'api one' })
+    expect((await platform.fetchEdge('api--killed.localhost')).body).toBe('api one')
+  })
+}
+
+describe('environments on process', () => environmentSuite('process'))
+describe.skipIf(!requires('docker').ok)('environments on Docker', () => environmentSuite('docker'))
