@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { isSqliteBusy } from '../store/sqlite.ts'
 import type { MetricsStore } from '../store/metrics-store.ts'
-import type { MetricsRow } from '../store/tables.ts'
+import type { MetricsRow } from '../store/log-tables.ts'
 
 /** Stores the metrics of the edge every few seconds. Reads include metrics that are not stored yet. */
 export interface MetricsRecorder {

@@ -2,7 +2,7 @@ import { metricsBuckets, metricsCounters, sparklineLimits, type Metrics, type Me
 import { isoTime } from '../lib/clock.ts'
 import { createHistogram, type Histogram } from '../lib/histogram.ts'
 import { listRecentlyRequestedProjects } from '../store/projects.ts'
-import type { MetricsRow } from '../store/tables.ts'
+import type { MetricsRow } from '../store/log-tables.ts'
 import { listCallerAccountIds } from './access.ts'
 import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'

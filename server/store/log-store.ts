@@ -1,7 +1,7 @@
 import { all, first, logTables, run } from './query.ts'
 import type { SqliteDatabase } from './sqlite.ts'
 import { vacuumDatabase } from './vacuum.ts'
-import type { LogChunkRow } from './tables.ts'
+import type { LogChunkRow } from './log-tables.ts'
 
 /** A chunk of a log stream. Chunks are ordered, each with the number of its first record. */
 export type LogChunk = Pick<LogChunkRow, 'first' | 'records' | 'lines' | 'last_line' | 'body'>

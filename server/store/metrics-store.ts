@@ -2,7 +2,7 @@ import { metricsBuckets, metricsCounters, type MetricsRange } from '../contract/
 import { createHistogram, type Histogram } from '../lib/histogram.ts'
 import { all, first, metricsTables, run } from './query.ts'
 import type { SqliteDatabase, SqliteTransaction } from './sqlite.ts'
-import type { MetricsRow } from './tables.ts'
+import type { MetricsRow } from './log-tables.ts'
 
 /** The counts of a project within one quarter of an hour, to be added to the stored ones. */
 export type MetricsReading = Omit<MetricsRow, 'seconds' | 'latencies' | 'cold_latencies'> & {

@@ -9,7 +9,8 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import type { SqliteTransaction } from './sqlite.ts'
-import type { LogTables, MetricsTables, Tables } from './tables.ts'
+import type { LogTables, MetricsTables } from './log-tables.ts'
+import type { Tables } from './tables.ts'
 
 /** Builders of queries, which run nothing: of the main database, of the logs, of the metrics. */
 export const tables = createBuilder<Tables>()

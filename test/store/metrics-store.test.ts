@@ -9,7 +9,7 @@ import { createHistogram } from '../../server/lib/histogram.ts'
 import { createLog, silentLog } from '../../server/lib/log.ts'
 import type { MetricsReading } from '../../server/store/metrics-store.ts'
 import { openStore, type Store } from '../../server/store/store.ts'
-import type { MetricsRow } from '../../server/store/tables.ts'
+import type { MetricsRow } from '../../server/store/log-tables.ts'
 import { fixedClock } from '../support/test-clock.ts'
 
 let folder: string

@@ -1,0 +1,38 @@
+import type { metricsCounters } from '../contract/metrics.ts'
+
+/** The second file: log chunks, separate from the main database because they are many and may be lost in a power failure. */
+export interface LogTables {
+  chunks: LogChunkRow
+}
+
+export interface LogChunkRow {
+  /** A deployment's id (build log) or a project's id (runtime log). */
+  stream: string
+  /** The number of the first record in the chunk; records are numbered from 1 without gaps. */
+  first: number
+  records: number
+  /** How many of the records are lines, and the number of the last line so far. */
+  lines: number
+  last_line: number
+  bytes: number
+  /** Records, one line of JSON each, joined by \n. */
+  body: string
+}
+
+/** The third file: request metrics. It may lose its last seconds. */
+export interface MetricsTables {
+  buckets: MetricsRow
+}
+
+export interface MetricsRow extends Record<(typeof metricsCounters)[number], number> {
+  project_id: string
+  /** Start of the bucket, in seconds since 1970: a multiple of `seconds`. */
+  ts: number
+  /** Length of the bucket. Rows are merged into longer ones as they age; no request is counted twice. */
+  seconds: number
+  /** Encoded histograms of milliseconds. */
+  latencies: Uint8Array
+  cold_latencies: Uint8Array | null
+  /** Milliseconds since 1970. */
+  last_cold_start_at: number | null
+}
