@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest'
+import { createDockerView, instanceIdOf } from '../support/docker.ts'
+import { checkRepository, commitToBranch, waitForFirstCheck, waitForPreview } from '../support/git-branches.ts'
+import { until } from '../support/platform.ts'
+import { requires } from '../support/requirements.ts'
+import { runProgram } from '../support/runtime.ts'
+import { useDeploymentContext } from './deployment-suite.ts'
+
+/** A stand-in for Redis, as a ready image: it stores what it is sent, and counts its starts. */
+const store = `
+const { appendFileSync, readFileSync, writeFileSync } = require('node:fs')
+appendFileSync('/data/starts', 'x')
+require('node:http').createServer((request, response) => {
+  if (request.url.startsWith('/set/')) writeFileSync('/data/value', request.url.slice(5))
+  let value = ''
+  try { value = readFileSync('/data/value', 'utf8') } catch {}
+  response.end(JSON.stringify({ value, starts: readFileSync('/data/starts', 'utf8').length, variables: Object.keys(process.env).sort() }))
+}).listen(6379)
+`
+const server = `
+require('node:http').createServer(async (request, response) => {
+  const cache = await fetch('http://cache:6379' + request.url).then((r) => r.json(), (error) => ({ error: String(error.cause ?? error) }))
+  const api = await fetch('http://api:4000').then((r) => r.text(), (error) => String(error.cause ?? error))
+  response.end(JSON.stringify({ ...cache, api }))
+}).listen(process.env.PORT, process.env.HOST)
+`
+const files = ({ version = 'one', mark = '1', image = 'node:24-bookworm-slim' } = {}) => ({
+  'package.json': JSON.stringify({ name: 'stored', private: true, scripts: { start: 'node server.js' } }),
+  'server.js': server,
+  'api.js': `require('node:http').createServer((request, response) => response.end('api ${version} ' + process.env.HOMEPORT_ENVIRONMENT)).listen(process.env.PORT, process.env.HOST)`,
+  'homeport.yaml': `
+services:
+  web: { build: ., command: node server.js, port: 3000, depends_on: [cache, api] }
+  api: { build: ., command: node api.js, port: 4000 }
+  cache:
+    image: "${image}"
+    command: ["node", "-e", ${JSON.stringify(store)}]
+    environment: { MARK: "${mark}" }
+    volumes: ["cache:/data"]
+    port: 6379
+volumes: { cache: {} }
+`,
+})
+
+interface Answer {
+  value: string
+  starts: number
+  variables: string[]
+  api: string
+}
+
+describe.skipIf(!requires('docker').ok)('ready images beside an app, on Docker', () => {
+  const context = useDeploymentContext('docker')
+  const read = async (slug: string, path = '/') => JSON.parse((await context.platform.fetchEdge(`${slug}.localhost`, path)).body) as Answer
+
+  test('an image keeps running while versions change, keeps its volume when it is replaced, and ends when the file drops it', async () => {
+    const repository = await context.projectWith('stored', files())
+    await context.deployReady('stored')
+    const first = await read('stored')
+    expect(first).toMatchObject({ starts: 1, api: 'api one production' })
+    // A ready image gets what the file gives it, and nothing of the project.
+    expect(first.variables).toContain('MARK')
+    expect(first.variables.filter((name) => /^(HOMEPORT_|DATABASE_URL|SECRET)/.test(name))).toEqual([])
+    repository.commit(files({ version: 'two' }))
+    await context.deployReady('stored')
+    expect(await read('stored')).toMatchObject({ starts: 1, api: 'api two production' })
+    repository.commit(files({ version: 'three', mark: '2' }))
+    await context.deployReady('stored')
+    expect(await read('stored')).toMatchObject({ starts: 2, api: 'api three production' })
+
+    // A version that fails gives the live one its image back.
+    repository.commit({ ...files({ version: 'four', mark: '3' }), 'api.js': 'process.exit(3)' })
+    expect((await context.deployAndWait('stored')).status).toBe('failed')
+    await until(async () => ((await read('stored')).starts === 4 ? true : undefined), { what: 'the image of the live version' })
+    expect((await read('stored')).api).toBe('api three production')
+
+    const listRunning = () =>
+      runProgram('docker', ['ps', '-q', '--filter', 'label=homeport.service=cache', '--filter', `label=homeport.project=${id}`])
+    const { id } = await context.platform.getProject('stored')
+    expect((await listRunning()).trim()).not.toBe('')
+    const [withoutCache = ''] = files()['homeport.yaml'].replace(', depends_on: [cache, api]', '').split('  cache:')
+    repository.commit({ ...files({ version: 'five' }), 'homeport.yaml': withoutCache })
+    await context.deployReady('stored')
+    await until(async () => (await listRunning()).trim() === '' || undefined, { what: 'the image to end' })
+  })
+
+  test('an image that nobody has fails the build by name, and the rest stays', async () => {
+    await context.projectWith('missing-image', files({ image: 'homeport-no-such-image:9' }))
+    const failed = await context.deployAndWait('missing-image')
+    expect(failed).toMatchObject({ status: 'failed', error: { code: 'build_failed', message: expect.stringContaining('homeport-no-such-image:9') } })
+  })
+
+  test('a deleted project leaves no container, network or volume', async () => {
+    const { body } = await context.platform.api<{ user: { id: string } }>('GET', '/instance/session')
+    const instance = instanceIdOf(body.user.id)
+    const mine = (kind: string) => runProgram('docker', [kind, 'ls', '-q', '--filter', `label=homeport.instance=${instance}`])
+    expect((await mine('volume')).trim()).not.toBe('')
+    for (const slug of ['stored', 'missing-image']) await context.platform.api('DELETE', `/v1/projects/${slug}`)
+    const view = createDockerView(instance)
+    await until(
+      async () => {
+        const [containers, volumes, networks] = await Promise.all([view.containers(), mine('volume'), mine('network')])
+        // The instance’s own network stays.
+        return (containers.length === 0 && volumes.trim() === '' && networks.trim().split('\n').length <= 1) || undefined
+      },
+      { what: 'everything to be removed' },
+    )
+  })
+
+  test('production and two previews have a network each: names lead to their own services', async () => {
+    const repository = context.createRepository(files())
+    const slug = 'branches'
+    await context.platform.createProject({ slug, repo_url: repository.url, previews: true })
+    await waitForFirstCheck(context.platform, slug)
+    await context.deployReady(slug)
+    const commits = ['red', 'blue'].map((branch) => ({ branch, sha: commitToBranch(repository.folder, branch, files({ version: branch })) }))
+    await checkRepository(context.platform, slug)
+    for (const { branch, sha } of commits) await waitForPreview(context.platform, slug, branch, sha)
+    const hosts = ['branches', 'red--branches', 'blue--branches']
+    for (const host of hosts) await read(host, `/set/${host}`)
+    const answers = await Promise.all(hosts.map((host) => read(host)))
+    expect(answers.map(({ value, starts, api }) => ({ value, starts, api }))).toEqual([
+      { value: 'branches', starts: 1, api: 'api one production' },
+      { value: 'red--branches', starts: 1, api: 'api red preview' },
+      { value: 'blue--branches', starts: 1, api: 'api blue preview' },
+    ])
+  })
+})
