@@ -5,6 +5,7 @@ import { cache } from './cache.ts'
 import type { ApiClient } from './client.ts'
 import { ApiError } from '../client/api-error.ts'
 import { type CommandContext, type CliCommand, exitCodes, type Flags, formatCommandHelp, formatUsage, parseArguments, UsageError } from './command.ts'
+import { config } from './config.ts'
 import { db } from './db.ts'
 import { deploy } from './deploy.ts'
 import { deployments } from './deployments.ts'
@@ -37,6 +38,7 @@ export const clientCommands = {
   deploy,
   samples,
   dockerfile,
+  config,
   projects,
   deployments,
   previews,

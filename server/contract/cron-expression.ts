@@ -51,8 +51,9 @@ export function validateCronExpression(text: string): string | undefined {
 function isCronPart(text: string, field: CronField): boolean {
   const [range = '', step, ...rest] = text.split('/')
   if (rest.length > 0 || (step !== undefined && (!/^\d{1,3}$/.test(step) || Number(step) < 1))) return false
-  if (range === '*' || (range === '?' && step === undefined)) return true
+  if (range === '*') return true
   const [first = '', last, ...more] = range.split('-')
+  if (step !== undefined && last === undefined) return false
   const from = parseCronValue(first, field)
   const to = last === undefined ? from : parseCronValue(last, field)
   return more.length === 0 && from !== undefined && to !== undefined && from <= to

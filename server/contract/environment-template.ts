@@ -14,13 +14,23 @@ export interface VariablePart {
   word: TemplatePart[]
 }
 
-/** The variables that the file sets for a service, as text. They override the project's, which are `variables`. */
+/**
+ * The variables that the file sets for a service, as text. They override the project's, which are `variables`. One that only passes on a variable
+ * (`NAME: ${NAME}`) is left out while the project does not have it.
+ */
 export function fillEnvironment(
   service: { environment: Record<string, string>; environment_templates: Record<string, TemplatePart[]> },
   variables: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const filled = Object.entries(service.environment_templates).map(([name, parts]) => [name, fillTemplate(parts, variables)] as const)
+  const filled = Object.entries(service.environment_templates)
+    .filter(([, parts]) => !isUnset(parts, variables))
+    .map(([name, parts]) => [name, fillTemplate(parts, variables)] as const)
   return { ...service.environment, ...Object.fromEntries(filled) }
+}
+
+function isUnset(parts: TemplatePart[], variables: Readonly<Record<string, string>>): boolean {
+  const [part] = parts
+  return parts.length === 1 && typeof part === 'object' && part.operator === null && !Object.hasOwn(variables, part.variable)
 }
 
 export function fillTemplate(parts: TemplatePart[], variables: Readonly<Record<string, string>>): string {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { normalizeCronExpression, validateCronExpression } from './cron-expression.ts'
 import { isReservedKey, keyPattern, keyPatternMessage, reservedKeyMessage, validateValue } from './env-var-rules.ts'
+import { projectSettings } from './project-settings.ts'
 import { projectOperations } from './projects.ts'
 
 /**
@@ -16,6 +17,8 @@ const serviceName = z.string().regex(serviceNamePattern, serviceNameMessage)
 
 export const volumeNamePattern = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/
 export const volumeNameMessage = 'A volume has a name of up to 63 letters, digits, dots, hyphens and underscores.'
+
+export const hostNamePattern = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/
 
 /** `[HOST[:PORT]/]PATH[:TAG][@DIGEST]`, as the distribution project defines it. */
 export const imagePattern =
@@ -105,7 +108,7 @@ export const homeportService = z.strictObject({
   image: z.string().max(maxImage).regex(imagePattern, imageMessage).optional().describe('A ready image, such as redis:7.'),
   command: commandInput.optional(),
   entrypoint: commandInput.optional(),
-  working_dir: z.string().startsWith('/', 'Write an absolute path.').max(500).optional(),
+  working_dir: z.string().regex(/^\//, 'Write an absolute path.').max(500).optional(),
   port: positiveInteger.max(65_535).optional().describe('The port on which the service listens. Without it: the port in PORT.'),
   public: z.boolean().optional().describe('Whether the service has an address. The main service has the project’s, others NAME--SLUG.localhost.'),
   schedule: z
@@ -128,6 +131,11 @@ export const homeportService = z.strictObject({
     .union([z.string().min(1).max(500), z.array(z.string().min(1).max(500)).max(50)], { error: 'Write env_file as a file of the source, or a list.' })
     .optional()
     .describe('Files of the source with variables. `environment` wins.'),
+  aliases: z
+    .array(z.string().regex(hostNamePattern, 'Write a host name such as db.'))
+    .max(20)
+    .optional()
+    .describe('Further names by which other services reach this one.'),
   volumes: z
     .array(z.string().max(1000))
     .max(50)
@@ -151,7 +159,7 @@ export const homeportService = z.strictObject({
     .optional(),
   restart: z.enum(['always', 'unless-stopped', 'on-failure', 'no']).optional().describe('on-failure: a service that ends with 0 is complete.'),
   healthcheck: z
-    .union([z.string().startsWith('/').max(500), healthCheckObject, z.literal(false)], {
+    .union([z.string().regex(/^\//).max(500), healthCheckObject, z.literal(false)], {
       error: 'Write healthcheck as a path such as /healthz, or as a map with test, interval, timeout, retries and start_period.',
     })
     .optional()
@@ -172,13 +180,14 @@ const settings = projectOperations.updateProject.body.shape
 
 /** Settings of the project that its source may set. Where the source comes from is not one of them. */
 export const fileSettings = {
-  node_version: settings.node_version,
+  node_version: z.union([settings.node_version, z.number().transform(String)], { error: 'Write a version such as 24, 22.11.0 or ">=20".' }),
   install_command: settings.install_command,
   build_command: settings.build_command,
   root_directory: settings.root_directory,
   memory_limit_mb: settings.memory_limit_mb,
   always_warm: settings.always_warm,
   caching_enabled: settings.caching_enabled,
+  ...projectSettings.partial().shape,
 }
 
 export const homeportYaml = z
@@ -219,4 +228,14 @@ export function isTimeZone(name: string): boolean {
   } catch {
     return false
   }
+}
+
+/** The JSON Schema of homeport.yaml, for editors. */
+export function createHomeportSchema(): Record<string, unknown> {
+  const schema = z.toJSONSchema(homeportYaml, { target: 'draft-07', io: 'input' })
+  const extensions = { '^x-': {} }
+  const services = schema.properties?.services
+  const service = typeof services === 'object' ? services.additionalProperties : undefined
+  if (typeof service === 'object') service.patternProperties = extensions
+  return { ...schema, title: 'homeport.yaml', patternProperties: extensions }
 }

@@ -3,6 +3,7 @@ import { Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { createHomeportSchema } from '../../server/contract/homeport-yaml.ts'
 import { version } from '../../server/contract/index.ts'
 import { openApiDocument } from '../../server/api/openapi/document.ts'
 import { type ApiServer, bearer, startApiServer } from '../support/api-server.ts'
@@ -41,6 +42,12 @@ describe('health', () => {
 
 it('the description of the API is served as it is made', async () => {
   expect(await (await server.fetch('/openapi.json')).json()).toEqual(JSON.parse(JSON.stringify(openApiDocument())))
+})
+
+it('the schema of homeport.yaml is served for editors', async () => {
+  const response = await server.fetch('/schemas/homeport.json')
+  expect(response.headers.get('content-type')).toBe('application/schema+json; charset=utf-8')
+  expect(await response.json()).toEqual(JSON.parse(JSON.stringify(createHomeportSchema())))
 })
 
 describe('the root', () => {

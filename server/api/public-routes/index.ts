@@ -1,3 +1,4 @@
+import { createHomeportSchema } from '../../contract/homeport-yaml.ts'
 import { version } from '../../contract/index.ts'
 import type { RuntimeStatus } from '../../contract/instance.ts'
 import { billingWebhookRoute } from './billing-webhook.ts'
@@ -35,9 +36,10 @@ export interface PublicRouteOptions extends SignInOptions {
 
 export function createPublicRoutes(options: PublicRouteOptions): PublicRoute[] {
   const dashboard = createDashboard(options.dashboard_dir, options)
-  // Created on first use, because both visit every schema.
+  // Created on first use, because they visit every schema.
   let description: string | undefined
   let docs: ApiResponse | undefined
+  let fileSchema: string | undefined
 
   return [
     { path: '/healthz', rate_limit: false, handle: async () => jsonResponse(200, await options.health()) },
@@ -46,6 +48,14 @@ export function createPublicRoutes(options: PublicRouteOptions): PublicRoute[] {
       rate_limit: false,
       handle: async () =>
         textResponse(200, 'application/json; charset=utf-8', (description ??= JSON.stringify(openApiDocument())), { 'cache-control': 'no-cache' }),
+    },
+    {
+      path: '/schemas/homeport.json',
+      rate_limit: false,
+      handle: async () =>
+        textResponse(200, 'application/schema+json; charset=utf-8', (fileSchema ??= JSON.stringify(createHomeportSchema())), {
+          'cache-control': 'no-cache',
+        }),
     },
     { path: '/docs', rate_limit: false, handle: async () => (docs ??= docsPage()) },
     { path: '/sign-in', rate_limit: true, handle: (request) => showSignIn(request, options) },

@@ -1,10 +1,10 @@
+import { hostNamePattern } from '../../contract/homeport-yaml.ts'
 import { checkKeys } from './compose-keys.ts'
 import { readBoolean, readEntries, readItems, readLooseText, readText, valueOf, type ValueContext } from './node-values.ts'
 import type { ServiceDraft } from './service-draft.ts'
 import { explainNearest } from './nearest-name.ts'
 import { quote, type YamlEntry, type YamlMap } from './yaml-tree.ts'
 
-const hostNamePattern = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/i
 const removeHint = 'Remove the line: apps are isolated from this machine and from other projects.'
 
 /** The names of the file's networks. All services of an environment are in one network, which is not connected to others. */
@@ -46,7 +46,7 @@ export function addServiceNetworks(
   context: ValueContext & { networks: Set<string> },
 ): void {
   const add = (name: string) => {
-    if (hostNamePattern.test(name)) config.aliases.push(name.toLowerCase())
+    if (hostNamePattern.test(name.toLowerCase())) config.aliases.push(name.toLowerCase())
   }
   add(readLooseText(valueOf(service, 'container_name'), context))
   add(readLooseText(valueOf(service, 'hostname'), context))

@@ -96,7 +96,8 @@ export function pickSettings(value: HomeportYaml): Record<string, string | numbe
   const settings: Record<string, string | number | boolean> = {}
   for (const key of Object.keys(fileSettings) as (keyof typeof fileSettings)[]) {
     const setting = value[key]
-    if (setting !== undefined) settings[key] = setting
+    // null is the default of a setting.
+    if (typeof setting === 'string' || typeof setting === 'number' || typeof setting === 'boolean') settings[key] = setting
   }
   return settings
 }

@@ -55,7 +55,9 @@ export function addEnvironment(
     }
     if (value === null) {
       const fallback = defaults.get(name)
-      if (fallback !== undefined) setTemplate(config, name, [{ variable: name, operator: '-', word: [fallback] }])
+      setTemplate(config, name, [
+        fallback === undefined ? { variable: name, operator: null, word: [] } : { variable: name, operator: '-', word: [fallback] },
+      ])
       continue
     }
     const template = parseTemplate(value)
@@ -66,7 +68,6 @@ export function addEnvironment(
     for (const required of template.required) if (!defaults.has(required)) context.required_variables.add(required)
     const parts = addDefaults(template.parts, defaults)
     const text = asPlainText(parts)
-    // A variable that takes the project's value of the same name adds nothing.
     if (text === null) setTemplate(config, name, parts)
     else setText(config, name, text)
   }
@@ -94,7 +95,10 @@ export async function addEnvironmentFile(
   const file = await readSourceFile(path, at, label, context)
   if (file === undefined) return
   if (file === null) {
-    if (isRequired) context.log.note(at, `${label}: ${quote(path)} is not in the source. Set its variables in the project.`)
+    // A ready image gets no variables of the project but those that its service names.
+    const advice =
+      config.source.kind === 'image' ? 'Set its variables in the project, and name each in environment.' : 'Set its variables in the project.'
+    if (isRequired) context.log.note(at, `${label}: ${quote(path)} is not in the source. ${advice}`)
     return
   }
   for (const { key, value } of parseDotenvLines(file).entries) {

@@ -75,6 +75,7 @@ async function readService(draft: ServiceDraft, service: HomeportService, node: 
   config.memory_mb = service.memory === undefined ? null : (parseMemory(service.memory) ?? null)
   config.cpus = service.cpus === undefined ? null : Number(service.cpus)
   config.replicas = service.replicas ?? null
+  config.aliases = service.aliases ?? []
   config.restart = service.restart === 'on-failure' || service.restart === 'no' ? 'on_failure' : 'always'
   if (service.image !== undefined) {
     if (service.build !== undefined)

@@ -22,7 +22,7 @@ export interface ServiceDraft {
   depends_on_at: Map<string, Position>
 }
 
-export function createService(name: string): ServiceConfig {
+function createService(name: string): ServiceConfig {
   return {
     name,
     kind: 'worker',
@@ -46,6 +46,9 @@ export function createService(name: string): ServiceConfig {
     replicas: null,
   }
 }
+
+/** The service of a source that says nothing about services. */
+export const createWebService = (): ServiceConfig => ({ ...createService('web'), kind: 'web', is_public: true })
 
 export const createDraft = (name: string, at: Position): ServiceDraft => ({
   config: createService(name),

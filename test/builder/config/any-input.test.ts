@@ -1,6 +1,7 @@
 /** Whatever a file says, its reader returns a configuration or throws its own failure, and is done in linear time. */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { Cron } from 'croner'
 import fc from 'fast-check'
 import { stringify } from 'smol-toml'
 import { describe, expect, test } from 'vitest'
@@ -14,6 +15,7 @@ import { readNetlifyToml } from '../../../server/builder/config/netlify-toml.ts'
 import { readProcfileConfig } from '../../../server/builder/config/procfile-config.ts'
 import { readRailwayConfig } from '../../../server/builder/config/railway-config.ts'
 import { readVercelJson } from '../../../server/builder/config/vercel-json.ts'
+import { normalizeCronExpression, validateCronExpression } from '../../../server/contract/cron-expression.ts'
 import { homeportService, homeportYaml } from '../../../server/contract/homeport-yaml.ts'
 import type { ProjectConfig } from '../../../server/contract/project-config.ts'
 import { memorySource } from './memory-source.ts'
@@ -249,4 +251,19 @@ test.each<[name: string, text: (size: number) => string]>([
   ],
 ])('%s without end are read, or refused', async (_name, text) => {
   for (const kind of ['compose.yaml', 'homeport.yaml', 'fly.toml', 'Procfile'] as const) await readAny(kind, text(199_000))
+})
+
+test('the scheduler knows every schedule that is accepted', () => {
+  const words = ['*', '*/5', '1-5', '0', '7', '59', '31', '12', 'mon', 'JAN', 'sun-tue', '1,2', '1-10/3', '5/2', '0-23', 'L', '?', '60', '*/0']
+  const schedule = fc.oneof(
+    fc.constantFrom('@daily', '@yearly'),
+    fc.array(fc.constantFrom(...words), { minLength: 4, maxLength: 7 }).map((parts) => parts.join(' ')),
+  )
+  fc.assert(
+    fc.property(schedule, (text) => {
+      fc.pre(validateCronExpression(text) === undefined)
+      expect(() => new Cron(normalizeCronExpression(text), { paused: true, timezone: 'UTC' }).nextRun()).not.toThrow()
+    }),
+    { numRuns: 300 },
+  )
 })

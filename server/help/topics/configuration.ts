@@ -1,0 +1,55 @@
+import type { HelpArticle } from '../topic.ts'
+
+export const configurationTopics: HelpArticle[] = [
+  {
+    id: 'configuration',
+    title: 'Services in homeport.yaml or compose.yaml',
+    summary: 'Run workers, scheduled jobs, databases and further web services beside an app, from a file in its source.',
+    keywords:
+      'homeport.yaml compose.yaml docker-compose.yml Procfile fly.toml railway.json netlify.toml vercel.json app.json configuration worker cron schedule release migration services multi-container depends_on healthcheck volumes env_file schema yaml',
+    body: [
+      'A source without such a file is one web service, which is detected. A file adds what else it runs. The first one that exists is read: `homeport.yaml`, a compose file (`compose.yaml`, `compose.yml`, `docker-compose.yaml`, `docker-compose.yml`), `Procfile`, `fly.toml`, `railway.json` or `railway.toml`, `app.json`, `netlify.toml`, `vercel.json`.',
+      { run: 'npx homeport config check .', note: 'shows what is read, and names every line that cannot be used' },
+      { run: 'npx homeport config init .', note: 'writes a homeport.yaml with the same services' },
+      { h: 'Services' },
+      'Where compose has a word, homeport.yaml uses it. Each service has a name, by which the others reach it. [[services]] says how they run.',
+      {
+        list: [
+          '`build`: a folder of the source, or `context`, `dockerfile`, `target` and `args`. `image`: a ready image instead, such as `redis:7`.',
+          '`command`, `entrypoint`, `working_dir`: text is split into words, and run by `/bin/sh` if it has the syntax of a shell.',
+          '`port`, `public`: the service named `web`, or the only one with a port, answers on the project’s address. Another one with `public: true` answers on `NAME--SLUG.localhost`.',
+          '`schedule`: runs the command at these times, such as `"0 3 * * *"`, in `time_zone` or UTC.',
+          '`environment`, `env_file`: variables. `${NAME}` and `${NAME:-default}` take a variable of the project, and `$$` is a dollar sign. A ready image gets only the variables that are named here.',
+          '`volumes`: `NAME:/path` keeps files, and `./file:/path` copies a file of the source into the image. Add `:ro` for read-only. Declare each name under `volumes` at the end of the file.',
+          '`depends_on`, `healthcheck` (a path such as `/healthz`, or a command), `restart`, `replicas`, `memory`, `cpus`, `aliases`.',
+        ],
+      },
+      'Beside `services`: `release` runs in each new version before it gets traffic, such as a migration. `required_variables` lists variables without which the project is not started. Every setting of a project has its name in the API, such as `memory_limit_mb` or `health_path`. An unknown key is an error.',
+      { h: 'Compose files' },
+      'Services, health checks, conditions of `depends_on`, named volumes, `extends` within the file, anchors, `x-` keys, `configs` and `secrets` that are files of the source, and limits under `deploy` are read. The build log names each line that has no effect.',
+      {
+        list: [
+          'An address: the first HTTP port in `ports`. Ports of databases and other protocols are not published, because services reach each other by name.',
+          'Variables: `${NAME}` takes a variable of the project in `environment` alone. Elsewhere it takes `.env` of the source, or its default.',
+          'Paths: `./data:/data` is a volume if the source has no such folder, else its files are copied. A service with `build` has the files that its build copies.',
+          'Services with `profiles` are not started. `compose.override.yaml` is not read.',
+          'A file that only starts a database for development is not used: the app is detected.',
+        ],
+      },
+      'Refused is what reaches out of the project: paths of this machine, the socket of the engine, `privileged`, `cap_add`, `devices`, `network_mode: host`, `pid`, `ipc`, `security_opt`, `sysctls`, external networks, volume drivers, build contexts outside of the source, `include` and other files.',
+      { h: 'Other files' },
+      {
+        list: [
+          '`Procfile`: `web`, `release`, and all others as workers. An `app.json` beside it adds required variables, numbers of processes and Dokku’s `cron`.',
+          '`fly.toml`: processes, port, health check, variables, mounts, release command, memory.',
+          '`railway.json`, `railway.toml`: build, start and release commands, health check, replicas, schedule.',
+          '`netlify.toml`: build command, base folder, build variables. Redirects and headers are read from `_redirects` and `_headers` of the site.',
+          '`vercel.json`: build and install commands, and `crons` for apps with a server.',
+        ],
+      },
+      { h: 'Help from your editor' },
+      'The first line that `config init` writes names the schema of the file, which an instance serves at `/schemas/homeport.json`. Editors with a YAML language server complete and check keys with it.',
+      { run: 'npx homeport config schema > homeport.schema.json' },
+    ],
+  },
+]

@@ -1,0 +1,12 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** A source with one of the files in `compose/`, and the other files that it needs. */
+export async function createComposeCase(
+  createSource: (files: Record<string, string>) => Promise<string>,
+  name: string,
+  files: readonly string[] = [],
+): Promise<string> {
+  const text = await readFile(join(import.meta.dirname, 'compose', `${name}.yaml`), 'utf8')
+  return createSource({ ...Object.fromEntries(files.map((file) => [file, 'FROM scratch\n'])), 'compose.yaml': text })
+}
