@@ -4,7 +4,7 @@ import type { ProjectConfig, ServiceConfig } from '../contract/project-config.ts
 import { readProjectConfig } from './config/read-project-config.ts'
 import { DetectFailure } from './detect-failure.ts'
 import { planBuild, type PlanOptions } from './plan-build.ts'
-import { joinInside, openSourceFolder } from './source-folder.ts'
+import { joinInside, openSourceFolder, type SourceFolder } from './source-folder.ts'
 
 /**
  * Plans the services of a source: what its configuration file says, and a build for each different thing to build. A source without such a file is
@@ -25,7 +25,7 @@ export async function planSource(options: PlanOptions): Promise<SourcePlan> {
   const main = config.services.find(({ name }) => name === config.main)
   const builds: SourcePlan['builds'] = []
   for (const services of groups.values()) {
-    const plan = await planService(options, config, root, services)
+    const plan = await addFiles(await planService(options, config, root, services), services, root, source)
     const build = { services: services.map(({ name }) => name), plan }
     if (main && services.includes(main)) builds.unshift(build)
     else builds.push(build)
@@ -60,8 +60,33 @@ function pickBuildSettings(settings: ProjectConfig['settings']): Partial<BuildSe
   return Object.fromEntries(names.flatMap((name) => (settings[name] === undefined ? [] : [[name, String(settings[name])]])))
 }
 
+/** Adds the files that a compose file mounts to the Dockerfile of the services that are built. */
+async function addFiles(plan: BuildPlan, services: ServiceConfig[], root: string, folder: SourceFolder): Promise<BuildPlan> {
+  const [{ name, source }] = services as [ServiceConfig]
+  const { work } = plan
+  if (source.kind === 'image' || source.files.length === 0) return plan
+  const files = source.files.map((file) => ({
+    source: posix.relative(work.kind === 'dockerfile' ? work.context_directory : root, joinInside(root, file.source)) || '.',
+    path: file.path,
+  }))
+  const outside = files.find((file) => work.kind !== 'dockerfile' || file.source.startsWith('../'))
+  if (work.kind !== 'dockerfile' || outside) {
+    throw new DetectFailure(
+      `The service “${name}” mounts ${source.files[0]?.source}, which its build cannot copy.`,
+      'Keep the file in the folder of the build, and build with a Dockerfile. Or use a variable of the project instead.',
+    )
+  }
+  const text = (work.text ?? (await folder.read(work.dockerfile)) ?? '').trimEnd()
+  const stage = work.target === null ? [] : [`FROM ${work.target} AS homeport-files`]
+  const target = work.target === null ? null : 'homeport-files'
+  const explanation = [...plan.explanation, `${source.files.map((file) => file.source).join(', ')} of the source is copied into the image`]
+  return { ...plan, explanation, work: { ...work, text: [text, ...stage, ...createCopies(files), ''].join('\n'), target } }
+}
+
+const createCopies = (files: readonly { source: string; path: string }[]): string[] =>
+  files.map((file) => `COPY ${JSON.stringify([file.source, file.path])}`)
+
 function planImageWithFiles(root: string, { image, files }: { image: string; files: { source: string; path: string }[] }): BuildPlan {
-  const copies = files.map((file) => `COPY ${JSON.stringify([file.source, file.path])}`)
   return {
     framework: 'image',
     explanation: [`${image}, with ${files.map((file) => file.source).join(', ')} of the source`],
@@ -69,7 +94,7 @@ function planImageWithFiles(root: string, { image, files }: { image: string; fil
       kind: 'dockerfile',
       context_directory: root,
       dockerfile: joinInside(root, 'Dockerfile'),
-      text: [`FROM ${image}`, ...copies, ''].join('\n'),
+      text: [`FROM ${image}`, ...createCopies(files), ''].join('\n'),
       ignored: [],
       port: null,
       target: null,
