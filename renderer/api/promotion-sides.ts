@@ -7,11 +7,12 @@ import { plans } from '../../server/contract/plans.ts'
 import type { Project } from '../../server/contract/projects.ts'
 import type { ApiClient } from './api-client.ts'
 import { findDatabase } from './databases.ts'
+import { listVariables } from './env-vars.ts'
 import { toApiError } from '../lib/api-error.ts'
 import type { InstanceConnection } from '../stores/connection.ts'
 import { sessionQuery } from './instance.ts'
 
-export type VariableScope = Pick<EnvVar, 'key' | 'environment'>
+export type VariableScope = Pick<EnvVar, 'key' | 'environment'> & { is_write_only?: boolean }
 
 /** A project and its instance, loaded before a promotion. It contains no variable values. */
 export interface PromotionSide {
@@ -104,7 +105,9 @@ async function loadSide(client: ApiClient, slug: string, signal: AbortSignal): P
   const about = { is_instance: session !== null, runtime: session?.instance.runtime.name ?? null }
   if (!project) return { project: null, variables: [], has_database: false, domains: [], ...about }
   const [variables, database, domains] = await Promise.all([
-    client.call('listEnvVars', { params, signal }).then(({ env_vars }) => env_vars.map(({ key, environment }) => ({ key, environment }))),
+    listVariables(client, session !== null, slug, signal).then((found) =>
+      found.map(({ key, environment, is_write_only }) => ({ key, environment, is_write_only })),
+    ),
     findDatabase(client, session !== null, slug, signal),
     client.call('listProjectDomains', { params, signal }).then((answer) => answer.domains.map(({ hostname }) => hostname)),
   ])

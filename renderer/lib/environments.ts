@@ -1,4 +1,4 @@
-import type { EnvVar } from '../../server/contract/env-vars.ts'
+import type { EnvVar, ProjectEnvVar } from '../../server/contract/env-vars.ts'
 
 export type Environment = EnvVar['environment']
 
@@ -21,8 +21,8 @@ export function environmentLabel(environment: Environment): string {
 }
 
 /** Variables of an environment's deployments. For a duplicate key, the environment-specific value wins. */
-export function effectiveVariables(variables: readonly EnvVar[], target: 'production' | 'preview'): { key: string; value: string }[] {
-  const effective = new Map(variables.filter(({ environment }) => environment === null).map(({ key, value }) => [key, value]))
-  for (const { key, value, environment } of variables) if (environment === target) effective.set(key, value)
-  return [...effective].map(([key, value]) => ({ key, value })).toSorted((a, b) => (a.key < b.key ? -1 : 1))
+export function effectiveVariables(variables: readonly ProjectEnvVar[], target: 'production' | 'preview'): ProjectEnvVar[] {
+  const effective = new Map(variables.filter(({ environment }) => environment === null).map((one) => [one.key, one]))
+  for (const one of variables) if (one.environment === target) effective.set(one.key, one)
+  return [...effective.values()].toSorted((a, b) => (a.key < b.key ? -1 : 1))
 }

@@ -1,11 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { formatDotenv, parseDotenv } from '../contract/dotenv.ts'
-import type { EnvVar } from '../contract/env-vars.ts'
+import type { CallOutput } from '../client/operation-types.ts'
+import { ApiError } from '../client/api-error.ts'
+import type { NewProjectEnvVar, ProjectEnvVar } from '../contract/env-vars.ts'
+import type { ApiClient } from './client.ts'
 import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals, unknownSubcommand } from './command.ts'
 import { formatTable } from './terminal.ts'
 
-type VariableEnvironment = EnvVar['environment']
+type VariableEnvironment = ProjectEnvVar['environment']
 
 export const env: CliCommand = {
   summary: 'Lists, sets, removes, imports and exports the variables of a project.',
@@ -13,6 +16,7 @@ export const env: CliCommand = {
   options: {
     environment: '=NAME production or preview (default: both)',
     sensitive: 'hide the value in the dashboard',
+    'write-only': 'set, import: never show the value again, which cannot be undone',
     show: 'list: show the values',
   },
   details:
@@ -33,13 +37,38 @@ function readEnvironmentFlag(context: CommandContext): VariableEnvironment {
   return environment
 }
 
+function readVariableFlags({ flags }: CommandContext): { is_sensitive?: true; is_write_only?: true } {
+  return { ...(flags.sensitive === true && { is_sensitive: true }), ...(flags['write-only'] === true && { is_write_only: true }) }
+}
+
+/** A hosted account has no write-only variables and no operations for them. */
+const isMissing = (error: unknown) => error instanceof ApiError && error.code === 'route_not_found'
+
+async function listVariables(client: ApiClient, slug: string): Promise<ProjectEnvVar[]> {
+  const params = { slug }
+  try {
+    return (await client.call('listProjectEnvVars', { params })).env_vars
+  } catch (error) {
+    if (!isMissing(error)) throw error
+    return (await client.call('listEnvVars', { params })).env_vars.map((one) => ({ ...one, is_write_only: false }))
+  }
+}
+
+function createVariables(client: ApiClient, slug: string, vars: NewProjectEnvVar[]): Promise<CallOutput<'createEnvVars'>> {
+  const input = { params: { slug }, body: { vars } }
+  return vars.some((one) => one.is_write_only)
+    ? client.call('createProjectEnvVars', input)
+    : client.call('createEnvVars', { ...input, body: { vars } })
+}
+
 async function list(context: CommandContext): Promise<number> {
   const [, slug = ''] = requirePositionals(context, 'list', 'SLUG')
-  const { env_vars } = await context.connect().call('listEnvVars', { params: { slug } })
+  const env_vars = await listVariables(context.connect(), slug)
   if (context.is_json) context.terminal.out(JSON.stringify({ env_vars }))
   else if (env_vars.length === 0) context.terminal.out('No variables yet. Add one with: homeport env set SLUG KEY')
   else {
-    const formatValue = (one: EnvVar) => (context.flags.show === true ? one.value.replaceAll('\n', '\\n') : '•'.repeat(8))
+    const formatValue = (one: ProjectEnvVar) =>
+      one.is_write_only ? '(write-only)' : context.flags.show === true ? one.value.replaceAll('\n', '\\n') : '•'.repeat(8)
     const rows = env_vars.map((one) => [one.key, one.environment ?? 'both', formatValue(one)])
     for (const row of formatTable(context.terminal, ['KEY', 'ENVIRONMENT', 'VALUE'], rows)) context.terminal.out(row)
   }
@@ -53,17 +82,20 @@ async function set(context: CommandContext): Promise<number> {
   const value = equals < 0 ? await context.prompt(`Value of ${key}: `, { is_secret: true }) : assignment.slice(equals + 1)
   if (value === undefined) throw new UsageError(`${key} has no value. Pipe it in, or write ${key}=VALUE.`)
   const environment = readEnvironmentFlag(context)
-  const is_sensitive = context.flags.sensitive === true
+  const flags = readVariableFlags(context)
   const client = context.connect()
-  const { env_vars } = await client.call('listEnvVars', { params: { slug } })
+  const env_vars = await listVariables(client, slug)
   const existing = env_vars.find((one) => one.key === key && one.environment === environment)
   if (existing) {
-    const body = { value, ...(is_sensitive ? { is_sensitive } : {}) }
-    const { id } = await client.call('updateEnvVar', { params: { slug, id: existing.id }, body })
+    if (existing.is_write_only && value === '')
+      throw new UsageError(`${key} is write-only, and an empty value would keep the current one. Unset it first: homeport env unset ${slug} ${key}`)
+    const params = { slug, id: existing.id }
+    const body = { value, ...flags }
+    const { id } = await (body.is_write_only ? client.call('updateProjectEnvVar', { params, body }) : client.call('updateEnvVar', { params, body }))
     context.terminal.out(context.is_json ? JSON.stringify({ id, updated: true }) : `Changed ${key}. The next deployment has it: homeport deploy`)
     return exitCodes.success
   }
-  const response = await client.call('createEnvVars', { params: { slug }, body: { key, value, environment, is_sensitive } })
+  const response = await createVariables(client, slug, [{ key, value, environment, ...flags }])
   context.terminal.out(context.is_json ? JSON.stringify(response) : `Added ${key}.${formatRedeployNotice(response.deployment_id)}`)
   return exitCodes.success
 }
@@ -72,7 +104,7 @@ async function unset(context: CommandContext): Promise<number> {
   const [, slug = '', key = ''] = requirePositionals(context, 'unset', 'SLUG', 'KEY')
   const environment = readEnvironmentFlag(context)
   const client = context.connect()
-  const { env_vars } = await client.call('listEnvVars', { params: { slug } })
+  const env_vars = await listVariables(client, slug)
   const existing = env_vars.find((one) => one.key === key && one.environment === environment)
   // The API rejects an unknown ID; no ID contains a colon.
   await client.call('deleteEnvVar', { params: { slug, id: existing?.id ?? `${key}:${environment ?? 'both'}` } })
@@ -89,10 +121,12 @@ async function importFile(context: CommandContext): Promise<number> {
   })
   const variables = parseDotenv(content)
   if (variables.length === 0) throw new UsageError(`${path} has no KEY=VALUE lines.`)
-  const is_sensitive = context.flags.sensitive === true
-  const response = await context
-    .connect()
-    .call('createEnvVars', { params: { slug }, body: { vars: variables.map(({ key, value }) => ({ key, value, environment, is_sensitive })) } })
+  const flags = readVariableFlags(context)
+  const response = await createVariables(
+    context.connect(),
+    slug,
+    variables.map(({ key, value }) => ({ key, value, environment, ...flags })),
+  )
   if (context.is_json) context.terminal.out(JSON.stringify(response))
   else {
     context.terminal.out(`Added ${response.created.length}.${formatRedeployNotice(response.deployment_id)}`)
@@ -105,11 +139,13 @@ async function importFile(context: CommandContext): Promise<number> {
 async function pull(context: CommandContext): Promise<number> {
   const [, slug = '', file] = requirePositionals(context, 'pull', 'SLUG', '[FILE]')
   const environment = readEnvironmentFlag(context) ?? 'production'
-  const { env_vars } = await context.connect().call('listEnvVars', { params: { slug } })
-  const values = new Map<string, string>()
-  for (const one of env_vars.filter((each) => each.environment === null)) values.set(one.key, one.value)
-  for (const one of env_vars.filter((each) => each.environment === environment)) values.set(one.key, one.value)
-  const { text: lines, left_out } = formatDotenv([...values].map(([key, value]) => ({ key, value })))
+  const env_vars = await listVariables(context.connect(), slug)
+  const effective = new Map<string, ProjectEnvVar>()
+  for (const one of env_vars.filter((each) => each.environment === null)) effective.set(one.key, one)
+  for (const one of env_vars.filter((each) => each.environment === environment)) effective.set(one.key, one)
+  const values = [...effective.values()].filter((one) => !one.is_write_only)
+  const write_only = [...effective.values()].filter((one) => one.is_write_only).map(({ key }) => key)
+  const { text: lines, left_out } = formatDotenv(values)
   if (file === undefined) context.terminal.out(lines.trimEnd())
   else {
     const path = resolve(context.cwd, file)
@@ -118,10 +154,11 @@ async function pull(context: CommandContext): Promise<number> {
     })
     context.terminal.out(
       context.is_json
-        ? JSON.stringify({ file: path, left_out })
-        : `Wrote ${values.size - left_out.length} variables to ${path}, readable only by you.`,
+        ? JSON.stringify({ file: path, left_out, write_only })
+        : `Wrote ${values.length - left_out.length} variables to ${path}, readable only by you.`,
     )
   }
+  if (write_only.length > 0) context.terminal.err(`Skipped, because they are write-only: ${write_only.join(', ')}.`)
   if (left_out.length > 0) context.terminal.err(`Skipped, because a .env file cannot hold their values: ${left_out.join(', ')}.`)
   return exitCodes.success
 }

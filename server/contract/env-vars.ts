@@ -37,8 +37,21 @@ const newEnvVar = z.strictObject({
 })
 export type NewEnvVar = z.output<typeof newEnvVar>
 
+/** A variable with what only an instance has. */
+export const projectEnvVar = envVar.extend({
+  is_write_only: z.boolean().describe('The value is never returned: `value` is empty, and `is_sensitive` is true.'),
+})
+export type ProjectEnvVar = z.output<typeof projectEnvVar>
+
+const newProjectEnvVar = newEnvVar.extend({
+  is_write_only: z.boolean().optional().meta({ default: false }).describe('Never return the value. This cannot be undone.'),
+})
+export type NewProjectEnvVar = z.output<typeof newProjectEnvVar>
+
 const created = z.object({ id: z.string(), key: z.string(), environment })
 const skipped = z.object({ key: z.string(), environment, reason: z.enum(['exists', 'duplicate_in_request']) })
+
+const createdResponse = z.object({ created: z.array(created), skipped: z.array(skipped), deployment_id: z.string().nullable() })
 
 export const envVarOperations = {
   listEnvVars: operation({
@@ -47,7 +60,7 @@ export const envVarOperations = {
     resource: 'project',
     group: 'Environment variables',
     summary: 'List the variables of a project with decrypted values',
-    description: 'Sorted by environment (both first, our reading), then by key.',
+    description: 'Sorted by environment (both first, our reading), then by key. The value of a write-only variable is empty (our reading).',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -66,7 +79,7 @@ export const envVarOperations = {
     params: projectParams,
     query: empty,
     body: z.union([z.strictObject({ vars: z.array(newEnvVar).min(limits.env_vars.min).max(limits.env_vars.max) }), newEnvVar]),
-    success: { status: 201, json: z.object({ created: z.array(created), skipped: z.array(skipped), deployment_id: z.string().nullable() }) },
+    success: { status: 201, json: createdResponse },
     errors: ['invalid_input', 'project_not_found', 'env_vars_exist', 'runtime_not_isolated'],
     is_atomic: true,
   }),
@@ -76,7 +89,8 @@ export const envVarOperations = {
     resource: 'env_var',
     group: 'Environment variables',
     summary: 'Change a value',
-    description: 'Key and environment cannot be changed. The project is not redeployed: the new value applies to the next deployment.',
+    description:
+      'Key and environment cannot be changed. The project is not redeployed: the new value applies to the next deployment. An empty value keeps that of a write-only variable, so that a list can be sent back as it is (our reading).',
     access: 'caller',
     params: projectIdParams,
     query: empty,
@@ -96,5 +110,50 @@ export const envVarOperations = {
     query: empty,
     success: { status: 204 },
     errors: ['project_not_found', 'env_var_not_found', 'runtime_not_isolated'],
+  }),
+}
+
+/** Instance-only operations for what the operations above have no fields for. */
+export const projectEnvVarOperations = {
+  listProjectEnvVars: operation({
+    method: 'GET',
+    path: '/instance/projects/{slug}/env-vars',
+    resource: 'project',
+    group: 'Instance',
+    summary: 'List the variables of a project, with those that are write-only',
+    access: 'caller',
+    params: projectParams,
+    query: empty,
+    success: { status: 200, json: z.object({ env_vars: z.array(projectEnvVar) }) },
+    errors: ['project_not_found'],
+  }),
+  createProjectEnvVars: operation({
+    method: 'POST',
+    path: '/instance/projects/{slug}/env-vars',
+    resource: 'project',
+    group: 'Instance',
+    summary: 'Add one variable, or up to 200, which may be write-only',
+    description: 'Like createEnvVars. The value of a write-only variable is available to builds and apps, and to nobody else.',
+    access: 'caller',
+    params: projectParams,
+    query: empty,
+    body: z.union([z.strictObject({ vars: z.array(newProjectEnvVar).min(limits.env_vars.min).max(limits.env_vars.max) }), newProjectEnvVar]),
+    success: { status: 201, json: createdResponse },
+    errors: ['invalid_input', 'project_not_found', 'env_vars_exist', 'runtime_not_isolated'],
+    is_atomic: true,
+  }),
+  updateProjectEnvVar: operation({
+    method: 'PATCH',
+    path: '/instance/projects/{slug}/env-vars/{id}',
+    resource: 'env_var',
+    group: 'Instance',
+    summary: 'Change a value, or make a variable write-only',
+    description: 'Without `value` the value stays. A write-only variable stays write-only until it is deleted.',
+    access: 'caller',
+    params: projectIdParams,
+    query: empty,
+    body: z.strictObject({ value: value.optional(), is_sensitive: z.boolean().optional(), is_write_only: z.literal(true).optional() }),
+    success: { status: 200, json: z.object({ id: z.string() }) },
+    errors: ['invalid_input', 'project_not_found', 'env_var_not_found'],
   }),
 }

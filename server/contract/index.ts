@@ -3,7 +3,7 @@ import { cacheOperations } from './cache.ts'
 import { databaseDumpOperations, databaseLookupOperations, databaseOperations } from './databases.ts'
 import { deploymentOperations, glanceOperations } from './deployments.ts'
 import { domainSalesOperations, domainOperations } from './domains.ts'
-import { envVarOperations } from './env-vars.ts'
+import { envVarOperations, projectEnvVarOperations } from './env-vars.ts'
 import { instanceOperations } from './instance.ts'
 import { metricsOperations, sparklineOperations } from './metrics.ts'
 import { networkOperations } from './network.ts'
@@ -47,6 +47,7 @@ export const allOperations = {
   ...sparklineOperations,
   ...projectSearchOperations,
   ...projectSettingsOperations,
+  ...projectEnvVarOperations,
   ...glanceOperations,
   ...watchOperations,
   ...diskOperations,

@@ -1,22 +1,25 @@
-import type { NewEnvVar } from '../contract/env-vars.ts'
+import type { EnvVar, NewProjectEnvVar, ProjectEnvVar } from '../contract/env-vars.ts'
 import { Problem } from '../contract/errors.ts'
 import { isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
-import { deleteEnvVar, insertEnvVar, listEnvVars, updateEnvVar } from '../store/env-vars.ts'
+import { deleteEnvVar, findEnvVar, insertEnvVar, listEnvVars, updateEnvVar } from '../store/env-vars.ts'
 import type { Tx } from '../store/store.ts'
 import type { EnvVarRow } from '../store/tables.ts'
 import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { redeployInTransaction } from './redeploy.ts'
 
-type EnvVarHandlers = Pick<OperationHandlers, 'listEnvVars' | 'createEnvVars' | 'updateEnvVar' | 'deleteEnvVar'>
+type EnvVarHandlers = Pick<
+  OperationHandlers,
+  'listEnvVars' | 'createEnvVars' | 'updateEnvVar' | 'deleteEnvVar' | 'listProjectEnvVars' | 'createProjectEnvVars' | 'updateProjectEnvVar'
+>
 
 export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
   const { db } = deps.store
   const encryptionContextOf = (id: string) => ({ table: 'env_vars', column: 'sealed_value', row: id })
   const now = () => isoTime(deps.clock.now())
 
-  const insert = (tx: Tx, projectId: string, newEnvVar: NewEnvVar): { row: EnvVarRow; is_new: boolean } => {
+  const insert = (tx: Tx, projectId: string, newEnvVar: NewProjectEnvVar): { row: EnvVarRow; is_new: boolean } => {
     const id = newId('env')
     const timestamp = now()
     const row: EnvVarRow = {
@@ -26,7 +29,7 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
       sealed_value: deps.sealer.seal(encryptionContextOf(id), newEnvVar.value),
       environment: newEnvVar.environment ?? null,
       is_sensitive: newEnvVar.is_sensitive === true ? 1 : 0,
-      is_write_only: 0,
+      is_write_only: newEnvVar.is_write_only === true ? 1 : 0,
       is_build_secret: 0,
       created_at: timestamp,
       updated_at: timestamp,
@@ -34,23 +37,32 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
     return { row, is_new: insertEnvVar(tx, row) }
   }
 
-  return {
+  /** The only place that reads a value for a response. */
+  const present = ({ id, key, sealed_value, environment, is_sensitive, is_write_only, created_at, updated_at }: EnvVarRow): ProjectEnvVar => ({
+    id,
+    key,
+    value: is_write_only === 1 ? '' : deps.sealer.unseal(encryptionContextOf(id), sealed_value),
+    environment,
+    is_sensitive: is_sensitive === 1 || is_write_only === 1,
+    is_write_only: is_write_only === 1,
+    created_at,
+    updated_at,
+  })
+
+  const handlers: EnvVarHandlers = {
     async listEnvVars({ project }) {
       const rows = await db.read((tx) => listEnvVars(tx, project.id))
-      return {
-        env_vars: rows.map(({ id, key, sealed_value, environment, is_sensitive, created_at, updated_at }) => ({
-          id,
-          key,
-          value: deps.sealer.unseal(encryptionContextOf(id), sealed_value),
-          environment,
-          is_sensitive: is_sensitive === 1,
-          created_at,
-          updated_at,
-        })),
-      }
+      return { env_vars: rows.map((row) => withoutInstanceFields(present(row))) }
     },
 
-    async createEnvVars({ project, saveResponse }, { body }) {
+    async listProjectEnvVars({ project }) {
+      const rows = await db.read((tx) => listEnvVars(tx, project.id))
+      return { env_vars: rows.map(present) }
+    },
+
+    createEnvVars: (context, input) => handlers.createProjectEnvVars(context, input),
+
+    async createProjectEnvVars({ project, saveResponse }, { body }) {
       const newEnvVars = 'vars' in body ? body.vars : [body]
       return db.write((tx) => {
         const seenKeys = new Set<string>()
@@ -80,11 +92,17 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
       })
     },
 
-    async updateEnvVar({ env_var: { id, project_id } }, { body }) {
+    updateEnvVar: (context, input) => handlers.updateProjectEnvVar(context, input),
+
+    async updateProjectEnvVar({ env_var: { id, project_id } }, { body }) {
+      const { value, is_sensitive, is_write_only } = body
       await db.write((tx) => {
+        // The list has an empty value for a write-only variable, which may come back.
+        const keepsValue = value === undefined || (value === '' && findEnvVar(tx, project_id, id)?.is_write_only === 1)
         updateEnvVar(tx, id, {
-          sealed_value: deps.sealer.seal(encryptionContextOf(id), body.value),
-          ...(body.is_sensitive === undefined ? {} : { is_sensitive: body.is_sensitive ? 1 : 0 }),
+          ...(keepsValue ? {} : { sealed_value: deps.sealer.seal(encryptionContextOf(id), value) }),
+          ...(is_sensitive === undefined ? {} : { is_sensitive: is_sensitive ? 1 : 0 }),
+          ...(is_write_only === true ? { is_write_only: 1 } : {}),
           updated_at: now(),
         })
         tx.publish({ type: 'project_changed', id: project_id })
@@ -100,4 +118,7 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
       })
     },
   }
+  return handlers
 }
+
+const withoutInstanceFields = ({ is_write_only: _, ...envVar }: ProjectEnvVar): EnvVar => envVar

@@ -22,7 +22,11 @@ export function insertEnvVar(tx: Tx, row: EnvVarRow): boolean {
   return true
 }
 
-export function updateEnvVar(tx: Tx, id: string, change: Partial<Pick<EnvVarRow, 'sealed_value' | 'is_sensitive' | 'updated_at'>>): void {
+export function updateEnvVar(
+  tx: Tx,
+  id: string,
+  change: Partial<Pick<EnvVarRow, 'sealed_value' | 'is_sensitive' | 'is_write_only' | 'is_build_secret' | 'updated_at'>>,
+): void {
   tx.run(tables.updateTable('env_vars').set(change).where('id', '=', id))
 }
 

@@ -137,6 +137,11 @@ export const screens = (ids: SeededIds): Screen[] => [
     path: 'projects/harbour-shop/environment?do=add',
     act: (page) => page.getByLabel('Key', { exact: true }).fill('HOMEPORT_X'),
   },
+  {
+    name: 'environment-replace',
+    path: 'projects/harbour-shop/environment',
+    act: (page) => pickMenuItem(page, 'Actions for SIGNING_KEY', 'Replace value…'),
+  },
   { name: 'database', path: 'projects/harbour-shop/database' },
   { name: 'database-empty', path: 'projects/chart-room/database' },
   {

@@ -132,7 +132,7 @@ export async function createSeededPlatform({ pictures = false } = {}): Promise<S
     await platform.api('POST', `${path}/domains/purchase`, { hostname: 'harbour.test' })
     await platform.api('POST', `${path}/database`)
     await platform.api('POST', '/instance/projects/harbour-shop/database/dumps')
-    await platform.api('POST', `${path}/env-vars`, { vars: environmentVariables })
+    await platform.api('POST', '/instance/projects/harbour-shop/env-vars', { vars: environmentVariables })
     await deploy('harbour-shop')
     commitAs(repository, 'Ida Brekke', 'Move the price list into its own file', { 'build.js': failingBuild })
     const failed_id = (await deploy('harbour-shop')).id
@@ -226,6 +226,7 @@ const environmentVariables = [
   { key: 'TIDE_API', value: 'https://staging.tides.example.com', environment: 'preview' },
   { key: 'PAYMENT_KEY', value: 'sk_live_51Hx0', environment: 'production', is_sensitive: true },
   { key: 'PAYMENT_KEY', value: 'sk_test_51Hx0', environment: 'preview', is_sensitive: true },
+  { key: 'SIGNING_KEY', value: 'c2lnbmluZw', environment: 'production', is_write_only: true },
   { key: 'SIGNING_KEY', value: '-----BEGIN KEY-----\nMIIB4w\n-----END KEY-----', environment: 'production' },
 ]
 

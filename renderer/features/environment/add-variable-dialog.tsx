@@ -8,8 +8,9 @@ import type { CallOutput } from '../../../server/client/operation-types.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
-import { SwitchField, TextField } from '../../components/field.tsx'
+import { TextField } from '../../components/field.tsx'
 import { EnvironmentField } from './environment-field.tsx'
+import { type Exposure, ExposureFields } from './exposure-fields.tsx'
 import { type EnvironmentName, environmentFromName, environmentLabel } from '../../lib/environments.ts'
 import { ValueField } from './value-field.tsx'
 
@@ -31,10 +32,10 @@ export function AddVariableDialog({
   onFile: (text: string) => void
 }) {
   const add = useCreateEnvVars({ hidesErrorToast: true, onSuccess: onAdded })
-  const form = useForm<{ key: string; value: string; name: EnvironmentName; is_sensitive: boolean }>({
-    initial: { key: initialKey, value: '', name: 'both', is_sensitive: false },
+  const form = useForm<{ key: string; value: string; name: EnvironmentName } & Exposure>({
+    initial: { key: initialKey, value: '', name: 'both', is_sensitive: false, is_write_only: false },
     submission: add,
-    onSubmit: ({ name, ...variable }) => add.mutate({ params: { slug }, body: { ...variable, environment: environmentFromName(name) } }),
+    onSubmit: ({ name, ...variable }) => add.mutate(slug, { ...variable, environment: environmentFromName(name) }),
     check({ key, value, name }, wasSubmitted) {
       const environment = environmentFromName(name)
       const alreadyExists = add.error?.code === 'env_vars_exist' || existing.some((one) => one.key === key && one.environment === environment)
@@ -69,7 +70,7 @@ export function AddVariableDialog({
         />
         <ValueField label="Value" {...form.text('value')} hint="Can be empty or span several lines." />
         <EnvironmentField value={form.values.name} onChange={(name) => form.set({ name })} />
-        <SwitchField label="Sensitive" hint="Never revealed by “Show values”; reveal it individually." {...form.toggle('is_sensitive')} />
+        <ExposureFields values={form.values} onChange={form.set} />
         {form.problem && <ProblemView problem={form.problem} />}
         <footer className="dialog-footer">
           <Button onClick={() => onOpenChange(false)}>Cancel</Button>

@@ -1,14 +1,14 @@
 import { FileUp } from 'lucide-react'
 import { type DragEvent, type FormEvent, useMemo, useRef, useState } from 'react'
 import { useCreateEnvVars } from '../../api/env-vars.ts'
-import type { EnvVar } from '../../../server/contract/env-vars.ts'
+import type { ProjectEnvVar } from '../../../server/contract/env-vars.ts'
 import type { CallOutput } from '../../../server/client/operation-types.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
-import { SwitchField } from '../../components/field.tsx'
 import { StatusIcon, type StatusBadgeData } from '../../components/status.tsx'
 import { EnvironmentField } from './environment-field.tsx'
+import { type Exposure, ExposureFields } from './exposure-fields.tsx'
 import { type EnvironmentName, environmentFromName } from '../../lib/environments.ts'
 import { readEnvFile } from './env-file.ts'
 import { type ImportPlan, type ImportPlanLine, planImport } from './import-plan.ts'
@@ -24,7 +24,7 @@ export function ImportVariablesDialog({
   onAdded,
 }: {
   slug: string
-  existing: readonly EnvVar[]
+  existing: readonly ProjectEnvVar[]
   /** Text that was pasted or dropped on the page. */
   initial: { text: string; error: string | null }
   onOpenChange: (open: boolean) => void
@@ -33,11 +33,11 @@ export function ImportVariablesDialog({
   const [text, setText] = useState(initial.text)
   const [fileError, setFileError] = useState(initial.error)
   const [name, setName] = useState<EnvironmentName>('both')
-  const [isSensitive, setSensitive] = useState(false)
+  const [exposure, setExposure] = useState<Exposure>({ is_sensitive: false, is_write_only: false })
   const fileInput = useRef<HTMLInputElement>(null)
   const environment = environmentFromName(name)
   const plan = useMemo(() => planImport(text, environment, existing), [text, environment, existing])
-  const vars = plan.vars.map((one) => ({ ...one, environment, is_sensitive: isSensitive }))
+  const vars = plan.vars.map((one) => ({ ...one, environment, ...exposure }))
   const add = useCreateEnvVars({ hidesErrorToast: true, onSuccess: onAdded })
   const clearError = () => {
     if (add.error) add.reset()
@@ -53,7 +53,7 @@ export function ImportVariablesDialog({
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (vars.length === 0 || add.isPending) return
-    add.mutate({ params: { slug }, body: { vars } })
+    add.mutate(slug, { vars })
   }
   const drop = (event: DragEvent) => {
     if (event.dataTransfer.files.length === 0) return
@@ -82,7 +82,7 @@ export function ImportVariablesDialog({
             setName(next)
           }}
         />
-        <SwitchField label="Mark all as sensitive" checked={isSensitive} onChange={setSensitive} />
+        <ExposureFields isForAll values={exposure} onChange={(change) => setExposure({ ...exposure, ...change })} />
         <ImportPlanView plan={plan} isEmpty={text.trim() === ''} />
         {add.error && <ProblemView problem={add.error} />}
         <footer className="dialog-footer">

@@ -5,7 +5,7 @@ import { useFindRedeployment } from '../../api/deployments.ts'
 import { useEnvVars } from '../../api/env-vars.ts'
 import { useProject } from '../../api/projects.ts'
 import { formatDotenv, parseDotenv } from '../../../server/contract/dotenv.ts'
-import type { EnvVar } from '../../../server/contract/env-vars.ts'
+import type { ProjectEnvVar } from '../../../server/contract/env-vars.ts'
 import type { CallOutput } from '../../../server/client/operation-types.ts'
 import { toApiError } from '../../lib/api-error.ts'
 import { useUi } from '../../stores/ui.ts'
@@ -23,7 +23,7 @@ import { ImportVariablesDialog } from './import-variables-dialog.tsx'
 import { VariableRow } from './variable-row.tsx'
 import styles from './page.module.css'
 
-type OpenDialog = { name: 'add' } | { name: 'import'; text: string; error: string | null } | { name: 'edit' | 'delete'; variable: EnvVar }
+type OpenDialog = { name: 'add' } | { name: 'import'; text: string; error: string | null } | { name: 'edit' | 'delete'; variable: ProjectEnvVar }
 const emptyImport: OpenDialog = { name: 'import', text: '', error: null }
 
 /** Variables of a project by environment. */
@@ -38,7 +38,7 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
   const [open, setOpen] = useState<OpenDialog | null>(null)
   const [showsAll, setShowsAll] = useState(false)
   const [startedId, setStartedId] = useState<string | null>(null)
-  const [omittedKeys, setOmittedKeys] = useState<string[]>([])
+  const [omitted, setOmitted] = useState<OmittedKeys | null>(null)
   const [isDragging, setDragging] = useState(false)
   // The palette and links open the dialog with this parameter.
   const requestedAction = params.get('do')
@@ -56,7 +56,7 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
     const skipped = answer.skipped.map(({ key }) => key)
     if (skipped.length > 0) showToast({ kind: 'done', text: `Skipped because they already exist: ${skipped.join(', ')}.`, request_id: null })
   }
-  const deleted = async (variable: EnvVar) => {
+  const deleted = async (variable: ProjectEnvVar) => {
     changed(null)
     if (variable.environment === 'preview') return
     const redeployment = await findRedeployment()
@@ -73,8 +73,9 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
     openImport(text, error)
   }
   const save = (target: 'production' | 'preview') => {
-    const { text, left_out } = formatDotenv(effectiveVariables(data ?? [], target))
-    setOmittedKeys(left_out)
+    const variables = effectiveVariables(data ?? [], target)
+    const { text, left_out } = formatDotenv(variables.filter((one) => !one.is_write_only))
+    setOmitted({ unrepresentable: left_out, write_only: variables.filter((one) => one.is_write_only).map(({ key }) => key) })
     downloadText(`${slug}.${target}.env`, text)
   }
 
@@ -105,17 +106,7 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
       onDrop={(event) => void drop(event)}
     >
       <RedeployNotice project={project} variables={data} startedId={startedId} onStarted={setStartedId} />
-      {omittedKeys.length > 0 && (
-        <div className="card deployment-notice" role="status">
-          <p>
-            Downloaded without <code>{omittedKeys.join(', ')}</code>, because the .env format cannot represent{' '}
-            {omittedKeys.length === 1 ? 'its value' : 'their values'}. The file has a comment in {omittedKeys.length === 1 ? 'its' : 'their'} place.
-          </p>
-          <Button kind="bare" onClick={() => setOmittedKeys([])}>
-            Dismiss
-          </Button>
-        </div>
-      )}
+      {omitted && <OmittedNotice {...omitted} onDismiss={() => setOmitted(null)} />}
       {data.length === 0 ? (
         <div className="card">
           <EmptyState icon={Braces} title="No variables yet" action={<div className={`row ${styles.envEmpty}`}>{actions}</div>}>
@@ -190,6 +181,37 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
       {openDialog?.name === 'delete' && (
         <DeleteVariableDialog slug={slug} variable={openDialog.variable} onOpenChange={close} onDeleted={() => void deleted(openDialog.variable)} />
       )}
+    </div>
+  )
+}
+
+interface OmittedKeys {
+  unrepresentable: string[]
+  write_only: string[]
+}
+
+/** Which variables a downloaded file does not have. */
+function OmittedNotice({ unrepresentable, write_only, onDismiss }: OmittedKeys & { onDismiss: () => void }) {
+  if (unrepresentable.length + write_only.length === 0) return null
+  return (
+    <div className="card deployment-notice" role="status">
+      <div>
+        {unrepresentable.length > 0 && (
+          <p>
+            Downloaded without <code>{unrepresentable.join(', ')}</code>, because the .env format cannot represent{' '}
+            {unrepresentable.length === 1 ? 'its value' : 'their values'}. The file has a comment in {unrepresentable.length === 1 ? 'its' : 'their'}{' '}
+            place.
+          </p>
+        )}
+        {write_only.length > 0 && (
+          <p>
+            Downloaded without <code>{write_only.join(', ')}</code>, because {write_only.length === 1 ? 'it is' : 'they are'} write-only.
+          </p>
+        )}
+      </div>
+      <Button kind="bare" onClick={onDismiss}>
+        Dismiss
+      </Button>
     </div>
   )
 }

@@ -2,17 +2,17 @@ import { useState } from 'react'
 import { useForm } from '../../lib/use-form.ts'
 import { useDeleteEnvVar, useUpdateEnvVar } from '../../api/env-vars.ts'
 import { validateValue } from '../../../server/contract/env-var-rules.ts'
-import type { EnvVar } from '../../../server/contract/env-vars.ts'
+import type { ProjectEnvVar } from '../../../server/contract/env-vars.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
-import { SwitchField } from '../../components/field.tsx'
 import { environmentLabel } from '../../lib/environments.ts'
+import { ExposureFields } from './exposure-fields.tsx'
 import { ValueField } from './value-field.tsx'
 
 interface Props {
   slug: string
-  variable: EnvVar
+  variable: ProjectEnvVar
   onOpenChange: (open: boolean) => void
 }
 
@@ -20,9 +20,12 @@ interface Props {
 export function EditVariableDialog({ slug, variable, onOpenChange, onChanged }: Props & { onChanged: () => void }) {
   const change = useUpdateEnvVar({ hidesErrorToast: true, onSuccess: onChanged })
   const form = useForm({
-    initial: { value: variable.value, is_sensitive: variable.is_sensitive },
+    initial: { value: variable.value, is_sensitive: variable.is_sensitive, is_write_only: variable.is_write_only },
     submission: change,
-    onSubmit: (body) => change.mutate({ params: { slug, id: variable.id }, body }),
+    onSubmit() {
+      const { is_write_only, ...changes } = form.changes
+      change.mutate(slug, variable, { ...changes, ...(is_write_only === true && { is_write_only }) })
+    },
     check: ({ value }) => ({ value: validateValue(value) }),
   })
   const [isTyped, setTyped] = useState(false)
@@ -42,7 +45,7 @@ export function EditVariableDialog({ slug, variable, onOpenChange, onChanged }: 
           }}
           hint="Takes effect with the next deployment."
         />
-        <SwitchField label="Sensitive" hint="Never revealed by “Show values”; reveal it individually." {...form.toggle('is_sensitive')} />
+        <ExposureFields values={form.values} onChange={form.set} isFixed={variable.is_write_only} />
         {form.problem && <ProblemView problem={form.problem} />}
         <footer className="dialog-footer">
           <Button onClick={() => onOpenChange(false)}>Cancel</Button>

@@ -1,6 +1,6 @@
 import { Ellipsis, Eye, EyeOff, PencilLine, Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import type { EnvVar } from '../../../server/contract/env-vars.ts'
+import type { ProjectEnvVar } from '../../../server/contract/env-vars.ts'
 import { IconButton } from '../../components/button.tsx'
 import { CopyButton } from '../../components/copy.tsx'
 import { Menu, MenuItem } from '../../components/menu.tsx'
@@ -13,19 +13,19 @@ export function VariableRow({
   onEdit,
   onDelete,
 }: {
-  variable: EnvVar
+  variable: ProjectEnvVar
   showsAll: boolean
   onEdit: () => void
   onDelete: () => void
 }) {
-  const { key, value, is_sensitive, updated_at } = variable
+  const { key, value, is_sensitive, is_write_only, updated_at } = variable
   const [override, setOverride] = useState<boolean | null>(null)
-  const isShown = override ?? (showsAll && !is_sensitive)
+  const isShown = !is_write_only && (override ?? (showsAll && !is_sensitive))
   return (
     <li className={`card-row ${styles.envRow}`}>
       <span className={styles.envKey}>
         <code title={key}>{key}</code>
-        {is_sensitive && <span className={styles.envSensitive}>Sensitive</span>}
+        {is_sensitive && <span className={styles.envSensitive}>{is_write_only ? 'Write-only' : 'Sensitive'}</span>}
       </span>
       {isShown ? (
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- makes long values scrollable with the keyboard
@@ -34,7 +34,11 @@ export function VariableRow({
         </pre>
       ) : (
         // Fixed length, so that the mask does not reveal the value's length.
-        <span className={`${styles.envValue} ${styles.envMask}`} role="img" aria-label={`Value of ${key}, hidden`}>
+        <span
+          className={`${styles.envValue} ${styles.envMask}`}
+          role="img"
+          aria-label={`Value of ${key}, ${is_write_only ? 'write-only' : 'hidden'}`}
+        >
           ••••••••••••
         </span>
       )}
@@ -42,15 +46,19 @@ export function VariableRow({
         <RelativeTime at={updated_at} />
       </span>
       <span className={`row ${styles.envActions}`}>
-        <IconButton
-          icon={isShown ? EyeOff : Eye}
-          label={isShown ? `Hide value of ${key}` : `Show value of ${key}`}
-          onClick={() => setOverride(!isShown)}
-        />
-        <CopyButton text={value} label={`Copy value of ${key}`} />
+        {!is_write_only && (
+          <>
+            <IconButton
+              icon={isShown ? EyeOff : Eye}
+              label={isShown ? `Hide value of ${key}` : `Show value of ${key}`}
+              onClick={() => setOverride(!isShown)}
+            />
+            <CopyButton text={value} label={`Copy value of ${key}`} />
+          </>
+        )}
         <Menu trigger={<IconButton icon={Ellipsis} label={`Actions for ${key}`} />}>
           <MenuItem icon={PencilLine} onSelect={onEdit}>
-            Edit value…
+            {is_write_only ? 'Replace value…' : 'Edit value…'}
           </MenuItem>
           <MenuItem icon={Trash2} danger onSelect={onDelete}>
             Delete…

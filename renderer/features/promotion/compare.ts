@@ -67,6 +67,8 @@ export interface VariableComparison {
   source: EnvVar['environment'][]
   target: EnvVar['environment'][]
   difference: Difference
+  /** A value at the source cannot be read, so the variable cannot be copied. */
+  is_write_only?: true
 }
 
 /** All variable keys of both projects with their environments. Values are not read or compared. */
@@ -75,7 +77,8 @@ export function compareVariables(source: readonly VariableScope[], target: reado
   return [...new Set([...ours.keys(), ...theirs.keys()])].toSorted(compareNames).map((key) => {
     const [mine, other] = [ours.get(key) ?? [], theirs.get(key) ?? []]
     const difference = other.length === 0 ? 'only_here' : mine.length === 0 ? 'only_there' : mine.join() === other.join() ? 'same' : 'differs'
-    return { key, source: mine, target: other, difference }
+    const is_write_only = source.some((one) => one.key === key && one.is_write_only === true)
+    return { key, source: mine, target: other, difference, ...(is_write_only && { is_write_only }) }
   })
 }
 

@@ -76,7 +76,7 @@ export function VariableDifferences({
   onChoose: (chosen: ReadonlySet<string>) => void
 }) {
   const different = rows.filter(({ difference }) => difference !== 'same')
-  const missing = different.filter(({ difference }) => difference === 'only_here').map(({ key }) => key)
+  const missing = different.filter(({ difference, is_write_only }) => difference === 'only_here' && !is_write_only).map(({ key }) => key)
   return (
     <section className={styles.promotePart} aria-labelledby="promote-variables">
       <h3 id="promote-variables">Variables</h3>
@@ -90,10 +90,10 @@ export function VariableDifferences({
               : 'Existing values are kept and nothing is deleted.'}
           </p>
           <ComparisonTable caption="Variables that differ" names={names}>
-            {different.map(({ key, source, target, difference }) => (
+            {different.map(({ key, source, target, difference, is_write_only }) => (
               <tr key={key}>
                 <th scope="row">
-                  {difference === 'only_here' ? (
+                  {difference === 'only_here' && !is_write_only ? (
                     <LabelledCheckbox label={key} isCode isChecked={chosen.has(key)} onChange={() => onChoose(toggle(chosen, key))} />
                   ) : (
                     <code className={styles.promoteKept}>{key}</code>
@@ -103,6 +103,7 @@ export function VariableDifferences({
                 <td>
                   {formatEnvironments(target)}
                   {difference === 'only_there' && <span className="text-subtle"> (kept)</span>}
+                  {difference === 'only_here' && is_write_only && <span className="text-subtle"> (write-only: add it there)</span>}
                 </td>
               </tr>
             ))}

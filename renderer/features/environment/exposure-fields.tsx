@@ -1,0 +1,51 @@
+import { useCapabilities } from '../../api/capabilities.ts'
+import { SwitchField } from '../../components/field.tsx'
+
+/** Who can see the value of a variable. */
+export interface Exposure {
+  is_sensitive: boolean
+  is_write_only: boolean
+}
+
+export function ExposureFields({
+  values: { is_sensitive, is_write_only },
+  onChange,
+  isForAll = false,
+  isFixed = false,
+}: {
+  values: Exposure
+  onChange: (change: Partial<Exposure>) => void
+  /** For several variables at once. */
+  isForAll?: boolean
+  /** The variable is write-only already, which cannot be undone. */
+  isFixed?: boolean
+}) {
+  const { has_instance_api } = useCapabilities()
+  return (
+    <>
+      {!is_write_only && (
+        <SwitchField
+          label={isForAll ? 'Mark all as sensitive' : 'Sensitive'}
+          hint={isForAll ? undefined : 'Never revealed by “Show values”; reveal it individually.'}
+          checked={is_sensitive}
+          onChange={(checked) => onChange({ is_sensitive: checked })}
+        />
+      )}
+      {has_instance_api && (
+        <SwitchField
+          label={isForAll ? 'Make all write-only' : 'Write-only'}
+          hint={
+            isFixed
+              ? 'Nobody can read the value. To make it readable, delete the variable and add it again.'
+              : isForAll
+                ? 'Nobody can read the values again, not even you; apps and builds get them. This cannot be undone.'
+                : 'Nobody can read the value again, not even you; apps and builds get it. This cannot be undone.'
+          }
+          checked={is_write_only}
+          disabled={isFixed}
+          onChange={(checked) => onChange({ is_write_only: checked })}
+        />
+      )}
+    </>
+  )
+}
