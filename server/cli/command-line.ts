@@ -24,6 +24,7 @@ import { open } from './open.ts'
 import { password } from './password.ts'
 import { previews } from './previews.ts'
 import { services } from './services.ts'
+import { volumes } from './volumes.ts'
 import { projects } from './projects.ts'
 import { restore } from './restore.ts'
 import { samples } from './samples.ts'
@@ -43,6 +44,7 @@ export const clientCommands = {
   deployments,
   previews,
   services,
+  volumes,
   logs,
   env,
   domains,

@@ -20,6 +20,8 @@ export const errorStatus = {
   database_not_found: 404,
   token_not_found: 404,
   service_not_found: 404,
+  volume_not_found: 404,
+  snapshot_not_found: 404,
   screenshot_not_found: 404,
   user_not_found: 404,
   dump_not_found: 404,

@@ -60,6 +60,8 @@ export const errorHelpTopics: Record<ErrorCode, HelpTopic | null> = {
   database_not_found: null,
   token_not_found: null,
   service_not_found: 'services',
+  volume_not_found: 'services',
+  snapshot_not_found: 'services',
   service_not_started: 'services',
   screenshot_not_found: 'screenshots',
   user_not_found: null,

@@ -17,6 +17,7 @@ import { sourceOperations } from './sources.ts'
 import { remoteOperations } from './remotes.ts'
 import { tokenOperations } from './tokens.ts'
 import { backupOperations, diskOperations } from './maintenance.ts'
+import { volumeOperations } from './volumes.ts'
 import { commitUploadOperations, uploadOperations } from './uploads.ts'
 
 /** The 45 operations of the /v1 API. */
@@ -54,6 +55,7 @@ export const allOperations = {
   ...backupOperations,
   ...remoteOperations,
   ...serviceOperations,
+  ...volumeOperations,
   ...sourceOperations,
   ...commitUploadOperations,
 } satisfies Record<string, OperationSpec>

@@ -23,6 +23,7 @@ import { isTerminal } from './status-transitions.ts'
 import type { DeploymentContext } from './context.ts'
 import type { CleanupTask } from './cleanup-task.ts'
 import { listArtifacts, parseVersion } from './version.ts'
+import { createVolumeSnapshots } from './volume-snapshots.ts'
 
 /** Runs all due tasks and returns the number of failed ones, which stay due. */
 export async function runCleanups(context: DeploymentContext): Promise<number> {
@@ -76,6 +77,7 @@ async function cleanUpProject(context: DeploymentContext, projectId: string): Pr
     // Those of production and of all previews.
     await driver.removeVolumes(projectId)
   }
+  await createVolumeSnapshots(context.data_dir).removeAll(projectId)
   for (const row of rows) {
     await releaseBuild(context, row)
     // Removes the other resources of the attempt.
@@ -119,6 +121,7 @@ async function cleanUpPreview(context: DeploymentContext, task: Extract<CleanupT
       if (ids.has(found.deployment_id) || (!isReopened && found.deployment_id === environmentId)) await driver.stop(found.id, 0)
     if (!isReopened) await driver.removeVolumes(`${environmentId}.`)
   }
+  if (!isReopened) await createVolumeSnapshots(context.data_dir).removeAll(`${getEnvironmentId({ project_id, target: 'preview', branch })}.`)
   for (const row of rows) if (row.artifact !== null) await releaseBuild(context, row)
   for (const row of rows) await context.deleteScreenshots({ project_id, deployment_id: row.id })
   if (!isReopened) removeRuntimeLogs(context, getEnvironmentId({ project_id, target: 'preview', branch }))

@@ -10,14 +10,12 @@ import { createIdleMonitor } from './idle.ts'
 import { createUsageReader } from './usage.ts'
 import { createAppRoutes } from './app-routes.ts'
 import type { DeploymentContext } from './context.ts'
-import { runTask } from './run-task.ts'
 import { createColdStateWriter } from './cold-state.ts'
 import { createServiceSupervisor } from './service-supervisor.ts'
-import type { SupervisedService } from './supervised-service.ts'
+import { createEnvironments } from './environments.ts'
 import type { Supervisor } from './supervisor.ts'
 
 const stopGrace_ms = 10_000
-const wakeInterval_ms = 50
 /** Requests in progress to an app that has just exited fail through their own connections. */
 const exitedDrain_ms = 1_000
 /** A cached response may be on its way to a slow client for a long time; waking the app must not end it. */
@@ -194,6 +192,16 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     services,
   })
 
+  /** Stops the replica of an app that stays in its slot; its requests wait. */
+  const haltApp = async (app: SupervisedApp): Promise<void> => {
+    await app.sleep?.transition
+    const { candidate } = app
+    app.candidate = null
+    if (app.sleep) app.sleep.mode = 'stopped'
+    else showStartingPage(app)
+    await stopReplica(candidate)
+  }
+
   /** Starts services that are missing beside an app that outlived the platform. */
   const startServices = async (app: SupervisedApp): Promise<void> => {
     const { signal } = app.stopController
@@ -230,57 +238,22 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     await Promise.all([stop(candidate), services.stopVersion(app.spec.deployment_id)]).finally(() => draining.delete(candidate))
   }
 
+  const environments = createEnvironments(context, {
+    listApps: () => apps.values(),
+    findApp: (spec) => apps.get(getSlotKey(spec)),
+    haltApp,
+    restartApp,
+    wake: (app) => idle.wake(app, 'setting'),
+    checkIsolation,
+    services,
+    logs: runtimeLogs,
+  })
+
   return {
     launch,
     waitUntilServing,
     stopCandidate: (candidate) => stopReplica(candidate),
-    async runTask(spec, task, onLine, signal) {
-      await checkIsolation(spec)
-      await services.start(spec, 'images', signal, onLine)
-      return runTask(context, spec, task, onLine, services.getAddresses(spec), signal)
-    },
-    async finishServices(spec, signal, onOutput) {
-      await services.start(spec, 'after_main', signal, onOutput)
-      await services.waitUntilSettled(spec, signal)
-    },
-    async revertServices(spec) {
-      await services.stopVersion(spec.deployment_id, 0)
-      const live = apps.get(getSlotKey(spec))
-      await services.stopEnvironment(spec.environment_id, live?.spec)
-      if (live && !live.sleep) await services.start(live.spec, 'images', live.stopController.signal)
-    },
-    adoptServices: (spec, existing) => services.adopt(spec, existing),
-    findEnvironment(environmentId) {
-      const app = [...apps.values()].find(({ spec }) => spec.environment_id === environmentId)
-      if (!app) return undefined
-      const { spec, candidate, sleep } = app
-      const started = spec.services.flatMap(({ config: { name } }): [string, SupervisedService][] => {
-        const service = services.find(spec, name)
-        return service ? [[name, service]] : []
-      })
-      return {
-        spec,
-        main: spec.main_config && { config: spec.main_config },
-        is_main_running: candidate !== null,
-        is_asleep: sleep !== null,
-        release: spec.release,
-        services: new Map(started),
-      }
-    },
-    restartService: (spec, name) => services.restart(spec, name),
-    async runCron(spec, service, signal) {
-      await checkIsolation(spec)
-      const app = apps.get(getSlotKey(spec))
-      if (app?.sleep) idle.wake(app, 'setting')
-      while (app?.sleep && (await context.pause(wakeInterval_ms, signal)));
-      signal.throwIfAborted()
-      const { observer, exited: _ } = observeOutput(spec, undefined, service.config.name)
-      recordState(spec, 'starting', null, service.config.name)
-      const task = { name: service.config.name, service: service.config.name, command: null }
-      const exit = await runTask(context, spec, task, observer.onLine, services.getAddresses(spec), signal)
-      recordState(spec, exit.out_of_memory ? 'oom' : 'exited', exit.code, service.config.name)
-      return exit
-    },
+    ...environments,
     promote(candidate) {
       const slotKey = getSlotKey(candidate.spec)
       const old = apps.get(slotKey)
@@ -313,11 +286,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       const { candidate } = app ?? {}
       const listen_port = app?.spec.listen_port ?? null
       if (!app || !candidate?.replica || listen_port === null) return undefined
-      await app.sleep?.transition
-      app.candidate = null
-      if (app.sleep) app.sleep.mode = 'stopped'
-      else showStartingPage(app)
-      await stopReplica(candidate)
+      await haltApp(app)
       return { listen_port, resume: async () => (app.sleep ? undefined : restartApp(app)) }
     },
     async adopt(spec, existing) {

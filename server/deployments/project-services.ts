@@ -7,15 +7,9 @@ import { StartFailure } from '../runtime/runtime.ts'
 import type { DeploymentContext } from './context.ts'
 import type { CronScheduler } from './cron.ts'
 import { followRuntimeLog, type LogStreamContext } from './log-streams.ts'
-import { getEnvironmentId, getServiceLogName } from './supervised-app.ts'
+import { type EnvironmentName, getServiceLogName, nameEnvironment } from './supervised-app.ts'
 import type { ServiceSpec } from './service-spec.ts'
 import type { EnvironmentState, Supervisor } from './supervisor.ts'
-
-interface EnvironmentName {
-  project_id: string
-  /** Of a preview; undefined for production. */
-  branch: string | undefined
-}
 
 /** What features can do with the services of a project. */
 export interface ProjectServices {
@@ -37,11 +31,8 @@ export function createProjectServices(
   cron: CronScheduler,
   logs: LogStreamContext,
 ): ProjectServices {
-  const getId = ({ project_id, branch }: EnvironmentName) =>
-    getEnvironmentId({ project_id, target: branch === undefined ? 'production' : 'preview', branch: branch ?? null })
-
   const requireService = (environment: EnvironmentName, name: string): { state: EnvironmentState; spec: ServiceSpec | undefined } => {
-    const state = supervisor.findEnvironment(getId(environment))
+    const state = supervisor.findEnvironment(nameEnvironment(environment))
     const spec = state?.spec.services.find(({ config }) => config.name === name)
     if (!state || (!spec && state.spec.main_service !== name))
       throw new Problem('service_not_found', `The live version has no service “${name}”. List them with homeport services.`)
@@ -50,7 +41,7 @@ export function createProjectServices(
 
   return {
     async list(environment) {
-      const state = supervisor.findEnvironment(getId(environment))
+      const state = supervisor.findEnvironment(nameEnvironment(environment))
       if (!state) return { services: [], release_command: null, deployment_id: null }
       const { spec } = state
       const host = context.routes.getHost(spec)
@@ -82,7 +73,7 @@ export function createProjectServices(
 
     followLog(environment, name, options) {
       const { spec } = requireService(environment, name)
-      const id = getId(environment)
+      const id = nameEnvironment(environment)
       return followRuntimeLog(logs, spec ? getServiceLogName(id, name) : id, { ...options, json: true })
     },
 

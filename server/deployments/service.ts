@@ -27,6 +27,7 @@ import { getEnvironmentId } from './supervised-app.ts'
 import { createSupervisor } from './create-supervisor.ts'
 import { createCronScheduler } from './cron.ts'
 import { createProjectServices, type ProjectServices } from './project-services.ts'
+import { createProjectVolumes, type ProjectVolumes } from './project-volumes.ts'
 import { deleteArchive, storeArchive, deleteOrphanedArchives } from './source-archives.ts'
 import { followBuildLog, followRuntimeLog } from './log-streams.ts'
 import { publishChange, endDeployment } from './outcome.ts'
@@ -61,6 +62,7 @@ export interface DeploymentService {
 
   /** Workers, ready images and cron services beside the main one. */
   services: ProjectServices
+  volumes: ProjectVolumes
 
   /** Handles a commit found on a branch: it is deployed if the settings allow it and no manual deployment has deployed it. */
   handlePush(handlePush: BranchPush): Promise<PushDecision>
@@ -269,6 +271,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
 
   return {
     services,
+    volumes: createProjectVolumes(context, supervisor),
 
     async handlePush(push) {
       const { project_id, branch, commit_sha } = push
@@ -329,7 +332,8 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
         tx.publish({ type: 'project_changed', id: projectId })
       })
       context.jobs.start('remove_project', { project: projectId }, async () => {
-        await cancelRunningDeployments(projectId)
+        const rows = await store.db.read((tx) => listDeploymentsOfProject(tx, projectId))
+        await Promise.all(rows.map((row) => queue.stopDeployment(row.id, 'canceled')))
         await supervisor.stopProject(projectId)
         runDueCleanups()
       })
@@ -389,10 +393,5 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
       supervisor.detach()
       await Promise.all(runtimeNames.map((name) => context.runtime(name).close()))
     },
-  }
-
-  async function cancelRunningDeployments(projectId: string): Promise<void> {
-    const rows = await store.db.read((tx) => listDeploymentsOfProject(tx, projectId))
-    await Promise.all(rows.map((row) => queue.stopDeployment(row.id, 'canceled')))
   }
 }

@@ -57,6 +57,16 @@ export function getEnvironmentId({ project_id, target, branch }: Pick<AppSpec, '
     .slice(0, 12)}`
 }
 
+/** An environment as requests name it. */
+export interface EnvironmentName {
+  project_id: string
+  /** Of a preview; undefined for production. */
+  branch: string | undefined
+}
+
+export const nameEnvironment = ({ project_id, branch }: EnvironmentName): string =>
+  getEnvironmentId({ project_id, target: branch === undefined ? 'production' : 'preview', branch: branch ?? null })
+
 /** The runtime log of a service other than the main one. */
 export const getServiceLogName = (environmentId: string, service: string): string => `${environmentId}.${service}`
 

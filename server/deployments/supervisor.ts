@@ -69,6 +69,10 @@ export interface Supervisor {
   findEnvironment(environmentId: string): EnvironmentState | undefined
   /** Restarts a service other than the main one; resolves once it runs again. Throws `StartFailure`. */
   restartService(spec: AppSpec, name: string): Promise<void>
+  /** Does work while the environment is frozen: it keeps its memory and its requests wait. */
+  freezeWhile<T>(spec: AppSpec, work: () => Promise<T>): Promise<T>
+  /** Does work while nothing of the environment runs; afterwards it is started again, and requests wait for that. */
+  stopWhile<T>(spec: AppSpec, work: () => Promise<T>): Promise<T>
   /** Runs a cron service once, in the environment that is live; wakes it first. */
   runCron(spec: AppSpec, service: ServiceSpec, signal: AbortSignal): Promise<ReplicaExit>
   /** Whether this deployment's app is supervised: it is live or restarting. */

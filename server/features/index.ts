@@ -16,6 +16,7 @@ import { createLanHandlers } from './lan.ts'
 import { createOwnerPasswordHandlers } from './owner-password.ts'
 import { createVerificationHandlers } from './registration.ts'
 import { createMetricsHandlers } from './metrics.ts'
+import { createVolumeHandlers } from './volumes.ts'
 import { createUserHandlers } from './users.ts'
 import { createPreviewHandlers } from './previews.ts'
 import { createProjectHandlers } from './projects.ts'
@@ -50,6 +51,7 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createLanHandlers(deps),
     ...createOwnerPasswordHandlers(deps),
     ...createUserHandlers(deps),
+    ...createVolumeHandlers(deps),
     ...createTeamHandlers(deps),
     ...createVerificationHandlers(deps),
     ...createHttpsHandlers(deps),

@@ -8,23 +8,25 @@ import { parseCursor } from './projects.ts'
 
 type ServiceHandlers = Pick<OperationHandlers, 'listServices' | 'restartService' | 'streamServiceLog' | 'listCronRuns' | 'runCronService'>
 
+/** The environment that a request names; the production branch names production. */
+export const toEnvironment = (project: ProjectRow, branch: string | undefined) => ({
+  project_id: project.id,
+  branch: branch === project.repo_branch ? undefined : branch,
+})
+
 export function createServiceHandlers(deps: FeatureDeps): ServiceHandlers {
   const { services } = deps.deployments
-  const getEnvironment = (project: ProjectRow, branch: string | undefined) => ({
-    project_id: project.id,
-    branch: branch === project.repo_branch ? undefined : branch,
-  })
 
   return {
-    listServices: async ({ project }, { query }) => services.list(getEnvironment(project, query.branch)),
+    listServices: async ({ project }, { query }) => services.list(toEnvironment(project, query.branch)),
 
     async restartService({ project }, { params, query }) {
-      await services.restart(getEnvironment(project, query.branch), params.name)
+      await services.restart(toEnvironment(project, query.branch), params.name)
       return { ok: true }
     },
 
     streamServiceLog: async ({ project, signal }, { params, query: { branch, lines = limits.runtime_log_lines.default, last_event_id } }) =>
-      services.followLog(getEnvironment(project, branch), params.name, { lines, last_event_id, signal }),
+      services.followLog(toEnvironment(project, branch), params.name, { lines, last_event_id, signal }),
 
     async listCronRuns({ project }, { params: { name }, query }) {
       const limit = query.limit ?? limits.page.default

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { FailureCode } from '../contract/deployments.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
 import type { BuildPlan } from '../contract/build-plan.ts'
@@ -54,6 +55,15 @@ export interface Runtime {
 
   /** Current resource use of a replica; `cpu_percent` of one core since the last call. null when the replica does not exist or its use is unknown. */
   usage(replicaId: string): Promise<{ cpu_percent: number; memory_mb: number } | null>
+
+  /** The volumes whose id starts with `prefix`; `bytes` is null when the size is unknown. */
+  listVolumes(prefix: string): Promise<{ id: string; bytes: number | null }[]>
+
+  /** The files of a volume as a tar stream, with modes and links; undefined when it does not exist. */
+  exportVolume(id: string): Promise<Readable | undefined>
+
+  /** Replaces the files of a volume, which no replica may use, or creates it. */
+  importVolume(id: string, projectId: string, archive: Readable): Promise<void>
 
   /** Removes the volumes whose id starts with `prefix`; no error if there are none. They must not be in use. */
   removeVolumes(prefix: string): Promise<void>

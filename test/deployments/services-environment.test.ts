@@ -1,5 +1,7 @@
+import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CronRun, Service } from '../../server/contract/services.ts'
+import type { Volume, VolumeSnapshot } from '../../server/contract/volumes.ts'
 import { startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
@@ -110,6 +112,45 @@ volumes: { state: {} }
     await platform.api('POST', '/instance/projects/clock/services/job/runs')
     await until(async () => (await statuses())[0]?.[1] !== 'running' || undefined, { what: 'the third run to end' })
     expect((await runs())[0]).toMatchObject({ status: 'failed', exit_code: 9, message: 'It exited with code 9.' })
+  })
+
+  test('a volume is listed with its size, saved, restored and downloaded; files of the moment are kept before a restore', async () => {
+    await live('kept', shop('one'))
+    const base = '/instance/projects/kept/volumes'
+    const list = async () => (await platform.api<{ volumes: Volume[] }>('GET', base)).body.volumes
+    await until(async () => (await readHome('kept')).worker === 'hello one;' || undefined, { what: 'the worker' })
+    expect(await list()).toEqual([
+      {
+        name: 'state',
+        size_bytes: expect.any(Number),
+        used_by: [
+          { service: 'web', path: '/app/state', is_read_only: true },
+          { service: 'worker', path: '/app/state', is_read_only: false },
+        ],
+        snapshots: [],
+      },
+    ])
+    const { status, body } = await platform.api<{ snapshot: VolumeSnapshot }>('POST', `${base}/state/snapshots`)
+    expect([status, body.snapshot.reason]).toEqual([201, 'manual'])
+    await platform.api('POST', '/instance/projects/kept/services/worker/restart')
+    await until(async () => (await readHome('kept')).worker === 'hello one;hello one;' || undefined, { what: 'the worker to write again' })
+    const restored = await platform.api<{ before: VolumeSnapshot }>('POST', `${base}/state/restore`, { snapshot_id: body.snapshot.id })
+    expect([restored.status, restored.body.before.reason]).toEqual([200, 'before_restore'])
+    // The worker starts once more, on the files of the snapshot.
+    await until(async () => (await readHome('kept')).worker === 'hello one;hello one;' || undefined, { what: 'the environment to be back' })
+    expect((await list())[0]!.snapshots.map(({ id, reason }) => [id, reason])).toEqual([
+      [restored.body.before.id, 'before_restore'],
+      [body.snapshot.id, 'manual'],
+    ])
+    const { api_url, instance } = platform.handle
+    const download = await fetch(`${api_url}${base}/state/download.tar.gz?snapshot=${body.snapshot.id}`, {
+      headers: { authorization: `Bearer ${instance.token}` },
+    })
+    expect(gunzipSync(Buffer.from(await download.arrayBuffer())).toString('latin1')).toContain('hello one;\0')
+    expect((await platform.api('POST', `${base}/state/restore`, { snapshot_id: 'snp_none' })).status).toBe(404)
+    expect((await platform.api('POST', `${base}/other/snapshots`)).status).toBe(404)
+    expect((await platform.api('DELETE', `${base}/state/snapshots/${body.snapshot.id}`)).status).toBe(204)
+    expect((await list())[0]!.snapshots).toHaveLength(1)
   })
 
   test('after the platform was killed, every service is there again', async () => {

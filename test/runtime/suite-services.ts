@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { runtimes } from '../../server/contract/runtimes.ts'
 import { newId } from '../../server/lib/id.ts'
@@ -55,6 +57,14 @@ export function serviceTests(suite: SuiteContext): void {
     expect(await readAll()).toEqual(['xxx'])
     await runtime.removeVolumes(`${newId('prj')}.`)
     expect(await readAll()).toEqual(['xxxx'])
+    expect(await runtime.listVolumes(`${id}.`)).toEqual([{ id: `${id}.data`, bytes: expect.any(Number) }])
+    const copy = await buffer((await runtime.exportVolume(`${id}.data`))!)
+    expect(await readAll()).toEqual(['xxxxx'])
+    await runtime.importVolume(`${id}.data`, app.project_id, Readable.from([copy]))
+    expect(await readAll()).toEqual(['xxxxx'])
+    await runtime.importVolume(`${id}.copy`, app.project_id, Readable.from([copy]))
+    expect(await buffer((await runtime.exportVolume(`${id}.copy`))!)).toHaveLength(copy.length)
+    expect(await runtime.exportVolume(`${id}.none`)).toBeUndefined()
     await runtime.removeVolumes(`${id}.`)
     expect(await readAll()).toEqual(['x'])
     await runtime.removeVolumes(`${id}.`)

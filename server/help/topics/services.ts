@@ -6,7 +6,7 @@ export const serviceTopics: HelpArticle[] = [
     title: 'Workers, cron jobs and other services',
     summary: 'A repository contains more than one app: an API, a worker, a queue, a scheduled job, or a compose file.',
     keywords:
-      'service worker cron schedule release migrate compose procfile redis queue volume homeport.yaml api restart background job service_not_found service_not_started',
+      'service worker cron schedule release migrate compose procfile redis queue volume homeport.yaml api restart background job service_not_found service_not_started volume_not_found snapshot_not_found',
     body: [
       'A project has one or more services. List them in `homeport.yaml` at the root of the source. A `compose.yaml` without a `homeport.yaml` is read the same way, and so is a `Procfile`.',
       {
@@ -37,6 +37,9 @@ export const serviceTopics: HelpArticle[] = [
       { run: 'npx homeport services my-app run nightly' },
       { h: 'Volumes' },
       'Files outside of a volume are lost with the next deployment. A volume is kept across deployments, restarts and rollbacks, and is deleted with its project or preview.',
+      'A snapshot holds the files of one moment; the services stand still while it is taken. A restore stops them, takes a snapshot of the present files first, and starts them again.',
+      { run: 'npx homeport volumes snapshot my-app cache' },
+      { run: 'npx homeport volumes my-app', note: 'sizes, who uses them, snapshots' },
       { h: 'Sleep' },
       'An environment sleeps and wakes as a whole: a request to any of its addresses wakes it, and so does a cron run. While a worker uses the processor, it does not go to sleep.',
       { run: 'npx homeport services my-app', note: 'status, address and next run of each service' },

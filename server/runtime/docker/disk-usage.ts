@@ -127,7 +127,7 @@ export function createDockerDisk(engine: DockerEngine, clock: Pick<Clock, 'now'>
         const role = one.Labels['homeport.role']
         const project = one.Labels['homeport.project'] ?? ''
         return {
-          kind: role === 'cache' ? 'volumes' : 'databases',
+          kind: role === 'database' ? 'databases' : 'volumes',
           bytes: Math.max(0, sizes.get(one.Name) ?? 0),
           isRemovable: (inUse) => role === 'cache' && !inUse.busy.has(project),
           remove: () => docker.getVolume(one.Name).remove(),

@@ -6,6 +6,7 @@ import { useReadyImage } from './images.ts'
 import { createDockerReplicas } from './replicas.ts'
 import { openNodeBuild } from './node-build.ts'
 import { removeReplica } from './service-container.ts'
+import { exportVolume, importVolume, listVolumes } from './volumes.ts'
 import { removeBundles } from '../files.ts'
 import { BuildFailure, type Runtime, type RuntimeOptions } from '../runtime.ts'
 
@@ -76,6 +77,10 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
     freeze: (replicaId) => replicas.freeze(replicaId),
     thaw: (replicaId) => replicas.thaw(replicaId),
     usage: (replicaId) => replicas.usage(replicaId),
+
+    listVolumes: (prefix) => listVolumes(engine, prefix),
+    exportVolume: (id) => exportVolume(engine, id),
+    importVolume: (id, projectId, archive) => importVolume(engine, id, projectId, archive),
 
     async removeVolumes(prefix) {
       const { docker } = await engine.connection()

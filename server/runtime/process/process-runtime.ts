@@ -13,7 +13,7 @@ import { createProcessRecords, isRecordedProcessAlive, type ProcessRecord } from
 import { findOrphans, type OrphanProcess } from './orphans.ts'
 import { measurePrivateMemory, measureCpuTime, readProcessStart } from './process-table.ts'
 import { createSandboxProvider, findProgram } from '../sandbox/sandbox-provider.ts'
-import { linkVolumes } from './volumes.ts'
+import { exportVolume, importVolume, linkVolumes, listVolumes } from './volumes.ts'
 import { createToolchains, defaultPath, removePartialToolchains, createWindowsVariables } from './toolchains.ts'
 import { BuildFailure, StartFailure, type Artifact, type Replica, type Runtime, type RuntimeOptions, type StartRequest } from '../runtime.ts'
 
@@ -269,6 +269,10 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       runningProcess.usage_sample = { at_ms, cpu_ms }
       return { cpu_percent: Math.round(cpu_percent * 10) / 10, memory_mb: Math.round(memory / 1024 / 1024) }
     },
+
+    listVolumes: (prefix) => listVolumes(options.data_dir, prefix),
+    exportVolume: (id) => exportVolume(options.data_dir, id),
+    importVolume: (id, _projectId, archive) => importVolume(options.data_dir, id, archive),
 
     async removeVolumes(prefix) {
       const root = join(options.data_dir, 'volumes')

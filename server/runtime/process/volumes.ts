@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process'
 import { cp, lstat, mkdir, readdir, readlink, rm, symlink } from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
-import { resolveInside, toPathSegment } from '../files.ts'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { isFolder, measureFolder, resolveInside, toPathSegment } from '../files.ts'
 import { type ServiceRequest, StartFailure } from '../runtime.ts'
 
 /**
@@ -34,4 +37,39 @@ async function linkVolume(folder: string, link: string): Promise<void> {
   await rm(link, { recursive: true, force: true })
   await mkdir(dirname(link), { recursive: true })
   await symlink(folder, link, 'junction')
+}
+
+const getVolumesFolder = (dataDir: string) => join(dataDir, 'volumes')
+
+export async function listVolumes(dataDir: string, prefix: string): Promise<{ id: string; bytes: number | null }[]> {
+  const names = (await readdir(getVolumesFolder(dataDir)).catch((): string[] => [])).filter((name) => name.startsWith(prefix))
+  return Promise.all(names.map(async (id) => ({ id, bytes: await measureFolder(join(getVolumesFolder(dataDir), id)).catch(() => null) })))
+}
+
+/** The files of a volume as a tar stream; undefined when it does not exist. The system's tar keeps modes, links and sparse files. */
+export async function exportVolume(dataDir: string, id: string): Promise<Readable | undefined> {
+  const folder = join(getVolumesFolder(dataDir), toPathSegment(id))
+  if (!(await isFolder(folder))) return undefined
+  const child = spawn('tar', ['-C', folder, '-cf', '-', '.'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const { stdout } = child
+  let text = ''
+  child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  child.once('error', (error) => stdout.destroy(error))
+  child.once('close', (code) => (code === 0 ? undefined : stdout.destroy(new Error(`tar ended with ${code}: ${text.slice(0, 500)}`))))
+  return stdout
+}
+
+/** Replaces the files of a volume. */
+export async function importVolume(dataDir: string, id: string, archive: Readable): Promise<void> {
+  const folder = join(getVolumesFolder(dataDir), toPathSegment(id))
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const child = spawn('tar', ['-C', folder, '-xf', '-'], { stdio: ['pipe', 'ignore', 'pipe'] })
+  let text = ''
+  child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  const ended = new Promise<void>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => (code === 0 ? resolve() : reject(new Error(`tar ended with ${code}: ${text.slice(0, 500)}`))))
+  })
+  await Promise.all([pipeline(archive, child.stdin), ended])
 }

@@ -1,0 +1,71 @@
+import type { Volume } from '../contract/volumes.ts'
+import { type CliCommand, type CommandContext, exitCodes, requirePositionals, stringFlag, UsageError, unknownSubcommand } from './command.ts'
+import { downloadToFile } from './download-file.ts'
+import { formatBytes, formatRelativeTime, formatTable } from './terminal.ts'
+
+export const volumes: CliCommand = {
+  summary: 'Lists the volumes of a project; takes, restores and downloads snapshots.',
+  usage: ['volumes SLUG', 'volumes snapshot SLUG NAME', 'volumes restore SLUG NAME SNAPSHOT', 'volumes download SLUG NAME [FILE] [--snapshot ID]'],
+  options: { branch: '=NAME the preview of this branch', snapshot: '=ID a snapshot instead of the files as they are now' },
+  details: 'A restore stops the services, takes a snapshot of the present files first, and starts the services again.',
+  async run(context) {
+    const [action = ''] = context.positionals
+    // A single argument is always a slug, even if it equals a subcommand.
+    if (context.positionals.length < 2) return list(context, requirePositionals(context, 'SLUG')[0] ?? '')
+    if (action === 'snapshot') return takeSnapshot(context)
+    if (action === 'restore') return restore(context)
+    if (action === 'download') return download(context)
+    throw unknownSubcommand(action, ['snapshot', 'restore', 'download'])
+  },
+}
+
+const getQuery = (context: CommandContext) => ({ branch: stringFlag(context.flags, 'branch') })
+
+async function list(context: CommandContext, slug: string): Promise<number> {
+  const { terminal, clock } = context
+  const response = await context.connect().call('listVolumes', { params: { slug }, query: getQuery(context) })
+  if (context.is_json) terminal.out(JSON.stringify(response))
+  else if (response.volumes.length === 0) terminal.out('No volumes. See homeport help services for how to declare one.')
+  else {
+    const rows = response.volumes.map((one) => [one.name, one.size_bytes === null ? '-' : formatBytes(one.size_bytes), describeUse(one)])
+    for (const line of formatTable(terminal, ['NAME', 'SIZE', 'USED BY'], rows)) terminal.out(line)
+    for (const { name, snapshots } of response.volumes)
+      for (const one of snapshots)
+        terminal.out(
+          `${name}  ${one.id}  ${formatBytes(one.bytes)}  ${formatRelativeTime(one.created_at, clock.now())}${one.reason === 'before_restore' ? ', before a restore' : ''}`,
+        )
+  }
+  return exitCodes.success
+}
+
+const describeUse = ({ used_by }: Volume): string =>
+  used_by.length === 0
+    ? 'nothing in the live version'
+    : used_by.map(({ service, path, is_read_only }) => `${service} at ${path}${is_read_only ? ' (read-only)' : ''}`).join(', ')
+
+async function takeSnapshot(context: CommandContext): Promise<number> {
+  const [, slug = '', name = ''] = requirePositionals(context, 'snapshot', 'SLUG', 'NAME')
+  const response = await context.connect().call('createVolumeSnapshot', { params: { slug, name }, query: getQuery(context) })
+  if (context.is_json) context.terminal.out(JSON.stringify(response))
+  else context.terminal.out(`Snapshot ${response.snapshot.id} of ${name} (${formatBytes(response.snapshot.bytes)}).`)
+  return exitCodes.success
+}
+
+async function restore(context: CommandContext): Promise<number> {
+  const [, slug = '', name = '', snapshot_id = ''] = requirePositionals(context, 'restore', 'SLUG', 'NAME', 'SNAPSHOT')
+  const response = await context.connect().call('restoreVolume', { params: { slug, name }, query: getQuery(context), body: { snapshot_id } })
+  if (context.is_json) context.terminal.out(JSON.stringify(response))
+  else context.terminal.out(`Restored ${name}. The files from before are in snapshot ${response.before.id}.`)
+  return exitCodes.success
+}
+
+async function download(context: CommandContext): Promise<number> {
+  const [, slug = '', name = '', file = `${slug}-${name}.tar.gz`] = context.positionals
+  if (name === '') throw new UsageError('Add the project and the volume: homeport volumes download SLUG NAME')
+  const query = { ...getQuery(context), snapshot: stringFlag(context.flags, 'snapshot') }
+  const client = context.connect()
+  await downloadToFile(context, file, () => client.download('downloadVolume', { params: { slug, name }, query }, context.signal))
+  if (context.is_json) context.terminal.out(JSON.stringify({ file }))
+  else context.terminal.out(`Saved ${file}.`)
+  return exitCodes.success
+}

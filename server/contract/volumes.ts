@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { limits } from './limits.ts'
+import { operation } from './operation.ts'
+import { dateTime, projectParams } from './shared.ts'
+
+export const volumeSnapshot = z.object({
+  id: z.string(),
+  bytes: z.number().int().describe('Compressed.'),
+  reason: z.enum(['manual', 'before_restore']),
+  created_at: dateTime,
+})
+export type VolumeSnapshot = z.output<typeof volumeSnapshot>
+
+export const volume = z.object({
+  name: z.string(),
+  size_bytes: z.number().int().nullable().describe('Null when the runtime does not know it.'),
+  used_by: z
+    .array(z.object({ service: z.string(), path: z.string(), is_read_only: z.boolean() }))
+    .describe('Empty when the live version no longer has it.'),
+  snapshots: z.array(volumeSnapshot).describe('Newest first.'),
+})
+export type Volume = z.output<typeof volume>
+
+const branch = z.string().min(limits.branch.min).max(limits.branch.max).optional().describe('The preview of this branch instead of production.')
+const volumeParams = projectParams.extend({ name: z.string() })
+
+/** Instance-only operations. */
+export const volumeOperations = {
+  listVolumes: operation({
+    method: 'GET',
+    path: '/instance/projects/{slug}/volumes',
+    resource: 'project',
+    group: 'Instance',
+    summary: 'List the volumes of an environment with their snapshots',
+    access: 'caller',
+    params: projectParams,
+    query: z.object({ branch }),
+    success: { status: 200, json: z.object({ volumes: z.array(volume) }) },
+    errors: ['invalid_input', 'project_not_found'],
+  }),
+  createVolumeSnapshot: operation({
+    method: 'POST',
+    path: '/instance/projects/{slug}/volumes/{name}/snapshots',
+    resource: 'project',
+    group: 'Instance',
+    summary: 'Take a snapshot of a volume',
+    description:
+      'The environment is frozen while its files are read, so that the snapshot is of one moment. Snapshots are deleted with the environment.',
+    access: 'caller',
+    params: volumeParams,
+    query: z.object({ branch }),
+    success: { status: 201, json: z.object({ snapshot: volumeSnapshot }) },
+    errors: ['invalid_input', 'project_not_found', 'volume_not_found'],
+  }),
+  restoreVolume: operation({
+    method: 'POST',
+    path: '/instance/projects/{slug}/volumes/{name}/restore',
+    resource: 'project',
+    group: 'Instance',
+    summary: 'Restore a volume from a snapshot',
+    description:
+      'Stops the environment, takes a snapshot of the present files, replaces them, and starts the environment again; requests wait. If the restore fails, the present files stay.',
+    access: 'caller',
+    params: volumeParams,
+    query: z.object({ branch }),
+    body: z.strictObject({ snapshot_id: z.string() }),
+    success: { status: 200, json: z.object({ before: volumeSnapshot.describe('The files that were replaced.') }) },
+    errors: ['invalid_input', 'project_not_found', 'volume_not_found', 'snapshot_not_found'],
+  }),
+  downloadVolume: operation({
+    method: 'GET',
+    path: '/instance/projects/{slug}/volumes/{name}/download.tar.gz',
+    resource: 'project',
+    group: 'Instance',
+    summary: 'Download a snapshot of a volume',
+    description: 'Without `snapshot`: the files as they are now, of one moment.',
+    access: 'caller',
+    params: volumeParams,
+    query: z.object({ branch, snapshot: z.string().optional() }),
+    success: { status: 200, content_type: 'application/gzip', is_stream: true },
+    errors: ['invalid_input', 'project_not_found', 'volume_not_found', 'snapshot_not_found'],
+  }),
+  deleteVolumeSnapshot: operation({
+    method: 'DELETE',
+    path: '/instance/projects/{slug}/volumes/{name}/snapshots/{id}',
+    resource: 'project',
+    group: 'Instance',
+    summary: 'Delete a snapshot of a volume',
+    access: 'caller',
+    params: volumeParams.extend({ id: z.string() }),
+    query: z.object({ branch }),
+    success: { status: 204 },
+    errors: ['invalid_input', 'project_not_found', 'volume_not_found', 'snapshot_not_found'],
+  }),
+}

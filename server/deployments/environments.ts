@@ -1,0 +1,105 @@
+import type { DeploymentContext } from './context.ts'
+import { runTask } from './run-task.ts'
+import type { RuntimeLogs } from './runtime-logs.ts'
+import type { ServiceSupervisor } from './service-supervisor.ts'
+import type { AppSpec, SupervisedApp } from './supervised-app.ts'
+import type { SupervisedService } from './supervised-service.ts'
+import type { Supervisor } from './supervisor.ts'
+
+/** The functions of the supervisor that its part for environments needs. */
+export interface EnvironmentHooks {
+  listApps(): Iterable<SupervisedApp>
+  findApp(spec: AppSpec): SupervisedApp | undefined
+  /** Stops the replica of an app that stays in its slot; its requests wait. */
+  haltApp(app: SupervisedApp): Promise<void>
+  restartApp(app: SupervisedApp): Promise<void>
+  wake(app: SupervisedApp): void
+  checkIsolation(spec: AppSpec): Promise<void>
+  services: ServiceSupervisor
+  logs: RuntimeLogs
+}
+
+type EnvironmentPart = Pick<
+  Supervisor,
+  'runTask' | 'finishServices' | 'revertServices' | 'adoptServices' | 'findEnvironment' | 'restartService' | 'runCron' | 'freezeWhile' | 'stopWhile'
+>
+
+const wakeInterval_ms = 50
+
+/** What the supervisor does with the services beside the main one, and with an environment as a whole. */
+export function createEnvironments(context: DeploymentContext, hooks: EnvironmentHooks): EnvironmentPart {
+  const { listApps, findApp, haltApp, restartApp, wake, checkIsolation, services, logs } = hooks
+  return {
+    async runTask(spec, task, onLine, signal) {
+      await checkIsolation(spec)
+      await services.start(spec, 'images', signal, onLine)
+      return runTask(context, spec, task, onLine, services.getAddresses(spec), signal)
+    },
+    async finishServices(spec, signal, onOutput) {
+      await services.start(spec, 'after_main', signal, onOutput)
+      await services.waitUntilSettled(spec, signal)
+    },
+    async revertServices(spec) {
+      await services.stopVersion(spec.deployment_id, 0)
+      const live = findApp(spec)
+      await services.stopEnvironment(spec.environment_id, live?.spec)
+      if (live && !live.sleep) await services.start(live.spec, 'images', live.stopController.signal)
+    },
+    adoptServices: (spec, existing) => services.adopt(spec, existing),
+    findEnvironment(environmentId) {
+      const app = [...listApps()].find(({ spec }) => spec.environment_id === environmentId)
+      if (!app) return undefined
+      const { spec, candidate, sleep } = app
+      const started = spec.services.flatMap(({ config: { name } }): [string, SupervisedService][] => {
+        const service = services.find(spec, name)
+        return service ? [[name, service]] : []
+      })
+      return {
+        spec,
+        main: spec.main_config && { config: spec.main_config },
+        is_main_running: candidate !== null,
+        is_asleep: sleep !== null,
+        release: spec.release,
+        services: new Map(started),
+      }
+    },
+    async freezeWhile(spec, work) {
+      const app = findApp(spec)
+      const id = app?.candidate?.replica?.id
+      if (!app || app.sleep) return work()
+      try {
+        await Promise.all([id === undefined ? undefined : context.runtime(spec.runtime).freeze(id), services.freeze(app.spec)])
+        return await work()
+      } finally {
+        await services.thaw(app.spec)
+        if (id !== undefined) await context.runtime(spec.runtime).thaw(id)
+      }
+    },
+    async stopWhile(spec, work) {
+      const app = findApp(spec)
+      if (!app) return work()
+      await haltApp(app)
+      await services.stopVersion(app.spec.deployment_id)
+      await services.stopEnvironment(app.spec.environment_id)
+      try {
+        return await work()
+      } finally {
+        if (!app.sleep) void restartApp(app)
+      }
+    },
+    restartService: (spec, name) => services.restart(spec, name),
+    async runCron(spec, service, signal) {
+      await checkIsolation(spec)
+      const app = findApp(spec)
+      if (app?.sleep) wake(app)
+      while (app?.sleep && (await context.pause(wakeInterval_ms, signal)));
+      signal.throwIfAborted()
+      const { observer, exited: _ } = logs.observeOutput(spec, undefined, service.config.name)
+      logs.recordState(spec, 'starting', null, service.config.name)
+      const task = { name: service.config.name, service: service.config.name, command: null }
+      const exit = await runTask(context, spec, task, observer.onLine, services.getAddresses(spec), signal)
+      logs.recordState(spec, exit.out_of_memory ? 'oom' : 'exited', exit.code, service.config.name)
+      return exit
+    },
+  }
+}

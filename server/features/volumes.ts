@@ -1,0 +1,26 @@
+import type { OperationHandlers } from './context.ts'
+import type { FeatureDeps } from './deps.ts'
+import { toEnvironment } from './services.ts'
+
+type VolumeHandlers = Pick<OperationHandlers, 'listVolumes' | 'createVolumeSnapshot' | 'restoreVolume' | 'downloadVolume' | 'deleteVolumeSnapshot'>
+
+export function createVolumeHandlers(deps: FeatureDeps): VolumeHandlers {
+  const { volumes } = deps.deployments
+  return {
+    listVolumes: async ({ project }, { query }) => ({ volumes: await volumes.list(toEnvironment(project, query.branch)) }),
+
+    createVolumeSnapshot: async ({ project }, { params, query }) => ({
+      snapshot: await volumes.snapshot(toEnvironment(project, query.branch), params.name),
+    }),
+
+    restoreVolume: async ({ project }, { params, query, body }) => ({
+      before: await volumes.restore(toEnvironment(project, query.branch), params.name, body.snapshot_id),
+    }),
+
+    downloadVolume: async ({ project }, { params, query }) => volumes.download(toEnvironment(project, query.branch), params.name, query.snapshot),
+
+    async deleteVolumeSnapshot({ project }, { params, query }) {
+      await volumes.deleteSnapshot(toEnvironment(project, query.branch), params.name, params.id)
+    },
+  }
+}
