@@ -7,12 +7,13 @@ import { createAppVariables } from './variables.ts'
 import type { Version } from './version.ts'
 
 export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' | 'secrets' | 'context'>, version: Version): AppSpec {
-  const { deployment, project, secrets, context } = run
+  const { deployment, secrets, context } = run
+  const project = { ...run.project, ...toProjectColumns(version.settings) }
   const plan = context.store.db.readSync((tx) => context.getPlanLimits(tx, project.account_id))
   const environment_id = getEnvironmentId(deployment)
   // The plan may have been downgraded since the project's limit was set.
-  const memory_mb = Math.min(project.memory_limit_mb, plan.memory_mb)
-  const cpus = Math.min(project.cpu_limit ?? limits.cpu.default, context.cpus)
+  const memory_mb = Math.min(version.main?.config?.memory_mb ?? project.memory_limit_mb, plan.memory_mb)
+  const cpus = Math.min(version.main?.config?.cpus ?? project.cpu_limit ?? limits.cpu.default, context.cpus)
   const variables = createAppVariables(secrets.variables, { url: context.urlOf(context.routes.getHost(deployment)), deployment })
   const { main, services } = createServiceSpecs(version, { environment_id, deployment_id: deployment.id, variables, memory_mb, cpus })
   return {
@@ -43,3 +44,15 @@ function getHealthPath({ health_path }: ProjectRow, { main }: Version): string {
   const check = main?.config?.health_check
   return health_path === limits.health_path.default && check?.kind === 'path' ? check.path : health_path
 }
+
+/** The settings of a file that are columns of a project's row and matter while it runs. The file wins over the project's own. */
+export function toProjectColumns(settings: Version['settings']): Partial<Pick<ProjectRow, SettingColumn>> {
+  const entries = settingColumns.flatMap((name) => {
+    const value = settings[name]
+    return value === undefined ? [] : [[name, typeof value === 'boolean' ? Number(value) : value]]
+  })
+  return Object.fromEntries(entries) as Partial<Pick<ProjectRow, SettingColumn>>
+}
+
+const settingColumns = ['memory_limit_mb', 'cpu_limit', 'always_warm', 'caching_enabled', 'health_path', 'health_timeout_s'] as const
+type SettingColumn = (typeof settingColumns)[number]

@@ -65,6 +65,7 @@ export async function runTask(
 const plainRequest: Omit<ServiceRequest, 'name' | 'definition'> = {
   entrypoint: null,
   command: null,
+  working_directory: null,
   port: null,
   networks: [],
   volumes: [],

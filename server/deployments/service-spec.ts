@@ -43,6 +43,7 @@ export function createServiceSpecs(version: Version, options: ServiceOptions): {
       name: config.name,
       entrypoint: config.entrypoint,
       command: config.command,
+      working_directory: config.working_directory,
       port: config.port,
       networks,
       volumes: config.volumes.map(({ name, path, is_read_only }) => ({ id: `${options.environment_id}.${name}`, path, is_read_only })),

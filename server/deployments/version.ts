@@ -8,6 +8,8 @@ export interface Version {
   /** All other services. */
   services: { config: ServiceConfig; artifact: Artifact }[]
   release: ProjectConfig['release']
+  /** Settings of the project that the file sets. */
+  settings: ProjectConfig['settings']
 }
 
 /** A version with one app is stored as its artifact. */
@@ -15,9 +17,9 @@ type StoredVersion = Artifact | ({ kind: 'services' } & Version)
 
 export function parseVersion(json: string): Version {
   const stored = JSON.parse(json) as StoredVersion
-  if (stored.kind !== 'services') return { main: { config: null, artifact: stored }, services: [], release: null }
-  const { main, services, release } = stored
-  return { main, services, release }
+  if (stored.kind !== 'services') return { main: { config: null, artifact: stored }, services: [], release: null, settings: {} }
+  const { main, services, release, settings } = stored
+  return { main, services, release, settings }
 }
 
 export function formatVersion(version: Version): string {

@@ -148,6 +148,8 @@ export interface ServiceRequest {
   /** Replace those of the artifact; null keeps them. A command without an entrypoint keeps the image's entrypoint. */
   entrypoint: string[] | null
   command: string[] | null
+  /** The folder in which the command runs; relative to the app's folder where it is not absolute. null keeps it. */
+  working_directory: string | null
   /** The value of PORT, where the runtime does not assign ports itself; null: its default. */
   port: number | null
   /**

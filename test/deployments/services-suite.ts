@@ -87,6 +87,30 @@ export function servicesSuite(context: DeploymentContext): void {
     )
   })
 
+  test('settings of the file hold for the project, and a command runs in its own folder', async () => {
+    await context.projectWith('folder-shop', {
+      'package.json': manifest,
+      'homeport.yaml': `
+memory_limit_mb: 384
+health_path: /ready
+services:
+  web: { build: ., command: node ../server.js, working_dir: /app/inner, port: 3000 }
+`,
+      'server.js': `
+require('node:http').createServer((request, response) => {
+  response.statusCode = request.url === '/' ? 500 : 200
+  response.end(require('node:path').basename(process.cwd()))
+}).listen(process.env.PORT, process.env.HOST)
+`,
+      'inner/note': '',
+    })
+    await context.deployReady('folder-shop')
+    expect((await context.platform.fetchEdge('folder-shop.localhost', '/ready')).body).toBe('inner')
+    expect(await context.platform.getProject('folder-shop')).toMatchObject({ memory_limit_mb: 384 })
+    const { body } = await context.platform.api<{ settings: object }>('GET', '/instance/projects/folder-shop/settings')
+    expect(body.settings).toMatchObject({ health_path: '/ready' })
+  })
+
   test('variables that the file requires are asked for before anything is built', async () => {
     const repository = await context.projectWith('strict-shop', {
       ...shop('one'),

@@ -11,6 +11,7 @@ export const serviceRequest = (more: Partial<ServiceRequest> = {}): ServiceReque
   name: 'worker',
   entrypoint: null,
   command: null,
+  working_directory: null,
   port: null,
   networks: [],
   volumes: [],

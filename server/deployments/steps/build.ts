@@ -30,7 +30,7 @@ async function createVersion(run: DeploymentRun, artifacts: Artifact[], log: Ste
   const [first] = artifacts
   if (!config) {
     if (!first) throw new Error('The plan of a source without services has a build.')
-    return { main: { config: null, artifact: first }, services: [], release: null }
+    return { main: { config: null, artifact: first }, services: [], release: null, settings: {} }
   }
   const runtime = run.context.runtime(run.deployment.runtime)
   const services: Version['services'] = []
@@ -43,6 +43,7 @@ async function createVersion(run: DeploymentRun, artifacts: Artifact[], log: Ste
     main: services.find((one) => one.config.name === config.main) ?? null,
     services: services.filter((one) => one.config.name !== config.main),
     release: config.release,
+    settings: config.settings,
   }
 }
 

@@ -5,7 +5,9 @@ import { findPreview, updatePreview } from '../../store/previews.ts'
 import { recomputeProjectStatus, updateProject } from '../../store/projects.ts'
 import type { DeploymentRow } from '../../store/tables.ts'
 import { type DeploymentRun, resultOf } from '../deployment-run.ts'
+import { toProjectColumns } from '../app-spec.ts'
 import { publishChange } from '../outcome.ts'
+import type { Version } from '../version.ts'
 
 /** Switches the traffic to the new version and records it as live. The previous version is retired in the background. */
 export async function route(run: DeploymentRun, log: StepLog): Promise<void> {
@@ -20,7 +22,7 @@ export async function route(run: DeploymentRun, log: StepLog): Promise<void> {
     await purge()
     log.note(`Live at ${context.urlOf(host)}`)
     await run.log.end('done')
-    replaced = await recordLive(run, context.urlOf(host), candidate.replica?.port ?? null)
+    replaced = await recordLive(run, context.urlOf(host), candidate.replica?.port ?? null, resultOf(run, 'version').settings)
   } catch (error) {
     await promotion.revert()
     // Removes the candidate's cached responses, because the previous version gets the traffic back.
@@ -32,7 +34,12 @@ export async function route(run: DeploymentRun, log: StepLog): Promise<void> {
 }
 
 /** Marks the deployment as ready and current, in one transaction; returns the deployment that it replaces. */
-async function recordLive({ context, deployment, project }: DeploymentRun, url: string, port: number | null): Promise<DeploymentRow | undefined> {
+async function recordLive(
+  { context, deployment, project }: DeploymentRun,
+  url: string,
+  port: number | null,
+  settings: Version['settings'],
+): Promise<DeploymentRow | undefined> {
   const now = context.clock.now()
   const startedAt = Date.parse(deployment.started_at ?? deployment.created_at)
   const isPreview = deployment.target === 'preview'
@@ -49,7 +56,7 @@ async function recordLive({ context, deployment, project }: DeploymentRun, url: 
     })
     if (!isReady) throw new Error('The deployment has already ended.')
     if (isPreview) updatePreview(tx, project.id, deployment.branch ?? '', { is_cold: 0, updated_at: isoTime(now) })
-    else updateProject(tx, project.id, { port, crashed_at: null, stopped_at: null, is_cold: 0 })
+    else updateProject(tx, project.id, { port, crashed_at: null, stopped_at: null, is_cold: 0, ...toProjectColumns(settings) })
     recomputeProjectStatus(tx, project.id, isoTime(now))
     publishChange(tx, project.id, deployment.id)
     if (previous) tx.publish({ type: 'deployment_changed', id: previous.id })

@@ -1,7 +1,9 @@
+import { posix } from 'node:path'
 import { Readable } from 'node:stream'
 import type Docker from 'dockerode'
 import { extract, pack } from 'tar-stream'
 import { StartFailure, type ServiceRequest } from '../runtime.ts'
+import { appRoot } from './build-runner.ts'
 import { getStatusCode, removeContainer, toReadable, type DockerEngine } from './engine.ts'
 import { connectContainer, ensureSmallNetwork, holdNetwork, removeUnusedNetwork } from './networks.ts'
 
@@ -17,6 +19,7 @@ export function createServiceConfig(engine: DockerEngine, service: ServiceReques
   return {
     ...(service.entrypoint && { Entrypoint: service.entrypoint }),
     ...(service.command && { Cmd: service.command }),
+    ...(service.working_directory !== null && { WorkingDir: posix.resolve(appRoot, service.working_directory) }),
     ...(health && {
       Healthcheck: { Test: ['CMD', ...health.command], Timeout: health.timeout_s * second_ns, Interval: 30 * second_ns, Retries: 3 },
     }),

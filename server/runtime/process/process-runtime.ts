@@ -4,7 +4,7 @@ import { platform } from 'node:os'
 import { delimiter, join, relative, sep } from 'node:path'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import { createReplicaExit } from '../exit.ts'
-import { getBundleName, removeBundles, isFolder, toPathSegment } from '../files.ts'
+import { getBundleName, removeBundles, isFolder, resolveInside, toPathSegment } from '../files.ts'
 import { openProcessBuild, getBuildRecordId, createHeapOption, omitVariables } from './build.ts'
 import { createBuildCache } from './build-cache.ts'
 import { killProcessGroup, killProcess, startProcessGroup, type ProcessGroup } from './process-group.ts'
@@ -83,6 +83,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       throw new StartFailure('start_failed', 'The files of this version no longer exist.', 'Deploy the project again.')
     const { service } = request
     const command = service?.command ? [...(service.entrypoint ?? []), ...service.command] : artifact.command
+    const workingFolder = resolveWorkingFolder(artifact.directory, service?.working_directory ?? null)
     const id = `proc_${randomBytes(9).toString('hex')}`
     const port = await ports.allocate()
     let group: ProcessGroup
@@ -90,7 +91,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       const env = await createAppEnvironment(request, artifact, port)
       request.signal.throwIfAborted()
       const [file = 'node', ...args] = command
-      const program = { ...createWindowsCommand(file, args), cwd: artifact.directory }
+      const program = { ...createWindowsCommand(file, args), cwd: workingFolder }
       const volumes = await linkVolumes(options.data_dir, artifact.directory, service?.volumes ?? [])
       const sandbox = await sandboxProvider.find()
       // A sandbox reports a missing program only in its output, so the program is looked up before.
@@ -99,7 +100,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       const folders = { read: [], write: [getArtifactFolder(artifact.directory), getBundleFolder(request.deployment_id), ...volumes] }
       group = await startProcessGroup({
         ...(sandbox ? sandbox.confine(program, folders) : program),
-        cwd: artifact.directory,
+        cwd: workingFolder,
         env,
         memory_mb: request.memory_mb,
         max_processes: maxProcesses,
@@ -301,6 +302,10 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
 async function findOrphansById(dataDir: string): Promise<Map<string, OrphanProcess>> {
   return new Map((await findOrphans(dataDir)).map((orphan) => [`stray_${orphan.pid}`, orphan]))
 }
+
+/** In a container the app's folder is /app. */
+const resolveWorkingFolder = (appFolder: string, path: string | null): string =>
+  path === null ? appFolder : resolveInside(appFolder, path.replace(/^\/app(?=\/|$)/, '.'))
 
 /** Windows runs scripts such as npm.cmd only through its shell; only names from this module use it, never input. */
 function createWindowsCommand(file: string, args: string[]): { file: string; args: string[] } {
