@@ -59,6 +59,8 @@ export function useFindRedeployment(slug: string): () => Promise<Deployment | nu
 }
 
 export const useCancelDeployment = createMutationHook('cancelDeployment')
+/** With the options that only an instance has. */
+export const useCreateDeployment = createMutationHook('createDeployment')
 export const useRetryDeployment = createMutationHook('retryDeployment')
 export const useRollbackDeployment = createMutationHook('rollbackDeployment')
 

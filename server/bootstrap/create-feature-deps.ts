@@ -59,6 +59,7 @@ export async function createFeatureDeps(
       encryption,
       is_local: true,
     }),
+    runtimes,
     cpus: options.cpus,
     archives: await createArchiveQuarantine(join(data_dir, 'quarantine')),
     screenshots,

@@ -7,16 +7,19 @@ import type { OperationId } from '../contract/index.ts'
 import { operationRoutes } from '../contract/routes.ts'
 import { sendHttpRequest } from './http-request.ts'
 
+type UploadOperationId = 'uploadProject' | 'uploadCommit' | 'importDatabase'
+
 export interface ApiClient {
   readonly url: string
   /** Rejects after `timeout_ms`. */
   call<Id extends OperationId>(id: Id, input: CallInput<Id>, timeout_ms?: number): Promise<CallOutput<Id>>
   /** Streams a file to the instance. There is no timeout; `signal` aborts the upload. */
-  upload<Id extends 'uploadProject' | 'importDatabase'>(
+  upload<Id extends UploadOperationId>(
     id: Id,
     slug: string,
     archive: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
+    query?: CallInput<Id>['query'],
   ): Promise<CallOutput<Id>>
   /** Streams a file from the instance. There is no timeout; reading throws if the connection is lost. */
   download<Id extends DownloadOperationId>(id: Id, input: CallInput<Id>, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
@@ -51,11 +54,11 @@ export function createApiClient(options: { url: string; token: string | undefine
 
     call: (id, input, timeout_ms = defaultTimeout_ms) => client.call(id, { ...input, signal: AbortSignal.timeout(timeout_ms) }),
 
-    upload(id, slug, archive, signal) {
-      const type = id === 'uploadProject' ? 'application/gzip' : 'application/octet-stream'
-      return client.call<'uploadProject' | 'importDatabase'>(
+    upload(id, slug, archive, signal, query) {
+      const type = id === 'importDatabase' ? 'application/octet-stream' : 'application/gzip'
+      return client.call<UploadOperationId>(
         id,
-        { params: { slug }, signal },
+        { params: { slug }, signal, ...(query && { query }) },
         { headers: { 'content-type': type }, body: archive },
       ) as never
     },

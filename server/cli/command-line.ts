@@ -1,6 +1,7 @@
 import { version } from '../contract/index.ts'
 import { backup, backups } from './backup.ts'
 import { billing } from './billing.ts'
+import { buildCache } from './build-cache.ts'
 import { cache } from './cache.ts'
 import type { ApiClient } from './client.ts'
 import { ApiError } from '../client/api-error.ts'
@@ -50,6 +51,7 @@ export const clientCommands = {
   domains,
   db,
   cache,
+  'build-cache': buildCache,
   metrics,
   lan,
   trust,

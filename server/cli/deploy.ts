@@ -13,12 +13,13 @@ import { colorize } from './terminal.ts'
 
 export const deploy: CliCommand = {
   summary: 'Deploys a folder, including uncommitted changes, or the repository of a project, and follows the log.',
-  usage: ['deploy [PATH] [--project SLUG] [--replace] [--no-follow]', 'deploy --git --project SLUG [--no-follow]'],
+  usage: ['deploy [PATH] [--project SLUG] [--replace] [--no-cache] [--no-follow]', 'deploy --git --project SLUG [--no-cache] [--no-follow]'],
   details: 'A folder without git, or for an instance on another machine, is uploaded without the files in .gitignore and .dockerignore.',
   options: {
     project: '=SLUG project to deploy to, created if it does not exist (default: name of the folder)',
     git: 'deploy the latest commit of the project’s repository instead of a folder',
     replace: 'do not ask before a folder replaces a deployment from a repository',
+    'no-cache': 'build without results of earlier builds',
     'no-follow': 'do not wait for the deployment to finish',
   },
   async run(context) {
@@ -43,7 +44,9 @@ async function deployRepository(context: CommandContext): Promise<StartedDeploym
   const slug = stringFlag(context.flags, 'project')
   if (slug === undefined) throw new UsageError('--git needs a project: homeport deploy --git --project SLUG')
   const client = context.connect()
-  const { deployment } = await client.call('deployProject', { params: { slug } })
+  const { deployment } = await (skipsCache(context)
+    ? client.call('createDeployment', { params: { slug }, body: { no_cache: true } })
+    : client.call('deployProject', { params: { slug } }))
   const { project } = await client.call('getProject', { params: { slug } })
   if (!context.is_json) context.terminal.out(`Deploying ${project.repo_url} as ${colorize(context.terminal, 'bold', slug)} (${deployment.id})`)
   return { project, deployment }
@@ -63,7 +66,9 @@ async function deployFolder(context: CommandContext): Promise<StartedDeployment>
   const name = basename(folder) || slug
   const { project, deployment } =
     isLocalInstance(client.url) && isInGitRepository(folder)
-      ? await client.call('deployFolder', { body: { path: folder, slug, name: existing ? undefined : name } })
+      ? await client.call('deployFolder', {
+          body: { path: folder, slug, name: existing ? undefined : name, ...(skipsCache(context) && { no_cache: true }) },
+        })
       : await uploadFolder(context, client, folder, existing ?? (await client.call('createProject', { body: { slug, name } })).project)
   if (!context.is_json && context.flags['no-follow'] !== true)
     context.terminal.out(`Deploying ${folder} as ${colorize(context.terminal, 'bold', project.slug)} (${deployment.id})`)
@@ -98,8 +103,14 @@ async function confirmReplacement(
 
 async function uploadFolder(context: CommandContext, client: ApiClient, folder: string, project: Project): Promise<StartedDeployment> {
   const note = (line: string) => context.terminal.err(line)
-  return { project, deployment: (await client.upload('uploadProject', project.slug, packFolder(folder, note), context.signal)).deployment }
+  const archive = packFolder(folder, note)
+  const { deployment } = await (skipsCache(context)
+    ? client.upload('uploadCommit', project.slug, archive, context.signal, { no_cache: 'true' })
+    : client.upload('uploadProject', project.slug, archive, context.signal))
+  return { project, deployment }
 }
+
+const skipsCache = ({ flags }: CommandContext): boolean => flags['no-cache'] === true
 
 function isLocalInstance(url: string): boolean {
   const { hostname } = new URL(url)

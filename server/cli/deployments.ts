@@ -16,6 +16,7 @@ export const deployments: CliCommand = {
     limit: '=N number of deployments to list (default 20)',
     status: '=STATUS queued, building, deploying, ready, failed or canceled',
     out: '=FILE file for the source (.tar.gz)',
+    'no-cache': 'retry: build without results of earlier builds',
     'no-follow': 'do not wait for the new deployment to finish',
   },
   async run(context) {
@@ -69,7 +70,11 @@ async function runAction(context: CommandContext, subcommand: 'retry' | 'cancel'
     context.terminal.out(context.is_json ? JSON.stringify(response) : `Canceled ${params.id}.`)
     return exitCodes.success
   }
-  const response = await client.call(subcommand === 'retry' ? 'retryDeployment' : 'rollbackDeployment', { params })
+  if (subcommand === 'rollback' && context.flags['no-cache'] === true)
+    throw new UsageError('A rollback does not build again. Use --no-cache with retry.')
+  const response = await (context.flags['no-cache'] === true
+    ? client.call('createDeployment', { params: { slug: params.slug }, body: { deployment_id: params.id, no_cache: true } })
+    : client.call(subcommand === 'retry' ? 'retryDeployment' : 'rollbackDeployment', { params }))
   if (context.flags['no-follow'] === true) {
     context.terminal.out(context.is_json ? JSON.stringify(response) : `Queued ${response.deployment_id}.`)
     return exitCodes.success

@@ -40,6 +40,7 @@ export const errorStatus = {
   restore_failed: 409,
   service_not_started: 409,
   deployment_terminal: 409,
+  build_in_progress: 409,
   rollback_not_allowed: 409,
   env_vars_exist: 409,
   hostname_taken: 409,

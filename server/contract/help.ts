@@ -80,6 +80,7 @@ export const errorHelpTopics: Record<ErrorCode, HelpTopic | null> = {
   database_exists: null,
   restore_failed: 'databases',
   deployment_terminal: null,
+  build_in_progress: 'builds',
   rollback_not_allowed: 'disk',
   env_vars_exist: null,
   hostname_taken: 'domains',

@@ -1,4 +1,5 @@
 import { billingOperations } from './billing.ts'
+import { buildCacheOperations } from './build-cache.ts'
 import { cacheOperations } from './cache.ts'
 import { databaseDumpOperations, databaseLookupOperations, databaseOperations } from './databases.ts'
 import { deploymentOperations, glanceOperations } from './deployments.ts'
@@ -48,6 +49,7 @@ export const allOperations = {
   ...sparklineOperations,
   ...projectSearchOperations,
   ...projectSettingsOperations,
+  ...buildCacheOperations,
   ...projectEnvVarOperations,
   ...glanceOperations,
   ...watchOperations,

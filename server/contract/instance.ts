@@ -188,6 +188,7 @@ export const instanceOperations = {
       path: z.string().min(1).max(4096).describe('An absolute path on the machine of the instance.'),
       slug: slug.optional(),
       name: z.string().min(limits.name.min).max(limits.name.max).optional(),
+      no_cache: z.boolean().optional().describe('Like `no_cache` of createDeployment.'),
     }),
     success: { status: 201, json: z.object({ project, deployment }) },
     errors: ['invalid_input', 'slug_reserved', 'slug_taken', 'plan_limit_reached', 'email_not_verified', 'runtime_not_isolated'],

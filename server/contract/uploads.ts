@@ -46,6 +46,7 @@ export const commitUploadOperations = {
         .optional(),
       commit_message: z.string().min(1).max(500).optional(),
       commit_author: z.string().min(1).max(200).optional(),
+      no_cache: z.enum(['true', 'false']).optional().describe('Like `no_cache` of createDeployment.'),
     }),
     ...archiveUpload,
   }),

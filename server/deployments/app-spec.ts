@@ -39,10 +39,10 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
   }
 }
 
-/** The project's own path, else the one that the source names. */
+/** The path that the source names, else the project's own. */
 function getHealthPath({ health_path }: ProjectRow, { main }: Version): string {
   const check = main?.config?.health_check
-  return health_path === limits.health_path.default && check?.kind === 'path' ? check.path : health_path
+  return check?.kind === 'path' ? check.path : health_path
 }
 
 /** The settings of a file that are columns of a project's row and matter while it runs. The file wins over the project's own. */

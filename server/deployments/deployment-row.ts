@@ -12,6 +12,8 @@ export interface EnqueueRequest {
   trigger: DeploymentTrigger
   /** Only `of`: the same source as that deployment. */
   source: Source | { of: string }
+  /** Builds without caches. A retry of the deployment uses them again. */
+  no_cache?: boolean
   /** For a new archive: the checked file, which is moved, and the commit that its sender states. */
   archive?: { file: string; commit: { [Name in 'commit_sha' | 'commit_message' | 'commit_author']?: string | undefined } }
 }
@@ -53,7 +55,7 @@ export function createDeploymentRow(
     inputs_digest: null,
     listen_port: null,
     attempt: 0,
-    skips_cache: 0 as const,
+    skips_cache: request.no_cache === true ? (1 as const) : (0 as const),
   }
   if (!('kind' in request.source)) {
     const parent = findDeployment(tx, project.id, request.source.of)

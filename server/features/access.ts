@@ -3,7 +3,8 @@ import { type DomainView, findDomainView } from '../store/domains.ts'
 import type { Tx } from '../store/store.ts'
 import { listVisibleAccountIds } from '../store/users.ts'
 import { findProjectBySlug } from '../store/projects.ts'
-import type { ProjectRow } from '../store/tables.ts'
+import { findDeployment } from '../store/deployments.ts'
+import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
 import type { Caller } from './context.ts'
 
 /**
@@ -22,6 +23,12 @@ export function requireDomain(tx: Tx, caller: Caller, id: string): DomainView {
   if (!row || !canAccessAccount(tx, caller, row.project_account_id))
     throw new Problem('domain_not_found', 'This domain does not exist, or you do not have access. List your domains with GET /v1/domains.')
   return row
+}
+
+export function requireDeployment(tx: Tx, projectId: string, id: string): DeploymentRow {
+  const deployment = findDeployment(tx, projectId, id)
+  if (!deployment) throw new Problem('deployment_not_found', 'This project has no deployment with this ID. Check the ID.')
+  return deployment
 }
 
 export const dumpNotFound = () => new Problem('dump_not_found', 'This project has no dump with this ID.')

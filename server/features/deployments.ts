@@ -6,7 +6,7 @@ import type { LogStore } from '../store/log-store.ts'
 import { paginate } from '../store/pagination.ts'
 import { findProjectBySlug } from '../store/projects.ts'
 import { Problem } from '../contract/errors.ts'
-import { listCallerAccountIds } from './access.ts'
+import { listCallerAccountIds, requireDeployment } from './access.ts'
 import type { OperationContext, OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { enqueueDeployment } from './enqueue.ts'
@@ -17,6 +17,7 @@ import { parseCursor } from './projects.ts'
 type DeploymentHandlers = Pick<
   OperationHandlers,
   | 'deployProject'
+  | 'createDeployment'
   | 'retryDeployment'
   | 'cancelDeployment'
   | 'rollbackDeployment'
@@ -37,6 +38,14 @@ export function createDeploymentHandlers(deps: FeatureDeps): DeploymentHandlers 
     async deployProject(context) {
       const { project } = context
       return enqueue(context, { project_id: project.id, trigger: 'manual', source: linkedRepository(project) })
+    },
+
+    async createDeployment(context, { body: { deployment_id, no_cache } }) {
+      const { project } = context
+      if (deployment_id === undefined)
+        return enqueue(context, { project_id: project.id, trigger: 'manual', source: linkedRepository(project), no_cache: no_cache === true })
+      await db.read((tx) => requireDeployment(tx, project.id, deployment_id))
+      return enqueue(context, { project_id: project.id, trigger: 'retry', source: { of: deployment_id }, no_cache: no_cache === true })
     },
 
     async retryDeployment(context) {

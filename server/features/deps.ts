@@ -1,5 +1,6 @@
 import type { DoctorCheckWithHelp, RuntimeStatus, Settings } from '../contract/instance.ts'
 import type { LanStatus } from '../contract/network.ts'
+import type { RuntimeName } from '../contract/runtimes.ts'
 import type { ScreenshotVariant } from '../contract/previews.ts'
 import type { BillingService } from '../billing/billing-service.ts'
 import type { DatabaseService } from '../database/database-service.ts'
@@ -10,6 +11,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { EmailSender } from '../email/email.ts'
 import type { RemoteClient } from '../remotes/remote-client.ts'
 import type { Registrars } from '../optional/registrar/registrar.ts'
+import type { Runtime } from '../runtime/runtime.ts'
 import type { ArchiveQuarantine } from '../source/archive.ts'
 import type { Sealer } from '../store/sealer.ts'
 import type { LocalHttps } from '../tls/local-https.ts'
@@ -57,6 +59,7 @@ export interface FeatureDeps {
     encryption: 'keychain' | 'file_key'
     is_local: boolean
   }
+  runtimes: Record<RuntimeName, Pick<Runtime, 'probe' | 'clearBuildCache'>>
   /** Cores of this machine. */
   cpus: number
   /** Receives uploads. */

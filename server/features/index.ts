@@ -1,4 +1,5 @@
 import { createBackupHandlers } from './backups.ts'
+import { createBuildCacheHandlers } from './build-cache.ts'
 import { createBillingHandlers } from './billing.ts'
 import { createCacheHandlers } from './cache.ts'
 import type { OperationHandlers } from './context.ts'
@@ -37,6 +38,7 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createProjectHandlers(deps),
     ...createProjectSettingsHandlers(deps),
     ...createBackupHandlers(deps),
+    ...createBuildCacheHandlers(deps),
     ...createPreviewHandlers(deps),
     ...createBillingHandlers(deps),
     ...createCacheHandlers(deps),

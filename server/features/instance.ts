@@ -56,6 +56,7 @@ export function createInstanceHandlers(deps: FeatureDeps): InstanceHandlers {
         project_id: project.id,
         trigger: 'manual',
         source: { kind: 'folder', path: body.path },
+        no_cache: body.no_cache === true,
       })
       return db.read((tx) => {
         const row = findDeploymentById(tx, deployment_id)

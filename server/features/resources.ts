@@ -1,10 +1,9 @@
 import { Problem } from '../contract/errors.ts'
 import type { ResourceKind } from '../contract/operation.ts'
 import { findDatabaseDump } from '../store/database-dumps.ts'
-import { findDeployment } from '../store/deployments.ts'
 import { findEnvVar } from '../store/env-vars.ts'
 import type { Db, Tx } from '../store/store.ts'
-import { dumpNotFound, requireDomain, requireProject } from './access.ts'
+import { dumpNotFound, requireDeployment, requireDomain, requireProject } from './access.ts'
 import type { Caller, Resources } from './context.ts'
 
 export interface ResolvedResource {
@@ -35,9 +34,7 @@ type ProjectResources = Omit<Resources, 'domain'>
 const findInProject: { [Kind in keyof ProjectResources]: (tx: Tx, projectId: string, id: string) => Omit<ProjectResources[Kind], 'project'> } = {
   project: () => ({}),
   deployment(tx, projectId, id) {
-    const deployment = findDeployment(tx, projectId, id)
-    if (!deployment) throw new Problem('deployment_not_found', 'This project has no deployment with this ID. Check the ID.')
-    return { deployment }
+    return { deployment: requireDeployment(tx, projectId, id) }
   },
   env_var(tx, projectId, id) {
     const env_var = findEnvVar(tx, projectId, id)

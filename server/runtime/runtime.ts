@@ -71,6 +71,9 @@ export interface Runtime {
   /** Removes a project's caches of dependencies and frameworks. */
   removeProjectCaches(projectId: string): Promise<void>
 
+  /** Removes them for a project that goes on, whose next builds use no results of earlier ones. It must not be building. */
+  clearBuildCache(projectId: string): Promise<void>
+
   /** Removes an artifact (image, bundle) and other resources of the deployment; no error if they no longer exist. */
   discard(deploymentId: string, artifact: Artifact | null): Promise<void>
 
@@ -93,6 +96,8 @@ export interface BuildRequest {
   memory_mb: number
   /** Cores of the CPU; null: all. */
   cpus: number | null
+  /** Uses no results of earlier builds of the project; its own replace them in the caches. */
+  skips_cache: boolean
   signal: AbortSignal
 }
 

@@ -202,6 +202,11 @@ export const screens = (ids: SeededIds): Screen[] => [
       await waitForDialog(page)
     },
   },
+  {
+    name: 'deploy-menu',
+    path: 'projects/harbour-shop',
+    act: (page) => page.getByRole('button', { name: 'More actions' }).click(),
+  },
   { name: 'instance', path: 'instance' },
   { name: 'network', path: 'instance/network' },
   {

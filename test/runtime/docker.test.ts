@@ -204,6 +204,27 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       await own.close()
     })
 
+    test.each([
+      ['the classic builder', ''],
+      ['BuildKit', '--mount=type=tmpfs,target=/x '],
+    ])('is built again by %s without cache, and after the cache was cleared', async (_name, mount) => {
+      const own = createRuntimes({ ...suite.options, ca_file: undefined }).docker
+      const project_id = newId('prj')
+      const Dockerfile = `FROM node:24-bookworm-slim AS one\nRUN ${mount}cat /proc/sys/kernel/random/uuid > /made\nFROM one\nRUN ${mount}exit 0\nCMD cat /made\n`
+      const made = async (skips_cache = false) => {
+        const built = await buildApp(own, suite.options, { files: { Dockerfile }, plan: dockerfilePlan, project_id, skips_cache })
+        const { lines, exit } = await startApp(own, built)
+        await exit
+        return lines[0]
+      }
+      const values = [await made(), await made(), await made(true), await made()]
+      await own.clearBuildCache(project_id)
+      values.push(await made(), await made())
+      const [first, fresh, last] = [...new Set(values)]
+      expect(values).toEqual([first, first, fresh, fresh, last, last])
+      await own.close()
+    })
+
     test('that is aborted leaves nothing', async () => {
       const abort = new AbortController()
       const begun = Promise.withResolvers<void>()

@@ -12,7 +12,7 @@ const text = [
   'COPY ["./pages", "nothing.txt", "/x/"]',
   'FOO bar',
 ].join('\n')
-const built = prepareDockerfile(text, { image: 'hf:1', ca: true, npmrc: true })
+const built = prepareDockerfile(text, { mounts: { image: 'hf:1', ca: true, npmrc: true }, generation: '4711' })
 const lineIn = (file: string, part: string) => file.split('\n').findIndex((line) => line.startsWith(part)) + 1
 const told = (message: string) => explainDockerfileFailure({ name: 'web/Dockerfile', text, built }, message, 512)
 

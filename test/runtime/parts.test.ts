@@ -107,9 +107,9 @@ describe('frames of the engine', () => {
 
 describe('a Dockerfile', () => {
   test('loses its choice of a frontend, and keeps its escape character', () => {
-    const prepared = prepareDockerfile('# syntax=evil\n# escape=`\nFROM a\n', null)
+    const prepared = prepareDockerfile('# syntax=evil\n# escape=`\nFROM a\n', { mounts: null, generation: null })
     expect(prepared).toBe('# escape=`\n# Built by Homeport.\n# syntax=evil\n# escape=`\nFROM a\n')
-    expect(prepareDockerfile('\uFEFF# syntax=evil\nFROM a', null).split('\n')[0]).toBe('# Built by Homeport.')
+    expect(prepareDockerfile('\uFEFF# syntax=evil\nFROM a', { mounts: null, generation: null }).split('\n')[0]).toBe('# Built by Homeport.')
   })
 
   test('shows the host’s files to each RUN, and to nothing else', () => {
@@ -131,7 +131,7 @@ describe('a Dockerfile', () => {
       'RUN\tlast',
       'CMD ["RUN"]',
     ].join('\n')
-    const prepared = prepareDockerfile(text, { image: 'hf:1', ca: true, npmrc: false })
+    const prepared = prepareDockerfile(text, { mounts: { image: 'hf:1', ca: true, npmrc: false }, generation: null })
     const mount = '--mount=type=bind,from=hf:1,source=/ca.crt,target=/dev/shm/homeport/ca.crt'
     const argument = 'ARG NODE_EXTRA_CA_CERTS=/dev/shm/homeport/ca.crt'
     expect(prepared.split('\n').slice(1)).toEqual([

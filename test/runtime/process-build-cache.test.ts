@@ -22,7 +22,7 @@ beforeEach(async () => {
   cache = createBuildCache(join(root, 'cache'), closing.signal)
   mkdirSync(join(folderOf('first'), 'node_modules/left-pad'), { recursive: true })
   writeFileSync(join(folderOf('first'), module), 'original')
-  await cache.saveDependencies('prj_1', 'key', folderOf('first'), plan, signal)
+  await cache.saveDependencies('prj_1', 'key', folderOf('first'), plan, { signal, replaces: false })
 })
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
@@ -52,7 +52,7 @@ test('no two builds share a file: what an app writes into its dependencies is in
 
 test('what was laid aside for other dependencies goes, and nothing is while the platform closes', async () => {
   await cache.prepareSpareCopy('prj_1', 'key')
-  await cache.saveDependencies('prj_1', 'other', folderOf('first'), plan, signal)
+  await cache.saveDependencies('prj_1', 'other', folderOf('first'), plan, { signal, replaces: false })
   await cache.prepareSpareCopy('prj_1', 'other')
   expect(readdirSync(join(root, 'cache/dependencies/prj_1')).toSorted()).toEqual(['.spare-other', 'key', 'other'])
   await take('second')

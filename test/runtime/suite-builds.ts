@@ -54,6 +54,41 @@ export function buildTests(suite: SuiteContext): void {
     expect(await driver.leftovers(suite.options, project_id)).toEqual([])
   })
 
+  test('a build without cache uses nothing of earlier ones and replaces it; a cache that was cleared is empty', async () => {
+    const project_id = newId('prj')
+    const files = {
+      'package.json': manifest({ name: 'kept' }),
+      'install.js': `const fs = require('fs'); fs.mkdirSync('node_modules/made', { recursive: true }); fs.writeFileSync('node_modules/made/index.js', 'module.exports = ' + Math.random())`,
+      'build.js': `const fs = require('fs'); const n = fs.existsSync('.kept/n') ? Number(fs.readFileSync('.kept/n')) + 1 : 1
+        fs.mkdirSync('.kept', { recursive: true }); fs.writeFileSync('.kept/n', String(n)); console.log('set ' + require('made') + ' count ' + n)`,
+    }
+    const plan = serverPlan({
+      install_command: 'node install.js',
+      install_inputs: ['package.json', 'install.js'],
+      install_key: 'kept',
+      build_command: 'node build.js',
+      cache_directories: ['.kept'],
+    })
+    const run = async (skips_cache = false) => {
+      const built = await build({ files, plan, project_id, skips_cache })
+      await discard(built)
+      const [, set, count] = /set (\S+) count (\d+)/.exec(built.log.lines.join('\n')) ?? []
+      return { set, count: Number(count) }
+    }
+    const first = await run()
+    expect(await run()).toEqual({ set: first.set, count: 2 })
+    const fresh = await run(true)
+    expect(fresh.count).toBe(1)
+    expect(fresh.set).not.toBe(first.set)
+    expect(await run()).toEqual({ set: fresh.set, count: 2 })
+    await suite.runtime.clearBuildCache(project_id)
+    const last = await run()
+    expect(last.count).toBe(1)
+    expect([first.set, fresh.set]).not.toContain(last.set)
+    await suite.runtime.removeProjectCaches(project_id)
+    expect(await driver.leftovers(suite.options, project_id)).toEqual([])
+  })
+
   test.each([[['package.json']], [['.']]])(
     'an install of a project that has scripts for it sees the whole source, and runs each time: %j',
     async (install_inputs) => {

@@ -105,6 +105,7 @@ export interface BuildOptions {
   variables?: Record<string, string>
   memory_mb?: number
   cpus?: number
+  skips_cache?: boolean
   signal?: AbortSignal
   log?: RecordedLog
 }
@@ -128,6 +129,7 @@ export async function buildApp(runtime: Runtime, options: RuntimeOptions, build:
     variables: build.variables ?? {},
     memory_mb: build.memory_mb ?? 1024,
     cpus: build.cpus ?? null,
+    skips_cache: build.skips_cache ?? false,
     signal: build.signal ?? new AbortController().signal,
   })
   try {

@@ -1,10 +1,11 @@
-import { CircleStop, Download, ExternalLink, History, RotateCw, Send } from 'lucide-react'
+import { CircleStop, DatabaseZap, Download, Ellipsis, ExternalLink, History, RotateCw, Send } from 'lucide-react'
 import { useLocation, useSearchParams } from 'wouter'
-import { useCancelDeployment, useRetryDeployment, useRollbackDeployment } from '../../api/deployments.ts'
+import { useCancelDeployment, useCreateDeployment, useRetryDeployment, useRollbackDeployment } from '../../api/deployments.ts'
 import type { Deployment } from '../../../server/contract/deployments.ts'
 import { actionLabels } from '../../../server/contract/labels.ts'
-import { Button, ButtonLink } from '../../components/button.tsx'
-import { usePromotionTargets } from '../../api/capabilities.ts'
+import { Button, ButtonLink, IconButton } from '../../components/button.tsx'
+import { Menu, MenuItem } from '../../components/menu.tsx'
+import { useCapabilities, usePromotionTargets } from '../../api/capabilities.ts'
 import { isTerminal } from '../../lib/deployment-progress.ts'
 
 /** Cancel while it runs; afterwards redeploy, roll back and open. */
@@ -14,6 +15,8 @@ export function DeploymentActions({ slug, deployment }: { slug: string; deployme
   const openDeployment = { onSuccess: ({ deployment_id }: { deployment_id: string }) => navigate(`/projects/${slug}/deployments/${deployment_id}`) }
   const cancel = useCancelDeployment({ successMessage: 'Deployment canceled.' })
   const retry = useRetryDeployment(openDeployment)
+  const rebuild = useCreateDeployment(openDeployment)
+  const { has_instance_api } = useCapabilities()
   const rollback = useRollbackDeployment(openDeployment)
   const ended = isTerminal(deployment.status)
   const [, setParams] = useSearchParams()
@@ -51,6 +54,17 @@ export function DeploymentActions({ slug, deployment }: { slug: string; deployme
         <ButtonLink href={deployment.url} icon={ExternalLink} kind="primary">
           Open
         </ButtonLink>
+      )}
+      {ended && has_instance_api && (
+        <Menu trigger={<IconButton icon={Ellipsis} label="More actions for this deployment" />}>
+          <MenuItem
+            icon={DatabaseZap}
+            disabled={rebuild.isPending}
+            onSelect={() => rebuild.mutate({ params: { slug }, body: { deployment_id: deployment.id, no_cache: true } })}
+          >
+            Redeploy without cache
+          </MenuItem>
+        </Menu>
       )}
     </div>
   )

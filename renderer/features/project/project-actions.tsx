@@ -1,7 +1,7 @@
-import { Download, Ellipsis, ExternalLink, FileArchive, History, Rocket, RotateCw, Send, Square, Trash2 } from 'lucide-react'
+import { DatabaseZap, Download, Ellipsis, ExternalLink, FileArchive, History, Rocket, RotateCw, Send, Square, Trash2 } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
-import { useLatestDeployment, useRestart, useServingDeployment } from '../../api/deployments.ts'
+import { useCreateDeployment, useLatestDeployment, useRestart, useServingDeployment } from '../../api/deployments.ts'
 import { useDeleteProject, useDeployProject, useStopProject } from '../../api/projects.ts'
 import { actionLabels } from '../../../server/contract/labels.ts'
 import type { Project } from '../../../server/contract/projects.ts'
@@ -39,6 +39,11 @@ export function ProjectActions({ project }: { project: Project }) {
   const deploy = useDeployProject({
     onSuccess: ({ deployment_id }) => navigate(`/projects/${project.slug}/deployments/${deployment_id}`),
   })
+  const deployWithOptions = useCreateDeployment({
+    onSuccess: ({ deployment_id }) => navigate(`/projects/${project.slug}/deployments/${deployment_id}`),
+  })
+  // Without a repository the source of the last deployment is built again.
+  const rebuilt = serving ?? latest
   const stop = useStopProject({
     hidesErrorToast: true,
     successMessage: `${project.name} stopped. Deploy to start it again.`,
@@ -74,6 +79,20 @@ export function ProjectActions({ project }: { project: Project }) {
         {actionLabels.deploy}
       </Button>
       <Menu trigger={<IconButton icon={Ellipsis} label="More actions" />}>
+        {capabilities.has_instance_api && (
+          <MenuItem
+            icon={DatabaseZap}
+            disabled={deployWithOptions.isPending || (!project.is_connected && !rebuilt)}
+            onSelect={() =>
+              deployWithOptions.mutate({
+                ...input,
+                body: { no_cache: true, ...(!project.is_connected && rebuilt && { deployment_id: rebuilt.id }) },
+              })
+            }
+          >
+            Deploy without cache
+          </MenuItem>
+        )}
         <MenuItem icon={FileArchive} disabled={upload?.state === 'sending'} onSelect={() => setDialog('upload')}>
           Upload archive…
         </MenuItem>

@@ -4,7 +4,7 @@ import { useForm } from '../../lib/use-form.ts'
 import { useLatestDeployment } from '../../api/deployments.ts'
 import { useInstanceSession } from '../../api/instance.ts'
 import { useProjectSettings, useUpdateProjectSettings } from '../../api/project-settings.ts'
-import { useDeleteProject, useDeployProject, useProject, useUpdateProject } from '../../api/projects.ts'
+import { useClearBuildCache, useDeleteProject, useDeployProject, useProject, useUpdateProject } from '../../api/projects.ts'
 import { limits } from '../../../server/contract/limits.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import type { ProjectSettings } from '../../../server/contract/project-settings.ts'
@@ -154,6 +154,7 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
           </Button>
         </div>
       </form>
+      {more && <BuildCacheSection slug={project.slug} />}
       <DeleteProjectSection project={project} />
     </div>
   )
@@ -245,6 +246,21 @@ function RedeployNotice({ project }: { project: Project }) {
         Redeploy
       </Button>
     </div>
+  )
+}
+
+function BuildCacheSection({ slug }: { slug: string }) {
+  const clear = useClearBuildCache({ successMessage: 'Build cache cleared. The next build installs everything again.' })
+  return (
+    <section className={`card ${styles.action}`} aria-labelledby="build-cache">
+      <div>
+        <h2 id="build-cache">Build cache</h2>
+        <p className="text-muted">Dependencies and framework caches that make the next build faster. Clear them if a build uses outdated results.</p>
+      </div>
+      <Button busy={clear.isPending} onClick={() => clear.mutate({ params: { slug } })}>
+        Clear build cache
+      </Button>
+    </section>
   )
 }
 

@@ -7,6 +7,7 @@ export async function install(run: DeploymentRun, log: StepLog): Promise<void | 
   const { context, deployment, project, secrets, signal } = run
   const { config, builds } = resultOf(run, 'plan')
   run.builds = []
+  if (deployment.skips_cache === 1) log.note('Building without cache.')
   for (const [index, { services, plan }] of builds.entries()) {
     const build = context.runtime(deployment.runtime).openBuild({
       project_id: project.id,
@@ -18,6 +19,7 @@ export async function install(run: DeploymentRun, log: StepLog): Promise<void | 
       variables: secrets.variables,
       memory_mb: context.settings().build_memory_mb,
       cpus: project.cpu_limit,
+      skips_cache: deployment.skips_cache === 1,
       signal,
     })
     run.builds.push(build)

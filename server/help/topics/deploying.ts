@@ -92,7 +92,7 @@ export const deployingTopics: HelpArticle[] = [
     title: 'Builds that fail',
     summary: 'What went wrong while dependencies were installed, or while the app was built or started.',
     keywords:
-      'build_failed install_failed start_failed detect_failed timeout npm ci lockfile ERESOLVE typescript module not found exit code error log',
+      'cache no-cache clear stale outdated build_failed install_failed start_failed detect_failed timeout npm ci lockfile ERESOLVE typescript module not found exit code error log',
     body: [
       'The deployment page shows the reason at the top, with the log line and a hint. The previous version stays live. Fix the problem and deploy again, or press Redeploy to build the same source with the current variables and settings.',
       { h: 'The app is not recognized' },
@@ -118,6 +118,10 @@ export const deployingTopics: HelpArticle[] = [
           'The build timed out: the limit is the setting `build_timeout_s`. A build in watch mode never ends; use a command that builds once.',
         ],
       },
+      { h: 'Outdated results' },
+      'Builds keep dependencies and framework caches of earlier builds. If a build uses something outdated, choose Deploy without cache in the menu of the project, or clear the cache in its Settings. Cache mounts of a `Dockerfile` belong to the Docker engine; `docker builder prune` removes them.',
+      { run: 'npx homeport deploy --no-cache', note: 'this deployment alone builds everything again' },
+      { run: 'npx homeport build-cache clear my-app', note: 'removes what earlier builds left' },
       { h: 'Static sites' },
       {
         list: [

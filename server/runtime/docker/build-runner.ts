@@ -20,6 +20,8 @@ export interface BuildInstructions {
   files: Record<string, string>
   /** Folders that outlive a build: copied in before and saved after; `from` is on the project's cache volume. */
   kept: { from: string; to: string }[]
+  /** false: they are only saved. */
+  restores_kept: boolean
   steps: { file: string; args: string[]; cwd: string; env: Record<string, string> }[]
 }
 
@@ -48,7 +50,7 @@ function copy(from, to) {
 function carryOut(order) {
   fs.mkdirSync('${secretFolder}', { mode: 0o700 })
   for (const name of Object.keys(order.files)) fs.writeFileSync('${secretFolder}/' + name, order.files[name], { mode: 0o600 })
-  for (const one of order.kept) if (fs.existsSync(one.from) && !fs.existsSync(one.to)) copy(one.from, one.to)
+  if (order.restores_kept) for (const one of order.kept) if (fs.existsSync(one.from) && !fs.existsSync(one.to)) copy(one.from, one.to)
   next(order, 0)
 }
 function next(order, at) {

@@ -1,6 +1,7 @@
 import type Docker from 'dockerode'
 import type { StepLog } from '../../contract/build-log.ts'
 import { createDockerEngine, type DockerEngine, isConnectionError, getStatusCode } from './engine.ts'
+import { createCacheGenerations } from './cache-generation.ts'
 import { buildDockerfile } from './dockerfile-build.ts'
 import { useReadyImage } from './images.ts'
 import { createDockerReplicas } from './replicas.ts'
@@ -13,6 +14,7 @@ import { BuildFailure, type Runtime, type RuntimeOptions } from '../runtime.ts'
 /** Builds and runs apps in containers of a Docker engine (or a compatible one). Only touches resources with this instance's labels. */
 export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngine = createDockerEngine(options)): Runtime {
   const replicas = createDockerReplicas(engine)
+  const generations = createCacheGenerations(options.data_dir)
 
   /** Translates errors for a full disk and a lost connection; a lost connection is forgotten, so that the next call reconnects. */
   const toPlainFailure = (error: unknown): unknown => {
@@ -39,6 +41,24 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
     if (users.some((one) => engine.isOwnContainer(one.Labels))) throw error
   }
 
+  const removeProjectCaches = async (projectId: string): Promise<void> => {
+    await engine.waitForBackground()
+    await generations.remove(projectId)
+    const { docker } = await engine.connection()
+    const filters = JSON.stringify(engine.createOwnFilters({ 'homeport.project': projectId, 'homeport.role': 'cache' }))
+    const images = await docker.listImages({
+      filters: JSON.stringify(engine.createOwnFilters({ 'homeport.project': projectId, 'homeport.role': 'dependencies' })),
+    })
+    for (const image of images)
+      for (const tag of image.RepoTags ?? [])
+        await docker
+          .getImage(tag)
+          .remove()
+          .catch(() => {})
+    const { Volumes } = await docker.listVolumes({ filters })
+    for (const volume of Volumes ?? []) await docker.getVolume(volume.Name).remove().catch(ignoreMissingOrInUse)
+  }
+
   return {
     name: 'docker',
 
@@ -58,7 +78,7 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
       const plan = request.plan.work
       const build =
         plan.kind === 'dockerfile'
-          ? { install: async () => {}, build: (log: StepLog) => buildDockerfile(engine, request, plan, log), close: async () => {} }
+          ? { install: async () => {}, build: (log: StepLog) => buildDockerfile(engine, generations, request, plan, log), close: async () => {} }
           : openNodeBuild(engine, request, plan)
       return {
         install: (log) => withPlainFailures(request.signal, () => build.install(log)),
@@ -90,21 +110,11 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
         if (Labels['homeport.volume']?.startsWith(prefix)) await docker.getVolume(Name).remove().catch(ignoreMissing)
     },
 
-    async removeProjectCaches(projectId) {
-      await engine.waitForBackground()
-      const { docker } = await engine.connection()
-      const filters = JSON.stringify(engine.createOwnFilters({ 'homeport.project': projectId, 'homeport.role': 'cache' }))
-      const images = await docker.listImages({
-        filters: JSON.stringify(engine.createOwnFilters({ 'homeport.project': projectId, 'homeport.role': 'dependencies' })),
-      })
-      for (const image of images)
-        for (const tag of image.RepoTags ?? [])
-          await docker
-            .getImage(tag)
-            .remove()
-            .catch(() => {})
-      const { Volumes } = await docker.listVolumes({ filters })
-      for (const volume of Volumes ?? []) await docker.getVolume(volume.Name).remove().catch(ignoreMissingOrInUse)
+    removeProjectCaches,
+
+    async clearBuildCache(projectId) {
+      await removeProjectCaches(projectId)
+      await generations.renew(projectId)
     },
 
     async discard(deploymentId, artifact) {

@@ -7,6 +7,7 @@ import { Readable } from 'node:stream'
 import { systemClock } from '../../lib/clock.ts'
 import type { StepLog } from '../../contract/build-log.ts'
 import type { DockerfilePlan } from '../../contract/build-plan.ts'
+import type { CacheGenerations } from './cache-generation.ts'
 import { packFolder } from './build-context.ts'
 import { toReadable, getStatusCode, type DockerEngine } from './engine.ts'
 import { BaseImageFailure, explainDockerfileFailure } from './dockerfile-failure.ts'
@@ -25,7 +26,13 @@ import { findNearestVersion } from '../unavailable-failure.ts'
  * without leaving them in a layer. A build with a CPU limit uses the classic builder unless it needs BuildKit.
  * Variables are set at run time only, because a Dockerfile that uses one at build time would keep it in its layers.
  */
-export async function buildDockerfile(engine: DockerEngine, request: BuildRequest, plan: DockerfilePlan, log: StepLog): Promise<Artifact> {
+export async function buildDockerfile(
+  engine: DockerEngine,
+  generations: CacheGenerations,
+  request: BuildRequest,
+  plan: DockerfilePlan,
+  log: StepLog,
+): Promise<Artifact> {
   const { docker, builder, limitCpus } = await engine.connection()
   const { signal } = request
   const text =
@@ -37,11 +44,16 @@ export async function buildDockerfile(engine: DockerEngine, request: BuildReques
   const hasCpuLimit = request.cpus !== null
   const useBuildKit = (builder === '2' && !hasCpuLimit) || Object.keys(files).length > 0 || needsBuildKit(text)
   if (useBuildKit && hasCpuLimit) log.note('This build is not held to the CPU limit, because BuildKit has no limit for one build.')
+  if (request.skips_cache) await generations.renew(request.project_id)
   const mounts = useBuildKit && Object.keys(files).length > 0 ? await importHostFiles(engine, docker, files, request) : null
   const name = engine.getImageName(request.project_id, request.deployment_id, request.service)
   try {
     signal.throwIfAborted()
-    const file = { name: plan.text === null ? plan.dockerfile : null, text, built: prepareDockerfile(text, mounts) }
+    const file = {
+      name: plan.text === null ? plan.dockerfile : null,
+      text,
+      built: prepareDockerfile(text, { mounts, generation: await generations.read(request.project_id) }),
+    }
     const context = await createBuildContext(request, plan, file.built)
     const bytes = request.memory_mb * 1024 * 1024
     const limits = { memory: bytes, memswap: bytes, cpuperiod: 100_000, cpuquota: Math.round(limitCpus(request.cpus) * 100_000) }

@@ -8,21 +8,31 @@ export interface HostMounts {
 /** A memory file system in every step, so that no mount point is left in a layer. */
 const mountFolder = '/dev/shm/homeport'
 
+const generationArgument = 'HOMEPORT_CACHE_GENERATION'
+
 const headerLine = '# Built by Homeport.'
+
+/** What the platform adds to a Dockerfile. */
+export interface DockerfileAdditions {
+  mounts: HostMounts | null
+  /** Of the project's build cache; null when it was never cleared. */
+  generation: string | null
+}
 
 /**
  * Prepares a user's Dockerfile for the build. A `# syntax=` line is removed, because it would let the source choose the frontend. With `mounts`,
- * every RUN step can read the host's certificates and registry settings while it runs; this needs BuildKit.
+ * every RUN step can read the host's certificates and registry settings while it runs; this needs BuildKit. With `generation`, RUN steps match only
+ * cached ones of the same generation.
  */
-export function prepareDockerfile(text: string, mounts: HostMounts | null): string {
+export function prepareDockerfile(text: string, { mounts, generation }: DockerfileAdditions): string {
   const lines = text.replace(/^\uFEFF/, '').split('\n')
   const escape = parseEscape(lines)
   // Directives end at the first other line. `escape` is kept; other directives become comments.
   const head = [...(escape === '\\' ? [] : ['# escape=`']), headerLine]
-  return [...head, ...(mounts ? addMounts(lines, escape, mounts) : lines)].join('\n')
+  return [...head, ...(mounts || generation !== null ? addToStages(lines, escape, mounts, generation) : lines)].join('\n')
 }
 
-const addedArgument = new RegExp(`^ARG (NODE_EXTRA_CA_CERTS|npm_config_userconfig)=${mountFolder}/`)
+const addedArgument = new RegExp(`^ARG (?:(NODE_EXTRA_CA_CERTS|npm_config_userconfig)=${mountFolder}/|${generationArgument}=)`)
 
 /** The line of the user's file for a line of the built file. */
 export function toUserLine(built: string, line: number): number {
@@ -44,13 +54,14 @@ function parseEscape(lines: string[]): string {
   return '\\'
 }
 
-function addMounts(lines: string[], escape: string, mounts: HostMounts): string[] {
-  const files = [...(mounts.ca ? ['ca.crt'] : []), ...(mounts.npmrc ? ['npmrc'] : [])]
-  const flags = files.map((name) => `--mount=type=bind,from=${mounts.image},source=/${name},target=${mountFolder}/${name}`).join(' ')
+function addToStages(lines: string[], escape: string, mounts: HostMounts | null, generation: string | null): string[] {
+  const files = [...(mounts?.ca ? ['ca.crt'] : []), ...(mounts?.npmrc ? ['npmrc'] : [])]
+  const flags = files.map((name) => ` --mount=type=bind,from=${mounts?.image},source=/${name},target=${mountFolder}/${name}`).join('')
   // An ARG of a stage is visible to its RUN steps and is not part of the image.
   const settings = [
-    ...(mounts.ca ? [`ARG NODE_EXTRA_CA_CERTS=${mountFolder}/ca.crt`] : []),
-    ...(mounts.npmrc ? [`ARG npm_config_userconfig=${mountFolder}/npmrc`] : []),
+    ...(generation === null ? [] : [`ARG ${generationArgument}=${generation}`]),
+    ...(mounts?.ca ? [`ARG NODE_EXTRA_CA_CERTS=${mountFolder}/ca.crt`] : []),
+    ...(mounts?.npmrc ? [`ARG npm_config_userconfig=${mountFolder}/npmrc`] : []),
   ]
   const result: string[] = []
   let heredocs: string[] = []
@@ -68,7 +79,7 @@ function addMounts(lines: string[], escape: string, mounts: HostMounts): string[
       continue
     }
     if (!isContinued) instruction = /^\s*([A-Za-z]+)/.exec(line)?.[1]?.toUpperCase() ?? ''
-    result.push(!isContinued && instruction === 'RUN' ? line.replace(/^(\s*[A-Za-z]+)(\s|$)/, `$1 ${flags}$2`) : line)
+    result.push(!isContinued && instruction === 'RUN' ? line.replace(/^(\s*[A-Za-z]+)(\s|$)/, `$1${flags}$2`) : line)
     if (instruction === 'RUN' || instruction === 'COPY' || instruction === 'ADD') {
       heredocs = [...line.matchAll(/<<-?(["']?)([A-Za-z_]\w*)\1/g)].map((match) => match[2]!)
     }

@@ -73,6 +73,7 @@ export function openNodeBuild(engine: DockerEngine, request: BuildRequest, plan:
       const steps = from.hasDependencies ? [] : createPackageManagerSteps(plan)
       await runBuildCommands(engine, container, request, 'build', log, plan.build_command, {
         files: await readSecretFiles(engine),
+        restores_kept: !request.skips_cache,
         kept: plan.cache_directories.map((folder) => ({
           from: posix.join(cacheFolder, encodeURIComponent(folder)),
           to: posix.join(appRoot, plan.app_directory, folder),
@@ -152,7 +153,7 @@ async function ensureDependencyImage(
         (image) => image.Id,
         (error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)),
       )
-    if (found) {
+    if (found && !request.skips_cache) {
       log.note('Using cached dependencies.')
       return { image: name, isShared: true }
     }
@@ -160,6 +161,12 @@ async function ensureDependencyImage(
     const job = installDependencies(engine, docker, request, plan, command, base, name, log).finally(() => runningInstalls.delete(name))
     runningInstalls.set(name, job)
     await job
+    // Without its name the replaced image is removed with the last image that was built from it.
+    if (found)
+      await docker
+        .getImage(found)
+        .remove()
+        .catch(() => {})
     await removeOldDependencyImages(engine, docker, request.project_id, name)
     return { image: name, isShared: true }
   }
@@ -181,6 +188,7 @@ async function installDependencies(
     await runBuildCommands(engine, container, request, 'install', log, command, {
       files: await readSecretFiles(engine),
       kept: [],
+      restores_kept: false,
       steps: [
         ...createPackageManagerSteps(plan).map((step) => ({ ...step, env })),
         createShellStep(command, posix.join(appRoot, plan.install_directory), env),

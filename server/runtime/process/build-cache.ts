@@ -7,8 +7,8 @@ import type { NodePlan } from '../dependency-key.ts'
 export interface BuildCache {
   /** Moves or copies installed dependencies with this key into a source; false when there are none. */
   restoreDependencies(projectId: string, key: string, source: string, signal: AbortSignal): Promise<boolean>
-  /** Saves the result of an install. Another build may have saved the same set already. */
-  saveDependencies(projectId: string, key: string, source: string, plan: NodePlan, signal: AbortSignal): Promise<void>
+  /** Saves the result of an install. Another build may have saved the same set already, which stays unless this one `replaces` it. */
+  saveDependencies(projectId: string, key: string, source: string, plan: NodePlan, options: { signal: AbortSignal; replaces: boolean }): Promise<void>
   restoreFramework(projectId: string, app: string, folders: string[]): Promise<void>
   saveFramework(projectId: string, app: string, folders: string[], signal: AbortSignal): Promise<void>
   /** Prepares another copy of a set in the background, so that the next build can move it. Resolves when the copy is done. */
@@ -29,6 +29,15 @@ export function createBuildCache(root: string, closing: AbortSignal): BuildCache
   const getDependencyFolder = (projectId: string) => join(root, 'dependencies', toPathSegment(projectId))
   const getFrameworkFolder = (projectId: string) => join(root, 'frameworks', toPathSegment(projectId))
 
+  /** A copy of the set is removed as well, because it would be moved in place of the new one. */
+  const removeSet = async (projectId: string, key: string) => {
+    const running = spareCopies.get(projectId)
+    running?.stop.abort()
+    await running?.done
+    await rm(join(getDependencyFolder(projectId), sparePrefix + key), { recursive: true, force: true })
+    await rm(join(getDependencyFolder(projectId), toPathSegment(key)), { recursive: true, force: true })
+  }
+
   return {
     async restoreDependencies(projectId, key, source, signal) {
       const set = join(getDependencyFolder(projectId), toPathSegment(key))
@@ -44,6 +53,10 @@ export function createBuildCache(root: string, closing: AbortSignal): BuildCache
           await rm(target, { recursive: true, force: true })
           await rename(join(temporary, 'set', name), target).catch(() => copyFolder(join(set, name), target, { signal }))
         }
+      } catch (error) {
+        // A build without cache replaced the set meanwhile; an install replaces what was copied.
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+        return false
       } finally {
         await rm(temporary, { recursive: true, force: true })
       }
@@ -75,18 +88,20 @@ export function createBuildCache(root: string, closing: AbortSignal): BuildCache
       await done
     },
 
-    async saveDependencies(projectId, key, source, plan, signal) {
+    async saveDependencies(projectId, key, source, plan, { signal, replaces }) {
       const folder = getDependencyFolder(projectId)
       const set = join(folder, toPathSegment(key))
-      if (await isFolder(set)) return
+      if (!replaces && (await isFolder(set))) return
       // Yarn Plug'n'Play creates no node_modules to save.
       if (await stat(join(source, plan.install_directory, '.pnp.cjs')).catch(() => undefined)) return
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const partial = await mkdtemp(join(folder, '.half-'))
+      await mkdir(join(partial, 'new'))
       try {
         for (const modules of await findModuleFolders(source, plan))
-          await copyFolder(join(source, modules), join(partial, encodeURIComponent(modules)), { signal })
-        await rename(partial, set).catch(async (error: unknown) => {
+          await copyFolder(join(source, modules), join(partial, 'new', encodeURIComponent(modules)), { signal })
+        if (replaces) await removeSet(projectId, key)
+        await rename(join(partial, 'new'), set).catch(async (error: unknown) => {
           if (!(await isFolder(set))) throw error
         })
       } finally {

@@ -61,7 +61,7 @@ export function openProcessBuild(request: BuildRequest, bundleFolder: string, to
 
   const runBuildCommand = async (plan: NodePlan, command: string, { environment, folders }: BuildWorkspace, log: StepLog): Promise<void> => {
     const app = resolveInside(source, plan.app_directory)
-    await tools.cache.restoreFramework(request.project_id, app, plan.cache_directories)
+    if (!request.skips_cache) await tools.cache.restoreFramework(request.project_id, app, plan.cache_directories)
     const env = { ...environment, NODE_ENV: request.variables.NODE_ENV ?? 'production' }
     await runCommand('build', command, { cwd: app, env, folders }, request, log, tools)
     await tools.cache.saveFramework(request.project_id, app, plan.cache_directories, signal)
@@ -156,7 +156,7 @@ async function installDependencies(
       )
       continue
     }
-    if (await tools.cache.restoreDependencies(request.project_id, key, source, signal)) {
+    if (!request.skips_cache && (await tools.cache.restoreDependencies(request.project_id, key, source, signal))) {
       log.note('Using cached dependencies.')
       return key
     }
@@ -164,7 +164,7 @@ async function installDependencies(
     if (!tools.installing.has(name)) break
   }
   const job = runInstall()
-    .then(() => tools.cache.saveDependencies(request.project_id, key, source, plan, signal))
+    .then(() => tools.cache.saveDependencies(request.project_id, key, source, plan, { signal, replaces: request.skips_cache }))
     .finally(() => tools.installing.delete(name))
   tools.installing.set(name, job)
   await job

@@ -285,6 +285,10 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       await cache.removeProject(projectId)
     },
 
+    async clearBuildCache(projectId) {
+      await cache.removeProject(projectId)
+    },
+
     async discard(deploymentId, artifact) {
       for (const record of await records.list())
         if (record.deployment_id === deploymentId && !running.has(record.id)) await stopRecordedProcess(record, 0)
