@@ -18,6 +18,7 @@ import { createCachePurger } from './features/cache-purge.ts'
 import { createDesktopFeed } from './features/desktop-feed.ts'
 import { createIdempotencyStore } from './features/idempotency-store.ts'
 import { removeInstanceFile } from './lib/instance-file.ts'
+import { restoreVolume } from './deployments/volume-archives.ts'
 import { createMaintenanceScheduler } from './maintenance/scheduler.ts'
 import type { PlatformOptions } from './options.ts'
 import type { Platform, PlatformHost } from './platform.ts'
@@ -47,7 +48,9 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
       instance_id: identity.instance_id,
       key_kind: context.masterKey.kind,
       databases,
+      volumes: { writeAll: (folder, signal) => deployments.volumes.writeAll(folder, signal) },
       restoreDatabase: databases.restoreDump,
+      restoreVolume: (name, id, archive) => restoreVolume(runtimes.runtimes, name, id, archive),
     })
     onClose(() => maintenance.close())
     const billing = await startBilling(context, maintenance.jobs)

@@ -48,6 +48,7 @@ export interface DeploymentServiceOptions {
 /** Shared by the parts of the deployment service. */
 export interface DeploymentContext extends Omit<DeploymentServiceOptions, 'runtimes'> {
   runtime(name: RuntimeName): Runtime
+  runtimeNames: readonly RuntimeName[]
   routes: ProjectRoutes
   /** Work that no deployment or request waits for: `retire` a replaced version, `remove_project`. */
   jobs: BackgroundJobs

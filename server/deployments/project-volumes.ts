@@ -6,6 +6,7 @@ import type { Volume, VolumeSnapshot } from '../contract/volumes.ts'
 import type { DeploymentContext } from './context.ts'
 import { type EnvironmentName, nameEnvironment } from './supervised-app.ts'
 import type { EnvironmentState, Supervisor } from './supervisor.ts'
+import { writeVolumeArchives } from './volume-archives.ts'
 import { createVolumeSnapshots } from './volume-snapshots.ts'
 
 /** What features can do with the volumes of a project. Every function throws `volume_not_found` for an unknown name. */
@@ -17,6 +18,8 @@ export interface ProjectVolumes {
   /** A compressed tar stream; without a snapshot of the files as they are now. */
   download(environment: EnvironmentName, name: string, snapshotId: string | undefined): Promise<AsyncIterable<Uint8Array>>
   deleteSnapshot(environment: EnvironmentName, name: string, snapshotId: string): Promise<void>
+  /** For a backup: writes every volume of every project as `{runtime}/{volume}.tar`. Returns the names, and what could not be read. */
+  writeAll(folder: string, signal: AbortSignal): Promise<{ names: string[]; left_out: string[] }>
 }
 
 export function createProjectVolumes(context: DeploymentContext, supervisor: Supervisor): ProjectVolumes {
@@ -91,6 +94,8 @@ export function createProjectVolumes(context: DeploymentContext, supervisor: Sup
       if (snapshot) stream.once('close', () => void rm(file, { force: true }))
       return stream
     },
+
+    writeAll: (folder, signal) => writeVolumeArchives(context, supervisor, folder, signal),
 
     async deleteSnapshot(environment, name, snapshotId) {
       const { id } = requireVolume(environment, name)

@@ -143,6 +143,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     routes,
     jobs: createBackgroundJobs(log),
     runtime: (name) => options.runtimes[name],
+    runtimeNames,
     recordCrash: async (projectId, deploymentId) => {
       await store.db.write((tx) => {
         if (!listCurrentDeployments(tx, projectId).some((row) => row.id === deploymentId)) return

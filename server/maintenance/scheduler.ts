@@ -10,7 +10,7 @@ import { createPeriodicJobs, type PeriodicJobs } from './periodic-jobs.ts'
 export interface MaintenanceScheduler {
   backups: Backups
   jobs: PeriodicJobs
-  /** Restores databases in a restored folder, before the apps start. */
+  /** Restores databases and volumes in a restored folder, before the apps start. */
   restoreDatabases(): Promise<void>
   /** Starts the hourly jobs after the deployment service has started. Returns notices for the user. */
   start(rebuild: RebuildDeployment): Promise<string[]>
@@ -21,7 +21,7 @@ export interface MaintenanceScheduler {
 const restoreTimeout_ms = 600_000
 
 export async function createMaintenanceScheduler(
-  options: BackupOptions & { db: Db; log: Log } & Pick<FinishRestoreOptions, 'restoreDatabase'>,
+  options: BackupOptions & { db: Db; log: Log } & Pick<FinishRestoreOptions, 'restoreDatabase' | 'restoreVolume'>,
 ): Promise<MaintenanceScheduler> {
   const backups = await createBackups(options)
   const jobs = createPeriodicJobs(options)

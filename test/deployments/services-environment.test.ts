@@ -1,7 +1,12 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Backup } from '../../server/contract/maintenance.ts'
 import type { CronRun, Service } from '../../server/contract/services.ts'
 import type { Volume, VolumeSnapshot } from '../../server/contract/volumes.ts'
+import { restore } from '../maintenance/forged-backups.ts'
 import { startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
@@ -151,6 +156,30 @@ volumes: { state: {} }
     expect((await platform.api('POST', `${base}/other/snapshots`)).status).toBe(404)
     expect((await platform.api('DELETE', `${base}/state/snapshots/${body.snapshot.id}`)).status).toBe(204)
     expect((await list())[0]!.snapshots).toHaveLength(1)
+  })
+
+  test('a backup has every volume, and a restored instance begins with its files', async () => {
+    await live('saved', shop('one'))
+    await until(async () => (await readHome('saved')).worker === 'hello one;' || undefined, { what: 'the worker' })
+    const { status, body } = await platform.api<{ backup: Backup; left_out: string[] }>('POST', '/instance/backups')
+    expect([status, body.left_out.filter((sentence) => sentence.includes('volume'))]).toEqual([201, []])
+    const folder = mkdtempSync(join(tmpdir(), 'homeport-restored-'))
+    const into = join(folder, 'data')
+    await restore(body.backup.path, into, { key_file: join(platform.data_dir, 'master.key') })
+    const again = await startTestPlatform({ runtime, data_dir: into })
+    try {
+      // Images are built again; the worker of the new instance writes one line more.
+      await until(
+        async () => {
+          const response = await again.fetchEdge('saved.localhost')
+          return (response.status === 200 && (JSON.parse(response.body) as { worker: string }).worker === 'hello one;hello one;') || undefined
+        },
+        { what: 'the restored environment' },
+      )
+    } finally {
+      await again.remove()
+      rmSync(folder, { recursive: true, force: true })
+    }
   })
 
   test('after the platform was killed, every service is there again', async () => {

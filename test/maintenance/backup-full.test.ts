@@ -27,7 +27,16 @@ describe.skipIf(!requires('tmpfs').ok)('a full disk', () => {
     store = await openStore({ data_dir: data, after_crash: false })
     mkdirSync(join(data, 'screenshots'))
     writeFileSync(join(data, 'screenshots', 'a.png'), randomBytes(10_000_000))
-    const options = { data_dir: data, db: store.db, instance_id: 'abc', sealer, clock: systemClock, log: silentLog, databases: undefined }
+    const options = {
+      data_dir: data,
+      db: store.db,
+      instance_id: 'abc',
+      sealer,
+      clock: systemClock,
+      log: silentLog,
+      databases: undefined,
+      volumes: undefined,
+    }
     backups = await createBackups({ ...options, key_kind: 'file_key' })
   })
   afterAll(async () => {

@@ -30,6 +30,7 @@ const make = (databases?: DatabaseDumpSource) =>
     clock,
     log: silentLog,
     databases,
+    volumes: undefined,
   })
 
 beforeEach(async () => {

@@ -279,7 +279,7 @@ describe('the key', () => {
         await store.db.write((tx) => {
           insertSampleProject(tx, foundation.owner.account_id)
           for (const name of ['A', 'B'])
-            tx.statement("INSERT INTO env_vars VALUES (?, 'prj_1', ?, ?, NULL, 0, ?, ?)").run(
+            tx.statement("INSERT INTO env_vars (id, project_id, key, sealed_value, is_sensitive, created_at, updated_at) VALUES (?, 'prj_1', ?, ?, 0, ?, ?)").run(
               `env_${name}`,
               name,
               sealer.seal({ table: 'env_vars', column: 'sealed_value', row: name }, 'x'),

@@ -59,7 +59,10 @@ export function serviceTests(suite: SuiteContext): void {
     await runtime.removeVolumes(`${newId('prj')}.`)
     expect(await readAll()).toEqual(['xxxx'])
     expect(await runtime.listVolumes(`${id}.`)).toEqual([{ id: `${id}.data`, bytes: expect.any(Number) }])
-    const copy = await buffer((await runtime.exportVolume(`${id}.data`))!)
+    const archive = (await runtime.exportVolume(`${id}.data`))!
+    // A program that makes it may have ended before somebody reads.
+    await runtime.listVolumes(`${id}.`)
+    const copy = await buffer(archive)
     expect(await readAll()).toEqual(['xxxxx'])
     await runtime.importVolume(`${id}.data`, app.project_id, Readable.from([copy]))
     expect(await readAll()).toEqual(['xxxxx'])

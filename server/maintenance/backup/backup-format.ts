@@ -12,9 +12,11 @@ export const mainDatabaseFile = 'homeport.db'
 /** The three files of the store, with the same names as in a data folder. */
 export const storeFiles = [mainDatabaseFile, 'logs.db', 'metrics.db'] as const
 /** Folders of a data folder that are copied unchanged. */
-export const copiedFolders = ['archives', 'sources', 'bundles', 'screenshots', 'dumps'] as const
+export const copiedFolders = ['archives', 'sources', 'bundles', 'screenshots', 'dumps', 'volume-snapshots'] as const
 /** The folder with dumps of live databases, in a backup and in a restored folder before its first start. */
 export const databasesFolder = 'databases'
+/** The files of volumes as `{runtime}/{volume}.tar`, in a backup and in a restored folder before its first start. */
+export const volumesFolder = 'volume-archives'
 /** Exists in a folder while a restore is incomplete. */
 export const restoringFolder = '.restoring'
 /** Exists in a restored folder until the first start has completed the restore. */

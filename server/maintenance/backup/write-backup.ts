@@ -23,6 +23,7 @@ import {
   locateArtifact,
   sealColumn,
   storeFiles,
+  volumesFolder,
 } from './backup-format.ts'
 import { fileEntry, folderEntries, listNames, syncToDisk } from './backup-entries.ts'
 import { type TarEntry, writeTar } from './tar-writer.ts'
@@ -32,6 +33,12 @@ export interface DatabaseDumpSource {
   dumpAll(signal: AbortSignal): AsyncIterable<{ db_name: string; sql: AsyncIterable<Uint8Array> }>
 }
 
+/** The source of the files of volumes, each of one moment. */
+export interface VolumeSource {
+  /** Writes `{runtime}/{volume}.tar` below a folder, and returns these names and a sentence for each volume that could not be read. */
+  writeAll(folder: string, signal: AbortSignal): Promise<{ names: string[]; left_out: string[] }>
+}
+
 export interface BackupOptions {
   data_dir: string
   instance_id: string
@@ -39,6 +46,7 @@ export interface BackupOptions {
   sealer: Sealer
   clock: Clock
   databases: DatabaseDumpSource | undefined
+  volumes: VolumeSource | undefined
 }
 
 const maxListedChanges = 50
@@ -59,8 +67,12 @@ export async function writeBackup(options: BackupOptions, file: string, staging:
   const snapshot = summarizeDatabaseCopy(join(staging, mainDatabaseFile))
   const dumps = await dumpDatabases(options, join(staging, databasesFolder), left_out, signal)
 
+  const volumes = await options.volumes?.writeAll(join(staging, volumesFolder), signal)
+  left_out.push(...(volumes?.left_out ?? []))
+  const archives = (volumes?.names ?? []).map((name) => `${volumesFolder}/${name}`)
+
   const parts: BackupManifest['parts'] = []
-  for (const name of [...storeFiles, ...dumps]) parts.push(await describePart(join(staging, name), name))
+  for (const name of [...storeFiles, ...dumps, ...archives]) parts.push(await describePart(join(staging, name), name))
   const manifest: BackupManifest = {
     format: backupFormat,
     homeport: version,
@@ -86,6 +98,7 @@ export async function writeBackup(options: BackupOptions, file: string, staging:
     ...[...bundles].map((id) => ['bundles', id]),
     ['screenshots'],
     ['dumps'],
+    ['volume-snapshots'],
   ]
 
   const digest = createHash('sha256')
@@ -133,7 +146,7 @@ export async function writeBackup(options: BackupOptions, file: string, staging:
 
 /** Skips dumps and screenshots that are still being written under a temporary name. */
 async function* skipUnfinished(entries: AsyncIterable<TarEntry>): AsyncGenerator<TarEntry> {
-  for await (const entry of entries) if (!/^(?:dumps|screenshots)\/.*\.(?:part|new)$/.test(entry.name)) yield entry
+  for await (const entry of entries) if (!/^(?:dumps|screenshots|volume-snapshots)\/.*\.(?:part|new)$/.test(entry.name)) yield entry
 }
 
 async function* bundleEntries(data_dir: string, folder: string[], name: string, note: (what: string) => void): AsyncGenerator<TarEntry> {

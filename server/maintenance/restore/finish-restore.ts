@@ -1,10 +1,11 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import type { Log } from '../../lib/log.ts'
 import { listCurrentDeployments, listOpenDeployments } from '../../store/deployments.ts'
 import type { Db } from '../../store/store.ts'
-import { databasesFolder, restoredFile, restoringFolder } from '../backup/backup-format.ts'
+import { databasesFolder, restoredFile, restoringFolder, volumesFolder } from '../backup/backup-format.ts'
 
 /** Throws when a restore into this folder was interrupted, because its content is incomplete and a new instance must not start there. */
 export function assertRestoreComplete(dataDir: string): void {
@@ -21,11 +22,13 @@ export interface FinishRestoreOptions {
   log: Log
   /** Creates a database from its row and fills it; can be repeated. */
   restoreDatabase(db_name: string, sql: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void>
+  /** Creates a volume from a tar stream; false when it exists already, because an app has used it since. */
+  restoreVolume(runtime: string, id: string, archive: Readable): Promise<boolean>
 }
 
 /** Completes a restore on a running instance: fills databases and builds deployments that are not in the backup. */
 export interface RestoreFinisher {
-  /** Runs before the apps start. Steps that fail because Docker is unavailable are retried every hour. */
+  /** Databases and volumes. Runs before the apps start. Steps that fail because Docker is unavailable are retried every hour. */
   restoreDatabases(signal: AbortSignal): Promise<void>
   /** Runs after the deployment service has started. Returns notices for the user. */
   finish(rebuild: RebuildDeployment): Promise<string[]>
@@ -35,6 +38,7 @@ export async function createRestoreFinisher(options: FinishRestoreOptions): Prom
   const { data_dir, db, log } = options
   const markerFile = join(data_dir, restoredFile)
   const folder = join(data_dir, databasesFolder)
+  const archivesFolder = join(data_dir, volumesFolder)
   let restoreRecord = await readMarker(markerFile)
 
   return {
@@ -49,8 +53,16 @@ export async function createRestoreFinisher(options: FinishRestoreOptions): Prom
           log.warn('database_not_put_back', { database: name, error })
         }
       }
-      if ((await listDumps(folder)).length > 0) return
+      for (const { runtime, id, file } of await listArchives(archivesFolder)) {
+        try {
+          if (await options.restoreVolume(runtime, id, createReadStream(file))) await rm(file)
+        } catch (error) {
+          log.warn('volume_not_put_back', { volume: id, error })
+        }
+      }
+      if ((await listDumps(folder)).length > 0 || (await listArchives(archivesFolder)).length > 0) return
       await rm(folder, { recursive: true, force: true })
+      await rm(archivesFolder, { recursive: true, force: true })
       if (!restoreRecord.is_rebuilt) return
       await rm(markerFile, { force: true })
       restoreRecord = undefined
@@ -74,9 +86,12 @@ export async function createRestoreFinisher(options: FinishRestoreOptions): Prom
         notices.push(
           `${pendingDumps.length} databases could not be restored yet. Their dumps are in ${folder}. Homeport retries every hour and at each start.`,
         )
+      const archives = await listArchives(archivesFolder)
+      if (archives.length > 0)
+        notices.push(`${archives.length} volumes could not be restored. Their files are in ${archivesFolder}, as one .tar for each.`)
       log.info('restored', { created_at: restoreRecord.created_at, rebuilt: unbuilt.length, databases_waiting: pendingDumps.length })
       restoreRecord.is_rebuilt = true
-      if (pendingDumps.length === 0) {
+      if (pendingDumps.length === 0 && archives.length === 0) {
         await rm(markerFile, { force: true })
         restoreRecord = undefined
       }
@@ -97,4 +112,16 @@ async function readMarker(path: string): Promise<{ created_at: string; is_rebuil
 async function listDumps(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => [])
   return names.filter((name) => /^[A-Za-z0-9_]{1,63}\.sql$/.test(name)).sort()
+}
+
+async function listArchives(folder: string): Promise<{ runtime: string; id: string; file: string }[]> {
+  const runtimes = await readdir(folder).catch((): string[] => [])
+  const archives = await Promise.all(
+    runtimes.map(async (runtime) =>
+      (await readdir(join(folder, runtime)).catch((): string[] => []))
+        .filter((name) => name.endsWith('.tar'))
+        .map((name) => ({ runtime, id: name.slice(0, -'.tar'.length), file: join(folder, runtime, name) })),
+    ),
+  )
+  return archives.flat()
 }

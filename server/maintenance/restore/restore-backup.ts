@@ -20,6 +20,7 @@ import {
   sealColumn,
   storeFiles,
   copiedFolders,
+  volumesFolder,
 } from '../backup/backup-format.ts'
 import { RestoreError, unpackBackup } from './unpack-backup.ts'
 import { adoptDatabase } from './adopt-database.ts'
@@ -97,6 +98,7 @@ async function requireEmptyFolder(into: string): Promise<void> {
     lockFile,
     restoredFile,
     databasesFolder,
+    volumesFolder,
     'master.key',
     'master.key.sealed',
     ...storeFiles,

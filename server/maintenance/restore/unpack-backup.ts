@@ -4,7 +4,7 @@ import { type FileHandle, lstat, mkdir, open, readlink, rm, symlink, writeFile }
 import { join } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
 import { readTar } from '../../source/archive-tar.ts'
-import { databasesFolder, digestLine, trailerName, manifestName, storeFiles, copiedFolders } from '../backup/backup-format.ts'
+import { databasesFolder, digestLine, trailerName, manifestName, storeFiles, copiedFolders, volumesFolder } from '../backup/backup-format.ts'
 
 /** A rejected backup; the message is shown to the user. No files remain. */
 export class RestoreError extends Error {}
@@ -161,10 +161,11 @@ function validateEntryPath(name: string, kind: 'file' | 'folder' | 'link'): stri
     parts.every(
       (part) => part !== '' && part !== '.' && part !== '..' && !part.includes('\0') && !(process.platform === 'win32' && /[\\:]/.test(part)),
     )
-  const [top = '', second = ''] = parts
+  const [top = '', second = '', third = ''] = parts
   const isOurs =
     (parts.length === 1 && kind === 'file' && storeFiles.some((file) => file === name)) ||
     (parts.length === 2 && kind === 'file' && top === databasesFolder && /^[A-Za-z0-9_]{1,63}\.sql$/.test(second)) ||
+    (parts.length === 3 && kind === 'file' && top === volumesFolder && /^[a-z]{1,20}$/.test(second) && /^prj_[\w.-]{1,150}\.tar$/.test(third)) ||
     (copiedFolders.some((tree) => tree === top) && (parts.length > 1 || kind === 'folder'))
   const isLinkAllowed = kind !== 'link' || ((top === 'bundles' || top === 'sources') && parts.length > 2)
   if (!isPlain || !isOurs || !isLinkAllowed) throw new RestoreError(`The backup contains an unexpected entry: “${sanitizeName(name)}”.`)

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { cp, lstat, mkdir, readdir, readlink, rm, symlink } from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
-import type { Readable } from 'node:stream'
+import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { isFolder, measureFolder, resolveInside, toPathSegment } from '../files.ts'
 import { type ServiceRequest, StartFailure } from '../runtime.ts'
@@ -51,12 +51,13 @@ export async function exportVolume(dataDir: string, id: string): Promise<Readabl
   const folder = join(getVolumesFolder(dataDir), toPathSegment(id))
   if (!(await isFolder(folder))) return undefined
   const child = spawn('tar', ['-C', folder, '-cf', '-', '.'], { stdio: ['ignore', 'pipe', 'pipe'] })
-  const { stdout } = child
+  // Read from now on: Node discards what nobody has read when the program ends.
+  const archive = child.stdout.pipe(new PassThrough(), { end: false })
   let text = ''
   child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()))
-  child.once('error', (error) => stdout.destroy(error))
-  child.once('close', (code) => (code === 0 ? undefined : stdout.destroy(new Error(`tar ended with ${code}: ${text.slice(0, 500)}`))))
-  return stdout
+  child.once('error', (error) => archive.destroy(error))
+  child.once('close', (code) => (code === 0 ? archive.end() : archive.destroy(new Error(`tar ended with ${code}: ${text.slice(0, 500)}`))))
+  return archive
 }
 
 /** Replaces the files of a volume. */
