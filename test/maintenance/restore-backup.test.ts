@@ -279,13 +279,9 @@ describe('the key', () => {
         await store.db.write((tx) => {
           insertSampleProject(tx, foundation.owner.account_id)
           for (const name of ['A', 'B'])
-            tx.statement("INSERT INTO env_vars (id, project_id, key, sealed_value, is_sensitive, created_at, updated_at) VALUES (?, 'prj_1', ?, ?, 0, ?, ?)").run(
-              `env_${name}`,
-              name,
-              sealer.seal({ table: 'env_vars', column: 'sealed_value', row: name }, 'x'),
-              at,
-              at,
-            )
+            tx.statement(
+              "INSERT INTO env_vars (id, project_id, key, sealed_value, is_sensitive, created_at, updated_at) VALUES (?, 'prj_1', ?, ?, 0, ?, ?)",
+            ).run(`env_${name}`, name, sealer.seal({ table: 'env_vars', column: 'sealed_value', row: name }, 'x'), at, at)
           tx.statement(
             "INSERT INTO databases (project_id, branch, driver, db_name, db_user, sealed_password, is_ready, created_at) VALUES ('prj_1', '', 'process', 'p_1', 'p_1', ?, 1, ?)",
           ).run(sealer.seal({ table: 'databases', column: 'sealed_password', row: 'p_1' }, 'old'), at)

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { runtimes } from '../../server/contract/runtimes.ts'
 import { newId } from '../../server/lib/id.ts'
 import type { ServiceRequest } from '../../server/runtime/runtime.ts'
-import { eventually, startApp, waitForResponse } from '../support/runtime.ts'
+import { eventually, runProgram, startApp, waitForResponse } from '../support/runtime.ts'
 import { hello, type SuiteContext } from './suite-context.ts'
 
 export const serviceRequest = (more: Partial<ServiceRequest> = {}): ServiceRequest => ({
@@ -80,10 +80,14 @@ export function serviceTests(suite: SuiteContext): void {
   })
 }
 
+interface InspectedNetworks {
+  NetworkSettings: { Networks: Record<string, { IPAddress: string }> }
+}
+
 /** For runtimes with private networks. */
 export function serviceNetworkTests(suite: SuiteContext): void {
   const get = (url: string) =>
-    `fetch('${url}').then((r) => r.text()).then((t) => console.log('got ' + t), (e) => console.log('no ' + (e.cause?.code ?? e.message)))`
+    `fetch('${url}', { signal: AbortSignal.timeout(2000) }).then((r) => r.text()).then((t) => console.log('got ' + t), (e) => console.log('no ' + (e.cause?.code ?? e.message)))`
 
   test('services of one network reach each other by name, those of another do not', async () => {
     const { runtime, app } = suite
@@ -104,6 +108,35 @@ export function serviceNetworkTests(suite: SuiteContext): void {
     }
     expect(await Promise.all([ask(mine), ask(other), ask(newId('dpl'))])).toEqual([['got hello 0'], ['got hello 1'], ['no ENOTFOUND']])
     expect(started[0]!.instance.assigned_port).toBe(3000)
+
+    // Not by its address in that network either.
+    const [{ NetworkSettings }] = JSON.parse(await runProgram('docker', ['inspect', started[1]!.instance.id])) as [InspectedNetworks]
+    const addresses = Object.values(NetworkSettings.Networks).map(({ IPAddress }) => IPAddress)
+    expect(addresses).toHaveLength(2)
+    const spy = await startApp(runtime, app, {
+      service: connect('spy', mine, { command: ['node', '-e', addresses.map((address) => get(`http://${address}:3000/`)).join(';')] }),
+    })
+    await spy.exit
+    expect(spy.lines).toEqual(['no TimeoutError', 'no TimeoutError'])
     for (const one of started) await one.stop()
+  })
+
+  test('a ready image may change its user when it starts; an app may not', async () => {
+    const { runtime, app } = suite
+    const inspect = async (is_ready_image: boolean) => {
+      const one = await startApp(runtime, app, {
+        service: serviceRequest({ is_ready_image, command: ['node', '-e', 'setInterval(() => {}, 1000)'] }),
+      })
+      const [{ HostConfig }] = JSON.parse(await runProgram('docker', ['inspect', one.instance.id])) as [{ HostConfig: Record<string, unknown> }]
+      await one.stop()
+      const { CapAdd, CapDrop, SecurityOpt, Privileged, Binds } = HostConfig
+      return { CapAdd: CapAdd ?? [], CapDrop, SecurityOpt, Privileged, Binds }
+    }
+    const shut = { CapDrop: ['ALL'], SecurityOpt: ['no-new-privileges'], Privileged: false, Binds: null }
+    expect(await inspect(false)).toEqual({ ...shut, CapAdd: [] })
+    expect(await inspect(true)).toEqual({
+      ...shut,
+      CapAdd: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID', 'KILL', 'NET_BIND_SERVICE'],
+    })
   })
 }
