@@ -65,7 +65,7 @@ export function createServiceSupervisor(
       runtime: app.runtime,
       project_id: app.project_id,
       getAddresses: () => getAddresses(app),
-      observe: () => logs.observeOutput(app, onOutput, name),
+      observe: () => logs.observeOutput(app, onOutput && ((stream, line) => onOutput(stream, `${name} | ${line}`)), name),
       recordState: (state: RuntimeState, exitCode) => logs.recordState(app, state, exitCode ?? null, name),
       onChange: () => onChange(app.project_id, spec.owner_id),
     })
