@@ -2,6 +2,7 @@ import type { DatabaseDump } from '../../server/contract/databases.ts'
 import { toApiError } from '../lib/api-error.ts'
 import { useConnection } from '../stores/connection.ts'
 import { useUi } from '../stores/ui.ts'
+import { useCapabilities } from './capabilities.ts'
 import { fetchFile } from './fetch-file.ts'
 
 /** Loads a file and reports the bytes received; null after a failure, which is shown in a toast. */
@@ -15,6 +16,22 @@ export function useDumpDownload(): (dump: DatabaseDump) => LoadFile {
 export function useBackupDownload(): (name: string) => LoadFile {
   const { client } = useConnection((state) => state.current)
   return (name) => loadFile(client.urlOf('downloadBackup', { params: { name } }))
+}
+
+export type LogFormat = 'text' | 'ndjson'
+
+/** Loads the whole runtime log of production or of a preview; null on an instance that does not have it (a hosted account). */
+export function useRuntimeLogDownload(slug: string, branch: string | null): ((format: LogFormat) => LoadFile) | null {
+  const { client } = useConnection((state) => state.current)
+  if (!useCapabilities().has_instance_api) return null
+  const query = branch === null ? {} : { branch }
+  return (format) => loadFile(client.urlOf('downloadRuntimeLog', { params: { slug }, query: { ...query, format } }))
+}
+
+export function useBuildLogDownload(slug: string, id: string): ((format: LogFormat) => LoadFile) | null {
+  const { client } = useConnection((state) => state.current)
+  if (!useCapabilities().has_instance_api) return null
+  return (format) => loadFile(client.urlOf('downloadBuildLog', { params: { slug, id }, query: { format } }))
 }
 
 /** The page fetches the file, because a link cannot send the session header. The browser keeps large blobs on disk. */

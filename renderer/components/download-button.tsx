@@ -1,10 +1,8 @@
 import { Download } from 'lucide-react'
 import { useState } from 'react'
 import { formatBytes } from '../lib/format.ts'
+import { saveFile } from '../lib/save-file.ts'
 import { Button } from './button.tsx'
-
-/** How long the object URL is kept for the browser to start saving (ms). */
-const revokeDelay_ms = 60_000
 
 /** Saves what `load` returns; null saves nothing. */
 export function DownloadButton({
@@ -21,12 +19,7 @@ export function DownloadButton({
     setReceived(0)
     const file = await load(setReceived)
     setReceived(undefined)
-    if (!file) return
-    const link = document.createElement('a')
-    link.href = URL.createObjectURL(file)
-    link.download = name
-    link.click()
-    setTimeout(() => URL.revokeObjectURL(link.href), revokeDelay_ms)
+    if (file) saveFile(file, name)
   }
   return (
     <Button icon={Download} busy={received_bytes !== undefined} aria-label={label} onClick={() => void save()}>

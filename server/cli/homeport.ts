@@ -46,6 +46,7 @@ process.exitCode = await runCommandLine(
     terminal: {
       out: createLineWriter(process.stdout),
       err: createLineWriter(process.stderr),
+      flush: () => new Promise((resolve) => process.stdout.write('', () => resolve())),
       is_interactive: isTerminal && process.stdin.isTTY,
       has_colour,
     },

@@ -4,6 +4,8 @@ import { stripVTControlCharacters } from 'node:util'
 export interface Terminal {
   out(line: string): void
   err(line: string): void
+  /** Resolves when the output has taken all lines. Lines that a stalled output does not take in time are dropped. */
+  flush(): Promise<void>
   /** Input and output are a terminal, so the command may ask questions. */
   is_interactive: boolean
   has_colour: boolean

@@ -6,6 +6,7 @@ import { deploymentOperations, glanceOperations } from './deployments.ts'
 import { domainSalesOperations, domainOperations } from './domains.ts'
 import { envVarOperations, projectEnvVarOperations } from './env-vars.ts'
 import { instanceOperations } from './instance.ts'
+import { logDownloadOperations } from './log-downloads.ts'
 import { metricsOperations, sparklineOperations } from './metrics.ts'
 import { networkOperations } from './network.ts'
 import type { HandlersOf, OperationSpec, ResourceKind } from './operation.ts'
@@ -50,6 +51,7 @@ export const allOperations = {
   ...projectSearchOperations,
   ...projectSettingsOperations,
   ...buildCacheOperations,
+  ...logDownloadOperations,
   ...projectEnvVarOperations,
   ...glanceOperations,
   ...watchOperations,

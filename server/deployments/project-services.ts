@@ -21,6 +21,8 @@ export interface ProjectServices {
     name: string,
     options: { lines: number; last_event_id: string | undefined; signal: AbortSignal },
   ): AsyncIterable<StreamEvent>
+  /** The name of the log of a service, or of the environment's main one. Throws `service_not_found`. */
+  findLog(environment: EnvironmentName, name?: string): string
   /** Throws `service_not_found` or `service_not_started`. */
   runCron(projectId: string, name: string): Promise<CronRun>
 }
@@ -39,7 +41,13 @@ export function createProjectServices(
     return { state, spec }
   }
 
+  const findLog = (environment: EnvironmentName, name?: string): string => {
+    const id = nameEnvironment(environment)
+    return name !== undefined && requireService(environment, name).spec ? getServiceLogName(id, name) : id
+  }
+
   return {
+    findLog,
     async list(environment) {
       const state = supervisor.findEnvironment(nameEnvironment(environment))
       if (!state) return { services: [], release_command: null, deployment_id: null }
@@ -72,9 +80,7 @@ export function createProjectServices(
     },
 
     followLog(environment, name, options) {
-      const { spec } = requireService(environment, name)
-      const id = nameEnvironment(environment)
-      return followRuntimeLog(logs, spec ? getServiceLogName(id, name) : id, { ...options, json: true })
+      return followRuntimeLog(logs, findLog(environment, name), { ...options, json: true })
     },
 
     async runCron(projectId, name) {

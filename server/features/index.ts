@@ -14,6 +14,7 @@ import { createEnvVarHandlers } from './env-vars.ts'
 import { createHttpsHandlers } from './https.ts'
 import { createInstanceHandlers } from './instance.ts'
 import { createLanHandlers } from './lan.ts'
+import { createLogDownloadHandlers } from './log-downloads.ts'
 import { createOwnerPasswordHandlers } from './owner-password.ts'
 import { createVerificationHandlers } from './registration.ts'
 import { createMetricsHandlers } from './metrics.ts'
@@ -39,6 +40,7 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createProjectSettingsHandlers(deps),
     ...createBackupHandlers(deps),
     ...createBuildCacheHandlers(deps),
+    ...createLogDownloadHandlers(deps),
     ...createPreviewHandlers(deps),
     ...createBillingHandlers(deps),
     ...createCacheHandlers(deps),

@@ -59,7 +59,7 @@ describe('the log of serve', () => {
   const secret = newSecret()
   const logged = (flags: Flags, data_dir: string) => {
     const err: string[] = []
-    const terminal = { out: () => {}, err: (line: string) => void err.push(line), is_interactive: false, has_colour: false }
+    const terminal = { out: () => {}, err: (line: string) => void err.push(line), flush: async () => {}, is_interactive: false, has_colour: false }
     const log = createServeLog({ terminal, flags }, data_dir)
     log.info('dns_server', { port: 53 })
     log.warn('step_not_stored', { deployment: 'dpl_1', step: null, error: new Error(`The disk\n  is full of svc_${secret}.`) })

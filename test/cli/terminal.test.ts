@@ -3,7 +3,7 @@ import { buildProjectUrl } from '../../server/cli/projects.ts'
 import { formatRelativeTime, sanitizeLine, formatTable, type Terminal } from '../../server/cli/terminal.ts'
 import { slugify } from '../../server/lib/slug.ts'
 
-const on = (has_colour: boolean): Terminal => ({ out: () => {}, err: () => {}, is_interactive: false, has_colour })
+const on = (has_colour: boolean): Terminal => ({ out: () => {}, err: () => {}, flush: async () => {}, is_interactive: false, has_colour })
 
 describe('what an app printed', () => {
   test('keeps its colours where they are wanted', () => {

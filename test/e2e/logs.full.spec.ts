@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Page } from '@playwright/test'
 import { greetingAppFiles, expect, test } from './fixtures.ts'
 
@@ -95,6 +96,11 @@ test('search, filter, copy and download', async ({ dashboard, platform, createRe
     dashboard.getByRole('button', { name: 'Download filtered lines' }).click(),
   ])
   expect(download.suggestedFilename()).toBe(`sought-${id}.log`)
+
+  await dashboard.getByRole('button', { name: 'Download full log' }).click()
+  const [whole] = await Promise.all([dashboard.waitForEvent('download'), dashboard.getByRole('menuitem', { name: 'Full log as NDJSON' }).click()])
+  expect(whole.suggestedFilename()).toBe(`sought-${id}.ndjson`)
+  expect(readFileSync(await whole.path(), 'utf8')).toMatch(/"line":".*progress 100 %"}\n/)
 })
 
 test('what an app prints is text, whatever it looks like', async ({ dashboard, platform, createRepository }) => {

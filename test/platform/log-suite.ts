@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DeploymentDetail } from '../../server/contract/deployments.ts'
 import { limits } from '../../server/contract/limits.ts'
+import { runCommand } from '../support/command.ts'
 import { readEventStream, openStalledReader } from '../support/event-stream.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
@@ -147,6 +148,41 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
     await platform.waitForEnd('wordy', id)
   })
 
+  /** The numbers of the printed lines of a text, and how many other lines it has. */
+  const numbersIn = (text: string) => text.split('\n').flatMap((line) => /(?:^|  )line (\d+) x*$/.exec(line)?.[1] ?? [])
+  const command = (...words: string[]) => runCommand({ api_url: platform.handle.api_url, token: platform.handle.instance.token }, '/', words)
+  const download = async (path: string) => {
+    const response = await fetch(`${platform.handle.api_url}/instance/projects/wordy/${path}`, {
+      headers: { authorization: `Bearer ${platform.handle.instance.token}` },
+    })
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/plain'])
+    return response.text()
+  }
+  const expectWhole = (text: string, from: number, to: number) => expect(isSequence(numbersIn(text).map(Number), from, to)).toBe(true)
+
+  test('the whole build log is a file, as text and as records, without growing memory with it', async () => {
+    const path = `deployments/${built.id}/build-log`
+    await download(path)
+    const before = residentMemory(platform.pid)
+    const { result: text, peak_mb } = await watchMemory(download(path))
+    expectWhole(text, 1, count)
+    expect(peak_mb - before).toBeLessThan(memory_mb)
+    expect(text.split('\n')[0]).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z  \S/)
+    const records = (await download(`${path}?format=ndjson`))
+      .trimEnd()
+      .split('\n')
+      .map((json) => JSON.parse(json) as { seq?: number; name?: string; status?: string })
+    expect(
+      isSequence(
+        records.flatMap(({ seq }) => seq ?? []),
+        1,
+        built.build_log_lines,
+      ),
+    ).toBe(true)
+    expect(records).toContainEqual(expect.objectContaining({ name: 'build', status: 'done' }))
+    expectWhole((await command('logs', 'wordy', '--build', built.id, '--all')).out, 1, count)
+  })
+
   test('a foreign event id gives the full history', async () => {
     const first = []
     for await (const event of readEventStream(buildLogUrl(built.id), { token: platform.handle.instance.token, last_event_id: 'dpl_of_another.5' })) {
@@ -205,5 +241,22 @@ export function logSuite({ count, cuts, seed, memory_mb, detail_ms }: LogSuiteSi
     expect(isSequence(numbers.slice(count), 1, count)).toBe(true)
     expect(isSequence(seqs, seqs[0] ?? 0, (seqs[0] ?? 0) + seqs.length - 1)).toBe(true)
     expect(peak_mb - before, `${before.toFixed(0)} MB before, ${peak_mb.toFixed(0)} MB at most`).toBeLessThan(memory_mb)
+  })
+
+  test('the whole runtime log is a file, with the states of the app, over the restart', async () => {
+    const text = await download('runtime-log')
+    const numbers = numbersIn(text).map(Number)
+    expect(isSequence(numbers.slice(0, count), 1, count)).toBe(true)
+    expect(isSequence(numbers.slice(count, 2 * count), 1, count)).toBe(true)
+    expect(text).toMatch(/Z {2}--- exited \(exit code 3\) ---\n/)
+    const { out, err } = await command('logs', 'wordy', '--all')
+    expect(numbersIn(out)).toEqual(numbersIn(text))
+    expect(err).toContain('— exited (exit code 3) —')
+    expect((await command('logs', 'wordy', '--all', '--json')).out.split('\n').length).toBeGreaterThan(2 * count)
+    expect(await command('logs', 'wordy', '--all', '--service', 'nobody')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('service_not_found'),
+    })
+    expect(await command('logs', 'wordy', '--all', '--follow')).toMatchObject({ code: 2 })
   })
 }

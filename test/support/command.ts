@@ -37,6 +37,7 @@ export async function runCommand(
           onOutput?.(out)
         },
         err: (line) => void (err += `${line}\n`),
+        flush: async () => {},
         is_interactive: answers !== undefined,
         has_colour: false,
       },

@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'react'
 import { useParams } from 'wouter'
 import { useDeployment, useDeployments } from '../../api/deployments.ts'
+import { useBuildLogDownload } from '../../api/downloads.ts'
 import { useProject } from '../../api/projects.ts'
 import { findRuntimeTraits } from '../../../server/contract/runtimes.ts'
 import type { DeploymentDetail } from '../../../server/contract/deployments.ts'
@@ -41,6 +42,7 @@ export default function DeploymentPage({ slug }: { slug: string }) {
 
 function DeploymentReport({ slug, deployment }: { slug: string; deployment: DeploymentDetail }) {
   const { store, stream } = useBuildLog(slug, deployment.id, true)
+  const download = useBuildLogDownload(slug, deployment.id)
   const { data } = useDeployments(slug, {})
   const [hasShown, setHasShown] = useState(false)
   const [reveal, setReveal] = useState<{ line: LogLine } | null>(null)
@@ -98,6 +100,7 @@ function DeploymentReport({ slug, deployment }: { slug: string; deployment: Depl
           store={store}
           label="Build log"
           file={`${slug}-${deployment.id}.log`}
+          download={download}
           reveal={reveal}
           empty={
             deployment.queue_position !== null

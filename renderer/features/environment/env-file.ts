@@ -8,13 +8,3 @@ export async function readEnvFile(file: File): Promise<{ text: string; error: st
     () => ({ text: '', error: `“${file.name}” cannot be read. Check that it is a file, not a folder.` }),
   )
 }
-
-/** Downloads a text through a temporary object URL. */
-export function downloadText(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 10_000)
-}

@@ -13,12 +13,13 @@ import { Button } from '../../components/button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { Menu, MenuItem } from '../../components/menu.tsx'
 import { useScrollToSection } from '../../lib/use-scroll-to-section.ts'
+import { saveFile } from '../../lib/save-file.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { AddVariableDialog } from './add-variable-dialog.tsx'
 import { RedeployNotice } from './redeploy-notice.tsx'
 import { DeleteVariableDialog, EditVariableDialog } from './variable-dialogs.tsx'
 import { environments, effectiveVariables } from '../../lib/environments.ts'
-import { downloadText, readEnvFile } from './env-file.ts'
+import { readEnvFile } from './env-file.ts'
 import { ImportVariablesDialog } from './import-variables-dialog.tsx'
 import { VariableRow } from './variable-row.tsx'
 import styles from './page.module.css'
@@ -76,7 +77,7 @@ export default function EnvironmentPage({ slug }: { slug: string }) {
     const variables = effectiveVariables(data ?? [], target)
     const { text, left_out } = formatDotenv(variables.filter((one) => !one.is_write_only))
     setOmitted({ unrepresentable: left_out, write_only: variables.filter((one) => one.is_write_only).map(({ key }) => key) })
-    downloadText(`${slug}.${target}.env`, text)
+    saveFile(new Blob([text], { type: 'text/plain' }), `${slug}.${target}.env`)
   }
 
   if (error && !data) return <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />

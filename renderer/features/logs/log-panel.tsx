@@ -1,7 +1,11 @@
-import { ArrowDownToLine, Clock, Copy, Download, Pause, Search, WrapText } from 'lucide-react'
+import { ArrowDownToLine, Braces, Clock, Copy, Download, FileDown, FileText, Pause, Search, WrapText } from 'lucide-react'
 import { type ReactNode, useDeferredValue, useMemo, useState, useSyncExternalStore } from 'react'
 import { readPreference, writePreference, useUi } from '../../stores/ui.ts'
+import type { LoadFile, LogFormat } from '../../api/downloads.ts'
 import { IconButton } from '../../components/button.tsx'
+import { Menu, MenuItem } from '../../components/menu.tsx'
+import { formatBytes } from '../../lib/format.ts'
+import { saveFile } from '../../lib/save-file.ts'
 import { copyText } from '../../components/copy.tsx'
 import { type LogOutputFilter, type LogStore, matchesFilter, formatLines } from './log-store.ts'
 import type { LogLine } from './log-line.ts'
@@ -20,6 +24,8 @@ interface Props {
   groups?: { value: string; text: string }[]
   reveal?: { line: LogLine } | null
   startAtEnd?: boolean
+  /** Loads the whole log; null where the instance cannot send it. */
+  download?: ((format: LogFormat) => LoadFile) | null
 }
 
 const outputOptions = [
@@ -33,7 +39,7 @@ const wrapKey = 'homeport.logs.wrap'
 const timeKey = 'homeport.logs.time'
 
 /** A log with search, filter, follow, wrap, timestamps, copy and download. */
-export function LogPanel({ store, label, file, empty, state, groups = [], reveal = null, startAtEnd = true }: Props) {
+export function LogPanel({ store, label, file, empty, state, groups = [], reveal = null, startAtEnd = true, download = null }: Props) {
   const [query, setQuery] = useState('')
   const [output, setOutput] = useState<LogOutputFilter | null>(null)
   const [group, setGroup] = useState<string | null>(null)
@@ -137,8 +143,9 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
           <IconButton
             icon={Download}
             label={isFiltered ? 'Download filtered lines' : 'Download log'}
-            onClick={() => downloadText(file, formatLines(matchingLines(), true))}
+            onClick={() => saveFile(new Blob([formatLines(matchingLines(), true)], { type: 'text/plain' }), file)}
           />
+          {download && <WholeLogMenu download={download} file={file} />}
         </div>
       </div>
       {count === 0 ? (
@@ -164,14 +171,27 @@ export function LogPanel({ store, label, file, empty, state, groups = [], reveal
   )
 }
 
-function downloadText(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  // The browser reads the URL shortly after the click, when it starts saving.
-  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+/** Downloads every line that the platform keeps, however many there are. */
+function WholeLogMenu({ download, file }: { download: (format: LogFormat) => LoadFile; file: string }) {
+  const [received_bytes, setReceived] = useState<number | null>(null)
+  const save = async (format: LogFormat) => {
+    setReceived(0)
+    const blob = await download(format)(setReceived)
+    setReceived(null)
+    if (blob) saveFile(blob, format === 'text' ? file : file.replace(/log$/, 'ndjson'))
+  }
+  return (
+    <Menu
+      trigger={<IconButton icon={FileDown} label={received_bytes === null ? 'Download full log' : `Downloading, ${formatBytes(received_bytes)}`} />}
+    >
+      <MenuItem icon={FileText} disabled={received_bytes !== null} onSelect={() => void save('text')}>
+        Full log as text
+      </MenuItem>
+      <MenuItem icon={Braces} disabled={received_bytes !== null} onSelect={() => void save('ndjson')}>
+        Full log as NDJSON
+      </MenuItem>
+    </Menu>
+  )
 }
 
 function lineCountLabel(lines: number): string {

@@ -1,3 +1,4 @@
+import { useRuntimeLogDownload } from '../../api/downloads.ts'
 import { usePreviews } from '../../api/previews.ts'
 import { useProject } from '../../api/projects.ts'
 import type { RuntimeState } from '../../../server/contract/deployments.ts'
@@ -25,6 +26,7 @@ export default function LogsPage({ slug }: { slug: string }) {
   const { data: previews, isLoading } = usePreviews(slug)
   const branches = [...new Set([...(branch === null ? [] : [branch]), ...(previews ?? []).map((preview) => preview.branch)])]
   const { store, stream, state, deployments } = useRuntimeLog(slug, branch)
+  const download = useRuntimeLogDownload(slug, branch)
   const isDeployed = project?.status !== 'created'
   // The log's position depends on whether the selection above it is shown.
   if (isLoading) return <SkeletonRows rows={9} height={48} />
@@ -49,6 +51,7 @@ export default function LogsPage({ slug }: { slug: string }) {
         store={store}
         label="Runtime log"
         file={branch === null ? `${slug}.log` : `${slug}-${branch.replaceAll('/', '-')}.log`}
+        download={isDeployed ? download : null}
         empty={
           stream.name === 'connecting'
             ? 'Opening the log…'

@@ -95,6 +95,7 @@ export const deployingTopics: HelpArticle[] = [
       'cache no-cache clear stale outdated build_failed install_failed start_failed detect_failed timeout npm ci lockfile ERESOLVE typescript module not found exit code error log',
     body: [
       'The deployment page shows the reason at the top, with the log line and a hint. The previous version stays live. Fix the problem and deploy again, or press Redeploy to build the same source with the current variables and settings.',
+      { run: 'npx homeport logs my-app --build dpl_… --all > build.log', note: 'the whole log of a build; without --build that of the app' },
       { h: 'The app is not recognized' },
       'Homeport looks for a `package.json`, a `Dockerfile` or an `index.html`. If the app is in a subfolder of the repository, set Root directory in the project’s settings. For a repository with several apps, create one project for each; the message lists the apps.',
       { h: 'Installing dependencies' },
