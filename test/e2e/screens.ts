@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Page } from '@playwright/test'
 import { createZip } from '../support/archives.ts'
+import { domainScreens } from './domain-screens.ts'
 import { openNewPromotion, startPromotion, withFakeRemote } from './fake-remote.ts'
 import { installFakeBridge } from './fake-bridge.ts'
 import { withLongResponses } from './long-responses.ts'
@@ -164,40 +165,7 @@ export const screens = (ids: SeededIds): Screen[] => [
     path: 'projects/harbour-shop/database?do=drop',
     act: (page) => page.getByLabel('Type harbour-shop to confirm').fill('harbour'),
   },
-  { name: 'domains', path: 'projects/harbour-shop/domains' },
-  { name: 'domains-none', path: 'projects/chart-room/domains' },
-  { name: 'domains-every', path: 'domains' },
-  { name: 'domains-add', path: 'projects/harbour-shop/domains?do=add', act: waitForDialog },
-  {
-    name: 'domains-offers',
-    path: 'projects/harbour-shop/domains?do=buy',
-    async act(page) {
-      await page.getByLabel('Domain or word').fill('harbour')
-      await page.keyboard.press('Enter')
-      await page.getByRole('list', { name: 'Offers' }).waitFor()
-    },
-  },
-  {
-    name: 'domains-order',
-    path: 'projects/harbour-shop/domains?do=buy',
-    async act(page) {
-      await page.getByLabel('Domain or word').fill('lighthouse.test')
-      await page.keyboard.press('Enter')
-      await page.getByRole('button', { name: 'Choose lighthouse.test' }).click()
-      await page.getByRole('switch', { name: 'Add registrant details' }).click()
-      await page.getByRole('group', { name: 'Registrant' }).waitFor()
-    },
-  },
-  {
-    name: 'domains-registration',
-    path: 'projects/harbour-shop/domains',
-    act: (page) => pickMenuItem(page, 'Actions for harbour.test', 'Registration…'),
-  },
-  {
-    name: 'domains-transfer',
-    path: 'projects/harbour-shop/domains',
-    act: (page) => pickMenuItem(page, 'Actions for harbour.test', 'Transfer to another registrar…'),
-  },
+  ...domainScreens,
   { name: 'settings', path: 'projects/harbour-shop/settings' },
   {
     name: 'delete',
