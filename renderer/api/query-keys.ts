@@ -32,6 +32,9 @@ export const queryKeys = {
   disk: ['disk'],
   backups: ['backups'],
   previews: (slug: string) => ['previews', slug],
+  /** The services of production, or of the preview of a branch. */
+  services: (slug: string, branch: string | null) => ['services', slug, branch],
+  cronRuns: (slug: string, name: string) => ['cron-runs', slug, name],
   watching: (slug: string) => ['watching', slug],
   https: ['https'],
   hostsFile: ['hosts-file'],

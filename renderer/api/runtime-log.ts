@@ -4,15 +4,23 @@ import type { StreamHandlers } from './event-stream.ts'
 
 const initialLines = '2000'
 
-/** Follows the output of an app, in production or of a branch preview. Returns a function that stops it. */
+/** Whose output is followed: production or the preview of a branch; the app or another service. */
+export interface LogSource {
+  branch: string | null
+  service: string | null
+}
+
+/** Follows the output of an app or of another service. Returns a function that stops it. */
 export function followRuntimeLog(
   client: ApiClient,
   slug: string,
-  branch: string | null,
+  { branch, service }: LogSource,
   handlers: StreamHandlers<ApiEvent<'streamRuntimeLog'>>,
 ): () => void {
   const controller = new AbortController()
-  const query = { lines: initialLines, format: 'json', ...(branch === null ? {} : { branch }) } as const
-  client.follow('streamRuntimeLog', { params: { slug }, query }, handlers, { signal: controller.signal, pauses_when_hidden: true })
+  const query = { lines: initialLines, ...(branch === null ? {} : { branch }) }
+  const options = { signal: controller.signal, pauses_when_hidden: true }
+  if (service === null) client.follow('streamRuntimeLog', { params: { slug }, query: { ...query, format: 'json' } }, handlers, options)
+  else client.follow('streamServiceLog', { params: { slug, name: service }, query }, handlers, options)
   return () => controller.abort()
 }

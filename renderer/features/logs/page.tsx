@@ -1,6 +1,8 @@
 import { useRuntimeLogDownload } from '../../api/downloads.ts'
 import { usePreviews } from '../../api/previews.ts'
 import { useProject } from '../../api/projects.ts'
+import type { LogSource } from '../../api/runtime-log.ts'
+import { useServices } from '../../api/services.ts'
 import type { RuntimeState } from '../../../server/contract/deployments.ts'
 import { useSearchParams } from 'wouter'
 import { SkeletonRows } from '../../components/feedback.tsx'
@@ -25,33 +27,62 @@ export default function LogsPage({ slug }: { slug: string }) {
   const branch = params.get('branch')
   const { data: previews, isLoading } = usePreviews(slug)
   const branches = [...new Set([...(branch === null ? [] : [branch]), ...(previews ?? []).map((preview) => preview.branch)])]
-  const { store, stream, state, deployments } = useRuntimeLog(slug, branch)
+  const service = params.get('service')
+  const { data: services, isLoading: isLoadingServices } = useServices(slug, branch)
+  const others = [
+    ...new Set([...(service === null ? [] : [service]), ...(services?.services ?? []).filter(({ is_main }) => !is_main).map(({ name }) => name)]),
+  ]
+  const { store, stream, state, deployments } = useRuntimeLog(slug, { branch, service })
+  const select = (next: LogSource) =>
+    setParams(
+      { ...(next.service === null ? {} : { service: next.service }), ...(next.branch === null ? {} : { branch: next.branch }) },
+      { replace: true },
+    )
   const download = useRuntimeLogDownload(slug, branch)
   const isDeployed = project?.status !== 'created'
-  // The log's position depends on whether the selection above it is shown.
-  if (isLoading) return <SkeletonRows rows={9} height={48} />
+  // The log's position depends on whether the selections above it are shown.
+  if (isLoading || isLoadingServices) return <SkeletonRows rows={9} height={48} />
   return (
     <div className="stack">
-      {branches.length > 0 && (
-        <select
-          className={`input select ${styles.logBranch}`}
-          aria-label="Log source"
-          value={branch ?? ''}
-          onChange={({ target }) => setParams(target.value === '' ? {} : { branch: target.value }, { replace: true })}
-        >
-          <option value="">Production</option>
-          {branches.map((one) => (
-            <option key={one} value={one}>
-              Preview of {one}
-            </option>
-          ))}
-        </select>
+      {branches.length + others.length > 0 && (
+        <div className={styles.logSources}>
+          {branches.length > 0 && (
+            <select
+              className={`input select ${styles.logBranch}`}
+              aria-label="Log source"
+              value={branch ?? ''}
+              onChange={({ target }) => select({ branch: target.value === '' ? null : target.value, service: null })}
+            >
+              <option value="">Production</option>
+              {branches.map((one) => (
+                <option key={one} value={one}>
+                  Preview of {one}
+                </option>
+              ))}
+            </select>
+          )}
+          {others.length > 0 && (
+            <select
+              className={`input select ${styles.logBranch}`}
+              aria-label="Service"
+              value={service ?? ''}
+              onChange={({ target }) => select({ branch, service: target.value === '' ? null : target.value })}
+            >
+              <option value="">Main service</option>
+              {others.map((one) => (
+                <option key={one} value={one}>
+                  {one}
+                </option>
+              ))}
+            </select>
+          )}
+        </div>
       )}
       <LogPanel
         store={store}
         label="Runtime log"
-        file={branch === null ? `${slug}.log` : `${slug}-${branch.replaceAll('/', '-')}.log`}
-        download={isDeployed ? download : null}
+        file={`${[slug, branch?.replaceAll('/', '-'), service].filter(Boolean).join('-')}.log`}
+        download={service === null ? download : null}
         empty={
           stream.name === 'connecting'
             ? 'Opening the log…'

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'react'
-import { followRuntimeLog } from '../../api/runtime-log.ts'
+import { followRuntimeLog, type LogSource } from '../../api/runtime-log.ts'
 import { useClient } from '../../api/query.ts'
 import type { RuntimeStateEvent } from '../../../server/contract/deployments.ts'
 import type { StreamState } from '../../api/event-stream.ts'
@@ -7,9 +7,9 @@ import { createLogStore } from './log-store.ts'
 import type { LogLine } from './log-line.ts'
 
 /** Output of the app, in production or in a branch preview: the latest lines, then live output across restarts, sleep and new deployments. */
-export function useRuntimeLog(slug: string, branch: string | null) {
+export function useRuntimeLog(slug: string, { branch, service }: LogSource) {
   const client = useClient()
-  const store = useMemo(() => createLogStore(), [client, slug, branch])
+  const store = useMemo(() => createLogStore(), [client, slug, branch, service])
   const [stream, setStream] = useState<StreamState>({ name: 'connecting' })
   const [state, setState] = useState<RuntimeStateEvent | null>(null)
   const [deployments, setDeployments] = useState<string[]>([])
@@ -20,39 +20,44 @@ export function useRuntimeLog(slug: string, branch: string | null) {
     store.clear()
     setState(null)
     setDeployments([])
-    return followRuntimeLog(client, slug, branch, {
-      onState: setStream,
-      onEvents(events) {
-        const lines: Omit<LogLine, 'number'>[] = []
-        const ids = new Set<string>()
-        for (const { event, data } of events) {
-          if (event === 'log') {
-            lines.push({ text: data.line, source: data.stream, ts: data.ts, group: data.deployment_id })
-            if (data.deployment_id !== null) ids.add(data.deployment_id)
-          } else if (event === 'state') {
-            lines.push({
-              text: stateMessage(data, lastStates.get(data.deployment_id) === 'cold'),
-              source: 'system',
-              ts: data.ts,
-              group: data.deployment_id,
-            })
-            if (data.state !== 'starting') lastStates.set(data.deployment_id, data.state)
-            // An old version that exits after the new one started says nothing about the app's state.
-            setState((before) => (before && (before.deployment_id ?? '') > (data.deployment_id ?? '') ? before : data))
-          } else if (event === 'lagged') {
-            lines.push({
-              text: `${data.dropped} lines were skipped because they arrived faster than this page could show them`,
-              source: 'system',
-              ts: null,
-              group: null,
-            })
+    return followRuntimeLog(
+      client,
+      slug,
+      { branch, service },
+      {
+        onState: setStream,
+        onEvents(events) {
+          const lines: Omit<LogLine, 'number'>[] = []
+          const ids = new Set<string>()
+          for (const { event, data } of events) {
+            if (event === 'log') {
+              lines.push({ text: data.line, source: data.stream, ts: data.ts, group: data.deployment_id })
+              if (data.deployment_id !== null) ids.add(data.deployment_id)
+            } else if (event === 'state') {
+              lines.push({
+                text: stateMessage(data, lastStates.get(data.deployment_id) === 'cold'),
+                source: 'system',
+                ts: data.ts,
+                group: data.deployment_id,
+              })
+              if (data.state !== 'starting') lastStates.set(data.deployment_id, data.state)
+              // An old version that exits after the new one started says nothing about the app's state.
+              setState((before) => (before && (before.deployment_id ?? '') > (data.deployment_id ?? '') ? before : data))
+            } else if (event === 'lagged') {
+              lines.push({
+                text: `${data.dropped} lines were skipped because they arrived faster than this page could show them`,
+                source: 'system',
+                ts: null,
+                group: null,
+              })
+            }
           }
-        }
-        if (ids.size > 0) setDeployments((before) => ([...ids].every((id) => before.includes(id)) ? before : [...new Set([...before, ...ids])]))
-        store.append(lines)
+          if (ids.size > 0) setDeployments((before) => ([...ids].every((id) => before.includes(id)) ? before : [...new Set([...before, ...ids])]))
+          store.append(lines)
+        },
       },
-    })
-  }, [client, slug, branch, store])
+    )
+  }, [client, slug, branch, service, store])
 
   return { store, stream, state: state?.state ?? null, deployments }
 }

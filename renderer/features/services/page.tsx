@@ -1,0 +1,69 @@
+import { Layers } from 'lucide-react'
+import { Link, useSearchParams } from 'wouter'
+import { usePreviews } from '../../api/previews.ts'
+import { useProject } from '../../api/projects.ts'
+import { useServices } from '../../api/services.ts'
+import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
+import { toApiError } from '../../lib/api-error.ts'
+import { useTitle } from '../../lib/use-title.ts'
+import { CronRuns } from './cron-runs.tsx'
+import { ServiceRow } from './service-row.tsx'
+import styles from './services.module.css'
+
+/** The services of a project: what runs beside the app, or on a schedule. */
+export default function ServicesPage({ slug }: { slug: string }) {
+  const { data: project } = useProject(slug)
+  useTitle(`Services · ${project?.name ?? slug}`)
+  const [params, setParams] = useSearchParams()
+  const branch = params.get('branch')
+  const { data: previews } = usePreviews(slug)
+  const branches = [...new Set([...(branch === null ? [] : [branch]), ...(previews ?? []).map((preview) => preview.branch)])]
+  const { data, error, refetch } = useServices(slug, branch)
+  if (error && !data) return <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />
+  if (data === undefined) return <SkeletonRows rows={3} height={72} />
+  const services = data?.services ?? []
+  const cronServices = branch === null ? services.filter(({ kind }) => kind === 'cron') : []
+  return (
+    <div className="stack">
+      {branches.length > 0 && (
+        <select
+          className={`input select ${styles.environment}`}
+          aria-label="Environment"
+          value={branch ?? ''}
+          onChange={({ target }) => setParams(target.value === '' ? {} : { branch: target.value }, { replace: true })}
+        >
+          <option value="">Production</option>
+          {branches.map((one) => (
+            <option key={one} value={one}>
+              Preview of {one}
+            </option>
+          ))}
+        </select>
+      )}
+      <section className="card" aria-labelledby="services">
+        <header className="card-header">
+          <h2 id="services">Services</h2>
+          {data?.release_command && (
+            <span className="text-subtle truncate">
+              Release command: <code>{data.release_command}</code>
+            </span>
+          )}
+        </header>
+        {services.length === 0 ? (
+          <EmptyState icon={Layers} title="This project is one app" action={<Link href="/help/services">Add workers, cron jobs and images</Link>}>
+            List further services in homeport.yaml, compose.yaml or a Procfile, then deploy again.
+          </EmptyState>
+        ) : (
+          <ul data-rows>
+            {services.map((service) => (
+              <ServiceRow key={service.name} slug={slug} branch={branch} service={service} />
+            ))}
+          </ul>
+        )}
+      </section>
+      {cronServices.map(({ name }) => (
+        <CronRuns key={name} slug={slug} name={name} />
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,94 @@
+import { Play, RotateCw, ScrollText } from 'lucide-react'
+import { Link } from 'wouter'
+import { serviceKindLabels } from '../../../server/contract/labels.ts'
+import type { Service } from '../../../server/contract/services.ts'
+import { displayUrl } from '../../api/app-url.ts'
+import { useRestartService, useRunCronService } from '../../api/services.ts'
+import { Button } from '../../components/button.tsx'
+import { CopyButton } from '../../components/copy.tsx'
+import { StatusBadge } from '../../components/status.tsx'
+import { formatDateTime } from '../../lib/format.ts'
+import { safeWebUrl } from '../../lib/safe-web-url.ts'
+import { serviceBadge } from './service-badge.ts'
+import styles from './services.module.css'
+
+/** One service: what it is, where it answers, how it is doing, and what can be done with it. */
+export function ServiceRow({ slug, branch, service }: { slug: string; branch: string | null; service: Service }) {
+  const { name, kind, status, restarts, last_exit_code } = service
+  const environment = branch === null ? '' : `&branch=${encodeURIComponent(branch)}`
+  const logs = `/projects/${slug}/logs?${service.is_main ? environment.slice(1) : `service=${encodeURIComponent(name)}${environment}`}`
+  return (
+    <li className={`card-row ${styles.service}`}>
+      <div className={styles.serviceName}>
+        <strong className="truncate">{name}</strong>
+        <span className="text-subtle">{serviceKindLabels[kind]}</span>
+      </div>
+      <div className={styles.serviceFacts}>
+        <ServiceAddress service={service} />
+        <span className="text-subtle">{describe(service)}</span>
+      </div>
+      <div className={styles.serviceState}>
+        <StatusBadge badge={serviceBadge(status)} />
+        {restarts > 0 && (
+          <span className="text-subtle">
+            {restarts} {restarts === 1 ? 'restart' : 'restarts'}, last exit code {last_exit_code ?? 'unknown'}
+          </span>
+        )}
+      </div>
+      <div className={styles.serviceActions}>
+        <ServiceAction slug={slug} branch={branch} service={service} />
+        <Link href={logs} className="icon-button" title={`Log of ${name}`} aria-label={`Log of ${name}`}>
+          <ScrollText size={16} aria-hidden />
+        </Link>
+      </div>
+    </li>
+  )
+}
+
+function ServiceAddress({ service: { name, url, internal_url } }: { service: Service }) {
+  if (url === null) return internal_url === null ? null : <span className="mono truncate">{internal_url}</span>
+  return (
+    <span className={styles.serviceAddress}>
+      <a className="mono truncate" href={safeWebUrl(url)} target="_blank" rel="noreferrer noopener">
+        {displayUrl(url)}
+      </a>
+      <CopyButton text={url} label={`Copy URL of ${name}`} />
+    </span>
+  )
+}
+
+function ServiceAction({ slug, branch, service: { name, kind, is_main, status } }: { slug: string; branch: string | null; service: Service }) {
+  const restart = useRestartService({ successMessage: `Restarted ${name}` })
+  const run = useRunCronService({
+    successMessage: ({ run: { status: outcome } }) => (outcome === 'skipped' ? `${name} is still running` : `Started ${name}`),
+  })
+  if (is_main) return null
+  if (kind === 'cron')
+    return branch === null ? (
+      <Button icon={Play} busy={run.isPending} onClick={() => run.mutate({ params: { slug, name } })}>
+        Run now
+      </Button>
+    ) : null
+  return (
+    <Button
+      icon={RotateCw}
+      busy={restart.isPending}
+      disabled={status === 'asleep'}
+      onClick={() => restart.mutate({ params: { slug, name }, query: branch === null ? {} : { branch } })}
+    >
+      Restart
+    </Button>
+  )
+}
+
+/** The line below the address. */
+function describe({ kind, image, command, schedule, time_zone, next_run_at, volumes, depends_on }: Service): string {
+  const facts = [
+    kind === 'cron' && schedule !== null ? `${schedule} (${time_zone ?? 'UTC'})` : null,
+    next_run_at === null ? null : `next ${formatDateTime(next_run_at)}`,
+    image ?? command,
+    ...volumes.map((volume) => `${volume.name} at ${volume.path}`),
+    depends_on.length === 0 ? null : `after ${depends_on.join(', ')}`,
+  ]
+  return facts.filter((fact) => fact !== null).join(' · ')
+}
