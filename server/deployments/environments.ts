@@ -87,7 +87,10 @@ export function createEnvironments(context: DeploymentContext, hooks: Environmen
         if (!app.sleep) void restartApp(app)
       }
     },
-    restartService: (spec, name) => services.restart(spec, name),
+    async restartService(spec, name) {
+      await checkIsolation(spec)
+      await services.restart(spec, name)
+    },
     async runCron(spec, service, signal) {
       await checkIsolation(spec)
       const app = findApp(spec)

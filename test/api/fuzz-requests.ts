@@ -34,6 +34,8 @@ const weights: Record<string, number> = {
   deleteDatabase: 0.1,
   importDatabase: 0.1,
   createBackup: 0.1,
+  restoreVolume: 0.3,
+  restartService: 0.3,
   trustAuthority: 0.1,
   removeAuthority: 0.1,
   createEnvVars: 0.5,
@@ -43,7 +45,16 @@ const weights: Record<string, number> = {
 
 /** The kind of id that a path with {id} names. */
 export function kindOf(path: string): string {
-  const kinds = { 'env-vars': 'env', domains: 'dom', tokens: 'tok', remotes: 'rem', dumps: 'dmp', invitations: 'inv', members: 'usr' }
+  const kinds = {
+    'env-vars': 'env',
+    domains: 'dom',
+    tokens: 'tok',
+    remotes: 'rem',
+    dumps: 'dmp',
+    snapshots: 'snp',
+    invitations: 'inv',
+    members: 'usr',
+  }
   return Object.entries(kinds).find(([part]) => path.includes(`/${part}/`))?.[1] ?? 'dpl'
 }
 
@@ -114,6 +125,7 @@ export function* generateRequests({ seed, repo_url }: { seed: number; repo_url: 
       if (name === 'slug' && path.includes('{id}')) return `${of}:slug>`
       if (name === 'slug') return seededRandom.chance(0.95) ? seededRandom.pick(slugs.slice(-20)) : 'nowhere'
       if (name === 'variant') return seededRandom.pick(['desktop', 'mobile', 'other'])
+      if (name === 'name') return seededRandom.pick(path.includes('/volumes/') ? ['files', 'other'] : ['web', 'worker', 'job', 'other'])
       return encodeURIComponent(name === 'email' ? 'member@example.com' : 'nothing')
     }
     const filled = path.replace(/\{(\w+)\}/g, (_whole, name: string) => fill(name))

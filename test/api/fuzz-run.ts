@@ -42,7 +42,16 @@ const commonErrors: ErrorCode[] = [
 /** A platform with two projects and people, and what is known of its resources. */
 export async function createFuzzer() {
   const platform = await startTestPlatform({ runtime: 'process' })
-  const repository = makeRepository(tinyServer('fuzz'))
+  const repository = makeRepository({
+    ...tinyServer('fuzz'),
+    'homeport.yaml': `
+services:
+  web: { build: ., command: node server.js, port: 3000, volumes: ["files:/app/files"] }
+  worker: { build: ., command: ["node", "-e", "setInterval(() => {}, 1000)"] }
+  job: { build: ., command: ["node", "-e", ""], schedule: "0 3 * * *" }
+volumes: { files: {} }
+`,
+  })
   const { token, api_url } = platform.handle.instance
   const archive = new Uint8Array(createTarGz(Object.entries(tinyServer('upload')).map(([name, data]) => ({ name, data }))))
   const description = createOpenApiValidator(openApiDocument())
@@ -64,6 +73,8 @@ export async function createFuzzer() {
   const { user } = (await platform.api<{ user: { email: string } }>('GET', '/instance/session')).body
   await made('/instance/team', { owner_email: user.email, member_email: 'member@example.com' })
   for (const slug of ['one', 'two']) await made('/v1/projects', { name: slug, slug, repo_url: repository.url })
+  // Its services and volumes can be asked for.
+  await platform.waitForEnd('one', (await platform.deploy('one')).id)
   const signedIn = await fetch(await platform.handle.signInUrl(), { redirect: 'manual', headers: { connection: 'close' } })
   const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` })
   const credentials: Record<FuzzRequest['who'], Record<string, string>> = {
@@ -78,7 +89,7 @@ export async function createFuzzer() {
   /** What answers named, newest last: what a client would go on with. */
   function learn(text: string, path: string): void {
     const slug = /\/projects\/([\w-]+)/.exec(path)?.[1] ?? 'one'
-    for (const [id = '', kind = ''] of text.matchAll(/\b(dpl|env|dom|tok|rem|dmp|inv|usr)_[0-9a-z]{26}\b/g)) {
+    for (const [id = '', kind = ''] of text.matchAll(/\b(dpl|env|dom|tok|rem|dmp|snp|inv|usr)_[0-9a-z]{26}\b/g)) {
       const list = known.get(kind) ?? []
       if (!list.some((one) => one.id === id)) known.set(kind, [...list, { slug, id }].slice(-20))
     }

@@ -46,14 +46,18 @@ afterAll(async () => {
 const archive = new Uint8Array(createTarGz([{ name: 'index.html', data: 'x' }]))
 const operations = (Object.entries(allOperations) as [string, OperationSpec][]).filter(([, spec]) => spec.errors.includes('runtime_not_isolated'))
 const bodies: Record<string, () => object> = {
+  createDeployment: () => ({ no_cache: true }),
   createEnvVars: () => ({ key: 'B', value: 'c' }),
+  createProjectEnvVars: () => ({ key: 'B', value: 'c', is_write_only: true }),
   deployFolder: () => ({ path: repository.folder, slug: 'theirs' }),
 }
 
 test('every operation that deploys is among those that are asked', () => {
   expect(operations.map(([id]) => id).toSorted()).toEqual([
     'createDatabase',
+    'createDeployment',
     'createEnvVars',
+    'createProjectEnvVars',
     'deleteDatabase',
     'deleteEnvVar',
     'deployFolder',

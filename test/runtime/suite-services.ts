@@ -87,7 +87,7 @@ interface InspectedNetworks {
 /** For runtimes with private networks. */
 export function serviceNetworkTests(suite: SuiteContext): void {
   const get = (url: string) =>
-    `fetch('${url}', { signal: AbortSignal.timeout(2000) }).then((r) => r.text()).then((t) => console.log('got ' + t), (e) => console.log('no ' + (e.cause?.code ?? e.message)))`
+    `fetch('${url}', { signal: AbortSignal.timeout(2000) }).then((r) => r.text()).then((t) => console.log('got ' + t), (e) => console.log('no ' + (e.cause?.code ?? e.name)))`
 
   test('services of one network reach each other by name, those of another do not', async () => {
     const { runtime, app } = suite

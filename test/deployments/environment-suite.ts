@@ -2,14 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Backup } from '../../server/contract/maintenance.ts'
 import type { CronRun, Service } from '../../server/contract/services.ts'
 import type { Volume, VolumeSnapshot } from '../../server/contract/volumes.ts'
 import { restore } from '../maintenance/forged-backups.ts'
 import { startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
-import { requires } from '../support/requirements.ts'
 import { shop } from './services-suite.ts'
 
 interface Services {
@@ -17,16 +16,17 @@ interface Services {
   release_command: string | null
 }
 
-const repositories: Repository[] = []
-afterAll(() => repositories.forEach((repository) => repository.remove()))
-
 /** The environment of a project as a whole: sleep, waking, restarts of the platform, cron. */
-function environmentSuite(runtime: 'process' | 'docker'): void {
+export function environmentSuite(runtime: 'process' | 'docker'): void {
+  const repositories: Repository[] = []
   let platform: TestPlatform
   beforeAll(async () => {
     platform = await startTestPlatform({ runtime })
   })
-  afterAll(() => platform.remove())
+  afterAll(async () => {
+    await platform.remove()
+    for (const repository of repositories) repository.remove()
+  })
 
   const live = async (slug: string, files: Record<string, string>) => {
     const repository = makeRepository(files)
@@ -201,6 +201,3 @@ volumes: { state: {} }
     expect((await platform.fetchEdge('api--killed.localhost')).body).toBe('api one')
   })
 }
-
-describe('environments on process', () => environmentSuite('process'))
-describe.skipIf(!requires('docker').ok)('environments on Docker', () => environmentSuite('docker'))
