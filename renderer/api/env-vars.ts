@@ -12,7 +12,7 @@ import { createMutationHook } from './mutation.ts'
 export async function listVariables(client: ApiClient, hasInstanceApi: boolean, slug: string, signal?: AbortSignal): Promise<ProjectEnvVar[]> {
   const input = { params: { slug }, ...(signal && { signal }) }
   if (hasInstanceApi) return (await client.call('listProjectEnvVars', input)).env_vars
-  return (await client.call('listEnvVars', input)).env_vars.map((one) => ({ ...one, is_write_only: false }))
+  return (await client.call('listEnvVars', input)).env_vars.map((one) => ({ ...one, is_write_only: false, is_build_secret: false }))
 }
 
 export function useEnvVars(slug: string) {
@@ -61,17 +61,17 @@ export function useUpdateEnvVar(options: MutationOptions<CallOutput<'updateEnvVa
     mutate(
       slug: string,
       { id, value }: Pick<ProjectEnvVar, 'id' | 'value'>,
-      change: { value?: string; is_sensitive?: boolean; is_write_only?: true },
+      change: { value?: string; is_sensitive?: boolean; is_write_only?: true; is_build_secret?: boolean },
     ) {
       const params = { slug, id }
       if (has_instance_api) return own.mutate({ params, body: change })
-      const { is_write_only: _, ...rest } = change
+      const { is_write_only: _, is_build_secret: __, ...rest } = change
       hosted.mutate({ params, body: { value, ...rest } })
     },
   }
 }
 
-const toHosted = ({ is_write_only: _, ...one }: NewProjectEnvVar): NewEnvVar => one
+const toHosted = ({ is_write_only: _, is_build_secret: __, ...one }: NewProjectEnvVar): NewEnvVar => one
 
 const useCreateProjectEnvVars = createMutationHook('createProjectEnvVars', showCreated)
 const useCreateHostedEnvVars = createMutationHook('createEnvVars', showCreated)

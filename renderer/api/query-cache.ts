@@ -137,10 +137,11 @@ export function upsertEnvVars(cache: QueryClient, slug: string, { created }: Cal
       value,
       is_sensitive = false,
       is_write_only = false,
+      is_build_secret = false,
     } = sent.find((one) => one.key === key && (one.environment ?? null) === environment) ?? {}
     if (value === undefined) return []
     const shown = is_write_only ? { value: '', is_sensitive: true } : { value, is_sensitive }
-    return [{ id, key, ...shown, environment, is_write_only, created_at, updated_at: created_at }]
+    return [{ id, key, ...shown, environment, is_write_only, is_build_secret, created_at, updated_at: created_at }]
   })
   cache.setQueryData<ProjectEnvVar[]>(
     queryKeys.envVars(slug),

@@ -17,6 +17,7 @@ export const env: CliCommand = {
     environment: '=NAME production or preview (default: both)',
     sensitive: 'hide the value in the dashboard',
     'write-only': 'set, import: never show the value again, which cannot be undone',
+    'build-secret': 'set, import: let a Dockerfile mount it with RUN --mount=type=secret,id=KEY',
     show: 'list: show the values',
   },
   details:
@@ -37,9 +38,16 @@ function readEnvironmentFlag(context: CommandContext): VariableEnvironment {
   return environment
 }
 
-function readVariableFlags({ flags }: CommandContext): { is_sensitive?: true; is_write_only?: true } {
-  return { ...(flags.sensitive === true && { is_sensitive: true }), ...(flags['write-only'] === true && { is_write_only: true }) }
+function readVariableFlags({ flags }: CommandContext): { is_sensitive?: true; is_write_only?: true; is_build_secret?: true } {
+  return {
+    ...(flags.sensitive === true && { is_sensitive: true }),
+    ...(flags['write-only'] === true && { is_write_only: true }),
+    ...(flags['build-secret'] === true && { is_build_secret: true }),
+  }
 }
+
+/** Whether only an instance has an operation for this variable. */
+const needsInstance = (one: Pick<NewProjectEnvVar, 'is_write_only' | 'is_build_secret'>) => one.is_write_only === true || one.is_build_secret === true
 
 /** A hosted account has no write-only variables and no operations for them. */
 const isMissing = (error: unknown) => error instanceof ApiError && error.code === 'route_not_found'
@@ -50,15 +58,13 @@ async function listVariables(client: ApiClient, slug: string): Promise<ProjectEn
     return (await client.call('listProjectEnvVars', { params })).env_vars
   } catch (error) {
     if (!isMissing(error)) throw error
-    return (await client.call('listEnvVars', { params })).env_vars.map((one) => ({ ...one, is_write_only: false }))
+    return (await client.call('listEnvVars', { params })).env_vars.map((one) => ({ ...one, is_write_only: false, is_build_secret: false }))
   }
 }
 
 function createVariables(client: ApiClient, slug: string, vars: NewProjectEnvVar[]): Promise<CallOutput<'createEnvVars'>> {
   const input = { params: { slug }, body: { vars } }
-  return vars.some((one) => one.is_write_only)
-    ? client.call('createProjectEnvVars', input)
-    : client.call('createEnvVars', { ...input, body: { vars } })
+  return vars.some(needsInstance) ? client.call('createProjectEnvVars', input) : client.call('createEnvVars', { ...input, body: { vars } })
 }
 
 async function list(context: CommandContext): Promise<number> {
@@ -91,7 +97,10 @@ async function set(context: CommandContext): Promise<number> {
       throw new UsageError(`${key} is write-only, and an empty value would keep the current one. Unset it first: homeport env unset ${slug} ${key}`)
     const params = { slug, id: existing.id }
     const body = { value, ...flags }
-    const { id } = await (body.is_write_only ? client.call('updateProjectEnvVar', { params, body }) : client.call('updateEnvVar', { params, body }))
+    const { is_write_only: _, is_build_secret: __, ...hosted } = body
+    const { id } = await (needsInstance(body)
+      ? client.call('updateProjectEnvVar', { params, body })
+      : client.call('updateEnvVar', { params, body: hosted }))
     context.terminal.out(context.is_json ? JSON.stringify({ id, updated: true }) : `Changed ${key}. The next deployment has it: homeport deploy`)
     return exitCodes.success
   }

@@ -40,11 +40,17 @@ export type NewEnvVar = z.output<typeof newEnvVar>
 /** A variable with what only an instance has. */
 export const projectEnvVar = envVar.extend({
   is_write_only: z.boolean().describe('The value is never returned: `value` is empty, and `is_sensitive` is true.'),
+  is_build_secret: z.boolean().describe('Builds of a Dockerfile can mount it: `RUN --mount=type=secret,id=KEY`.'),
 })
 export type ProjectEnvVar = z.output<typeof projectEnvVar>
 
 const newProjectEnvVar = newEnvVar.extend({
   is_write_only: z.boolean().optional().meta({ default: false }).describe('Never return the value. This cannot be undone.'),
+  is_build_secret: z
+    .boolean()
+    .optional()
+    .meta({ default: false })
+    .describe('Let RUN steps of a Dockerfile mount the value as the secret with this key. It is in no layer, argument or log.'),
 })
 export type NewProjectEnvVar = z.output<typeof newProjectEnvVar>
 
@@ -120,7 +126,7 @@ export const projectEnvVarOperations = {
     path: '/instance/projects/{slug}/env-vars',
     resource: 'project',
     group: 'Instance',
-    summary: 'List the variables of a project, with those that are write-only',
+    summary: 'List the variables of a project, with what only an instance knows about them',
     access: 'caller',
     params: projectParams,
     query: empty,
@@ -132,7 +138,7 @@ export const projectEnvVarOperations = {
     path: '/instance/projects/{slug}/env-vars',
     resource: 'project',
     group: 'Instance',
-    summary: 'Add one variable, or up to 200, which may be write-only',
+    summary: 'Add one variable, or up to 200, which may be write-only or build secrets',
     description: 'Like createEnvVars. The value of a write-only variable is available to builds and apps, and to nobody else.',
     access: 'caller',
     params: projectParams,
@@ -147,12 +153,17 @@ export const projectEnvVarOperations = {
     path: '/instance/projects/{slug}/env-vars/{id}',
     resource: 'env_var',
     group: 'Instance',
-    summary: 'Change a value, or make a variable write-only',
+    summary: 'Change a value, or what may be done with it',
     description: 'Without `value` the value stays. A write-only variable stays write-only until it is deleted.',
     access: 'caller',
     params: projectIdParams,
     query: empty,
-    body: z.strictObject({ value: value.optional(), is_sensitive: z.boolean().optional(), is_write_only: z.literal(true).optional() }),
+    body: z.strictObject({
+      value: value.optional(),
+      is_sensitive: z.boolean().optional(),
+      is_write_only: z.literal(true).optional(),
+      is_build_secret: z.boolean().optional(),
+    }),
     success: { status: 200, json: z.object({ id: z.string() }) },
     errors: ['invalid_input', 'project_not_found', 'env_var_not_found'],
   }),

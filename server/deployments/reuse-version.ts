@@ -27,9 +27,12 @@ export async function reuseVersion(run: DeploymentRun): Promise<Version | undefi
 export function computeInputsDigest(run: DeploymentRun): string {
   const variables = Object.entries(run.secrets.variables).sort(([a], [b]) => (a < b ? -1 : 1))
   return createHash('sha256')
-    .update(JSON.stringify([run.deployment.runtime, getBuildSettings(run.project), variables]))
+    .update(JSON.stringify([run.deployment.runtime, getBuildSettings(run.project), variables, ...listBuildSecrets(run)]))
     .digest('hex')
 }
+
+/** Nothing without build secrets, so that builds from before they existed stay equal. */
+const listBuildSecrets = ({ secrets }: DeploymentRun): string[] => Object.keys(secrets.build_secrets).toSorted()
 
 export const getBuildSettings = ({ node_version, install_command, build_command, root_directory }: ProjectRow): BuildSettings => ({
   node_version,

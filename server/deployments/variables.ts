@@ -7,6 +7,8 @@ import type { DeploymentContext } from './context.ts'
 export interface DeploymentSecrets {
   /** The project's own variables for the target; the more specific environment overrides both. */
   variables: Record<string, string>
+  /** Those that are mounted into builds of a Dockerfile. */
+  build_secrets: Record<string, string>
   mask: SecretMask
   /** Notes about the variables for the deployment's log. */
   notes: string[]
@@ -23,11 +25,14 @@ export async function readSecrets(
   const rows = await context.store.db.read((tx) => listEnvVarsForTarget(tx, project.id, target))
   const variables: Record<string, string> = {}
   for (const row of rows) variables[row.key] = context.sealer.unseal({ table: 'env_vars', column: 'sealed_value', row: row.id }, row.sealed_value)
+  // The row of the target comes last and decides.
+  const isBuildSecret = new Map(rows.map((row) => [row.key, row.is_build_secret === 1]))
   const credentials = readCredentials(context, project)
   const database = await context.databases.variablesFor(project.id, target, branch, runtime)
   Object.assign(variables, database.variables)
   return {
     variables,
+    build_secrets: Object.fromEntries(Object.entries(variables).filter(([key]) => isBuildSecret.get(key) === true)),
     notes: database.note === null ? [] : [database.note],
     mask: createSecretMask([...Object.values(variables), ...database.secrets, ...listCredentialSecrets(credentials)]),
     getRepositoryCredentials: (current, url) =>

@@ -30,7 +30,7 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
       environment: newEnvVar.environment ?? null,
       is_sensitive: newEnvVar.is_sensitive === true ? 1 : 0,
       is_write_only: newEnvVar.is_write_only === true ? 1 : 0,
-      is_build_secret: 0,
+      is_build_secret: newEnvVar.is_build_secret === true ? 1 : 0,
       created_at: timestamp,
       updated_at: timestamp,
     }
@@ -38,13 +38,24 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
   }
 
   /** The only place that reads a value for a response. */
-  const present = ({ id, key, sealed_value, environment, is_sensitive, is_write_only, created_at, updated_at }: EnvVarRow): ProjectEnvVar => ({
+  const present = ({
+    id,
+    key,
+    sealed_value,
+    environment,
+    is_sensitive,
+    is_write_only,
+    is_build_secret,
+    created_at,
+    updated_at,
+  }: EnvVarRow): ProjectEnvVar => ({
     id,
     key,
     value: is_write_only === 1 ? '' : deps.sealer.unseal(encryptionContextOf(id), sealed_value),
     environment,
     is_sensitive: is_sensitive === 1 || is_write_only === 1,
     is_write_only: is_write_only === 1,
+    is_build_secret: is_build_secret === 1,
     created_at,
     updated_at,
   })
@@ -95,7 +106,7 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
     updateEnvVar: (context, input) => handlers.updateProjectEnvVar(context, input),
 
     async updateProjectEnvVar({ env_var: { id, project_id } }, { body }) {
-      const { value, is_sensitive, is_write_only } = body
+      const { value, is_sensitive, is_write_only, is_build_secret } = body
       await db.write((tx) => {
         // The list has an empty value for a write-only variable, which may come back.
         const keepsValue = value === undefined || (value === '' && findEnvVar(tx, project_id, id)?.is_write_only === 1)
@@ -103,6 +114,7 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
           ...(keepsValue ? {} : { sealed_value: deps.sealer.seal(encryptionContextOf(id), value) }),
           ...(is_sensitive === undefined ? {} : { is_sensitive: is_sensitive ? 1 : 0 }),
           ...(is_write_only === true ? { is_write_only: 1 } : {}),
+          ...(is_build_secret === undefined ? {} : { is_build_secret: is_build_secret ? 1 : 0 }),
           updated_at: now(),
         })
         tx.publish({ type: 'project_changed', id: project_id })
@@ -121,4 +133,4 @@ export function createEnvVarHandlers(deps: FeatureDeps): EnvVarHandlers {
   return handlers
 }
 
-const withoutInstanceFields = ({ is_write_only: _, ...envVar }: ProjectEnvVar): EnvVar => envVar
+const withoutInstanceFields = ({ is_write_only: _, is_build_secret: __, ...envVar }: ProjectEnvVar): EnvVar => envVar

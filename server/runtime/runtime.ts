@@ -93,6 +93,8 @@ export interface BuildRequest {
   plan: BuildPlan
   /** Decrypted variables of the target environment. Must never be in an image layer, an argument or a log. */
   variables: Record<string, string>
+  /** Those of the variables that RUN steps of a Dockerfile may mount as secrets. */
+  build_secrets: Record<string, string>
   memory_mb: number
   /** Cores of the CPU; null: all. */
   cpus: number | null

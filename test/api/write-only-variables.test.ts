@@ -74,6 +74,17 @@ test('a readable variable becomes write-only without a new value', async () => {
   expect(await appSays()).toBe(`${secret}_2 shown`)
 })
 
+test('a variable is a build secret until it is none', async () => {
+  await context.request('owner', 'POST', own, { key: 'BUILD', value: 'x', environment: 'preview', is_build_secret: true })
+  const { id = '', ...made } = (await find('BUILD')) ?? {}
+  expect(made).toMatchObject({ value: 'x', is_sensitive: false, is_write_only: false, is_build_secret: true })
+  expect((await context.request('owner', 'PATCH', `${own}/${id}`, { is_build_secret: false })).status).toBe(200)
+  expect(await find('BUILD')).toMatchObject({ value: 'x', is_build_secret: false })
+  expect((await run('env', 'set', 'mute', 'BUILD=y', '--environment', 'preview', '--build-secret')).code).toBe(0)
+  expect(await find('BUILD')).toMatchObject({ value: 'y', is_build_secret: true })
+  expect((await context.request('owner', 'DELETE', `${v1}/${id}`)).status).toBe(204)
+})
+
 test('the command line adds them, lists them without a value and leaves them out of a file', async () => {
   expect((await run('env', 'set', 'mute', 'READABLE=yes')).code).toBe(0)
   expect(await run('env', 'set', 'mute', `TOKEN=${secret}`, '--write-only')).toMatchObject({ code: 0, out: expect.stringContaining('Added TOKEN') })

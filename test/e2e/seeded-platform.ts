@@ -226,7 +226,7 @@ const environmentVariables = [
   { key: 'TIDE_API', value: 'https://staging.tides.example.com', environment: 'preview' },
   { key: 'PAYMENT_KEY', value: 'sk_live_51Hx0', environment: 'production', is_sensitive: true },
   { key: 'PAYMENT_KEY', value: 'sk_test_51Hx0', environment: 'preview', is_sensitive: true },
-  { key: 'SIGNING_KEY', value: 'c2lnbmluZw', environment: 'production', is_write_only: true },
+  { key: 'SIGNING_KEY', value: 'c2lnbmluZw', environment: 'production', is_write_only: true, is_build_secret: true },
   { key: 'SIGNING_KEY', value: '-----BEGIN KEY-----\nMIIB4w\n-----END KEY-----', environment: 'production' },
 ]
 

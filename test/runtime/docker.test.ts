@@ -225,6 +225,31 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       await own.close()
     })
 
+    test('mounts build secrets in its steps; they are in no layer, in no history and in no log', async () => {
+      const secret = `HPSENT_build_secret ${'x'.repeat(9_000)} "é`
+      const Dockerfile = [
+        'FROM node:24-bookworm-slim',
+        `RUN --mount=type=secret,id=NPM_TOKEN test "$(wc -c < /run/secrets/NPM_TOKEN)" = ${Buffer.byteLength(secret)}`,
+        'RUN --mount=type=secret,id=OTHER,target=/tmp/other --mount=type=secret,id=NPM_TOKEN,target=/tmp/token cp /tmp/other /copied-on-purpose',
+        'RUN --mount=type=secret,id=UNSET test ! -e /run/secrets/UNSET && test -z "$NPM_TOKEN"',
+        'CMD cat /copied-on-purpose; ls -A /run/secrets | wc -l',
+      ].join('\n')
+      const built = await build(Dockerfile, {
+        variables: { NPM_TOKEN: secret, OTHER: 'other\n', UNSET: 'HPSENT_not_marked' },
+        build_secrets: { NPM_TOKEN: secret, OTHER: 'other\n' },
+      })
+      const log = built.log.lines.join('\n')
+      expect(log).toContain('mounts the secret UNSET, but the variable UNSET is no build secret')
+      expect(log).not.toContain('HPSENT')
+      expect(await dockerDriver.search(built.artifact, ['HPSENT_build_secret', 'HPSENT_not_marked'])).toEqual([])
+      const image = built.artifact.kind === 'image' ? built.artifact.image : ''
+      expect(await runProgram('docker', ['history', '--no-trunc', image])).not.toContain('HPSENT')
+      expect(await runProgram('docker', ['inspect', image])).not.toContain('HPSENT')
+      const { lines, exit } = await startApp(suite.runtime, built)
+      await exit
+      expect(lines).toEqual(['other', '0'])
+    })
+
     test('that is aborted leaves nothing', async () => {
       const abort = new AbortController()
       const begun = Promise.withResolvers<void>()

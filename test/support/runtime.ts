@@ -103,6 +103,7 @@ export interface BuildOptions {
   project_id?: string
   deployment_id?: string
   variables?: Record<string, string>
+  build_secrets?: Record<string, string>
   memory_mb?: number
   cpus?: number
   skips_cache?: boolean
@@ -127,6 +128,7 @@ export async function buildApp(runtime: Runtime, options: RuntimeOptions, build:
     folder: build.folder ?? (await writeSource(options, build.files ?? {})),
     plan: build.plan,
     variables: build.variables ?? {},
+    build_secrets: build.build_secrets ?? {},
     memory_mb: build.memory_mb ?? 1024,
     cpus: build.cpus ?? null,
     skips_cache: build.skips_cache ?? false,

@@ -33,7 +33,7 @@ export function AddVariableDialog({
 }) {
   const add = useCreateEnvVars({ hidesErrorToast: true, onSuccess: onAdded })
   const form = useForm<{ key: string; value: string; name: EnvironmentName } & Exposure>({
-    initial: { key: initialKey, value: '', name: 'both', is_sensitive: false, is_write_only: false },
+    initial: { key: initialKey, value: '', name: 'both', is_sensitive: false, is_write_only: false, is_build_secret: false },
     submission: add,
     onSubmit: ({ name, ...variable }) => add.mutate(slug, { ...variable, environment: environmentFromName(name) }),
     check({ key, value, name }, wasSubmitted) {

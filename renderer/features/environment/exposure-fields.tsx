@@ -1,14 +1,15 @@
 import { useCapabilities } from '../../api/capabilities.ts'
 import { SwitchField } from '../../components/field.tsx'
 
-/** Who can see the value of a variable. */
+/** Who gets the value of a variable. */
 export interface Exposure {
   is_sensitive: boolean
   is_write_only: boolean
+  is_build_secret: boolean
 }
 
 export function ExposureFields({
-  values: { is_sensitive, is_write_only },
+  values: { is_sensitive, is_write_only, is_build_secret },
   onChange,
   isForAll = false,
   isFixed = false,
@@ -44,6 +45,14 @@ export function ExposureFields({
           checked={is_write_only}
           disabled={isFixed}
           onChange={(checked) => onChange({ is_write_only: checked })}
+        />
+      )}
+      {has_instance_api && (
+        <SwitchField
+          label={isForAll ? 'Make all build secrets' : 'Build secret'}
+          hint={isForAll ? undefined : 'A Dockerfile can mount it with RUN --mount=type=secret,id=KEY. It is in no layer of the image.'}
+          checked={is_build_secret}
+          onChange={(checked) => onChange({ is_build_secret: checked })}
         />
       )}
     </>

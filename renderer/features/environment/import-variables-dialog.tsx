@@ -33,7 +33,7 @@ export function ImportVariablesDialog({
   const [text, setText] = useState(initial.text)
   const [fileError, setFileError] = useState(initial.error)
   const [name, setName] = useState<EnvironmentName>('both')
-  const [exposure, setExposure] = useState<Exposure>({ is_sensitive: false, is_write_only: false })
+  const [exposure, setExposure] = useState<Exposure>({ is_sensitive: false, is_write_only: false, is_build_secret: false })
   const fileInput = useRef<HTMLInputElement>(null)
   const environment = environmentFromName(name)
   const plan = useMemo(() => planImport(text, environment, existing), [text, environment, existing])

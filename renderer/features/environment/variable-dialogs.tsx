@@ -20,7 +20,12 @@ interface Props {
 export function EditVariableDialog({ slug, variable, onOpenChange, onChanged }: Props & { onChanged: () => void }) {
   const change = useUpdateEnvVar({ hidesErrorToast: true, onSuccess: onChanged })
   const form = useForm({
-    initial: { value: variable.value, is_sensitive: variable.is_sensitive, is_write_only: variable.is_write_only },
+    initial: {
+      value: variable.value,
+      is_sensitive: variable.is_sensitive,
+      is_write_only: variable.is_write_only,
+      is_build_secret: variable.is_build_secret,
+    },
     submission: change,
     onSubmit() {
       const { is_write_only, ...changes } = form.changes

@@ -18,7 +18,7 @@ export function VariableRow({
   onEdit: () => void
   onDelete: () => void
 }) {
-  const { key, value, is_sensitive, is_write_only, updated_at } = variable
+  const { key, value, is_sensitive, is_write_only, is_build_secret, updated_at } = variable
   const [override, setOverride] = useState<boolean | null>(null)
   const isShown = !is_write_only && (override ?? (showsAll && !is_sensitive))
   return (
@@ -26,6 +26,7 @@ export function VariableRow({
       <span className={styles.envKey}>
         <code title={key}>{key}</code>
         {is_sensitive && <span className={styles.envSensitive}>{is_write_only ? 'Write-only' : 'Sensitive'}</span>}
+        {is_build_secret && <span className={styles.envSensitive}>Build secret</span>}
       </span>
       {isShown ? (
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- makes long values scrollable with the keyboard

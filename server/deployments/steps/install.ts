@@ -17,6 +17,7 @@ export async function install(run: DeploymentRun, log: StepLog): Promise<void | 
       keeps_folder: index < builds.length - 1,
       plan,
       variables: secrets.variables,
+      build_secrets: secrets.build_secrets,
       memory_mb: context.settings().build_memory_mb,
       cpus: project.cpu_limit,
       skips_cache: deployment.skips_cache === 1,

@@ -79,11 +79,13 @@ export const runningTopics: HelpArticle[] = [
       'Set variables under Environment, for production, previews or both. An app gets them when it starts. When you add or delete a production variable, a live project is redeployed automatically. After a failed deployment, press Redeploy.',
       { run: 'npx homeport env set my-app API_URL=https://api.example.com' },
       { run: 'npx homeport env set my-app API_KEY --write-only', note: 'asks for the value' },
+      { run: 'npx homeport env set my-app NPM_TOKEN --build-secret', note: 'for the build of a Dockerfile' },
       {
         list: [
           'You can paste or drop a whole `.env` file. Before anything is saved, you see which variables are added and which are skipped.',
           'Builds get the variables too. Values that a bundler puts into a page (`VITE_`, `NEXT_PUBLIC_`) stay as they were at build time, and every visitor can read them.',
           'A write-only variable reaches builds and apps, but its value is never shown again: not in the dashboard, a download, the API or the command line. Replace it by a new value at any time; to read a value again, delete the variable and add it anew.',
+          'A `Dockerfile` gets no variables while it is built, because they would stay in the layers of the image. Turn on Build secret for a variable, and a step can read it: `RUN --mount=type=secret,id=NPM_TOKEN npm_config_token=$(cat /run/secrets/NPM_TOKEN) npm ci`. A changed value alone does not build the step again.',
           '`PORT` and names that start with `HOMEPORT_` are reserved.',
           '`DATABASE_URL` is the project’s database if it has one. It overrides a variable with the same name.',
           'Previews do not get production variables.',

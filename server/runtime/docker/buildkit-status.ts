@@ -45,7 +45,8 @@ interface ProtobufField {
 
 const noBytes = Buffer.alloc(0)
 
-function* decodeFields(data: Buffer): Generator<ProtobufField> {
+/** The fields of a protobuf message, nested ones not decoded. */
+export function* decodeFields(data: Buffer): Generator<ProtobufField> {
   let at = 0
   const varint = (): number => {
     let value = 0

@@ -9,6 +9,7 @@ import type { StepLog } from '../../contract/build-log.ts'
 import type { DockerfilePlan } from '../../contract/build-plan.ts'
 import type { CacheGenerations } from './cache-generation.ts'
 import { packFolder } from './build-context.ts'
+import { type BuildKitSession, openBuildKitSession } from './buildkit-session.ts'
 import { toReadable, getStatusCode, type DockerEngine } from './engine.ts'
 import { BaseImageFailure, explainDockerfileFailure } from './dockerfile-failure.ts'
 import { prepareDockerfile, needsBuildKit, type HostMounts } from './dockerfile.ts'
@@ -24,7 +25,8 @@ import { findNearestVersion } from '../unavailable-failure.ts'
  * Builds a user's own Dockerfile with Docker's builder. The classic builder enforces limits of memory and CPU. BuildKit enforces only the limits of
  * the whole engine, because its API has none for one build; newer engines prefer it, and only BuildKit can give a step the host's certificates
  * without leaving them in a layer. A build with a CPU limit uses the classic builder unless it needs BuildKit.
- * Variables are set at run time only, because a Dockerfile that uses one at build time would keep it in its layers.
+ * Variables are set at run time only, because a Dockerfile that uses one at build time would keep it in its layers. Those that are build secrets can be
+ * mounted by RUN steps; they reach BuildKit through a session, and no part of the image.
  */
 export async function buildDockerfile(
   engine: DockerEngine,
@@ -47,6 +49,8 @@ export async function buildDockerfile(
   if (request.skips_cache) await generations.renew(request.project_id)
   const mounts = useBuildKit && Object.keys(files).length > 0 ? await importHostFiles(engine, docker, files, request) : null
   const name = engine.getImageName(request.project_id, request.deployment_id, request.service)
+  let session: BuildKitSession | null = null
+  for (const note of explainMissingSecrets(text, request)) log.note(note)
   try {
     signal.throwIfAborted()
     const file = {
@@ -70,7 +74,10 @@ export async function buildDockerfile(
       ...(useBuildKit ? { version: '2' as const } : limits),
     }
     const contextFailed = new Promise<never>((_, reject) => context.archive.once('error', reject))
-    const buildStarted = docker.buildImage(context.archive, settings).catch((error: unknown) => {
+    session = useBuildKit && Object.keys(request.build_secrets).length > 0 ? await openBuildKitSession(docker, request.build_secrets) : null
+    const buildStarted = (
+      session ? buildInSession(docker, context.archive, settings, session.id) : docker.buildImage(context.archive, settings)
+    ).catch((error: unknown) => {
       if (getStatusCode(error) !== 400 || !(error instanceof Error)) throw error
       const message = error.message.replace(/^\(HTTP code 400\) .*? - /, '')
       log.line('stderr', message)
@@ -88,12 +95,43 @@ export async function buildDockerfile(
     signal.throwIfAborted()
     throw error instanceof BaseImageFailure ? await suggestLocalTag(docker, error) : error
   } finally {
+    session?.close()
     if (mounts)
       await docker
         .getImage(mounts.image)
         .remove({ force: true })
         .catch(() => {})
   }
+}
+
+/** dockerode would open a session of its own, without secrets. */
+function buildInSession(docker: Docker, archive: Readable, { abortSignal, ...options }: Docker.ImageBuildOptions, session: string): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    docker.modem.dial(
+      {
+        path: '/build?',
+        method: 'POST',
+        file: archive,
+        options: { ...options, session },
+        abortSignal,
+        isStream: true,
+        statusCodes: { 200: true, 500: 'server error' },
+      },
+      (error: unknown, response: unknown) => (error ? reject(error) : resolve(response)),
+    )
+  })
+}
+
+/** A mounted secret that is not there is an empty mount, which is hard to find out. */
+function explainMissingSecrets(text: string, { build_secrets, variables }: BuildRequest): string[] {
+  const mounted = [...text.matchAll(/--mount=\S*type=secret\S*/g)].flatMap(([mount]) => /(?:[=,]|^)id=([\w.-]+)/.exec(mount)?.[1] ?? [])
+  return [...new Set(mounted)]
+    .filter((id) => !Object.hasOwn(build_secrets, id))
+    .map((id) =>
+      Object.hasOwn(variables, id)
+        ? `The Dockerfile mounts the secret ${id}, but the variable ${id} is no build secret. Turn on “Build secret” for it, or set it with --build-secret.`
+        : `The Dockerfile mounts the secret ${id}, but the project has no variable of this name.`,
+    )
 }
 
 /** Adds the nearest tag of the repository on this machine to the hint. */
