@@ -5,7 +5,7 @@ import type { StreamHandlers } from './event-stream.ts'
 const initialLines = '2000'
 
 /** Whose output is followed: production or the preview of a branch; the app or another service. */
-export interface LogSource {
+export interface FollowedLog {
   branch: string | null
   service: string | null
 }
@@ -14,7 +14,7 @@ export interface LogSource {
 export function followRuntimeLog(
   client: ApiClient,
   slug: string,
-  { branch, service }: LogSource,
+  { branch, service }: FollowedLog,
   handlers: StreamHandlers<ApiEvent<'streamRuntimeLog'>>,
 ): () => void {
   const controller = new AbortController()

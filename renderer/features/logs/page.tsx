@@ -1,7 +1,7 @@
 import { useRuntimeLogDownload } from '../../api/downloads.ts'
 import { usePreviews } from '../../api/previews.ts'
 import { useProject } from '../../api/projects.ts'
-import type { LogSource } from '../../api/runtime-log.ts'
+import type { FollowedLog } from '../../api/runtime-log.ts'
 import { useServices } from '../../api/services.ts'
 import type { RuntimeState } from '../../../server/contract/deployments.ts'
 import { useSearchParams } from 'wouter'
@@ -33,7 +33,7 @@ export default function LogsPage({ slug }: { slug: string }) {
     ...new Set([...(service === null ? [] : [service]), ...(services?.services ?? []).filter(({ is_main }) => !is_main).map(({ name }) => name)]),
   ]
   const { store, stream, state, deployments } = useRuntimeLog(slug, { branch, service })
-  const select = (next: LogSource) =>
+  const select = (next: FollowedLog) =>
     setParams(
       { ...(next.service === null ? {} : { service: next.service }), ...(next.branch === null ? {} : { branch: next.branch }) },
       { replace: true },

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'react'
-import { followRuntimeLog, type LogSource } from '../../api/runtime-log.ts'
+import { followRuntimeLog, type FollowedLog } from '../../api/runtime-log.ts'
 import { useClient } from '../../api/query.ts'
 import type { RuntimeStateEvent } from '../../../server/contract/deployments.ts'
 import type { StreamState } from '../../api/event-stream.ts'
@@ -7,7 +7,7 @@ import { createLogStore } from './log-store.ts'
 import type { LogLine } from './log-line.ts'
 
 /** Output of the app, in production or in a branch preview: the latest lines, then live output across restarts, sleep and new deployments. */
-export function useRuntimeLog(slug: string, { branch, service }: LogSource) {
+export function useRuntimeLog(slug: string, { branch, service }: FollowedLog) {
   const client = useClient()
   const store = useMemo(() => createLogStore(), [client, slug, branch, service])
   const [stream, setStream] = useState<StreamState>({ name: 'connecting' })

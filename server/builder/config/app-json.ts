@@ -54,7 +54,7 @@ export function applyAppJson(root: YamlMap, context: PlatformFile): void {
     } else if (draft && quantity !== undefined) draft.config.replicas = Math.max(1, quantity)
   }
   for (const { key } of mapOf(root.entries.get('scripts')?.value)?.entries.values() ?? [])
-    log.note(null, `app.json: the script ${quote(key)} is not run. Run it with homeport run, or add release to the Procfile`)
+    log.note(null, `app.json: the script ${quote(key)} is not run. To run it before each version gets traffic, add release to the Procfile`)
   const addons = root.entries.get('addons')?.value
   for (const addon of addons?.kind === 'list' ? addons.items : []) {
     const name = textOf(addon) ?? textOf(mapOf(addon)?.entries.get('plan')?.value) ?? ''
