@@ -49,6 +49,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   { name: 'no-page', path: 'nowhere' },
   { name: 'previews', path: 'projects/harbour-shop/previews' },
   { name: 'previews-none', path: 'projects/lighthouse/previews' },
+  { name: 'services-none', path: 'projects/lighthouse/services' },
   { name: 'previews-no-repository', path: 'projects/chart-room/previews' },
   { name: 'upload-dialog', path: 'projects/harbour-shop?do=upload', act: waitForDialog },
   {

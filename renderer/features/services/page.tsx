@@ -43,11 +43,6 @@ export default function ServicesPage({ slug }: { slug: string }) {
       <section className="card" aria-labelledby="services">
         <header className="card-header">
           <h2 id="services">Services</h2>
-          {data?.release_command && (
-            <span className="text-subtle truncate">
-              Release command: <code>{data.release_command}</code>
-            </span>
-          )}
         </header>
         {services.length === 0 ? (
           <EmptyState icon={Layers} title="This project is one app" action={<Link href="/help/services">Add workers, cron jobs and images</Link>}>
@@ -59,6 +54,11 @@ export default function ServicesPage({ slug }: { slug: string }) {
               <ServiceRow key={service.name} slug={slug} branch={branch} service={service} />
             ))}
           </ul>
+        )}
+        {data?.release_command && (
+          <p className={`card-body text-subtle ${styles.release}`}>
+            Before a new version gets traffic: <code>{data.release_command}</code>
+          </p>
         )}
       </section>
       {cronServices.map(({ name }) => (
