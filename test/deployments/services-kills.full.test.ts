@@ -38,64 +38,68 @@ interface RunRow {
 }
 
 function killSuite(runtime: 'process' | 'docker'): void {
-  test(`${rounds} kills with writers, a cron job every second and services starting: nothing acknowledged is lost, no run is doubled or dropped`, async () => {
-    const seed = Number(process.env.HOMEPORT_TEST_SEED ?? Date.now() % 1e9)
-    console.log(`seed ${seed}`)
-    const random = createSeededRandom(seed)
-    const data_dir = mkdtempSync(join(tmpdir(), 'homeport-kills-'))
-    const repository = makeRepository(files)
-    let platform = await startTestPlatform({ runtime, data_dir })
-    await platform.createProject({ slug: 'writer', repo_url: repository.url, previews: false })
-    const { id } = await platform.deploy('writer')
-    expect(await platform.waitForEnd('writer', id)).toMatchObject({ status: 'ready', error: null })
-    const acknowledged = new Set<string>()
-    let next = 0
-    for (let round = 0; round < rounds; round++) {
-      let isKilled = false
-      const write = async () => {
-        while (!isKilled) {
-          const name = String(next++)
-          const response = await platform.fetchEdge('writer.localhost', `/write/${name}`).catch(() => undefined)
-          if (response?.status === 200 && response.body === 'ok') acknowledged.add(name)
+  test(
+    `${rounds} kills with writers, a cron job every second and services starting: nothing acknowledged is lost, no run is doubled or dropped`,
+    { timeout: 1_200_000 },
+    async () => {
+      const seed = Number(process.env.HOMEPORT_TEST_SEED ?? Date.now() % 1e9)
+      console.log(`seed ${seed}`)
+      const random = createSeededRandom(seed)
+      const data_dir = mkdtempSync(join(tmpdir(), 'homeport-kills-'))
+      const repository = makeRepository(files)
+      let platform = await startTestPlatform({ runtime, data_dir })
+      await platform.createProject({ slug: 'writer', repo_url: repository.url, previews: false })
+      const { id } = await platform.deploy('writer')
+      expect(await platform.waitForEnd('writer', id)).toMatchObject({ status: 'ready', error: null })
+      const acknowledged = new Set<string>()
+      let next = 0
+      for (let round = 0; round < rounds; round++) {
+        let isKilled = false
+        const write = async () => {
+          while (!isKilled) {
+            const name = String(next++)
+            const response = await platform.fetchEdge('writer.localhost', `/write/${name}`).catch(() => undefined)
+            if (response?.status === 200 && response.body === 'ok') acknowledged.add(name)
+          }
         }
+        const before = acknowledged.size
+        const writers = [write(), write()]
+        await until(() => acknowledged.size > before || undefined, { what: 'a write in this round' })
+        // A redeploy of the same commit puts the kill into a start of services now and then.
+        if (random.chance(0.3)) await platform.deploy('writer').catch(() => undefined)
+        await new Promise((resolve) => setTimeout(resolve, random.between(0, 1_500)))
+        await platform.kill()
+        isKilled = true
+        await Promise.all(writers)
+        platform = await startTestPlatform({ runtime, data_dir })
       }
-      const before = acknowledged.size
-      const writers = [write(), write()]
-      await until(() => acknowledged.size > before || undefined, { what: 'a write in this round' })
-      // A redeploy of the same commit puts the kill into a start of services now and then.
-      if (random.chance(0.3)) await platform.deploy('writer').catch(() => undefined)
-      await new Promise((resolve) => setTimeout(resolve, random.between(0, 1_500)))
-      await platform.kill()
-      isKilled = true
-      await Promise.all(writers)
-      platform = await startTestPlatform({ runtime, data_dir })
-    }
-    const read = await until(
-      async () => {
-        const response = await platform.fetchEdge('writer.localhost', '/read')
-        return response.status === 200 && response.body.startsWith('0\n') ? response.body : undefined
-      },
-      { what: 'the app' },
-    )
-    const kept = new Set(read.split('\n'))
-    expect([...acknowledged].filter((name) => !kept.has(name))).toEqual([])
-    await platform.handle.stop()
+      const read = await until(
+        async () => {
+          const response = await platform.fetchEdge('writer.localhost', '/read')
+          return response.status === 200 && response.body.startsWith('0\n') ? response.body : undefined
+        },
+        { what: 'the app' },
+      )
+      const kept = new Set(read.split('\n'))
+      expect([...acknowledged].filter((name) => !kept.has(name))).toEqual([])
+      await platform.handle.stop()
 
-    const db = new Sqlite(join(data_dir, 'homeport.db'), { readonly: true })
-    const runs = db.prepare<[], RunRow>('SELECT status, scheduled_at FROM cron_runs ORDER BY scheduled_at').all()
-    db.close()
-    const times = runs.map(({ scheduled_at }) => Date.parse(scheduled_at))
-    expect(new Set(times).size).toBe(times.length)
-    // After a gap the first run that was not made is there as missed.
-    const unexplained = times.filter((at, index) => index > 0 && at - times[index - 1]! > 1_000 && runs[index - 1]!.status !== 'missed')
-    expect(unexplained).toEqual([])
-    expect(runs.filter(({ status }) => status === 'running').length).toBeLessThanOrEqual(1)
-    const counts = Object.fromEntries([...Map.groupBy(runs, ({ status }) => status)].map(([status, rows]) => [status, rows.length]))
-    console.log(`${acknowledged.size} acknowledged writes kept over ${rounds} kills; runs: ${JSON.stringify(counts)}`)
-    await platform.remove()
-    repository.remove()
-    rmSync(data_dir, { recursive: true, force: true })
-  })
+      const db = new Sqlite(join(data_dir, 'homeport.db'), { readonly: true })
+      const runs = db.prepare<[], RunRow>('SELECT status, scheduled_at FROM cron_runs ORDER BY scheduled_at').all()
+      db.close()
+      const times = runs.map(({ scheduled_at }) => Date.parse(scheduled_at))
+      expect(new Set(times).size).toBe(times.length)
+      // After a gap the first run that was not made is there as missed.
+      const unexplained = times.filter((at, index) => index > 0 && at - times[index - 1]! > 1_000 && runs[index - 1]!.status !== 'missed')
+      expect(unexplained).toEqual([])
+      expect(runs.filter(({ status }) => status === 'running').length).toBeLessThanOrEqual(1)
+      const counts = Object.fromEntries([...Map.groupBy(runs, ({ status }) => status)].map(([status, rows]) => [status, rows.length]))
+      console.log(`${acknowledged.size} acknowledged writes kept over ${rounds} kills; runs: ${JSON.stringify(counts)}`)
+      await platform.remove()
+      repository.remove()
+      rmSync(data_dir, { recursive: true, force: true })
+    },
+  )
 }
 
 describe('kills on process', () => killSuite('process'))
