@@ -27,7 +27,7 @@ export function CronRuns({ slug, name }: { slug: string; name: string }) {
               <StatusBadge badge={cronRunBadge(run.status)} />
               <span className="truncate">
                 <RelativeTime at={run.scheduled_at} />
-                {run.trigger === 'manual' && <span className="text-subtle"> · started by hand</span>}
+                {run.trigger === 'manual' && <span className="text-subtle"> · started manually</span>}
               </span>
               <span className="text-subtle">{run.message ?? formatRunTime(run)}</span>
             </li>
