@@ -4,6 +4,7 @@ import { useConnection } from '../stores/connection.ts'
 import { useUi } from '../stores/ui.ts'
 import { useCapabilities } from './capabilities.ts'
 import { fetchFile } from './fetch-file.ts'
+import type { FollowedLog } from './runtime-log.ts'
 
 /** Loads a file and reports the bytes received; null after a failure, which is shown in a toast. */
 export type LoadFile = (onProgress: (bytes: number) => void) => Promise<Blob | null>
@@ -20,11 +21,11 @@ export function useBackupDownload(): (name: string) => LoadFile {
 
 export type LogFormat = 'text' | 'ndjson'
 
-/** Loads the whole runtime log of production or of a preview; null on an instance that does not have it (a hosted account). */
-export function useRuntimeLogDownload(slug: string, branch: string | null): ((format: LogFormat) => LoadFile) | null {
+/** Loads the whole runtime log; null on an instance that does not have it (a hosted account). */
+export function useRuntimeLogDownload(slug: string, { branch, service }: FollowedLog): ((format: LogFormat) => LoadFile) | null {
   const { client } = useConnection((state) => state.current)
   if (!useCapabilities().has_instance_api) return null
-  const query = branch === null ? {} : { branch }
+  const query = { ...(branch !== null && { branch }), ...(service !== null && { service }) }
   return (format) => loadFile(client.urlOf('downloadRuntimeLog', { params: { slug }, query: { ...query, format } }))
 }
 

@@ -38,7 +38,7 @@ export default function LogsPage({ slug }: { slug: string }) {
       { ...(next.service === null ? {} : { service: next.service }), ...(next.branch === null ? {} : { branch: next.branch }) },
       { replace: true },
     )
-  const download = useRuntimeLogDownload(slug, branch)
+  const download = useRuntimeLogDownload(slug, { branch, service })
   const isDeployed = project?.status !== 'created'
   // The log's position depends on whether the selections above it are shown.
   if (isLoading || isLoadingServices) return <SkeletonRows rows={9} height={48} />
@@ -82,7 +82,7 @@ export default function LogsPage({ slug }: { slug: string }) {
         store={store}
         label="Runtime log"
         file={`${[slug, branch?.replaceAll('/', '-'), service].filter(Boolean).join('-')}.log`}
-        download={service === null ? download : null}
+        download={isDeployed ? download : null}
         empty={
           stream.name === 'connecting'
             ? 'Opening the log…'
