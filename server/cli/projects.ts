@@ -1,6 +1,7 @@
-import { watchOperations } from '../contract/previews.ts'
+import { ApiError } from '../client/api-error.ts'
+import { type Watching, watchOperations } from '../contract/previews.ts'
 import { type Project, projectOperations } from '../contract/projects.ts'
-import { projectSettingsOperations } from '../contract/project-settings.ts'
+import { type ProjectSettings, projectSettingsOperations } from '../contract/project-settings.ts'
 import { asleepLabel, projectStatusLabels } from '../contract/labels.ts'
 import { slugify } from '../lib/slug.ts'
 import type { ApiClient } from './client.ts'
@@ -117,8 +118,9 @@ function parseSetting(pair: string): { operation: SettingsOperation; key: string
 async function show(context: CommandContext, slug: string): Promise<number> {
   const client = context.connect()
   const { project } = await client.call('getProject', { params: { slug } })
+  const more = await readMoreSettings(client, slug)
   if (context.is_json) {
-    context.terminal.out(JSON.stringify({ project }))
+    context.terminal.out(JSON.stringify({ project, ...more }))
     return exitCodes.success
   }
   const facts: [string, string | null][] = [
@@ -131,6 +133,9 @@ async function show(context: CommandContext, slug: string): Promise<number> {
     ['install', project.install_command],
     ['build', project.build_command],
     ['memory', `${project.memory_limit_mb} MB`],
+    ['always warm', project.always_warm ? 'yes' : 'no'],
+    ['edge cache', project.caching_enabled ? 'on' : 'off'],
+    ...(more ? formatMoreSettings(more) : []),
     ['last request', project.last_request_at === null ? 'none yet' : formatRelativeTime(project.last_request_at, context.clock.now())],
     ['created', project.created_at],
   ]
@@ -138,6 +143,30 @@ async function show(context: CommandContext, slug: string): Promise<number> {
   for (const [name, value] of facts) if (value !== null) context.terminal.out(`  ${name.padEnd(14)}${value}`)
   return exitCodes.success
 }
+
+interface MoreSettings {
+  settings: ProjectSettings
+  watching: Watching
+}
+
+/** Undefined for a hosted account, which has only the settings of /v1. */
+async function readMoreSettings(client: ApiClient, slug: string): Promise<MoreSettings | undefined> {
+  const params = { slug }
+  try {
+    const [{ settings }, { watching }] = await Promise.all([client.call('getProjectSettings', { params }), client.call('getWatching', { params })])
+    return { settings, watching }
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'route_not_found') return undefined
+    throw error
+  }
+}
+
+const formatMoreSettings = ({ settings, watching }: MoreSettings): [string, string][] => [
+  ['cpu', settings.cpu_limit === null ? 'default' : `${settings.cpu_limit} ${settings.cpu_limit === 1 ? 'core' : 'cores'}`],
+  ['health check', `${settings.health_path}, up to ${settings.health_timeout_s} s`],
+  ['pushes', watching.deploys_pushes ? 'deployed' : 'not deployed'],
+  ['previews', watching.previews ? (watching.preview_databases ? 'on, with a database each' : 'on') : 'off'],
+]
 
 async function open(context: CommandContext, slug: string): Promise<number> {
   const client = context.connect()

@@ -124,6 +124,10 @@ describe('projects', () => {
       always_warm: true,
     }
     expect(await platform.getProject('settings')).toMatchObject(changed)
+    const more = { health_path: '/healthz', health_timeout_s: 120, cpu_limit: 0.5 }
+    expect(await run.json('projects', 'show', 'settings')).toMatchObject({ project: changed, settings: more, watching: { previews: false } })
+    expect((await run('projects', 'show', 'settings')).out).toMatch(/cpu +0\.5 cores\n +health check +\/healthz, up to 120 s\n/)
+    expect((await run('projects', 'set', 'settings', 'cpu_limit=none')).out).toBe('cpu_limit is now none.\n')
     expect(await run.json('projects', 'set', 'settings', 'repo_url=https://example.com/a.git')).toMatchObject({ project: { is_connected: true } })
     expect(await run.json('projects', 'set', 'settings', 'repo_url=none')).toMatchObject({ project: { repo_url: null } })
     for (const [pair, message] of [
