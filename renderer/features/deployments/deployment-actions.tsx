@@ -56,7 +56,7 @@ export function DeploymentActions({ slug, deployment }: { slug: string; deployme
         </ButtonLink>
       )}
       {ended && has_instance_api && (
-        <Menu trigger={<IconButton icon={Ellipsis} label="More actions for this deployment" />}>
+        <Menu trigger={<IconButton icon={Ellipsis} label="Build options" />}>
           <MenuItem
             icon={DatabaseZap}
             disabled={rebuild.isPending}
