@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { newId } from '../../server/lib/id.ts'
 import { createDockerFaultProxy } from '../support/docker-fault-proxy.ts'
 import { tinyServer } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
@@ -33,7 +34,8 @@ describe.skipIf(!requires('docker').ok)('deployments on Docker', () => {
       Dockerfile: [
         'FROM node:24-bookworm-slim',
         'COPY server.js .',
-        'RUN --mount=type=secret,id=SECRET cat /run/secrets/SECRET && wc -c < /run/secrets/SECRET > /length',
+        // A step that the engine has in its cache prints nothing.
+        `RUN --mount=type=secret,id=SECRET : ${newId('evt')}; cat /run/secrets/SECRET && wc -c < /run/secrets/SECRET > /length`,
         'CMD ["node", "server.js"]',
       ].join('\n'),
       'server.js': `require('http').createServer((q, r) => r.end(require('fs').readFileSync('/length', 'utf8').trim())).listen(process.env.PORT)`,
