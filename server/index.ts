@@ -11,6 +11,7 @@ import { startBilling } from './bootstrap/start-billing.ts'
 import { startDatabases } from './bootstrap/start-databases.ts'
 import { startDomainSales } from './bootstrap/start-domain-sales.ts'
 import { startEdge } from './bootstrap/start-edge.ts'
+import { createPlatformMailCatcher } from './bootstrap/create-mail-catcher.ts'
 import { startRuntimes } from './bootstrap/start-runtimes.ts'
 import { writeInstance } from './bootstrap/write-instance.ts'
 import { createAuthenticator } from './features/authenticator.ts'
@@ -42,6 +43,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const purge = createCachePurger({ db, cache: edge.edge.cache, clock })
     const screenshots = createPlatformScreenshots(context, edge)
     const { databases, dumps } = await startDatabases(context, runtimes)
+    const mailCatcher = createPlatformMailCatcher(context, runtimes)
     const maintenance = await createMaintenanceScheduler({
       ...context,
       db,
@@ -55,7 +57,8 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     onClose(() => maintenance.close())
     const billing = await startBilling(context, maintenance.jobs)
 
-    const { deployments, watcher } = createDeployments(context, { runtimes, edge, databases, source, screenshots, purge })
+    const { deployments, watcher } = createDeployments(context, { runtimes, edge, databases, mailCatcher, source, screenshots, purge })
+    maintenance.jobs.add('mail_catcher', () => mailCatcher.listen())
     maintenance.jobs.add('retention', () => deployments.prune())
     const domainVerifier = createPlatformDomainVerifier(context, deployments)
     maintenance.jobs.add('domains', domainVerifier.recheckDueDomains)
@@ -65,11 +68,12 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const idempotencyStore = createIdempotencyStore({ db, sealer, clock })
     maintenance.jobs.add('kept_answers', idempotencyStore.deleteExpired)
     const lan = createPlatformLan(context)
-    const parts = { authenticator, billing, databases, deployments, domainSales, domainVerifier, dumps, edge, lan, maintenance }
+    const parts = { authenticator, billing, databases, deployments, domainSales, domainVerifier, dumps, edge, lan, mailCatcher, maintenance }
     const features = await createFeatureDeps(context, { ...parts, purge, runtimes, screenshots, source, watcher })
     const api = await startApi(context, { features, authenticator, idempotencyStore, lan, runtime: runtimes.runtime })
 
     await maintenance.restoreDatabases()
+    await mailCatcher.start()
     await deployments.start()
     watcher.start()
     const restoreNotices = await maintenance.start(({ id, project_id }) => deployments.enqueue({ project_id, trigger: 'retry', source: { of: id } }))

@@ -34,6 +34,7 @@ const allowedImports: Record<string, { folders: string[]; packages: string[]; ha
       'server/database',
       'type:server/edge',
       'type:server/email',
+      'type:server/mail-catcher',
       'type:server/tls',
       'type:server/dns',
       'server/optional/domain-sales',
@@ -46,7 +47,16 @@ const allowedImports: Record<string, { folders: string[]; packages: string[]; ha
     packages: ['zod'],
   },
   'server/deployments': {
-    folders: [...shared, 'type:server/database', 'server/store', 'server/source', 'server/builder', 'server/runtime', 'server/edge'],
+    folders: [
+      ...shared,
+      'type:server/database',
+      'type:server/mail-catcher',
+      'server/store',
+      'server/source',
+      'server/builder',
+      'server/runtime',
+      'server/edge',
+    ],
     packages: ['croner'],
   },
   'server/database': {
@@ -78,6 +88,7 @@ const allowedImports: Record<string, { folders: string[]; packages: string[]; ha
   'server/bootstrap': { folders: ['server'], packages: [] },
   'server/remotes': { folders: [...shared, 'server/client'], packages: ['zod'] },
   'server/network': { folders: shared, packages: [] },
+  'server/mail-catcher': { folders: [...shared, 'server/store'], packages: ['smtp-server', 'mailparser', 'sanitize-html'] },
   'server/email': { folders: shared, packages: ['nodemailer'] },
   'server/keys': { folders: shared, packages: [] },
   'server/dns': { folders: shared, packages: [] },

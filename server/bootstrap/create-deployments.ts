@@ -5,6 +5,7 @@ import { createGitWatcher } from '../deployments/git-watcher.ts'
 import { createDeploymentService } from '../deployments/service.ts'
 import type { CachePurger } from '../features/cache-purge.ts'
 import { effectivePlanOfAccount } from '../features/plans.ts'
+import type { MailCatcher } from '../mail-catcher/mail-catcher.ts'
 import type { ScreenshotService } from '../screenshots/screenshot-service.ts'
 import { type SourceFetcher, watchRepository } from '../source/index.ts'
 import type { PlatformContext } from './context.ts'
@@ -15,18 +16,20 @@ interface DeploymentParts {
   runtimes: PlatformRuntimes
   edge: PlatformEdge
   databases: DatabaseService
+  mailCatcher: MailCatcher
   source: SourceFetcher
   screenshots: ScreenshotService
   purge: CachePurger
 }
 
 /** Creates the deployment service, and the watcher that deploys what is pushed to linked repositories. */
-export function createDeployments(context: PlatformContext, { runtimes, edge, databases, source, screenshots, purge }: DeploymentParts) {
+export function createDeployments(context: PlatformContext, { runtimes, edge, databases, mailCatcher, source, screenshots, purge }: DeploymentParts) {
   const { options, data_dir, store, sealer, events, settings, urls, clock, log, onClose } = context
   const deployments = createDeploymentService({
     store,
     edge: edge.edge,
     databases,
+    mailCatcher,
     runtimes: runtimes.runtimes,
     default_runtime: runtimes.runtime.name,
     fetchSource: source.fetchSource,

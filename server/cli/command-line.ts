@@ -20,6 +20,7 @@ import { hosts } from './hosts.ts'
 import { instances } from './instances.ts'
 import { lan } from './lan.ts'
 import { logs } from './logs.ts'
+import { mail } from './mail.ts'
 import { metrics } from './metrics.ts'
 import { open } from './open.ts'
 import { password } from './password.ts'
@@ -46,6 +47,7 @@ export const clientCommands = {
   previews,
   services,
   volumes,
+  mail,
   logs,
   env,
   domains,

@@ -1,21 +1,25 @@
 import { serviceStatusLabels, cronRunStatusLabels } from '../contract/labels.ts'
+import { isPresetName, presetNames } from '../contract/service-presets.ts'
 import type { CronRun, Service } from '../contract/services.ts'
 import { type CliCommand, type CommandContext, exitCodes, requirePositionals, stringFlag, unknownSubcommand, UsageError } from './command.ts'
 import { formatRelativeTime, formatTable } from './terminal.ts'
 
 export const services: CliCommand = {
-  summary: 'Lists the services of a project, restarts one, and runs cron services.',
-  usage: ['services SLUG', 'services SLUG restart NAME', 'services SLUG run|runs NAME'],
+  summary: 'Lists the services of a project, restarts one, runs cron services, and adds Redis or MariaDB.',
+  usage: ['services SLUG', 'services SLUG add|remove [NAME]', 'services SLUG restart NAME', 'services SLUG run|runs NAME'],
   options: { branch: '=NAME the preview of this branch' },
-  details: 'run starts a cron service now; runs lists its runs. homeport logs SLUG --service NAME prints the log of a service.',
+  details:
+    'add without NAME lists the managed services. run starts a cron service now; runs lists its runs. homeport logs SLUG --service NAME prints the log of a service.',
   async run(context) {
     const [slug = '', action, name = ''] = context.positionals
     if (action === undefined) return list(context, requirePositionals(context, 'SLUG')[0] ?? '')
+    if (action === 'add' && name === '') return listManaged(context, slug)
     if (name === '') throw new UsageError(`Add the name of the service: homeport services ${slug} ${action} NAME`)
     if (action === 'restart') return restart(context, slug, name)
     if (action === 'run') return runNow(context, slug, name)
     if (action === 'runs') return listRuns(context, slug, name)
-    throw unknownSubcommand(action, ['restart', 'run', 'runs'])
+    if (action === 'add' || action === 'remove') return changeManaged(context, slug, action, name)
+    throw unknownSubcommand(action, ['add', 'remove', 'restart', 'run', 'runs'])
   },
 }
 
@@ -47,6 +51,43 @@ function describeDetail({ schedule, next_run_at, last_run, image, volumes }: Ser
     return `${schedule}${next}${last_run ? `, last ${cronRunStatusLabels[last_run.status].toLowerCase()} ${formatRelativeTime(last_run.scheduled_at, now)}` : ''}`
   }
   return [...(image === null ? [] : [image]), ...volumes.map(({ name, path }) => `${name} at ${path}`)].join(', ')
+}
+
+async function listManaged(context: CommandContext, slug: string): Promise<number> {
+  const { terminal } = context
+  const response = await context.connect().call('listManagedServices', { params: { slug } })
+  if (context.is_json) terminal.out(JSON.stringify(response))
+  else {
+    const rows = response.services.map((one) => [
+      one.name,
+      one.is_added ? 'added' : one.has_data ? 'removed, data kept' : '-',
+      one.image,
+      one.variables.join(', '),
+    ])
+    for (const line of formatTable(terminal, ['NAME', 'STATUS', 'IMAGE', 'VARIABLES'], rows)) terminal.out(line)
+    if (response.unavailable !== null) terminal.out(response.unavailable)
+  }
+  return exitCodes.success
+}
+
+async function changeManaged(context: CommandContext, slug: string, action: 'add' | 'remove', value: string): Promise<number> {
+  if (!isPresetName(value)) throw new UsageError(`Unknown service “${value}”. Use ${presetNames.join(' or ')}.`)
+  const client = context.connect()
+  const response =
+    action === 'add'
+      ? await client.call('addManagedService', { params: { slug }, body: { name: value } })
+      : await client.call('removeManagedService', { params: { slug, name: value } })
+  if (context.is_json) context.terminal.out(JSON.stringify(response))
+  else {
+    const { service, deployment_id } = response
+    context.terminal.out(
+      action === 'add'
+        ? `${service.label} is a service of ${slug}. Apps get ${service.variables.join(', ')}.`
+        : `Removed ${service.label} from ${slug}. Its data is kept until the project is deleted.`,
+    )
+    if (deployment_id !== null) context.terminal.out(`Deploying ${deployment_id}. Follow it with homeport logs ${slug} --build ${deployment_id}.`)
+  }
+  return exitCodes.success
 }
 
 async function restart(context: CommandContext, slug: string, name: string): Promise<number> {

@@ -24,6 +24,7 @@ export const errorStatus = {
   snapshot_not_found: 404,
   screenshot_not_found: 404,
   user_not_found: 404,
+  message_not_found: 404,
   dump_not_found: 404,
   backup_not_found: 404,
   invitation_not_found: 404,

@@ -7,6 +7,8 @@ import { domainSalesOperations, domainOperations } from './domains.ts'
 import { envVarOperations, projectEnvVarOperations } from './env-vars.ts'
 import { instanceOperations } from './instance.ts'
 import { logDownloadOperations } from './log-downloads.ts'
+import { mailOperations } from './mail.ts'
+import { managedServiceOperations } from './managed-services.ts'
 import { metricsOperations, sparklineOperations } from './metrics.ts'
 import { networkOperations } from './network.ts'
 import type { HandlersOf, OperationSpec, ResourceKind } from './operation.ts'
@@ -59,6 +61,8 @@ export const allOperations = {
   ...backupOperations,
   ...remoteOperations,
   ...serviceOperations,
+  ...managedServiceOperations,
+  ...mailOperations,
   ...volumeOperations,
   ...sourceOperations,
   ...commitUploadOperations,

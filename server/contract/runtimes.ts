@@ -18,6 +18,8 @@ export interface RuntimeTraits {
   uses_host_network: boolean
   /** Apps keep running while Homeport is closed, unless the setting `on_exit` says otherwise. */
   keeps_apps_running: boolean
+  /** Runs ready images, such as those of managed services. */
+  runs_images: boolean
   /** Images are downloaded at the first use. */
   pulls_images: boolean
   /** The kind of PostgreSQL server for the databases of its projects. */
@@ -35,6 +37,7 @@ export const runtimes = {
     limits_cpu: true,
     uses_host_network: false,
     keeps_apps_running: true,
+    runs_images: true,
     pulls_images: true,
     database_server: 'container',
   },
@@ -47,6 +50,7 @@ export const runtimes = {
     limits_cpu: false,
     uses_host_network: true,
     keeps_apps_running: false,
+    runs_images: false,
     pulls_images: false,
     database_server: 'embedded',
   },

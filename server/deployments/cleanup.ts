@@ -93,6 +93,7 @@ async function cleanUpProject(context: DeploymentContext, projectId: string): Pr
   context.store.metrics.remove(projectId)
   await context.edge.cache.removeProject(projectId)
   await context.databases.forgetProject(projectId)
+  await context.mailCatcher.forgetProject(projectId)
   await context.store.db.write((tx) => deleteProjectRows(tx, projectId))
 }
 

@@ -6,6 +6,7 @@ import type { DatabaseService } from '../database/database-service.ts'
 import type { Edge } from '../edge/edge.ts'
 import type { DomainEvent } from '../contract/domain-events.ts'
 import type { BackgroundJobs } from '../lib/background-jobs.ts'
+import type { MailCatcher } from '../mail-catcher/mail-catcher.ts'
 import type { EventBus } from '../lib/event-bus.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -21,6 +22,7 @@ export interface DeploymentServiceOptions {
   store: Store
   edge: Edge
   databases: DatabaseService
+  mailCatcher: Pick<MailCatcher, 'variablesFor' | 'forgetProject'>
   runtimes: Record<RuntimeName, Runtime>
   /** The runtime of new deployments. */
   default_runtime: RuntimeName

@@ -1,6 +1,8 @@
+import { listManagedServices } from '../store/managed-services.ts'
 import { listEnvVarsForTarget } from '../store/deployments.ts'
 import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
 import { createSecretMask, type SecretMask } from './secret-mask.ts'
+import { type ManagedServices, readManagedServices } from './managed-services.ts'
 import type { DeploymentContext } from './context.ts'
 
 /** The secrets of a deployment, held in memory while the deployment runs. */
@@ -10,6 +12,8 @@ export interface DeploymentSecrets {
   /** Those that are mounted into builds of a Dockerfile. */
   build_secrets: Record<string, string>
   mask: SecretMask
+  /** Services that the project has without a configuration file. */
+  managed_services: ManagedServices['names']
   /** Notes about the variables for the deployment's log. */
   notes: string[]
   /** Credentials for the address of the repository for which they were entered. */
@@ -19,7 +23,7 @@ export interface DeploymentSecrets {
 export async function readSecrets(
   context: DeploymentContext,
   project: ProjectRow,
-  deployment: Pick<DeploymentRow, 'target' | 'branch' | 'runtime'>,
+  deployment: Pick<DeploymentRow, 'target' | 'branch' | 'runtime' | 'artifact'>,
 ): Promise<DeploymentSecrets> {
   const { target, branch, runtime } = deployment
   const rows = await context.store.db.read((tx) => listEnvVarsForTarget(tx, project.id, target))
@@ -29,12 +33,22 @@ export async function readSecrets(
   const isBuildSecret = new Map(rows.map((row) => [row.key, row.is_build_secret === 1]))
   const credentials = readCredentials(context, project)
   const database = await context.databases.variablesFor(project.id, target, branch, runtime)
-  Object.assign(variables, database.variables)
+  const managed = readManagedServices(await context.store.db.read((tx) => listManagedServices(tx, project.id)), deployment, context.sealer)
+  const mail = await context.mailCatcher.variablesFor(project.id, runtime)
+  const given = { ...database.variables, ...managed.variables, ...mail.variables }
+  const replaced = Object.keys({ ...managed.variables, ...mail.variables }).filter((name) => Object.hasOwn(variables, name))
+  // Host names and ports of managed services are no secrets.
+  const secretValues = [...Object.values(variables), ...Object.values(database.variables), ...database.secrets]
+  Object.assign(variables, given)
   return {
     variables,
     build_secrets: Object.fromEntries(Object.entries(variables).filter(([key]) => isBuildSecret.get(key) === true)),
-    notes: database.note === null ? [] : [database.note],
-    mask: createSecretMask([...Object.values(variables), ...database.secrets, ...listCredentialSecrets(credentials)]),
+    managed_services: managed.names,
+    notes: [
+      ...[database.note, mail.note].filter((note) => note !== null),
+      ...(replaced.length === 0 ? [] : [`Managed services set ${replaced.join(', ')} instead of the project’s own values.`]),
+    ],
+    mask: createSecretMask([...secretValues, ...managed.secrets, ...mail.secrets, ...listCredentialSecrets(credentials)]),
     getRepositoryCredentials: (current, url) =>
       credentials && current.repo_url !== null && isSameOrigin(current.repo_url, url) ? credentials : null,
   }

@@ -8,6 +8,7 @@ import type { DumpStore } from '../database/dump-store.ts'
 import type { DeploymentService } from '../deployments/service.ts'
 import type { EdgeCache } from '../edge/edge.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { MailCatcher } from '../mail-catcher/mail-catcher.ts'
 import type { EmailSender } from '../email/email.ts'
 import type { RemoteClient } from '../remotes/remote-client.ts'
 import type { Registrars } from '../optional/registrar/registrar.ts'
@@ -71,6 +72,8 @@ export interface FeatureDeps {
   remotes: RemoteClient
   remoteTokens: RemoteTokenStore
   mail: EmailSender
+  /** The mail that apps of this instance send. */
+  mailCatcher: MailCatcher
   /** Screenshots of deployments. */
   screenshots: { read(of: { id: string; project_id: string }, variant: ScreenshotVariant): Promise<Uint8Array | undefined> }
   /** Verifies custom domains. */

@@ -17,6 +17,8 @@ import { createLanHandlers } from './lan.ts'
 import { createLogDownloadHandlers } from './log-downloads.ts'
 import { createOwnerPasswordHandlers } from './owner-password.ts'
 import { createVerificationHandlers } from './registration.ts'
+import { createMailHandlers } from './mail.ts'
+import { createManagedServiceHandlers } from './managed-services.ts'
 import { createMetricsHandlers } from './metrics.ts'
 import { createVolumeHandlers } from './volumes.ts'
 import { createUserHandlers } from './users.ts'
@@ -51,6 +53,8 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createDomainHandlers(deps),
     ...createDomainSalesHandlers(deps),
     ...createInstanceHandlers(deps),
+    ...createMailHandlers(deps),
+    ...createManagedServiceHandlers(deps),
     ...createMetricsHandlers(deps),
     ...createLanHandlers(deps),
     ...createOwnerPasswordHandlers(deps),

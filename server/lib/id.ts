@@ -4,7 +4,24 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 let lastTime = 0
 let lastRandom = 0n
 
-export type IdPrefix = 'prj' | 'dpl' | 'env' | 'dom' | 'tok' | 'evt' | 'dmp' | 'acc' | 'usr' | 'req' | 'ses' | 'own' | 'inv' | 'rem' | 'run' | 'snp'
+export type IdPrefix =
+  | 'prj'
+  | 'dpl'
+  | 'env'
+  | 'dom'
+  | 'tok'
+  | 'evt'
+  | 'dmp'
+  | 'acc'
+  | 'usr'
+  | 'req'
+  | 'ses'
+  | 'own'
+  | 'inv'
+  | 'rem'
+  | 'run'
+  | 'snp'
+  | 'msg'
 
 /** `prj_` and a ULID in lower case: 48 bits of milliseconds and 80 random bits, increasing within one millisecond. */
 export function newId<P extends IdPrefix>(prefix: P): `${P}_${string}` {

@@ -309,7 +309,20 @@ export function deleteProjectRows(tx: Tx, projectId: string): string[] {
       .deleteFrom('screenshots')
       .where('deployment_id', 'in', (eb) => eb.selectFrom('deployments').select('deployments.id').where('deployments.project_id', '=', projectId)),
   )
-  for (const table of ['deployments', 'env_vars', 'purge_tokens', 'cache_events', 'domains', 'watches', 'branches', 'previews', 'cron_runs'] as const)
+  for (const table of [
+    'deployments',
+    'env_vars',
+    'purge_tokens',
+    'cache_events',
+    'domains',
+    'watches',
+    'branches',
+    'previews',
+    'cron_runs',
+    'managed_services',
+    'mailboxes',
+    'mail_messages',
+  ] as const)
     tx.run(tables.deleteFrom(table).where('project_id', '=', projectId))
   tx.run(tables.deleteFrom('projects').where('id', '=', projectId))
   return deployments

@@ -5,6 +5,7 @@ import type { RuntimeName } from '../contract/runtimes.ts'
 import type { PlanName } from '../contract/instance.ts'
 import type { ProjectStatus } from '../contract/projects.ts'
 import type { CronRun } from '../contract/services.ts'
+import type { MailboxRow, MailMessageTable, ManagedServiceRow } from './managed-tables.ts'
 
 /** The rows. Names are those of the API; times are ISO text; booleans are 0 or 1; `sealed_` columns are encrypted. */
 export interface Tables {
@@ -38,6 +39,9 @@ export interface Tables {
   screenshots: { deployment_id: string; variant: 'desktop' | 'mobile'; bytes: number; created_at: string }
   remotes: RemoteRow
   cron_runs: CronRunTable
+  managed_services: ManagedServiceRow
+  mailboxes: MailboxRow
+  mail_messages: MailMessageTable
 }
 
 interface CronRunTable extends Omit<CronRunRow, 'seq'> {

@@ -3,7 +3,7 @@
 # node:24-, node:22- and node:20-bookworm-slim, from Debian's packages and the npm registry; and
 # postgres:15-bookworm, from Debian's packages. With the argument `languages`: those of the other languages as well, in
 # the versions that Debian has (Python 3.11, Go 1.19, Rust 1.63, Ruby 3.1, PHP 8.2, Java 17, Elixir 1.14), and Deno and Bun
-# from the npm registry.
+# from the npm registry. With `services`: those of the managed services, redis:7-bookworm and mariadb:10.11.
 # Needs root, debootstrap, npm, a Docker engine and node_modules. Runs again in a second: an image
 # carries a label with the digest of what went in. An image of that name without the label (a pulled
 # one) is left alone. Downloads are kept in ${XDG_CACHE_HOME:-~/.cache}/homeport-ci.
@@ -22,6 +22,7 @@ case $(uname -m) in
   *) echo "  No base images: there is no Node.js package for $(uname -m)." >&2; exit 1 ;;
 esac
 
+service_packages=ca-certificates,redis-server,mariadb-server
 language_packages=ca-certificates,git,tzdata,gcc,libc6-dev,python3,python3-pip,python3-venv,python3-flask,gunicorn,golang-go,rustc,cargo,ruby,ruby-bundler,ruby-sinatra,ruby-webrick,php,libapache2-mod-php,apache2,default-jdk-headless,maven,libmaven-resources-plugin-java,libmaven-compiler-plugin-java,libmaven-jar-plugin-java,libsurefire-java,elixir
 
 main() {
@@ -36,6 +37,7 @@ main() {
   image 20.20.2 10.8.2
   postgres_image
   if [[ ${1:-} == languages ]]; then language_images; fi
+  if [[ ${1:-} == services ]]; then service_images; fi
 }
 
 # One root with every language, under the names of the official images; what Homeport relies on of each is added.
@@ -62,6 +64,78 @@ language_image() {
   printf 'FROM %s\nENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n%s\n' "$(rootfs_image "$language_packages")" "$setup" >"$context/Dockerfile"
   build "$tag" "$inputs" "$context"
   echo "  $tag."
+}
+
+# What the presets of managed services rely on of the official images: the entry points, which change to the server's user, the
+# folders of the data, and the first start of MariaDB.
+service_images() {
+  service_image redis:7-$suite redis redis_setup
+  service_image mariadb:10.11 mysql mariadb_setup
+}
+
+service_image() {
+  local tag=$1 user=$2 setup=$3 inputs context
+  inputs=$( (rootfs_digest "$service_packages"; declare -f "$setup" service_image) | digest)
+  is_wanted "$tag" "$inputs" || return 0
+  import_rootfs "$service_packages"
+  context=$(mktemp -d)
+  printf 'FROM %s\nENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\nCOPY docker-entrypoint.sh /usr/local/bin/\nRUN groupmod -g 999 %s && usermod -u 999 -g 999 %s\n' \
+    "$(rootfs_image "$service_packages")" "$user" "$user" >"$context/Dockerfile"
+  "$setup" "$context"
+  chmod 755 "$context/docker-entrypoint.sh"
+  build "$tag" "$inputs" "$context"
+  echo "  $tag."
+}
+
+redis_setup() {
+  cat >>"$1/Dockerfile" <<'EOF'
+RUN install -d -o redis -g redis /data
+VOLUME /data
+WORKDIR /data
+ENTRYPOINT ["docker-entrypoint.sh"]
+CMD ["redis-server"]
+EOF
+  cat >"$1/docker-entrypoint.sh" <<'EOF'
+#!/bin/sh
+set -e
+if [ "${1#-}" != "$1" ] || [ "${1%.conf}" != "$1" ]; then set -- redis-server "$@"; fi
+if [ "$1" = redis-server ] && [ "$(id -u)" = 0 ]; then
+  find . \! -user redis -exec chown redis '{}' +
+  exec setpriv --reuid=redis --regid=redis --clear-groups "$0" "$@"
+fi
+exec "$@"
+EOF
+}
+
+mariadb_setup() {
+  cat >>"$1/Dockerfile" <<'EOF'
+RUN rm -rf /var/lib/mysql && install -d -o mysql -g mysql /var/lib/mysql /run/mysqld && printf '[mysqld]\nbind-address=*\nskip-name-resolve\n' >/etc/mysql/mariadb.conf.d/99-container.cnf
+VOLUME /var/lib/mysql
+ENTRYPOINT ["docker-entrypoint.sh"]
+CMD ["mariadbd"]
+EOF
+  cat >"$1/docker-entrypoint.sh" <<'EOF'
+#!/bin/bash
+set -eo pipefail
+if [ "$1" = mariadbd ] && [ "$(id -u)" = 0 ]; then
+  find /var/lib/mysql /run/mysqld \! -user mysql -exec chown mysql: '{}' +
+  exec setpriv --reuid=mysql --regid=mysql --clear-groups "$0" "$@"
+fi
+if [ "$1" = mariadbd ] && [ ! -d /var/lib/mysql/mysql ]; then
+  [ "$MARIADB_ROOT_PASSWORD" ] || { echo 'Database is uninitialized and password option is not specified' >&2; exit 1; }
+  mariadb-install-db --skip-test-db --auth-root-authentication-method=normal >/dev/null
+  mariadbd --skip-networking --socket=/tmp/init.sock & pid=$!
+  for _ in $(seq 300); do mariadb-admin --socket=/tmp/init.sock -uroot ping >/dev/null 2>&1 && break; sleep 0.1; done
+  mariadb --socket=/tmp/init.sock -uroot <<SQL
+CREATE DATABASE \`$MARIADB_DATABASE\`;
+CREATE USER '$MARIADB_USER'@'%' IDENTIFIED BY '$MARIADB_PASSWORD';
+GRANT ALL ON \`$MARIADB_DATABASE\`.* TO '$MARIADB_USER'@'%';
+SET PASSWORD FOR root@localhost = PASSWORD('$MARIADB_ROOT_PASSWORD');
+SQL
+  kill $pid && wait $pid || true
+fi
+exec "$@"
+EOF
 }
 
 # A program of an npm package, in /usr/local/bin.

@@ -11,6 +11,7 @@ export type Requirement =
   | 'tmpfs'
   | 'docker'
   | 'language-images'
+  | 'service-images'
   | 'chromium'
   | 'electron'
   | 'git'
@@ -102,6 +103,14 @@ const checks: Record<Requirement, () => { ok: boolean; reason: string }> = {
       return { ok: true, reason: '' }
     } catch {
       return { ok: false, reason: 'no base images of other languages; run test/machine/base-images.sh languages' }
+    }
+  },
+  'service-images'() {
+    try {
+      execFileSync('docker', ['image', 'inspect', 'redis:7-bookworm', 'mariadb:10.11'], { stdio: 'ignore' })
+      return { ok: true, reason: '' }
+    } catch {
+      return { ok: false, reason: 'no images of managed services; run test/machine/base-images.sh services' }
     }
   },
   chromium() {

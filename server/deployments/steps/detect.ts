@@ -1,5 +1,6 @@
 import type { StepLog } from '../../contract/build-log.ts'
 import { DetectFailure } from '../../builder/index.ts'
+import { addManagedServices } from '../managed-services.ts'
 import { type DeploymentRun, resultOf, saveProgress } from '../deployment-run.ts'
 import { getBuildSettings } from '../reuse-version.ts'
 
@@ -7,7 +8,8 @@ import { getBuildSettings } from '../reuse-version.ts'
 export async function detect(run: DeploymentRun, log: StepLog): Promise<void> {
   const { context, deployment, project, secrets } = run
   if (run.version) return log.note(`Reusing the build of ${deployment.parent_id}: settings and variables have not changed.`)
-  const plan = await context.planSource({ folder: resultOf(run, 'source').folder, settings: getBuildSettings(project) })
+  const source = await context.planSource({ folder: resultOf(run, 'source').folder, settings: getBuildSettings(project) })
+  const plan = addManagedServices(source, secrets.managed_services)
   run.plan = plan
   for (const sentence of plan.config?.explanation ?? []) log.note(sentence)
   for (const build of plan.builds) {

@@ -46,4 +46,40 @@ export const serviceTopics: HelpArticle[] = [
       { run: 'npx homeport logs my-app --service worker --follow' },
     ],
   },
+  {
+    id: 'managed-services',
+    title: 'Redis, MariaDB and the mail catcher',
+    summary: 'Services that a project gets with one command, without a configuration file.',
+    keywords: 'redis mariadb mysql cache queue smtp mail email catcher mailhog mailpit managed add-on REDIS_URL MYSQL_URL SMTP_URL message_not_found',
+    body: [
+      { h: 'Redis and MariaDB' },
+      { run: 'npx homeport services my-app add redis' },
+      { run: 'npx homeport services my-app add', note: 'what there is, and what the project has' },
+      {
+        list: [
+          'The project is deployed again. Its apps get `REDIS_URL` or `MYSQL_URL`, and the parts of the address as variables of their own. These replace variables of the same names.',
+          'Host names are `redis` and `mariadb`. They exist for the services of the project alone; there is no port on this machine.',
+          'A project without a configuration file becomes the service `web`. With one, the managed service is added to those of the file.',
+          'The password is random and encrypted in the data folder. Builds get the variables too, but the service does not run for them.',
+          'Each preview has an empty Redis or MariaDB of its own.',
+          'Managed services need Docker.',
+        ],
+      },
+      'Data is in the volumes `managed-redis` and `managed-mariadb`, with snapshots like those of other volumes. `homeport db` and its dumps are for PostgreSQL alone.',
+      { run: 'npx homeport volumes snapshot my-app managed-mariadb' },
+      { run: 'npx homeport services my-app remove redis', note: 'the data is kept until the project is deleted' },
+      { h: 'Mail catcher' },
+      'While it is on, the mail of the apps is stored here and never sent on, so that you can see what they send without reaching anybody.',
+      { run: 'npx homeport mail my-app on' },
+      { run: 'npx homeport mail my-app', note: 'the messages, newest first' },
+      {
+        list: [
+          'Apps get `SMTP_URL`, `SMTP_HOST`, `SMTP_PORT`, `SMTP_USER` and `SMTP_PASSWORD`, which replace their own. The connection is without TLS.',
+          'The last 500 messages of a project are kept, up to 512 MB together. A message may have 25 MB.',
+          'A message is shown without scripts and remote images. Backups of the instance do not include messages.',
+          'Containers reach the catcher at the gateway of their network. With Docker in a virtual machine the host is `host.docker.internal`; rootless Docker on Linux has no such name, and apps there cannot send.',
+        ],
+      },
+    ],
+  },
 ]

@@ -8,6 +8,7 @@ import { deploymentSourcesSql } from './0007-deployment-sources.ts'
 import { driverNamesSql } from './0008-driver-names.ts'
 import { cronRunsSql } from './0009-cron-runs.ts'
 import { projectOptionsSql } from './0010-project-options.ts'
+import { managedServicesMailSql } from './0011-managed-services-mail.ts'
 
 /** In order; never changed after a release. Entry n migrates the file from version n to n + 1. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -21,6 +22,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'driver-names', sql: driverNamesSql },
   { name: 'cron-runs', sql: cronRunsSql },
   { name: 'project-options', sql: projectOptionsSql },
+  { name: 'managed-services-mail', sql: managedServicesMailSql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [

@@ -1,0 +1,125 @@
+import type { SourcePlan } from '../contract/build-plan.ts'
+import type { ProjectConfig, ServiceConfig } from '../contract/project-config.ts'
+import { type RuntimeName, runtimes } from '../contract/runtimes.ts'
+import { getPreset, isPresetName, type PresetName } from '../contract/service-presets.ts'
+import { DetectFailure } from '../builder/index.ts'
+import type { Sealer } from '../store/sealer.ts'
+import type { ManagedServiceRow } from '../store/managed-tables.ts'
+import { parseVersion } from './version.ts'
+
+/** The managed services of a project that a deployment has, with their variables for its apps. */
+export interface ManagedServices {
+  names: PresetName[]
+  variables: Record<string, string>
+  secrets: string[]
+}
+
+/**
+ * A service that was removed is still in a version that was built before; that version gets its variables until it is replaced. On a runtime
+ * without images there are none.
+ */
+export function readManagedServices(
+  rows: readonly ManagedServiceRow[],
+  { runtime, artifact }: { runtime: RuntimeName; artifact: string | null },
+  sealer: Sealer,
+): ManagedServices {
+  if (!runtimes[runtime].runs_images) return { names: [], variables: {}, secrets: [] }
+  const built = new Set(artifact === null ? [] : parseVersion(artifact).services.map(({ config }) => config.name))
+  const used = rows.filter(({ name, removed_at }) => removed_at === null || built.has(name))
+  const names: PresetName[] = []
+  const variables: Record<string, string> = {}
+  const secrets: string[] = []
+  for (const { project_id, name, sealed_password } of used) {
+    if (!isPresetName(name)) continue
+    const password = sealer.unseal({ table: 'managed_services', column: 'sealed_password', row: `${project_id} ${name}` }, sealed_password)
+    const preset = getPreset(name)
+    names.push(name)
+    secrets.push(password)
+    Object.assign(variables, preset.variables(name, preset.port, password))
+  }
+  return { names, variables, secrets }
+}
+
+const webName = 'web'
+
+/** Adds managed services to the services of a source. A source that is one app becomes the service `web`. */
+export function addManagedServices(plan: SourcePlan, names: readonly PresetName[]): SourcePlan {
+  if (names.length === 0) return plan
+  const config = plan.config ?? createSingleAppConfig()
+  for (const name of names)
+    if (config.services.some((service) => service.name === name || service.aliases.includes(name)))
+      throw new DetectFailure(
+        `${config.file} has a service “${name}”, and the project has a managed service with this name.`,
+        `Rename the service in ${config.file}, or remove the managed one with homeport services SLUG remove ${name}.`,
+      )
+  const depends_on = names.map((service) => ({ service, condition: 'healthy' as const }))
+  return {
+    config: {
+      ...config,
+      services: [
+        ...config.services.map((service) =>
+          service.source.kind === 'build' ? { ...service, depends_on: [...service.depends_on, ...depends_on] } : service,
+        ),
+        ...names.map(createManagedConfig),
+      ],
+      explanation: [
+        ...config.explanation,
+        ...names.map((name) => `${getPreset(name).label}: the managed service ${name}, from ${getPreset(name).image}`),
+      ],
+    },
+    builds: plan.config ? plan.builds : plan.builds.map((build) => ({ ...build, services: [webName] })),
+  }
+}
+
+const createConfig = (fields: Pick<ServiceConfig, 'name' | 'kind' | 'source'> & Partial<ServiceConfig>): ServiceConfig => ({
+  aliases: [],
+  entrypoint: null,
+  command: null,
+  port: null,
+  is_public: false,
+  schedule: null,
+  time_zone: null,
+  working_directory: null,
+  environment: {},
+  environment_templates: {},
+  volumes: [],
+  depends_on: [],
+  restart: 'always',
+  health_check: null,
+  memory_mb: null,
+  cpus: null,
+  replicas: null,
+  ...fields,
+})
+
+const createSingleAppConfig = (): ProjectConfig => ({
+  file: null,
+  services: [
+    createConfig({
+      name: webName,
+      kind: 'web',
+      source: { kind: 'build', directory: '.', dockerfile: null, target: null, arguments: {}, files: [] },
+      is_public: true,
+    }),
+  ],
+  main: webName,
+  release: null,
+  required_variables: [],
+  settings: {},
+  explanation: [],
+})
+
+function createManagedConfig(name: PresetName): ServiceConfig {
+  const { image, port, entrypoint, command, data_path, environment, health } = getPreset(name)
+  return createConfig({
+    name,
+    kind: 'image',
+    source: { kind: 'image', image, files: [] },
+    entrypoint,
+    command,
+    port,
+    environment_templates: environment,
+    volumes: [{ name: `managed-${name}`, path: data_path, is_read_only: false }],
+    health_check: health,
+  })
+}

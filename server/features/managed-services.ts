@@ -1,0 +1,88 @@
+import { Problem } from '../contract/errors.ts'
+import type { ManagedService, managedServiceOperations } from '../contract/managed-services.ts'
+import { runtimes } from '../contract/runtimes.ts'
+import { getPreset, presetNames, type PresetName } from '../contract/service-presets.ts'
+import { isoTime } from '../lib/clock.ts'
+import { newSecret } from '../lib/token.ts'
+import { insertManagedService, listManagedServices, updateManagedService } from '../store/managed-services.ts'
+import type { Tx } from '../store/store.ts'
+import type { ManagedServiceRow } from '../store/managed-tables.ts'
+import type { ProjectRow } from '../store/tables.ts'
+import type { OperationHandlers } from './context.ts'
+import type { FeatureDeps } from './deps.ts'
+import { redeployInTransaction, requireRedeployable } from './redeploy.ts'
+
+export function createManagedServiceHandlers(deps: FeatureDeps): Pick<OperationHandlers, keyof typeof managedServiceOperations> {
+  const { store, sealer, clock } = deps
+  const { db } = store
+
+  const find = (tx: Tx, projectId: string, name: PresetName) => listManagedServices(tx, projectId).find((row) => row.name === name)
+
+  const finish = (tx: Tx, project: ProjectRow, name: PresetName) => {
+    tx.publish({ type: 'project_changed', id: project.id })
+    const deployment_id = redeployInTransaction(tx, deps, project.id) ?? null
+    return { service: present(name, find(tx, project.id, name)), deployment_id }
+  }
+
+  const explainUnavailable = (): string | null => {
+    const { name } = deps.instance().runtime
+    return runtimes[name].runs_images ? null : `Managed services run in containers. ${runtimes.docker.how_to_start}`
+  }
+
+  return {
+    async listManagedServices({ project }) {
+      const rows = await db.read((tx) => listManagedServices(tx, project.id))
+      const services = presetNames.map((name) =>
+        present(
+          name,
+          rows.find((row) => row.name === name),
+        ),
+      )
+      return { services, unavailable: explainUnavailable() }
+    },
+
+    async addManagedService({ project }, { body: { name } }) {
+      const unavailable = explainUnavailable()
+      if (unavailable !== null) throw new Problem('runtime_unavailable', unavailable)
+      return db.write((tx) => {
+        const row = find(tx, project.id, name)
+        if (row?.removed_at === null) return { service: present(name, row), deployment_id: null }
+        requireRedeployable(tx, deps, project)
+        if (row) updateManagedService(tx, project.id, name, null)
+        else {
+          const sealed_password = sealer.seal({ table: 'managed_services', column: 'sealed_password', row: `${project.id} ${name}` }, newSecret())
+          insertManagedService(tx, { project_id: project.id, name, sealed_password, created_at: isoTime(clock.now()), removed_at: null })
+        }
+        return finish(tx, project, name)
+      })
+    },
+
+    async removeManagedService({ project }, { params: { name } }) {
+      return db.write((tx) => {
+        if (find(tx, project.id, name)?.removed_at !== null)
+          throw new Problem(
+            'service_not_found',
+            `This project has no managed service “${name}”. List them with homeport services ${project.slug} add.`,
+          )
+        requireRedeployable(tx, deps, project)
+        updateManagedService(tx, project.id, name, isoTime(clock.now()))
+        return finish(tx, project, name)
+      })
+    },
+  }
+}
+
+function present(name: PresetName, row: ManagedServiceRow | undefined): ManagedService {
+  const { label, summary, image, port, variables } = getPreset(name)
+  const is_added = row?.removed_at === null
+  return {
+    name,
+    label,
+    summary,
+    image,
+    variables: Object.keys(variables(name, port, '')),
+    is_added,
+    has_data: row !== undefined && !is_added,
+    added_at: is_added ? row.created_at : null,
+  }
+}

@@ -1,0 +1,73 @@
+import type { AddressInfo } from 'node:net'
+import type { SMTPServer, SMTPServerOptions } from 'smtp-server'
+import { mailLimits } from '../contract/mail.ts'
+
+export interface SmtpHandlers {
+  /** The project of a user; undefined for a wrong user or password. */
+  authenticate(user: string, password: string): Promise<string | undefined>
+  /** Rejects with a `ReceiveError` to tell the sender why the message was not stored. */
+  receive(message: { project_id: string; recipients: string[]; content: AsyncIterable<Buffer> }): Promise<void>
+}
+
+/** An error with a reply code of RFC 5321. */
+export class ReceiveError extends Error {
+  readonly responseCode: number
+  constructor(responseCode: number, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.responseCode = responseCode
+  }
+}
+
+export interface SmtpListener {
+  port: number
+  close(): Promise<void>
+}
+
+/** Listens on one address. Rejects when the port is taken or the address is not one of this machine. */
+export async function listenForMail(host: string, port: number, handlers: SmtpHandlers): Promise<SmtpListener> {
+  // Loaded with the first project that has its mail caught.
+  const { SMTPServer: Server } = await import('smtp-server')
+  const server = new Server(createServerOptions(handlers))
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      // Broken connections of clients.
+      server.on('error', () => {})
+      resolve()
+    })
+  })
+  return { port: (server.server.address() as AddressInfo).port, close: () => closeServer(server) }
+}
+
+const closeServer = (server: SMTPServer): Promise<void> => new Promise((resolve) => server.close(() => resolve()))
+
+const createServerOptions = ({ authenticate, receive }: SmtpHandlers): SMTPServerOptions => ({
+  banner: 'Homeport mail catcher',
+  authMethods: ['PLAIN', 'LOGIN'],
+  // The connection never leaves this machine.
+  allowInsecureAuth: true,
+  disabledCommands: ['STARTTLS'],
+  disableReverseLookup: true,
+  size: mailLimits.message_bytes,
+  maxClients: 50,
+  socketTimeout: 60_000,
+  closeTimeout: 2_000,
+  logger: false,
+  onAuth({ username, password }, _session, done) {
+    authenticate(username ?? '', password ?? '').then(
+      (project) => (project === undefined ? done(new ReceiveError(535, 'Wrong user or password')) : done(null, { user: project })),
+      () => done(new ReceiveError(454, 'Temporary failure')),
+    )
+  },
+  onData(content, { user, envelope }, done) {
+    receive({ project_id: String(user), recipients: envelope.rcptTo.map(({ address }) => address), content }).then(
+      () => done(null, 'Stored'),
+      (error: unknown) => {
+        // The sender waits for the end of its message before it reads a reply.
+        content.resume()
+        done(error instanceof ReceiveError ? error : new ReceiveError(451, 'The message could not be stored'))
+      },
+    )
+  },
+})

@@ -1,0 +1,39 @@
+import type { Generated } from 'kysely'
+
+/** The rows of managed services and of caught mail. */
+
+/** A service from a preset. One that was removed keeps its password, because its data does. */
+export interface ManagedServiceRow {
+  project_id: string
+  /** The name of the preset and of the service. */
+  name: string
+  sealed_password: Uint8Array
+  created_at: string
+  removed_at: string | null
+}
+
+/** The user of the mail catcher that a project has. */
+export interface MailboxRow {
+  project_id: string
+  is_enabled: 0 | 1
+  sealed_password: Uint8Array
+  created_at: string
+}
+
+export interface MailMessageTable extends Omit<MailMessageRow, 'seq'> {
+  seq: Generated<number>
+}
+
+/** A caught message; its text is a file. */
+export interface MailMessageRow {
+  seq: number
+  id: string
+  project_id: string
+  sender: string
+  /** JSON list of addresses. */
+  recipients: string
+  subject: string
+  bytes: number
+  attachments: number
+  received_at: string
+}
