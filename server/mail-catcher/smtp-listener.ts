@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
-import type { SMTPServer, SMTPServerOptions } from 'smtp-server'
+import { callbackify } from 'node:util'
+import type { SMTPServer, SMTPServerAuthentication, SMTPServerOptions } from 'smtp-server'
 import { mailLimits } from '../contract/mail.ts'
 
 export interface SmtpHandlers {
@@ -54,20 +55,20 @@ const createServerOptions = ({ authenticate, receive }: SmtpHandlers): SMTPServe
   socketTimeout: 60_000,
   closeTimeout: 2_000,
   logger: false,
-  onAuth({ username, password }, _session, done) {
-    authenticate(username ?? '', password ?? '').then(
-      (project) => (project === undefined ? done(new ReceiveError(535, 'Wrong user or password')) : done(null, { user: project })),
-      () => done(new ReceiveError(454, 'Temporary failure')),
-    )
-  },
+  onAuth: callbackify(async ({ username, password }: SMTPServerAuthentication, _session: unknown) => {
+    const user = await authenticate(username ?? '', password ?? '').catch(() => Promise.reject(new ReceiveError(454, 'Temporary failure')))
+    if (user === undefined) throw new ReceiveError(535, 'Wrong user or password')
+    return { user }
+  }),
   onData(content, { user, envelope }, done) {
-    receive({ project_id: String(user), recipients: envelope.rcptTo.map(({ address }) => address), content }).then(
-      () => done(null, 'Stored'),
-      (error: unknown) => {
+    const recipients = envelope.rcptTo.map(({ address }) => address)
+    callbackify(async () => {
+      await receive({ project_id: String(user), recipients, content }).catch((error: unknown) => {
         // The sender waits for the end of its message before it reads a reply.
         content.resume()
-        done(error instanceof ReceiveError ? error : new ReceiveError(451, 'The message could not be stored'))
-      },
-    )
+        throw error instanceof ReceiveError ? error : new ReceiveError(451, 'The message could not be stored')
+      })
+      return 'Stored'
+    })(done)
   },
 })

@@ -23,8 +23,7 @@ beforeAll(async () => {
 afterAll(() => context.close())
 
 const read = async () => (await context.request('owner', 'GET', path)).body as unknown as { catcher: MailCatcherStatus; messages: MailMessage[] }
-const readMessage = async (id: string) =>
-  (await context.request('owner', 'GET', `${path}/messages/${id}`)).body.message as unknown as MailMessageDetails
+const readMessage = async (id: string) => (await context.request('owner', 'GET', `${path}/messages/${id}`)).body.message as MailMessageDetails
 const send = async (message: object, change: object = {}) => {
   const { host, port, user, password: pass } = { ...account, ...change }
   const transport = createTransport({ host, port, auth: { user, pass } })
