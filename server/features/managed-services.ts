@@ -42,12 +42,12 @@ export function createManagedServiceHandlers(deps: FeatureDeps): Pick<OperationH
     },
 
     async addManagedService({ project }, { body: { name } }) {
-      const unavailable = explainUnavailable()
-      if (unavailable !== null) throw new Problem('runtime_unavailable', unavailable)
       return db.write((tx) => {
+        requireRedeployable(tx, deps, project)
+        const unavailable = explainUnavailable()
+        if (unavailable !== null) throw new Problem('runtime_unavailable', unavailable)
         const row = find(tx, project.id, name)
         if (row?.removed_at === null) return { service: present(name, row), deployment_id: null }
-        requireRedeployable(tx, deps, project)
         if (row) updateManagedService(tx, project.id, name, null)
         else {
           const sealed_password = sealer.seal({ table: 'managed_services', column: 'sealed_password', row: `${project.id} ${name}` }, newSecret())
@@ -59,12 +59,12 @@ export function createManagedServiceHandlers(deps: FeatureDeps): Pick<OperationH
 
     async removeManagedService({ project }, { params: { name } }) {
       return db.write((tx) => {
+        requireRedeployable(tx, deps, project)
         if (find(tx, project.id, name)?.removed_at !== null)
           throw new Problem(
             'service_not_found',
             `This project has no managed service “${name}”. List them with homeport services ${project.slug} add.`,
           )
-        requireRedeployable(tx, deps, project)
         updateManagedService(tx, project.id, name, isoTime(clock.now()))
         return finish(tx, project, name)
       })

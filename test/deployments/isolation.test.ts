@@ -46,14 +46,17 @@ afterAll(async () => {
 const archive = new Uint8Array(createTarGz([{ name: 'index.html', data: 'x' }]))
 const operations = (Object.entries(allOperations) as [string, OperationSpec][]).filter(([, spec]) => spec.errors.includes('runtime_not_isolated'))
 const bodies: Record<string, () => object> = {
+  addManagedService: () => ({ name: 'redis' }),
   createDeployment: () => ({ no_cache: true }),
   createEnvVars: () => ({ key: 'B', value: 'c' }),
   createProjectEnvVars: () => ({ key: 'B', value: 'c', is_write_only: true }),
   deployFolder: () => ({ path: repository.folder, slug: 'theirs' }),
+  updateMail: () => ({ is_enabled: true }),
 }
 
 test('every operation that deploys is among those that are asked', () => {
   expect(operations.map(([id]) => id).toSorted()).toEqual([
+    'addManagedService',
     'createDatabase',
     'createDeployment',
     'createEnvVars',
@@ -62,8 +65,10 @@ test('every operation that deploys is among those that are asked', () => {
     'deleteEnvVar',
     'deployFolder',
     'deployProject',
+    'removeManagedService',
     'retryDeployment',
     'rollbackDeployment',
+    'updateMail',
     'uploadCommit',
     'uploadProject',
   ])
@@ -71,7 +76,7 @@ test('every operation that deploys is among those that are asked', () => {
 
 test.each(operations)('%s is 403 runtime_not_isolated, and changes nothing', async (id, spec) => {
   const { api_url } = platform.handle
-  const path = spec.path.replace('{slug}', 'theirs').replace('{id}', id === 'deleteEnvVar' ? variable : deployment)
+  const path = spec.path.replace('{slug}', 'theirs').replace('{name}', 'redis').replace('{id}', id === 'deleteEnvVar' ? variable : deployment)
   const body = bodies[id]?.()
   const response = await fetch(api_url + path, {
     method: spec.method,
