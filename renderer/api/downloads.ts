@@ -19,6 +19,15 @@ export function useBackupDownload(): (name: string) => LoadFile {
   return (name) => loadFile(client.urlOf('downloadBackup', { params: { name } }))
 }
 
+/** A caught message as it was received, and its attachments. */
+export function useMailDownload(slug: string, message: string): { source: LoadFile; attachment: (index: number) => LoadFile } {
+  const { client } = useConnection((state) => state.current)
+  return {
+    source: loadFile(client.urlOf('downloadMailMessage', { params: { slug, message } })),
+    attachment: (index) => loadFile(client.urlOf('downloadMailAttachment', { params: { slug, message, index: String(index) } })),
+  }
+}
+
 export type LogFormat = 'text' | 'ndjson'
 
 /** Loads the whole runtime log; null on an instance that does not have it (a hosted account). */

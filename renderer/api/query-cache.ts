@@ -14,7 +14,16 @@ export function applyEvent(cache: QueryClient, event: ApiEvent<'followInstance'>
   if (event.event === 'project') {
     upsertProject(cache, event.data.project)
     // Queries with secrets are refetched, because events carry no secrets.
-    for (const key of [queryKeys.previews, queryKeys.watching, queryKeys.envVars, queryKeys.database, queryKeys.dumps, queryKeys.domains])
+    for (const key of [
+      queryKeys.previews,
+      queryKeys.watching,
+      queryKeys.envVars,
+      queryKeys.database,
+      queryKeys.dumps,
+      queryKeys.domains,
+      queryKeys.managedServices,
+      queryKeys.mail,
+    ])
       void cache.invalidateQueries({ queryKey: key(event.data.project.slug) })
   } else if (event.event === 'project_removed') removeProject(cache, event.data.slug)
   else if (event.event === 'deployment') {
@@ -65,6 +74,9 @@ export function removeProject(cache: QueryClient, slug: string): void {
     queryKeys.database(slug),
     queryKeys.dumps(slug),
     queryKeys.domains(slug),
+    queryKeys.managedServices(slug),
+    queryKeys.mail(slug),
+    ['mail-message', slug],
   ])
     cache.removeQueries({ queryKey: key, type: 'inactive' })
   // Tells pages of this project that it was deleted without a refetch, which would return 404.

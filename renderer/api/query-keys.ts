@@ -34,6 +34,10 @@ export const queryKeys = {
   previews: (slug: string) => ['previews', slug],
   /** The services of production, or of the preview of a branch. */
   services: (slug: string, branch: string | null) => ['services', slug, branch],
+  /** Those that a project has or can have. */
+  managedServices: (slug: string) => ['managed-services', slug],
+  mail: (slug: string) => ['mail', slug],
+  mailMessage: (slug: string, id: string) => ['mail-message', slug, id],
   cronRuns: (slug: string, name: string) => ['cron-runs', slug, name],
   watching: (slug: string) => ['watching', slug],
   https: ['https'],

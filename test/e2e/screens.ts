@@ -7,6 +7,7 @@ import { installFakeBridge } from './fake-bridge.ts'
 import { withLongResponses } from './long-responses.ts'
 import type { Screen } from './screen.ts'
 import type { SeededIds } from './seeded-platform.ts'
+import { serviceScreens } from './service-screens.ts'
 import {
   chooseUpload,
   failResponses,
@@ -49,7 +50,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   { name: 'no-page', path: 'nowhere' },
   { name: 'previews', path: 'projects/harbour-shop/previews' },
   { name: 'previews-none', path: 'projects/lighthouse/previews' },
-  { name: 'services-none', path: 'projects/lighthouse/services' },
+  ...serviceScreens,
   { name: 'previews-no-repository', path: 'projects/chart-room/previews' },
   { name: 'upload-dialog', path: 'projects/harbour-shop?do=upload', act: waitForDialog },
   {

@@ -7,6 +7,7 @@ import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback
 import { toApiError } from '../../lib/api-error.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { CronRuns } from './cron-runs.tsx'
+import { ManagedServices } from './managed-services.tsx'
 import { ServiceRow } from './service-row.tsx'
 import styles from './services.module.css'
 
@@ -61,6 +62,7 @@ export default function ServicesPage({ slug }: { slug: string }) {
           </p>
         )}
       </section>
+      <ManagedServices slug={slug} />
       {cronServices.map(({ name }) => (
         <CronRuns key={name} slug={slug} name={name} />
       ))}

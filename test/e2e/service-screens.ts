@@ -1,0 +1,80 @@
+import type { Page } from '@playwright/test'
+import type { ManagedService } from '../../server/contract/managed-services.ts'
+import type { MailCatcherStatus, MailMessage, MailMessageDetails } from '../../server/contract/mail.ts'
+import type { Screen } from './screen.ts'
+
+const catcher: MailCatcherStatus = { is_enabled: true, host: '127.0.0.1', port: 14_250, user: 'prj_01m84kvc1a6jds9qv8r0rb8g9k', unavailable: null }
+const received_at = new Date(Date.now() - 120_000).toISOString()
+const createMessage = (id: string, change: Partial<MailMessage> = {}): MailMessage => ({
+  id,
+  from: 'Harbour shop <shop@example.com>',
+  to: ['ada@example.com'],
+  subject: 'Your order 4711',
+  size_bytes: 4_200,
+  attachments: 0,
+  received_at,
+  ...change,
+})
+const messages = [
+  createMessage('msg_3', { attachments: 2 }),
+  createMessage('msg_2', { subject: 'Confirm your address', to: ['bob@example.com', 'somebody-with-a-long-address@subdomain.example.com'] }),
+  createMessage('msg_1', { subject: '', from: '' }),
+]
+const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+const details: MailMessageDetails = {
+  ...createMessage('msg_3', { attachments: 2 }),
+  text: 'Thank you for your order.\n\nTwo lanterns, one rope.\n',
+  html: `<!doctype html><meta http-equiv="Content-Security-Policy" content="${policy}"><body style="margin:16px;background:#fff;color:#111;font:14px/1.5 sans-serif"><h1>Thank you</h1><p>Two lanterns, one rope.</p><p><a href="https://example.com/orders/4711" target="_blank" rel="noopener noreferrer">View your order</a></p>`,
+  is_shortened: false,
+  headers: [
+    { name: 'From', value: 'Harbour shop <shop@example.com>' },
+    { name: 'Message-ID', value: '<0a1b2c3d-4e5f-6789-abcd-ef0123456789@shop.example.com>' },
+  ],
+  files: [
+    { index: 0, name: 'invoice-4711.pdf', content_type: 'application/pdf', size_bytes: 48_213 },
+    { index: 1, name: 'terms.txt', content_type: 'text/plain', size_bytes: 812 },
+  ],
+}
+
+const service = (name: ManagedService['name'], change: Partial<ManagedService>): ManagedService => ({
+  name,
+  label: name === 'redis' ? 'Redis' : 'MariaDB',
+  summary:
+    name === 'redis'
+      ? 'Key-value store for caches, queues and sessions. Data is saved every second.'
+      : 'Relational database with the protocol of MySQL.',
+  image: '',
+  variables: [name === 'redis' ? 'REDIS_URL' : 'MYSQL_URL'],
+  is_added: false,
+  has_data: false,
+  added_at: null,
+  ...change,
+})
+
+/** The seeded platform has neither containers nor an app that sends mail. */
+async function withServices(page: Page): Promise<void> {
+  const services = [service('redis', { is_added: true, added_at: received_at }), service('mariadb', { has_data: true })]
+  await page.route('**/instance/projects/*/managed-services', (route) => route.fulfill({ json: { services, unavailable: null } }))
+  await page.route('**/instance/projects/*/mail', (route) => route.fulfill({ json: { catcher, messages } }))
+  await page.route('**/instance/projects/*/mail/messages/*', (route) => route.fulfill({ json: { message: details } }))
+}
+
+export const serviceScreens: Screen[] = [
+  { name: 'services-none', path: 'projects/lighthouse/services' },
+  { name: 'services-managed', path: 'projects/lighthouse/services', before: withServices },
+  {
+    name: 'services-managed-remove',
+    path: 'projects/lighthouse/services',
+    before: withServices,
+    act: (page) => page.getByRole('button', { name: 'Remove Redis' }).click(),
+  },
+  { name: 'mail-off', path: 'projects/lighthouse/mail' },
+  { name: 'mail', path: 'projects/lighthouse/mail', before: withServices },
+  { name: 'mail-message', path: 'projects/lighthouse/mail?message=msg_3', before: withServices },
+  {
+    name: 'mail-headers',
+    path: 'projects/lighthouse/mail?message=msg_3',
+    before: withServices,
+    act: (page) => page.getByRole('radio', { name: 'Headers' }).click(),
+  },
+]
