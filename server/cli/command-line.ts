@@ -10,6 +10,7 @@ import { config } from './config.ts'
 import { db } from './db.ts'
 import { deploy } from './deploy.ts'
 import { deployments } from './deployments.ts'
+import { dev } from './dev.ts'
 import { disk } from './disk.ts'
 import { dockerfile } from './dockerfile.ts'
 import { domains } from './domains.ts'
@@ -39,6 +40,7 @@ import { user } from './user.ts'
 /** The commands that call the API. `serve` is passed in separately, because it loads the platform. */
 export const clientCommands = {
   deploy,
+  dev,
   samples,
   dockerfile,
   config,
@@ -74,7 +76,7 @@ export const clientCommands = {
 } satisfies Record<string, CliCommand>
 
 /** The command context without the parts that are parsed from the arguments. */
-export type CommandEnvironment = Omit<CommandContext, 'positionals' | 'flags' | 'is_json' | 'connect' | 'openUrl'> & {
+export type CommandEnvironment = Omit<CommandContext, 'positionals' | 'flags' | 'program' | 'is_json' | 'connect' | 'openUrl'> & {
   connect(flags: Flags): ApiClient
   openUrl(flags: Flags, ...rest: Parameters<CommandContext['openUrl']>): Promise<boolean>
 }
@@ -100,7 +102,7 @@ export async function runCommandLine(args: string[], environment: CommandEnviron
   }
   let json = rest.includes('--json')
   try {
-    const { positionals, flags } = parseArguments(command, rest)
+    const { positionals, flags, program } = parseArguments(command, rest)
     if (flags.help === true) {
       terminal.out(formatCommandHelp(name, command))
       return exitCodes.success
@@ -110,6 +112,7 @@ export async function runCommandLine(args: string[], environment: CommandEnviron
       ...environment,
       positionals,
       flags,
+      program,
       is_json: json,
       connect: () => environment.connect(flags),
       openUrl: (url, options) => environment.openUrl(flags, url, options),

@@ -2,6 +2,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util'
 import type { Clock } from '../lib/clock.ts'
 import { UsageError } from '../options.ts'
 import type { ApiClient } from './client.ts'
+import type { ProgramOptions, RunningProgram } from './run-program.ts'
 import type { Terminal } from './terminal.ts'
 
 /** `failure`: the instance refused the request, or it failed. */
@@ -13,6 +14,8 @@ export { UsageError }
 export interface CommandContext {
   positionals: string[]
   flags: Flags
+  /** What follows `--`, for a command with `takes_command`. */
+  program: string[]
   terminal: Terminal
   /** Print exactly one JSON document on standard output. */
   is_json: boolean
@@ -29,6 +32,8 @@ export interface CommandContext {
   remote_token?: string | undefined
   /** Runs a local program with this terminal and `secrets` in its environment. Returns its exit code, or undefined if it is not installed. */
   runProgram(file: string, args: string[], secrets: Record<string, string>): Promise<number | undefined>
+  /** Starts a local program in this terminal, in a folder and with variables. */
+  startProgram(file: string, args: readonly string[], options: ProgramOptions): RunningProgram
   /** Aborted by Ctrl-C or SIGTERM. */
   signal: AbortSignal
 }
@@ -40,6 +45,8 @@ export interface CliCommand {
   /** Option name to description. A description that starts with `=X` takes a value. */
   options: Record<string, string>
   details?: string
+  /** A program of the user's with its arguments may follow `--`. */
+  takes_command?: true
   run(context: CommandContext): Promise<number>
 }
 
@@ -57,7 +64,9 @@ const shortFlags: Record<string, string> = { follow: 'f', help: 'h' }
 export type Flags = Record<string, string | boolean | undefined>
 
 /** Throws `UsageError` for an unknown option. */
-export function parseArguments(command: CliCommand, args: string[]): { positionals: string[]; flags: Flags } {
+export function parseArguments(command: CliCommand, all: string[]): { positionals: string[]; flags: Flags; program: string[] } {
+  const end = command.takes_command === true ? all.indexOf('--') : -1
+  const [args, program] = end < 0 ? [all, []] : [all.slice(0, end), all.slice(end + 1)]
   const options: NonNullable<ParseArgsConfig['options']> = {}
   for (const [name, text] of Object.entries({ ...globalOptions, ...command.options })) {
     const short = shortFlags[name]
@@ -65,7 +74,7 @@ export function parseArguments(command: CliCommand, args: string[]): { positiona
   }
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true, strict: true })
-    return { positionals, flags: values as Flags }
+    return { positionals, flags: values as Flags, program }
   } catch (error) {
     throw new UsageError(error instanceof Error ? firstSentence(error.message) : String(error))
   }

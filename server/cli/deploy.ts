@@ -5,8 +5,8 @@ import type { Project } from '../contract/projects.ts'
 import { listFolderFiles } from '../lib/folder-files.ts'
 import { slugify } from '../lib/slug.ts'
 import type { ApiClient } from './client.ts'
-import { ApiError } from '../client/api-error.ts'
 import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals } from './command.ts'
+import { findProject, isLocalInstance } from './find-project.ts'
 import { reportOutcome, followBuild } from './follow-build.ts'
 import { isInGitRepository, packFolder } from './pack-folder.ts'
 import { colorize } from './terminal.ts'
@@ -75,15 +75,6 @@ async function deployFolder(context: CommandContext): Promise<StartedDeployment>
   return { project, deployment }
 }
 
-const findProject = (client: ApiClient, slug: string): Promise<Project | undefined> =>
-  client.call('getProject', { params: { slug } }).then(
-    ({ project }) => project,
-    (error: unknown) => {
-      if (error instanceof ApiError && error.code === 'project_not_found') return undefined
-      throw error
-    },
-  )
-
 /** Asks before a folder replaces a deployment from a repository, because the people who push to it do not expect that. */
 async function confirmReplacement(
   context: CommandContext,
@@ -111,8 +102,3 @@ async function uploadFolder(context: CommandContext, client: ApiClient, folder: 
 }
 
 const skipsCache = ({ flags }: CommandContext): boolean => flags['no-cache'] === true
-
-function isLocalInstance(url: string): boolean {
-  const { hostname } = new URL(url)
-  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.')
-}

@@ -9,6 +9,7 @@ import { exitCodes, stringFlag } from './command.ts'
 import { runCommandLine } from './command-line.ts'
 import { findInstance } from './find-instance.ts'
 import { createLineWriter } from './line-writer.ts'
+import { startProgram } from './run-program.ts'
 import { serve } from './serve.ts'
 
 /** The command `homeport`: binds the command line to this process. `homeport.mjs` runs its bundle. */
@@ -62,6 +63,7 @@ process.exitCode = await runCommandLine(
           .once('error', () => resolve(undefined))
           .once('exit', (code) => resolve(code ?? exitCodes.failure))
       }),
+    startProgram,
     signal: stop.signal,
   },
   serve,

@@ -199,6 +199,12 @@ export const homeportYaml = z
       })
       .optional()
       .describe('Runs in the new version after the build and before traffic, such as a migration.'),
+    dev: z
+      .union([commandInput, z.strictObject({ command: commandInput, port: positiveInteger.max(65_535).optional() })], {
+        error: 'Write dev as a command, or as a map with command and port.',
+      })
+      .optional()
+      .describe('The development server that homeport dev starts. Without a port it must listen on the one in PORT.'),
     volumes: z
       .record(
         z.string().regex(volumeNamePattern, volumeNameMessage),

@@ -1,6 +1,7 @@
 import { billingOperations } from './billing.ts'
 import { buildCacheOperations } from './build-cache.ts'
 import { cacheOperations } from './cache.ts'
+import { devOperations } from './dev.ts'
 import { databaseDumpOperations, databaseLookupOperations, databaseOperations } from './databases.ts'
 import { deploymentOperations, glanceOperations } from './deployments.ts'
 import { domainSalesOperations, domainOperations } from './domains.ts'
@@ -64,6 +65,7 @@ export const allOperations = {
   ...managedServiceOperations,
   ...mailOperations,
   ...volumeOperations,
+  ...devOperations,
   ...sourceOperations,
   ...commitUploadOperations,
 } satisfies Record<string, OperationSpec>

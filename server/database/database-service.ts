@@ -213,6 +213,14 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
       return { variables: { DATABASE_URL: url }, secrets: [url, spec.password], note: null }
     },
 
+    /** The address for programs of this machine; of the project's own database if the branch has none. Empty without a database. */
+    async variablesForMachine(projectId: string, branch: string | null): Promise<{ DATABASE_URL?: string }> {
+      const row = (branch === null ? undefined : await find(projectId, branch)) ?? (await find(projectId))
+      if (!row || row.is_ready === 0) return {}
+      const { server, spec } = open(row)
+      return { DATABASE_URL: connectionString(spec, await server.address('machine')) }
+    },
+
     /** Gives a preview a copy of the project's database, once. False: the project has no database. */
     async copyForPreview(projectId: string, branch: string, signal: AbortSignal): Promise<boolean> {
       const source = await find(projectId)

@@ -52,6 +52,8 @@ export interface DeploymentContext extends Omit<DeploymentServiceOptions, 'runti
   runtime(name: RuntimeName): Runtime
   runtimeNames: readonly RuntimeName[]
   routes: ProjectRoutes
+  /** Environments whose services a development server uses, by its session. They stay awake. */
+  environmentsInUse: Map<string, string>
   /** Work that no deployment or request waits for: `retire` a replaced version, `remove_project`. */
   jobs: BackgroundJobs
   /** Stores that the app of a project keeps crashing, and updates the project's status. */

@@ -9,6 +9,7 @@ import type { DeploymentRow } from '../store/tables.ts'
 import { getEnvironmentId } from './supervised-app.ts'
 import type { Supervisor } from './supervisor.ts'
 import type { CleanupTask } from './cleanup-task.ts'
+import { cleanUpAttempts } from './cleanup.ts'
 import { createAppSpec } from './app-spec.ts'
 import { readSecrets } from './variables.ts'
 import type { DeploymentContext } from './context.ts'
@@ -52,8 +53,36 @@ export async function recoverInterrupted(context: DeploymentContext): Promise<vo
   })
 }
 
+const engineRetry_ms = 2_000
+
+/**
+ * Restores the apps of a runtime once it is available; until then their pages show that they are starting. Leftovers of dead attempts are removed
+ * at the same time, and builds start only after that. False: the platform is being closed.
+ */
+export async function recoverWhenAvailable(
+  context: DeploymentContext,
+  supervisor: Supervisor,
+  name: RuntimeName,
+  signal: AbortSignal,
+): Promise<boolean> {
+  while (!signal.aborted) {
+    try {
+      if ((await context.runtime(name).probe()).available) {
+        await recoverApps(context, supervisor, name)
+        await cleanUpAttempts(context, name)
+        return true
+      }
+    } catch (error) {
+      // Docker may become unavailable during the recovery.
+      context.log.warn('recovery_postponed', { runtime: name, error })
+    }
+    if (!(await context.pause(engineRetry_ms, signal))) return false
+  }
+  return false
+}
+
 /** Restores every app that should be live on this runtime, and removes every other replica. Can be repeated. */
-export async function recoverApps(context: DeploymentContext, supervisor: Supervisor, runtime: RuntimeName): Promise<void> {
+async function recoverApps(context: DeploymentContext, supervisor: Supervisor, runtime: RuntimeName): Promise<void> {
   const driver = context.runtime(runtime)
   const current = (await context.store.db.read((tx) => listCurrentDeployments(tx))).filter((row) => row.runtime === runtime)
   const existing = await driver.list()

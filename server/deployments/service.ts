@@ -26,6 +26,7 @@ import { resetPreviews, listOpenPreviews, upsertPreview, deletePreview } from '.
 import { getEnvironmentId } from './supervised-app.ts'
 import { createSupervisor } from './create-supervisor.ts'
 import { createCronScheduler } from './cron.ts'
+import { createDevSessions, type DevSessions } from './dev-sessions.ts'
 import { createProjectServices, type ProjectServices } from './project-services.ts'
 import { createProjectVolumes, type ProjectVolumes } from './project-volumes.ts'
 import { deleteArchive, storeArchive, deleteOrphanedArchives } from './source-archives.ts'
@@ -36,9 +37,9 @@ import { requireIsolation } from './isolation.ts'
 import { createSourceExporter } from './source-export.ts'
 import { closePreviewRows, type BranchPush, decidePush, type PushDecision } from './previews.ts'
 import { type ResourcesInUse, readResourcesInUse } from './retention.ts'
-import { cleanUpAttempts, pruneAllProjects, runCleanups } from './cleanup.ts'
+import { pruneAllProjects, runCleanups } from './cleanup.ts'
 import type { CleanupTask } from './cleanup-task.ts'
-import { recoverApps, recoverInterrupted } from './recovery.ts'
+import { recoverInterrupted, recoverWhenAvailable } from './recovery.ts'
 import { createProjectRoutes } from './project-routes.ts'
 import { steps } from './pipeline.ts'
 import { isTerminal } from './status-transitions.ts'
@@ -47,6 +48,7 @@ import { createDeploymentQueue } from './queue.ts'
 import type { DeploymentContext, DeploymentServiceOptions } from './context.ts'
 
 export { type EnqueueRequest, linkedRepository } from './deployment-row.ts'
+export type { OpenDevSession } from './dev-sessions.ts'
 
 /** The interface of this folder. Every operation that creates, changes or follows a deployment uses it. */
 export interface DeploymentService {
@@ -63,6 +65,9 @@ export interface DeploymentService {
   /** Workers, ready images and cron services beside the main one. */
   services: ProjectServices
   volumes: ProjectVolumes
+
+  /** Development servers behind the addresses of projects. */
+  devSessions: DevSessions
 
   /** Handles a commit found on a branch: it is deployed if the settings allow it and no manual deployment has deployed it. */
   handlePush(handlePush: BranchPush): Promise<PushDecision>
@@ -128,7 +133,6 @@ export interface DeploymentService {
   close(stopProject: readonly RuntimeName[]): Promise<void>
 }
 
-const engineRetry_ms = 2_000
 const cleanupRetry_ms = 10_000
 
 export function createDeploymentService(options: DeploymentServiceOptions): DeploymentService {
@@ -142,6 +146,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     ...options,
     routes,
     jobs: createBackgroundJobs(log),
+    environmentsInUse: new Map(),
     runtime: (name) => options.runtimes[name],
     runtimeNames,
     recordCrash: async (projectId, deploymentId) => {
@@ -169,6 +174,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
   const recoveredRuntimes = new Set<RuntimeName>()
   const cron = createCronScheduler(context, supervisor)
   const services = createProjectServices(context, supervisor, cron, logStreamContext)
+  const devSessions = createDevSessions(context, supervisor)
   const queue = createDeploymentQueue(context, supervisor, () => [...recoveredRuntimes])
   const unsubscribe = events.subscribe((event) => {
     if (event.type === 'deployment_queued') queue.notify()
@@ -225,27 +231,6 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     cleanupsDone.catch((error: unknown) => log.warn('cleanup_postponed', { error }))
   }
 
-  /**
-   * Restores the apps of a runtime once it is available; until then their pages show that they are starting. Leftovers of dead attempts are removed
-   * at the same time, and builds start only after that.
-   */
-  const recoverWhenAvailable = async (name: RuntimeName): Promise<void> => {
-    while (!shutdown.signal.aborted) {
-      try {
-        if ((await context.runtime(name).probe()).available) {
-          await recoverApps(context, supervisor, name)
-          await cleanUpAttempts(context, name)
-          recoveredRuntimes.add(name)
-          return queue.notify()
-        }
-      } catch (error) {
-        // Docker may become unavailable during the recovery.
-        log.warn('recovery_postponed', { runtime: name, error })
-      }
-      if (!(await context.pause(engineRetry_ms, shutdown.signal))) return
-    }
-  }
-
   /** Inserts the row of a new deployment; a queued deployment for the same target is replaced. */
   const insertQueued = (tx: Tx, request: EnqueueRequest, id: string) => {
     const project = findProject(tx, request.project_id)
@@ -273,6 +258,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
   return {
     services,
     volumes: createProjectVolumes(context, supervisor),
+    devSessions,
 
     async handlePush(push) {
       const { project_id, branch, commit_sha } = push
@@ -315,11 +301,13 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     cancel,
 
     async stopProject(projectId) {
+      devSessions.endProject(projectId)
       await stopServing(projectId)
       await supervisor.stopProject(projectId)
     },
 
     async removeProject(projectId) {
+      devSessions.endProject(projectId)
       await store.db.write((tx) => {
         const rows = [...listOpenDeployments(tx, projectId), ...listCurrentDeployments(tx, projectId)]
         for (const row of rows) {
@@ -372,7 +360,12 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
       await cron.recover()
       await deleteOrphanedArchives(context)
       await sourceExporter.deleteLeftovers()
-      for (const name of runtimeNames) void recoverWhenAvailable(name)
+      for (const name of runtimeNames)
+        void recoverWhenAvailable(context, supervisor, name, shutdown.signal).then((isRecovered) => {
+          if (!isRecovered) return
+          recoveredRuntimes.add(name)
+          queue.notify()
+        })
       runDueCleanups()
     },
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Transport } from './request.ts'
+import type { RequestContext } from './response.ts'
 import { limits } from './limits.ts'
 import type { MetricsCollector } from './metrics.ts'
 import type { RouteTarget, Router } from './router.ts'
@@ -60,8 +61,12 @@ const noop = (): void => {}
  * Finds the target of a host name. While the app is starting, the request waits for the route to change. Calls `onTarget` once, immediately if there
  * is nothing to wait for. Returns a function that stops waiting.
  */
-export function waitForTarget(edge: EdgeContext, host: string, onTarget: (target: RouteTarget | undefined) => void): () => void {
-  const current = edge.router.find(host)
+export function waitForTarget(
+  edge: EdgeContext,
+  { host, isLoopbackClient }: Pick<RequestContext, 'host' | 'isLoopbackClient'>,
+  onTarget: (target: RouteTarget | undefined) => void,
+): () => void {
+  const current = edge.router.find(host, isLoopbackClient)
   if (!isStarting(current)) {
     onTarget(current)
     return noop
@@ -69,7 +74,7 @@ export function waitForTarget(edge: EdgeContext, host: string, onTarget: (target
   const waitUntil = edge.deadlines.now + edge.start_timeout_ms
   let stopListening = noop
   const check = (): void => {
-    const target = edge.router.find(host)
+    const target = edge.router.find(host, isLoopbackClient)
     if (isStarting(target) && edge.deadlines.now < waitUntil) {
       stopListening = edge.router.onceRouteChanged(host, check)
       return
@@ -81,7 +86,7 @@ export function waitForTarget(edge: EdgeContext, host: string, onTarget: (target
     deadline: waitUntil,
     expire() {
       stop()
-      onTarget(edge.router.find(host))
+      onTarget(edge.router.find(host, isLoopbackClient))
     },
   }
   const stop = (): void => {

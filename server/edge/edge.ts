@@ -31,8 +31,15 @@ export interface Edge {
    */
   setAliases(host: string, names: readonly string[]): void
 
-  /** The route of a host name, for the doctor and tests. */
+  /** The route of a host name, without its development route. */
   getRoute(host: string): Route | undefined
+
+  /**
+   * Sends the requests of this machine for a host name to a development server, whatever its route is. The route below may change at the same time and
+   * serves again after `removeDevelopmentRoute`, which cuts open connections. Aliases and clients on the network keep the route below.
+   */
+  setDevelopmentRoute(host: string, route: DevelopmentRoute | StatusPage): void
+  removeDevelopmentRoute(host: string): void
 
   /**
    * When each project last received a request, since the previous call, keyed by project id or by the route's `visited_as`. A project with an open
@@ -64,10 +71,16 @@ export type Route = RouteOwner &
      * route to change.
      */
     | { kind: 'asleep' }
+    /** A development server of this machine: nothing is cached and nothing is counted. `host_header`: the name by which it is addressed. */
+    | { kind: 'development'; host: string; port: number; host_header: HostHeader }
     /** A status page of the edge. `starting` holds requests until the route changes. */
-    | { kind: 'page'; page: 'not_deployed' | 'building' | 'starting' | 'stopped' | 'crashed' | 'failed' | 'no_web_service' }
+    | { kind: 'page'; page: 'not_deployed' | 'building' | 'starting' | 'stopped' | 'crashed' | 'failed' | 'no_web_service' | 'dev_starting' }
   )
 
+/** `localhost`: the Host header is `localhost:PORT`, and an Origin of the same site follows it; `public`: both stay as the client sent them. */
+export type HostHeader = 'localhost' | 'public'
+
+export type DevelopmentRoute = Extract<Route, { kind: 'development' }>
 export type StatusPage = Extract<Route, { kind: 'page' }>
 
 interface RouteOwner {

@@ -33,6 +33,8 @@ export const limits = {
   connect_retry_max_ms: 400,
   /** Without a response head for this long, the edge answers 504. */
   response_timeout_ms: 30_000,
+  /** The same for a development server. */
+  dev_response_timeout_ms: 600_000,
   /** Shorter than the 5 s after which Node's own server closes an idle connection. */
   upstream_idle_ms: 4_000,
   /** A request that must not be sent twice uses only a connection that was used this recently. */

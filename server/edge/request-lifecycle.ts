@@ -47,16 +47,16 @@ export abstract class RequestLifecycle implements RequestContext, CacheRequestCo
   protected begin(): void {
     const redirect = this.isProbe ? undefined : checkHttpsAndServerName(this.edge, this.transport, this)
     if (redirect === undefined) return this.#dispatch()
-    this.routeTarget = this.edge.router.find(this.host)
+    this.routeTarget = this.edge.router.find(this.host, this.isLoopbackClient)
     this.routeTarget?.addRequest(this.destroy, this.isProbe)
     if (this.routeTarget) this.metrics.setProject(this.routeTarget.metrics, null)
     this.send(redirect)
   }
 
   #dispatch(): void {
-    const ready = this.edge.router.find(this.host)
+    const ready = this.edge.router.find(this.host, this.isLoopbackClient)
     if (ready?.upstream) this.#serveTarget(ready)
-    else this.#stopWaiting = waitForTarget(this.edge, this.host, this.#onTarget)
+    else this.#stopWaiting = waitForTarget(this.edge, this, this.#onTarget)
   }
 
   #serveTarget(target: RouteTarget | undefined): void {
@@ -96,7 +96,7 @@ export abstract class RequestLifecycle implements RequestContext, CacheRequestCo
     if (this.hasStarted) return this.destroy()
     this.dropHead()
     // The connection was refused, so nothing was sent. The new target receives the request, body included.
-    if ((failure === 'refused' || failure === 'rerouted') && this.edge.router.find(this.host) !== this.routeTarget) {
+    if ((failure === 'refused' || failure === 'rerouted') && this.edge.router.find(this.host, this.isLoopbackClient) !== this.routeTarget) {
       this.release()
       return this.#dispatch()
     }

@@ -1,11 +1,13 @@
 import type { Clock } from '../lib/clock.ts'
+import { createDevelopmentUpstream } from './upstream/development.ts'
 import { createSleepingUpstream } from './upstream/sleeping.ts'
 import type { HostCache } from './cache/host-cache.ts'
-import type { StatusPage, Route } from './edge.ts'
+import type { DevelopmentRoute, StatusPage, Route } from './edge.ts'
 import type { MetricsCollector, ProjectMetrics } from './metrics.ts'
 import { createStaticFileCache } from './static/file-cache.ts'
 import { createStaticSite, type StaticSite } from './static/site.ts'
 import type { DeadlineTimer } from './deadline-timer.ts'
+import { limits } from './limits.ts'
 import type { UpstreamOptions } from './upstream/connection.ts'
 import { createUpstream, type Upstream } from './upstream/pool.ts'
 
@@ -33,13 +35,16 @@ interface ManagedRouteTarget extends RouteTarget {
 }
 
 export interface Router {
-  find(host: string): RouteTarget | undefined
+  /** `isLoopbackClient`: development routes are for clients of this machine. */
+  find(host: string, isLoopbackClient?: boolean): RouteTarget | undefined
   /** Calls `listener` once, when the host name's route changes or is removed. Returns a function that unsubscribes. */
   onceRouteChanged(host: string, listener: () => void): () => void
   set(host: string, route: Route, drain_ms: number): Promise<void>
   remove(host: string, drain_ms: number): Promise<void>
   /** See `Edge.setAliases`. */
   setAliases(host: string, aliasesByHost: readonly string[]): void
+  /** See `Edge.setDevelopmentRoute`; undefined removes it. */
+  setDevelopmentRoute(host: string, route: DevelopmentRoute | StatusPage | undefined): void
   takeLastRequests(): Map<string, number>
   /** See `Edge.idleSince`. */
   idleSince(host: string): number | undefined
@@ -63,12 +68,15 @@ export function createRouter(
   /** Host by alias, and aliases by host. */
   const hostByAlias = new Map<string, string>()
   const aliasesByHost = new Map<string, readonly string[]>()
+  const developmentTargets = new Map<string, ManagedRouteTarget>()
   const draining = new Set<ManagedRouteTarget>()
   const listenersByHost = new Map<string, Set<() => void>>()
   const lastRequests = new Map<string, number>()
 
   return {
-    find(host) {
+    find(host, isLoopbackClient = true) {
+      const development = isLoopbackClient && developmentTargets.size > 0 ? developmentTargets.get(host) : undefined
+      if (development) return development
       const primary = hostByAlias.size === 0 ? host : (hostByAlias.get(host) ?? host)
       const target = targets.get(host) ?? targets.get(primary)
       if (target) return target
@@ -76,7 +84,7 @@ export function createRouter(
       return page && new ActiveRoute(page, clock, deadlines, metrics, null, null)
     },
     onceRouteChanged(name, listener) {
-      const host = targets.has(name) ? name : (hostByAlias.get(name) ?? name)
+      const host = targets.has(name) || developmentTargets.has(name) ? name : (hostByAlias.get(name) ?? name)
       const listeners = listenersByHost.get(host) ?? new Set()
       listenersByHost.set(host, listeners.add(listener))
       return () => {
@@ -106,6 +114,12 @@ export function createRouter(
       aliasesByHost.set(host, aliases)
       for (const name of aliases) hostByAlias.set(name, host)
     },
+    setDevelopmentRoute(host, route) {
+      const previous = developmentTargets.get(host)
+      if (route === undefined) developmentTargets.delete(host)
+      else developmentTargets.set(host, new ActiveRoute(route, clock, deadlines, uncounted, createDevelopment(route), null))
+      void retireReplaced(host, previous, 0)
+    },
     takeLastRequests() {
       for (const target of [...targets.values(), ...draining]) collectLastRequest(target)
       const snapshot = new Map(lastRequests)
@@ -114,9 +128,18 @@ export function createRouter(
     },
     idleSince: (host) => targets.get(host)?.idleSince(),
     destroy() {
-      for (const target of [...targets.values(), ...draining]) void target.drain(0)
+      for (const target of [...targets.values(), ...developmentTargets.values(), ...draining]) void target.drain(0)
       targets.clear()
     },
+  }
+
+  function createDevelopment(route: Route): Upstream | null {
+    if (route.kind !== 'development') return null
+    // A development server compiles on request, which may take minutes.
+    return createDevelopmentUpstream(
+      createUpstream(route, clock, deadlines, { ...options, response_timeout_ms: limits.dev_response_timeout_ms }),
+      route,
+    )
   }
 
   function createSleeping(route: Route): Upstream {
@@ -152,6 +175,9 @@ export function createRouter(
   }
 }
 
+/** Requests to a development server are no visits of the project. */
+const uncounted: Pick<MetricsCollector, 'forProject'> = { forProject: () => ({ recordResponse() {}, recordBytes() {} }) }
+
 const noRequests: ReadonlySet<() => void> = new Set()
 
 /** A class, with a set only while requests are open, because an instance may have ten thousand host names of which few receive requests. */
@@ -164,13 +190,20 @@ class ActiveRoute implements ManagedRouteTarget {
   active_count = 0
   readonly #clock: Clock
   readonly #deadlines: DeadlineTimer
-  readonly #metrics: MetricsCollector
+  readonly #metrics: Pick<MetricsCollector, 'forProject'>
   #projectMetrics: ProjectMetrics | undefined
   #idle_since: number
   #activeRequests: Set<() => void> | undefined
   #onDrained: (() => void) | undefined
 
-  constructor(route: Route, clock: Clock, deadlines: DeadlineTimer, metrics: MetricsCollector, upstream: Upstream | null, site: StaticSite | null) {
+  constructor(
+    route: Route,
+    clock: Clock,
+    deadlines: DeadlineTimer,
+    metrics: Pick<MetricsCollector, 'forProject'>,
+    upstream: Upstream | null,
+    site: StaticSite | null,
+  ) {
     this.route = route
     this.#clock = clock
     this.#metrics = metrics

@@ -3,7 +3,7 @@ import type { Route } from './edge.ts'
 import type { UpstreamFailure } from './upstream/exchange.ts'
 
 /** Every status page of the edge. */
-export type StatusPageName = Extract<Route, { kind: 'page' }>['page'] | 'unknown_host' | 'bad_gateway' | 'gateway_timeout' | 'not_found'
+export type StatusPageName = Extract<Route, { kind: 'page' }>['page'] | 'unknown_host' | 'dev_down' | 'bad_gateway' | 'gateway_timeout' | 'not_found'
 
 interface PageTemplate {
   status: number
@@ -57,6 +57,20 @@ const pageTemplates: Record<StatusPageName, PageTemplate> = {
     title: 'Nothing answers here',
     text: 'NAME runs, but none of its services answers requests. Give one of them a port to make it available at this URL.',
   },
+  dev_starting: {
+    status: 503,
+    title: 'The development server is starting',
+    text: 'NAME is being started by homeport dev. This page refreshes when it answers.',
+    retry_after_s: 1,
+    refresh_s: 1,
+  },
+  dev_down: {
+    status: 502,
+    title: 'The development server does not answer',
+    text: 'The development server of NAME has stopped or is restarting. Check the terminal in which homeport dev runs. This page retries automatically.',
+    retry_after_s: 2,
+    refresh_s: 2,
+  },
   bad_gateway: {
     status: 502,
     title: 'The app did not respond',
@@ -79,7 +93,13 @@ const pageErrorCodes: Partial<Record<StatusPageName, string>> = { not_found: 'pa
 export const pageForRoute = (route: Route): StatusPageName => (route.kind === 'page' ? route.page : 'bad_gateway')
 
 export const pageForFailure = (failure: UpstreamFailure, route: Route | undefined): StatusPageName =>
-  failure === 'timeout' ? 'gateway_timeout' : route?.kind === 'asleep' ? 'starting' : 'bad_gateway'
+  failure === 'timeout'
+    ? 'gateway_timeout'
+    : route?.kind === 'asleep'
+      ? 'starting'
+      : route?.kind === 'development' && failure === 'refused'
+        ? 'dev_down'
+        : 'bad_gateway'
 
 /** A status page about a host name, in the format that the client prefers. */
 export function createPageResponse(name: StatusPageName, context: RequestContext, route: Route | undefined): EdgeResponse {

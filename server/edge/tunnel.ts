@@ -87,7 +87,7 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
   }
 
   #dispatch(): void {
-    this.#stopWaiting = waitForTarget(this.#edge, this.host, (target) => {
+    this.#stopWaiting = waitForTarget(this.#edge, this, (target) => {
       if (target === undefined) return this.#sendPage('unknown_host')
       this.#target = target
       target.addRequest(this.#destroy, this.#isProbe)
@@ -201,7 +201,7 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
     this.#exchange = undefined
     if (this.#isOpen && this.#socket.writableEnded) return
     if (this.#hasResponded) return this.#destroy()
-    if ((failure === 'refused' || failure === 'rerouted') && this.#edge.router.find(this.host) !== this.#target) {
+    if ((failure === 'refused' || failure === 'rerouted') && this.#edge.router.find(this.host, this.isLoopbackClient) !== this.#target) {
       this.#target?.removeRequest(this.#destroy, this.#isProbe)
       this.#target = undefined
       return this.#dispatch()

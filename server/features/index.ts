@@ -7,6 +7,7 @@ import { createDatabaseDumpHandlers } from './database-dumps.ts'
 import { createDatabaseHandlers } from './databases.ts'
 import { createDeploymentHandlers } from './deployments.ts'
 import type { FeatureDeps } from './deps.ts'
+import { createDevHandlers } from './dev.ts'
 import { createDiskHandlers } from './disk.ts'
 import { createDomainSalesHandlers } from '../optional/domain-sales/handlers.ts'
 import { createDomainHandlers } from './domains.ts'
@@ -69,5 +70,6 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createTokenHandlers(deps),
     ...createUploadHandlers(deps),
     ...createDiskHandlers(deps),
+    ...createDevHandlers(deps),
   }
 }

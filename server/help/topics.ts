@@ -2,6 +2,7 @@ import type { HelpTopic } from '../contract/help.ts'
 import { type HelpBlock, type HelpArticle, topicGroups } from './topic.ts'
 import { gettingStartedTopics } from './topics/getting-started.ts'
 import { configurationTopics } from './topics/configuration.ts'
+import { developmentTopics } from './topics/development.ts'
 import { deployingTopics } from './topics/deploying.ts'
 import { instanceTopics } from './topics/instance.ts'
 import { projectSettingsTopics } from './topics/project-settings.ts'
@@ -12,7 +13,7 @@ import { serviceTopics } from './topics/services.ts'
 const topicsByGroup: Record<keyof typeof topicGroups, HelpArticle[]> = {
   begin: gettingStartedTopics,
   deploy: [...deployingTopics, ...projectSettingsTopics, ...serviceTopics, ...configurationTopics],
-  run: runningTopics,
+  run: [...developmentTopics, ...runningTopics],
   names: networkingTopics,
   keep: instanceTopics,
 }

@@ -1,5 +1,6 @@
 import { createApiClient } from '../../server/cli/client.ts'
 import { runCommandLine } from '../../server/cli/command-line.ts'
+import { startProgram } from '../../server/cli/run-program.ts'
 import { serve } from '../../server/cli/serve.ts'
 import { type Clock, systemClock } from '../../server/lib/clock.ts'
 import type { ProcessResult } from './instance-process.ts'
@@ -51,6 +52,7 @@ export async function runCommand(
       },
       remote_token,
       runProgram: async () => undefined,
+      startProgram,
       signal: new AbortController().signal,
     },
     serve,

@@ -26,6 +26,21 @@ export async function runHomeport(args: string[], more: { env?: Record<string, s
   return collectResult(child)
 }
 
+export interface RunningCommand {
+  /** What it has written to standard output and standard error until now. */
+  output(): string
+  kill(signal: NodeJS.Signals): void
+  ended: Promise<ProcessResult>
+}
+
+/** Starts the command line from source in its own process. */
+export function startHomeport(args: string[], cwd: string): RunningCommand {
+  const child = spawn(process.execPath, [cli, ...args], { cwd, env: cleanEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  return { output: () => output, kill: (signal) => void child.kill(signal), ended: collectResult(child) }
+}
+
 export interface RunningInstance {
   instance: InstanceFile
   data: string

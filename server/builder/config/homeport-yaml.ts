@@ -1,6 +1,6 @@
 import { maxServices, parseMemory, type HomeportService, type HomeportYaml } from '../../contract/homeport-yaml.ts'
 import type { ProjectConfig } from '../../contract/project-config.ts'
-import type { SourceFolder } from '../source-folder.ts'
+import { readFirst, type SourceFolder } from '../source-folder.ts'
 import { parseCommand } from './command.ts'
 import { pickSettings, validateHomeportYaml } from './config-schema.ts'
 import { ConfigFailure, ConfigLog, type Position } from './config-failure.ts'
@@ -50,6 +50,21 @@ export async function readHomeportYaml(file: string, text: string, source: Sourc
     settings: pickSettings(value),
     explanation: [`Services are read from ${file}`, ...explainServices(result), ...log.notes],
   }
+}
+
+/** The development server that homeport.yaml names; null without one. Throws ConfigFailure with all problems of the file. */
+export async function readDevSetting(source: SourceFolder): Promise<{ file: string; command: string[]; port: number | null } | null> {
+  const found = await readFirst(source, '.', homeportFiles)
+  if (!found) return null
+  const log = new ConfigLog(found.name)
+  const root = parseYaml(found.text, log)
+  removeExtensions(root)
+  const value = validateHomeportYaml(root, log)
+  if (value === null) throw new ConfigFailure(found.name, log.problems)
+  const { dev } = value
+  if (dev === undefined) return null
+  const isMap = typeof dev === 'object' && !Array.isArray(dev)
+  return { file: found.name, command: toCommand(isMap ? dev.command : dev) ?? [], port: (isMap ? dev.port : undefined) ?? null }
 }
 
 /** `x-` keys hold parts that anchors use elsewhere, as in compose. */

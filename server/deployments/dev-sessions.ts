@@ -1,0 +1,199 @@
+import { basename } from 'node:path'
+import type { DevSession } from '../contract/dev.ts'
+import type { StreamEvent } from '../contract/operation.ts'
+import { Problem } from '../contract/errors.ts'
+import type { HostHeader, Route } from '../edge/edge.ts'
+import { createHostLabels } from '../lib/branch-label.ts'
+import { isoTime, type Timer } from '../lib/clock.ts'
+import { newId } from '../lib/id.ts'
+import { findPreview, findPreviewByHost } from '../store/previews.ts'
+import type { ProjectRow } from '../store/tables.ts'
+import type { DeploymentContext } from './context.ts'
+import { type DevVariables, readDevVariables } from './dev-variables.ts'
+import type { Supervisor } from './supervisor.ts'
+
+/** What features can do with development servers. The URLs of a session are the caller's matter. */
+export interface DevSessions {
+  list(projectId: string): OpenDevSession[]
+  /** Throws `dev_session_exists` when the folder has one already. */
+  open(project: ProjectRow, request: DevServerRequest): Promise<DevVariables & { session: OpenDevSession }>
+  /** The development server answers. Throws `dev_session_not_found`, as the others do. */
+  markRunning(projectId: string, id: string, address: { host: string; port: number }): OpenDevSession
+  /** The session lives as long as its followers. */
+  follow(projectId: string, id: string, signal: AbortSignal): AsyncIterable<StreamEvent>
+  end(projectId: string, id: string): void
+  endProject(projectId: string): void
+}
+
+export type OpenDevSession = Omit<DevSession, 'url' | 'https_url'>
+
+interface DevServerRequest {
+  folder: string
+  branch: string | null
+  is_linked_worktree: boolean
+  command: string
+  framework: string | null
+  port: number
+  host_header: HostHeader
+}
+
+type EndReason = 'stopped' | 'closed' | 'project_stopped'
+
+interface LiveSession {
+  project_id: string
+  facts: OpenDevSession
+  host_header: HostHeader
+  /** The environment whose services it uses. */
+  environment_id: string | null
+  followers: number
+  /** Ends a session that nobody follows. */
+  lease: Timer | undefined
+  ended: PromiseWithResolvers<EndReason>
+}
+
+/** How long a session waits for its first follower. */
+const lease_ms = 15_000
+
+/**
+ * Development servers behind the addresses of projects. They live in memory: a session that a restart of the platform ended is opened again by the
+ * command that runs the development server.
+ */
+export function createDevSessions(context: DeploymentContext, supervisor: Supervisor): DevSessions {
+  const { edge, clock, store } = context
+  const sessions = new Map<string, LiveSession>()
+
+  const require = (projectId: string, id: string): LiveSession => {
+    const session = sessions.get(id)
+    if (session?.project_id !== projectId)
+      throw new Problem('dev_session_not_found', 'This development server no longer has an address. Start it again with homeport dev.')
+    return session
+  }
+
+  const publish = (projectId: string) => context.events.publish({ type: 'project_changed', id: projectId })
+
+  const close = (session: LiveSession, reason: EndReason): void => {
+    if (!sessions.delete(session.facts.id)) return
+    session.lease?.cancel()
+    edge.removeDevelopmentRoute(session.facts.host)
+    if (session.environment_id !== null) context.environmentsInUse.delete(session.facts.id)
+    session.ended.resolve(reason)
+    publish(session.project_id)
+  }
+
+  const setRoute = ({ project_id, facts, host_header }: LiveSession, address?: { host: string; port: number }): void => {
+    const owner = context.routes.getRouteMetadata({ project_id, deployment_id: null, target: 'production', branch: null })
+    const route: Extract<Route, { kind: 'development' | 'page' }> = address
+      ? { ...owner, kind: 'development', ...address, host_header }
+      : { ...owner, kind: 'page', page: 'dev_starting' }
+    edge.setDevelopmentRoute(facts.host, route)
+  }
+
+  /** The project's own address for its main folder; for all others `BRANCH--SLUG.localhost`, which is also that of the branch's preview. */
+  const chooseHost = (project: ProjectRow, { branch, folder, is_linked_worktree }: DevServerRequest): { host: string; branch: string | null } => {
+    const taken = new Set([...sessions.values()].map(({ facts }) => facts.host))
+    const production = `${project.slug}.localhost`
+    if (!is_linked_worktree && !taken.has(production)) return { host: production, branch: null }
+    const name = branch ?? basename(folder)
+    const isFree = (host: string) => {
+      const owner = store.db.readSync((tx) => findPreviewByHost(tx, host))
+      return !taken.has(host) && (owner ? owner.project_id === project.id && owner.branch === branch : edge.getRoute(host) === undefined)
+    }
+    const preview = store.db.readSync((tx) => findPreview(tx, project.id, name))
+    const labels = [...createHostLabels(name, project.slug), ...createHostLabels(`${name}-${basename(folder)}`, project.slug)]
+    const host = [...(preview ? [preview.host] : []), ...labels.map((label) => `${label}.localhost`)].find(isFree)
+    if (host === undefined) throw new Problem('dev_session_exists', `No address is available for another development server of ${project.slug}.`)
+    return { host, branch: name }
+  }
+
+  return {
+    list: (projectId) => [...sessions.values()].filter(({ project_id }) => project_id === projectId).map(({ facts }) => facts),
+
+    async open(project, request) {
+      const existing = [...sessions.values()].find(({ project_id, facts }) => project_id === project.id && facts.folder === request.folder)
+      if (existing)
+        throw new Problem(
+          'dev_session_exists',
+          `A development server of ${request.folder} is already running at ${existing.facts.host}. Stop it with: homeport dev ${project.slug} --stop`,
+        )
+      const { host, branch } = chooseHost(project, request)
+      const session: LiveSession = {
+        project_id: project.id,
+        facts: {
+          id: newId('dev'),
+          status: 'starting',
+          host,
+          is_production_address: branch === null,
+          folder: request.folder,
+          branch: request.branch,
+          command: request.command,
+          framework: request.framework,
+          port: request.port,
+          started_at: isoTime(clock.now()),
+        },
+        host_header: request.host_header,
+        environment_id: null,
+        followers: 0,
+        lease: undefined,
+        ended: Promise.withResolvers(),
+      }
+      sessions.set(session.facts.id, session)
+      try {
+        const { environment, ...variables } = await readDevVariables(context, supervisor, project, { branch, host })
+        if (environment) {
+          session.environment_id = environment.environment_id
+          context.environmentsInUse.set(session.facts.id, environment.environment_id)
+          supervisor.wake(project.id, environment.deployment_id)
+        }
+        setRoute(session)
+        session.lease = clock.setTimeout(() => close(session, 'closed'), lease_ms)
+        publish(project.id)
+        return { session: session.facts, ...variables }
+      } catch (error) {
+        close(session, 'closed')
+        throw error
+      }
+    },
+
+    markRunning(projectId, id, address) {
+      const session = require(projectId, id)
+      session.facts = { ...session.facts, status: 'running', port: address.port }
+      setRoute(session, address)
+      publish(projectId)
+      return session.facts
+    },
+
+    follow(projectId, id, signal) {
+      const session = require(projectId, id)
+      session.followers++
+      session.lease?.cancel()
+      session.lease = undefined
+      let isFollowing = true
+      const leave = () => {
+        if (!isFollowing) return
+        isFollowing = false
+        session.followers--
+        if (session.followers === 0) close(session, 'closed')
+      }
+      if (signal.aborted) leave()
+      // Not only when the stream is closed: one that was never read runs no `finally`.
+      else signal.addEventListener('abort', leave, { once: true })
+      return followSession(session, signal, leave)
+    },
+
+    end: (projectId, id) => close(require(projectId, id), 'stopped'),
+    endProject(projectId) {
+      for (const session of sessions.values()) if (session.project_id === projectId) close(session, 'project_stopped')
+    },
+  }
+}
+
+/** Only the end of a session is news to the command that holds it. */
+async function* followSession(session: LiveSession, signal: AbortSignal, onClosed: () => void): AsyncGenerator<StreamEvent> {
+  try {
+    yield { event: 'session', data: { id: session.facts.id } }
+    const reason = await session.ended.promise
+    if (!signal.aborted) yield { event: 'end', data: { reason } }
+  } finally {
+    onClosed()
+  }
+}

@@ -1,0 +1,38 @@
+import type { HelpArticle } from '../topic.ts'
+
+export const developmentTopics: HelpArticle[] = [
+  {
+    id: 'dev',
+    title: 'Development with hot reload',
+    summary: 'Work on an app with its development server at the same address, with HTTPS, variables, services and database.',
+    keywords:
+      'homeport dev development server hot reload hmr vite next nuxt astro sveltekit django flask rails go worktree branch localhost websocket dev_session_exists dev_session_not_found dev_server_not_local',
+    body: [
+      'In the folder of a project, this starts its development server and sends the requests of your machine to it. The production build keeps running, and the address switches back when you press Ctrl-C, close the terminal, or select Switch back on the project’s page.',
+      { run: 'npx homeport dev' },
+      { run: 'npx homeport dev my-app -- npm run dev:web', note: 'another project, another command' },
+      { run: 'npx homeport dev --stop', note: 'switches back from another terminal' },
+      {
+        list: [
+          'Address: the same as that of the production build, with HTTP and HTTPS. Sockets for hot reload work through both. Custom domains and the local network keep the production build.',
+          'Variables: those of the project. Databases and services have addresses that a program of this machine can reach. Write-only variables are not set, because their values never leave Homeport: put them in a file that the framework reads, such as `.env.local`.',
+          'Command: `dev` in `homeport.yaml`, else the script `dev` in `package.json`, else the development server of Django, Flask, FastAPI, Rails, Phoenix, Laravel, Go, .NET or Deno.',
+          'Port: a free one, which the command gets in `PORT`. If it must be a certain one, add `--port`.',
+        ],
+      },
+      { file: 'homeport.yaml', text: 'dev: npm run dev -- --open=false' },
+      { h: 'Several branches at once' },
+      'A linked git worktree has an address of its own, `BRANCH--SLUG.localhost`, which is also that of the branch’s preview. It gets the variables for previews.',
+      { run: 'git worktree add ../my-app-search -b search && cd ../my-app-search && npx homeport dev' },
+      { h: 'When something is wrong' },
+      {
+        list: [
+          '`dev_session_exists`: a development server of this folder is already running. Stop it with `homeport dev --stop`.',
+          '`dev_server_not_local`: the instance is on another machine, which cannot reach a port of yours.',
+          'The page says that the server does not answer: it has stopped, or listens on another port than `PORT`. Add `--port` with the port that it prints.',
+          'The server refuses the address: Homeport addresses it as `localhost`. If it refuses that too, add `localhost` to its list of hosts.',
+        ],
+      },
+    ],
+  },
+]
