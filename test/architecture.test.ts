@@ -65,6 +65,7 @@ const allowedImports: Record<string, { folders: string[]; packages: string[]; ha
       'server/store',
       'server/runtime/docker/connection.ts',
       'server/runtime/docker/engine.ts',
+      'server/runtime/docker/errors.ts',
       'server/runtime/docker/networks.ts',
       'server/runtime/docker/stream-demuxer.ts',
     ],

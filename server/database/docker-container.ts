@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type Docker from 'dockerode'
-import { type DockerEngine, getStatusCode } from '../runtime/docker/engine.ts'
+import type { DockerEngine } from '../runtime/docker/engine.ts'
+import { getStatusCode } from '../runtime/docker/errors.ts'
 import { DatabaseUnavailableError } from './database-server.ts'
 import { formatAccessRules, serverSettings } from './provision.ts'
 

@@ -5,12 +5,14 @@ import type { RuntimeName } from '../contract/runtimes.ts'
 import type { Log } from '../lib/log.ts'
 import { listenForMail, type SmtpHandlers, type SmtpListener } from './smtp-listener.ts'
 
+export type FindHostAddress = (runtime: RuntimeName, isNeeded: boolean) => Promise<{ host: string; bind: string | null } | undefined>
+
 interface ListenerOptions {
   data_dir: string
   instance_id: string
   log: Log
   runtimes: readonly RuntimeName[]
-  findHostAddress(runtime: RuntimeName): Promise<{ host: string; bind: string | null }>
+  findHostAddress: FindHostAddress
   handlers: SmtpHandlers
 }
 
@@ -54,9 +56,9 @@ export function createListeners({ data_dir, instance_id, log, runtimes, findHost
     return port
   }
 
-  const ensure = async (runtime: RuntimeName): Promise<{ host: string; port: number; note: string | null }> => {
+  const ensure = async (runtime: RuntimeName, isNeeded: boolean): Promise<{ host: string; port: number; note: string | null }> => {
     const port = await listenOnLoopback()
-    const { host, bind } = await findHostAddress(runtime)
+    const { host, bind } = (await findHostAddress(runtime, isNeeded)) ?? { host: loopback, bind: null }
     if (bind === null) return { host, port, note: null }
     try {
       await listen(bind, port)
@@ -80,7 +82,7 @@ export function createListeners({ data_dir, instance_id, log, runtimes, findHost
   return {
     /** Never rejects: an app whose mail cannot be caught gets an address where nothing listens, so that it does not use its own server. */
     ensure: (runtime: RuntimeName): Promise<{ host: string; port: number; note: string | null }> =>
-      inOrder(() => ensure(runtime)).catch((error: unknown) => {
+      inOrder(() => ensure(runtime, true)).catch((error: unknown) => {
         log.warn('mail_catcher_not_started', { error })
         return {
           host: loopback,
@@ -98,8 +100,8 @@ export function createListeners({ data_dir, instance_id, log, runtimes, findHost
           return 'The mail catcher cannot open a port on this machine. The log of the instance has the reason.'
         },
       )
-      // A runtime that is not available has no apps that could send.
-      for (const runtime of runtimes) await inOrder(() => ensure(runtime)).catch(() => {})
+      // A runtime that is not available, or has no network, has no apps that could send.
+      for (const runtime of runtimes) await inOrder(() => ensure(runtime, false)).catch(() => {})
     },
 
     port: (): number | null => open.get(loopback)?.port ?? null,

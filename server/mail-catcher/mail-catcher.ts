@@ -20,7 +20,7 @@ import {
 import type { Sealer } from '../store/sealer.ts'
 import type { Db, Tx } from '../store/store.ts'
 import type { MailMessageRow } from '../store/managed-tables.ts'
-import { createListeners } from './listeners.ts'
+import { createListeners, type FindHostAddress } from './listeners.ts'
 import { createMessageFiles } from './message-files.ts'
 import { parseMessage, presentMessage, readAttachment, summarize } from './read-message.ts'
 
@@ -33,9 +33,9 @@ export interface MailCatcherOptions {
   instance_id: string
   /**
    * How apps on a runtime reach this machine: the host for their variables, and the address to listen on, null if that is loopback. Rejects
-   * while the runtime is not available.
+   * while the runtime is not available. Undefined if `isNeeded` is false and the runtime has no network yet, and so no apps.
    */
-  findHostAddress(runtime: RuntimeName): Promise<{ host: string; bind: string | null }>
+  findHostAddress: FindHostAddress
   runtimes: readonly RuntimeName[]
 }
 

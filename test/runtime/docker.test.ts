@@ -67,7 +67,7 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
     const name = `canary-${options.instance_id}`
     const labels = ['homeport.instance=someone-else', 'homeport.deployment=dpl_canary', 'homeport.role=app'].flatMap((label) => ['--label', label])
     await runProgram('docker', ['volume', 'create', name])
-    await runProgram('docker', ['network', 'create', name])
+    await runProgram('docker', ['network', 'create', '--subnet', '10.214.0.0/28', name])
     await runProgram('docker', ['tag', 'node:24-bookworm-slim', `${name}:1`])
     await runProgram('docker', ['create', '--name', name, ...labels, `${name}:1`])
     try {

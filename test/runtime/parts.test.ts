@@ -1,13 +1,16 @@
+import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
+import Docker from 'dockerode'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decodeBuildKitStatus } from '../../server/runtime/docker/buildkit-status.ts'
 import { connectToDocker, findDockerAddresses, rejectAfter } from '../../server/runtime/docker/connection.ts'
-import { isConnectionError } from '../../server/runtime/docker/engine.ts'
+import { isConnectionError } from '../../server/runtime/docker/errors.ts'
+import { ensureLargeNetwork } from '../../server/runtime/docker/networks.ts'
 import { isOutsideLink } from '../../server/runtime/docker/build-context.ts'
 import { prepareDockerfile, needsBuildKit } from '../../server/runtime/docker/dockerfile.ts'
 import { createContainerOutput } from '../../server/runtime/docker/stream-demuxer.ts'
@@ -33,6 +36,37 @@ test('an engine that hangs counts as unreachable, a request that it refuses does
   await clock.advance(1_000)
   expect(isConnectionError(await error)).toBe(true)
   expect(isConnectionError(Object.assign(new Error('ECONNREFUSED in a build step'), { statusCode: 500 }))).toBe(false)
+})
+
+test.each([
+  'could not find an available, non-overlapping IPv4 address pool among the defaults to assign to the network',
+  'all predefined address pools have been fully subnetted',
+])('the network of the instance gets a range of ours when Docker has none left: %s', async (message) => {
+  const subnets: (string | undefined)[] = []
+  const server = createServer((request, response) => {
+    void (async () => {
+      let body = ''
+      for await (const chunk of request) body += String(chunk)
+      const { IPAM } = JSON.parse(body) as { IPAM?: { Config: { Subnet: string }[] } }
+      subnets.push(IPAM?.Config[0]?.Subnet)
+      const [status, answer] =
+        subnets.length === 1
+          ? [500, { message }]
+          : subnets.length === 2
+            ? [403, { message: 'Pool overlaps with other one on this address space' }]
+            : [201, { Id: 'n' }]
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+    })()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  try {
+    const docker = new Docker({ protocol: 'http', host: '127.0.0.1', port: (server.address() as AddressInfo).port })
+    await ensureLargeNetwork(docker, { Name: 'homeport-x' })
+  } finally {
+    server.close()
+  }
+  expect(subnets).toEqual([undefined, expect.stringMatching(/^10\.212\.\d+\.0\/22$/), expect.stringMatching(/^10\.212\.\d+\.0\/22$/)])
+  expect(subnets[1]).not.toBe(subnets[2])
 })
 
 describe('lines', () => {

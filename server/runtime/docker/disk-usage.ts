@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type Docker from 'dockerode'
 import type { Clock } from '../../lib/clock.ts'
 import { rejectAfter } from './connection.ts'
-import { type DockerEngine, getStatusCode } from './engine.ts'
+import type { DockerEngine } from './engine.ts'
+import { getStatusCode } from './errors.ts'
 import { createLayerReader, type ImageLayer } from './image-layers.ts'
 
 /** Resources in use; all other resources of this instance in Docker may be removed. Requested again right before a removal. */

@@ -1,6 +1,7 @@
 import type Docker from 'dockerode'
 import type { StepLog } from '../../contract/build-log.ts'
-import { createDockerEngine, type DockerEngine, isConnectionError, getStatusCode } from './engine.ts'
+import { createDockerEngine, type DockerEngine } from './engine.ts'
+import { isConnectionError, getStatusCode } from './errors.ts'
 import { createCacheGenerations } from './cache-generation.ts'
 import { buildDockerfile } from './dockerfile-build.ts'
 import { useReadyImage } from './images.ts'

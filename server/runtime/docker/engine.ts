@@ -1,14 +1,17 @@
 import { Readable } from 'node:stream'
 import type Docker from 'dockerode'
 import { sleep, systemClock } from '../../lib/clock.ts'
-import { connectToDocker, EngineTimeoutError, findDockerAddresses, type DockerConnection } from './connection.ts'
+import { connectToDocker, findDockerAddresses, type DockerConnection } from './connection.ts'
+import { getStatusCode } from './errors.ts'
 import { BuildFailure, type RuntimeOptions } from '../runtime.ts'
+import { ensureLargeNetwork } from './networks.ts'
 
 /** Access to Docker: the connection, opened at first use and reopened after a loss, and the names of this instance's resources. */
 export interface DockerEngine {
   connection(): Promise<DockerConnection>
   /** Closes the connection, so that the next call searches again. */
   forgetConnection(): void
+  network_name: string
   /** The network of this instance; its containers reach the internet and are reached from the host, but not each other. */
   ensureNetwork(): Promise<string>
   /** Starts a container; recreates the network if it was pruned. */
@@ -72,25 +75,19 @@ export function createDockerEngine(options: RuntimeOptions): DockerEngine {
 
   const createNetwork = async (): Promise<string> => {
     const { docker } = await connection()
-    const name = `homeport-${shortId}`
-    try {
-      await docker.createNetwork({
-        Name: name,
-        CheckDuplicate: true,
-        Driver: 'bridge',
-        Options: { 'com.docker.network.bridge.enable_icc': 'false' },
-        Labels: engine.createLabels('network'),
-      })
-    } catch (error) {
-      // 409: the network exists already.
-      if (getStatusCode(error) !== 409) throw error
-    }
+    const name = engine.network_name
+    await ensureLargeNetwork(docker, {
+      Name: name,
+      Options: { 'com.docker.network.bridge.enable_icc': 'false' },
+      Labels: engine.createLabels('network'),
+    })
     return name
   }
 
   const engine: DockerEngine = {
     options,
     connection,
+    network_name: `homeport-${shortId}`,
     forgetConnection() {
       connecting = undefined
       network = undefined
@@ -166,17 +163,6 @@ export function toReadable(stream: unknown): Readable {
   if (stream instanceof Readable) return stream
   throw new Error('Docker returned no stream.')
 }
-
-export function getStatusCode(error: unknown): number | undefined {
-  return typeof error === 'object' && error !== null && 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : undefined
-}
-
-/** Whether an error means that Docker cannot be reached, as opposed to a refused request. */
-export const isConnectionError = (error: unknown): boolean =>
-  getStatusCode(error) === undefined &&
-  error instanceof Error &&
-  (error instanceof EngineTimeoutError ||
-    /ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|socket hang up/.test(`${(error as NodeJS.ErrnoException).code ?? ''} ${error.message}`))
 
 /** Removes a container and its anonymous volumes; no error if it does not exist. */
 export async function removeContainer(container: Docker.Container): Promise<void> {

@@ -1,7 +1,8 @@
 import type Docker from 'dockerode'
 import type { Clock } from '../../lib/clock.ts'
 import { createStreamDemuxer } from './stream-demuxer.ts'
-import { toReadable, getStatusCode } from './engine.ts'
+import { toReadable } from './engine.ts'
+import { getStatusCode } from './errors.ts'
 
 const maxOutput_bytes = 65_536
 

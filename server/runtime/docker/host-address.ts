@@ -1,13 +1,24 @@
 import type { DockerEngine } from './engine.ts'
+import { getStatusCode } from './errors.ts'
+
+/** `bind`: the address to listen on, null for loopback. */
+export interface HostAddress {
+  host: string
+  bind: string | null
+}
 
 /**
  * How containers reach this machine: where container addresses can be reached from here, at the gateway of the instance's network, which is an address
- * of this machine; otherwise through the name that engines in a virtual machine give to its loopback.
+ * of this machine; otherwise through the name that engines in a virtual machine give to its loopback. Undefined if the network is not there and
+ * `isNeeded` is false.
  */
-export async function findDockerHostAddress(engine: DockerEngine): Promise<{ host: string; bind: string | null }> {
+export async function findDockerHostAddress(engine: DockerEngine, isNeeded: boolean): Promise<HostAddress | undefined> {
   const { docker, hasDirectNetwork } = await engine.connection()
   if (!hasDirectNetwork) return { host: 'host.docker.internal', bind: null }
-  const { IPAM } = await docker.getNetwork(await engine.ensureNetwork()).inspect()
+  const network = docker.getNetwork(isNeeded ? await engine.ensureNetwork() : engine.network_name)
+  const found = await network.inspect().catch((error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)))
+  if (!found) return undefined
+  const { IPAM } = found
   const gateway = IPAM?.Config?.map(({ Gateway }) => Gateway).find((address) => address !== undefined && address.includes('.'))
   if (gateway === undefined) throw new Error('The network of the instance has no gateway.')
   return { host: gateway, bind: gateway }

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
 import type Docker from 'dockerode'
 import { sleep, systemClock } from '../../lib/clock.ts'
-import { getStatusCode } from './engine.ts'
+import { getStatusCode } from './errors.ts'
 
 /** Networks of sixteen addresses each, in 10.213.0.0/16. Docker's own address ranges suffice for about thirty networks. */
-const smallNetworkCount = 4096
+const small = { count: 4096, getSubnet: (index: number) => `10.213.${index >> 4}.${(index & 15) * 16}/28` }
+/** Networks of a thousand addresses each, in 10.212.0.0/16. */
+const large = { count: 64, getSubnet: (index: number) => `10.212.${index * 4}.0/22` }
 
 /** Every address range is taken. */
 export class NetworksExhaustedError extends Error {}
@@ -19,11 +21,23 @@ export function ensureSmallNetwork(docker: Docker, network: { Name: string; Inte
   return pending
 }
 
-async function createSmallNetwork(docker: Docker, network: Docker.NetworkCreateOptions): Promise<void> {
+const createSmallNetwork = (docker: Docker, network: Docker.NetworkCreateOptions): Promise<void> => createInRange(docker, network, small)
+
+/** Creates a bridge network in an address range of Docker's choice, or in one of ours when Docker has none left; unless it exists. */
+export async function ensureLargeNetwork(docker: Docker, network: Docker.NetworkCreateOptions): Promise<void> {
+  try {
+    await docker.createNetwork({ ...network, CheckDuplicate: true, Driver: 'bridge' })
+  } catch (error) {
+    if (getStatusCode(error) === 409) return
+    if (!/available.*address pool|fully subnetted/i.test(String(error))) throw error
+    await createInRange(docker, network, large)
+  }
+}
+
+async function createInRange(docker: Docker, network: Docker.NetworkCreateOptions, { count, getSubnet }: typeof small): Promise<void> {
   const first = createHash('sha256').update(network.Name).digest().readUInt16BE(0)
-  for (let step = 0; step < smallNetworkCount; step++) {
-    const index = (first + step * 31) % smallNetworkCount
-    const Subnet = `10.213.${index >> 4}.${(index & 15) * 16}/28`
+  for (let step = 0; step < count; step++) {
+    const Subnet = getSubnet((first + step * 31) % count)
     try {
       await docker.createNetwork({ ...network, CheckDuplicate: true, Driver: 'bridge', IPAM: { Driver: 'default', Config: [{ Subnet }] } })
       return

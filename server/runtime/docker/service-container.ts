@@ -4,7 +4,8 @@ import type Docker from 'dockerode'
 import { extract, pack } from 'tar-stream'
 import { StartFailure, type ServiceRequest } from '../runtime.ts'
 import { appRoot } from './build-runner.ts'
-import { getStatusCode, removeContainer, toReadable, type DockerEngine } from './engine.ts'
+import { removeContainer, toReadable, type DockerEngine } from './engine.ts'
+import { getStatusCode } from './errors.ts'
 import { connectContainer, ensureSmallNetwork, holdNetwork, removeUnusedNetwork } from './networks.ts'
 
 /** What official images need to change to their own user when they start; far fewer than Docker's default. */

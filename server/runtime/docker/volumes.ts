@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
 import type Docker from 'dockerode'
 import { pack } from 'tar-stream'
-import { getStatusCode, removeContainer, toReadable, type DockerEngine } from './engine.ts'
+import { removeContainer, toReadable, type DockerEngine } from './engine.ts'
+import { getStatusCode } from './errors.ts'
 import { getVolumeName } from './service-container.ts'
 
 /** Where the helper container has the volume. It is never started: Docker reads and writes the files of a created container. */
