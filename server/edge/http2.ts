@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { constants, createServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import { Writable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
@@ -6,6 +7,7 @@ import type { EdgeContext } from './edge-context.ts'
 import { limits } from './limits.ts'
 import { serveRequest } from './node-path/request-handler.ts'
 import type { Timeout } from './deadline-timer.ts'
+import { serveTunnel, type TunnelClient } from './tunnel.ts'
 
 const { NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR } = constants
 
@@ -26,7 +28,8 @@ export function createHttp2Acceptor(edge: EdgeContext): Http2Acceptor {
       maxConcurrentStreams: limits.http2_streams,
       maxHeaderListSize: limits.head_bytes,
       initialWindowSize: limits.stream_window_bytes,
-      enableConnectProtocol: false,
+      // WebSockets on a stream (RFC 8441).
+      enableConnectProtocol: true,
     },
     // Higher than `header_count`, so that the edge's own check rejects the request with a response.
     maxHeaderListPairs: limits.header_count + 28,
@@ -78,6 +81,7 @@ function serveStream(edge: EdgeContext, session: ServerHttp2Session, stream: Ser
   const request = new Http2Request(session, stream, raw)
   if (request.header_bytes > limits.head_bytes)
     return stream.respond({ ':status': 431, 'x-request-id': edge.newRequestId(), 'content-length': 0 }, { endStream: true })
+  if (request.isWebSocket) return serveTunnel(edge, request, createHttp2Client(stream), Buffer.alloc(0))
   const expect = request.headers.expect?.toLowerCase()
   serveRequest(edge, request, new Http2ResponseWriter(stream), expect === undefined ? 'nothing' : expect === '100-continue' ? 'continue' : 'more')
 }
@@ -91,6 +95,8 @@ class Http2Request implements EdgeRequest {
   readonly rawHeaders: string[] = []
   readonly rawTrailers: string[] = []
   readonly socket: Transport
+  /** A request for a WebSocket (RFC 8441), in the shape of its HTTP/1.1 counterpart. */
+  readonly isWebSocket: boolean
   /** The size of all headers together. */
   header_bytes = 0
   readonly #stream: ServerHttp2Stream
@@ -109,11 +115,17 @@ class Http2Request implements EdgeRequest {
       else if (name !== 'host' || pseudo[':authority'] === undefined || value.toLowerCase() !== pseudo[':authority'].toLowerCase())
         this.#addHeader(name, value)
     }
-    this.method = pseudo[':method'] ?? ''
+    this.isWebSocket = pseudo[':method'] === 'CONNECT' && pseudo[':protocol'] === 'websocket'
+    this.method = this.isWebSocket ? 'GET' : (pseudo[':method'] ?? '')
     this.url = pseudo[':path'] ?? ''
     if (pseudo[':authority'] !== undefined) this.#addHeader('host', pseudo[':authority'])
     if (cookies.length > 0) this.#addHeader('cookie', cookies.join('; '))
-    if (!stream.endAfterHeaders && this.headers['content-length'] === undefined) this.#addHeader('transfer-encoding', 'chunked')
+    if (this.isWebSocket) {
+      // HTTP/2 has no key, because a stream cannot be taken for something else; apps expect one.
+      this.#addHeader('upgrade', 'websocket')
+      this.#addHeader('connection', 'Upgrade')
+      this.#addHeader('sec-websocket-key', randomBytes(16).toString('base64'))
+    } else if (!stream.endAfterHeaders && this.headers['content-length'] === undefined) this.#addHeader('transfer-encoding', 'chunked')
     this.socket = {
       remoteAddress: session.socket.remoteAddress,
       encrypted: true,
@@ -162,7 +174,22 @@ class Http2Request implements EdgeRequest {
   }
 }
 
-const connectionSpecificHeaders = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'])
+const connectionSpecificHeaders = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'sec-websocket-accept'])
+
+/** The client's end of a WebSocket on a stream: 200 accepts it. */
+const createHttp2Client = (stream: ServerHttp2Stream): TunnelClient => ({
+  stream,
+  hasChunks: false,
+  writeHead(status, _start, list) {
+    if (stream.destroyed || stream.closed) return
+    const raw = [':status', String(status === 101 ? 200 : status)]
+    for (let i = 0; i < list.length; i += 2) {
+      const name = list[i]?.toLowerCase() ?? ''
+      if (!connectionSpecificHeaders.has(name)) raw.push(name, list[i + 1] ?? '')
+    }
+    stream.respond(raw)
+  },
+})
 
 /** The response on a stream, written with the interface of an HTTP/1.1 response. */
 class Http2ResponseWriter extends Writable implements ResponseWriter {

@@ -1,5 +1,6 @@
-import type { IncomingMessage, Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { formatResponseHead, parseHeaderLines, type EdgeResponse, type RequestContext } from './response.ts'
 import { checkHttpsAndServerName } from './https-redirect.ts'
 import { isLoopback } from './upstream/request-headers.ts'
@@ -9,6 +10,7 @@ import { isInternalProbe } from './internal-probe.ts'
 import { RequestMetrics } from './metrics.ts'
 import { buildUpstreamHead } from './node-path/request-handler.ts'
 import { validateRequest } from './node-path/request-validation.ts'
+import type { EdgeRequest } from './request.ts'
 import { pageForFailure, createPageResponse, createErrorResponse, pageForRoute, type StatusPageName } from './status-pages.ts'
 import type { ResponseHead } from './upstream/response-head.ts'
 import { requestHost } from './network-listener.ts'
@@ -17,7 +19,7 @@ import type { Timeout } from './deadline-timer.ts'
 import type { Exchange, UpstreamFailure, ResponseHandler } from './upstream/exchange.ts'
 
 /** Whether a request asks for a WebSocket, the only supported upgrade. A request for another upgrade (h2c) is served without it. */
-export const isWebSocketUpgrade = (request: IncomingMessage): boolean =>
+export const isWebSocketUpgrade = (request: EdgeRequest): boolean =>
   request.method === 'GET' &&
   request.headers.upgrade?.toLowerCase() === 'websocket' &&
   request.headers['transfer-encoding'] === undefined &&
@@ -25,11 +27,41 @@ export const isWebSocketUpgrade = (request: IncomingMessage): boolean =>
 
 /** Serves WebSockets. Once the app has accepted, bytes pass both ways unchanged. */
 export function serveWebSockets(edge: EdgeContext, server: Server): void {
-  server.on('upgrade', (request, socket, head) => new WebSocketTunnel(edge, request, socket as Socket, head).serve())
+  server.on('upgrade', (request, socket, head) => {
+    const connection = socket as Socket
+    connection.setNoDelay(true)
+    connection.setTimeout(0)
+    serveTunnel(edge, request, createHttp1Client(connection), head)
+  })
 }
 
+/** The client's end of a tunnel: a connection, or an HTTP/2 stream. */
+export interface TunnelClient {
+  readonly stream: Duplex
+  /** HTTP/2 frames the body itself and has no chunks. */
+  readonly hasChunks: boolean
+  /** `start`: the status line and the headers, without those of the connection. `list`: the headers alone. */
+  writeHead(status: number, start: string, list: readonly string[], framing: 'upgrade' | 'chunked' | 'length'): void
+}
+
+function createHttp1Client(socket: Socket): TunnelClient {
+  const connectionLines = {
+    upgrade: 'Connection: Upgrade\r\nUpgrade: websocket\r\n',
+    chunked: 'Transfer-Encoding: chunked\r\nConnection: close\r\n',
+    length: 'Connection: close\r\n',
+  }
+  return {
+    stream: socket,
+    hasChunks: true,
+    writeHead: (_status, start, _list, framing) => void socket.write(`${start}${connectionLines[framing]}\r\n`, 'latin1'),
+  }
+}
+
+export const serveTunnel = (edge: EdgeContext, request: EdgeRequest, client: TunnelClient, earlyBytes: Buffer): void =>
+  new WebSocketTunnel(edge, request, client, earlyBytes).serve()
+
 class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
-  readonly wantsRawChunks = true
+  readonly wantsRawChunks: boolean
   readonly id: string
   readonly method: string
   readonly target: string
@@ -37,8 +69,9 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
   readonly isLoopbackClient: boolean
   deadline = 0
   readonly #edge: EdgeContext
-  readonly #request: IncomingMessage
-  readonly #socket: Socket
+  readonly #request: EdgeRequest
+  readonly #client: TunnelClient
+  readonly #socket: Duplex
   readonly #earlyBytes: Buffer
   readonly #metrics: RequestMetrics
   readonly #isProbe: boolean
@@ -48,24 +81,25 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
   #hasResponded = false
   #isChunking = false
   #stopWaiting = (): void => {}
-  readonly #destroy = (): void => void this.#socket.destroy()
+  readonly #destroy = (): void => void this.#request.socket.destroy()
 
-  constructor(edge: EdgeContext, request: IncomingMessage, socket: Socket, earlyBytes: Buffer) {
+  constructor(edge: EdgeContext, request: EdgeRequest, client: TunnelClient, earlyBytes: Buffer) {
+    const socket = client.stream
     this.id = edge.newRequestId()
     this.method = request.method ?? ''
     this.target = request.url ?? ''
     this.host = requestHost(edge, request)
-    this.isLoopbackClient = isLoopback(socket.remoteAddress ?? '')
+    this.isLoopbackClient = isLoopback(request.socket.remoteAddress ?? '')
     this.#edge = edge
     this.#metrics = new RequestMetrics(edge.metrics)
     this.#metrics.start()
     this.#request = request
     this.#isProbe = isInternalProbe(edge, request)
+    this.#client = client
     this.#socket = socket
+    this.wantsRawChunks = client.hasChunks
     this.#earlyBytes = earlyBytes
     edge.deadlines.add(this)
-    socket.setNoDelay(true)
-    socket.setTimeout(0)
     socket.on('error', () => {})
     socket.on('close', () => this.#onClose())
     socket.on('end', () => this.#onClientEnd())
@@ -81,7 +115,7 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
     const unsupportedUpgrade = { status: 400, message: 'Only upgrades to WebSocket are supported.' }
     const rejection = validateRequest(this.#request) ?? (isWebSocketUpgrade(this.#request) ? undefined : unsupportedUpgrade)
     if (rejection) return this.#send(createErrorResponse(rejection.status, rejection.message, this))
-    const redirect = this.#isProbe ? undefined : checkHttpsAndServerName(this.#edge, this.#socket, this)
+    const redirect = this.#isProbe ? undefined : checkHttpsAndServerName(this.#edge, this.#request.socket, this)
     if (redirect) return this.#send(redirect)
     this.#dispatch()
   }
@@ -114,9 +148,9 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
     const body = Buffer.isBuffer(response.body) ? response.body : Buffer.alloc(0)
     this.#metrics.recordBytes(body.length)
     const sent = response.length < 0 ? response : { ...response, length: body.length }
-    this.#socket.write(
-      Buffer.concat([Buffer.from(`${formatResponseHead(sent, this.id, this.#edge.dateLine())}Connection: close\r\n\r\n`, 'latin1'), body]),
-    )
+    const start = formatResponseHead(sent, this.id, this.#edge.dateLine())
+    this.#client.writeHead(sent.status, start, parseHeaderLines(start.slice(start.indexOf('\n') + 1)), 'length')
+    if (body.length > 0) this.#socket.write(body)
     this.#lingerAndClose()
   }
 
@@ -132,7 +166,7 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
   }
 
   expire(): void {
-    this.#socket.destroy()
+    this.#destroy()
   }
 
   onRequestSent(): void {}
@@ -150,13 +184,12 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
   onHead(head: ResponseHead): void {
     this.#hasResponded = true
     this.#metrics.recordStatus(head.status)
-    const start = `HTTP/1.1 ${head.status} ${head.reason}\r\n${head.lines}`
+    const lines = `${head.lines}X-Request-Id: ${this.id}\r\n`
+    const start = `HTTP/1.1 ${head.status} ${head.reason}\r\n${lines}`
+    const list = parseHeaderLines(lines)
     if (head.status === 101) {
       this.#isOpen = true
-      this.#socket.write(
-        `${start}Connection: Upgrade\r\nUpgrade: ${parseHeaderLines(`u: ${head.upgrade}`)[1] ?? 'websocket'}\r\nX-Request-Id: ${this.id}\r\n\r\n`,
-        'latin1',
-      )
+      this.#client.writeHead(101, start, list, 'upgrade')
       if (this.#earlyBytes.length > 0) this.#exchange?.write(this.#earlyBytes)
       this.#socket.on('data', (bytes: Buffer) => {
         if (this.#exchange?.write(bytes) === false) this.#socket.pause()
@@ -164,9 +197,8 @@ class WebSocketTunnel implements RequestContext, ResponseHandler, Timeout {
       return
     }
     // The app declined the upgrade. Its response is the last one on this connection.
-    this.#isChunking = !head.chunked && head.length < 0 && head.status !== 204 && head.status !== 304
-    const framing = head.chunked || this.#isChunking ? 'Transfer-Encoding: chunked\r\n' : ''
-    this.#socket.write(`${start}${framing}Connection: close\r\nX-Request-Id: ${this.id}\r\n\r\n`, 'latin1')
+    this.#isChunking = this.#client.hasChunks && !head.chunked && head.length < 0 && head.status !== 204 && head.status !== 304
+    this.#client.writeHead(head.status, start, list, head.chunked || this.#isChunking ? 'chunked' : 'length')
   }
 
   onData(bytes: Buffer, start: number, end: number, framing = 0): boolean {
