@@ -40,7 +40,7 @@ const weights: Record<string, number> = {
   removeAuthority: 0.1,
   createEnvVars: 0.5,
   verifyDomain: 0.3,
-  deleteProject: 0.3,
+  deleteProject: 0.05,
 }
 
 /** The kind of id that a path with {id} names. */
@@ -54,6 +54,8 @@ export function kindOf(path: string): string {
     snapshots: 'snp',
     invitations: 'inv',
     members: 'usr',
+    mail: 'msg',
+    dev: 'dev',
   }
   return Object.entries(kinds).find(([part]) => path.includes(`/${part}/`))?.[1] ?? 'dpl'
 }
@@ -94,6 +96,7 @@ export function* generateRequests({ seed, repo_url }: { seed: number; repo_url: 
     if (name === 'repo_url') return [repo_url, null]
     if (name === 'hostname') return [`${label}.example.com`, `${label}.test`]
     if (name === 'repo_branch' || name === 'branch') return ['main']
+    if (name === 'folder') return ['/nowhere', `/nowhere/${label}`]
     if (name === 'path') return ['/nowhere', '/etc/passwd', '.']
     if (name === 'origin') return ['http://127.0.0.1:9', 'https://localhost']
     if (name === 'email') return [`${label}@example.com`, 'member@example.com']
@@ -121,11 +124,11 @@ export function* generateRequests({ seed, repo_url }: { seed: number; repo_url: 
     const of = `<${kindOf(path)}:${seededRandom.between(0, 19)}`
     const fill = (name: string): string => {
       if (isWild && seededRandom.chance(0.5)) return encodeURIComponent(seededRandom.pick(hostileTexts).toWellFormed())
-      if (name === 'id') return seededRandom.chance(0.95) ? `${of}:id>` : `dpl_${'0'.repeat(26)}`
-      if (name === 'slug' && path.includes('{id}')) return `${of}:slug>`
+      if (name === 'id' || name === 'session') return seededRandom.chance(0.95) ? `${of}:id>` : `dpl_${'0'.repeat(26)}`
+      if (name === 'slug' && /\{(id|session)\}/.test(path)) return `${of}:slug>`
       if (name === 'slug') return seededRandom.chance(0.95) ? seededRandom.pick(slugs.slice(-20)) : 'nowhere'
       if (name === 'variant') return seededRandom.pick(['desktop', 'mobile', 'other'])
-      if (name === 'name') return seededRandom.pick(path.includes('/volumes/') ? ['files', 'other'] : ['web', 'worker', 'job', 'other'])
+      if (name === 'name') return seededRandom.pick(path.includes('/volumes/') ? ['files', 'other'] : ['web', 'worker', 'job', 'redis'])
       return encodeURIComponent(name === 'email' ? 'member@example.com' : 'nothing')
     }
     const filled = path.replace(/\{(\w+)\}/g, (_whole, name: string) => fill(name))
