@@ -166,6 +166,7 @@ const formatMoreSettings = ({ settings, watching }: MoreSettings): [string, stri
   ['health check', `${settings.health_path}, up to ${settings.health_timeout_s} s`],
   ['pushes', watching.deploys_pushes ? 'deployed' : 'not deployed'],
   ['previews', watching.previews ? (watching.preview_databases ? 'on, with a database each' : 'on') : 'off'],
+  ['preview volumes', settings.preview_volumes === 'snapshot' ? 'a snapshot of production' : 'empty'],
 ]
 
 async function open(context: CommandContext, slug: string): Promise<number> {

@@ -1,13 +1,22 @@
-import type { Volume } from '../contract/volumes.ts'
+import type { Volume, VolumeSnapshot } from '../contract/volumes.ts'
 import { type CliCommand, type CommandContext, exitCodes, requirePositionals, stringFlag, UsageError, unknownSubcommand } from './command.ts'
 import { downloadToFile } from './download-file.ts'
 import { formatBytes, formatRelativeTime, formatTable } from './terminal.ts'
 
 export const volumes: CliCommand = {
-  summary: 'Lists the volumes of a project; takes, restores and downloads snapshots.',
-  usage: ['volumes SLUG', 'volumes snapshot SLUG NAME', 'volumes restore SLUG NAME SNAPSHOT', 'volumes download SLUG NAME [FILE] [--snapshot ID]'],
+  summary: 'Lists the volumes of a project and their files; takes, restores, downloads and deletes snapshots.',
+  usage: [
+    'volumes SLUG',
+    'volumes files SLUG NAME [PATH]',
+    'volumes get SLUG NAME PATH [FILE]',
+    'volumes snapshot SLUG NAME',
+    'volumes restore SLUG NAME SNAPSHOT',
+    'volumes download SLUG NAME [FILE] [--snapshot ID]',
+    'volumes delete SLUG NAME [SNAPSHOT]',
+  ],
   options: { branch: '=NAME the preview of this branch', snapshot: '=ID a snapshot instead of the files as they are now' },
-  details: 'A restore stops the services, takes a snapshot of the present files first, and starts the services again.',
+  details:
+    'A restore stops the services, takes a snapshot of the present files first, and starts the services again. Without SNAPSHOT, delete takes a snapshot and deletes a volume that the live version does not use.',
   async run(context) {
     const [action = ''] = context.positionals
     // A single argument is always a slug, even if it equals a subcommand.
@@ -15,7 +24,10 @@ export const volumes: CliCommand = {
     if (action === 'snapshot') return takeSnapshot(context)
     if (action === 'restore') return restore(context)
     if (action === 'download') return download(context)
-    throw unknownSubcommand(action, ['snapshot', 'restore', 'download'])
+    if (action === 'files') return listFiles(context)
+    if (action === 'get') return getFile(context)
+    if (action === 'delete') return remove(context)
+    throw unknownSubcommand(action, ['files', 'get', 'snapshot', 'restore', 'download', 'delete'])
   },
 }
 
@@ -31,11 +43,15 @@ async function list(context: CommandContext, slug: string): Promise<number> {
     for (const line of formatTable(terminal, ['NAME', 'SIZE', 'USED BY'], rows)) terminal.out(line)
     for (const { name, snapshots } of response.volumes)
       for (const one of snapshots)
-        terminal.out(
-          `${name}  ${one.id}  ${formatBytes(one.bytes)}  ${formatRelativeTime(one.created_at, clock.now())}${one.reason === 'before_restore' ? ', before a restore' : ''}`,
-        )
+        terminal.out(`${name}  ${one.id}  ${formatBytes(one.bytes)}  ${formatRelativeTime(one.created_at, clock.now())}${reasonTexts[one.reason]}`)
   }
   return exitCodes.success
+}
+
+const reasonTexts: Record<VolumeSnapshot['reason'], string> = {
+  manual: '',
+  before_restore: ', before a restore',
+  before_delete: ', before it was deleted',
 }
 
 const describeUse = ({ used_by }: Volume): string =>
@@ -55,7 +71,7 @@ async function restore(context: CommandContext): Promise<number> {
   const [, slug = '', name = '', snapshot_id = ''] = requirePositionals(context, 'restore', 'SLUG', 'NAME', 'SNAPSHOT')
   const response = await context.connect().call('restoreVolume', { params: { slug, name }, query: getQuery(context), body: { snapshot_id } })
   if (context.is_json) context.terminal.out(JSON.stringify(response))
-  else context.terminal.out(`Restored ${name}. The files from before are in snapshot ${response.before.id}.`)
+  else context.terminal.out(`Restored ${name}.${response.before ? ` The files from before are in snapshot ${response.before.id}.` : ''}`)
   return exitCodes.success
 }
 
@@ -67,5 +83,52 @@ async function download(context: CommandContext): Promise<number> {
   await downloadToFile(context, file, () => client.download('downloadVolume', { params: { slug, name }, query }, context.signal))
   if (context.is_json) context.terminal.out(JSON.stringify({ file }))
   else context.terminal.out(`Saved ${file}.`)
+  return exitCodes.success
+}
+
+async function listFiles(context: CommandContext): Promise<number> {
+  const { terminal, clock } = context
+  const [, slug = '', name = '', path] = requirePositionals(context, 'files', 'SLUG', 'NAME', '[PATH]')
+  const query = { ...getQuery(context), path: normalizePath(path) }
+  const response = await context.connect().call('listVolumeFiles', { params: { slug, name }, query })
+  if (context.is_json) terminal.out(JSON.stringify(response))
+  else if (response.entries.length === 0) terminal.out('No files.')
+  else {
+    const rows = response.entries.map((entry) => [
+      `${entry.name}${entry.kind === 'folder' ? '/' : ''}`,
+      entry.size_bytes === null ? '-' : formatBytes(entry.size_bytes),
+      entry.modified_at === null ? '-' : formatRelativeTime(entry.modified_at, clock.now()),
+    ])
+    for (const line of formatTable(terminal, ['NAME', 'SIZE', 'CHANGED'], rows)) terminal.out(line)
+    if (!response.is_complete) terminal.out('There are more. Download the volume to see all of them.')
+  }
+  return exitCodes.success
+}
+
+/** The API takes no slash at the ends. */
+const normalizePath = (path: string | undefined): string | undefined => path?.replace(/^\/+|\/+$/g, '') || undefined
+
+async function getFile(context: CommandContext): Promise<number> {
+  const [, slug = '', name = '', source = '', target] = requirePositionals(context, 'get', 'SLUG', 'NAME', 'PATH', '[FILE]')
+  const path = normalizePath(source) ?? ''
+  const file = target ?? path.slice(path.lastIndexOf('/') + 1)
+  const client = context.connect()
+  const query = { ...getQuery(context), path }
+  await downloadToFile(context, file, () => client.download('downloadVolumeFile', { params: { slug, name }, query }, context.signal))
+  context.terminal.out(context.is_json ? JSON.stringify({ file }) : `Saved ${file}.`)
+  return exitCodes.success
+}
+
+async function remove(context: CommandContext): Promise<number> {
+  const { terminal } = context
+  const [, slug = '', name = '', id] = requirePositionals(context, 'delete', 'SLUG', 'NAME', '[SNAPSHOT]')
+  const query = getQuery(context)
+  if (id !== undefined) {
+    await context.connect().call('deleteVolumeSnapshot', { params: { slug, name, id }, query })
+    terminal.out(context.is_json ? JSON.stringify({ id }) : `Deleted snapshot ${id}.`)
+    return exitCodes.success
+  }
+  const response = await context.connect().call('deleteVolume', { params: { slug, name }, query })
+  terminal.out(context.is_json ? JSON.stringify(response) : `Deleted ${name}. Its files are in snapshot ${response.before.id}.`)
   return exitCodes.success
 }

@@ -64,6 +64,8 @@ export const errorHelpTopics: Record<ErrorCode, HelpTopic | null> = {
   service_not_found: 'services',
   volume_not_found: 'services',
   snapshot_not_found: 'services',
+  volume_file_not_found: 'services',
+  volume_in_use: 'services',
   service_not_started: 'services',
   screenshot_not_found: 'screenshots',
   user_not_found: null,

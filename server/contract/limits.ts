@@ -36,5 +36,7 @@ export const limits = {
   health_timeout_s: { min: 5, max: 600, default: 60 },
   /** `default`: cores of an app without a limit of its own. */
   cpu: { min: 0.1, max: 256, default: 1 },
+  volume_path: 4096,
+  volume_entries: 1000,
   restart: { first_ms: 1_000, max_ms: 60_000, exits: 5, within_ms: 5 * 60_000 },
 } as const

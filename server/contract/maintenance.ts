@@ -13,6 +13,8 @@ export const diskKind = z.enum([
   'metrics',
   'databases',
   'dumps',
+  'app_volumes',
+  'volume_snapshots',
   'backups',
   'ledger',
   'other',

@@ -21,8 +21,18 @@ const cpuLimit = z
   .nullable()
   .describe(`CPU cores for the app, and for each of its builds; null is ${limits.cpu.default} for the app and all for builds. Needs Docker.`)
 
+const previewVolumes = z
+  .enum(['empty', 'snapshot'], { error: 'Write empty or snapshot.' })
+  .describe('What the volumes of a new preview begin with: nothing, or a snapshot of production’s (default empty).')
+export type PreviewVolumes = z.output<typeof previewVolumes>
+
 /** Settings of a project beyond the fields of the /v1 API. */
-export const projectSettings = z.object({ health_path: healthPath, health_timeout_s: healthTimeout, cpu_limit: cpuLimit })
+export const projectSettings = z.object({
+  health_path: healthPath,
+  health_timeout_s: healthTimeout,
+  cpu_limit: cpuLimit,
+  preview_volumes: previewVolumes,
+})
 export type ProjectSettings = z.output<typeof projectSettings>
 
 const settingsResponse = {

@@ -6,7 +6,7 @@ import { dateTime, projectParams } from './shared.ts'
 export const volumeSnapshot = z.object({
   id: z.string(),
   bytes: z.number().int().describe('Compressed.'),
-  reason: z.enum(['manual', 'before_restore']),
+  reason: z.enum(['manual', 'before_restore', 'before_delete']),
   created_at: dateTime,
 })
 export type VolumeSnapshot = z.output<typeof volumeSnapshot>
@@ -20,6 +20,24 @@ export const volume = z.object({
   snapshots: z.array(volumeSnapshot).describe('Newest first.'),
 })
 export type Volume = z.output<typeof volume>
+
+export const volumeEntry = z.object({
+  name: z.string(),
+  kind: z.enum(['file', 'folder', 'link', 'other']),
+  size_bytes: z.number().int().nullable().describe('Of a file; null for others, and when the runtime does not know it.'),
+  modified_at: dateTime.nullable(),
+})
+export type VolumeEntry = z.output<typeof volumeEntry>
+
+/** Whether each segment is a name, so that a path stays in its volume. */
+const isPathOfNames = (path: string): boolean => path.split('/').every((segment) => segment !== '' && segment !== '.' && segment !== '..')
+const volumePath = z
+  .string()
+  .max(limits.volume_path)
+  .refine(
+    (path) => !path.includes('\0') && isPathOfNames(path),
+    'Write the path from the volume’s own folder, such as photos/2026, without “.” and “..”.',
+  )
 
 const branch = z.string().min(limits.branch.min).max(limits.branch.max).optional().describe('The preview of this branch instead of production.')
 const volumeParams = projectParams.extend({ name: z.string() })
@@ -64,7 +82,10 @@ export const volumeOperations = {
     params: volumeParams,
     query: z.object({ branch }),
     body: z.strictObject({ snapshot_id: z.string() }),
-    success: { status: 200, json: z.object({ before: volumeSnapshot.describe('The files that were replaced.') }) },
+    success: {
+      status: 200,
+      json: z.object({ before: volumeSnapshot.nullable().describe('The files that were replaced; null when the volume did not exist.') }),
+    },
     errors: ['invalid_input', 'project_not_found', 'volume_not_found', 'snapshot_not_found'],
   }),
   downloadVolume: operation({
@@ -79,6 +100,50 @@ export const volumeOperations = {
     query: z.object({ branch, snapshot: z.string().optional() }),
     success: { status: 200, content_type: 'application/gzip', is_stream: true },
     errors: ['invalid_input', 'project_not_found', 'volume_not_found', 'snapshot_not_found'],
+  }),
+  listVolumeFiles: operation({
+    method: 'GET',
+    path: '/instance/projects/{slug}/volumes/{name}/files',
+    resource: 'project',
+    group: 'Instance',
+    summary: 'List the files in a folder of a volume',
+    description: 'The files as they are now. Links are listed and not followed.',
+    access: 'caller',
+    params: volumeParams,
+    query: z.object({ branch, path: volumePath.optional().describe('The folder; without it the volume’s own.') }),
+    success: {
+      status: 200,
+      json: z.object({
+        entries: z.array(volumeEntry).describe('Folders first, then by name.'),
+        is_complete: z.boolean().describe(`False when the folder has more than ${limits.volume_entries} entries, or when reading it took too much.`),
+      }),
+    },
+    errors: ['invalid_input', 'project_not_found', 'volume_not_found', 'volume_file_not_found'],
+  }),
+  downloadVolumeFile: operation({
+    method: 'GET',
+    path: '/instance/projects/{slug}/volumes/{name}/files/content',
+    resource: 'project',
+    group: 'Instance',
+    summary: 'Download a file of a volume',
+    access: 'caller',
+    params: volumeParams,
+    query: z.object({ branch, path: volumePath }),
+    success: { status: 200, content_type: 'application/octet-stream', is_stream: true },
+    errors: ['invalid_input', 'project_not_found', 'volume_not_found', 'volume_file_not_found'],
+  }),
+  deleteVolume: operation({
+    method: 'DELETE',
+    path: '/instance/projects/{slug}/volumes/{name}',
+    resource: 'project',
+    group: 'Instance',
+    summary: 'Delete a volume that the live version does not use',
+    description: 'Takes a snapshot first, from which the volume can be restored.',
+    access: 'caller',
+    params: volumeParams,
+    query: z.object({ branch }),
+    success: { status: 200, json: z.object({ before: volumeSnapshot.describe('The files that were deleted.') }) },
+    errors: ['invalid_input', 'project_not_found', 'volume_not_found', 'volume_in_use'],
   }),
   deleteVolumeSnapshot: operation({
     method: 'DELETE',

@@ -54,5 +54,13 @@ export function toProjectColumns(settings: Version['settings']): Partial<Pick<Pr
   return Object.fromEntries(entries) as Partial<Pick<ProjectRow, SettingColumn>>
 }
 
-const settingColumns = ['memory_limit_mb', 'cpu_limit', 'always_warm', 'caching_enabled', 'health_path', 'health_timeout_s'] as const
+const settingColumns = [
+  'memory_limit_mb',
+  'cpu_limit',
+  'always_warm',
+  'caching_enabled',
+  'health_path',
+  'health_timeout_s',
+  'preview_volumes',
+] as const
 type SettingColumn = (typeof settingColumns)[number]

@@ -1,8 +1,10 @@
 import { createReadStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { Problem } from '../contract/errors.ts'
+import { volumeNamePattern } from '../contract/homeport-yaml.ts'
 import type { ServiceConfig } from '../contract/project-config.ts'
-import type { Volume, VolumeSnapshot } from '../contract/volumes.ts'
+import type { Volume, VolumeEntry, VolumeSnapshot } from '../contract/volumes.ts'
+import type { Runtime } from '../runtime/runtime.ts'
 import type { DeploymentContext } from './context.ts'
 import { type EnvironmentName, nameEnvironment } from './supervised-app.ts'
 import type { EnvironmentState, Supervisor } from './supervisor.ts'
@@ -13,10 +15,16 @@ import { createVolumeSnapshots } from './volume-snapshots.ts'
 export interface ProjectVolumes {
   list(environment: EnvironmentName): Promise<Volume[]>
   snapshot(environment: EnvironmentName, name: string): Promise<VolumeSnapshot>
-  /** Throws `snapshot_not_found`. Resolves with the snapshot of the files that were replaced. */
-  restore(environment: EnvironmentName, name: string, snapshotId: string): Promise<VolumeSnapshot>
+  /** Throws `snapshot_not_found`. Resolves with the snapshot of the files that were replaced; null when the volume did not exist. */
+  restore(environment: EnvironmentName, name: string, snapshotId: string): Promise<VolumeSnapshot | null>
   /** A compressed tar stream; without a snapshot of the files as they are now. */
   download(environment: EnvironmentName, name: string, snapshotId: string | undefined): Promise<AsyncIterable<Uint8Array>>
+  /** Throws `volume_file_not_found`. Folders first, then by name. */
+  listFiles(environment: EnvironmentName, name: string, path: string): Promise<{ entries: VolumeEntry[]; is_complete: boolean }>
+  /** Throws `volume_file_not_found`. */
+  readFile(environment: EnvironmentName, name: string, path: string): Promise<AsyncIterable<Uint8Array>>
+  /** Resolves with the snapshot that was taken before. Throws `volume_in_use` while a service of the live version has it. */
+  remove(environment: EnvironmentName, name: string): Promise<VolumeSnapshot>
   deleteSnapshot(environment: EnvironmentName, name: string, snapshotId: string): Promise<void>
   /** For a backup: writes every volume of every project as `{runtime}/{volume}.tar`. Returns the names, and what could not be read. */
   writeAll(folder: string, signal: AbortSignal): Promise<{ names: string[]; left_out: string[] }>
@@ -26,22 +34,36 @@ export function createProjectVolumes(context: DeploymentContext, supervisor: Sup
   const snapshots = createVolumeSnapshots(context.data_dir)
   const snapshotNotFound = () => new Problem('snapshot_not_found', 'This volume has no snapshot with this ID. List them with homeport volumes.')
 
-  const requireVolume = (environment: EnvironmentName, name: string) => {
+  /** A volume that the live version uses, or one of an earlier version, of which there may be snapshots alone. */
+  const requireVolume = async (environment: EnvironmentName, name: string) => {
     const state = supervisor.findEnvironment(nameEnvironment(environment))
-    if (!state || !listUses(state).some((use) => use.volume === name))
+    const id = `${state?.spec.environment_id}.${name}`
+    const isInUse = state !== undefined && listUses(state).some((use) => use.volume === name)
+    const isKnown = async (runtime: Runtime) =>
+      volumeNamePattern.test(name) && ((await snapshots.list(id)).length > 0 || (await runtime.listVolumes(id)).some((volume) => volume.id === id))
+    if (!state || !(isInUse || (await isKnown(context.runtime(state.spec.runtime)))))
       throw new Problem('volume_not_found', `The live version has no volume “${name}”. List them with homeport volumes.`)
-    return { state, id: `${state.spec.environment_id}.${name}`, runtime: context.runtime(state.spec.runtime) }
+    return { state, id, isInUse, runtime: context.runtime(state.spec.runtime) }
+  }
+
+  const requireFile = <T>(found: T | undefined, path: string): T => {
+    if (found === undefined)
+      throw new Problem('volume_file_not_found', `The volume has no “${path}”, or it is a link. List it with homeport volumes files.`)
+    return found
+  }
+
+  /** Undefined when the volume does not exist. */
+  const save = async (runtime: Runtime, id: string, reason: VolumeSnapshot['reason']): Promise<VolumeSnapshot | undefined> => {
+    const archive = await runtime.exportVolume(id)
+    return archive && snapshots.create(id, reason, archive)
   }
 
   /** A snapshot of one moment: nothing of the environment runs while the files are read. */
-  const take = async (environment: EnvironmentName, name: string, reason: VolumeSnapshot['reason'], isStopped = false): Promise<VolumeSnapshot> => {
-    const { state, id, runtime } = requireVolume(environment, name)
-    const read = async () => {
-      const archive = await runtime.exportVolume(id)
-      if (!archive) throw new Problem('volume_not_found', `The volume “${name}” is empty: no service has used it yet.`)
-      return snapshots.create(id, reason, archive)
-    }
-    return isStopped ? read() : supervisor.freezeWhile(state.spec, read)
+  const take = async (environment: EnvironmentName, name: string): Promise<VolumeSnapshot> => {
+    const { state, id, runtime } = await requireVolume(environment, name)
+    const snapshot = await supervisor.freezeWhile(state.spec, () => save(runtime, id, 'manual'))
+    if (!snapshot) throw new Problem('volume_not_found', `The volume “${name}” is empty: no service has used it yet.`)
+    return snapshot
   }
 
   return {
@@ -52,7 +74,8 @@ export function createProjectVolumes(context: DeploymentContext, supervisor: Sup
       const uses = listUses(state)
       const found = await context.runtime(state.spec.runtime).listVolumes(prefix)
       const sizes = new Map(found.map(({ id, bytes }) => [id.slice(prefix.length), bytes]))
-      const names = [...new Set([...uses.map(({ volume }) => volume), ...sizes.keys()])]
+      const saved = (await snapshots.listVolumes(prefix)).map((id) => id.slice(prefix.length))
+      const names = [...new Set([...uses.map(({ volume }) => volume), ...sizes.keys(), ...saved])]
       return Promise.all(
         names.map(async (name) => ({
           name,
@@ -63,30 +86,31 @@ export function createProjectVolumes(context: DeploymentContext, supervisor: Sup
       )
     },
 
-    snapshot: (environment, name) => take(environment, name, 'manual'),
+    snapshot: take,
 
     async restore(environment, name, snapshotId) {
-      const { state, id, runtime } = requireVolume(environment, name)
+      const { state, id, isInUse, runtime } = await requireVolume(environment, name)
       if ((await snapshots.findFile(id, snapshotId)) === undefined) throw snapshotNotFound()
       const { spec } = state
-      return supervisor.stopWhile(spec, async () => {
-        const before = await take(environment, name, 'before_restore', true)
+      const replace = async () => {
+        const before = await save(runtime, id, 'before_restore')
         try {
           const archive = await snapshots.open(id, snapshotId)
           if (!archive) throw snapshotNotFound()
           await runtime.importVolume(id, spec.project_id, archive)
         } catch (error) {
-          const archive = await snapshots.open(id, before.id)
+          const archive = before && (await snapshots.open(id, before.id))
           if (archive) await runtime.importVolume(id, spec.project_id, archive)
           throw error
         }
-        return before
-      })
+        return before ?? null
+      }
+      return isInUse ? supervisor.stopWhile(spec, replace) : replace()
     },
 
     async download(environment, name, snapshotId) {
-      const { id } = requireVolume(environment, name)
-      const snapshot = snapshotId === undefined ? await take(environment, name, 'manual') : undefined
+      const { id } = await requireVolume(environment, name)
+      const snapshot = snapshotId === undefined ? await take(environment, name) : undefined
       const file = await snapshots.findFile(id, snapshot?.id ?? snapshotId ?? '')
       if (file === undefined) throw snapshotNotFound()
       const stream = createReadStream(file)
@@ -95,10 +119,36 @@ export function createProjectVolumes(context: DeploymentContext, supervisor: Sup
       return stream
     },
 
+    async listFiles(environment, name, path) {
+      const { id, isInUse, runtime } = await requireVolume(environment, name)
+      const folder = await runtime.listVolumeFolder(id, path)
+      // No service has used it yet, or it was deleted.
+      if (!folder && path === '' && (isInUse || (await snapshots.list(id)).length > 0)) return { entries: [], is_complete: true }
+      const { entries, is_complete } = requireFile(folder, path)
+      const rank = ({ kind }: VolumeEntry) => (kind === 'folder' ? 0 : 1)
+      return { entries: entries.sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name, 'en')), is_complete }
+    },
+
+    async readFile(environment, name, path) {
+      const { id, runtime } = await requireVolume(environment, name)
+      return requireFile(await runtime.readVolumeFile(id, path), path).content
+    },
+
+    async remove(environment, name) {
+      const { id, isInUse, runtime } = await requireVolume(environment, name)
+      const inUse = (text: string) => new Problem('volume_in_use', `${text} Then delete the volume again.`)
+      if (isInUse) throw inUse(`A service of the live version uses “${name}”. Deploy a version without it first.`)
+      const before = await save(runtime, id, 'before_delete')
+      if (!before) throw new Problem('volume_not_found', `The volume “${name}” was deleted before. Its snapshots are left.`)
+      if (await runtime.removeVolume(id)) return before
+      await snapshots.remove(id, before.id)
+      throw inUse(`The previous version still uses “${name}”. Wait until it has stopped.`)
+    },
+
     writeAll: (folder, signal) => writeVolumeArchives(context, supervisor, folder, signal),
 
     async deleteSnapshot(environment, name, snapshotId) {
-      const { id } = requireVolume(environment, name)
+      const { id } = await requireVolume(environment, name)
       if (!(await snapshots.remove(id, snapshotId))) throw snapshotNotFound()
     },
   }

@@ -17,14 +17,17 @@ export interface VolumeSnapshots {
   findFile(volumeId: string, snapshotId: string): Promise<string | undefined>
   /** False when it does not exist. */
   remove(volumeId: string, snapshotId: string): Promise<boolean>
+  /** The volumes that have snapshots and whose id starts with `prefix`. */
+  listVolumes(prefix: string): Promise<string[]>
   /** Removes all snapshots of the volumes whose id starts with `prefix`. */
   removeAll(prefix: string): Promise<void>
 }
 
-const fileName = /^(snp_[0-9a-z]+)\.(manual|before_restore)\.tar\.gz$/
+const fileName = /^(snp_[0-9a-z]+)\.(manual|before_restore|before_delete)\.tar\.gz$/
 
 export function createVolumeSnapshots(dataDir: string): VolumeSnapshots {
   const root = join(dataDir, 'volume-snapshots')
+  const listFolders = async (prefix: string) => (await readdir(root).catch((): string[] => [])).filter((name) => name.startsWith(prefix))
   const listFiles = async (volumeId: string) => {
     const names = await readdir(join(root, volumeId)).catch((): string[] => [])
     return names.flatMap((name) => {
@@ -72,9 +75,12 @@ export function createVolumeSnapshots(dataDir: string): VolumeSnapshots {
       await rm(file, { force: true })
       return true
     },
+    async listVolumes(prefix) {
+      const found = await Promise.all((await listFolders(prefix)).map(async (id) => ((await listFiles(id)).length > 0 ? [id] : [])))
+      return found.flat()
+    },
     async removeAll(prefix) {
-      for (const name of await readdir(root).catch((): string[] => []))
-        if (name.startsWith(prefix)) await rm(join(root, name), { recursive: true, force: true, maxRetries: 3 })
+      for (const name of await listFolders(prefix)) await rm(join(root, name), { recursive: true, force: true, maxRetries: 3 })
     },
   }
 }

@@ -29,8 +29,9 @@ export function createProjectSettingsHandlers(deps: FeatureDeps): ProjectSetting
   }
 }
 
-const presentProjectSettings = ({ health_path, health_timeout_s, cpu_limit }: ProjectRow): ProjectSettings => ({
+const presentProjectSettings = ({ health_path, health_timeout_s, cpu_limit, preview_volumes }: ProjectRow): ProjectSettings => ({
   health_path,
   health_timeout_s,
   cpu_limit,
+  preview_volumes,
 })

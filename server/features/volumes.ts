@@ -1,10 +1,9 @@
+import type { volumeOperations } from '../contract/volumes.ts'
 import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { toEnvironment } from './services.ts'
 
-type VolumeHandlers = Pick<OperationHandlers, 'listVolumes' | 'createVolumeSnapshot' | 'restoreVolume' | 'downloadVolume' | 'deleteVolumeSnapshot'>
-
-export function createVolumeHandlers(deps: FeatureDeps): VolumeHandlers {
+export function createVolumeHandlers(deps: FeatureDeps): Pick<OperationHandlers, keyof typeof volumeOperations> {
   const { volumes } = deps.deployments
   return {
     listVolumes: async ({ project }, { query }) => ({ volumes: await volumes.list(toEnvironment(project, query.branch)) }),
@@ -18,6 +17,12 @@ export function createVolumeHandlers(deps: FeatureDeps): VolumeHandlers {
     }),
 
     downloadVolume: async ({ project }, { params, query }) => volumes.download(toEnvironment(project, query.branch), params.name, query.snapshot),
+
+    listVolumeFiles: async ({ project }, { params, query }) => volumes.listFiles(toEnvironment(project, query.branch), params.name, query.path ?? ''),
+
+    downloadVolumeFile: async ({ project }, { params, query }) => volumes.readFile(toEnvironment(project, query.branch), params.name, query.path),
+
+    deleteVolume: async ({ project }, { params, query }) => ({ before: await volumes.remove(toEnvironment(project, query.branch), params.name) }),
 
     async deleteVolumeSnapshot({ project }, { params, query }) {
       await volumes.deleteSnapshot(toEnvironment(project, query.branch), params.name, params.id)

@@ -62,6 +62,8 @@ function classifyFile(name: string): DiskKind {
   if (name === 'logs' || name.startsWith('logs.db')) return 'logs'
   if (name.startsWith('metrics.db')) return 'metrics'
   if (name === 'postgres') return 'databases'
+  if (name === 'volumes') return 'app_volumes'
+  if (name === 'volume-snapshots') return 'volume_snapshots'
   if (name === 'dumps' || name === 'backups') return name
   return 'other'
 }

@@ -8,6 +8,8 @@ const dataFolderNotes: Partial<Record<DiskKind, string>> = {
   edge_cache: 'Cached responses of apps. A cleanup empties the cache; new requests fill it again.',
   databases: 'The files of the PostgreSQL server. Never cleaned up.',
   dumps: 'Dumps of single databases. Never cleaned up; delete them individually.',
+  app_volumes: 'Volumes of projects that run as processes. Never cleaned up.',
+  volume_snapshots: 'Never cleaned up; delete them individually on the Services page of a project.',
   backups: 'Never cleaned up; delete them individually.',
   ledger: 'The database of this instance. Never cleaned up.',
   other: 'Versions of Node and package managers, uploads in progress, certificates. Never cleaned up.',
@@ -17,6 +19,7 @@ const engineNotes: Partial<Record<DiskKind, string>> = {
   images: 'Layers that several images share are counted once, and base images are not counted. Retained deployments are kept.',
   build_cache: 'Images with installed dependencies that no app uses.',
   volumes: 'Caches of package managers, one per project. The next build creates them again.',
+  app_volumes: 'Volumes of projects that run in containers, and of Redis and MariaDB. Never cleaned up.',
   databases: 'The volume of the PostgreSQL server. Never cleaned up.',
   other: 'Files that apps have written in their containers. A cleanup removes containers that are not live.',
 }

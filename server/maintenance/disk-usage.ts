@@ -57,6 +57,8 @@ const dataFolderKinds = [
   'metrics',
   'databases',
   'dumps',
+  'app_volumes',
+  'volume_snapshots',
   'backups',
   'ledger',
   'other',
@@ -114,7 +116,7 @@ export function createDiskManager(options: DiskManagerOptions): DiskManager {
     if ('error' in answer) return unknown('Docker is not responding, so its disk usage is unknown.')
     const { kinds, shared_build_cache_bytes } = answer.found
     return kinds
-      .filter(({ kind, count }) => count > 0 || (kind !== 'databases' && kind !== 'other'))
+      .filter(({ kind, count }) => count > 0 || (kind !== 'databases' && kind !== 'app_volumes' && kind !== 'other'))
       .map((one) => ({
         ...one,
         place: 'engine',

@@ -4,6 +4,7 @@ import type { RuntimeName } from '../contract/runtimes.ts'
 import type { BuildPlan } from '../contract/build-plan.ts'
 import type { StepLog } from '../contract/build-log.ts'
 import type { DoctorCheck } from '../contract/instance.ts'
+import type { VolumeEntry } from '../contract/volumes.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 
@@ -64,6 +65,18 @@ export interface Runtime {
 
   /** Replaces the files of a volume, which no replica may use, or creates it. */
   importVolume(id: string, projectId: string, archive: Readable): Promise<void>
+
+  /**
+   * The entries of a folder of a volume, in no order, and whether these are all; undefined when there is no such folder. `path` has segments with `/`
+   * between them and is empty for the volume itself. Links are not followed.
+   */
+  listVolumeFolder(id: string, path: string): Promise<{ entries: VolumeEntry[]; is_complete: boolean } | undefined>
+
+  /** A file of a volume; undefined when there is none. Links are not followed. The caller reads or destroys `content`. */
+  readVolumeFile(id: string, path: string): Promise<{ bytes: number; content: Readable } | undefined>
+
+  /** Removes one volume, if it exists; false when a replica uses it. */
+  removeVolume(id: string): Promise<boolean>
 
   /** Removes the volumes whose id starts with `prefix`; no error if there are none. They must not be in use. */
   removeVolumes(prefix: string): Promise<void>

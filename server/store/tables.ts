@@ -3,6 +3,7 @@ import type { PurgeKind, PurgeSource } from '../contract/cache.ts'
 import type { DeploymentStatus, DeploymentTarget, DeploymentTrigger, SourceKind, StepName, StepStatus } from '../contract/deployments.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
 import type { PlanName } from '../contract/instance.ts'
+import type { PreviewVolumes } from '../contract/project-settings.ts'
 import type { ProjectStatus } from '../contract/projects.ts'
 import type { CronRun } from '../contract/services.ts'
 import type { MailboxRow, MailMessageTable, ManagedServiceRow } from './managed-tables.ts'
@@ -250,11 +251,12 @@ export interface TokenRow {
 }
 
 /** Columns that have defaults for new projects. */
-interface ProjectTable extends Omit<ProjectRow, 'seq' | 'health_path' | 'health_timeout_s' | 'cpu_limit'> {
+interface ProjectTable extends Omit<ProjectRow, 'seq' | 'health_path' | 'health_timeout_s' | 'cpu_limit' | 'preview_volumes'> {
   seq: Generated<number>
   health_path: Generated<string>
   health_timeout_s: Generated<number>
   cpu_limit: Generated<number | null>
+  preview_volumes: Generated<PreviewVolumes>
 }
 
 export interface ProjectRow {
@@ -278,6 +280,7 @@ export interface ProjectRow {
   cpu_limit: number | null
   health_path: string
   health_timeout_s: number
+  preview_volumes: PreviewVolumes
   port: number | null
   status: ProjectStatus
   always_warm: 0 | 1

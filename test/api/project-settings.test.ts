@@ -20,12 +20,15 @@ const deploy = async () => context.platform.waitForEnd('set', (await context.pla
 
 test('settings have defaults, and a change is for those of the project alone', async () => {
   const { status, body } = await context.request('member', 'GET', path)
-  expect([status, body]).toEqual([200, { settings: { health_path: '/', health_timeout_s: 60, cpu_limit: null }, cpus: expect.any(Number) }])
+  expect([status, body]).toEqual([
+    200,
+    { settings: { health_path: '/', health_timeout_s: 60, cpu_limit: null, preview_volumes: 'empty' }, cpus: expect.any(Number) },
+  ])
   expectError(await context.request('stranger', 'PATCH', path, { cpu_limit: 1 }), 404, 'project_not_found')
-  const changed = await change({ health_path: '/healthz?full=1', health_timeout_s: 600, cpu_limit: 0.5 })
-  expect(changed.body.settings).toEqual({ health_path: '/healthz?full=1', health_timeout_s: 600, cpu_limit: 0.5 })
+  const changed = await change({ health_path: '/healthz?full=1', health_timeout_s: 600, cpu_limit: 0.5, preview_volumes: 'snapshot' })
+  expect(changed.body.settings).toEqual({ health_path: '/healthz?full=1', health_timeout_s: 600, cpu_limit: 0.5, preview_volumes: 'snapshot' })
   expect((await change({ cpu_limit: 256 })).body).toMatchObject({ settings: { cpu_limit: body.cpus } })
-  expect((await change({ cpu_limit: null, health_timeout_s: 60, health_path: '/' })).body).toEqual(body)
+  expect((await change({ cpu_limit: null, health_timeout_s: 60, health_path: '/', preview_volumes: 'empty' })).body).toEqual(body)
 })
 
 test('what is no path, no time and no number of cores is refused', async () => {

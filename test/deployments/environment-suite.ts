@@ -5,8 +5,9 @@ import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Backup } from '../../server/contract/maintenance.ts'
 import type { CronRun, Service } from '../../server/contract/services.ts'
-import type { Volume, VolumeSnapshot } from '../../server/contract/volumes.ts'
+import type { Volume, VolumeEntry, VolumeSnapshot } from '../../server/contract/volumes.ts'
 import { restore } from '../maintenance/forged-backups.ts'
+import { commitToBranch, waitForFirstCheck, waitForPreview } from '../support/git-branches.ts'
 import { startTestPlatform, until, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 import { shop } from './services-suite.ts'
@@ -156,6 +157,63 @@ volumes: { state: {} }
     expect((await platform.api('POST', `${base}/other/snapshots`)).status).toBe(404)
     expect((await platform.api('DELETE', `${base}/state/snapshots/${body.snapshot.id}`)).status).toBe(204)
     expect((await list())[0]!.snapshots).toHaveLength(1)
+
+    expect((await platform.api<{ entries: VolumeEntry[] }>('GET', `${base}/state/files`)).body.entries.map(({ name }) => name)).toContain('worker')
+    const file = await fetch(`${api_url}${base}/state/files/content?path=worker`, { headers: { authorization: `Bearer ${instance.token}` } })
+    expect([file.headers.get('content-type'), await file.text()]).toEqual(['application/octet-stream', 'hello one;hello one;'])
+    for (const path of ['none', 'worker/none']) expect((await platform.api('GET', `${base}/state/files?path=${path}`)).status).toBe(404)
+    for (const path of ['..', '../other', '/etc/passwd', 'a/../..', '.', 'a%00b'])
+      for (const operation of ['files', 'files/content'])
+        expect((await platform.api('GET', `${base}/state/${operation}?path=${path}`)).status, path).toBe(400)
+    for (const name of ['..', '%2e%2e%2fstate', 'other']) expect((await platform.api('GET', `${base}/${name}/files`)).status, name).toBe(404)
+  })
+
+  test('a volume that the live version no longer has is deleted after a snapshot, from which it comes back', async () => {
+    const repository = await live('former', shop('one'))
+    await until(async () => (await readHome('former')).worker === 'hello one;' || undefined, { what: 'the worker' })
+    const base = '/instance/projects/former/volumes'
+    expect((await platform.api<{ error: string }>('DELETE', `${base}/state`)).body.error).toBe('volume_in_use')
+    repository.commit({ 'homeport.yaml': 'services:\n  web: { build: ., command: node server.js, port: 3000 }\n' })
+    expect(await platform.waitForEnd('former', (await platform.deploy('former')).id)).toMatchObject({ status: 'ready', error: null })
+    const list = async () => (await platform.api<{ volumes: Volume[] }>('GET', base)).body.volumes
+    expect(await list()).toMatchObject([{ name: 'state', used_by: [] }])
+    // The version that used it may still be draining.
+    const { before } = await until(
+      async () => {
+        const { status, body } = await platform.api<{ before: VolumeSnapshot }>('DELETE', `${base}/state`)
+        if (status === 409) await platform.advanceInSteps(10_000)
+        return status === 200 ? body : undefined
+      },
+      { what: 'the volume to be deleted' },
+    )
+    const snapshots = async () => (await list()).map(({ size_bytes, snapshots }) => [size_bytes, snapshots.map(({ id, reason }) => [id, reason])])
+    expect(await snapshots()).toEqual([[0, [[before.id, 'before_delete']]]])
+    expect((await platform.api('DELETE', `${base}/state`)).status).toBe(404)
+    expect((await platform.api('POST', `${base}/state/restore`, { snapshot_id: before.id })).body).toEqual({ before: null })
+    expect((await platform.api<{ entries: VolumeEntry[] }>('GET', `${base}/state/files`)).body.entries.map(({ name }) => name)).toContain('worker')
+  })
+
+  test('a new preview begins with a snapshot of production’s volumes if the project says so, and goes its own way from there', async () => {
+    const repository = makeRepository(shop('one'))
+    repositories.push(repository)
+    await platform.createProject({ slug: 'origin', repo_url: repository.url, pushes: true })
+    await waitForFirstCheck(platform, 'origin')
+    expect(await platform.waitForEnd('origin', (await platform.deploy('origin')).id)).toMatchObject({ status: 'ready', error: null })
+    await until(async () => (await readHome('origin')).worker === 'hello one;' || undefined, { what: 'the worker' })
+    const push = async (branch: string, text: string) =>
+      waitForPreview(platform, 'origin', branch, commitToBranch(repository.folder, branch, { 'note.txt': text }))
+    const waitForWorker = (branch: string, lines: string) =>
+      until(async () => (await readHome(`${branch}--origin`)).worker === lines || undefined, { what: `the worker of ${branch}` })
+    await push('empty', 'one')
+    await waitForWorker('empty', 'hello one;')
+
+    expect((await platform.api('PATCH', '/instance/projects/origin/settings', { preview_volumes: 'snapshot' })).status).toBe(200)
+    await push('copied', 'one')
+    await waitForWorker('copied', 'hello one;hello one;')
+    // The next version of the preview keeps its files, and production has its own.
+    await push('copied', 'two')
+    await waitForWorker('copied', 'hello one;hello one;hello one;')
+    expect((await readHome('origin')).worker).toBe('hello one;')
   })
 
   test('a backup has every volume, and a restored instance begins with its files', async () => {

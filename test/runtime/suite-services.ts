@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { pack } from 'tar-stream'
 import { expect, test } from 'vitest'
 import { runtimes } from '../../server/contract/runtimes.ts'
 import { newId } from '../../server/lib/id.ts'
@@ -72,6 +73,49 @@ export function serviceTests(suite: SuiteContext): void {
     await runtime.removeVolumes(`${id}.`)
     expect(await readAll()).toEqual(['x'])
     await runtime.removeVolumes(`${id}.`)
+  })
+
+  test('the files of a volume are listed and read, and no link leads out of it', async () => {
+    const { runtime, app } = suite
+    const id = `${newId('prj')}.files`
+    const archive = pack()
+    for (const name of ['photos/', 'photos/2026/']) archive.entry({ name, type: 'directory' })
+    archive.entry({ name: 'photos/2026/a “b”.txt' }, 'inside')
+    archive.entry({ name: 'notes.txt', mtime: new Date('2026-01-31T12:00:00Z') }, 'four')
+    archive.entry({ name: 'out', type: 'symlink', linkname: '/etc' })
+    archive.entry({ name: 'passwd', type: 'symlink', linkname: '/etc/passwd' })
+    archive.entry({ name: 'near', type: 'symlink', linkname: 'photos' })
+    archive.entry({ name: 'up', type: 'symlink', linkname: '..' })
+    archive.finalize()
+    await runtime.importVolume(id, app.project_id, Readable.from(archive, { objectMode: false }))
+    const list = async (path: string) => {
+      const folder = await runtime.listVolumeFolder(id, path)
+      return folder?.entries.map(({ name, kind, size_bytes }) => `${kind} ${name} ${size_bytes}`).sort()
+    }
+    expect(await list('')).toEqual(['file notes.txt 4', 'folder photos null', 'link near null', 'link out null', 'link passwd null', 'link up null'])
+    expect(await list('photos')).toEqual(['folder 2026 null'])
+    expect(await list('photos/2026')).toEqual(['file a “b”.txt 6'])
+    const { entries = [], is_complete } = (await runtime.listVolumeFolder(id, '')) ?? {}
+    expect([is_complete, entries.find(({ name }) => name === 'notes.txt')?.modified_at]).toEqual([true, '2026-01-31T12:00:00.000Z'])
+    const read = async (path: string) => {
+      const file = await runtime.readVolumeFile(id, path)
+      return file && [file.bytes, (await buffer(file.content)).toString()]
+    }
+    expect(await read('photos/2026/a “b”.txt')).toEqual([6, 'inside'])
+    for (const path of ['out', 'near', 'up', 'none', 'notes.txt', 'notes.txt/x', 'out/ssl', 'near/2026', 'up/..none'])
+      expect(await runtime.listVolumeFolder(id, path), path).toBeUndefined()
+    for (const path of ['passwd', 'photos', 'out/passwd', 'near/2026/a “b”.txt', 'none', 'notes.txt/x', 'up/none'])
+      expect(await runtime.readVolumeFile(id, path), path).toBeUndefined()
+    for (const path of ['..', 'photos/../..', '/etc', 'photos//2026', '.', 'a\0b']) {
+      await expect(runtime.listVolumeFolder(id, path), path).rejects.toThrow('leaves its volume')
+      await expect(runtime.readVolumeFile(id, path), path).rejects.toThrow('leaves its volume')
+    }
+    expect([await runtime.listVolumeFolder(`${id}2`, ''), await runtime.readVolumeFile(`${id}2`, 'notes.txt')]).toEqual([undefined, undefined])
+    await runtime.importVolume(`${id}2`, app.project_id, (await runtime.exportVolume(id))!)
+    await runtime.removeVolume(id)
+    expect((await runtime.listVolumes(id)).map((volume) => volume.id)).toEqual([`${id}2`])
+    await runtime.removeVolumes(id)
+    await runtime.removeVolume(id)
   })
 
   test('a ready image that does not exist names itself in the failure', async () => {

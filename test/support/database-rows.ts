@@ -18,6 +18,7 @@ export const projectRow = (
   cpu_limit: null,
   health_path: '/',
   health_timeout_s: 60,
+  preview_volumes: 'empty',
   port: null,
   status: 'created',
   always_warm: 0,

@@ -181,6 +181,7 @@ const noMoreSettings: ProjectSettings = {
   health_path: limits.health_path.default,
   health_timeout_s: limits.health_timeout_s.default,
   cpu_limit: null,
+  preview_volumes: 'empty',
 }
 
 function CpuField({

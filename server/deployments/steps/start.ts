@@ -1,9 +1,10 @@
 import type { StepLog } from '../../contract/build-log.ts'
 import { compareAndSwapStatus } from '../../store/deployments.ts'
 import { CommandFailure } from '../../runtime/runtime.ts'
-import { createAppSpec } from '../app-spec.ts'
+import { createAppSpec, toProjectColumns } from '../app-spec.ts'
 import { type AppOutput, type DeploymentRun, resultOf } from '../deployment-run.ts'
 import { publishChange } from '../outcome.ts'
+import { copyVolumesToPreview } from '../preview-volumes.ts'
 import type { AppSpec } from '../supervised-app.ts'
 import type { Version } from '../version.ts'
 
@@ -20,6 +21,7 @@ export async function start(run: DeploymentRun, log: StepLog): Promise<void | 's
   run.output = createAppOutput(log)
   const version = resultOf(run, 'version')
   run.spec = createAppSpec(run, version)
+  await copyVolumesToPreview(run, { ...run.project, ...toProjectColumns(version.settings) }, run.spec, log)
   if (version.release) await release(run, run.spec, version.release, log)
   run.candidate = await supervisor.launch(run.spec, signal, run.output.listener)
   if (!run.candidate.replica && run.spec.services.length === 0) return 'skipped'

@@ -49,6 +49,7 @@ export const projectSettingsTopics: HelpArticle[] = [
           '`deploys_pushes` deploys every push to the production branch. When it is off, deploy with a button or the command line.',
           '`previews` gives every other branch a deployment of its own. Turning it off closes the open previews.',
           '`preview_databases` gives each preview a copy of the project’s database. Without it, previews have no database.',
+          '`preview_volumes` is `snapshot` for previews that start with a snapshot of production’s volumes, or `empty`. It applies to previews that are opened from then on.',
         ],
       },
     ],

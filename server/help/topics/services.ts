@@ -6,7 +6,7 @@ export const serviceTopics: HelpArticle[] = [
     title: 'Workers, cron jobs and other services',
     summary: 'A repository contains more than one app: an API, a worker, a queue, a scheduled job, or a compose file.',
     keywords:
-      'service worker cron schedule release migrate compose procfile redis queue volume homeport.yaml api restart background job service_not_found service_not_started volume_not_found snapshot_not_found',
+      'service worker cron schedule release migrate compose procfile redis queue volume homeport.yaml api restart background job service_not_found service_not_started volume_not_found snapshot_not_found volume_file_not_found volume_in_use',
     body: [
       'A project has one or more services. List them in `homeport.yaml` at the root of the source. A `compose.yaml` without a `homeport.yaml` is read the same way, and so is a `Procfile`.',
       {
@@ -37,8 +37,10 @@ export const serviceTopics: HelpArticle[] = [
       { run: 'npx homeport services my-app run nightly' },
       { h: 'Volumes' },
       'Files outside of a volume are lost with the next deployment. A volume is kept across deployments, restarts and rollbacks, and is deleted with its project or preview.',
-      'A snapshot holds the files of one moment; the services stand still while it is taken. A restore stops them, takes a snapshot of the present files first, and starts them again.',
+      'A preview begins with empty volumes, or with a snapshot of production’s if `preview_volumes` is `snapshot` in `homeport.yaml` or in the settings of the project ([[project-settings]]).',
+      'A snapshot holds the files of one moment; the services stand still while it is taken. A restore stops them, takes a snapshot of the present files first, and starts them again. A volume that the live version no longer uses can be deleted, and a snapshot is taken before.',
       { run: 'npx homeport volumes snapshot my-app cache' },
+      { run: 'npx homeport volumes files my-app cache', note: 'its files; volumes get saves one of them' },
       { run: 'npx homeport volumes my-app', note: 'sizes, who uses them, snapshots' },
       { h: 'Sleep' },
       'An environment sleeps and wakes as a whole: a request to any of its addresses wakes it, and so does a cron run. While a worker uses the processor, it does not go to sleep.',
@@ -61,7 +63,7 @@ export const serviceTopics: HelpArticle[] = [
           'Host names are `redis` and `mariadb`. They exist for the services of the project alone; there is no port on this machine.',
           'A project without a configuration file becomes the service `web`. With one, the managed service is added to those of the file.',
           'The password is random and encrypted in the data folder. Builds get the variables too, but the service does not run for them.',
-          'Each preview has an empty Redis or MariaDB of its own.',
+          'Each preview has a Redis or MariaDB of its own. Whether it begins empty is the setting `preview_volumes`.',
           'Managed services need Docker.',
         ],
       },

@@ -18,8 +18,8 @@ export interface DockerResourcesInUse {
   images: ReadonlySet<string>
 }
 
-export type DockerDiskKind = 'images' | 'build_cache' | 'volumes' | 'databases' | 'other'
-export type DockerCleanKind = Exclude<DockerDiskKind, 'databases'>
+export type DockerDiskKind = 'images' | 'build_cache' | 'volumes' | 'app_volumes' | 'databases' | 'other'
+export type DockerCleanKind = Exclude<DockerDiskKind, 'app_volumes' | 'databases'>
 
 export interface DockerDiskUse {
   kind: DockerDiskKind
@@ -51,7 +51,7 @@ interface EngineDiskTotals {
 }
 
 interface OwnResource {
-  kind: 'volumes' | 'databases' | 'other'
+  kind: 'volumes' | 'app_volumes' | 'databases' | 'other'
   bytes: number
   isRemovable: (inUse: DockerResourcesInUse) => boolean
   remove: () => Promise<unknown>
@@ -128,7 +128,7 @@ export function createDockerDisk(engine: DockerEngine, clock: Pick<Clock, 'now'>
         const role = one.Labels['homeport.role']
         const project = one.Labels['homeport.project'] ?? ''
         return {
-          kind: role === 'database' ? 'databases' : 'volumes',
+          kind: role === 'database' ? 'databases' : role === 'volume' ? 'app_volumes' : 'volumes',
           bytes: Math.max(0, sizes.get(one.Name) ?? 0),
           isRemovable: (inUse) => role === 'cache' && !inUse.busy.has(project),
           remove: () => docker.getVolume(one.Name).remove(),
@@ -198,7 +198,7 @@ export function createDockerDisk(engine: DockerEngine, clock: Pick<Clock, 'now'>
           reclaimable_bytes: sumReclaimable('build_cache', cacheLayers),
         },
       ]
-      for (const kind of ['volumes', 'databases', 'other'] as const) {
+      for (const kind of ['volumes', 'app_volumes', 'databases', 'other'] as const) {
         const resources = ownResources.filter((one) => one.kind === kind)
         const reclaimable = sum(resources.filter((one) => one.isRemovable(inUse)))
         kinds.push({ kind, bytes: sum(resources), count: resources.length, reclaimable_bytes: kind === 'other' || totals ? reclaimable : null })

@@ -8,7 +8,8 @@ import { useReadyImage } from './images.ts'
 import { createDockerReplicas } from './replicas.ts'
 import { openNodeBuild } from './node-build.ts'
 import { removeReplica } from './service-container.ts'
-import { exportVolume, importVolume, listVolumes } from './volumes.ts'
+import { listVolumeFolder, readVolumeFile } from './volume-files.ts'
+import { exportVolume, importVolume, listVolumes, removeVolume } from './volumes.ts'
 import { removeBundles } from '../files.ts'
 import { BuildFailure, type Runtime, type RuntimeOptions } from '../runtime.ts'
 
@@ -102,6 +103,9 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
     listVolumes: (prefix) => listVolumes(engine, prefix),
     exportVolume: (id) => exportVolume(engine, id),
     importVolume: (id, projectId, archive) => importVolume(engine, id, projectId, archive),
+    listVolumeFolder: (id, path) => listVolumeFolder(engine, id, path),
+    readVolumeFile: (id, path) => readVolumeFile(engine, id, path),
+    removeVolume: (id) => removeVolume(engine, id),
 
     async removeVolumes(prefix) {
       const { docker } = await engine.connection()

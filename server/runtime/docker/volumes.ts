@@ -1,9 +1,13 @@
+import { posix } from 'node:path'
 import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type Docker from 'dockerode'
-import { pack } from 'tar-stream'
+import { extract, type Header, pack } from 'tar-stream'
 import { removeContainer, toReadable, type DockerEngine } from './engine.ts'
 import { getStatusCode } from './errors.ts'
 import { getVolumeName } from './service-container.ts'
+
+const { join } = posix
 
 /** Where the helper container has the volume. It is never started: Docker reads and writes the files of a created container. */
 const mountPath = '/volume'
@@ -24,12 +28,18 @@ interface VolumeSize {
   UsageData?: { Size: number }
 }
 
+/** A container that has the volume at `path`, and that the caller removes; undefined when the volume does not exist. */
+export async function openVolume(engine: DockerEngine, id: string): Promise<{ container: Docker.Container; path: string } | undefined> {
+  const { docker } = await engine.connection()
+  if (!(await findVolume(docker, getVolumeName(engine, id)))) return undefined
+  return { container: await createHelper(engine, docker, id), path: mountPath }
+}
+
 /** The files of a volume as a tar stream; undefined when it does not exist. */
 export async function exportVolume(engine: DockerEngine, id: string): Promise<Readable | undefined> {
-  const { docker } = await engine.connection()
-  const exists = await findVolume(docker, getVolumeName(engine, id))
-  if (!exists) return undefined
-  const container = await createHelper(engine, docker, id)
+  const volume = await openVolume(engine, id)
+  if (!volume) return undefined
+  const { container } = volume
   /** Ends after the container was removed, which holds the volume. */
   async function* read(): AsyncIterable<Buffer> {
     try {
@@ -45,17 +55,61 @@ export async function exportVolume(engine: DockerEngine, id: string): Promise<Re
 export async function importVolume(engine: DockerEngine, id: string, projectId: string, archive: Readable): Promise<void> {
   const { docker } = await engine.connection()
   const Name = getVolumeName(engine, id)
-  await docker
-    .getVolume(Name)
-    .remove()
-    .catch((error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)))
+  if (!(await removeVolume(engine, id))) throw new Error('A container uses the volume.')
   await docker.createVolume({ Name, Labels: engine.createLabels('volume', { project_id: projectId, 'homeport.volume': id }) })
   const container = await createHelper(engine, docker, id)
   try {
-    await container.putArchive(archive, { path: mountPath })
+    await container.putArchive(moveIntoVolume(archive), { path: '/' })
   } finally {
     await removeContainer(container)
   }
+}
+
+/**
+ * The same archive with paths from the root of the helper container. Docker refuses a link that leads out of the folder into which it unpacks, and a
+ * volume may have such links.
+ */
+function moveIntoVolume(archive: Readable): Readable {
+  const moved = pack()
+  const move = (name: string) => join(mountPath, join('/', name)).slice(1)
+  const copy = async () => {
+    for await (const entry of archive.pipe(extract())) {
+      const { name, type, linkname } = entry.header
+      const header = { ...entry.header, name: `${move(name)}${type === 'directory' ? '/' : ''}`, pax: keepRecords(entry.header) }
+      if (type === 'link' && linkname) header.linkname = move(linkname)
+      await pipeline(entry, moved.entry(header))
+    }
+    moved.finalize()
+  }
+  archive.once('error', (error) => moved.destroy(error))
+  copy().catch((error: unknown) => {
+    archive.destroy()
+    moved.destroy(error instanceof Error ? error : new Error(String(error)))
+  })
+  return Readable.from(moved, { objectMode: false })
+}
+
+/** The PAX records of an entry that its header does not have, such as attributes. Those that are no text cannot be written again. */
+function keepRecords(header: Header & { pax?: unknown }): Record<string, string> | null {
+  if (typeof header.pax !== 'object' || header.pax === null) return null
+  const records = Object.entries(header.pax).map(([key, value]): [string, string] => [key, String(value)])
+  return Object.fromEntries(records.filter(([key, value]) => !['path', 'linkpath', 'size'].includes(key) && !value.includes('\uFFFD')))
+}
+
+/** Removes a volume; false when a container uses it. */
+export async function removeVolume(engine: DockerEngine, id: string): Promise<boolean> {
+  const { docker } = await engine.connection()
+  return docker
+    .getVolume(getVolumeName(engine, id))
+    .remove()
+    .then(
+      () => true,
+      (error: unknown) => {
+        const status = getStatusCode(error)
+        if (status !== 404 && status !== 409) throw error
+        return status === 404
+      },
+    )
 }
 
 const findVolume = (docker: Docker, name: string): Promise<boolean> =>

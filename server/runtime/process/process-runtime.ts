@@ -13,7 +13,8 @@ import { createProcessRecords, isRecordedProcessAlive, type ProcessRecord } from
 import { findOrphans, type OrphanProcess } from './orphans.ts'
 import { measurePrivateMemory, measureCpuTime, readProcessStart } from './process-table.ts'
 import { createSandboxProvider, findProgram } from '../sandbox/sandbox-provider.ts'
-import { exportVolume, importVolume, linkVolumes, listVolumes } from './volumes.ts'
+import { listVolumeFolder, readVolumeFile } from './volume-files.ts'
+import { exportVolume, getVolumesFolder, importVolume, linkVolumes, listVolumes, removeVolume } from './volumes.ts'
 import { createToolchains, defaultPath, removePartialToolchains, createWindowsVariables } from './toolchains.ts'
 import { BuildFailure, StartFailure, type Artifact, type Replica, type Runtime, type RuntimeOptions, type StartRequest } from '../runtime.ts'
 
@@ -274,6 +275,9 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     listVolumes: (prefix) => listVolumes(options.data_dir, prefix),
     exportVolume: (id) => exportVolume(options.data_dir, id),
     importVolume: (id, _projectId, archive) => importVolume(options.data_dir, id, archive),
+    listVolumeFolder: (id, path) => listVolumeFolder(getVolumesFolder(options.data_dir), id, path),
+    readVolumeFile: (id, path) => readVolumeFile(getVolumesFolder(options.data_dir), id, path),
+    removeVolume: (id) => removeVolume(options.data_dir, id),
 
     async removeVolumes(prefix) {
       const root = join(options.data_dir, 'volumes')

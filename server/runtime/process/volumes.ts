@@ -39,7 +39,7 @@ async function linkVolume(folder: string, link: string): Promise<void> {
   await symlink(folder, link, 'junction')
 }
 
-const getVolumesFolder = (dataDir: string) => join(dataDir, 'volumes')
+export const getVolumesFolder = (dataDir: string) => join(dataDir, 'volumes')
 
 export async function listVolumes(dataDir: string, prefix: string): Promise<{ id: string; bytes: number | null }[]> {
   const names = (await readdir(getVolumesFolder(dataDir)).catch((): string[] => [])).filter((name) => name.startsWith(prefix))
@@ -60,10 +60,15 @@ export async function exportVolume(dataDir: string, id: string): Promise<Readabl
   return archive
 }
 
+export async function removeVolume(dataDir: string, id: string): Promise<boolean> {
+  await rm(join(getVolumesFolder(dataDir), toPathSegment(id)), { recursive: true, force: true, maxRetries: 5 })
+  return true
+}
+
 /** Replaces the files of a volume. */
 export async function importVolume(dataDir: string, id: string, archive: Readable): Promise<void> {
   const folder = join(getVolumesFolder(dataDir), toPathSegment(id))
-  await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  await removeVolume(dataDir, id)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const child = spawn('tar', ['-C', folder, '-xf', '-'], { stdio: ['pipe', 'ignore', 'pipe'] })
   let text = ''

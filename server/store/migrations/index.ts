@@ -9,6 +9,7 @@ import { driverNamesSql } from './0008-driver-names.ts'
 import { cronRunsSql } from './0009-cron-runs.ts'
 import { projectOptionsSql } from './0010-project-options.ts'
 import { managedServicesMailSql } from './0011-managed-services-mail.ts'
+import { previewVolumesSql } from './0012-preview-volumes.ts'
 
 /** In order; never changed after a release. Entry n migrates the file from version n to n + 1. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -23,6 +24,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'cron-runs', sql: cronRunsSql },
   { name: 'project-options', sql: projectOptionsSql },
   { name: 'managed-services-mail', sql: managedServicesMailSql },
+  { name: 'preview-volumes', sql: previewVolumesSql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [

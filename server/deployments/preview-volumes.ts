@@ -1,0 +1,63 @@
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { addAbortSignal } from 'node:stream'
+import type { StepLog } from '../contract/build-log.ts'
+import { StartFailure } from '../runtime/runtime.ts'
+import type { ProjectRow } from '../store/tables.ts'
+import type { DeploymentRun } from './deployment-run.ts'
+import type { AppSpec } from './supervised-app.ts'
+
+/**
+ * Gives the volumes that a preview does not have yet the files of production's, all of one moment, if the project asks for that. Nothing in production
+ * changes, and its requests wait while the files are read.
+ */
+export async function copyVolumesToPreview(
+  { context, supervisor, signal }: Pick<DeploymentRun, 'context' | 'supervisor' | 'signal'>,
+  { preview_volumes }: Pick<ProjectRow, 'preview_volumes'>,
+  spec: AppSpec,
+  log: StepLog,
+): Promise<void> {
+  if (spec.target !== 'preview' || preview_volumes !== 'snapshot') return
+  const configs = [...(spec.main_config ? [spec.main_config] : []), ...spec.services.map(({ config }) => config)]
+  const names = new Set(configs.flatMap(({ volumes }) => volumes.map(({ name }) => name)))
+  if (names.size === 0) return
+  const runtime = context.runtime(spec.runtime)
+  const existing = new Set((await runtime.listVolumes(`${spec.environment_id}.`)).map(({ id }) => id))
+  const isMissing = async (name: string) => !existing.has(idOf(name)) || (await stat(markOf(name)).catch(() => undefined)) !== undefined
+  const missing: string[] = []
+  for (const name of names) if (await isMissing(name)) missing.push(name)
+  if (missing.length === 0) return
+  const production = supervisor.findEnvironment(spec.project_id)
+  if (!production) return log.note('Production is not running, so the volumes of this preview begin empty.')
+
+  const copy = async (name: string): Promise<void> => {
+    const archive = await context.runtime(production.spec.runtime).exportVolume(`${spec.project_id}.${name}`)
+    if (!archive) return log.note(`Production has no volume “${name}”, so that of this preview begins empty.`)
+    // What a crash interrupts is copied again, because no file of the preview can be in it yet.
+    await mkdir(join(markOf(name), '..'), { recursive: true, mode: 0o700 })
+    await writeFile(markOf(name), '')
+    await runtime.importVolume(idOf(name), spec.project_id, addAbortSignal(signal, archive))
+    await rm(markOf(name))
+    log.note(`The volume “${name}” begins with a snapshot of production’s.`)
+  }
+  try {
+    await supervisor.freezeWhile(production.spec, async () => {
+      for (const name of missing) await copy(name)
+    })
+  } catch (error) {
+    signal.throwIfAborted()
+    throw new StartFailure(
+      'start_failed',
+      `The volumes of production could not be copied: ${error instanceof Error ? error.message : String(error)}`,
+      'Deploy the branch again, or set preview_volumes to empty.',
+    )
+  }
+
+  function idOf(name: string): string {
+    return `${spec.environment_id}.${name}`
+  }
+  /** A file next to the snapshots of the volume, while its copy is incomplete. */
+  function markOf(name: string): string {
+    return join(context.data_dir, 'volume-snapshots', idOf(name), 'incomplete')
+  }
+}
