@@ -268,7 +268,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
           if (candidate.replica) recordState(candidate.spec, 'running')
           await Promise.race([drained, closed.promise])
           if (old) await stopApp(old)
-          await services.stopEnvironment(candidate.spec.environment_id, candidate.spec)
+          await services.stopUnused(candidate.spec)
         },
         async revert() {
           app.stopController.abort()

@@ -23,6 +23,8 @@ export interface ServiceSupervisor {
   stopVersion(deploymentId: string, grace_ms?: number): Promise<void>
   /** Stops the services of an environment that a version no longer has; without a version all of them. */
   stopEnvironment(environmentId: string, except?: AppSpec, grace_ms?: number): Promise<void>
+  /** Stops the services of an environment that neither this version has nor one that has begun to start after it. */
+  stopUnused(spec: AppSpec): Promise<void>
   freeze(spec: AppSpec): Promise<void>
   thaw(spec: AppSpec): Promise<void>
   /** Takes over replicas that outlived the platform; returns their ids. */
@@ -49,6 +51,28 @@ export function createServiceSupervisor(
   /** By owner: a deployment or an environment. */
   const owners = new Map<string, Map<string, SupervisedService>>()
   const closing = new AbortController()
+  /** The version that began to start last, by environment. */
+  const newest = new Map<string, AppSpec>()
+  /** Services of environments that are being stopped, by owner and name. Their successors wait. */
+  const stopping = new Map<string, Promise<void>>()
+
+  const stopAndHold = (ownerId: string, name: string, service: SupervisedService, grace_ms: number): Promise<void> => {
+    const key = `${ownerId} ${name}`
+    const stopped = service.stop(grace_ms).finally(() => {
+      if (stopping.get(key) === stopped) stopping.delete(key)
+    })
+    stopping.set(key, stopped)
+    return stopped
+  }
+
+  const stopOthers = async (environmentId: string, kept: AppSpec[], grace_ms: number): Promise<void> => {
+    const owner = owners.get(environmentId)
+    const names = new Set(kept.flatMap(({ services }) => services.flatMap((one) => (one.owner_id === environmentId ? [one.config.name] : []))))
+    const others = [...(owner ?? [])].filter(([name]) => !names.has(name))
+    for (const [name] of others) owner?.delete(name)
+    if (owner?.size === 0) owners.delete(environmentId)
+    await Promise.all(others.map(([name, service]) => stopAndHold(environmentId, name, service, grace_ms)))
+  }
 
   const find = (spec: AppSpec, name: string) => {
     const service = spec.services.find(({ config }) => config.name === name)
@@ -84,6 +108,8 @@ export function createServiceSupervisor(
 
   /** The service as this version needs it; a replica that runs something else is stopped first. */
   const ensure = async (app: AppSpec, spec: ServiceSpec, onOutput?: OutputListener): Promise<SupervisedService> => {
+    // Two containers with one volume, such as a database's, would break each other.
+    await stopping.get(`${spec.owner_id} ${spec.config.name}`)?.catch(() => {})
     const existing = owners.get(spec.owner_id)?.get(spec.config.name)
     if (existing && existing.spec.request.definition === spec.request.definition && existing.status !== 'crashed') return existing
     await existing?.stop(stopGrace_ms)
@@ -123,6 +149,7 @@ export function createServiceSupervisor(
 
   return {
     async start(app, phase, signal, onOutput) {
+      newest.set(app.environment_id, app)
       const due = app.services.filter((spec) => isInPhase(app, spec, phase))
       const started = new Map<string, Promise<void>>()
       const startOne = (spec: ServiceSpec, path: readonly string[]): Promise<void> => {
@@ -181,13 +208,11 @@ export function createServiceSupervisor(
     },
 
     async stopEnvironment(environmentId, except, grace_ms = stopGrace_ms) {
-      const owner = owners.get(environmentId)
-      const kept = new Set(except?.services.filter(({ owner_id }) => owner_id === environmentId).map(({ config }) => config.name))
-      const services = [...(owner ?? [])].filter(([name]) => !kept.has(name))
-      for (const [name] of services) owner?.delete(name)
-      if (owner?.size === 0) owners.delete(environmentId)
-      await Promise.all(services.map(([, service]) => service.stop(grace_ms)))
+      if (except) newest.set(environmentId, except)
+      else newest.delete(environmentId)
+      await stopOthers(environmentId, except ? [except] : [], grace_ms)
     },
+    stopUnused: (spec) => stopOthers(spec.environment_id, [spec, newest.get(spec.environment_id) ?? spec], stopGrace_ms),
 
     freeze: async (app) => void (await Promise.all(listOf(app).map((service) => service.freeze()))),
     thaw: async (app) => void (await Promise.all(listOf(app).map((service) => service.thaw()))),

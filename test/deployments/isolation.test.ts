@@ -76,7 +76,10 @@ test('every operation that deploys is among those that are asked', () => {
 
 test.each(operations)('%s is 403 runtime_not_isolated, and changes nothing', async (id, spec) => {
   const { api_url } = platform.handle
-  const path = spec.path.replace('{slug}', 'theirs').replace('{name}', 'redis').replace('{id}', id === 'deleteEnvVar' ? variable : deployment)
+  const path = spec.path
+    .replace('{slug}', 'theirs')
+    .replace('{name}', 'redis')
+    .replace('{id}', id === 'deleteEnvVar' ? variable : deployment)
   const body = bodies[id]?.()
   const response = await fetch(api_url + path, {
     method: spec.method,
