@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { createDockerView, instanceIdOf } from '../support/docker.ts'
 import { checkRepository, commitToBranch, waitForFirstCheck, waitForPreview } from '../support/git-branches.ts'
@@ -19,6 +21,7 @@ require('node:http').createServer((request, response) => {
 `
 const server = `
 require('node:http').createServer(async (request, response) => {
+  if (request.url === '/hold') return response.write('begun')
   const cache = await fetch('http://cache:6379' + request.url).then((r) => r.json(), (error) => ({ error: String(error.cause ?? error) }))
   const api = await fetch('http://api:4000').then((r) => r.text(), (error) => String(error.cause ?? error))
   response.end(JSON.stringify({ ...cache, api }))
@@ -79,7 +82,21 @@ describe.skipIf(!requires('docker').ok)('ready images beside an app, on Docker',
     const { id } = await context.platform.getProject('stored')
     expect((await listRunning()).trim()).not.toBe('')
     const [withoutCache = ''] = files()['homeport.yaml'].replace(', depends_on: [cache, api]', '').split('  cache:')
+    // A request holds the version with the image, so that this is stopped late: after a next version wants it again.
+    const held = get(context.platform.handle.instance.edge_url, { path: '/hold', headers: { host: 'stored.localhost' } }).on('error', () => {})
+    const [response] = (await once(held, 'response')) as [IncomingMessage]
+    await once(response, 'data')
     repository.commit({ ...files({ version: 'five' }), 'homeport.yaml': withoutCache })
+    await context.deployReady('stored')
+    repository.commit(files({ version: 'six' }))
+    await context.deployReady('stored')
+    held.destroy()
+    // All that was to be stopped is gone, and the image answers.
+    const containersOf = () => runProgram('docker', ['ps', '-q', '--filter', `label=homeport.project=${id}`])
+    await until(async () => (await containersOf()).trim().split('\n').length === 3 || undefined, { what: 'the old versions to end' })
+    expect(await read('stored')).toMatchObject({ api: 'api six production', starts: 5 })
+
+    repository.commit({ ...files({ version: 'seven' }), 'homeport.yaml': withoutCache })
     await context.deployReady('stored')
     await until(async () => (await listRunning()).trim() === '' || undefined, { what: 'the image to end' })
   })
