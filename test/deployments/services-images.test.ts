@@ -68,7 +68,7 @@ describe.skipIf(!requires('docker').ok)('ready images beside an app, on Docker',
     await context.deployReady('stored')
     expect(await read('stored')).toMatchObject({ starts: 1, api: 'api two production' })
     repository.commit(files({ version: 'three', mark: '2' }))
-    await context.deployReady('stored')
+    const third = await context.deployReady('stored')
     expect(await read('stored')).toMatchObject({ starts: 2, api: 'api three production' })
 
     // A version that fails gives the live one its image back.
@@ -91,12 +91,13 @@ describe.skipIf(!requires('docker').ok)('ready images beside an app, on Docker',
     repository.commit(files({ version: 'six' }))
     await context.deployReady('stored')
     held.destroy()
-    // All that was to be stopped is gone, and the image answers.
-    const containersOf = () => runProgram('docker', ['ps', '-q', '--filter', `label=homeport.project=${id}`])
-    await until(async () => (await containersOf()).trim().split('\n').length === 3 || undefined, { what: 'the old versions to end' })
-    expect(await read('stored')).toMatchObject({ api: 'api six production', starts: 5 })
+    const containersOfThird = () => runProgram('docker', ['ps', '-q', '--filter', `label=homeport.deployment=${third.id}`])
+    await until(async () => (await containersOfThird()).trim() === '' || undefined, { what: 'the held version to end' })
+    repository.commit(files({ version: 'seven' }))
+    await context.deployReady('stored')
+    expect(await read('stored')).toMatchObject({ api: 'api seven production', starts: 5 })
 
-    repository.commit({ ...files({ version: 'seven' }), 'homeport.yaml': withoutCache })
+    repository.commit({ ...files({ version: 'eight' }), 'homeport.yaml': withoutCache })
     await context.deployReady('stored')
     await until(async () => (await listRunning()).trim() === '' || undefined, { what: 'the image to end' })
   })
