@@ -23,6 +23,7 @@ export function applyEvent(cache: QueryClient, event: ApiEvent<'followInstance'>
       queryKeys.domains,
       queryKeys.managedServices,
       queryKeys.mail,
+      queryKeys.devServers,
     ])
       void cache.invalidateQueries({ queryKey: key(event.data.project.slug) })
   } else if (event.event === 'project_removed') removeProject(cache, event.data.slug)
@@ -76,6 +77,7 @@ export function removeProject(cache: QueryClient, slug: string): void {
     queryKeys.domains(slug),
     queryKeys.managedServices(slug),
     queryKeys.mail(slug),
+    queryKeys.devServers(slug),
     ['mail-message', slug],
   ])
     cache.removeQueries({ queryKey: key, type: 'inactive' })

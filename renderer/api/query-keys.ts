@@ -39,6 +39,7 @@ export const queryKeys = {
   mail: (slug: string) => ['mail', slug],
   mailMessage: (slug: string, id: string) => ['mail-message', slug, id],
   cronRuns: (slug: string, name: string) => ['cron-runs', slug, name],
+  devServers: (slug: string) => ['dev-servers', slug],
   watching: (slug: string) => ['watching', slug],
   https: ['https'],
   hostsFile: ['hosts-file'],

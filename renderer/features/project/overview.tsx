@@ -1,6 +1,7 @@
 import { Ship } from 'lucide-react'
 import { Link } from 'wouter'
 import { useDeployments, useLatestDeployment, useServingDeployment } from '../../api/deployments.ts'
+import { useDevServers } from '../../api/dev-servers.ts'
 import { usePreviews } from '../../api/previews.ts'
 import { useProject } from '../../api/projects.ts'
 import type { Project } from '../../../server/contract/projects.ts'
@@ -15,6 +16,7 @@ import { isTerminal } from '../../lib/deployment-progress.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { useFaviconStatus } from '../../lib/use-favicon-status.ts'
 import { CurrentDeployment } from './current-deployment.tsx'
+import { DevServers } from './dev-servers.tsx'
 import { Fact } from './fact.tsx'
 import { LatestDeployment } from './latest-deployment.tsx'
 import { OpenPreviews } from './open-previews.tsx'
@@ -30,7 +32,7 @@ export function Overview({ slug }: { slug: string }) {
   const latestQuery = useLatestDeployment(slug, project !== undefined)
   const servingQuery = useServingDeployment(slug)
   const deploymentsQuery = useDeployments(slug, {})
-  const isLoading = useInitialLoading([projectQuery, latestQuery, servingQuery, usePreviews(slug), deploymentsQuery])
+  const isLoading = useInitialLoading([projectQuery, latestQuery, servingQuery, usePreviews(slug), useDevServers(slug), deploymentsQuery])
   const { data: latest } = latestQuery
   const { data: serving } = servingQuery
   const { data: deploymentList, error, refetch } = deploymentsQuery
@@ -40,12 +42,15 @@ export function Overview({ slug }: { slug: string }) {
   if (error) return <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />
   if (deploymentList && deployments.length === 0) {
     return (
-      <div className="card">
-        <EmptyState icon={Ship} title="Not deployed yet">
-          {project?.is_connected
-            ? 'Select Deploy: Homeport fetches the branch, builds it and gives it a URL.'
-            : 'Select Deploy and choose the app’s folder, or drop a .zip or .tar.gz here.'}
-        </EmptyState>
+      <div className="stack">
+        <DevServers slug={slug} />
+        <div className="card">
+          <EmptyState icon={Ship} title="Not deployed yet">
+            {project?.is_connected
+              ? 'Select Deploy: Homeport fetches the branch, builds it and gives it a URL.'
+              : 'Select Deploy and choose the app’s folder, or drop a .zip or .tar.gz here.'}
+          </EmptyState>
+        </div>
       </div>
     )
   }
@@ -55,6 +60,7 @@ export function Overview({ slug }: { slug: string }) {
   return (
     <div className={styles.overview}>
       <div className="stack">
+        <DevServers slug={slug} />
         {showsLatest && <LatestDeployment slug={slug} deployment={latest} hasServing={serving !== null && serving !== undefined} />}
         {!showsLatest && <StateNotice project={project} />}
         {serving && <CurrentDeployment slug={slug} project={project} deployment={serving} newestFirst={deployments} />}
