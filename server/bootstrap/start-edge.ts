@@ -19,13 +19,18 @@ export async function startEdge({ options, host, data_dir, store, events, sealer
   /** Set by `connect`: an app that sleeps, starts or is gone is a matter of its deployment. */
   let deployments: Pick<DeploymentService, 'getStatusPage' | 'wakeApp'> | undefined
   let httpsFellBack = false
+  /** Those that the store knows; then services beside a main one and development servers, which have an address while they have a route. */
+  const listNames = async (): Promise<string[]> => {
+    const routed = edge.listHosts().filter((name) => name.endsWith('.localhost'))
+    return [...new Set([...(await store.db.read(listLocalHostnames)), ...routed.toSorted()])]
+  }
   const localHttps = createLocalHttps({
     store: createCertificateAuthorityStore(store.db, sealer),
     clock,
     log,
     machine: hostname(),
     instance: identity.instance_id,
-    names: () => store.db.read(listLocalHostnames),
+    names: listNames,
     isHostsFileEnabled: () => settings.current().hosts_file,
     https: () => ({ url: urls.edge_https, fell_back: httpsFellBack }),
     system: { ...options, ...host.names },

@@ -47,6 +47,8 @@ export interface Edge {
    */
   takeLastRequests(): Map<string, number>
 
+  /** The host names that have a route, without aliases. */
+  listHosts(): string[]
   /**
    * Since when a host name has been idle, in milliseconds of the monotonic clock (accurate to 250 ms). Undefined while a request, stream or WebSocket
    * is open, and for an unknown host name.

@@ -46,6 +46,8 @@ export interface Router {
   /** See `Edge.setDevelopmentRoute`; undefined removes it. */
   setDevelopmentRoute(host: string, route: DevelopmentRoute | StatusPage | undefined): void
   takeLastRequests(): Map<string, number>
+  /** See `Edge.listHosts`. */
+  listHosts(): string[]
   /** See `Edge.idleSince`. */
   idleSince(host: string): number | undefined
   destroy(): void
@@ -126,6 +128,7 @@ export function createRouter(
       lastRequests.clear()
       return snapshot
     },
+    listHosts: () => [...new Set([...targets.keys(), ...developmentTargets.keys()])],
     idleSince: (host) => targets.get(host)?.idleSince(),
     destroy() {
       for (const target of [...targets.values(), ...developmentTargets.values(), ...draining]) void target.drain(0)

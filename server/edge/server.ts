@@ -147,6 +147,7 @@ export function createEdge(options: EdgeOptions): Edge {
     setDevelopmentRoute: (host, route) => router.setDevelopmentRoute(normalizeHost(host), route),
     removeDevelopmentRoute: (host) => router.setDevelopmentRoute(normalizeHost(host), undefined),
     takeLastRequests: () => router.takeLastRequests(),
+    listHosts: () => router.listHosts(),
     idleSince: (host) => router.idleSince(normalizeHost(host)),
     cache,
     metrics,

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkRepository, commitToBranch, createGit, waitForPreview, waitForFirstCheck } from '../support/git-branches.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
-import { makeRepository } from '../support/repository.ts'
+import { makeRepository, tinyServer } from '../support/repository.ts'
 import { getHttps } from '../support/tls.ts'
 import { until } from '../support/until.ts'
 
-/* The names of previews are names of this machine like any other: in the hosts file, and with a certificate. */
+/* The names of previews and services are names of this machine like any other: in the hosts file, and with a certificate. */
 
 const repository = makeRepository({ 'index.html': 'main' })
 let platform: TestPlatform
@@ -37,4 +37,22 @@ test('they stand in the hosts file while they are open, and answer over HTTPS', 
   createGit(repository.folder)('branch', '-D', 'a/b')
   await checkRepository(platform, 'shop')
   await until(() => (lists(preview.host) ? undefined : true), { what: 'the end of the name' })
+})
+
+test('so does a public service beside the main one, while its version is live', async () => {
+  const file = join(platform.data_dir, 'hosts')
+  const lists = (name: string) => readFileSync(file, 'utf8').includes(`127.0.0.1 ${name}\n`)
+  const app = makeRepository({
+    ...tinyServer('web'),
+    'homeport.yaml': `services:
+  web: { build: ., command: node server.js, port: 3000 }
+  api: { build: ., command: node server.js, port: 4000, public: true }
+`,
+  })
+  await platform.createProject({ slug: 'store', repo_url: app.url })
+  await platform.waitForEnd('store', (await platform.deploy('store')).id)
+  await until(() => lists('api--store.localhost') || undefined, { what: 'the name in the hosts file' })
+  await platform.api('DELETE', '/v1/projects/store')
+  await until(() => !lists('api--store.localhost') || undefined, { what: 'the end of the name' })
+  app.remove()
 })
