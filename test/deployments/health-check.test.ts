@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { type HealthyEndpoint, waitUntilHealthy } from '../../server/deployments/health-check.ts'
+import { type HealthCheckOptions, type HealthyEndpoint, waitUntilHealthy } from '../../server/deployments/health-check.ts'
 import type { HealthcheckResult, ReplicaExit, Replica, ListeningPort } from '../../server/runtime/runtime.ts'
 import { createTestClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
@@ -29,41 +29,11 @@ const instanceAt = (port: number, more: Partial<Replica> = {}): Replica => ({
   ...more,
 })
 
-/** An app that answers with a status, and a HEALTHCHECK with these results, the last one for ever. */
-async function healthOf(status: number, results: HealthcheckResult[] | null, timeout_ms = 60_000) {
-  let asked = 0
-  await waitUntilHealthy({
-    replica: instanceAt(await listen(status), results ? { runHealthcheck: async () => results[Math.min(asked++, results.length - 1)]! } : {}),
-    known_port: null,
-    exited: new Promise<ReplicaExit>(() => {}),
-    signal: new AbortController().signal,
-    clock: createTestClock(),
-    timeout_ms,
-  })
-  return asked
-}
-
-const at = (port: number, more: Partial<ListeningPort> = {}): ListeningPort => ({
-  port,
-  loopback_only: false,
-  is_exposed: false,
-  endpoints: [{ host: '127.0.0.1', port }],
-  ...more,
-})
-
-/** What comes of an app that leaves PORT alone and listens on these ports; and when, by its clock, in seconds. */
-async function foundOn(ports: ListeningPort[], known_port: number | null = null) {
-  const unused = await listen(200)
-  servers.pop()?.close()
+/** How a health check ends, on a clock that is moved until it does, and when, in seconds of that clock. */
+async function checkHealth(check: Pick<HealthCheckOptions, 'replica' | 'known_port'>) {
   const clock = createTestClock({ frozen_at: 0 })
   let outcome: { answering?: HealthyEndpoint; error?: Error } | undefined
-  waitUntilHealthy({
-    replica: instanceAt(unused, { getListeningPorts: async () => ports }),
-    known_port,
-    exited: new Promise<ReplicaExit>(() => {}),
-    signal: new AbortController().signal,
-    clock,
-  }).then(
+  waitUntilHealthy({ ...check, exited: new Promise<ReplicaExit>(() => {}), signal: new AbortController().signal, clock }).then(
     (answering) => (outcome = { answering }),
     (error: Error) => (outcome = { error }),
   )
@@ -77,6 +47,30 @@ async function foundOn(ports: ListeningPort[], known_port: number | null = null)
   return { ...outcome, after_s: Math.floor(clock.monotonic() / 1_000) }
 }
 
+/** How often the HEALTHCHECK of an app was run that answers with this status. The last result is repeated. */
+async function healthOf(status: number, results: HealthcheckResult[] | null) {
+  let asked = 0
+  const runHealthcheck = results && { runHealthcheck: async () => results[Math.min(asked++, results.length - 1)]! }
+  const { error } = await checkHealth({ replica: instanceAt(await listen(status), runHealthcheck ?? {}), known_port: null })
+  if (error) throw error
+  return asked
+}
+
+const at = (port: number, more: Partial<ListeningPort> = {}): ListeningPort => ({
+  port,
+  loopback_only: false,
+  is_exposed: false,
+  endpoints: [{ host: '127.0.0.1', port }],
+  ...more,
+})
+
+/** What comes of an app that leaves PORT alone and listens on these ports. */
+async function foundOn(ports: ListeningPort[], known_port: number | null = null) {
+  const unused = await listen(200)
+  servers.pop()?.close()
+  return checkHealth({ replica: instanceAt(unused, { getListeningPorts: async () => ports }), known_port })
+}
+
 const passed = { passed: true, output: '' }
 const failed = { passed: false, output: 'no migrations yet' }
 
@@ -86,7 +80,7 @@ test('a HEALTHCHECK is asked until it passes, whatever / says', async () => {
 })
 
 test('one that never passes fails with its last output', async () => {
-  await expect(healthOf(200, [failed], 20)).rejects.toMatchObject({
+  await expect(healthOf(200, [failed])).rejects.toMatchObject({
     code: 'health_check_failed',
     message: expect.stringContaining('HEALTHCHECK'),
     hint: expect.stringMatching(/\nno migrations yet$/),
@@ -95,7 +89,7 @@ test('one that never passes fails with its last output', async () => {
 
 test('without one / decides', async () => {
   expect(await healthOf(404, null)).toBe(0)
-  await expect(healthOf(500, null, 20)).rejects.toMatchObject({ code: 'health_check_failed', message: expect.stringContaining('500') })
+  await expect(healthOf(500, null)).rejects.toMatchObject({ code: 'health_check_failed', message: expect.stringContaining('500') })
 })
 
 test('an app on another port is found there; a debugger beside it is not taken for it', async () => {

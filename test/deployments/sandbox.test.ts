@@ -1,7 +1,7 @@
 /** What scripts of a build and a running app, as processes of this machine, can reach of it. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silentLog } from '../../server/lib/log.ts'
 import { createSandboxProvider } from '../../server/runtime/sandbox/sandbox-provider.ts'
@@ -13,10 +13,10 @@ import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.
 /** Tries each path, as a reader, as a lister and as a writer, through a link, and every process; tells what it got hold of. */
 const readAttemptScript = `
 const fs = require('node:fs')
-const { paths, pid } = JSON.parse(fs.readFileSync('aims.json', 'utf8'))
+const { paths, visible, pid } = JSON.parse(fs.readFileSync('aims.json', 'utf8'))
 const tries = paths.flatMap((path) => [
   ['read ' + path, () => fs.readFileSync(path)],
-  ['listed ' + path, () => { if (fs.readdirSync(path).some((name) => !['bundles', 'work', 'cache', 'toolchains'].includes(name))) return true; throw 0 }],
+  ['listed ' + path, () => { if (fs.readdirSync(path).some((name) => !visible.includes(name))) return true; throw 0 }],
   // Into a folder that is its own, perhaps: whether it left that is looked at from outside.
   ['-', () => { try { fs.writeFileSync(path + '.stolen', 'x') } catch {} throw 0 }],
   ['linked ' + path, () => { fs.symlinkSync(path, 'link'); try { fs.readFileSync('link') } finally { fs.unlinkSync('link') } }],
@@ -58,6 +58,8 @@ describe.skipIf(!requires('bubblewrap').ok)('with bubblewrap', () => {
       '/var/run/docker.sock',
       '/etc/shadow',
     ]
+    // Folders of the project itself, and the one in a home folder that leads to this repository, whose Node runs the app.
+    const visible = ['bundles', 'work', 'cache', 'toolchains', ...relative(homedir(), process.cwd()).split(sep).slice(0, 1)]
     const repository = makeRepository({
       'package.json': JSON.stringify({
         name: 'thief',
@@ -68,7 +70,7 @@ describe.skipIf(!requires('bubblewrap').ok)('with bubblewrap', () => {
           start: 'node server.js',
         },
       }),
-      'aims.json': JSON.stringify({ paths, pid: platform.pid }),
+      'aims.json': JSON.stringify({ paths, visible, pid: platform.pid }),
       'thief.js': readAttemptScript,
       'server.js': `const fs = require('node:fs')
         fs.writeFileSync(require('node:os').tmpdir() + '/mine', 'x')
