@@ -7,6 +7,8 @@ export const volumes: CliCommand = {
   summary: 'Lists the volumes of a project and their files; takes, restores, downloads and deletes snapshots.',
   usage: [
     'volumes SLUG',
+    'volumes add SLUG PATH [--service NAME]',
+    'volumes detach SLUG NAME',
     'volumes files SLUG NAME [PATH]',
     'volumes get SLUG NAME PATH [FILE]',
     'volumes snapshot SLUG NAME',
@@ -14,20 +16,26 @@ export const volumes: CliCommand = {
     'volumes download SLUG NAME [FILE] [--snapshot ID]',
     'volumes delete SLUG NAME [SNAPSHOT]',
   ],
-  options: { branch: '=NAME the preview of this branch', snapshot: '=ID a snapshot instead of the files as they are now' },
+  options: {
+    branch: '=NAME the preview of this branch',
+    service: '=NAME the service that has the path; without it the one with the project’s address',
+    snapshot: '=ID a snapshot instead of the files as they are now',
+  },
   details:
-    'A restore stops the services, takes a snapshot of the present files first, and starts the services again. Without SNAPSHOT, delete takes a snapshot and deletes a volume that the live version does not use.',
+    'add keeps the files at a path of the app, such as uploads or data.db, from the next version on, and redeploys; detach undoes that and keeps the files. A restore stops the services, takes a snapshot of the present files first, and starts the services again. Without SNAPSHOT, delete takes a snapshot and deletes a volume that the live version does not use.',
   async run(context) {
     const [action = ''] = context.positionals
     // A single argument is always a slug, even if it equals a subcommand.
     if (context.positionals.length < 2) return list(context, requirePositionals(context, 'SLUG')[0] ?? '')
+    if (action === 'add') return add(context)
+    if (action === 'detach') return detach(context)
     if (action === 'snapshot') return takeSnapshot(context)
     if (action === 'restore') return restore(context)
     if (action === 'download') return download(context)
     if (action === 'files') return listFiles(context)
     if (action === 'get') return getFile(context)
     if (action === 'delete') return remove(context)
-    throw unknownSubcommand(action, ['files', 'get', 'snapshot', 'restore', 'download', 'delete'])
+    throw unknownSubcommand(action, ['add', 'detach', 'files', 'get', 'snapshot', 'restore', 'download', 'delete'])
   },
 }
 
@@ -58,6 +66,26 @@ const describeUse = ({ used_by }: Volume): string =>
   used_by.length === 0
     ? 'nothing in the live version'
     : used_by.map(({ service, path, is_read_only }) => `${service} at ${path}${is_read_only ? ' (read-only)' : ''}`).join(', ')
+
+async function add(context: CommandContext): Promise<number> {
+  const [, slug = '', path = ''] = requirePositionals(context, 'add', 'SLUG', 'PATH')
+  const service = stringFlag(context.flags, 'service')
+  const response = await context.connect().call('addVolume', { params: { slug }, body: { path, ...(service !== undefined && { service }) } })
+  if (context.is_json) context.terminal.out(JSON.stringify(response))
+  else context.terminal.out(`Added the volume ${response.volume} at ${response.path}.${describeRedeploy(response)}`)
+  return exitCodes.success
+}
+
+async function detach(context: CommandContext): Promise<number> {
+  const [, slug = '', name = ''] = requirePositionals(context, 'detach', 'SLUG', 'NAME')
+  const response = await context.connect().call('detachVolume', { params: { slug, name } })
+  if (context.is_json) context.terminal.out(JSON.stringify(response))
+  else context.terminal.out(`Detached ${name}. Its files are kept.${describeRedeploy(response)}`)
+  return exitCodes.success
+}
+
+const describeRedeploy = ({ deployment_id }: { deployment_id: string | null }): string =>
+  deployment_id === null ? '' : ` Redeploying as ${deployment_id}.`
 
 async function takeSnapshot(context: CommandContext): Promise<number> {
   const [, slug = '', name = ''] = requirePositionals(context, 'snapshot', 'SLUG', 'NAME')

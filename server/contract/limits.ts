@@ -38,5 +38,8 @@ export const limits = {
   cpu: { min: 0.1, max: 256, default: 1 },
   volume_path: 4096,
   volume_entries: 1000,
+  mount_path: 200,
+  /** Volumes that a project has without a configuration file. */
+  project_volumes: 20,
   restart: { first_ms: 1_000, max_ms: 60_000, exits: 5, within_ms: 5 * 60_000 },
 } as const

@@ -85,6 +85,8 @@ export interface ServiceVolume {
   /** Absolute path in the container; relative to the app's folder on a runtime without containers. */
   path: string
   is_read_only: boolean
+  /** `path` is one file: a link to a file of the same name in the volume, so that the other files of its folder stay those of the version. */
+  is_file?: boolean
 }
 
 /** `path`: an HTTP request that must succeed. `command`: a command in the container that must exit with 0. */

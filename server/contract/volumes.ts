@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
-import { dateTime, projectParams } from './shared.ts'
+import { dateTime, empty, projectParams } from './shared.ts'
 
 export const volumeSnapshot = z.object({
   id: z.string(),
@@ -18,6 +18,10 @@ export const volume = z.object({
     .array(z.object({ service: z.string(), path: z.string(), is_read_only: z.boolean() }))
     .describe('Empty when the live version no longer has it.'),
   snapshots: z.array(volumeSnapshot).describe('Newest first.'),
+  added: z
+    .object({ service: z.string().nullable().describe('Null for the service that has the project’s address.'), path: z.string() })
+    .nullable()
+    .describe('Where the project has it without a configuration file; null when a file declares it, or when it was detached.'),
 })
 export type Volume = z.output<typeof volume>
 
@@ -39,6 +43,12 @@ const volumePath = z
     'Write the path from the volume’s own folder, such as photos/2026, without “.” and “..”.',
   )
 
+/** Where a service has a volume: absolute, or relative to the app's folder. The colon separates the parts of a mount in configuration files. */
+const mountPath = z
+  .string()
+  .max(limits.mount_path)
+  .regex(/^[^\p{Cc}\\:]+$/u, 'Write a path without colons, backslashes and control characters, such as /app/uploads.')
+
 const branch = z.string().min(limits.branch.min).max(limits.branch.max).optional().describe('The preview of this branch instead of production.')
 const volumeParams = projectParams.extend({ name: z.string() })
 
@@ -55,6 +65,37 @@ export const volumeOperations = {
     query: z.object({ branch }),
     success: { status: 200, json: z.object({ volumes: z.array(volume) }) },
     errors: ['invalid_input', 'project_not_found'],
+  }),
+  addVolume: operation({
+    method: 'POST',
+    path: '/instance/projects/{slug}/volumes',
+    resource: 'project',
+    group: 'Instance',
+    summary: 'Keep the files at a path in a volume',
+    description:
+      'For a path that no configuration file declares. Every next version has the volume there; a deployed project is redeployed. The volume begins with the files that the live version has at the path, while its requests wait; each preview has a volume of its own. A path that ends with the name of an SQLite file (.db, .sqlite) is kept as that file alone. A volume that was detached from the path is used again.',
+    access: 'caller',
+    params: projectParams,
+    query: empty,
+    body: z.strictObject({
+      path: mountPath.describe('Such as `uploads` or `/app/uploads`: relative to the app’s folder, which is `/app`.'),
+      service: z.string().max(limits.mount_path).optional().describe('Without it the service that has the project’s address.'),
+    }),
+    success: { status: 200, json: z.object({ volume: z.string().describe('Its name.'), path: z.string(), deployment_id: z.string().nullable() }) },
+    errors: ['invalid_input', 'project_not_found', 'service_not_found', 'volume_in_use', 'runtime_not_isolated'],
+  }),
+  detachVolume: operation({
+    method: 'DELETE',
+    path: '/instance/projects/{slug}/volumes/{name}/mount',
+    resource: 'project',
+    group: 'Instance',
+    summary: 'Detach a volume that was added to the project',
+    description: 'A deployed project is redeployed without it. Its files are kept until it is deleted.',
+    access: 'caller',
+    params: volumeParams,
+    query: empty,
+    success: { status: 200, json: z.object({ deployment_id: z.string().nullable() }) },
+    errors: ['invalid_input', 'project_not_found', 'volume_not_found', 'runtime_not_isolated'],
   }),
   createVolumeSnapshot: operation({
     method: 'POST',

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import type { RuntimeName } from '../contract/runtimes.ts'
 import { isoTime } from '../lib/clock.ts'
 import {
-  countArtifactReferences,
+  listStoredVersions,
   listPreviewDeployments,
   findDeploymentById,
   insertCleanup,
@@ -152,8 +152,11 @@ async function releaseBuild(context: DeploymentContext, row: Pick<DeploymentRow,
     const artifactJson = findDeploymentById(tx, row.id)?.artifact ?? null
     if (artifactJson === null) return undefined
     updateDeployment(tx, row.id, { artifact: null })
-    if (countArtifactReferences(tx, row.project_id, artifactJson) > 0) return undefined
-    return listArtifacts(parseVersion(artifactJson)).map((artifact) => {
+    // A rollback has the artifacts of its parent, and maybe volumes that were added since.
+    const others = listStoredVersions(tx, row.project_id).flatMap(({ artifact }) => (artifact === null ? [] : listArtifacts(parseVersion(artifact))))
+    const used = new Set(others.map((artifact) => JSON.stringify(artifact)))
+    const unused = listArtifacts(parseVersion(artifactJson)).filter((artifact) => !used.has(JSON.stringify(artifact)))
+    return unused.map((artifact) => {
       const task = { kind: 'build', deployment_id: row.id, runtime: row.runtime, artifact } satisfies CleanupTask
       return { ...task, seq: insertCleanup(tx, task, isoTime(context.clock.now())) }
     })

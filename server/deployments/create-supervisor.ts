@@ -243,6 +243,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     findApp: (spec) => apps.get(getSlotKey(spec)),
     haltApp,
     restartApp,
+    updateRoute,
     wake: (app) => idle.wake(app, 'setting'),
     checkIsolation,
     services,

@@ -9,7 +9,7 @@ import type { DeploymentContext } from './context.ts'
 import type { DeploymentLog } from './deployment-log.ts'
 import type { OutputListener } from './runtime-logs.ts'
 import type { AppSpec, Candidate } from './supervised-app.ts'
-import type { Supervisor } from './supervisor.ts'
+import type { HeldApp, Supervisor } from './supervisor.ts'
 import type { DeploymentSecrets } from './variables.ts'
 import type { Version } from './version.ts'
 
@@ -37,6 +37,8 @@ export interface DeploymentRun {
   /** `start` and `health_check`, which may start it again */
   candidate?: Candidate
   output?: AppOutput
+  /** `start`: the live app, if it waits because its files begin the volumes of this version. */
+  held_app?: HeldApp | undefined
   /** `health_check`: the live app, if it had to stop first because both listen on one fixed port. */
   stopped_app?: { resume(): Promise<void> }
 }

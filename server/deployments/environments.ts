@@ -1,3 +1,5 @@
+import { limits } from '../contract/limits.ts'
+import type { Route } from '../edge/edge.ts'
 import type { DeploymentContext } from './context.ts'
 import { runTask } from './run-task.ts'
 import type { RuntimeLogs } from './runtime-logs.ts'
@@ -13,6 +15,8 @@ export interface EnvironmentHooks {
   /** Stops the replica of an app that stays in its slot; its requests wait. */
   haltApp(app: SupervisedApp): Promise<void>
   restartApp(app: SupervisedApp): Promise<void>
+  /** Sets the route for the app's current state. */
+  updateRoute(app: SupervisedApp): void
   wake(app: SupervisedApp): void
   checkIsolation(spec: AppSpec): Promise<void>
   services: ServiceSupervisor
@@ -21,14 +25,23 @@ export interface EnvironmentHooks {
 
 type EnvironmentPart = Pick<
   Supervisor,
-  'runTask' | 'finishServices' | 'revertServices' | 'adoptServices' | 'findEnvironment' | 'restartService' | 'runCron' | 'freezeWhile' | 'stopWhile'
+  | 'runTask'
+  | 'finishServices'
+  | 'revertServices'
+  | 'adoptServices'
+  | 'findEnvironment'
+  | 'restartService'
+  | 'runCron'
+  | 'freezeWhile'
+  | 'stopWhile'
+  | 'holdLive'
 >
 
 const wakeInterval_ms = 50
 
 /** What the supervisor does with the services beside the main one, and with an environment as a whole. */
 export function createEnvironments(context: DeploymentContext, hooks: EnvironmentHooks): EnvironmentPart {
-  const { listApps, findApp, haltApp, restartApp, wake, checkIsolation, services, logs } = hooks
+  const { listApps, findApp, haltApp, restartApp, updateRoute, wake, checkIsolation, services, logs } = hooks
   return {
     async runTask(spec, task, onLine, signal) {
       await checkIsolation(spec)
@@ -85,6 +98,36 @@ export function createEnvironments(context: DeploymentContext, hooks: Environmen
         return await work()
       } finally {
         if (!app.sleep) void restartApp(app)
+      }
+    },
+    async holdLive(spec) {
+      const app = findApp(spec)
+      if (!app) return undefined
+      await app.restarting?.catch(() => {})
+      while (app.sleep?.isWaking && (await context.pause(wakeInterval_ms, app.stopController.signal)));
+      await app.sleep?.transition
+      const runtime = context.runtime(app.spec.runtime)
+      const { candidate, sleep } = app
+      const id = candidate?.replica?.id
+      // Requests in progress end, and others wait for the route of the next version.
+      app.isSuperseded = true
+      const page: Route = { ...context.routes.getRouteMetadata(app.spec), kind: 'page', page: 'starting' }
+      await context.routes.setRoute(app.spec, page, limits.drain_ms)
+      if (!sleep) {
+        if (id !== undefined) await runtime.freeze(id)
+        await services.freeze(app.spec)
+      }
+      return {
+        spec: app.spec,
+        findReplica: (name) => (name === (app.spec.main_service ?? '') ? id : services.find(app.spec, name)?.replica?.id) ?? null,
+        async resume() {
+          app.isSuperseded = false
+          if (!sleep) {
+            await services.thaw(app.spec)
+            if (id !== undefined && app.candidate === candidate) await runtime.thaw(id)
+          }
+          updateRoute(app)
+        },
       }
     },
     async restartService(spec, name) {

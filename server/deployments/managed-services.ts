@@ -40,6 +40,7 @@ export function readManagedServices(
   return { names, variables, secrets }
 }
 
+/** The service of a source that is one app. */
 const webName = 'web'
 
 /** Adds managed services to the services of a source. A source that is one app becomes the service `web`. */
@@ -92,16 +93,18 @@ const createConfig = (fields: Pick<ServiceConfig, 'name' | 'kind' | 'source'> & 
   ...fields,
 })
 
+/** A source without a configuration file as a service. */
+export const createSingleAppService = (): ServiceConfig =>
+  createConfig({
+    name: webName,
+    kind: 'web',
+    source: { kind: 'build', directory: '.', dockerfile: null, target: null, arguments: {}, files: [] },
+    is_public: true,
+  })
+
 const createSingleAppConfig = (): ProjectConfig => ({
   file: null,
-  services: [
-    createConfig({
-      name: webName,
-      kind: 'web',
-      source: { kind: 'build', directory: '.', dockerfile: null, target: null, arguments: {}, files: [] },
-      is_public: true,
-    }),
-  ],
+  services: [createSingleAppService()],
   main: webName,
   release: null,
   required_variables: [],

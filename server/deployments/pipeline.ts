@@ -40,5 +40,6 @@ async function revert(run: DeploymentRun): Promise<void> {
   await closeBuild(run).catch(warn)
   if (run.candidate) await run.supervisor.stopCandidate(run.candidate).catch(warn)
   if (run.spec) await run.supervisor.revertServices(run.spec).catch(warn)
+  await run.held_app?.resume().catch(warn)
   await run.stopped_app?.resume().catch(warn)
 }

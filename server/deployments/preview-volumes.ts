@@ -5,6 +5,7 @@ import type { StepLog } from '../contract/build-log.ts'
 import { StartFailure } from '../runtime/runtime.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import type { DeploymentRun } from './deployment-run.ts'
+import { getIncompleteMark } from './new-volumes.ts'
 import type { AppSpec } from './supervised-app.ts'
 
 /**
@@ -56,8 +57,7 @@ export async function copyVolumesToPreview(
   function idOf(name: string): string {
     return `${spec.environment_id}.${name}`
   }
-  /** A file next to the snapshots of the volume, while its copy is incomplete. */
   function markOf(name: string): string {
-    return join(context.data_dir, 'volume-snapshots', idOf(name), 'incomplete')
+    return getIncompleteMark(context.data_dir, idOf(name))
   }
 }

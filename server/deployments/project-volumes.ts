@@ -4,7 +4,10 @@ import { Problem } from '../contract/errors.ts'
 import { volumeNamePattern } from '../contract/homeport-yaml.ts'
 import type { ServiceConfig } from '../contract/project-config.ts'
 import type { Volume, VolumeEntry, VolumeSnapshot } from '../contract/volumes.ts'
+import { runtimes } from '../contract/runtimes.ts'
 import type { Runtime } from '../runtime/runtime.ts'
+import { listProjectVolumes } from '../store/project-volumes.ts'
+import type { ProjectVolumeRow } from '../store/volume-tables.ts'
 import type { DeploymentContext } from './context.ts'
 import { type EnvironmentName, nameEnvironment } from './supervised-app.ts'
 import type { EnvironmentState, Supervisor } from './supervisor.ts'
@@ -14,6 +17,8 @@ import { createVolumeSnapshots } from './volume-snapshots.ts'
 /** What features can do with the volumes of a project. Every function throws `volume_not_found` for an unknown name. */
 export interface ProjectVolumes {
   list(environment: EnvironmentName): Promise<Volume[]>
+  /** What matters for adding a volume. Without a live version everything is possible. */
+  describeLive(environment: EnvironmentName): LiveMounts
   snapshot(environment: EnvironmentName, name: string): Promise<VolumeSnapshot>
   /** Throws `snapshot_not_found`. Resolves with the snapshot of the files that were replaced; null when the volume did not exist. */
   restore(environment: EnvironmentName, name: string, snapshotId: string): Promise<VolumeSnapshot | null>
@@ -28,6 +33,15 @@ export interface ProjectVolumes {
   deleteSnapshot(environment: EnvironmentName, name: string, snapshotId: string): Promise<void>
   /** For a backup: writes every volume of every project as `{runtime}/{volume}.tar`. Returns the names, and what could not be read. */
   writeAll(folder: string, signal: AbortSignal): Promise<{ names: string[]; left_out: string[] }>
+}
+
+export interface LiveMounts {
+  services: string[]
+  main_service: string
+  is_static: boolean
+  /** Volumes may be outside of the app's folder. */
+  accepts_any_path: boolean
+  mounts: VolumeUse[]
 }
 
 export function createProjectVolumes(context: DeploymentContext, supervisor: Supervisor): ProjectVolumes {
@@ -75,6 +89,8 @@ export function createProjectVolumes(context: DeploymentContext, supervisor: Sup
       const found = await context.runtime(state.spec.runtime).listVolumes(prefix)
       const sizes = new Map(found.map(({ id, bytes }) => [id.slice(prefix.length), bytes]))
       const saved = (await snapshots.listVolumes(prefix)).map((id) => id.slice(prefix.length))
+      const rows = await context.store.db.read((tx) => listProjectVolumes(tx, environment.project_id))
+      const added = new Map(rows.flatMap((row) => (row.removed_at === null ? [[row.name, row] as const] : [])))
       const names = [...new Set([...uses.map(({ volume }) => volume), ...sizes.keys(), ...saved])]
       return Promise.all(
         names.map(async (name) => ({
@@ -82,8 +98,21 @@ export function createProjectVolumes(context: DeploymentContext, supervisor: Sup
           size_bytes: sizes.has(name) ? (sizes.get(name) ?? null) : 0,
           used_by: uses.filter(({ volume }) => volume === name).map(({ service, path, is_read_only }) => ({ service, path, is_read_only })),
           snapshots: await snapshots.list(`${prefix}${name}`),
+          added: toAdded(added.get(name)),
         })),
       )
+    },
+
+    describeLive(environment) {
+      const state = supervisor.findEnvironment(nameEnvironment(environment))
+      const main_service = state?.main?.config.name ?? 'web'
+      return {
+        services: [main_service, ...(state?.spec.services ?? []).map(({ config }) => config.name)],
+        main_service,
+        is_static: state?.spec.artifact?.kind === 'static',
+        accepts_any_path: runtimes[state?.spec.runtime ?? context.default_runtime].runs_images,
+        mounts: state ? listUses(state) : [],
+      }
     },
 
     snapshot: take,
@@ -154,8 +183,17 @@ export function createProjectVolumes(context: DeploymentContext, supervisor: Sup
   }
 }
 
+const toAdded = (row: ProjectVolumeRow | undefined): Volume['added'] => (row ? { service: row.service || null, path: row.path } : null)
+
 /** Which service has which volume where. */
-function listUses({ main, spec }: EnvironmentState): { volume: string; service: string; path: string; is_read_only: boolean }[] {
+function listUses({ main, spec }: EnvironmentState): VolumeUse[] {
   const configs: ServiceConfig[] = [...(main ? [main.config] : []), ...spec.services.map(({ config }) => config)]
   return configs.flatMap((config) => config.volumes.map(({ name, ...use }) => ({ volume: name, service: config.name, ...use })))
+}
+
+interface VolumeUse {
+  volume: string
+  service: string
+  path: string
+  is_read_only: boolean
 }

@@ -46,7 +46,7 @@ export function createServiceSpecs(version: Version, options: ServiceOptions): {
       working_directory: config.working_directory,
       port: config.port,
       networks,
-      volumes: config.volumes.map(({ name, path, is_read_only }) => ({ id: `${options.environment_id}.${name}`, path, is_read_only })),
+      volumes: config.volumes.map(({ name, ...mount }) => ({ id: `${options.environment_id}.${name}`, ...mount })),
       health_command: health?.kind === 'command' ? { command: health.command, timeout_s: health.timeout_s } : null,
       is_ready_image: config.source.kind === 'image',
       definition: createDefinition(config, artifact),

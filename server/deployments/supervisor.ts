@@ -21,6 +21,15 @@ export interface EnvironmentState {
   services: Map<string, SupervisedService>
 }
 
+/** A live app that does nothing while its successor starts. */
+export interface HeldApp {
+  spec: AppSpec
+  /** The id of the replica of a service; null when it has none. */
+  findReplica(service: string): string | null
+  /** The app goes on, and gets the requests that waited. */
+  resume(): Promise<void>
+}
+
 export interface Supervisor {
   /** `onOutput` also receives the app's output, so that the build log can show why a start failed. */
   launch(spec: AppSpec, signal: AbortSignal, onOutput?: OutputListener): Promise<Candidate>
@@ -73,6 +82,10 @@ export interface Supervisor {
   freezeWhile<T>(spec: AppSpec, work: () => Promise<T>): Promise<T>
   /** Does work while nothing of the environment runs; afterwards it is started again, and requests wait for that. */
   stopWhile<T>(spec: AppSpec, work: () => Promise<T>): Promise<T>
+  /**
+   * Freezes what is live in an environment until its next version replaces it or `resume`; requests wait for either. Undefined when nothing is live.
+   */
+  holdLive(spec: AppSpec): Promise<HeldApp | undefined>
   /** Runs a cron service once, in the environment that is live; wakes it first. */
   runCron(spec: AppSpec, service: ServiceSpec, signal: AbortSignal): Promise<ReplicaExit>
   /** Whether this deployment's app is supervised: it is live or restarting. */

@@ -1,4 +1,5 @@
 import type { volumeOperations } from '../contract/volumes.ts'
+import { createAddedVolumeHandlers } from './added-volumes.ts'
 import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import { toEnvironment } from './services.ts'
@@ -6,6 +7,8 @@ import { toEnvironment } from './services.ts'
 export function createVolumeHandlers(deps: FeatureDeps): Pick<OperationHandlers, keyof typeof volumeOperations> {
   const { volumes } = deps.deployments
   return {
+    ...createAddedVolumeHandlers(deps),
+
     listVolumes: async ({ project }, { query }) => ({ volumes: await volumes.list(toEnvironment(project, query.branch)) }),
 
     createVolumeSnapshot: async ({ project }, { params, query }) => ({

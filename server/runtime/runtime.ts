@@ -67,6 +67,12 @@ export interface Runtime {
   importVolume(id: string, projectId: string, archive: Readable): Promise<void>
 
   /**
+   * The files that an app has at a path outside of volumes, as a tar stream for `importVolume`: the content of a folder, or a file with those that
+   * SQLite has beside it. Undefined when nothing is there, or when the path has a link in it. The replica should be frozen.
+   */
+  exportWrittenFiles(owner: WrittenFilesOwner, path: string, isFile: boolean): Promise<Readable | undefined>
+
+  /**
    * The entries of a folder of a volume, in no order, and whether these are all; undefined when there is no such folder. `path` has segments with `/`
    * between them and is empty for the volume itself. Links are not followed.
    */
@@ -178,13 +184,30 @@ export interface ServiceRequest {
    */
   networks: { name: string; host_names: string[] }[]
   /** `path` is absolute, or relative to the app's folder. Volumes are created at the first use and outlive replicas. */
-  volumes: { id: string; path: string; is_read_only: boolean }[]
+  volumes: VolumeMount[]
   /** Replaces the HEALTHCHECK of the image. Times in seconds. */
   health_command: { command: string[]; timeout_s: number } | null
   /** A ready image may change users when it starts, as official images do; an app that was built here may not. */
   is_ready_image: boolean
   /** Opaque; `list` returns it, so that the caller recognizes a replica that still is what it should be. */
   definition: string
+}
+
+export interface VolumeMount {
+  id: string
+  path: string
+  is_read_only: boolean
+  /** `path` is a link to a file of the same name in the volume. */
+  is_file?: boolean
+}
+
+/** Of a database file of SQLite: the file itself, and what belongs to it. */
+export const databaseSuffixes = ['', '-wal', '-shm', '-journal'] as const
+
+/** What has the files that an app wrote: its replica, or where replicas have none of their own, its artifact. */
+export interface WrittenFilesOwner {
+  replica_id: string | null
+  artifact: Artifact
 }
 
 export interface ReplicaObserver {

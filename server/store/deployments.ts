@@ -241,15 +241,10 @@ export function filterKnownDeploymentIds(tx: Tx, projectId: string, ids: readonl
   return new Set(ids.filter((id) => findDeployment(tx, projectId, id) !== undefined))
 }
 
-const countReferences = first((projectId: string, artifact: string) =>
-  tables
-    .selectFrom('deployments')
-    .select((eb) => eb.fn.countAll<number>().as('n'))
-    .where('project_id', '=', projectId)
-    .where('artifact', '=', artifact),
+/** What the deployments of a project built, as far as it is kept. */
+export const listStoredVersions = all((projectId: string) =>
+  tables.selectFrom('deployments').select('artifact').where('project_id', '=', projectId).where('artifact', 'is not', null),
 )
-/** The number of deployments that use this artifact. A rollback shares it. */
-export const countArtifactReferences = (tx: Tx, projectId: string, artifact: string): number => countReferences(tx, projectId, artifact)?.n ?? 0
 
 export const listSteps = all((deploymentId: string) =>
   tables.selectFrom('deployment_steps').selectAll().where('deployment_id', '=', deploymentId).orderBy('position'),
@@ -322,6 +317,8 @@ export function deleteProjectRows(tx: Tx, projectId: string): string[] {
     'managed_services',
     'mailboxes',
     'mail_messages',
+    'project_volumes',
+    'unsaved_files',
   ] as const)
     tx.run(tables.deleteFrom(table).where('project_id', '=', projectId))
   tx.run(tables.deleteFrom('projects').where('id', '=', projectId))

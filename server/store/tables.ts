@@ -7,6 +7,7 @@ import type { PreviewVolumes } from '../contract/project-settings.ts'
 import type { ProjectStatus } from '../contract/projects.ts'
 import type { CronRun } from '../contract/services.ts'
 import type { MailboxRow, MailMessageTable, ManagedServiceRow } from './managed-tables.ts'
+import type { ProjectVolumeRow, UnsavedFilesRow } from './volume-tables.ts'
 
 /** The rows. Names are those of the API; times are ISO text; booleans are 0 or 1; `sealed_` columns are encrypted. */
 export interface Tables {
@@ -43,6 +44,8 @@ export interface Tables {
   managed_services: ManagedServiceRow
   mailboxes: MailboxRow
   mail_messages: MailMessageTable
+  project_volumes: ProjectVolumeRow
+  unsaved_files: UnsavedFilesRow
 }
 
 interface CronRunTable extends Omit<CronRunRow, 'seq'> {

@@ -1,6 +1,8 @@
 import { rm } from 'node:fs/promises'
 import type { StepLog } from '../../contract/build-log.ts'
 import type { Artifact } from '../../runtime/runtime.ts'
+import { listProjectVolumes } from '../../store/project-volumes.ts'
+import { addProjectVolumes } from '../added-volumes.ts'
 import { type DeploymentRun, resultOf, saveProgress } from '../deployment-run.ts'
 import { computeInputsDigest } from '../reuse-version.ts'
 import { formatVersion, sumBytes, type Version } from '../version.ts'
@@ -16,7 +18,8 @@ export async function build(run: DeploymentRun, log: StepLog): Promise<void | 's
     if (builds.length > 1) log.note(`Build of ${services.join(', ')}:`)
     artifacts.push(await open.build(log))
   }
-  const version = await createVersion(run, artifacts, log)
+  const added = await run.context.store.db.read((tx) => listProjectVolumes(tx, run.project.id))
+  const version = addProjectVolumes(await createVersion(run, artifacts, log), added, log.note)
   run.version = version
   await saveProgress(run, { artifact: formatVersion(version), image_bytes: sumBytes(version), inputs_digest: computeInputsDigest(run) })
   await closeBuild(run)

@@ -6,6 +6,7 @@ import { recomputeProjectStatus, updateProject } from '../../store/projects.ts'
 import type { DeploymentRow } from '../../store/tables.ts'
 import { type DeploymentRun, resultOf } from '../deployment-run.ts'
 import { toProjectColumns } from '../app-spec.ts'
+import { keepNewVolumes } from '../new-volumes.ts'
 import { publishChange } from '../outcome.ts'
 import type { Version } from '../version.ts'
 
@@ -29,6 +30,7 @@ export async function route(run: DeploymentRun, log: StepLog): Promise<void> {
     await purge()
     throw error
   }
+  await keepNewVolumes(run, candidate.spec).catch((error: unknown) => context.log.warn('volume_mark_not_removed', { deployment: deployment.id, error }))
   // Draining takes up to ten seconds, so the deployment does not wait for it.
   context.jobs.start('retire', { deployment: replaced?.id ?? null }, () => promotion.commit())
 }

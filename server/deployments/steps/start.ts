@@ -3,6 +3,7 @@ import { compareAndSwapStatus } from '../../store/deployments.ts'
 import { CommandFailure } from '../../runtime/runtime.ts'
 import { createAppSpec, toProjectColumns } from '../app-spec.ts'
 import { type AppOutput, type DeploymentRun, resultOf } from '../deployment-run.ts'
+import { fillNewVolumes } from '../new-volumes.ts'
 import { publishChange } from '../outcome.ts'
 import { copyVolumesToPreview } from '../preview-volumes.ts'
 import type { AppSpec } from '../supervised-app.ts'
@@ -22,6 +23,7 @@ export async function start(run: DeploymentRun, log: StepLog): Promise<void | 's
   const version = resultOf(run, 'version')
   run.spec = createAppSpec(run, version)
   await copyVolumesToPreview(run, { ...run.project, ...toProjectColumns(version.settings) }, run.spec, log)
+  await fillNewVolumes(run, run.spec, log)
   if (version.release) await release(run, run.spec, version.release, log)
   run.candidate = await supervisor.launch(run.spec, signal, run.output.listener)
   if (!run.candidate.replica && run.spec.services.length === 0) return 'skipped'

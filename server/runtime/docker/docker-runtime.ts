@@ -9,6 +9,7 @@ import { createDockerReplicas } from './replicas.ts'
 import { openNodeBuild } from './node-build.ts'
 import { removeReplica } from './service-container.ts'
 import { listVolumeFolder, readVolumeFile } from './volume-files.ts'
+import { exportWrittenFiles } from './written-files.ts'
 import { exportVolume, importVolume, listVolumes, removeVolume } from './volumes.ts'
 import { removeBundles } from '../files.ts'
 import { BuildFailure, type Runtime, type RuntimeOptions } from '../runtime.ts'
@@ -106,6 +107,7 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
     listVolumeFolder: (id, path) => listVolumeFolder(engine, id, path),
     readVolumeFile: (id, path) => readVolumeFile(engine, id, path),
     removeVolume: (id) => removeVolume(engine, id),
+    exportWrittenFiles: (owner, path, isFile) => exportWrittenFiles(engine, owner, path, isFile),
 
     async removeVolumes(prefix) {
       const { docker } = await engine.connection()

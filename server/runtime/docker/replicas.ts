@@ -9,6 +9,7 @@ import { parseHealthcheckCommand, runHealthcheck } from './healthcheck.ts'
 import { wasOomKilled } from './oom.ts'
 import { createContainerStats } from './container-stats.ts'
 import { createServiceConfig, createVolumes, giveVolumesToUser, removeReplica, startInNetworks } from './service-container.ts'
+import { linkFiles } from './written-files.ts'
 import { createReplicaExit } from '../exit.ts'
 import { parseListeningSockets, readNetworkTables } from '../ports.ts'
 import { StartFailure, type Endpoint, type ExistingReplica, type Replica, type ReplicaObserver, type StartRequest } from '../runtime.ts'
@@ -155,7 +156,10 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
       try {
         monitor = await startMonitor(container, request, 'start')
         request.signal.throwIfAborted()
-        if (service) await giveVolumesToUser(container, service)
+        if (service) {
+          await giveVolumesToUser(container, service)
+          await linkFiles(container, service)
+        }
         await engine.connectToDatabase(container, request.project_id)
         const start = () => engine.startContainer(container)
         await startInNetworks(engine, container, request.project_id, service?.networks ?? [], start).catch(async (error: unknown) => {

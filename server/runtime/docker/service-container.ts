@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import { Readable } from 'node:stream'
 import type Docker from 'dockerode'
 import { extract, pack } from 'tar-stream'
-import { StartFailure, type ServiceRequest } from '../runtime.ts'
+import { StartFailure, type ServiceRequest, type VolumeMount } from '../runtime.ts'
 import { appRoot } from './build-runner.ts'
 import { removeContainer, toReadable, type DockerEngine } from './engine.ts'
 import { getStatusCode } from './errors.ts'
@@ -12,6 +12,9 @@ import { connectContainer, ensureSmallNetwork, holdNetwork, removeUnusedNetwork 
 const readyImageCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID', 'KILL', 'NET_BIND_SERVICE']
 
 export const getVolumeName = (engine: DockerEngine, id: string): string => engine.createName('volume', id)
+
+/** Where a container has a volume. For a single file it is a folder of Homeport's, because SQLite needs further files beside its own. */
+export const getMountPath = ({ id, path, is_file }: VolumeMount): string => (is_file ? `/homeport/volumes/${id.slice(id.indexOf('.') + 1)}` : path)
 
 /** The part of a container's configuration that makes it a service. */
 export function createServiceConfig(engine: DockerEngine, service: ServiceRequest): Docker.ContainerCreateOptions {
@@ -27,11 +30,11 @@ export function createServiceConfig(engine: DockerEngine, service: ServiceReques
     // No Hostname: Docker would resolve it on the instance's network, where all projects are.
     HostConfig: {
       ...(service.is_ready_image && { CapAdd: readyImageCapabilities }),
-      Mounts: service.volumes.map(({ id, path, is_read_only }) => ({
+      Mounts: service.volumes.map((volume) => ({
         Type: 'volume' as const,
-        Source: getVolumeName(engine, id),
-        Target: path,
-        ReadOnly: is_read_only,
+        Source: getVolumeName(engine, volume.id),
+        Target: getMountPath(volume),
+        ReadOnly: volume.is_read_only,
       })),
     },
   }
@@ -52,7 +55,7 @@ export async function createVolumes(engine: DockerEngine, docker: Docker, projec
  * another user could not write.
  */
 export async function giveVolumesToUser(container: Docker.Container, { volumes }: ServiceRequest): Promise<void> {
-  const paths = volumes.filter(({ is_read_only }) => !is_read_only).map(({ path }) => path)
+  const paths = volumes.filter(({ is_read_only }) => !is_read_only).map(getMountPath)
   if (paths.length === 0) return
   const { Config } = await container.inspect()
   const [user = '', group = user] = Config.User.split(':')

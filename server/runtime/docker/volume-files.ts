@@ -17,6 +17,8 @@ const maxReadBytes = 2 * 2 ** 30
 /** Bits of Go's `FileMode`. */
 const folderBit = 0x8000_0000
 const linkBit = 0x0800_0000
+/** Folder, link, device, pipe, socket, character device and irregular. */
+const typeBits = 0x8f28_0000
 
 export async function listVolumeFolder(engine: DockerEngine, id: string, path: string): Promise<Folder> {
   const segments = splitVolumePath(path)
@@ -95,7 +97,10 @@ export async function readVolumeFile(engine: DockerEngine, id: string, path: str
 }
 
 /** Whether each of the segments is a folder. Links are not followed, because they may lead out of the volume. */
-async function isFolderPath({ container, path }: { container: Docker.Container; path: string }, segments: readonly string[]): Promise<boolean> {
+export async function isFolderPath(
+  { container, path }: { container: Docker.Container; path: string },
+  segments: readonly string[],
+): Promise<boolean> {
   let full = path
   for (const segment of segments) {
     full += `/${segment}`
@@ -105,7 +110,10 @@ async function isFolderPath({ container, path }: { container: Docker.Container; 
   return true
 }
 
-async function readMode(container: Docker.Container, path: string): Promise<number | undefined> {
+/** Whether the mode of Go's `FileMode` is that of a regular file; its highest bits are types. */
+export const isRegularFile = (mode: number | undefined): boolean => mode !== undefined && (mode & typeBits) === 0
+
+export async function readMode(container: Docker.Container, path: string): Promise<number | undefined> {
   const response: unknown = await container.infoArchive({ path }).catch(ignoreMissing)
   if (typeof response !== 'object' || response === null || !('headers' in response)) return undefined
   const headers = response.headers as Record<string, string | undefined>

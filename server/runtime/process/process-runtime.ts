@@ -14,6 +14,7 @@ import { findOrphans, type OrphanProcess } from './orphans.ts'
 import { measurePrivateMemory, measureCpuTime, readProcessStart } from './process-table.ts'
 import { createSandboxProvider, findProgram } from '../sandbox/sandbox-provider.ts'
 import { listVolumeFolder, readVolumeFile } from './volume-files.ts'
+import { exportWrittenFiles } from './written-files.ts'
 import { exportVolume, getVolumesFolder, importVolume, linkVolumes, listVolumes, removeVolume } from './volumes.ts'
 import { createToolchains, defaultPath, removePartialToolchains, createWindowsVariables } from './toolchains.ts'
 import { BuildFailure, StartFailure, type Artifact, type Replica, type Runtime, type RuntimeOptions, type StartRequest } from '../runtime.ts'
@@ -278,6 +279,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     listVolumeFolder: (id, path) => listVolumeFolder(getVolumesFolder(options.data_dir), id, path),
     readVolumeFile: (id, path) => readVolumeFile(getVolumesFolder(options.data_dir), id, path),
     removeVolume: (id) => removeVolume(options.data_dir, id),
+    exportWrittenFiles,
 
     async removeVolumes(prefix) {
       const root = join(options.data_dir, 'volumes')

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { cp, lstat, mkdir, readdir, readlink, rm, symlink } from 'node:fs/promises'
-import { dirname, isAbsolute, join } from 'node:path'
+import { basename, dirname, isAbsolute, join } from 'node:path'
 import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { isFolder, measureFolder, resolveInside, toPathSegment } from '../files.ts'
@@ -12,9 +12,9 @@ import { type ServiceRequest, StartFailure } from '../runtime.ts'
  */
 export async function linkVolumes(dataDir: string, appFolder: string, volumes: ServiceRequest['volumes']): Promise<string[]> {
   const folders: string[] = []
-  for (const { id, path } of volumes) {
-    const relative = path.startsWith('/app/') ? path.slice('/app/'.length) : path
-    if (isAbsolute(relative))
+  for (const { id, path, is_file } of volumes) {
+    const relative = toAppPath(path)
+    if (relative === undefined)
       throw new StartFailure(
         'start_failed',
         `The volume at “${path}” is outside of the app’s folder, which works with Docker alone.`,
@@ -22,10 +22,29 @@ export async function linkVolumes(dataDir: string, appFolder: string, volumes: S
       )
     const folder = join(dataDir, 'volumes', toPathSegment(id))
     const link = resolveInside(appFolder, relative)
-    await linkVolume(folder, link)
+    await (is_file ? linkFile(folder, link) : linkVolume(folder, link))
     folders.push(folder)
   }
   return folders
+}
+
+/** A path relative to the app's folder, which is /app in a container; undefined for a path outside of it. */
+export function toAppPath(path: string): string | undefined {
+  const relative = path.startsWith('/app/') ? path.slice('/app/'.length) : path
+  return isAbsolute(relative) ? undefined : relative
+}
+
+/** The file of a new volume begins as the source has it. */
+async function linkFile(folder: string, link: string): Promise<void> {
+  const target = join(folder, basename(link))
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const existing = await lstat(link).catch(() => undefined)
+  if (existing?.isSymbolicLink() && (await readlink(link)) === target) return
+  const hasFile = await lstat(target).catch(() => undefined)
+  if (existing?.isFile() && !hasFile) await cp(link, target)
+  await rm(link, { recursive: true, force: true })
+  await mkdir(dirname(link), { recursive: true })
+  await symlink(target, link, 'file')
 }
 
 async function linkVolume(folder: string, link: string): Promise<void> {
@@ -49,8 +68,12 @@ export async function listVolumes(dataDir: string, prefix: string): Promise<{ id
 /** The files of a volume as a tar stream; undefined when it does not exist. The system's tar keeps modes, links and sparse files. */
 export async function exportVolume(dataDir: string, id: string): Promise<Readable | undefined> {
   const folder = join(getVolumesFolder(dataDir), toPathSegment(id))
-  if (!(await isFolder(folder))) return undefined
-  const child = spawn('tar', ['-C', folder, '-cf', '-', '.'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  return (await isFolder(folder)) ? packFiles(folder, ['.']) : undefined
+}
+
+/** A tar stream of these files of a folder, which are named without links. */
+export function packFiles(folder: string, names: readonly string[]): Readable {
+  const child = spawn('tar', ['-C', folder, '-cf', '-', ...names], { stdio: ['ignore', 'pipe', 'pipe'] })
   // Read from now on: Node discards what nobody has read when the program ends.
   const archive = child.stdout.pipe(new PassThrough(), { end: false })
   let text = ''

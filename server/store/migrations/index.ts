@@ -10,6 +10,7 @@ import { cronRunsSql } from './0009-cron-runs.ts'
 import { projectOptionsSql } from './0010-project-options.ts'
 import { managedServicesMailSql } from './0011-managed-services-mail.ts'
 import { previewVolumesSql } from './0012-preview-volumes.ts'
+import { projectVolumesSql } from './0013-project-volumes.ts'
 
 /** In order; never changed after a release. Entry n migrates the file from version n to n + 1. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -25,6 +26,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'project-options', sql: projectOptionsSql },
   { name: 'managed-services-mail', sql: managedServicesMailSql },
   { name: 'preview-volumes', sql: previewVolumesSql },
+  { name: 'project-volumes', sql: projectVolumesSql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [

@@ -1,0 +1,8 @@
+import { describe } from 'vitest'
+import { requires } from '../support/requirements.ts'
+import { addedVolumesSuite } from './added-volumes-suite.ts'
+import { useDeploymentContext } from './deployment-suite.ts'
+
+describe.skipIf(!requires('docker').ok)('volumes without a configuration file, on Docker', () => {
+  addedVolumesSuite(useDeploymentContext('docker'))
+})
