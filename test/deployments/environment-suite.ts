@@ -134,6 +134,7 @@ volumes: { state: {} }
           { service: 'worker', path: '/app/state', is_read_only: false },
         ],
         snapshots: [],
+        added: null,
       },
     ])
     const { status, body } = await platform.api<{ snapshot: VolumeSnapshot }>('POST', `${base}/state/snapshots`)

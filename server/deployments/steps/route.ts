@@ -30,7 +30,9 @@ export async function route(run: DeploymentRun, log: StepLog): Promise<void> {
     await purge()
     throw error
   }
-  await keepNewVolumes(run, candidate.spec).catch((error: unknown) => context.log.warn('volume_mark_not_removed', { deployment: deployment.id, error }))
+  await keepNewVolumes(run, candidate.spec).catch((error: unknown) =>
+    context.log.warn('volume_mark_not_removed', { deployment: deployment.id, error }),
+  )
   // Draining takes up to ten seconds, so the deployment does not wait for it.
   context.jobs.start('retire', { deployment: replaced?.id ?? null }, () => promotion.commit())
 }
