@@ -32,6 +32,11 @@ export const useUpdateWatching = createMutationHook('updateWatching', storeWatch
 /** Checks the repository immediately. */
 export const useCheckRepository = createMutationHook('checkRepository', storeWatching)
 
+/** Deploys a push that changes nothing in the watch paths. */
+export const useDeploySkippedPush = createMutationHook('deploySkippedPush', (cache, _answer, { params: { slug } }) =>
+  invalidate(cache, queryKeys.watching(slug), queryKeys.previews(slug)),
+)
+
 /** Both operations respond with the new polling state. */
 function storeWatching(cache: QueryClient, { watching }: CallOutput<'getWatching'>, { params: { slug } }: { params: { slug: string } }): void {
   cache.setQueryData(queryKeys.watching(slug), watching)

@@ -1,5 +1,5 @@
 import { Switch as RadixSwitch } from 'radix-ui'
-import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, useId } from 'react'
+import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, type TextareaHTMLAttributes, useId } from 'react'
 import './field.css'
 
 interface FieldDescription {
@@ -22,6 +22,26 @@ export function TextField({ label, hint, error, mono, ...input }: FieldDescripti
         aria-invalid={error ? true : undefined}
         aria-describedby={`${id}-about`}
         {...input}
+      />
+      <FieldDescription id={`${id}-about`} hint={hint} error={error} />
+    </div>
+  )
+}
+
+/** A list with a line for each item. */
+export function LinesField({ label, hint, error, ...textarea }: FieldDescription & TextareaHTMLAttributes<HTMLTextAreaElement>) {
+  const id = useId()
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <textarea
+        id={id}
+        className="input mono"
+        rows={3}
+        spellCheck={false}
+        aria-invalid={error ? true : undefined}
+        aria-describedby={`${id}-about`}
+        {...textarea}
       />
       <FieldDescription id={`${id}-about`} hint={hint} error={error} />
     </div>

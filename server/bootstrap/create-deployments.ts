@@ -61,6 +61,7 @@ export function createDeployments(context: PlatformContext, { runtimes, edge, da
     sealer,
     deployments,
     listBranches: source.listBranches,
+    listChangedFiles: source.listChangedFiles,
     followRepository: watchRepository,
   })
   onClose(() => watcher.close())

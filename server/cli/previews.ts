@@ -5,11 +5,12 @@ import { formatRelativeTime, formatTable } from './terminal.ts'
 
 export const previews: CliCommand = {
   summary: 'Lists the previews of a project, and configures automatic deployments.',
-  usage: ['previews SLUG', 'previews watch|check SLUG', 'previews pushes|branches|databases SLUG on|off'],
+  usage: ['previews SLUG', 'previews watch|check SLUG', 'previews deploy SLUG BRANCH', 'previews pushes|branches|databases SLUG on|off'],
   options: {},
   details: [
     'pushes: deploy pushes to the production branch. branches: create previews for other branches; off closes them.',
     'databases: give each preview a copy of the project’s database. check checks the repository now.',
+    'watch also lists pushes that were skipped, because they change nothing in watch_paths of the project; deploy deploys the one of a branch.',
   ].join('\n'),
   async run(context) {
     const [first = ''] = context.positionals
@@ -20,7 +21,8 @@ export const previews: CliCommand = {
       const operation = first === 'watch' ? 'getWatching' : 'checkRepository'
       return show(context, (await context.connect().call(operation, { params: { slug } })).watching)
     }
-    if (!Object.hasOwn(settingsBySwitch, first)) throw unknownSubcommand(first, ['watch', 'check', 'pushes', 'branches', 'databases'])
+    if (first === 'deploy') return deploySkipped(context)
+    if (!Object.hasOwn(settingsBySwitch, first)) throw unknownSubcommand(first, ['watch', 'check', 'deploy', 'pushes', 'branches', 'databases'])
     const [, slug = '', state] = requirePositionals(context, first, 'SLUG', 'on|off')
     if (state !== 'on' && state !== 'off') throw new UsageError(`Add on or off: homeport previews ${first} ${slug} on|off`)
     const body = { [settingsBySwitch[first as keyof typeof settingsBySwitch]]: state === 'on' }
@@ -49,6 +51,15 @@ async function list(context: CommandContext, slug: string): Promise<number> {
 
 const formatAddress = (one: Preview): string => one.url ?? `${one.host} (once ready)`
 
+async function deploySkipped(context: CommandContext): Promise<number> {
+  const [, slug = '', branch = ''] = requirePositionals(context, 'deploy', 'SLUG', 'BRANCH')
+  const response = await context.connect().call('deploySkippedPush', { params: { slug }, body: { branch } })
+  context.terminal.out(
+    context.is_json ? JSON.stringify(response) : `Deploying ${response.deployment.commit_sha?.slice(0, 8)} of ${branch}: ${response.deployment_id}`,
+  )
+  return exitCodes.success
+}
+
 function show(context: CommandContext, watching: Watching): number {
   if (context.is_json) context.terminal.out(JSON.stringify({ watching }))
   else {
@@ -61,6 +72,10 @@ function show(context: CommandContext, watching: Watching): number {
       ['databases', watching.preview_databases ? 'on: each preview gets a copy of the database' : 'off'],
     ]
     for (const [name, value] of facts) context.terminal.out(`${name.padEnd(14)}${value}`)
+    for (const { branch, commit_sha, commit_message, skipped_at } of watching.skipped)
+      context.terminal.out(
+        `${'skipped'.padEnd(14)}${branch} ${commit_sha.slice(0, 8)} ${commit_message}, ${formatRelativeTime(skipped_at, context.clock.now())}: no changed file is in watch_paths`,
+      )
   }
   return exitCodes.success
 }

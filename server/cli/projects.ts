@@ -31,7 +31,7 @@ export const projects: CliCommand = {
     branch: '=NAME production branch of the new project',
     yes: 'delete without asking',
   },
-  details: `Settings: ${[...projectSettings.keys()].join(', ')}.\nWhat each does: homeport help project-settings. Most take effect with the next deployment. The value none resets a setting that can be empty.`,
+  details: `Settings: ${[...projectSettings.keys()].join(', ')}.\nWhat each does: homeport help project-settings. Most take effect with the next deployment. The value none resets a setting that can be empty, and a list is separated by commas.`,
   async run(context) {
     const subcommand = context.positionals[0]
     if (subcommand === undefined || subcommand === 'list') return list(context)
@@ -94,16 +94,19 @@ async function set(context: CommandContext): Promise<number> {
 const findValue = (answer: Record<string, Record<string, unknown>>, key: string): unknown =>
   Object.values(answer).find((resource) => Object.hasOwn(resource, key))?.[key]
 
-const formatSetting = (value: unknown): string => (value === null ? 'none' : String(value))
+const formatSetting = (value: unknown): string => (value === null || (Array.isArray(value) && value.length === 0) ? 'none' : String(value))
+
+type SettingInput = string | number | boolean | null | string[]
 
 /** Converts `key=value` to the type the API expects. The instance validates the value. */
-function parseSetting(pair: string): { operation: SettingsOperation; key: string; value: string | number | boolean | null } {
+function parseSetting(pair: string): { operation: SettingsOperation; key: string; value: SettingInput } {
   const [, key = '', value = ''] = /^([^=]+)=(.*)$/s.exec(pair) ?? []
   if (key === '') throw new UsageError(`“${pair}” is not a setting. Use key=value, such as root_directory=apps/web.`)
   const setting = projectSettings.get(key)
   if (!setting) throw new UsageError(`Unknown setting “${key}”. Settings: ${[...projectSettings.keys()].join(', ')}.`)
   const { operation, schema } = setting
   const accepts = (example: unknown) => schema.safeParse(example).success
+  if (accepts([])) return { operation, key, value: value === 'none' ? [] : value.split(',').map((item) => item.trim()) }
   if (value === 'none' && accepts(null)) return { operation, key, value: null }
   if (accepts(true)) {
     if (value !== 'true' && value !== 'false') throw new UsageError(`${key} must be true or false.`)
@@ -161,10 +164,11 @@ async function readMoreSettings(client: ApiClient, slug: string): Promise<MoreSe
   }
 }
 
-const formatMoreSettings = ({ settings, watching }: MoreSettings): [string, string][] => [
+const formatMoreSettings = ({ settings, watching }: MoreSettings): [string, string | null][] => [
   ['cpu', settings.cpu_limit === null ? 'default' : `${settings.cpu_limit} ${settings.cpu_limit === 1 ? 'core' : 'cores'}`],
   ['health check', `${settings.health_path}, up to ${settings.health_timeout_s} s`],
   ['pushes', watching.deploys_pushes ? 'deployed' : 'not deployed'],
+  ['watch paths', settings.watch_paths.length === 0 ? null : settings.watch_paths.join(', ')],
   ['previews', watching.previews ? (watching.preview_databases ? 'on, with a database each' : 'on') : 'off'],
   ['preview volumes', settings.preview_volumes === 'snapshot' ? 'a snapshot of production' : 'empty'],
 ]

@@ -68,6 +68,7 @@ export const errorHelpTopics: Record<ErrorCode, HelpTopic | null> = {
   volume_in_use: 'services',
   service_not_started: 'services',
   screenshot_not_found: 'screenshots',
+  skipped_push_not_found: 'previews',
   user_not_found: null,
   message_not_found: 'managed-services',
   dump_not_found: null,

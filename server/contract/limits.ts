@@ -36,6 +36,8 @@ export const limits = {
   health_timeout_s: { min: 5, max: 600, default: 60 },
   /** `default`: cores of an app without a limit of its own. */
   cpu: { min: 0.1, max: 256, default: 1 },
+  /** Number of patterns, and characters of each. */
+  watch_paths: { count: 50, length: 200 },
   volume_path: 4096,
   volume_entries: 1000,
   mount_path: 200,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { deploymentStatus } from './deployments.ts'
+import { deploymentOperations, deploymentStatus } from './deployments.ts'
+import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { dateTime, empty, projectIdParams, projectParams } from './shared.ts'
 
@@ -63,6 +64,15 @@ export const screenshotOperations = {
   }),
 }
 
+export const skippedPush = z.object({
+  branch: z.string(),
+  commit_sha: z.string(),
+  commit_message: z.string(),
+  changed_files: z.number().int().describe('Files that differ from the deployed commit. None of them matches `watch_paths`.'),
+  skipped_at: dateTime,
+})
+export type SkippedPush = z.output<typeof skippedPush>
+
 /** How the repository of a project is watched. */
 export const watching = z.object({
   deploys_pushes: z.boolean().describe('Deploy pushes to the production branch.'),
@@ -71,6 +81,9 @@ export const watching = z.object({
   state: z.enum(['off', 'watching', 'failing']).describe('`off`: no repository is linked, or deploys_pushes and previews are both off.'),
   message: z.string().nullable().describe('Why watching fails, and what to do.'),
   checked_at: dateTime.nullable(),
+  skipped: z
+    .array(skippedPush)
+    .describe('The last push of each branch that was not deployed, because it changes nothing in `watch_paths`; the newest first.'),
 })
 export type Watching = z.output<typeof watching>
 
@@ -116,5 +129,20 @@ export const watchOperations = {
     query: empty,
     success: { status: 200, json: watchingResponse },
     errors: ['project_not_found', 'project_not_connected'],
+  }),
+  deploySkippedPush: operation({
+    method: 'POST',
+    path: '/instance/projects/{slug}/watching/deploy',
+    resource: 'project',
+    group: 'Instance',
+    summary: 'Deploy a push that was skipped',
+    description: 'Deploys the last push of a branch, although it changes nothing in `watch_paths`.',
+    access: 'caller',
+    params: projectParams,
+    query: empty,
+    body: z.strictObject({ branch: z.string().min(limits.branch.min).max(limits.branch.max) }),
+    success: deploymentOperations.deployProject.success,
+    errors: ['invalid_input', 'project_not_found', 'project_not_connected', 'skipped_push_not_found', 'runtime_not_isolated'],
+    is_atomic: true,
   }),
 }

@@ -16,10 +16,13 @@ export interface ProjectConfig {
   /** Names of variables without which the project is not started. */
   required_variables: string[]
   /** Project settings that the file sets, by the API's names. */
-  settings: Record<string, string | number | boolean>
+  settings: Record<string, SettingValue>
   /** Sentences for the build log: what was read, where, and what has no effect here. */
   explanation: string[]
 }
+
+/** The value of a project setting in a file. */
+export type SettingValue = string | number | boolean | string[]
 
 /**
  * - `web` answers HTTP requests and has an address if it is public.

@@ -26,12 +26,26 @@ const previewVolumes = z
   .describe('What the volumes of a new preview begin with: nothing, or a snapshot of production’s (default empty).')
 export type PreviewVolumes = z.output<typeof previewVolumes>
 
+const watchPaths = z
+  .array(
+    z
+      .string()
+      .trim()
+      .max(limits.watch_paths.length)
+      .regex(/^!?[^!#\s][^\n\r]*$/, 'Write a path or a pattern such as apps/web/**, or !**/*.md for what does not count.'),
+  )
+  .max(limits.watch_paths.count)
+  .describe(
+    'Patterns of .gitignore, relative to the root of the repository. A push that changes no matching file is not deployed. `!` excludes files, and the last pattern that matches decides; a list that begins with `!` is about all other files. Empty: every push is deployed.',
+  )
+
 /** Settings of a project beyond the fields of the /v1 API. */
 export const projectSettings = z.object({
   health_path: healthPath,
   health_timeout_s: healthTimeout,
   cpu_limit: cpuLimit,
   preview_volumes: previewVolumes,
+  watch_paths: watchPaths,
 })
 export type ProjectSettings = z.output<typeof projectSettings>
 

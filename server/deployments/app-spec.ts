@@ -1,4 +1,5 @@
 import { limits } from '../contract/limits.ts'
+import { formatWatchPaths } from '../lib/watch-paths.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import type { DeploymentRun } from './deployment-run.ts'
 import { createServiceSpecs } from './service-spec.ts'
@@ -49,7 +50,7 @@ function getHealthPath({ health_path }: ProjectRow, { main }: Version): string {
 export function toProjectColumns(settings: Version['settings']): Partial<Pick<ProjectRow, SettingColumn>> {
   const entries = settingColumns.flatMap((name) => {
     const value = settings[name]
-    return value === undefined ? [] : [[name, typeof value === 'boolean' ? Number(value) : value]]
+    return value === undefined ? [] : [[name, typeof value === 'boolean' ? Number(value) : Array.isArray(value) ? formatWatchPaths(value) : value]]
   })
   return Object.fromEntries(entries) as Partial<Pick<ProjectRow, SettingColumn>>
 }
@@ -62,5 +63,6 @@ const settingColumns = [
   'health_path',
   'health_timeout_s',
   'preview_volumes',
+  'watch_paths',
 ] as const
 type SettingColumn = (typeof settingColumns)[number]

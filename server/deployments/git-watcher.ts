@@ -7,6 +7,7 @@ import { deleteBranchHeads, listOpenPreviews, upsertBranchHead, readBranchHeads,
 import { findProject, listConnectedProjectIds } from '../store/projects.ts'
 import type { ProjectRow, WatchRow } from '../store/tables.ts'
 import type { DeploymentService } from './service.ts'
+import { type PushFilterOptions, skipUnaffectedPush } from './skipped-pushes.ts'
 import { readCredentials } from './variables.ts'
 import type { DeploymentServiceOptions } from './context.ts'
 
@@ -23,7 +24,7 @@ export interface GitWatcher {
   close(): Promise<void>
 }
 
-export interface GitWatcherOptions extends Pick<DeploymentServiceOptions, 'store' | 'events' | 'clock' | 'log' | 'sealer'> {
+export interface GitWatcherOptions extends Pick<DeploymentServiceOptions, 'events'>, PushFilterOptions {
   deployments: Pick<DeploymentService, 'handlePush' | 'closePreview'>
   listBranches(request: ListBranchesRequest, signal: AbortSignal): Promise<Map<string, string>>
   followRepository(url: string, onChange: () => void): RepositoryWatcher
@@ -216,7 +217,8 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
     const recorded: [string, string][] = isFirst ? [...heads] : []
     // Production goes first, because visitors see it.
     for (const [branch, commit_sha] of changes.toSorted(([a], [b]) => Number(b === project.repo_branch) - Number(a === project.repo_branch))) {
-      const decision = await deployments.handlePush({ project_id: id, url: entry.url, branch, commit_sha })
+      const push = { project_id: id, url: entry.url, branch, commit_sha }
+      const decision = (await skipUnaffectedPush(push, options, closing.signal)) ? skipped : await deployments.handlePush(push)
       if (decision.kind === 'outdated') return
       if (decision.kind === 'wait') checkAgainAfter(entry, decision.deployment_id)
       else recorded.push([branch, commit_sha])
@@ -304,6 +306,8 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
     },
   }
 }
+
+const skipped = { kind: 'done' } as const
 
 interface WatchFacts {
   project: ProjectRow

@@ -22,7 +22,7 @@ import { listProjectIdsWithHostnames, deleteDomainsOfProject } from '../store/do
 import type { Tx } from '../store/store.ts'
 import { findProject, recomputeProjectStatus, updateProject } from '../store/projects.ts'
 import type { ProjectRow } from '../store/tables.ts'
-import { resetPreviews, listOpenPreviews, upsertPreview, deletePreview } from '../store/previews.ts'
+import { deleteSkippedPushes, resetPreviews, listOpenPreviews, upsertPreview, deletePreview } from '../store/previews.ts'
 import { getEnvironmentId } from './supervised-app.ts'
 import { createSupervisor } from './create-supervisor.ts'
 import { createCronScheduler } from './cron.ts'
@@ -246,6 +246,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
       deployment,
       steps.map(({ name }) => name),
     )
+    if (deployment.source === 'git' && deployment.branch !== null) deleteSkippedPushes(tx, project.id, deployment.branch)
     // By the creation time of the deployment, which the preview stores as its last push.
     if (deployment.target === 'preview') upsertPreview(tx, project, deployment.branch ?? '', deployment.created_at)
     else updateProject(tx, project.id, { stopped_at: null })

@@ -1,15 +1,19 @@
-import type { Preview, Watching } from '../contract/previews.ts'
-import { type PreviewSummaryRow, listPreviewSummaries, findWatch, updateWatch } from '../store/previews.ts'
-import type { ProjectRow, WatchRow } from '../store/tables.ts'
+import { Problem } from '../contract/errors.ts'
+import type { Preview, SkippedPush, Watching } from '../contract/previews.ts'
+import { linkedRepository } from '../deployments/service.ts'
+import { type PreviewSummaryRow, findSkippedPush, findWatch, listPreviewSummaries, listSkippedPushes, updateWatch } from '../store/previews.ts'
+import type { ProjectRow, SkippedPushRow, WatchRow } from '../store/tables.ts'
 import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
+import { enqueueDeployment } from './enqueue.ts'
 import * as preconditions from './preconditions.ts'
 
-type PreviewHandlers = Pick<OperationHandlers, 'listPreviews' | 'getWatching' | 'updateWatching' | 'checkRepository'>
+type PreviewHandlers = Pick<OperationHandlers, 'listPreviews' | 'getWatching' | 'updateWatching' | 'checkRepository' | 'deploySkippedPush'>
 
 export function createPreviewHandlers(deps: FeatureDeps): PreviewHandlers {
   const { db } = deps.store
-  const readWatching = async (project: ProjectRow) => ({ watching: presentWatching(project, await db.read((tx) => findWatch(tx, project.id))) })
+  const readWatching = (project: ProjectRow) =>
+    db.read((tx) => ({ watching: presentWatching(project, findWatch(tx, project.id), listSkippedPushes(tx, project.id)) }))
 
   return {
     async listPreviews({ project }) {
@@ -42,6 +46,14 @@ export function createPreviewHandlers(deps: FeatureDeps): PreviewHandlers {
       await deps.watcher.check(project.id)
       return readWatching(project)
     },
+
+    async deploySkippedPush(context, { body: { branch } }) {
+      const { project } = context
+      const push = await db.read((tx) => findSkippedPush(tx, project.id, branch))
+      if (!push) throw new Problem('skipped_push_not_found', 'No push to this branch was skipped since its last deployment.')
+      const source = linkedRepository(project, { branch, commit_sha: push.commit_sha })
+      return enqueueDeployment(deps, context, { project_id: project.id, trigger: 'manual', source })
+    },
   }
 }
 
@@ -63,7 +75,7 @@ function presentPreview(row: PreviewSummaryRow, url: string): Preview {
 }
 
 /** A stopped project is not watched until its next deployment. */
-function presentWatching(project: ProjectRow, row: WatchRow): Watching {
+function presentWatching(project: ProjectRow, row: WatchRow, skipped: readonly SkippedPushRow[]): Watching {
   const isOff = project.repo_url === null || project.stopped_at !== null || (row.deploys_pushes === 0 && row.previews === 0)
   const isKnown = !isOff && row.repo_url === project.repo_url
   return {
@@ -73,5 +85,14 @@ function presentWatching(project: ProjectRow, row: WatchRow): Watching {
     state: isOff ? 'off' : row.message === null ? 'watching' : 'failing',
     message: isOff ? null : row.message,
     checked_at: isKnown ? row.checked_at : null,
+    skipped: isKnown ? skipped.map(presentSkippedPush) : [],
   }
 }
+
+const presentSkippedPush = ({ branch, commit_sha, commit_message, changed_files, skipped_at }: SkippedPushRow): SkippedPush => ({
+  branch,
+  commit_sha,
+  commit_message,
+  changed_files,
+  skipped_at,
+})

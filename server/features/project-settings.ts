@@ -1,5 +1,6 @@
 import type { ProjectSettings } from '../contract/project-settings.ts'
 import { isoTime } from '../lib/clock.ts'
+import { formatWatchPaths, parseWatchPaths } from '../lib/watch-paths.ts'
 import { findProject, updateProject } from '../store/projects.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import type { OperationHandlers } from './context.ts'
@@ -15,10 +16,11 @@ export function createProjectSettingsHandlers(deps: FeatureDeps): ProjectSetting
     },
 
     async updateProjectSettings({ project }, { body }) {
-      const { cpu_limit, ...plain } = body
+      const { cpu_limit, watch_paths, ...plain } = body
       return deps.store.db.write((tx) => {
         updateProject(tx, project.id, {
           ...plain,
+          ...(watch_paths && { watch_paths: formatWatchPaths(watch_paths) }),
           ...(cpu_limit === undefined ? {} : { cpu_limit: cpu_limit === null ? null : Math.min(cpu_limit, deps.cpus) }),
           updated_at: isoTime(deps.clock.now()),
         })
@@ -29,9 +31,10 @@ export function createProjectSettingsHandlers(deps: FeatureDeps): ProjectSetting
   }
 }
 
-const presentProjectSettings = ({ health_path, health_timeout_s, cpu_limit, preview_volumes }: ProjectRow): ProjectSettings => ({
+const presentProjectSettings = ({ health_path, health_timeout_s, cpu_limit, preview_volumes, watch_paths }: ProjectRow): ProjectSettings => ({
   health_path,
   health_timeout_s,
   cpu_limit,
   preview_volumes,
+  watch_paths: parseWatchPaths(watch_paths),
 })

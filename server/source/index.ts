@@ -7,6 +7,7 @@ import { gitEnvironment } from './git-environment.ts'
 import { runGit } from './run-git.ts'
 import { fetchFolder } from './fetch-folder.ts'
 import { type ListBranchesRequest, listBranches } from './branches.ts'
+import { listChangedFiles, type ChangedFiles, type ChangedFilesRequest } from './changed-files.ts'
 import { describeFolder, fetchGit, type FolderDescription } from './fetch-git.ts'
 import type { GitHost } from './git-repository.ts'
 import { formatLfsWarning } from './git-lfs.ts'
@@ -14,6 +15,7 @@ import { SourceError, type SourceFetchOptions, type FetchedSource } from './sour
 
 export { SourceError, type SourceFetchOptions, type FetchedSource } from './source.ts'
 export type { ListBranchesRequest } from './branches.ts'
+export type { ChangedFiles, ChangedFilesRequest } from './changed-files.ts'
 export { watchRepository, type RepositoryWatcher } from './watch-repository.ts'
 export type { FolderDescription } from './fetch-git.ts'
 
@@ -22,6 +24,8 @@ export interface SourceFetcher {
   fetchSource(options: SourceFetchOptions): Promise<FetchedSource>
   /** The branches of a repository, each with its commit. Throws SourceError when the branches cannot be read. */
   listBranches(request: ListBranchesRequest, signal: AbortSignal): Promise<Map<string, string>>
+  /** The files that differ between two commits; undefined when they cannot be compared. */
+  listChangedFiles(request: ChangedFilesRequest, signal: AbortSignal): Promise<ChangedFiles | undefined>
   /** The git status of a folder of this machine; `is_git` is false when the folder is not a repository. */
   describeFolder(path: string, signal?: AbortSignal): Promise<FolderDescription>
   /** For example `git version 2.47.0`; undefined when git is not installed. */
@@ -49,6 +53,7 @@ export function createSourceFetcher({ environment, clock = systemClock }: { envi
       }
     },
     listBranches: (request, signal) => listBranches(request, host, signal),
+    listChangedFiles: (request, signal) => listChangedFiles(request, host, signal),
     async gitVersion() {
       try {
         const run = await runGit(['--version'], {

@@ -225,6 +225,20 @@ export const findLatestBranchDeployment = first((projectId: string, target: Depl
     .limit(1),
 )
 
+const selectPushBase = (projectId: string, target: DeploymentTarget) =>
+  tables
+    .selectFrom('deployments')
+    .selectAll()
+    .where('project_id', '=', projectId)
+    .where('target', '=', target)
+    .where((eb) => eb.or([eb('is_current', '=', 1), eb('status', 'in', ['queued', 'building', 'deploying'])]))
+    .orderBy('seq', 'desc')
+    .limit(1)
+
+/** The deployment that a push to production, or to the branch of a preview, is compared with: the one under way, else the current one. */
+export const findProductionPushBase = first((projectId: string) => selectPushBase(projectId, 'production'))
+export const findPreviewPushBase = first((projectId: string, branch: string) => selectPushBase(projectId, 'preview').where('branch', '=', branch))
+
 /** All deployments of a preview, newest first. */
 export const listPreviewDeployments = all((projectId: string, branch: string) =>
   tables
@@ -312,6 +326,7 @@ export function deleteProjectRows(tx: Tx, projectId: string): string[] {
     'domains',
     'watches',
     'branches',
+    'skipped_pushes',
     'previews',
     'cron_runs',
     'managed_services',

@@ -3,7 +3,7 @@ import type { DeploymentStatus } from '../contract/deployments.ts'
 import { createHostLabels } from '../lib/branch-label.ts'
 import { all, first, run, tables } from './query.ts'
 import type { Tx } from './store.ts'
-import type { PreviewRow, WatchRow } from './tables.ts'
+import type { PreviewRow, SkippedPushRow, WatchRow } from './tables.ts'
 
 const findWatchRow = first((projectId: string) => tables.selectFrom('watches').selectAll().where('project_id', '=', projectId))
 
@@ -35,8 +35,25 @@ export const upsertBranchHead = run((project_id: string, branch: string, commit_
 
 /** Without `branch`: all branches of the project. */
 export function deleteBranchHeads(tx: Tx, projectId: string, branch?: string): void {
+  deleteSkippedPushes(tx, projectId, branch)
   const heads = tables.deleteFrom('branches').where('project_id', '=', projectId)
   tx.run(branch === undefined ? heads : heads.where('branch', '=', branch))
+}
+
+export const listSkippedPushes = all((projectId: string) =>
+  tables.selectFrom('skipped_pushes').selectAll().where('project_id', '=', projectId).orderBy('skipped_at', 'desc').orderBy('branch'),
+)
+
+export const findSkippedPush = first((projectId: string, branch: string) =>
+  tables.selectFrom('skipped_pushes').selectAll().where('project_id', '=', projectId).where('branch', '=', branch),
+)
+
+export const upsertSkippedPush = (tx: Tx, row: SkippedPushRow): void => void tx.run(tables.replaceInto('skipped_pushes').values(row))
+
+/** Without `branch`: those of all branches. */
+export function deleteSkippedPushes(tx: Tx, projectId: string, branch?: string): void {
+  const pushes = tables.deleteFrom('skipped_pushes').where('project_id', '=', projectId)
+  tx.run(branch === undefined ? pushes : pushes.where('branch', '=', branch))
 }
 
 export const findPreview = first((projectId: string, branch: string) =>

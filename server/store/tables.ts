@@ -37,6 +37,7 @@ export interface Tables {
   database_dumps: DatabaseDumpTable
   watches: WatchRow
   branches: { project_id: string; branch: string; commit_sha: string }
+  skipped_pushes: SkippedPushRow
   previews: PreviewRow
   screenshots: { deployment_id: string; variant: 'desktop' | 'mobile'; bytes: number; created_at: string }
   remotes: RemoteRow
@@ -100,6 +101,19 @@ export interface WatchRow {
   checked_at: string | null
   /** Why the last check failed; null if it succeeded. */
   message: string | null
+}
+
+/** The last push to a branch that was not deployed, because it changes nothing that the project watches. */
+export interface SkippedPushRow {
+  project_id: string
+  branch: string
+  commit_sha: string
+  commit_message: string
+  /** The deployment whose commit was compared. */
+  base_id: string
+  /** How many files differ from that commit; none of them matches. */
+  changed_files: number
+  skipped_at: string
 }
 
 /** An open preview. */
@@ -254,12 +268,13 @@ export interface TokenRow {
 }
 
 /** Columns that have defaults for new projects. */
-interface ProjectTable extends Omit<ProjectRow, 'seq' | 'health_path' | 'health_timeout_s' | 'cpu_limit' | 'preview_volumes'> {
+interface ProjectTable extends Omit<ProjectRow, 'seq' | 'health_path' | 'health_timeout_s' | 'cpu_limit' | 'preview_volumes' | 'watch_paths'> {
   seq: Generated<number>
   health_path: Generated<string>
   health_timeout_s: Generated<number>
   cpu_limit: Generated<number | null>
   preview_volumes: Generated<PreviewVolumes>
+  watch_paths: Generated<string>
 }
 
 export interface ProjectRow {
@@ -284,6 +299,8 @@ export interface ProjectRow {
   health_path: string
   health_timeout_s: number
   preview_volumes: PreviewVolumes
+  /** Patterns as a JSON list. */
+  watch_paths: string
   port: number | null
   status: ProjectStatus
   always_warm: 0 | 1

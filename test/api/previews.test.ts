@@ -93,6 +93,7 @@ describe('watching', () => {
       deploys_pushes: true,
       previews: true,
       preview_databases: false,
+      skipped: [],
       state: 'watching',
       message: null,
       checked_at: expect.stringMatching(/Z$/),

@@ -22,20 +22,35 @@ test('settings have defaults, and a change is for those of the project alone', a
   const { status, body } = await context.request('member', 'GET', path)
   expect([status, body]).toEqual([
     200,
-    { settings: { health_path: '/', health_timeout_s: 60, cpu_limit: null, preview_volumes: 'empty' }, cpus: expect.any(Number) },
+    { settings: { health_path: '/', health_timeout_s: 60, cpu_limit: null, preview_volumes: 'empty', watch_paths: [] }, cpus: expect.any(Number) },
   ])
   expectError(await context.request('stranger', 'PATCH', path, { cpu_limit: 1 }), 404, 'project_not_found')
-  const changed = await change({ health_path: '/healthz?full=1', health_timeout_s: 600, cpu_limit: 0.5, preview_volumes: 'snapshot' })
-  expect(changed.body.settings).toEqual({ health_path: '/healthz?full=1', health_timeout_s: 600, cpu_limit: 0.5, preview_volumes: 'snapshot' })
+  const changed = await change({
+    health_path: '/healthz?full=1',
+    health_timeout_s: 600,
+    cpu_limit: 0.5,
+    preview_volumes: 'snapshot',
+    watch_paths: [' apps/web/** ', '!**/*.md'],
+  })
+  expect(changed.body.settings).toEqual({
+    health_path: '/healthz?full=1',
+    health_timeout_s: 600,
+    cpu_limit: 0.5,
+    preview_volumes: 'snapshot',
+    watch_paths: ['apps/web/**', '!**/*.md'],
+  })
   expect((await change({ cpu_limit: 256 })).body).toMatchObject({ settings: { cpu_limit: body.cpus } })
-  expect((await change({ cpu_limit: null, health_timeout_s: 60, health_path: '/', preview_volumes: 'empty' })).body).toEqual(body)
+  expect((await change({ cpu_limit: null, health_timeout_s: 60, health_path: '/', preview_volumes: 'empty', watch_paths: [] })).body).toEqual(body)
 })
 
-test('what is no path, no time and no number of cores is refused', async () => {
+test('what is no path, no time, no number of cores and no pattern is refused', async () => {
   for (const health_path of ['', 'healthz', '/a b', '/a#b', '/a\r\nHost: b', '/é', `/${'a'.repeat(300)}`])
     expect(issuePaths(await change({ health_path }))).toEqual(['health_path'])
   for (const health_timeout_s of [4, 601, 5.5, '60', null]) expect(issuePaths(await change({ health_timeout_s }))).toEqual(['health_timeout_s'])
   for (const cpu_limit of [0, 0.01, -1, 257, '1', true]) expect(issuePaths(await change({ cpu_limit }))).toEqual(['cpu_limit'])
+  for (const pattern of ['', '#comment', '!', '!!a', 'a\nb', 'a'.repeat(201)])
+    expect(issuePaths(await change({ watch_paths: ['a', pattern] }))).toEqual(['watch_paths.1'])
+  expect(issuePaths(await change({ watch_paths: Array.from({ length: 51 }, () => 'a') }))).toEqual(['watch_paths'])
   expect(issuePaths(await change({ memory_limit_mb: 64 }))).toEqual(['memory_limit_mb'])
 })
 

@@ -19,6 +19,7 @@ export const projectRow = (
   health_path: '/',
   health_timeout_s: 60,
   preview_volumes: 'empty',
+  watch_paths: '[]',
   port: null,
   status: 'created',
   always_warm: 0,

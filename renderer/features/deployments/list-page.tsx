@@ -10,6 +10,7 @@ import { Button } from '../../components/button.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { useTitle } from '../../lib/use-title.ts'
 import { useFaviconStatus } from '../../lib/use-favicon-status.ts'
+import { SkippedPushes } from '../previews/index.ts'
 import { DeploymentList } from './deployment-list.tsx'
 import { deploymentRowHeight } from '../../components/deployment-rows.tsx'
 import { deploymentBadge } from '../../components/status.tsx'
@@ -76,6 +77,7 @@ export default function DeploymentListPage({ slug }: { slug: string }) {
           </Button>
         )}
       </div>
+      {!isPending && <SkippedPushes slug={slug} />}
       {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
       <section className="card" aria-label="Deployments" hidden={error !== null && !data}>
         {isPending && <SkeletonRows rows={8} height={deploymentRowHeight} />}

@@ -1,2 +1,3 @@
 /** What other features may use. */
+export { SkippedPushes } from './skipped-pushes.tsx'
 export { PreviewRows } from './preview-rows.tsx'

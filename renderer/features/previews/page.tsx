@@ -10,6 +10,7 @@ import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback
 import { useScrollToSection } from '../../lib/use-scroll-to-section.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { PreviewRows } from './preview-rows.tsx'
+import { SkippedPushes } from './skipped-pushes.tsx'
 import { WatchingCard } from './watching-card.tsx'
 
 /** Previews of a project's branches. */
@@ -39,6 +40,7 @@ export default function PreviewsPage({ slug }: { slug: string }) {
       {/* Renders after the list above, whose height varies, to avoid a layout shift. */}
       {project?.is_connected && previews !== undefined && (
         <>
+          <SkippedPushes slug={slug} />
           {watching && <WatchingCard project={project} watching={watching} />}
           {watchingError && watching === undefined && <ProblemView problem={toApiError(watchingError)} />}
         </>

@@ -17,6 +17,7 @@ import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { SwitchField, TextField } from '../../components/field.tsx'
 import { frameworkName } from '../../lib/frameworks.ts'
 import { useTitle } from '../../lib/use-title.ts'
+import { WatchPathsField } from './watch-paths-field.tsx'
 import styles from './page.module.css'
 
 export default function SettingsPage({ slug }: { slug: string }) {
@@ -30,7 +31,7 @@ export default function SettingsPage({ slug }: { slug: string }) {
 // An empty field means automatic detection; the value “auto” is never typed.
 const autoDetect = 'auto'
 // These take effect when they are saved.
-const immediateSettings = ['name', 'caching_enabled', 'always_warm']
+const immediateSettings = ['name', 'caching_enabled', 'always_warm', 'watch_paths']
 const detectable = ['node_version', 'install_command', 'build_command'] as const
 
 function ProjectSettingsForm({ project, more }: { project: Project; more: CallOutput<'getProjectSettings'> | null }) {
@@ -41,8 +42,9 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
   const updateSettings = useUpdateProjectSettings({ hidesErrorToast: true })
   const save = async () => {
     const params = { slug: project.slug }
-    const { health_path, health_timeout_s, cpu_limit, ...body } = form.changes
-    const moreChanges = pickDefined({ health_path, health_timeout_s, cpu_limit })
+    const { health_path, health_timeout_s, cpu_limit, watch_paths, preview_volumes, ...body } = form.changes
+    const watchPaths = watch_paths === undefined ? undefined : toLines(watch_paths)
+    const moreChanges = pickDefined({ health_path, health_timeout_s, cpu_limit, preview_volumes, watch_paths: watchPaths })
     const updated = Object.keys(body).length > 0 ? (await updateProject.mutateAsync({ params, body })).project : project
     if (Object.keys(moreChanges).length > 0) await updateSettings.mutateAsync({ params, body: moreChanges })
     if (body.memory_limit_mb !== undefined && updated.memory_limit_mb < body.memory_limit_mb) {
@@ -52,7 +54,7 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
     form.discard()
   }
   const form = useForm({
-    initial: { ...editableSettings(project), ...(more?.settings ?? noMoreSettings) },
+    initial: { ...editableSettings(project), ...editableMoreSettings(more?.settings ?? noMoreSettings) },
     submission: {
       isPending: updateProject.isPending || updateSettings.isPending,
       error: updateProject.error ?? updateSettings.error,
@@ -99,6 +101,14 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
             {...form.text('root_directory')}
             hint="The app’s folder in the repository; . is the root."
           />
+          {more && (
+            <WatchPathsField
+              rootDirectory={values.root_directory}
+              value={values.watch_paths}
+              onChange={(watch_paths) => form.set({ watch_paths })}
+              error={form.error('watch_paths')}
+            />
+          )}
         </Section>
         <Section title="Build" about="Leave empty to detect from the source. The build log shows what was detected and why.">
           <TextField label="Node version" {...detectedField('node_version')} />
@@ -182,7 +192,16 @@ const noMoreSettings: ProjectSettings = {
   health_timeout_s: limits.health_timeout_s.default,
   cpu_limit: null,
   preview_volumes: 'empty',
+  watch_paths: [],
 }
+
+const editableMoreSettings = ({ watch_paths, ...plain }: ProjectSettings) => ({ ...plain, watch_paths: watch_paths.join('\n') })
+
+const toLines = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
 
 function CpuField({
   cpus,

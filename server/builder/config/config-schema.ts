@@ -1,4 +1,5 @@
 import { fileSettings, homeportService, homeportYaml, type HomeportYaml } from '../../contract/homeport-yaml.ts'
+import type { ProjectConfig } from '../../contract/project-config.ts'
 import type { ConfigLog } from './config-failure.ts'
 import { explainNearest } from './nearest-name.ts'
 import { findPosition, quote, toPlainValue, type YamlNode } from './yaml-tree.ts'
@@ -92,12 +93,12 @@ function knownKeys(path: readonly PropertyKey[]): string[] {
   return []
 }
 
-export function pickSettings(value: HomeportYaml): Record<string, string | number | boolean> {
-  const settings: Record<string, string | number | boolean> = {}
+export function pickSettings(value: HomeportYaml): ProjectConfig['settings'] {
+  const settings: ProjectConfig['settings'] = {}
   for (const key of Object.keys(fileSettings) as (keyof typeof fileSettings)[]) {
     const setting = value[key]
     // null is the default of a setting.
-    if (typeof setting === 'string' || typeof setting === 'number' || typeof setting === 'boolean') settings[key] = setting
+    if (typeof setting === 'string' || typeof setting === 'number' || typeof setting === 'boolean' || Array.isArray(setting)) settings[key] = setting
   }
   return settings
 }

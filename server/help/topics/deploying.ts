@@ -80,6 +80,7 @@ export const deployingTopics: HelpArticle[] = [
           'A commit that you already deployed manually is not deployed again.',
           'A branch that existed when the repository was linked gets a preview with its next commit.',
           'A stopped project ignores pushes until its next deployment.',
+          'A push that changes none of the `watch_paths` of the project is skipped ([[project-settings]]). `npx homeport previews deploy my-app BRANCH` deploys it.',
           'An unreachable repository is checked less and less often, at least every 15 minutes. No commit is lost.',
           'A preview gets the preview variables. It gets a copy of the database, and of the volumes, only if you turn that on under Previews.',
           'A hostname such as `a-b-1f0c3a--shop` has a hash because another branch already uses `a-b--shop`, or because the name was too long for DNS.',

@@ -47,6 +47,7 @@ export const projectSettingsTopics: HelpArticle[] = [
       {
         list: [
           '`deploys_pushes` deploys every push to the production branch. When it is off, deploy with a button or the command line.',
+          '`watch_paths` lists the files that matter to the app, as patterns of `.gitignore`: `apps/web/**,/package-lock.json,!**/*.md`. A push that changes none of them is not deployed. It is listed under Previews and Deployments, where you can deploy it anyway. `!` leaves out files, the last pattern that matches decides, and a list that begins with `!` is about all other files. `homeport.yaml` in the root directory always counts, and so does a deployment that you start. With `none`, every push is deployed.',
           '`previews` gives every other branch a deployment of its own. Turning it off closes the open previews.',
           '`preview_databases` gives each preview a copy of the project’s database. Without it, previews have no database.',
           '`preview_volumes` is `snapshot` for previews that start with a snapshot of production’s volumes, or `empty`. It applies to previews that are opened from then on.',
