@@ -21,6 +21,7 @@ export async function startRuntimes({ options, host, identity, log, clock }: Pla
     npm_cli_path: options.npm_cli_path,
     sandbox: options.sandbox,
     hidden_paths: [options.data_dir, options.home, options.master_key_file, options.npmrc_file].filter((path) => path !== null),
+    home: options.home,
     docker: {
       home: options.home,
       ...(options.docker_host === null ? {} : { host: options.docker_host }),

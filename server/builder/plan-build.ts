@@ -5,7 +5,8 @@ import { DetectFailure } from './detect-failure.ts'
 import { type DockerfileOptions, planDockerfile } from './dockerfile.ts'
 import { findInstallInputs, createInstallKey } from './install-inputs.ts'
 import { languages } from './languages/index.ts'
-import { type LanguageBuild, openLanguageApp } from './languages/language.ts'
+import { planToolchain } from './languages/plan-toolchain.ts'
+import { type BuildTarget, buildTargets, type LanguageBuild, openLanguageApp } from './languages/language.ts'
 import { readManifest, type Manifest } from './manifest.ts'
 import { chooseNodeVersion } from './node-version.ts'
 import { choosePackageManager, parseManagerName } from './package-manager.ts'
@@ -18,8 +19,8 @@ export interface PlanOptions {
   /** Absolute path of the source. */
   folder: string
   settings: BuildSettings
-  /** Whether the runtime can build a Dockerfile. If not, a Dockerfile is skipped when the app can be built without it. */
-  has_docker?: boolean
+  /** Whether the runtime builds Dockerfiles. If not, an app of another language is built with the toolchains of the machine. */
+  builds_dockerfiles?: boolean
   /** The path of the Dockerfile, relative to the source; null: the one in the app's folder, if any. */
   dockerfile?: string | null
   dockerfile_options?: DockerfileOptions
@@ -29,7 +30,7 @@ export interface PlanOptions {
 
 /** Inspects a source and plans its build. Only reads files; runs no commands. Throws DetectFailure. */
 export async function planBuild(options: PlanOptions): Promise<BuildPlan> {
-  const { folder, settings, has_docker = true, needs_start_command = true } = options
+  const { folder, settings, builds_dockerfiles = true, needs_start_command = true } = options
   const source = await openSourceFolder(folder)
   const directory = joinInside('.', settings.root_directory.trim() || '.')
   if (!(await source.isFolder(directory))) {
@@ -40,36 +41,24 @@ export async function planBuild(options: PlanOptions): Promise<BuildPlan> {
   }
   const dockerfile = await planDockerfile(source, directory, options.dockerfile, options.dockerfile_options)
   const manifest = await readManifest(source, directory)
-  if (dockerfile && has_docker) {
+  if (dockerfile) {
     const overridden = (['node_version', 'install_command', 'build_command'] as const).filter((name) => settings[name] !== 'auto')
     const note = overridden.length > 0 ? [`${overridden.join(', ')} in the project settings have no effect on a Dockerfile`] : []
     return { framework: 'dockerfile', explanation: [...dockerfile.why, ...note], work: dockerfile.work }
   }
-  const language = await detectLanguage(source, directory, settings)
-  const isNode = language?.framework === 'bun' ? !has_docker : manifest !== null && (await isNodeServer(source, directory, manifest))
-  if (language && !isNode) {
-    if (has_docker) return planLanguage(directory, language)
-    throw new DetectFailure(
-      `${language.explanation[0]}. It is built with Docker, which is not available on this instance.`,
-      'Install Docker and start it, then deploy again.',
-    )
-  }
-  const skippedNotes = dockerfile ? ['A Dockerfile was found, but Docker is not available: the app is built without it'] : []
+  const language = await detectLanguage(source, directory, settings, buildTargets[builds_dockerfiles ? 'image' : 'machine'])
+  const isNode = language?.framework !== 'bun' && manifest !== null && (await isNodeServer(source, directory, manifest))
+  if (language && !isNode) return builds_dockerfiles ? planLanguage(directory, language) : planToolchain(source, directory, language)
   if (!manifest) {
     const detection = await plainSite({ source, directory })
-    if (detection) return planWithoutPackages(source, directory, settings, detection, skippedNotes)
-    if (dockerfile)
-      throw new DetectFailure(
-        'The app needs its Dockerfile, but Docker is not available on this instance.',
-        'Install Docker and start it, then deploy again.',
-      )
+    if (detection) return planWithoutPackages(source, directory, settings, detection)
     throw await createNothingFoundFailure(source, directory)
   }
-  return planNode(source, directory, manifest, settings, skippedNotes, needs_start_command)
+  return planNode(source, directory, manifest, settings, needs_start_command)
 }
 
-async function detectLanguage(source: SourceFolder, directory: string, settings: BuildSettings): Promise<LanguageBuild | null> {
-  const app = await openLanguageApp(source, directory, settings)
+async function detectLanguage(source: SourceFolder, directory: string, settings: BuildSettings, target: BuildTarget): Promise<LanguageBuild | null> {
+  const app = await openLanguageApp(source, directory, settings, target)
   for (const language of languages) {
     const build = await language(app)
     if (build) return build
@@ -105,7 +94,6 @@ async function planNode(
   directory: string,
   manifest: Manifest,
   settings: BuildSettings,
-  notes: string[],
   needsStart: boolean,
 ): Promise<BuildPlan> {
   const workspace = await findWorkspace(source, directory, manifest)
@@ -146,7 +134,6 @@ async function planNode(
   const inputs = install === null ? { inputs: [], why: null } : await findInstallInputs(source, workspace, directory, manifest)
 
   const explanation = [
-    ...notes,
     ...detection.explanation,
     node.reason,
     ...(installSetting !== null
@@ -261,7 +248,6 @@ async function planWithoutPackages(
   directory: string,
   settings: BuildSettings,
   detection: FrameworkDetection,
-  notes: string[],
 ): Promise<BuildPlan> {
   if (detection.work.kind !== 'static') throw new DetectFailure('The source has no package.json.', 'Add a package.json with a start script.')
   const node = await chooseNodeVersion(source, [directory], [], settings.node_version)
@@ -271,7 +257,6 @@ async function planWithoutPackages(
   return {
     framework: detection.framework,
     explanation: [
-      ...notes,
       ...detection.explanation,
       ...(install ? [`Install: ${install}, from the project settings`] : []),
       ...(build ? [`Build: ${build}, from the project settings`] : []),

@@ -9,7 +9,7 @@ export interface BuildPlan {
   framework: string
   /** Sentences for the build log: what was detected, where, and the consequence. */
   explanation: string[]
-  work: ServerPlan | StaticPlan | DockerfilePlan
+  work: ServerPlan | StaticPlan | DockerfilePlan | ToolchainPlan
 }
 
 interface NodeBuildPlan {
@@ -66,6 +66,62 @@ export interface DockerfilePlan {
   target: string | null
   /** Values of ARG. They stay in the image's history, so they must not be secret. */
   arguments: Record<string, string>
+}
+
+/** The programs that build and run apps in other languages than JavaScript. */
+export const toolNames = [
+  'python',
+  'uv',
+  'go',
+  'rust',
+  'ruby',
+  'bundler',
+  'php',
+  'composer',
+  'java',
+  'maven',
+  'gradle',
+  'dotnet',
+  'elixir',
+  'deno',
+  'bun',
+] as const
+export type ToolName = (typeof toolNames)[number]
+
+export interface ToolRequirement {
+  tool: ToolName
+  /** A semver range; `*`: any version. */
+  range: string
+  /** The file of the source that asks for the range; null: the source says nothing. */
+  from: string | null
+  /** The build works without the tool, for example because it installs its own. */
+  is_optional?: true
+}
+
+/** How to build and start an app of another language with the programs of the machine. */
+export interface ToolchainPlan {
+  kind: 'toolchain'
+  /** The folder of the app, relative to the source, in which install and build run. */
+  app_directory: string
+  tools: ToolRequirement[]
+  /** Shell commands; null: the step is skipped. */
+  install_command: string | null
+  build_command: string | null
+  /** A shell command, which runs in `start_directory`, relative to `app_directory`. PORT and HOST are set. */
+  start_command: string
+  start_directory: string
+  /** Folders of programs, relative to `app_directory`, that come first on the PATH. */
+  program_directories: string[]
+  /** Variables of build and app. The project's own variables take precedence. `{app}` stands for the absolute path of the app's folder. */
+  variables: Record<string, string>
+  /** The files, relative to the source, that determine the installed dependencies. `['.']`: the whole source, so that they are not cached. */
+  install_inputs: string[]
+  /** sha-256 (hex) of the names and contents of `install_inputs`, the tools and the install command. */
+  install_key: string
+  /** Folders, relative to `app_directory`, that hold the installed dependencies. */
+  dependency_directories: string[]
+  /** Files and folders, relative to `app_directory`, that the app does not need after the build. */
+  discarded: string[]
 }
 
 /** The services of a source and what is built for them. */

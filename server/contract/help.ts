@@ -149,6 +149,7 @@ const checkHelpTopics: Record<string, HelpTopic> = {
   network: 'phones',
   apps: 'engine',
   sandbox: 'engine',
+  toolchains: 'languages',
   disk: 'disk',
   database: 'trouble',
   databases: 'databases',

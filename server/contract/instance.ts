@@ -201,7 +201,10 @@ export const instanceOperations = {
     access: 'owner',
     params: empty,
     query: z.object({
-      quick: z.literal('true').optional().describe('Skips slow checks: engines, git, names, and the full check of the instance’s own database.'),
+      quick: z
+        .literal('true')
+        .optional()
+        .describe('Skips slow checks: engines, toolchains, git, names, and the full check of the instance’s own database.'),
     }),
     success: { status: 200, json: z.object({ checks: z.array(doctorCheckWithHelp) }) },
     errors: [],

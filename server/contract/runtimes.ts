@@ -18,6 +18,8 @@ export interface RuntimeTraits {
   uses_host_network: boolean
   /** Apps keep running while Homeport is closed, unless the setting `on_exit` says otherwise. */
   keeps_apps_running: boolean
+  /** Builds Dockerfiles. Without, apps in other languages than JavaScript are built with the toolchains of this machine. */
+  builds_dockerfiles: boolean
   /** Runs ready images, such as those of managed services. */
   runs_images: boolean
   /** Images are downloaded at the first use. */
@@ -37,6 +39,7 @@ export const runtimes = {
     limits_cpu: true,
     uses_host_network: false,
     keeps_apps_running: true,
+    builds_dockerfiles: true,
     runs_images: true,
     pulls_images: true,
     database_server: 'container',
@@ -50,6 +53,7 @@ export const runtimes = {
     limits_cpu: false,
     uses_host_network: true,
     keeps_apps_running: false,
+    builds_dockerfiles: false,
     runs_images: false,
     pulls_images: false,
     database_server: 'embedded',

@@ -10,7 +10,11 @@ export interface DoctorOptions {
   is_quick: boolean
   db: Db
   data_dir: string
-  runtimes: { name: RuntimeName; probe(): Promise<{ available: boolean; version: string | null; reason: string }>; check?(): Promise<DoctorCheck> }[]
+  runtimes: {
+    name: RuntimeName
+    probe(): Promise<{ available: boolean; version: string | null; reason: string }>
+    check?(isQuick: boolean): Promise<DoctorCheck[]>
+  }[]
   default_runtime: string
   git(): Promise<string | undefined>
   addresses: { name: string; url: string; fell_back: boolean }[]
@@ -81,11 +85,10 @@ async function checkRuntime(runtime: DoctorOptions['runtimes'][number], default_
 }
 
 /** The checks of the runtimes themselves. A problem of a runtime that is not the default is not a warning. */
-async function checkRuntimeDetails({ runtimes, default_runtime }: DoctorOptions): Promise<DoctorCheck[]> {
+async function checkRuntimeDetails({ runtimes, default_runtime, is_quick }: DoctorOptions): Promise<DoctorCheck[]> {
   const checks = runtimes.map(async ({ name, check }): Promise<DoctorCheck[]> => {
-    const found = await check?.()
-    if (!found) return []
-    return [name === default_runtime ? found : { ...found, status: 'ok', mend: null }]
+    const found = (await check?.(is_quick)) ?? []
+    return name === default_runtime ? found : found.map((one): DoctorCheck => ({ ...one, status: 'ok', mend: null }))
   })
   return (await Promise.all(checks)).flat()
 }

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { FailureCode } from '../contract/deployments.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
-import type { BuildPlan } from '../contract/build-plan.ts'
+import type { BuildPlan, ToolRequirement } from '../contract/build-plan.ts'
 import type { StepLog } from '../contract/build-log.ts'
 import type { DoctorCheck } from '../contract/instance.ts'
 import type { VolumeEntry } from '../contract/volumes.ts'
@@ -18,8 +18,8 @@ export interface Runtime {
   /** Whether the runtime can be used now. Never throws; takes less than 2 s. */
   probe(): Promise<{ available: boolean; version: string | null; reason: string }>
 
-  /** An additional check for the doctor. */
-  check?(): Promise<DoctorCheck>
+  /** Additional checks for the doctor. Quick ones are repeated by the dashboard. */
+  check?(isQuick: boolean): Promise<DoctorCheck[]>
 
   /** Opens the build of a source folder. Does nothing before `install`. */
   openBuild(request: BuildRequest): Build
@@ -146,11 +146,22 @@ export type Artifact =
       kind: 'bundle'
       directory: string
       command: string[]
-      node_version: string
+      /** null: the app uses no Node. */
+      node_version: string | null
       package_manager: { name: 'npm' | 'pnpm' | 'yarn'; version: string | null } | null
       variables: Record<string, string>
+      /** The tools of other languages that it was built with. */
+      tools?: UsedTool[]
+      /** Folders of the app's own programs, relative to the directory. */
+      program_directories?: string[]
+      /** The folder in which the command runs, relative to the directory. */
+      working_directory?: string
       bytes: number
     }
+
+export interface UsedTool extends ToolRequirement {
+  version: string
+}
 
 export interface StartRequest extends ReplicaObserver {
   project_id: string
@@ -302,6 +313,8 @@ export interface RuntimeOptions {
   hidden_paths?: string[]
   /** PATH for programs that builds may need besides Node (git, python); has a default. */
   path?: string
+  /** The user's home folder, where version managers keep toolchains. */
+  home?: string
   /** The Windows folder, for apps. */
   system_root?: string
   docker?: DockerOptions

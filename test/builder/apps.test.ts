@@ -24,7 +24,7 @@ const plan = (settings: Partial<BuildSettings> = {}) => planBuild({ folder, sett
 const packageJson = (more: object = {}) => JSON.stringify({ name: 'x', private: true, scripts: { start: 'node server.js' }, ...more })
 const server = { 'package.json': packageJson(), 'server.js': '' }
 const workOf = (found: BuildPlan) => {
-  if (found.work.kind === 'dockerfile') throw new Error('a plan for Node was expected')
+  if (found.work.kind === 'dockerfile' || found.work.kind === 'toolchain') throw new Error('a plan for Node was expected')
   return found.work
 }
 

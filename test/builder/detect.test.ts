@@ -370,16 +370,4 @@ describe('what cannot be built here', () => {
       hint: expect.stringContaining(hint),
     })
   })
-
-  test('a Dockerfile without Docker, and nothing else', async () => {
-    await expect(planOf({ Dockerfile: 'FROM scratch' }, {}, { has_docker: false })).rejects.toMatchObject({
-      hint: expect.stringContaining('Install Docker'),
-    })
-  })
-
-  test('a Dockerfile without Docker is passed over when the app can be built', async () => {
-    const plan = await planOf({ Dockerfile: 'FROM scratch', 'index.html': '' }, {}, { has_docker: false })
-    expect(plan.framework).toBe('html')
-    expect(plan.explanation[0]).toContain('Docker is not available')
-  })
 })

@@ -245,10 +245,26 @@ describe('languages without a Dockerfile', () => {
     expect(work.kind === 'dockerfile' && work.text).toContain('RUN python build.py\n')
   })
 
-  test('without Docker the failure says what is missing', async () => {
-    await expect(planOf({ 'go.mod': 'module x\n\ngo 1.22\n', 'main.go': '' }, {}, { has_docker: false })).rejects.toMatchObject({
-      message: 'Go app found (go.mod): Go 1.22, from go.mod. It is built with Docker, which is not available on this instance.',
-      hint: 'Install Docker and start it, then deploy again.',
-    })
+  test.each(layouts)('$name with the toolchains of the machine', async ({ files, framework, lines }) => {
+    const image = await planOf(files)
+    const { work, explanation } = await planOf(files, {}, { builds_dockerfiles: false })
+    if (work.kind !== 'toolchain') throw new Error(`planned as ${work.kind}`)
+    expect(image).toMatchObject({ framework })
+    expect(explanation.at(-1)).toBe('Built with the toolchains of this machine')
+    expect(work.tools.length).toBeGreaterThan(0)
+    const commands = [work.install_command, work.build_command, work.start_command].join(' ')
+    expect(commands).not.toMatch(/0\.0\.0\.0|(^|\s)\/(out|app|usr)\b/)
+    // The same command starts the app in both ways, apart from its address.
+    const start = (lines.at(-1) ?? '').replace(/^CMD /, '').replaceAll('0.0.0.0', '127.0.0.1')
+    if (!start.includes('apache2')) expect(work.start_command).toBe(start)
+  })
+
+  test('the version that a source asks for becomes a range', async () => {
+    const rangeOf = async (files: Record<string, string>) => {
+      const { work } = await planOf(files, {}, { builds_dockerfiles: false })
+      return work.kind === 'toolchain' ? work.tools[0] : undefined
+    }
+    expect(await rangeOf({ 'go.mod': 'module x\n\ngo 1.22\n', 'main.go': '' })).toEqual({ tool: 'go', range: '>=1.22', from: 'go.mod' })
+    expect(await rangeOf({ 'go.mod': 'module x\n', '.python-version': '3.12.1\n' })).toMatchObject({ tool: 'go', range: '*' })
   })
 })

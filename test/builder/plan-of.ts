@@ -20,7 +20,7 @@ export function usePlanOf() {
     folder = await mkdtemp(join(tmpdir(), 'homeport-detect-'))
   })
   afterEach(() => rm(folder, { recursive: true, force: true }))
-  return async (files: Record<string, string>, settings: Partial<BuildSettings> = {}, more: { has_docker?: boolean } = {}) => {
+  return async (files: Record<string, string>, settings: Partial<BuildSettings> = {}, more: { builds_dockerfiles?: boolean } = {}) => {
     for (const [path, text] of Object.entries(files)) {
       await mkdir(dirname(join(folder, path)), { recursive: true })
       await writeFile(join(folder, path), text)

@@ -4,7 +4,13 @@ import { isServer, isStatic, needs, usePlanOf } from './plan-of.ts'
 const planOf = usePlanOf()
 
 test.for([
-  ...['bun run src/index.ts', 'bun src/index.ts', 'bun run serve:prod', 'serve -s dist', 'npx serve dist'].map((start) => ({
+  ...['bun run src/index.ts', 'bun src/index.ts', 'bun run serve:prod'].map((start) => ({
+    name: `start script “${start}”`,
+    files: { 'package.json': needs({ lodash: '4' }, { scripts: { start } }) },
+    framework: 'bun',
+    work: { kind: 'toolchain', start_command: 'exec bun run start' },
+  })),
+  ...['serve -s dist', 'npx serve dist'].map((start) => ({
     name: `start script “${start}”`,
     files: { 'package.json': needs({ lodash: '4' }, { scripts: { start } }) },
     framework: 'node',
@@ -54,8 +60,7 @@ test.for([
     work: isStatic('dist', true),
   },
 ])('$name', async ({ files, framework, work }) => {
-  // Without Docker, so that bun is Node's.
-  const plan = await planOf(files, {}, { has_docker: false })
+  const plan = await planOf(files, {}, { builds_dockerfiles: false })
   expect(plan).toMatchObject({ framework, work })
   expect(plan.explanation[0], 'names the file that it comes from').toContain('package.json')
 })

@@ -1,5 +1,9 @@
+import type { Requirement } from '../support/requirements.ts'
+
 export interface LanguageCase {
   name: string
+  /** What builds it without Docker; null: nothing, because it needs packages of a registry. */
+  tool: Requirement | 'npm' | null
   framework: string
   files(text: string): Record<string, string>
   settings?: { install_command?: string; build_command?: string }
@@ -9,6 +13,7 @@ export interface LanguageCase {
 export const languageCases: LanguageCase[] = [
   {
     name: 'python',
+    tool: null,
     framework: 'flask',
     files: (text) => ({
       '.python-version': '3.11\n',
@@ -18,6 +23,7 @@ export const languageCases: LanguageCase[] = [
   },
   {
     name: 'python-plain',
+    tool: 'python',
     framework: 'python',
     files: (text) => ({
       '.python-version': '3.11\n',
@@ -26,6 +32,7 @@ export const languageCases: LanguageCase[] = [
   },
   {
     name: 'go',
+    tool: 'go',
     framework: 'go',
     files: (text) => ({
       'go.mod': 'module example.com/shop\n\ngo 1.19\n',
@@ -34,6 +41,7 @@ export const languageCases: LanguageCase[] = [
   },
   {
     name: 'rust',
+    tool: 'rust',
     framework: 'rust',
     files: (text) => ({
       'Cargo.toml': '[package]\nname = "my-shop"\nversion = "0.1.0"\nedition = "2021"\nrust-version = "1.63"\n',
@@ -43,6 +51,8 @@ export const languageCases: LanguageCase[] = [
   },
   {
     name: 'ruby',
+    // Debian’s gem of Sinatra is not complete for a Bundler outside of the images.
+    tool: null,
     framework: 'sinatra',
     settings: { install_command: 'bundle install --local' },
     files: (text) => ({
@@ -52,12 +62,24 @@ export const languageCases: LanguageCase[] = [
     }),
   },
   {
+    name: 'ruby-rack',
+    tool: 'ruby',
+    framework: 'ruby',
+    settings: { install_command: 'bundle install --local' },
+    files: (text) => ({
+      Gemfile: "source 'https://rubygems.org'\ngem 'rack'\ngem 'webrick'\n",
+      'config.ru': `run ->(_env) { [200, { 'Content-Type' => 'text/plain' }, ['${text}']] }\n`,
+    }),
+  },
+  {
     name: 'php',
+    tool: 'php',
     framework: 'php',
     files: (text) => ({ '.php-version': '8.2\n', 'index.php': `<?php echo '${text}';` }),
   },
   {
     name: 'java',
+    tool: 'java',
     framework: 'java',
     // Maven's own plugins come from its registry alone.
     settings: {
@@ -70,6 +92,7 @@ export const languageCases: LanguageCase[] = [
   },
   {
     name: 'elixir',
+    tool: 'elixir',
     framework: 'elixir',
     files: (text) => ({
       '.tool-versions': 'elixir 1.14\n',
@@ -80,6 +103,7 @@ export const languageCases: LanguageCase[] = [
   },
   {
     name: 'deno',
+    tool: 'npm',
     framework: 'deno',
     files: (text) => ({
       'deno.json': '{}',
@@ -88,6 +112,7 @@ export const languageCases: LanguageCase[] = [
   },
   {
     name: 'bun',
+    tool: 'npm',
     framework: 'bun',
     files: (text) => ({
       'package.json': '{"name": "shop", "private": true, "scripts": {"start": "bun index.ts"}}',

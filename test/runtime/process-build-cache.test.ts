@@ -2,11 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { NodePlan } from '../../server/runtime/dependency-key.ts'
 import { type BuildCache, createBuildCache } from '../../server/runtime/process/build-cache.ts'
-import { serverPlan } from '../support/runtime.ts'
-
-const plan = serverPlan().work as NodePlan
 
 let root: string
 let cache: BuildCache
@@ -22,7 +18,7 @@ beforeEach(async () => {
   cache = createBuildCache(join(root, 'cache'), closing.signal)
   mkdirSync(join(folderOf('first'), 'node_modules/left-pad'), { recursive: true })
   writeFileSync(join(folderOf('first'), module), 'original')
-  await cache.saveDependencies('prj_1', 'key', folderOf('first'), plan, { signal, replaces: false })
+  await cache.saveDependencies('prj_1', 'key', folderOf('first'), ['node_modules'], { signal, replaces: false })
 })
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
@@ -52,7 +48,7 @@ test('no two builds share a file: what an app writes into its dependencies is in
 
 test('what was laid aside for other dependencies goes, and nothing is while the platform closes', async () => {
   await cache.prepareSpareCopy('prj_1', 'key')
-  await cache.saveDependencies('prj_1', 'other', folderOf('first'), plan, { signal, replaces: false })
+  await cache.saveDependencies('prj_1', 'other', folderOf('first'), ['node_modules'], { signal, replaces: false })
   await cache.prepareSpareCopy('prj_1', 'other')
   expect(readdirSync(join(root, 'cache/dependencies/prj_1')).toSorted()).toEqual(['.spare-other', 'key', 'other'])
   await take('second')

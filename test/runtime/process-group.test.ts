@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { createProcessSampler } from '../../server/runtime/process/process-table.ts'
-import { createShellCommand } from '../../server/runtime/process/build.ts'
+import { createShellCommand } from '../../server/runtime/process/build-command.ts'
 import { startProcessGroup, type ProcessGroupOptions } from '../../server/runtime/process/process-group.ts'
 import { isProcessRunning } from '../support/processes.ts'
 import { createTestClock, type TestClock } from '../support/test-clock.ts'

@@ -19,6 +19,13 @@ export type Requirement =
   | 'nss'
   | 'loopback'
   | 'psql'
+  | 'python'
+  | 'go'
+  | 'rust'
+  | 'ruby'
+  | 'php'
+  | 'java'
+  | 'elixir'
 
 const results = new Map<Requirement, { ok: boolean; reason: string }>()
 
@@ -151,6 +158,19 @@ const checks: Record<Requirement, () => { ok: boolean; reason: string }> = {
       return { ok: false, reason: 'no psql and pg_dump to come from outside; install the package postgresql-client' }
     }
   },
+  python: () => findToolchain('Python with venv', 'python3', ['-c', 'import ensurepip'], 'python3 and python3-venv'),
+  go: () => findToolchain('Go', 'go', ['version'], 'golang-go'),
+  rust: () => findToolchain('Rust', 'cargo', ['--version'], 'cargo'),
+  ruby: () =>
+    findToolchain(
+      'Ruby with Bundler and Rack',
+      'ruby',
+      ['-e', 'gem "bundler"; gem "rack"; gem "webrick"'],
+      'ruby-bundler, ruby-rack and ruby-webrick',
+    ),
+  php: () => findToolchain('PHP', 'php', ['--version'], 'php-cli'),
+  java: () => findToolchain('JDK', 'javac', ['-version'], 'default-jdk-headless'),
+  elixir: () => findToolchain('Elixir', 'elixir', ['--short-version'], 'elixir'),
   git() {
     try {
       execFileSync('git', ['--version'], { stdio: 'ignore' })
@@ -159,6 +179,16 @@ const checks: Record<Requirement, () => { ok: boolean; reason: string }> = {
       return { ok: false, reason: 'git is not installed' }
     }
   },
+}
+
+/** A toolchain with which the process runtime builds apps. */
+function findToolchain(label: string, program: string, args: string[], packages: string): { ok: boolean; reason: string } {
+  try {
+    execFileSync(program, args, { stdio: 'ignore' })
+    return { ok: true, reason: '' }
+  } catch {
+    return { ok: false, reason: `no ${label} to build apps with; install the packages ${packages}` }
+  }
 }
 
 export const dockerSocket = process.env.DOCKER_HOST?.replace(/^unix:\/\//, '') ?? '/var/run/docker.sock'

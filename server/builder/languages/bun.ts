@@ -13,14 +13,16 @@ export const bun: Language = async (app) => {
   const program = entry.find((path) => app.names.includes(path)) ?? 'src/index.ts'
   const start = app.procfile ?? (scripts.start === undefined ? `bun ${program}` : 'bun run start')
   const build = app.build_command ?? (scripts.build === undefined ? null : 'bun run build')
+  const inputs = lock === undefined ? ['package.json'] : ['package.json', lock]
+  const install = app.install_command ?? `bun install${lock === undefined ? '' : ' --frozen-lockfile'}`
   return {
     framework: 'bun',
     explanation: [`Bun app found (${lock ?? 'the start script in package.json'})`, ...(build === null ? [] : [`Build: ${build}`]), `Start: ${start}`],
     dockerfile: dockerfile(
       'FROM oven/bun:1',
       'WORKDIR /app',
-      `COPY ${lock === undefined ? 'package.json' : `package.json ${lock}`} ./`,
-      `RUN ${app.install_command ?? `bun install${lock === undefined ? '' : ' --frozen-lockfile'}`}`,
+      `COPY ${inputs.join(' ')} ./`,
+      `RUN ${install}`,
       'COPY . .',
       build === null ? null : `RUN ${build}`,
       'RUN chown -R 1000:1000 /app',
@@ -29,6 +31,15 @@ export const bun: Language = async (app) => {
       startWith(start),
     ),
     ignored: ['node_modules', '.env'],
+    steps: {
+      tools: [{ tool: 'bun', range: '1.x', from: null }],
+      install,
+      build,
+      start,
+      program_directories: ['node_modules/.bin'],
+      variables: { NODE_ENV: 'production' },
+      dependency_directories: ['node_modules'],
+    },
   }
 }
 

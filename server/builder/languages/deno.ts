@@ -16,6 +16,7 @@ export const deno: Language = async (app) => {
   }
   const start = app.procfile ?? (hasTask('start') ? 'deno task start' : `deno run --allow-net --allow-env --allow-read --allow-sys ${entry}`)
   const build = app.build_command ?? (hasTask('build') ? 'deno task build' : null)
+  const install = app.install_command ?? `deno cache ${entry} || true`
   return {
     framework: 'deno',
     explanation: [
@@ -30,10 +31,17 @@ export const deno: Language = async (app) => {
       'USER 1000:1000',
       'ENV HOME=/tmp DENO_NO_UPDATE_CHECK=1 DENO_DIR=/deno-dir',
       'COPY --chown=1000:1000 . .',
-      `RUN ${app.install_command ?? `deno cache ${entry} || true`}`,
+      `RUN ${install}`,
       build === null ? null : `RUN ${build}`,
       startWith(start),
     ),
     ignored: ['node_modules', '.env'],
+    steps: {
+      tools: [{ tool: 'deno', range: '2.x', from: null }],
+      install,
+      build,
+      start,
+      variables: { DENO_NO_UPDATE_CHECK: '1', DENO_DIR: '{app}/.homeport/deno' },
+    },
   }
 }

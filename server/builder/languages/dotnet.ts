@@ -1,10 +1,11 @@
-import { dockerfile, type Language, type LanguageApp, startWith, unprivileged } from './language.ts'
+import { dockerfile, type Language, type LanguageApp, requireAny, requireAtLeast, startWith, unprivileged } from './language.ts'
 
 /** .NET: the project in the root, or the web project in a subfolder of a solution. */
 export const dotnet: Language = async (app) => {
   const project = await findProject(app)
   if (!project) return null
-  const version = /<TargetFramework>net(\d+\.\d+)/.exec(project.text)?.[1] ?? '8.0'
+  const requested = /<TargetFramework>net(\d+\.\d+)/.exec(project.text)?.[1] ?? null
+  const version = requested ?? '8.0'
   const assembly =
     /<AssemblyName>([^<]+)/.exec(project.text)?.[1] ??
     project.path
@@ -12,7 +13,8 @@ export const dotnet: Language = async (app) => {
       .at(-1)
       ?.replace(/\.\w+$/, '') ??
     'app'
-  const build = app.build_command ?? `dotnet publish ${project.path} -c Release -o /out`
+  const build = app.build_command ?? `dotnet publish ${project.path} -c Release -o ${app.target.output}`
+  const start = app.procfile ?? `env ASPNETCORE_URLS=http://${app.target.host}:$PORT dotnet ${assembly}.dll`
   return {
     framework: 'dotnet',
     explanation: [`.NET app found (${project.path}): .NET ${version}`, `Build: ${build}`],
@@ -27,9 +29,18 @@ export const dotnet: Language = async (app) => {
       'WORKDIR /app',
       'COPY --chown=1000:1000 --from=build /out ./',
       unprivileged,
-      startWith(app.procfile ?? `env ASPNETCORE_URLS=http://0.0.0.0:$PORT dotnet ${assembly}.dll`),
+      startWith(start),
     ),
     ignored: ['bin', 'obj', '**/bin', '**/obj', '.env', 'node_modules'],
+    steps: {
+      tools: [requested === null ? requireAny('dotnet') : requireAtLeast('dotnet', requested, project.path)],
+      install: app.install_command,
+      build,
+      start,
+      start_directory: app.target.output,
+      // A newer .NET runs an app of an older one.
+      variables: { DOTNET_ROLL_FORWARD: 'Major', DOTNET_CLI_TELEMETRY_OPTOUT: '1', DOTNET_NOLOGO: '1' },
+    },
   }
 }
 

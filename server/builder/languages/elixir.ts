@@ -1,4 +1,14 @@
-import { dockerfile, type Language, parseVersion, readToolVersion, startWith, unprivileged } from './language.ts'
+import {
+  dockerfile,
+  joinCommands,
+  type Language,
+  parseVersion,
+  readToolVersion,
+  requireAny,
+  requireVersion,
+  startWith,
+  unprivileged,
+} from './language.ts'
 
 const defaultVersion = '1.18'
 
@@ -6,12 +16,17 @@ const defaultVersion = '1.18'
 export const elixir: Language = async (app) => {
   const mix = await app.read('mix.exs')
   if (mix === null) return null
-  const version = (await readToolVersion(app, 'elixir')) ?? parseVersion(await app.read('.elixir-version')) ?? defaultVersion
+  const tool = await readToolVersion(app, 'elixir')
+  const requested = tool ?? parseVersion(await app.read('.elixir-version'))
+  const version = requested ?? defaultVersion
   const name = /app:\s*:(\w+)/.exec(mix)?.[1] ?? 'app'
   const isPhoenix = /\{:phoenix,/.test(mix)
   const assets = /"assets\.deploy"/.test(mix) ? ['mix assets.deploy'] : []
-  const build = app.build_command ?? ['mix compile', ...assets, 'mix release --path /out'].join(' && ')
+  const build = app.build_command ?? ['mix compile', ...assets, `mix release --path ${app.target.output}`].join(' && ')
   const hasDependencies = /defp?\s+deps\b[^[]*\[\s*\{/.test(mix)
+  const install = app.install_command ?? (hasDependencies ? 'mix deps.get --only prod && mix deps.compile' : null)
+  const prepare = 'mix local.hex --force && mix local.rebar --force'
+  const start = app.procfile ?? `bin/${name} start`
   return {
     framework: isPhoenix ? 'phoenix' : 'elixir',
     explanation: [
@@ -25,10 +40,10 @@ export const elixir: Language = async (app) => {
       'WORKDIR /src',
       hasDependencies
         ? [
-            'RUN mix local.hex --force && mix local.rebar --force',
+            `RUN ${prepare}`,
             `COPY ${['mix.exs', 'mix.lock'].filter((file) => app.names.includes(file)).join(' ')} ./`,
             app.names.includes('config/') ? 'COPY config ./config' : null,
-            `RUN ${app.install_command ?? 'mix deps.get --only prod && mix deps.compile'}`,
+            `RUN ${install}`,
           ].filter((line) => line !== null)
         : null,
       'COPY . .',
@@ -37,8 +52,17 @@ export const elixir: Language = async (app) => {
       'RUN cp -r /out/. /app/ && chown -R 1000:1000 /app',
       unprivileged,
       'ENV PHX_SERVER=true RELEASE_DISTRIBUTION=none',
-      startWith(app.procfile ?? `bin/${name} start`),
+      startWith(start),
     ),
     ignored: ['_build', 'deps', 'node_modules', '.env'],
+    steps: {
+      tools: [requested === null ? requireAny('elixir') : requireVersion('elixir', requested, tool === null ? '.elixir-version' : '.tool-versions')],
+      install: joinCommands(hasDependencies ? prepare : null, install),
+      build,
+      start,
+      start_directory: app.target.output,
+      variables: { MIX_ENV: 'prod', PHX_SERVER: 'true', RELEASE_DISTRIBUTION: 'none' },
+      discarded: ['_build', 'deps'],
+    },
   }
 }

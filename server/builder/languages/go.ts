@@ -1,24 +1,26 @@
-import { dockerfile, type Language, type LanguageApp, parseVersion, startWith, unprivileged } from './language.ts'
+import { dockerfile, type Language, type LanguageApp, parseVersion, requireAny, requireAtLeast, startWith, unprivileged } from './language.ts'
 
 /** Go with modules: the main package in the root, or the one in cmd/. */
 export const go: Language = async (app) => {
   const module = await app.read('go.mod')
   if (module === null || !(app.names.some((name) => name.endsWith('.go')) || app.names.includes('cmd/'))) return null
-  const version = parseVersion(/^go\s+(\S+)/m.exec(module)?.[1]) ?? '1'
+  const requested = parseVersion(/^go\s+(\S+)/m.exec(module)?.[1])
+  const version = requested ?? '1'
   const target = await findMainPackage(app, module)
-  const build = app.build_command ?? `go build -trimpath -ldflags="-s -w" -o /out/server ${target}`
+  const build = app.build_command ?? `go build -trimpath -ldflags="-s -w" -o ${app.target.output}/server ${target}`
   const isVendored = app.names.includes('vendor/')
+  const install = isVendored ? null : (app.install_command ?? 'go mod download')
   return {
     framework: 'go',
     explanation: [
       `Go app found (go.mod): Go ${version}, from go.mod`,
-      isVendored ? 'Dependencies are in vendor/' : 'Install: go mod download',
+      install === null ? 'Dependencies are in vendor/' : `Install: ${install}`,
       `Build: ${build}`,
     ],
     dockerfile: dockerfile(
       `FROM golang:${version}-bookworm AS build`,
       'WORKDIR /src',
-      isVendored ? null : [`COPY ${app.names.includes('go.sum') ? 'go.mod go.sum' : 'go.mod'} ./`, `RUN ${app.install_command ?? 'go mod download'}`],
+      install === null ? null : [`COPY ${app.names.includes('go.sum') ? 'go.mod go.sum' : 'go.mod'} ./`, `RUN ${install}`],
       'COPY . .',
       `RUN ${build}`,
       '',
@@ -29,6 +31,13 @@ export const go: Language = async (app) => {
       startWith(app.procfile ?? 'server'),
     ),
     ignored: ['.env', 'node_modules'],
+    steps: {
+      tools: [requested === null ? requireAny('go') : requireAtLeast('go', requested, 'go.mod')],
+      install,
+      build,
+      start: app.procfile ?? 'server',
+      program_directories: [app.target.output],
+    },
   }
 }
 

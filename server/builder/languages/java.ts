@@ -1,4 +1,16 @@
-import { dockerfile, type Language, parseVersion, readAny, readToolVersion, startWith, unprivileged } from './language.ts'
+import {
+  type BuildTarget,
+  dockerfile,
+  type Language,
+  parseVersion,
+  readAny,
+  readToolVersion,
+  requireAny,
+  requireAtLeast,
+  requireVersion,
+  startWith,
+  unprivileged,
+} from './language.ts'
 
 const defaultVersion = '21'
 
@@ -8,27 +20,27 @@ export const java: Language = async (app) => {
   const gradle = await readAny(app, ['build.gradle', 'build.gradle.kts'])
   if (pom === null && gradle === '') return null
   const manifest = pom ?? gradle
-  const version = (
-    parseVersion(await app.read('.java-version')) ??
-    (await readToolVersion(app, 'java')) ??
-    parseVersion(/<(?:java\.version|maven\.compiler\.release|maven\.compiler\.target|release)>\s*([\d.]+)/.exec(manifest)?.[1]) ??
-    parseVersion(
-      /(?:JavaLanguageVersion\.of\(|jvmToolchain\(|sourceCompatibility\s*=\s*(?:JavaVersion\.VERSION_)?['"]?)\s*(\d+)/.exec(manifest)?.[1],
-    ) ??
-    defaultVersion
-  ).replace(/^1\./, '')
-  const major = version.split('.')[0] ?? defaultVersion
+  const buildFile = pom === null ? 'build.gradle' : 'pom.xml'
+  const pinned = parseMajor((await app.read('.java-version')) ?? (await readToolVersion(app, 'java')))
+  const toolchain = parseMajor(/(?:JavaLanguageVersion\.of\(|jvmToolchain\()\s*(\d+)/.exec(manifest)?.[1])
+  // A newer JDK compiles for an older release.
+  const release = parseMajor(
+    /<(?:java\.version|maven\.compiler\.release|maven\.compiler\.target|release)>\s*([\d.]+)/.exec(manifest)?.[1] ??
+      /sourceCompatibility\s*=\s*(?:JavaVersion\.VERSION_)?['"]?\s*(\d+)/.exec(manifest)?.[1],
+  )
+  const major = pinned ?? toolchain ?? release ?? defaultVersion
   const isSpring = /spring-boot/.test(manifest)
   const isQuarkus = /quarkus/.test(manifest)
-  const builds = pom === null ? planGradle(app.names) : planMaven(app.names)
+  const builds = pom === null ? planGradle(app.names) : planMaven(app.names, app.target)
   const build = app.build_command ?? builds.build
-  const port = isSpring ? ' -Dserver.port=$PORT' : isQuarkus ? ' -Dquarkus.http.host=0.0.0.0 -Dquarkus.http.port=$PORT' : ''
+  const port = isSpring ? ' -Dserver.port=$PORT' : isQuarkus ? ` -Dquarkus.http.host=${app.target.host} -Dquarkus.http.port=$PORT` : ''
+  const { output } = app.target
+  // Quarkus keeps its libraries next to the jar. Spring also makes a -plain jar, which does not run.
+  const collect = `mkdir -p ${output} && if [ -d ${builds.output}/quarkus-app ]; then cp -r ${builds.output}/quarkus-app/. ${output}/ && mv ${output}/quarkus-run.jar ${output}/app.jar; else cp "$(find ${builds.jars} -maxdepth 1 -name '*.jar' ! -name '*-plain.jar' ! -name '*-sources.jar' ! -name '*-javadoc.jar' ! -name 'original-*' | head -n 1)" ${output}/app.jar; fi`
+  const start = app.procfile ?? `java${port} -jar app.jar`
   return {
     framework: isSpring ? 'spring-boot' : isQuarkus ? 'quarkus' : 'java',
-    explanation: [
-      `${isSpring ? 'Spring Boot' : isQuarkus ? 'Quarkus' : 'Java'} app found (${pom === null ? 'build.gradle' : 'pom.xml'}): Java ${major}`,
-      `Build: ${build}`,
-    ],
+    explanation: [`${isSpring ? 'Spring Boot' : isQuarkus ? 'Quarkus' : 'Java'} app found (${buildFile}): Java ${major}`, `Build: ${build}`],
     dockerfile: dockerfile(
       `FROM ${builds.image}${major} AS build`,
       'WORKDIR /src',
@@ -36,8 +48,7 @@ export const java: Language = async (app) => {
       'COPY . .',
       app.install_command === null ? null : `RUN ${app.install_command}`,
       `RUN ${build}`,
-      // Quarkus keeps its libraries next to the jar. Spring also makes a -plain jar, which does not run.
-      `RUN mkdir /out && if [ -d ${builds.output}/quarkus-app ]; then cp -r ${builds.output}/quarkus-app/. /out/ && mv /out/quarkus-run.jar /out/app.jar; else cp "$(find ${builds.jars} -maxdepth 1 -name '*.jar' ! -name '*-plain.jar' ! -name '*-sources.jar' ! -name '*-javadoc.jar' ! -name 'original-*' | head -n 1)" /out/app.jar; fi`,
+      `RUN ${collect}`,
       '',
       `FROM eclipse-temurin:${major}-jre`,
       'WORKDIR /app',
@@ -45,11 +56,32 @@ export const java: Language = async (app) => {
       'COPY --chown=1000:1000 --from=build /out ./',
       unprivileged,
       'ENV JAVA_TOOL_OPTIONS=-XX:MaxRAMPercentage=75',
-      startWith(app.procfile ?? `java${port} -jar app.jar`),
+      startWith(start),
     ),
     ignored: ['target', 'build', '.gradle', '.env', 'node_modules'],
+    steps: {
+      tools: [
+        pinned !== null
+          ? requireVersion('java', pinned, '.java-version')
+          : toolchain !== null
+            ? requireVersion('java', toolchain, buildFile)
+            : release !== null
+              ? requireAtLeast('java', release, buildFile)
+              : requireAny('java'),
+        // A command of the project settings may need neither.
+        ...(builds.tool === null ? [] : [{ ...requireAny(builds.tool), ...(app.build_command === null ? {} : { is_optional: true as const }) }]),
+      ],
+      install: app.install_command,
+      build: `${build} && ${collect}`,
+      start,
+      start_directory: output,
+      discarded: [builds.output, '.gradle'],
+    },
   }
 }
+
+/** Java 8 and older call themselves 1.8. */
+const parseMajor = (text: string | null | undefined): string | null => parseVersion(text)?.replace(/^1\./, '').split('.')[0] ?? null
 
 interface JavaTool {
   image: string
@@ -57,18 +89,24 @@ interface JavaTool {
   build: string
   output: string
   jars: string
+  /** null: the source has its own. */
+  tool: 'maven' | 'gradle' | null
 }
 
-const planMaven = (names: readonly string[]): JavaTool => ({
+/** The image has Maven, so its build uses no wrapper. */
+const planMaven = (names: readonly string[], target: BuildTarget): JavaTool => ({
   image: 'maven:3-eclipse-temurin-',
   // Modules have their own pom.xml, so their dependencies are known only with the whole source.
   dependencies: names.includes('src/')
     ? [`COPY ${names.includes('.mvn/') ? '.mvn ./.mvn\nCOPY pom.xml' : 'pom.xml'} ./`, 'RUN mvn -B -q dependency:go-offline || true']
     : [],
-  build: 'mvn -B -q -DskipTests package',
+  build: `${hasMavenWrapper(names, target) ? 'sh ./mvnw' : 'mvn'} -B -q -DskipTests package`,
   output: 'target',
   jars: 'target',
+  tool: hasMavenWrapper(names, target) ? null : 'maven',
 })
+
+const hasMavenWrapper = (names: readonly string[], { kind }: BuildTarget): boolean => kind === 'machine' && names.includes('mvnw')
 
 const planGradle = (names: readonly string[]): JavaTool => ({
   image: 'gradle:8-jdk',
@@ -76,4 +114,5 @@ const planGradle = (names: readonly string[]): JavaTool => ({
   build: `${names.includes('gradlew') ? 'sh ./gradlew' : 'gradle'} build -x test --no-daemon`,
   output: 'build',
   jars: 'build/libs',
+  tool: names.includes('gradlew') ? null : 'gradle',
 })

@@ -1,4 +1,4 @@
-import type { BuildSettings } from '../../contract/build-plan.ts'
+import type { BuildSettings, ToolName, ToolRequirement } from '../../contract/build-plan.ts'
 import { findMainProcess } from '../procfile.ts'
 import { joinInside, type SourceFolder } from '../source-folder.ts'
 
@@ -13,21 +13,53 @@ export interface LanguageApp {
   /** Commands of the project settings; null: detected. */
   install_command: string | null
   build_command: string | null
+  target: BuildTarget
 }
 
-/** How to build and run an app of a language: a Dockerfile that its developers could have written. */
+/** Where an app is built: in an image by a Dockerfile, or in its own folder with the toolchains of the machine. */
+export interface BuildTarget {
+  kind: 'image' | 'machine'
+  /** The address on which the app listens. */
+  host: '0.0.0.0' | '127.0.0.1'
+  /** The folder for the results of a compiled language. */
+  output: string
+}
+
+export const buildTargets = {
+  image: { kind: 'image', host: '0.0.0.0', output: '/out' },
+  machine: { kind: 'machine', host: '127.0.0.1', output: '.homeport/output' },
+} as const satisfies Record<BuildTarget['kind'], BuildTarget>
+
+/** How to build and run an app of a language: a Dockerfile that its developers could have written, and the same commands as steps. */
 export interface LanguageBuild {
   framework: string
   explanation: string[]
   dockerfile: string
   /** Patterns of files that do not belong into the build, besides those of a .dockerignore. */
   ignored: string[]
+  /** For the target `machine`. */
+  steps: LanguageSteps
+}
+
+/** The build as steps; paths are relative to the app's folder. `ToolchainPlan` describes the fields. */
+export interface LanguageSteps {
+  tools: ToolRequirement[]
+  install: string | null
+  build: string | null
+  start: string
+  start_directory?: string
+  program_directories?: string[]
+  variables?: Record<string, string>
+  /** Files that determine the dependencies; without them, they are installed by each build. */
+  inputs?: string[]
+  dependency_directories?: string[]
+  discarded?: string[]
 }
 
 /** Recognizes the apps of one language; null for any other app. */
 export type Language = (app: LanguageApp) => Promise<LanguageBuild | null>
 
-export async function openLanguageApp(source: SourceFolder, directory: string, settings: BuildSettings): Promise<LanguageApp> {
+export async function openLanguageApp(source: SourceFolder, directory: string, settings: BuildSettings, target: BuildTarget): Promise<LanguageApp> {
   const read = (path: string) => source.read(joinInside(directory, path))
   return {
     names: await source.list(directory),
@@ -36,6 +68,7 @@ export async function openLanguageApp(source: SourceFolder, directory: string, s
     procfile: findMainProcess(await read('Procfile')),
     install_command: settings.install_command === 'auto' ? null : settings.install_command,
     build_command: settings.build_command === 'auto' ? null : settings.build_command,
+    target,
   }
 }
 
@@ -83,12 +116,28 @@ export const dockerfile = (...lines: (string | null | readonly string[])[]): str
     .join('\n')}\n`
 
 /** A command as the container's main process, through a shell that fills in PORT. A command that is a shell line stays one. */
-export const startWith = (command: string): string => `CMD ${/[;&|]/.test(command) ? command : `exec ${command}`}`
+export const startWith = (command: string): string => `CMD ${replaceShell(command)}`
+
+export const replaceShell = (command: string): string => (/[;&|]/.test(command) ? command : `exec ${command}`)
 
 /** The major and minor version in a text such as `python-3.11.4`, `>=1.22`, `v20`; null when there is none. */
 export function parseVersion(text: string | null | undefined): string | null {
   const [, major, minor] = /(\d+)(?:\.(\d+))?/.exec(text ?? '') ?? []
   return major === undefined ? null : minor === undefined ? major : `${major}.${minor}`
+}
+
+/** A requirement of the version line `version`, such as `3.11` or `21`. */
+export const requireVersion = (tool: ToolName, version: string, from: string): ToolRequirement => ({ tool, range: `${version}.x`, from })
+
+/** A requirement of at least this version. */
+export const requireAtLeast = (tool: ToolName, version: string, from: string): ToolRequirement => ({ tool, range: `>=${version}`, from })
+
+export const requireAny = (tool: ToolName): ToolRequirement => ({ tool, range: '*', from: null })
+
+/** Commands, one after the other; null without any. */
+export const joinCommands = (...commands: (string | null)[]): string | null => {
+  const some = commands.filter((command) => command !== null)
+  return some.length === 0 ? null : some.join(' && ')
 }
 
 /** The version of a tool in `.tool-versions`. */

@@ -1,4 +1,6 @@
-import { dockerfile, type Language, parseVersion, unprivileged, withNode } from './language.ts'
+import semver from 'semver'
+import type { ToolRequirement } from '../../contract/build-plan.ts'
+import { dockerfile, joinCommands, type Language, parseVersion, requireAny, requireVersion, unprivileged, withNode } from './language.ts'
 
 const defaultVersion = '8.4'
 /** Extensions of the official image that need no installation. */
@@ -24,7 +26,8 @@ export const php: Language = async (app) => {
   const isPlain = text === null
   if (isPlain && !app.names.includes('index.php')) return null
   const required = parseRequirements(text)
-  const version = parseVersion(await app.read('.php-version')) ?? parseVersion(required.php) ?? defaultVersion
+  const pinned = parseVersion(await app.read('.php-version'))
+  const version = pinned ?? parseVersion(required.php) ?? defaultVersion
   const isLaravel = app.names.includes('artisan')
   const isSymfony = !isLaravel && (required['symfony/framework-bundle'] !== undefined || app.names.includes('symfony.lock'))
   const root = app.names.includes('public/') ? '/public' : app.names.includes('web/') ? '/web' : ''
@@ -37,11 +40,18 @@ export const php: Language = async (app) => {
   const packages = [...new Set(extensions.flatMap((name) => extensionPackages[name]?.split(' ') ?? []))]
   const assets = app.names.includes('package.json') ? 'npm install && npm run build --if-present' : null
   const build = app.build_command ?? assets
+  const isImage = app.target.kind === 'image'
+  const install = isPlain ? null : (app.install_command ?? 'composer install --no-dev --no-scripts --no-autoloader --no-interaction --prefer-dist')
+  const autoload = isPlain ? null : 'composer dump-autoload --optimize --no-dev --no-interaction'
+  const start =
+    app.procfile ??
+    (isLaravel ? `php artisan serve --no-reload --host=${app.target.host} --port=$PORT` : `php -S ${app.target.host}:$PORT -t .${root}`)
   const serverRoot = `/var/www/html${root}`
   return {
     framework: isLaravel ? 'laravel' : isSymfony ? 'symfony' : 'php',
     explanation: [
-      `PHP app found (${isPlain ? 'index.php' : 'composer.json'}): PHP ${version}, served by Apache from ${root === '' ? 'the source' : root.slice(1)}`,
+      `PHP app found (${isPlain ? 'index.php' : 'composer.json'}): PHP ${version}, served ${isImage ? 'by Apache ' : ''}from ${root === '' ? 'the source' : root.slice(1)}`,
+      ...(isImage || app.procfile !== null ? [] : ['Served by PHP’s own server, which is made for development. With Docker, Apache serves the app']),
       ...(extensions.length > 0 ? [`Extensions: ${extensions.join(', ')}`] : []),
       ...(isLaravel
         ? [
@@ -62,21 +72,35 @@ export const php: Language = async (app) => {
       isPlain ? null : 'COPY --from=composer:2 /usr/bin/composer /usr/local/bin/composer',
       assets === null ? null : withNode,
       'WORKDIR /var/www/html',
-      isPlain
-        ? null
-        : [
-            `COPY ${['composer.json', 'composer.lock'].filter((name) => app.names.includes(name)).join(' ')} ./`,
-            `RUN ${app.install_command ?? 'composer install --no-dev --no-scripts --no-autoloader --no-interaction --prefer-dist'}`,
-          ],
+      isPlain ? null : [`COPY ${['composer.json', 'composer.lock'].filter((name) => app.names.includes(name)).join(' ')} ./`, `RUN ${install}`],
       'COPY --chown=1000:1000 . .',
-      isPlain ? null : 'RUN composer dump-autoload --optimize --no-dev --no-interaction',
+      autoload === null ? null : `RUN ${autoload}`,
       build === null ? null : `RUN ${build}`,
-      'RUN chown 1000:1000 /var/www/html && mkdir -p storage/framework/views storage/framework/cache storage/framework/sessions storage/logs bootstrap/cache var && chown -R 1000:1000 storage bootstrap/cache var',
+      `RUN chown 1000:1000 /var/www/html && ${makeFolders} && chown -R 1000:1000 storage bootstrap/cache var`,
       unprivileged,
       app.procfile === null ? 'CMD ["apache2-foreground"]' : `CMD ${app.procfile}`,
     ),
     ignored: ['vendor', 'node_modules', '.env', 'var/cache', 'storage/logs'],
+    steps: {
+      tools: [requirePhp(pinned, required.php), ...(isPlain ? [] : [requireAny('composer')])],
+      install,
+      build: joinCommands(autoload, build, isLaravel || isSymfony ? makeFolders : null),
+      start,
+      // Without it, the server handles one request at a time.
+      variables: { PHP_CLI_SERVER_WORKERS: '4' },
+      ...(isPlain || app.install_command !== null ? {} : { inputs: ['composer.json', 'composer.lock'].filter((name) => app.names.includes(name)) }),
+      dependency_directories: ['vendor'],
+    },
   }
+}
+
+const makeFolders = 'mkdir -p storage/framework/views storage/framework/cache storage/framework/sessions storage/logs bootstrap/cache var'
+
+/** Composer writes ranges like npm, except for a single `|`. */
+function requirePhp(pinned: string | null, range: string | undefined): ToolRequirement {
+  if (pinned !== null) return requireVersion('php', pinned, '.php-version')
+  const valid = semver.validRange((range ?? '').replace(/\s*\|\|?\s*/g, ' || ').replaceAll(',', ' '))
+  return range === undefined || valid === null ? requireAny('php') : { tool: 'php', range: valid, from: 'composer.json' }
 }
 
 function parseRequirements(composer: string | null): Record<string, string> {

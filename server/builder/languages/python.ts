@@ -1,12 +1,16 @@
+import type { ToolRequirement } from '../../contract/build-plan.ts'
 import {
   dockerfile,
   findInFiles,
+  joinCommands,
   type Language,
   type LanguageApp,
   parseVersion,
   readAll,
   readAny,
   readToolVersion,
+  requireAny,
+  requireVersion,
   startWith,
   unprivileged,
   withNode,
@@ -27,45 +31,76 @@ export const python: Language = async (app) => {
   const version = await choosePythonVersion(app)
   const install = await chooseInstall(app)
   const start = await chooseStart(app, has)
-  const installs = [...install.run, ...(start.missing.length > 0 ? [`RUN pip install --no-cache-dir ${start.missing.join(' ')}`] : [])]
+  const missing = start.missing.length > 0 ? `pip install --no-cache-dir ${start.missing.join(' ')}` : null
+  const hasAssets = app.names.includes('package.json')
+  const assets = hasAssets && app.build_command === null ? 'npm install && npm run build --if-present' : null
+  const build = app.build_command ?? start.build
   return {
     framework: start.framework,
     explanation: [
-      `Python app found (${found}): Python ${version.version}${version.from}`,
+      `Python app found (${found}): Python ${version.version}${version.from === null ? '' : `, from ${version.from}`}`,
       install.explanation,
       ...start.explanation,
       `Start: ${start.command}`,
     ],
     dockerfile: dockerfile(
       `FROM python:${version.version}-bookworm`,
-      'ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PATH=/app/.venv/bin:$PATH',
+      `ENV ${Object.entries(variables)
+        .map(([name, value]) => `${name}=${value}`)
+        .join(' ')} PIP_ROOT_USER_ACTION=ignore PATH=/app/.venv/bin:$PATH`,
       'WORKDIR /app',
-      app.names.includes('package.json') ? withNode : null,
-      install.copy,
-      installs,
+      hasAssets ? withNode : null,
+      install.inputs === null ? 'COPY . .' : `COPY ${install.inputs.join(' ')} ./`,
+      install.command === null ? null : `RUN ${install.command}`,
+      missing === null ? null : `RUN ${missing}`,
       'COPY . .',
-      app.names.includes('package.json') && app.build_command === null ? 'RUN npm install && npm run build --if-present' : null,
-      app.build_command !== null ? `RUN ${app.build_command}` : start.build,
+      assets === null ? null : `RUN ${assets}`,
+      build === null ? null : `RUN ${build}`,
       'RUN chown 1000:1000 /app',
       unprivileged,
       startWith(start.command),
     ),
     ignored: ['.venv', 'venv', '__pycache__', '*.pyc', 'node_modules', '.env'],
+    steps: {
+      tools: [version.requirement, ...(install.tools ?? [])],
+      // The variable names the interpreter that was chosen among those of the machine.
+      install: joinCommands('"${PYTHON:-python3}" -m venv .venv', install.command, missing),
+      build: joinCommands(assets, build),
+      start: start.command,
+      program_directories: ['.venv/bin'],
+      variables: { ...variables, VIRTUAL_ENV: '{app}/.venv' },
+      ...(install.inputs === null ? {} : { inputs: install.inputs }),
+      dependency_directories: ['.venv'],
+    },
   }
 }
 
-async function choosePythonVersion(app: LanguageApp): Promise<{ version: string; from: string }> {
+const variables = { PYTHONUNBUFFERED: '1', PYTHONDONTWRITEBYTECODE: '1', PIP_DISABLE_PIP_VERSION_CHECK: '1' }
+
+interface PythonVersion {
+  /** For the image. */
+  version: string
+  from: string | null
+  /** For the machine. */
+  requirement: ToolRequirement
+}
+
+async function choosePythonVersion(app: LanguageApp): Promise<PythonVersion> {
+  const pin = (version: string, from: string): PythonVersion => ({ version, from, requirement: requireVersion('python', version, from) })
   for (const file of ['.python-version', 'runtime.txt']) {
     const version = parseVersion(await app.read(file))
-    if (version) return { version, from: `, from ${file}` }
+    if (version) return pin(version, file)
   }
   const tool = await readToolVersion(app, 'python')
-  if (tool) return { version: tool, from: ', from .tool-versions' }
+  if (tool) return pin(tool, '.tool-versions')
   const pipfile = (await app.read('Pipfile'))?.match(/python_version\s*=\s*["']([^"']+)/)?.[1]
-  if (pipfile) return { version: parseVersion(pipfile) ?? defaultVersion, from: ', from Pipfile' }
+  if (pipfile) return pin(parseVersion(pipfile) ?? defaultVersion, 'Pipfile')
   const range = (await app.read('pyproject.toml'))?.match(/(?:requires-python|^python)\s*=\s*["']([^"']+)/m)?.[1]
-  const fitting = range === undefined ? undefined : [defaultVersion, ...knownVersions].find((version) => fits(version, range))
-  return fitting === undefined ? { version: defaultVersion, from: '' } : { version: fitting, from: ', from pyproject.toml' }
+  const fitting = range === undefined ? [] : [...new Set([defaultVersion, ...knownVersions])].filter((version) => fits(version, range))
+  const [first] = fitting
+  if (first === undefined) return { version: defaultVersion, from: null, requirement: requireAny('python') }
+  const requirement: ToolRequirement = { tool: 'python', range: fitting.map((version) => `${version}.x`).join(' || '), from: 'pyproject.toml' }
+  return { version: first, from: 'pyproject.toml', requirement }
 }
 
 /** Whether a minor version satisfies a range such as `>=3.10,<3.13`, `^3.11` or `~=3.12`. */
@@ -82,33 +117,38 @@ function fits(version: string, range: string): boolean {
 }
 
 interface InstallSteps {
-  copy: string
-  run: string[]
+  /** The files that the command reads; null: the whole source. */
+  inputs: string[] | null
+  command: string | null
   explanation: string
+  tools?: ToolRequirement[]
 }
+
+/** Installs a package manager that is not there already. */
+const ensure = (program: string): string => `(command -v ${program} >/dev/null || pip install --no-cache-dir ${program})`
 
 /** Dependencies are a layer of their own, which is built again when these files change. */
 async function chooseInstall(app: LanguageApp): Promise<InstallSteps> {
   const has = (name: string) => app.names.includes(name)
-  const copyOf = (...files: string[]) => `COPY ${files.filter(has).join(' ')} ./`
   if (app.install_command !== null)
-    return { copy: 'COPY . .', run: [`RUN ${app.install_command}`], explanation: `Install: ${app.install_command}, from the project settings` }
+    return { inputs: null, command: app.install_command, explanation: `Install: ${app.install_command}, from the project settings` }
   if (has('uv.lock'))
     return {
-      copy: copyOf('pyproject.toml', 'uv.lock', '.python-version', 'README.md'),
-      run: ['RUN pip install --no-cache-dir uv && uv sync --frozen --no-dev --no-install-project --python "$(command -v python3)"'],
+      inputs: ['pyproject.toml', 'uv.lock', '.python-version', 'README.md'].filter(has),
+      command: `${ensure('uv')} && uv sync --frozen --no-dev --no-install-project --python "$(command -v python3)"`,
+      tools: [{ ...requireAny('uv'), is_optional: true }],
       explanation: 'uv.lock found: installed with uv',
     }
   if (has('poetry.lock'))
     return {
-      copy: copyOf('pyproject.toml', 'poetry.lock'),
-      run: ['RUN pip install --no-cache-dir poetry && POETRY_VIRTUALENVS_CREATE=false poetry install --only main --no-root --no-interaction'],
+      inputs: ['pyproject.toml', 'poetry.lock'].filter(has),
+      command: `${ensure('poetry')} && POETRY_VIRTUALENVS_CREATE=false poetry install --only main --no-root --no-interaction`,
       explanation: 'poetry.lock found: installed with poetry',
     }
   if (has('Pipfile'))
     return {
-      copy: copyOf('Pipfile', 'Pipfile.lock'),
-      run: [`RUN pip install --no-cache-dir pipenv && pipenv install --system${has('Pipfile.lock') ? ' --deploy' : ' --skip-lock'}`],
+      inputs: ['Pipfile', 'Pipfile.lock'].filter(has),
+      command: `${ensure('pipenv')} && pipenv install --system${has('Pipfile.lock') ? ' --deploy' : ' --skip-lock'}`,
       explanation: 'Pipfile found: installed with pipenv',
     }
   const requirements = await app.read('requirements.txt')
@@ -116,14 +156,14 @@ async function chooseInstall(app: LanguageApp): Promise<InstallSteps> {
     // A line that names another file or folder needs the source.
     const isAlone = !/^\s*(-r|-c|-e|-f|--requirement|--constraint|--editable|--find-links|\.|file:)|@\s*file:/m.test(requirements)
     return {
-      copy: isAlone ? 'COPY requirements.txt ./' : 'COPY . .',
-      run: ['RUN pip install --no-cache-dir -r requirements.txt'],
+      inputs: isAlone ? ['requirements.txt'] : null,
+      command: 'pip install --no-cache-dir -r requirements.txt',
       explanation: 'requirements.txt found: installed with pip',
     }
   }
   if (has('pyproject.toml') || has('setup.py'))
-    return { copy: 'COPY . .', run: ['RUN pip install --no-cache-dir .'], explanation: 'The package itself is installed with pip' }
-  return { copy: 'COPY . .', run: [], explanation: 'Nothing to install: no requirements.txt and no pyproject.toml' }
+    return { inputs: null, command: 'pip install --no-cache-dir .', explanation: 'The package itself is installed with pip' }
+  return { inputs: null, command: null, explanation: 'Nothing to install: no requirements.txt and no pyproject.toml' }
 }
 
 interface StartCommand {
@@ -136,8 +176,7 @@ interface StartCommand {
 }
 
 async function chooseStart(app: LanguageApp, has: (name: string) => boolean): Promise<StartCommand> {
-  const detected =
-    (await django(app, has)) ?? (await fastApi(app, has)) ?? (await flask(app, has)) ?? (await streamlit(app, has)) ?? (await plain(app))
+  const detected = (await django(app, has)) ?? (await fastApi(app, has)) ?? (await flask(app, has)) ?? (await streamlit(app, has)) ?? plain(app)
   if (app.procfile === null) return detected
   return { ...detected, command: app.procfile, explanation: [...detected.explanation, 'Start: from the Procfile'], missing: [] }
 }
@@ -159,16 +198,14 @@ async function django(app: LanguageApp, has: (name: string) => boolean): Promise
   const usesAsgi = has('uvicorn') || has('daphne')
   const command = usesAsgi
     ? has('uvicorn')
-      ? `uvicorn ${project}.asgi:application --host 0.0.0.0 --port $PORT`
-      : `daphne -b 0.0.0.0 -p $PORT ${project}.asgi:application`
-    : `gunicorn ${project}.wsgi:application --bind 0.0.0.0:$PORT`
+      ? `uvicorn ${project}.asgi:application --host ${app.target.host} --port $PORT`
+      : `daphne -b ${app.target.host} -p $PORT ${project}.asgi:application`
+    : `gunicorn ${project}.wsgi:application --bind ${app.target.host}:$PORT`
   return start('django', command, {
     explanation: ['Django found (manage.py)', 'Migrations are not run: add a release command, such as python manage.py migrate'],
     missing: usesAsgi || has('gunicorn') ? [] : ['gunicorn'],
     // Settings may require secrets that exist only at run time.
-    build: /^STATIC_ROOT\s*=/m.test(settings)
-      ? 'RUN SECRET_KEY=build DJANGO_SECRET_KEY=build python manage.py collectstatic --noinput || true'
-      : null,
+    build: /^STATIC_ROOT\s*=/m.test(settings) ? 'SECRET_KEY=build DJANGO_SECRET_KEY=build python manage.py collectstatic --noinput || true' : null,
   })
 }
 
@@ -176,7 +213,7 @@ async function fastApi(app: LanguageApp, has: (name: string) => boolean): Promis
   if (!has('fastapi') && !has('starlette') && !has('litestar')) return null
   const found = await findInFiles(app, entryFiles, /^(\w+)\s*(?::\s*\w+\s*)?=\s*(?:FastAPI|Starlette|Litestar)\(/m)
   const target = found ? `${toModule(found.path)}:${found.match[1]}` : 'main:app'
-  return start('fastapi', `uvicorn ${target} --host 0.0.0.0 --port $PORT --proxy-headers --forwarded-allow-ips=*`, {
+  return start('fastapi', `uvicorn ${target} --host ${app.target.host} --port $PORT --proxy-headers --forwarded-allow-ips=*`, {
     explanation: [`FastAPI found${found ? ` (${found.path})` : ''}`],
     missing: has('uvicorn') || has('fastapi\\[standard\\]') ? [] : ['uvicorn'],
   })
@@ -191,7 +228,7 @@ async function flask(app: LanguageApp, has: (name: string) => boolean): Promise<
     : factory
       ? `'${toModule(factory.path)}:${factory.match[1]}()'`
       : 'app:app'
-  return start('flask', `gunicorn ${target} --bind 0.0.0.0:$PORT`, {
+  return start('flask', `gunicorn ${target} --bind ${app.target.host}:$PORT`, {
     explanation: [`Flask found${instance || factory ? ` (${(instance ?? factory)?.path})` : ''}`],
     missing: has('gunicorn') ? [] : ['gunicorn'],
   })
@@ -206,17 +243,19 @@ async function streamlit(app: LanguageApp, has: (name: string) => boolean): Prom
   )
   return start(
     'streamlit',
-    `streamlit run ${found?.path ?? 'app.py'} --server.port $PORT --server.address 0.0.0.0 --server.headless true --browser.gatherUsageStats false`,
+    `streamlit run ${found?.path ?? 'app.py'} --server.port $PORT --server.address ${app.target.host} --server.headless true --browser.gatherUsageStats false`,
     {
       explanation: [`Streamlit found${found ? ` (${found.path})` : ''}`],
     },
   )
 }
 
-async function plain(app: LanguageApp): Promise<StartCommand> {
+function plain(app: LanguageApp): StartCommand {
   const programs = app.names.filter((name) => name.endsWith('.py') && name !== 'setup.py')
   const entry = entryFiles.find((path) => app.names.includes(path)) ?? (programs.length === 1 ? programs[0] : undefined) ?? 'main.py'
-  return start('python', `python ${entry}`, { explanation: ['The app must listen on 0.0.0.0 and on the port in PORT'] })
+  return start('python', `python ${entry}`, {
+    explanation: [`The app must listen on ${app.target.kind === 'image' ? '0.0.0.0' : 'the address in HOST'} and on the port in PORT`],
+  })
 }
 
 const toModule = (path: string): string =>

@@ -1,4 +1,17 @@
-import { dockerfile, type Language, type LanguageApp, parseVersion, readAll, readToolVersion, startWith, unprivileged, withNode } from './language.ts'
+import {
+  dockerfile,
+  type Language,
+  type LanguageApp,
+  joinCommands,
+  parseVersion,
+  readAll,
+  readToolVersion,
+  requireAny,
+  requireVersion,
+  startWith,
+  unprivileged,
+  withNode,
+} from './language.ts'
 
 const defaultVersion = '3.4'
 
@@ -8,17 +21,23 @@ export const ruby: Language = async (app) => {
   if (gemfile === null && !app.names.includes('config.ru')) return null
   const gems = await readAll(app, ['Gemfile', 'Gemfile.lock'])
   const has = (name: string) => new RegExp(`(^\\s*gem\\s+["']${name}["']|^\\s{4}${name}\\s)`, 'm').test(gems)
-  const version =
-    parseVersion(await app.read('.ruby-version')) ??
-    (await readToolVersion(app, 'ruby')) ??
-    parseVersion(/^ruby\s+["']([^"']+)/m.exec(gemfile ?? '')?.[1]) ??
-    parseVersion(/RUBY VERSION\s+ruby (\S+)/.exec(gems)?.[1]) ??
-    defaultVersion
+  const versions: [from: string, version: string | null][] = [
+    ['.ruby-version', parseVersion(await app.read('.ruby-version'))],
+    ['.tool-versions', await readToolVersion(app, 'ruby')],
+    ['Gemfile', parseVersion(/^ruby\s+["']([^"']+)/m.exec(gemfile ?? '')?.[1])],
+    ['Gemfile.lock', parseVersion(/RUBY VERSION\s+ruby (\S+)/.exec(gems)?.[1])],
+  ]
+  const [from, requested] = versions.find(([, one]) => one !== null) ?? ['', null]
+  const version = requested ?? defaultVersion
   const isRails = app.names.includes('config/') && (await app.read('config/application.rb')) !== null
   const start = app.procfile ?? (await chooseStart(app, isRails, has))
   const hasNode = app.names.includes('package.json')
   const assets = isRails && (has('sprockets-rails') || has('propshaft')) ? 'SECRET_KEY_BASE_DUMMY=1 bundle exec rails assets:precompile' : null
   const build = app.build_command ?? assets
+  // Gems from folders need the whole source.
+  const needsSource = app.names.includes('vendor/') || /^\s*(gemspec|gem .*path:)/m.test(gemfile ?? '')
+  const inputs = ['Gemfile', 'Gemfile.lock', '.ruby-version'].filter((name) => app.names.includes(name))
+  const install = gemfile === null ? null : (app.install_command ?? 'bundle install --jobs 4 --retry 3')
   return {
     framework: isRails ? 'rails' : has('sinatra') ? 'sinatra' : 'ruby',
     explanation: [
@@ -34,17 +53,12 @@ export const ruby: Language = async (app) => {
     ],
     dockerfile: dockerfile(
       `FROM ruby:${version}-bookworm`,
-      'ENV RACK_ENV=production RAILS_ENV=production RAILS_LOG_TO_STDOUT=1 RAILS_SERVE_STATIC_FILES=1 BUNDLE_WITHOUT=development:test LANG=C.UTF-8',
+      `ENV ${Object.entries(variables)
+        .map(([name, value]) => `${name}=${value}`)
+        .join(' ')} LANG=C.UTF-8`,
       'WORKDIR /app',
       hasNode ? withNode : null,
-      gemfile === null
-        ? null
-        : [
-            app.names.includes('vendor/') || /^\s*(gemspec|gem .*path:)/m.test(gemfile)
-              ? 'COPY . .'
-              : `COPY ${['Gemfile', 'Gemfile.lock', '.ruby-version'].filter((name) => app.names.includes(name)).join(' ')} ./`,
-            `RUN ${app.install_command ?? 'bundle install --jobs 4 --retry 3'}`,
-          ],
+      install === null ? null : [needsSource ? 'COPY . .' : `COPY ${inputs.join(' ')} ./`, `RUN ${install}`],
       'COPY . .',
       hasNode ? 'RUN npm install' : null,
       build === null ? null : `RUN ${build}`,
@@ -53,15 +67,38 @@ export const ruby: Language = async (app) => {
       startWith(start),
     ),
     ignored: ['node_modules', 'tmp', 'log', '.env', '.bundle'],
+    steps: {
+      tools: [
+        requested === null ? requireAny('ruby') : requireVersion('ruby', requested, from),
+        ...(gemfile === null ? [] : [requireAny('bundler')]),
+      ],
+      install,
+      build: joinCommands(hasNode ? 'npm install' : null, build, 'mkdir -p tmp log'),
+      start,
+      variables: { ...variables, GEM_HOME: '{app}/vendor/bundle' },
+      ...(needsSource || app.install_command !== null ? {} : { inputs }),
+      dependency_directories: ['vendor/bundle'],
+    },
   }
+}
+
+const variables = {
+  RACK_ENV: 'production',
+  RAILS_ENV: 'production',
+  RAILS_LOG_TO_STDOUT: '1',
+  RAILS_SERVE_STATIC_FILES: '1',
+  BUNDLE_WITHOUT: 'development:test',
 }
 
 async function chooseStart(app: LanguageApp, isRails: boolean, has: (name: string) => boolean): Promise<string> {
   if (isRails)
-    return has('puma') && app.names.includes('config.ru') ? 'bundle exec puma -b tcp://0.0.0.0:$PORT' : 'bundle exec rails server -b 0.0.0.0 -p $PORT'
+    return has('puma') && app.names.includes('config.ru')
+      ? `bundle exec puma -b tcp://${app.target.host}:$PORT`
+      : `bundle exec rails server -b ${app.target.host} -p $PORT`
   const prefix = app.names.includes('Gemfile') ? 'bundle exec ' : ''
-  if (app.names.includes('config.ru')) return has('puma') ? `${prefix}puma -b tcp://0.0.0.0:$PORT` : `${prefix}rackup -o 0.0.0.0 -p $PORT`
+  if (app.names.includes('config.ru'))
+    return has('puma') ? `${prefix}puma -b tcp://${app.target.host}:$PORT` : `${prefix}rackup -o ${app.target.host} -p $PORT`
   const program =
     ['app.rb', 'server.rb', 'main.rb'].find((name) => app.names.includes(name)) ?? app.names.find((name) => name.endsWith('.rb')) ?? 'app.rb'
-  return has('sinatra') ? `${prefix}ruby ${program} -o 0.0.0.0 -p $PORT` : `${prefix}ruby ${program}`
+  return has('sinatra') ? `${prefix}ruby ${program} -o ${app.target.host} -p $PORT` : `${prefix}ruby ${program}`
 }

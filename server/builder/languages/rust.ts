@@ -1,12 +1,14 @@
 import { runtimeStage } from './go.ts'
-import { dockerfile, type Language, parseVersion, readAny, startWith, unprivileged } from './language.ts'
+import { dockerfile, type Language, parseVersion, readAny, requireAny, requireAtLeast, requireVersion, startWith, unprivileged } from './language.ts'
 
 /** Rust with Cargo: the package's binary, or the workspace member that has one. */
 export const rust: Language = async (app) => {
   const manifest = await app.read('Cargo.toml')
   if (manifest === null) return null
   const toolchain = await readAny(app, ['rust-toolchain.toml', 'rust-toolchain'])
-  const version = parseVersion(toolchain) ?? parseVersion(/^rust-version\s*=\s*"([^"]+)/m.exec(manifest)?.[1]) ?? '1'
+  const pinned = parseVersion(toolchain)
+  const minimum = parseVersion(/^rust-version\s*=\s*"([^"]+)/m.exec(manifest)?.[1])
+  const version = pinned ?? minimum ?? '1'
   const binary = /\[\[bin\]\][^[]*?^name\s*=\s*"([^"]+)/m.exec(manifest)?.[1] ?? /^\[package\][^[]*?^name\s*=\s*"([^"]+)/m.exec(manifest)?.[1]
   const isWorkspace = /^\[workspace\]/m.test(manifest)
   const isVendored = app.names.includes('vendor/')
@@ -21,6 +23,10 @@ export const rust: Language = async (app) => {
           `COPY ${lock ? 'Cargo.toml Cargo.lock' : 'Cargo.toml'} ./`,
           `RUN mkdir src && echo 'fn main() {}' > src/main.rs && touch src/lib.rs && (${build} || true) && rm -rf src target/release/deps/${(binary ?? '').replaceAll('-', '_')}*`,
         ]
+  const { output } = app.target
+  const programs = app.target.kind === 'image' ? '/usr/local/bin' : output
+  const collect = `find target/release -maxdepth 1 -type f -executable -exec cp {} ${output}/ \\;`
+  const start = app.procfile ?? `${isRocket ? 'env ROCKET_PORT=$PORT ' : ''}${binary ?? `"$(ls ${programs} | head -n 1)"`}`
   return {
     framework: 'rust',
     explanation: [`Rust app found (Cargo.toml): Rust ${version}`, `Build: ${build}`],
@@ -30,7 +36,7 @@ export const rust: Language = async (app) => {
       dependencies,
       'COPY . .',
       dependencies ? 'RUN find src -name "*.rs" -exec touch {} +' : null,
-      `RUN ${build} && mkdir /out && find target/release -maxdepth 1 -type f -executable -exec cp {} /out/ \\;`,
+      `RUN ${build} && mkdir ${output} && ${collect}`,
       '',
       runtimeStage,
       'COPY --chown=1000:1000 --from=build /src ./',
@@ -38,8 +44,23 @@ export const rust: Language = async (app) => {
       'COPY --from=build /out /usr/local/bin',
       unprivileged,
       isRocket ? 'ENV ROCKET_ADDRESS=0.0.0.0' : null,
-      startWith(app.procfile ?? `${isRocket ? 'env ROCKET_PORT=$PORT ' : ''}${binary ?? '"$(ls /usr/local/bin | head -n 1)"'}`),
+      startWith(start),
     ),
     ignored: ['target', '.env', 'node_modules'],
+    steps: {
+      tools: [
+        pinned !== null
+          ? requireVersion('rust', pinned, 'rust-toolchain')
+          : minimum !== null
+            ? requireAtLeast('rust', minimum, 'Cargo.toml')
+            : requireAny('rust'),
+      ],
+      install: null,
+      build: `${build} && mkdir -p ${output} && ${collect}`,
+      start,
+      program_directories: [output],
+      ...(isRocket ? { variables: { ROCKET_ADDRESS: app.target.host } } : {}),
+      discarded: ['target'],
+    },
   }
 }

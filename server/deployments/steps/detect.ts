@@ -1,5 +1,6 @@
 import type { StepLog } from '../../contract/build-log.ts'
 import { DetectFailure } from '../../builder/index.ts'
+import { runtimes } from '../../contract/runtimes.ts'
 import { addManagedServices } from '../managed-services.ts'
 import { type DeploymentRun, resultOf, saveProgress } from '../deployment-run.ts'
 import { getBuildSettings } from '../reuse-version.ts'
@@ -8,7 +9,11 @@ import { getBuildSettings } from '../reuse-version.ts'
 export async function detect(run: DeploymentRun, log: StepLog): Promise<void> {
   const { context, deployment, project, secrets } = run
   if (run.version) return log.note(`Reusing the build of ${deployment.parent_id}: settings and variables have not changed.`)
-  const source = await context.planSource({ folder: resultOf(run, 'source').folder, settings: getBuildSettings(project) })
+  const source = await context.planSource({
+    folder: resultOf(run, 'source').folder,
+    settings: getBuildSettings(project),
+    builds_dockerfiles: runtimes[deployment.runtime].builds_dockerfiles,
+  })
   const plan = addManagedServices(source, secrets.managed_services)
   run.plan = plan
   for (const sentence of plan.config?.explanation ?? []) log.note(sentence)

@@ -48,19 +48,31 @@ export const deployingTopics: HelpArticle[] = [
     keywords:
       'python django flask fastapi streamlit go rust ruby rails sinatra php laravel symfony java spring kotlin maven gradle dotnet elixir phoenix deno bun dockerfile procfile version',
     body: [
-      'Node and static apps are built on both runtimes. With Docker, Homeport also builds apps in these languages without a Dockerfile of yours:',
+      'Node and static apps are built on both runtimes. Homeport also builds apps in these languages without a Dockerfile of yours: with Docker in an image, without it with the toolchains of this machine.',
       {
         list: [
           'Python with uv, poetry, pipenv or pip: Django, FastAPI, Flask, Streamlit. Gunicorn or Uvicorn is added if the app does not list it. Version: `.python-version`, `runtime.txt`, `pyproject.toml`.',
           'Go with modules: the main package of the root, or of `cmd/`. Version: `go.mod`.',
           'Rust with Cargo. Version: `rust-toolchain.toml` or `rust-version`.',
           'Ruby with Bundler: Rails, Sinatra, other Rack apps. Version: `.ruby-version`, `Gemfile`.',
-          'PHP behind Apache: Laravel, Symfony, composer projects, plain files. Version: `.php-version`, `composer.json`.',
+          'PHP behind Apache, or without Docker by its own server: Laravel, Symfony, composer projects, plain files. Version: `.php-version`, `composer.json`.',
           'Java and Kotlin with Maven or Gradle: Spring Boot, Quarkus, a runnable jar. Version: the build file.',
           '.NET, Elixir and Phoenix, Deno, Bun.',
         ],
       },
-      'An app must listen on 0.0.0.0 and on the port in `PORT`. It runs as an unprivileged user. The web process of a `Procfile` replaces the detected start command; the install and build commands of the project settings replace the detected ones.',
+      'An app must listen on the address in `HOST` and on the port in `PORT`. `HOST` is 0.0.0.0 in Docker and 127.0.0.1 without it. The web process of a `Procfile` replaces the detected start command; the install and build commands of the project settings replace the detected ones.',
+      { h: 'Without Docker' },
+      'Homeport uses the toolchains that it finds on the PATH and in the folders of pyenv, rustup, rbenv, SDKMAN, asdf and mise. Deno and Bun are installed from their npm packages when the machine does not have them. Everything else you install yourself.',
+      { run: 'npx homeport doctor', note: 'lists the toolchains of this machine, with their versions, and what is missing' },
+      {
+        list: [
+          'If a source asks for a version that the machine does not have, the deployment fails and names the versions that it has. Install the version, change the file that asks for it, or start Docker.',
+          'Packages of Python go into a virtual environment, gems and the packages of Composer and Bun into the folder of the app; they are installed again when a lock file changes. Go, Cargo, Maven, Gradle, NuGet and Hex keep a cache for each project.',
+          'The app runs as your user. With bubblewrap it sees the toolchains that it uses and its own folder, and no other files of yours.',
+          'PHP’s own server is made for development: use Docker for a site with many visitors.',
+          'Not on Windows.',
+        ],
+      },
       { h: 'See and change the Dockerfile' },
       { run: 'npx homeport dockerfile . > Dockerfile', note: 'writes what Homeport generates; an app with a Dockerfile is built from it' },
       'Dependencies are a layer of their own, which is built again only when a lock file changes.',

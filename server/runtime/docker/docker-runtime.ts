@@ -79,6 +79,7 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
 
     openBuild(request) {
       const plan = request.plan.work
+      if (plan.kind === 'toolchain') throw new Error('A plan for Docker uses no toolchains of the machine.')
       const build =
         plan.kind === 'dockerfile'
           ? { install: async () => {}, build: (log: StepLog) => buildDockerfile(engine, generations, request, plan, log), close: async () => {} }

@@ -1,16 +1,26 @@
 import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { copyFolder, isFolder, moveFolder, toPathSegment } from '../files.ts'
-import type { NodePlan } from '../dependency-key.ts'
 
 /** Dependencies and framework folders that outlive a build, per project. */
 export interface BuildCache {
   /** Moves or copies installed dependencies with this key into a source; false when there are none. */
   restoreDependencies(projectId: string, key: string, source: string, signal: AbortSignal): Promise<boolean>
-  /** Saves the result of an install. Another build may have saved the same set already, which stays unless this one `replaces` it. */
-  saveDependencies(projectId: string, key: string, source: string, plan: NodePlan, options: { signal: AbortSignal; replaces: boolean }): Promise<void>
+  /**
+   * Saves the folders of an install, relative to the source. Another build may have saved the same set already, which stays unless this one `replaces`
+   * it.
+   */
+  saveDependencies(
+    projectId: string,
+    key: string,
+    source: string,
+    folders: string[],
+    options: { signal: AbortSignal; replaces: boolean },
+  ): Promise<void>
   restoreFramework(projectId: string, app: string, folders: string[]): Promise<void>
   saveFramework(projectId: string, app: string, folders: string[], signal: AbortSignal): Promise<void>
+  /** A folder for the caches of compilers and package managers. A build without cache gets an empty one, which replaces the other when it is kept. */
+  openToolCache(projectId: string, isFresh: boolean): Promise<ToolCache>
   /** Prepares another copy of a set in the background, so that the next build can move it. Resolves when the copy is done. */
   prepareSpareCopy(projectId: string, key: string): Promise<void>
   removeProject(projectId: string): Promise<void>
@@ -18,10 +28,20 @@ export interface BuildCache {
   waitForSpareCopies(): Promise<void>
 }
 
+export interface ToolCache {
+  folder: string
+  keep(): Promise<void>
+  /** Removes what was not kept. */
+  close(): Promise<void>
+}
+
 /** Sets of dependencies to keep per project; the least recently used one is removed. */
 const maxDependencySets = 3
 /** A copy of a set for the next build, in the folder of the sets; at most one per project. */
 const sparePrefix = '.spare-'
+
+/** In the folder of the frameworks, whose own folders have percent-encoded names. */
+const toolCacheName = '.tools'
 
 /** `closing` aborts copies in progress. */
 export function createBuildCache(root: string, closing: AbortSignal): BuildCache {
@@ -51,6 +71,7 @@ export function createBuildCache(root: string, closing: AbortSignal): BuildCache
         for (const name of await readdir(set)) {
           const target = join(source, decodeURIComponent(name))
           await rm(target, { recursive: true, force: true })
+          await mkdir(dirname(target), { recursive: true })
           await rename(join(temporary, 'set', name), target).catch(() => copyFolder(join(set, name), target, { signal }))
         }
       } catch (error) {
@@ -88,18 +109,15 @@ export function createBuildCache(root: string, closing: AbortSignal): BuildCache
       await done
     },
 
-    async saveDependencies(projectId, key, source, plan, { signal, replaces }) {
+    async saveDependencies(projectId, key, source, folders, { signal, replaces }) {
       const folder = getDependencyFolder(projectId)
       const set = join(folder, toPathSegment(key))
       if (!replaces && (await isFolder(set))) return
-      // Yarn Plug'n'Play creates no node_modules to save.
-      if (await stat(join(source, plan.install_directory, '.pnp.cjs')).catch(() => undefined)) return
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const partial = await mkdtemp(join(folder, '.half-'))
       await mkdir(join(partial, 'new'))
       try {
-        for (const modules of await findModuleFolders(source, plan))
-          await copyFolder(join(source, modules), join(partial, 'new', encodeURIComponent(modules)), { signal })
+        for (const name of folders) await copyFolder(join(source, name), join(partial, 'new', encodeURIComponent(name)), { signal })
         if (replaces) await removeSet(projectId, key)
         await rename(join(partial, 'new'), set).catch(async (error: unknown) => {
           if (!(await isFolder(set))) throw error
@@ -138,6 +156,23 @@ export function createBuildCache(root: string, closing: AbortSignal): BuildCache
       }
     },
 
+    async openToolCache(projectId, isFresh) {
+      const current = join(getFrameworkFolder(projectId), toolCacheName)
+      await mkdir(current, { recursive: true, mode: 0o700 })
+      if (!isFresh) return { folder: current, keep: async () => {}, close: async () => {} }
+      const temporary = await mkdtemp(join(getFrameworkFolder(projectId), '.half-'))
+      const folder = join(temporary, 'new')
+      await mkdir(folder)
+      return {
+        folder,
+        async keep() {
+          await rename(current, join(temporary, 'old')).catch(() => {})
+          await rename(folder, current)
+        },
+        close: () => rm(temporary, { recursive: true, force: true, maxRetries: 5 }),
+      }
+    },
+
     async removeProject(projectId) {
       const running = spareCopies.get(projectId)
       running?.stop.abort()
@@ -150,17 +185,6 @@ export function createBuildCache(root: string, closing: AbortSignal): BuildCache
       await Promise.all([...spareCopies.values()].map(({ done }) => done))
     },
   }
-}
-
-/** `node_modules` of the install folder and of every workspace, relative to the source; nested folders are included. */
-async function findModuleFolders(source: string, plan: NodePlan): Promise<string[]> {
-  const folders = new Set([plan.install_directory, plan.app_directory, ...plan.install_inputs.map((input) => dirname(input))])
-  const existing = []
-  for (const folder of folders) {
-    const modules = join(folder, 'node_modules')
-    if (await isFolder(join(source, modules))) existing.push(modules)
-  }
-  return [...new Set(existing)]
 }
 
 async function removeOldestSets(folder: string): Promise<void> {

@@ -1,31 +1,16 @@
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { platform } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import type { StepLog } from '../../contract/build-log.ts'
-import { systemClock } from '../../lib/clock.ts'
-import { createCommandFailure } from '../build-failures.ts'
 import { createDependencyKey, type NodePlan } from '../dependency-key.ts'
 import { copyFolder, getBundleName, resolveInside, isFolder, moveFolder, measureFolder } from '../files.ts'
-import type { BuildCache } from './build-cache.ts'
 import { checkPlanPaths } from '../plan-paths.ts'
-import { type ProcessGroupOptions, startProcessGroup } from './process-group.ts'
-import type { ProcessRecords } from './process-records.ts'
-import type { SandboxProvider, SandboxFolders } from '../sandbox/sandbox.ts'
-import { readProcessStart } from './process-table.ts'
-import { defaultPath, createInstallEnvironment, type Toolchains } from './toolchains.ts'
-import { BuildFailure, type Artifact, type Build, type BuildRequest, type RuntimeOptions } from '../runtime.ts'
-import { raceAbort } from '../race-abort.ts'
+import type { SandboxFolders } from '../sandbox/sandbox.ts'
+import { type ProcessBuildTools, runBuildCommand, withAbortError } from './build-command.ts'
+import { installWithCache } from './cached-install.ts'
+import { openToolchainBuild } from './toolchain-build.ts'
+import { defaultPath, createInstallEnvironment, createHeapOption, omitVariables } from './toolchains.ts'
+import { BuildFailure, type Artifact, type Build, type BuildRequest } from '../runtime.ts'
 import { checkStaticSite, createMissingOutputFailure, planFromOutput } from '../static-output.ts'
-
-export interface ProcessBuildTools {
-  options: RuntimeOptions
-  toolchains: Toolchains
-  cache: BuildCache
-  sandboxProvider: SandboxProvider
-  records: ProcessRecords
-  /** Installs in progress, by project and dependency key. */
-  installing: Map<string, Promise<void>>
-}
 
 /** The folders and the environment of one build. */
 interface BuildWorkspace {
@@ -34,13 +19,12 @@ interface BuildWorkspace {
   folders: SandboxFolders
 }
 
-const maxProcesses = 512
-
 /** Caches of package managers, shared by all projects. */
 const sharedCaches = ['npm', 'yarn', 'pnpm']
 
 /** Opens a build in `bundleFolder`, the deployment's own folder, which is removed unless the build creates an artifact. */
 export function openProcessBuild(request: BuildRequest, bundleFolder: string, tools: ProcessBuildTools): Build {
+  if (request.plan.work.kind === 'toolchain') return openToolchainBuild(request, request.plan.work, bundleFolder, tools)
   const { signal } = request
   const home = join(tools.options.data_dir, 'work', `${getBundleName(request)}-home`)
   const source = join(bundleFolder, 'app')
@@ -59,11 +43,11 @@ export function openProcessBuild(request: BuildRequest, bundleFolder: string, to
     return { source, environment, folders: { read: [], write: [bundleFolder, home, ...caches] } }
   }
 
-  const runBuildCommand = async (plan: NodePlan, command: string, { environment, folders }: BuildWorkspace, log: StepLog): Promise<void> => {
+  const runBuild = async (plan: NodePlan, command: string, { environment, folders }: BuildWorkspace, log: StepLog): Promise<void> => {
     const app = resolveInside(source, plan.app_directory)
     if (!request.skips_cache) await tools.cache.restoreFramework(request.project_id, app, plan.cache_directories)
     const env = { ...environment, NODE_ENV: request.variables.NODE_ENV ?? 'production' }
-    await runCommand('build', command, { cwd: app, env, folders }, request, log, tools)
+    await runBuildCommand('build', command, { cwd: app, env, folders }, request, log, tools)
     await tools.cache.saveFramework(request.project_id, app, plan.cache_directories, signal)
   }
 
@@ -72,14 +56,14 @@ export function openProcessBuild(request: BuildRequest, bundleFolder: string, to
       withAbortError(signal, async () => {
         const plan = requireNodePlan(request)
         workspace = await createWorkspace(plan)
-        if (plan.install_command !== null) dependencyKey = await installDependencies(request, plan, plan.install_command, workspace, log, tools)
+        if (plan.install_command !== null) dependencyKey = await installPackages(request, plan, plan.install_command, workspace, log, tools)
       }),
 
     build: (log) =>
       withAbortError(signal, async () => {
         const plan = requireNodePlan(request)
         if (!workspace) throw new Error('A build starts with install().')
-        if (plan.build_command !== null) await runBuildCommand(plan, plan.build_command, workspace, log)
+        if (plan.build_command !== null) await runBuild(plan, plan.build_command, workspace, log)
         signal.throwIfAborted()
         if (dependencyKey !== null) void tools.cache.prepareSpareCopy(request.project_id, dependencyKey)
         const onNote = (line: string) => log.note(line)
@@ -100,33 +84,16 @@ export function openProcessBuild(request: BuildRequest, bundleFolder: string, to
 }
 
 function requireNodePlan({ plan }: BuildRequest): NodePlan {
-  if (plan.work.kind !== 'dockerfile') return plan.work
-  throw plan.work.text === null
-    ? new BuildFailure(
-        'runtime_unavailable',
-        'This project builds from a Dockerfile, but Docker is not available.',
-        'Install and start Docker, then deploy again. To use framework detection instead, remove the Dockerfile.',
-      )
-    : new BuildFailure(
-        'runtime_unavailable',
-        'Apps in this language are built with Docker, but Docker is not available.',
-        'Install and start Docker, then deploy again.',
-      )
+  if (plan.work.kind === 'server' || plan.work.kind === 'static') return plan.work
+  throw new BuildFailure(
+    'runtime_unavailable',
+    'This project builds from a Dockerfile, but Docker is not available.',
+    'Install and start Docker, then deploy again. To use framework detection instead, remove the Dockerfile.',
+  )
 }
 
-/** An aborted build always ends with the abort error. */
-async function withAbortError<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  try {
-    signal.throwIfAborted()
-    return await work()
-  } catch (error) {
-    signal.throwIfAborted()
-    throw error
-  }
-}
-
-/** Resolves to the key of the cached dependencies; null when they are not cached. */
-async function installDependencies(
+/** Resolves to the key of the cached packages; null when they are not cached. */
+async function installPackages(
   request: BuildRequest,
   plan: NodePlan,
   command: string,
@@ -134,41 +101,27 @@ async function installDependencies(
   log: StepLog,
   tools: ProcessBuildTools,
 ): Promise<string | null> {
-  const { signal } = request
   const key = await createDependencyKey(source, plan, request.project_id, request.variables)
   // Build tools are development dependencies, which NODE_ENV=production would omit.
-  const runInstall = () => {
+  const run = () => {
     const cwd = resolveInside(source, plan.install_directory)
-    return runCommand('install', command, { cwd, env: { ...environment, NODE_ENV: 'development' }, folders }, request, log, tools)
+    return runBuildCommand('install', command, { cwd, env: { ...environment, NODE_ENV: 'development' }, folders }, request, log, tools)
   }
-  if (key === null) {
-    await runInstall()
-    return null
-  }
-  const name = `${request.project_id} ${key}`
-  for (;;) {
-    const otherInstall = tools.installing.get(name)
-    if (otherInstall) {
-      log.note('Waiting for another build that installs the same dependencies.')
-      await raceAbort(
-        otherInstall.catch(() => {}),
-        signal,
-      )
-      continue
-    }
-    if (!request.skips_cache && (await tools.cache.restoreDependencies(request.project_id, key, source, signal))) {
-      log.note('Using cached dependencies.')
-      return key
-    }
-    // Another build may have started to install while the cache was read.
-    if (!tools.installing.has(name)) break
-  }
-  const job = runInstall()
-    .then(() => tools.cache.saveDependencies(request.project_id, key, source, plan, { signal, replaces: request.skips_cache }))
-    .finally(() => tools.installing.delete(name))
-  tools.installing.set(name, job)
-  await job
+  await installWithCache({ key, source, run, findFolders: () => findModuleFolders(source, plan) }, request, log, tools)
   return key
+}
+
+/** `node_modules` of the install folder and of every workspace, relative to the source; nested folders are included. */
+async function findModuleFolders(source: string, plan: NodePlan): Promise<string[] | null> {
+  // Yarn Plug'n'Play creates no node_modules to save.
+  if (await stat(join(source, plan.install_directory, '.pnp.cjs')).catch(() => undefined)) return null
+  const folders = new Set([plan.install_directory, plan.app_directory, ...plan.install_inputs.map((input) => dirname(input))])
+  const existing = []
+  for (const folder of folders) {
+    const modules = join(folder, 'node_modules')
+    if (await isFolder(join(source, modules))) existing.push(modules)
+  }
+  return [...new Set(existing)]
 }
 
 async function createBuildEnvironment(
@@ -200,74 +153,6 @@ async function createBuildEnvironment(
     ...omitVariables(request.variables, ['PATH', 'HOME', 'NODE_OPTIONS']),
     PATH: [...folders, request.variables.PATH ?? tools.options.path ?? defaultPath].join(delimiter),
   }
-}
-
-/** The heap limit of one Node process, below the memory limit, because buffers, code and other processes need memory as well. */
-export function createHeapOption(memory_mb: number, projectOption: string | undefined): string {
-  const option = `--max-old-space-size=${Math.max(32, Math.floor(memory_mb * 0.8))}`
-  return projectOption ? `${option} ${projectOption}` : option
-}
-
-/** The id under which a running build is recorded. */
-export const getBuildRecordId = (deploymentId: string): string => `build-${deploymentId}`
-
-export const omitVariables = (variables: Record<string, string>, names: string[]): Record<string, string> =>
-  Object.fromEntries(Object.entries(variables).filter(([name]) => !names.includes(name)))
-
-/**
- * The system shell for a command line. As in Node's `exec`, Windows gets the command verbatim in one pair of quotes, which `cmd /s` removes.
- * Otherwise quotes in the command would be escaped for the C runtime, and cmd does not support that escape.
- */
-export const createShellCommand = (
-  command: string,
-  system: NodeJS.Platform = platform(),
-): Pick<ProcessGroupOptions, 'file' | 'args' | 'windowsVerbatimArguments'> =>
-  system === 'win32'
-    ? { file: 'cmd.exe', args: ['/d', '/s', '/c', `"${command}"`], windowsVerbatimArguments: true }
-    : { file: '/bin/sh', args: ['-c', command] }
-
-/** Runs one command of the project in the shell; throws `BuildFailure` when it fails. */
-async function runCommand(
-  purpose: 'install' | 'build',
-  command: string,
-  { cwd, env, folders }: { cwd: string; env: Record<string, string>; folders: SandboxFolders },
-  request: BuildRequest,
-  log: StepLog,
-  tools: ProcessBuildTools,
-): Promise<void> {
-  const { signal } = request
-  signal.throwIfAborted()
-  if (!(await isFolder(cwd)))
-    throw new BuildFailure(`${purpose}_failed`, `The folder to ${purpose} in does not exist.`, 'Check the root directory in the project settings.')
-  log.note(`> ${command}`)
-  const clock = tools.options.clock ?? systemClock
-  const startedAt = clock.monotonic()
-  const shell = createShellCommand(command)
-  const sandbox = await tools.sandboxProvider.find()
-  const group = await startProcessGroup({
-    ...(sandbox ? sandbox.confine({ ...shell, cwd }, folders) : shell),
-    cwd,
-    env,
-    memory_mb: request.memory_mb,
-    max_processes: maxProcesses,
-    clock,
-    onLine: (stream, line) => {
-      if (!signal.aborted) log.line(stream, line)
-    },
-  })
-  const abort = () => void group.stop(0)
-  signal.addEventListener('abort', abort, { once: true })
-  if (signal.aborted) abort()
-  // The record lets the next run end a build that outlives a crash of the platform.
-  const id = getBuildRecordId(request.deployment_id)
-  const recordWritten = readProcessStart(group.pid).then((started) =>
-    started ? tools.records.write({ id, project_id: request.project_id, deployment_id: request.deployment_id, pid: group.pid, started }) : undefined,
-  )
-  const end = await group.ended.finally(() => signal.removeEventListener('abort', abort))
-  await recordWritten.then(() => tools.records.remove(id)).catch((error: unknown) => tools.options.log.warn('process_record_failed', { error }))
-  signal.throwIfAborted()
-  if (end.code === 0 && !end.out_of_memory) return
-  throw createCommandFailure(purpose, command, { ...end, duration_ms: clock.monotonic() - startedAt }, request.memory_mb, maxProcesses)
 }
 
 const createSourceCheck = (source: string) => (path: string) =>

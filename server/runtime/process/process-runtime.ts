@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { platform } from 'node:os'
 import { delimiter, join, relative, sep } from 'node:path'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import { createReplicaExit } from '../exit.ts'
 import { getBundleName, removeBundles, isFolder, resolveInside, toPathSegment } from '../files.ts'
-import { openProcessBuild, getBuildRecordId, createHeapOption, omitVariables } from './build.ts'
+import { createAppEnvironment } from './app-environment.ts'
+import { openProcessBuild } from './build.ts'
+import { getBuildRecordId } from './build-command.ts'
 import { createBuildCache } from './build-cache.ts'
+import { createMachineTools } from './machine-tools.ts'
 import { killProcessGroup, killProcess, startProcessGroup, type ProcessGroup } from './process-group.ts'
 import { createPortAllocator, findListeningSockets } from '../ports.ts'
 import { createProcessRecords, isRecordedProcessAlive, type ProcessRecord } from './process-records.ts'
@@ -16,8 +19,8 @@ import { createSandboxProvider, findProgram } from '../sandbox/sandbox-provider.
 import { listVolumeFolder, readVolumeFile } from './volume-files.ts'
 import { exportWrittenFiles } from './written-files.ts'
 import { exportVolume, getVolumesFolder, importVolume, linkVolumes, listVolumes, removeVolume } from './volumes.ts'
-import { createToolchains, defaultPath, removePartialToolchains, createWindowsVariables } from './toolchains.ts'
-import { BuildFailure, StartFailure, type Artifact, type Replica, type Runtime, type RuntimeOptions, type StartRequest } from '../runtime.ts'
+import { createToolchains, removePartialToolchains } from './toolchains.ts'
+import { BuildFailure, StartFailure, type Replica, type Runtime, type RuntimeOptions, type StartRequest } from '../runtime.ts'
 
 interface RunningProcess {
   group: ProcessGroup
@@ -29,14 +32,15 @@ interface RunningProcess {
 const maxProcesses = 256
 
 /**
- * Builds and runs Node and static apps as child processes on this machine, with their own folder, environment, port and memory limit. Where a
- * sandbox is available, they see no other files of this machine; they always share its network and user. Needs no programs besides the platform's
- * own dependencies.
+ * Builds and runs apps as child processes on this machine, with their own folder, environment, port and memory limit. Where a
+ * sandbox is available, they see no other files of this machine; they always share its network and user. Node and static apps need
+ * no programs besides the platform's own dependencies; apps in other languages use the toolchains of the machine.
  */
 export function createProcessRuntime(options: RuntimeOptions): Runtime {
   const { clock = systemClock } = options
   const closing = new AbortController()
   const toolchains = createToolchains(options, closing.signal)
+  const machineTools = createMachineTools(options, toolchains)
   const cache = createBuildCache(join(options.data_dir, 'cache'), closing.signal)
   const sandboxProvider = createSandboxProvider(options)
   const records = createProcessRecords(join(options.data_dir, 'processes'))
@@ -51,32 +55,6 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     join(options.data_dir, 'bundles', relative(join(options.data_dir, 'bundles'), directory).split(sep)[0] ?? '')
   void removePartialToolchains(options).catch((error: unknown) => options.log.warn('toolchain_sweep_failed', { error }))
 
-  const createAppEnvironment = async (request: StartRequest, artifact: Extract<Artifact, { kind: 'bundle' }>, port: number) => {
-    const node = await toolchains.node(artifact.node_version, request.signal)
-    const bundleFolder = getBundleFolder(request.deployment_id)
-    const [home, temporary] = [join(bundleFolder, 'home'), join(bundleFolder, 'tmp')]
-    await mkdir(home, { recursive: true, mode: 0o700 })
-    await mkdir(temporary, { recursive: true, mode: 0o700 })
-    const folders = [join(artifact.directory, 'node_modules', '.bin')]
-    if (artifact.package_manager)
-      folders.push(await toolchains.packageManager(artifact.package_manager, Number.parseInt(node.version, 10), request.signal))
-    folders.push(node.folder)
-    const appVariables = { ...artifact.variables, ...request.variables }
-    return {
-      LANG: 'C.UTF-8',
-      TMPDIR: temporary,
-      npm_config_update_notifier: 'false',
-      NODE_ENV: 'production',
-      ...createWindowsVariables({ home, temporary, system_root: options.system_root }),
-      ...omitVariables(appVariables, ['PATH', 'HOME', 'NODE_OPTIONS', 'PORT', 'HOST']),
-      HOME: home,
-      NODE_OPTIONS: createHeapOption(request.memory_mb, appVariables.NODE_OPTIONS),
-      PATH: [...folders, appVariables.PATH ?? options.path ?? defaultPath].join(delimiter),
-      PORT: String(port),
-      HOST: '127.0.0.1',
-    }
-  }
-
   const start = async (request: StartRequest): Promise<Replica> => {
     const { artifact } = request
     if (artifact.kind !== 'bundle')
@@ -85,12 +63,17 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       throw new StartFailure('start_failed', 'The files of this version no longer exist.', 'Deploy the project again.')
     const { service } = request
     const command = service?.command ? [...(service.entrypoint ?? []), ...service.command] : artifact.command
-    const workingFolder = resolveWorkingFolder(artifact.directory, service?.working_directory ?? null)
+    const workingFolder = resolveWorkingFolder(artifact.directory, service?.working_directory ?? artifact.working_directory ?? null)
     const id = `proc_${randomBytes(9).toString('hex')}`
     const port = await ports.allocate()
     let group: ProcessGroup
     try {
-      const env = await createAppEnvironment(request, artifact, port)
+      const { env, visible } = await createAppEnvironment(
+        request,
+        artifact,
+        { port, bundleFolder: getBundleFolder(request.deployment_id) },
+        { options, toolchains, machineTools },
+      )
       request.signal.throwIfAborted()
       const [file = 'node', ...args] = command
       const program = { ...createWindowsCommand(file, args), cwd: workingFolder }
@@ -99,7 +82,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       // A sandbox reports a missing program only in its output, so the program is looked up before.
       if (sandbox && !(await findProgram(file, env.PATH.split(delimiter))))
         throw Object.assign(new Error(`No ${file} on the PATH.`), { code: 'ENOENT' })
-      const folders = { read: [], write: [getArtifactFolder(artifact.directory), getBundleFolder(request.deployment_id), ...volumes] }
+      const folders = { read: visible, write: [getArtifactFolder(artifact.directory), getBundleFolder(request.deployment_id), ...volumes] }
       group = await startProcessGroup({
         ...(sandbox ? sandbox.confine(program, folders) : program),
         cwd: workingFolder,
@@ -114,8 +97,13 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       request.signal.throwIfAborted()
       if (error instanceof StartFailure) throw error
       const code = (error as NodeJS.ErrnoException).code
-      const reason = code === 'ENOENT' ? `the program \`${command[0]}\` was not found` : `\`${command.join(' ')}\` could not be run`
-      throw new StartFailure('start_failed', `The app did not start: ${reason}.`, 'Check the start script in package.json.', error)
+      const reason = code === 'ENOENT' ? `the program \`${command[0]}\` was not found` : `\`${formatCommand(command)}\` could not be run`
+      throw new StartFailure(
+        'start_failed',
+        `The app did not start: ${reason}.`,
+        artifact.tools ? 'Check the start command of the app.' : 'Check the start script in package.json.',
+        error,
+      )
     }
     running.set(id, { group, port, usage_sample: { at_ms: systemClock.monotonic(), cpu_ms: 0 } })
     const recordWritten = readProcessStart(group.pid)
@@ -143,7 +131,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     return {
       id,
       deployment_id: request.deployment_id,
-      command: command.join(' '),
+      command: formatCommand(command),
       host: '127.0.0.1',
       is_on_host: true,
       port,
@@ -178,12 +166,13 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       return { available: true, version: null, reason: 'Apps run as processes on this machine. See the “sandbox” check for their isolation.' }
     },
 
-    check: () => sandboxProvider.check(),
+    check: async (isQuick) => [await sandboxProvider.check(), ...(isQuick ? [] : [await machineTools.check()])],
 
     openBuild: (request) =>
       openProcessBuild(request, join(options.data_dir, 'bundles', getBundleName(request)), {
         options,
         toolchains,
+        machineTools,
         cache,
         sandboxProvider,
         records,
@@ -316,6 +305,10 @@ async function findOrphansById(dataDir: string): Promise<Map<string, OrphanProce
 /** In a container the app's folder is /app. */
 const resolveWorkingFolder = (appFolder: string, path: string | null): string =>
   path === null ? appFolder : resolveInside(appFolder, path.replace(/^\/app(?=\/|$)/, '.'))
+
+/** The command line of a shell is shown without the shell. */
+const formatCommand = (command: string[]): string =>
+  command[0] === '/bin/sh' && command[1] === '-c' ? (command[2] ?? '').replace(/^exec /, '') : command.join(' ')
 
 /** Windows runs scripts such as npm.cmd only through its shell; only names from this module use it, never input. */
 function createWindowsCommand(file: string, args: string[]): { file: string; args: string[] } {

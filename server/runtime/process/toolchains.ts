@@ -13,6 +13,17 @@ export interface Toolchains {
   /** `auto`, a major such as `22`, or an exact version. */
   node(version: string, signal: AbortSignal): Promise<{ file: string; folder: string; version: string }>
   packageManager(manager: PackageManagerVersion, nodeMajor: number, signal: AbortSignal): Promise<string>
+  /** A program in a package for this system, such as `@deno/linux-x64-glibc`. */
+  program(program: PackagedProgram, signal: AbortSignal): Promise<{ file: string; version: string }>
+}
+
+export interface PackagedProgram {
+  name: string
+  label: string
+  package_name: string
+  /** The path of the program in the package. */
+  path: string
+  version: string
 }
 
 /** Used when a project requires a package manager without a version. */
@@ -142,6 +153,15 @@ export function createToolchains(options: RuntimeOptions, signal: AbortSignal): 
       const pnpx = (await findFirst([bin('pnpx.cjs'), bin('pnpx.mjs')])) ?? bin('pnpx.cjs')
       return writeShims(folder, { pnpm, pnpx })
     },
+
+    async program({ name, label, package_name, path, version }, abortSignal) {
+      const folder = await raceAbort(install(name, package_name, version), abortSignal).catch(async (error: unknown) => {
+        abortSignal.throwIfAborted()
+        throw await createFailure(label, name, package_name, version, [], error)
+      })
+      const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string }
+      return { file: join(folder, path), version: manifest.version }
+    },
   }
 }
 
@@ -173,6 +193,15 @@ export function createWindowsVariables(
   if (system !== 'win32') return {}
   return { USERPROFILE: home, TEMP: temporary, TMP: temporary, ...(system_root === undefined ? {} : { SystemRoot: system_root }) }
 }
+
+/** The heap limit of one Node process, below the memory limit, because buffers, code and other processes need memory as well. */
+export function createHeapOption(memory_mb: number, projectOption: string | undefined): string {
+  const option = `--max-old-space-size=${Math.max(32, Math.floor(memory_mb * 0.8))}`
+  return projectOption ? `${option} ${projectOption}` : option
+}
+
+export const omitVariables = (variables: Record<string, string>, names: string[]): Record<string, string> =>
+  Object.fromEntries(Object.entries(variables).filter(([name]) => !names.includes(name)))
 
 export const defaultPath =
   platform() === 'win32' ? 'C:\\Windows\\System32;C:\\Windows' : '/usr/local/sbin:/usr/local/bin:/opt/homebrew/bin:/usr/sbin:/usr/bin:/sbin:/bin'

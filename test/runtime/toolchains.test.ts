@@ -1,0 +1,196 @@
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { BuildPlan, ToolchainPlan, ToolName } from '../../server/contract/build-plan.ts'
+import { newId } from '../../server/lib/id.ts'
+import { createRuntimes } from '../../server/runtime/index.ts'
+import type { Runtime, RuntimeOptions } from '../../server/runtime/runtime.ts'
+import { requires } from '../support/requirements.ts'
+import { buildApp, runtimeOptions, startApp } from '../support/runtime.ts'
+
+let options: RuntimeOptions & { remove(): Promise<void> }
+let runtime: Runtime
+
+beforeEach(async () => {
+  const own = await runtimeOptions()
+  const home = join(own.data_dir, 'home')
+  options = { ...own, home, hidden_paths: [home] }
+  createRuntime(`${join(own.data_dir, 'path')}:/usr/bin:/bin`)
+})
+afterEach(async () => {
+  await runtime.close()
+  await options.remove()
+})
+
+const createRuntime = (path: string): void => void (runtime = createRuntimes({ ...options, path }).process)
+
+/** A program that prints `output`; with another argument than that for its version it runs that as a shell command. */
+async function writeTool(path: string, output: string): Promise<string> {
+  const file = path.startsWith('~') ? join(options.home ?? '', path.slice(2)) : join(options.data_dir, 'path', path)
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, `#!/bin/sh\nif [ "$1" = run ]; then shift; exec "$@"; fi\necho '${output}'\n`)
+  await chmod(file, 0o755)
+  return file
+}
+
+const planWith = (tool: ToolName, range: string, more: Partial<ToolchainPlan> = {}, from: string | null = 'the.file'): BuildPlan => ({
+  framework: tool,
+  explanation: [],
+  work: {
+    kind: 'toolchain',
+    app_directory: '.',
+    tools: [{ tool, range, from }],
+    install_command: null,
+    build_command: null,
+    start_command: 'exec sleep 1000',
+    start_directory: '.',
+    program_directories: [],
+    variables: {},
+    install_inputs: ['.'],
+    install_key: 'none',
+    dependency_directories: [],
+    discarded: [],
+    ...more,
+  },
+})
+const build = (plan: BuildPlan, more = {}) => buildApp(runtime, options, { files: { 'a.txt': 'b' }, plan, ...more })
+
+describe('toolchains of the machine', () => {
+  test('the program on the PATH is used when it has the version, else the newest one that a version manager has', async () => {
+    await writeTool('go', 'go version go1.19.8 linux/amd64')
+    await writeTool('~/sdk/go1.21.0/bin/go', 'go version go1.21.0 linux/amd64')
+    await writeTool('~/sdk/go1.23.4/bin/go', 'go version go1.23.4 linux/amd64')
+    const versionFor = async (range: string) => {
+      const { artifact } = await build(planWith('go', range, { build_command: 'go version > version' }))
+      return artifact.kind === 'bundle' ? [artifact.tools?.[0]?.version, await readFile(join(artifact.directory, 'version'), 'utf8')] : []
+    }
+    expect(await versionFor('>=1.18')).toEqual(['1.19.8', expect.stringContaining('go1.19.8')])
+    expect(await versionFor('>=1.20')).toEqual(['1.23.4', expect.stringContaining('go1.23.4')])
+    expect(await versionFor('1.21.x')).toEqual(['1.21.0', expect.stringContaining('go1.21.0')])
+  })
+
+  test('a version that the machine does not have is a failure with what it has, and a fix', async () => {
+    await writeTool('go', 'go version go1.19.8 linux/amd64')
+    await expect(build(planWith('go', '>=1.22', {}, 'go.mod'))).rejects.toMatchObject({
+      code: 'runtime_unavailable',
+      message: 'This app needs Go 1.22 or newer (go.mod). This machine has Go 1.19.8.',
+      hint: 'Install Go 1.22 or newer, change go.mod, or install and start Docker, then deploy again.',
+    })
+    createRuntime(join(options.data_dir, 'path'))
+    await expect(build(planWith('elixir', '*', {}, null))).rejects.toMatchObject({
+      message: 'This app needs Elixir, which this machine does not have.',
+      hint: expect.stringContaining('install and start Docker'),
+    })
+  })
+
+  test('a toolchain that is installed later is found, and one that goes is missed by the app', async () => {
+    createRuntime(join(options.data_dir, 'path'))
+    const plan = planWith('elixir', '*', { start_command: 'exec /bin/sleep 1000' })
+    await expect(build(plan)).rejects.toMatchObject({ code: 'runtime_unavailable' })
+    const file = await writeTool('elixir', '1.17.3')
+    const built = await build(plan)
+    const app = await startApp(runtime, built)
+    await app.stop()
+    await writeFile(file, '#!/bin/sh\nexit 1\n')
+    await expect(startApp(runtime, built)).rejects.toMatchObject({
+      code: 'start_failed',
+      message: 'Elixir 1.17.3, which built this version, is no longer on this machine.',
+    })
+  })
+
+  test('what a toolchain would show of personal files is not shown', async () => {
+    await writeTool('~/.local/bin/go', 'go version go1.23.4 linux/amd64')
+    createRuntime(join(options.home ?? '', '.local/bin'))
+    await expect(build(planWith('go', '>=1.23'))).rejects.toMatchObject({ code: 'runtime_unavailable' })
+  })
+
+  test('the programs of rustup, and shims of version managers, are passed over for the toolchains themselves', async () => {
+    const rustup = await writeTool('~/.cargo/bin/rustup', 'cargo 1.99.0')
+    await symlink(rustup, join(dirname(rustup), 'cargo'))
+    await writeTool('~/.rbenv/shims/ruby', '9.9.9')
+    await writeTool('~/.rbenv/versions/3.3.5/bin/ruby', '3.3.5')
+    await writeTool('~/.rustup/toolchains/1.80-x86_64/bin/cargo', 'cargo 1.80.1 (376290515 2024-07-16)')
+    createRuntime(`${dirname(rustup)}:${join(options.home ?? '', '.rbenv/shims')}`)
+    const { artifact: rust } = await build(planWith('rust', '>=1.80 <1.90'))
+    const { artifact: ruby } = await build(planWith('ruby', '3.3.x'))
+    expect([rust, ruby]).toMatchObject([{ tools: [{ version: '1.80.1' }] }, { tools: [{ version: '3.3.5' }] }])
+    await expect(build(planWith('rust', '1.99.x'))).rejects.toMatchObject({ code: 'runtime_unavailable' })
+  })
+
+  test('the doctor lists the versions that were found, and what is missing', async () => {
+    await writeTool('go', 'go version go1.19.8 linux/amd64')
+    await writeTool('~/sdk/go1.23.4/bin/go', 'go version go1.23.4 linux/amd64')
+    const check = (await runtime.check?.(false))?.find(({ name }) => name === 'toolchains')
+    expect(check).toMatchObject({ status: 'ok', mend: null })
+    expect(check?.message).toContain('Go 1.19.8 (also 1.23.4)')
+    expect(check?.message).toMatch(/Missing: [^.]*\.NET/)
+  })
+
+  test('dependencies are installed once for the same files, and again without cache', async () => {
+    await writeTool('ruby', '3.3.5')
+    const plan = planWith('ruby', '*', {
+      install_command: 'echo installing; mkdir -p vendor/bundle && echo gem > vendor/bundle/gem',
+      install_inputs: ['a.txt'],
+      install_key: 'one',
+      dependency_directories: ['vendor/bundle'],
+      variables: { GEM_HOME: '{app}/vendor/bundle' },
+    })
+    const project_id = newId('prj')
+    const first = await build(plan, { project_id })
+    const second = await build(plan, { project_id })
+    const third = await build(plan, { project_id, skips_cache: true })
+    expect([first, second, third].map(({ log }) => log.lines.includes('installing'))).toEqual([true, false, true])
+    const { artifact } = second
+    if (artifact.kind !== 'bundle') throw new Error('a bundle was expected')
+    expect(await readFile(join(artifact.directory, 'vendor/bundle/gem'), 'utf8')).toBe('gem\n')
+    const app = await startApp(runtime, { ...second, artifact: { ...artifact, command: ['/bin/sh', '-c', 'echo "$GEM_HOME"'] } })
+    await app.exit
+    expect(app.lines).toEqual([join(artifact.directory, 'vendor/bundle')])
+  })
+
+  test('the cache of a compiler goes on to the next build of the project, and not to one without cache', async () => {
+    await writeTool('go', 'go version go1.19.8 linux/amd64')
+    const plan = planWith('go', '*', { build_command: 'cat "$GOCACHE" 2>/dev/null; echo "of $RUN" >> "$GOCACHE"' })
+    const project_id = newId('prj')
+    const linesOf = async (RUN: string, skips_cache = false) => {
+      const { log } = await build(plan, { project_id, variables: { RUN }, skips_cache })
+      return log.lines.filter((line) => line.startsWith('of '))
+    }
+    expect(await linesOf('1')).toEqual([])
+    expect(await linesOf('2')).toEqual(['of 1'])
+    expect(await linesOf('3', true)).toEqual([])
+    expect(await linesOf('4')).toEqual(['of 3'])
+    await runtime.clearBuildCache(project_id)
+    expect(await linesOf('5')).toEqual([])
+  })
+
+  test('a link of the source or of the build never leads a removal out of it', async () => {
+    await writeTool('go', 'go version go1.19.8 linux/amd64')
+    const victim = join(options.data_dir, 'victim', 'target')
+    await mkdir(victim, { recursive: true })
+    const plan = planWith('go', '*', {
+      app_directory: 'app',
+      discarded: ['target'],
+      build_command: `cd .. && rm -rf app && ln -s ${dirname(victim)} app`,
+    })
+    await expect(build(plan, { files: { 'app/a.txt': 'b' } })).rejects.toMatchObject({ code: 'build_failed' })
+    expect(existsSync(victim)).toBe(true)
+  })
+})
+
+describe.skipIf(!requires('bubblewrap').ok)('toolchains of the home folder in the sandbox', () => {
+  test('build and app see their toolchain, and nothing else of the home folder', async () => {
+    await writeTool('~/sdk/go1.23.4/bin/go', 'go version go1.23.4 linux/amd64')
+    await writeFile(join(options.home ?? '', 'secret'), 'secret')
+    const look = `go version; ls ${options.home} ${options.home}/sdk; cat ${options.home}/secret || true`
+    const built = await build(planWith('go', '>=1.23', { build_command: look, start_command: look }))
+    const app = await startApp(runtime, built)
+    await app.exit
+    for (const lines of [built.log.lines, app.lines]) {
+      expect(lines).toContain('go version go1.23.4 linux/amd64')
+      expect(lines).toEqual(expect.arrayContaining(['sdk', 'go1.23.4']))
+      expect(lines).not.toContain('secret')
+    }
+  })
+})
