@@ -17,6 +17,8 @@ export async function startDatabases(context: PlatformContext, { docker, runtime
     log,
     servers: createDatabaseServers({ engine: docker, data_dir, clock, log, environment: options.environment }),
     default_runtime: runtime.name,
+    beforeReplace: async (opened, signal) => (await dumps.write(opened, 'restore', signal)).id,
+    rewind: (opened, dumpId, signal) => dumps.rewind(opened, dumpId, signal),
     beforeDrop: async (opened) => void (await dumps.write(opened, 'drop')),
   })
   await databases.start()

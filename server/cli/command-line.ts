@@ -16,6 +16,7 @@ import { dockerfile } from './dockerfile.ts'
 import { domains } from './domains.ts'
 import { doctor } from './doctor.ts'
 import { env } from './env.ts'
+import { fork } from './fork.ts'
 import { createHelpCommand } from './help.ts'
 import { hosts } from './hosts.ts'
 import { instances } from './instances.ts'
@@ -41,6 +42,7 @@ import { user } from './user.ts'
 export const clientCommands = {
   deploy,
   dev,
+  fork,
   samples,
   dockerfile,
   config,

@@ -24,6 +24,7 @@ export const errorStatus = {
   volume_not_found: 404,
   snapshot_not_found: 404,
   volume_file_not_found: 404,
+  fork_not_found: 404,
   screenshot_not_found: 404,
   skipped_push_not_found: 404,
   user_not_found: 404,

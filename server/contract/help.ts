@@ -66,6 +66,7 @@ export const errorHelpTopics: Record<ErrorCode, HelpTopic | null> = {
   snapshot_not_found: 'services',
   volume_file_not_found: 'services',
   volume_in_use: 'services',
+  fork_not_found: 'previews',
   service_not_started: 'services',
   screenshot_not_found: 'screenshots',
   skipped_push_not_found: 'previews',

@@ -5,6 +5,7 @@ import { devOperations } from './dev.ts'
 import { databaseDumpOperations, databaseLookupOperations, databaseOperations } from './databases.ts'
 import { deploymentOperations, glanceOperations } from './deployments.ts'
 import { domainSalesOperations, domainOperations } from './domains.ts'
+import { forkOperations } from './forks.ts'
 import { envVarOperations, projectEnvVarOperations } from './env-vars.ts'
 import { instanceOperations } from './instance.ts'
 import { logDownloadOperations } from './log-downloads.ts'
@@ -66,6 +67,7 @@ export const allOperations = {
   ...mailOperations,
   ...volumeOperations,
   ...devOperations,
+  ...forkOperations,
   ...sourceOperations,
   ...commitUploadOperations,
 } satisfies Record<string, OperationSpec>

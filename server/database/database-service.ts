@@ -38,6 +38,10 @@ export interface DatabaseServiceOptions {
   default_runtime: RuntimeName
   /** Called before a project's own database is dropped; an error keeps the data. */
   beforeDrop?(opened: OpenDatabase): Promise<void>
+  /** Dumps a preview's database before another copy replaces it; resolves with the id of the dump. */
+  beforeReplace?(opened: OpenDatabase, signal: AbortSignal): Promise<string>
+  /** Restores such a dump. */
+  rewind?(opened: OpenDatabase, dumpId: string, signal: AbortSignal): Promise<void>
 }
 
 /** A database with its server. */
@@ -233,6 +237,40 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
       })
       return true
     },
+
+    /**
+     * Gives a branch a copy of another database of the project, empty for the project's own, or replaces its present copy, of which a dump is made
+     * first. The copy takes its place in one transaction. Undefined: there is nothing to copy.
+     */
+    async fork(
+      projectId: string,
+      { from, to, onDumped }: { from: string; to: string; onDumped: (dumpId: string) => Promise<void> },
+      signal: AbortSignal,
+    ): Promise<{ size_bytes: number; is_new: boolean } | undefined> {
+      const source = await find(projectId, from)
+      if (to === '' || !source || source.is_ready === 0) return undefined
+      const { server, spec } = open(source)
+      return exclusive(projectId, async () => {
+        const existing = await find(projectId, to)
+        const reserved = existing ? undefined : await reserveRow(projectId, to, source.driver)
+        const copy = (into: OpenDatabase) => into.server.restore(into.spec, server.dump(spec, signal), signal)
+        if (reserved) await provisionDatabase(reserved, copy)
+        else if (existing) {
+          if (options.beforeReplace) await onDumped(await options.beforeReplace(open(existing), signal))
+          await copy(open(existing))
+        }
+        return { size_bytes: (await server.inspect(source.db_name)).size_bytes, is_new: reserved !== undefined }
+      })
+    },
+
+    /** Brings back what a copy that was not completed replaced: the content of a dump, or no database. */
+    undoFork: (projectId: string, branch: string, before: { dump_id: string | null; had_database: boolean }, signal: AbortSignal): Promise<void> =>
+      exclusive(projectId, async () => {
+        const row = branch === '' ? undefined : await find(projectId, branch)
+        if (!row) return
+        if (!before.had_database) await drop(row)
+        else if (before.dump_id !== null) await options.rewind?.(open(row), before.dump_id, signal)
+      }),
 
     dropPreview: (projectId: string, branch: string): Promise<void> =>
       exclusive(projectId, async () => {

@@ -7,7 +7,7 @@ import type { DatabaseDump } from '../contract/databases.ts'
 import { type Clock, isoTime } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import type { Log } from '../lib/log.ts'
-import { deleteDatabaseDump, insertDatabaseDump, findProjectSlug } from '../store/database-dumps.ts'
+import { deleteDatabaseDump, findDatabaseDump, findProjectSlug, insertDatabaseDump } from '../store/database-dumps.ts'
 import type { Db } from '../store/store.ts'
 import type { DatabaseDumpRow } from '../store/tables.ts'
 import type { DatabaseServer, DatabaseSpec } from './database-server.ts'
@@ -115,6 +115,14 @@ export async function createDumpStore({ db, data_dir, clock, log }: { db: Db; da
       await opened.server.restore(opened.spec, decompress(file), signal)
       log.info('database_restored', { project: opened.row.project_id, db_name: opened.row.db_name, before: join(folder, dump.file) })
       return dump
+    },
+
+    /** Restores a dump that was made for this purpose; makes no other one. */
+    async rewind(opened: OpenDatabase, dumpId: string, callerSignal: AbortSignal): Promise<void> {
+      const row = await db.read((tx) => findDatabaseDump(tx, dumpId))
+      if (!row) throw new Error(`The dump ${dumpId} was deleted.`)
+      const signal = AbortSignal.any([callerSignal, closing.signal])
+      await opened.server.restore(opened.spec, decompress(readChunks(pathOf(row))), signal)
     },
 
     close(): void {

@@ -12,6 +12,7 @@ import {
   updateDeployment,
   listDeploymentsOfProject,
 } from '../store/deployments.ts'
+import { findFork } from '../store/forks.ts'
 import { listProjectIds } from '../store/projects.ts'
 import { findPreview, findPreviewByHost } from '../store/previews.ts'
 import type { DeploymentRow } from '../store/tables.ts'
@@ -111,7 +112,8 @@ async function cleanUpPreview(context: DeploymentContext, task: Extract<CleanupT
     isTaken: isHostReused,
   } = await context.store.db.read((tx) => ({
     rows: listPreviewDeployments(tx, project_id, branch).filter((row) => row.seq <= task.up_to),
-    isBack: findPreview(tx, project_id, branch) !== undefined,
+    // The branch was pushed again, or got a copy of production's data meanwhile.
+    isBack: findPreview(tx, project_id, branch) !== undefined || findFork(tx, project_id, branch) !== undefined,
     isTaken: findPreviewByHost(tx, task.host) !== undefined,
   }))
   const ids = new Set(rows.map((row) => row.id))

@@ -54,6 +54,8 @@ export interface DeploymentContext extends Omit<DeploymentServiceOptions, 'runti
   routes: ProjectRoutes
   /** Environments whose services a development server uses, by its session. They stay awake. */
   environmentsInUse: Map<string, string>
+  /** Work on the data of environments that their deployments wait for, by environment. It never rejects. */
+  dataChanges: Map<string, Promise<void>>
   /** Work that no deployment or request waits for: `retire` a replaced version, `remove_project`. */
   jobs: BackgroundJobs
   /** Stores that the app of a project keeps crashing, and updates the project's status. */

@@ -7,6 +7,7 @@ import {
   compareAndSwapStatus,
   updateDeployment,
 } from '../store/deployments.ts'
+import { deleteFork } from '../store/forks.ts'
 import type { Tx } from '../store/store.ts'
 import { findPreview, findWatch, deletePreview } from '../store/previews.ts'
 import { findProject } from '../store/projects.ts'
@@ -61,6 +62,7 @@ export function closePreviewRows(
       finishSteps(tx, row.id, 'canceled', isoTime(now))
   }
   deletePreview(tx, projectId, branch)
+  deleteFork(tx, projectId, branch)
   tx.publish({ type: 'project_changed', id: projectId })
   const cleanup = { kind: 'preview', project_id: projectId, branch, host: preview.host, up_to: rows[0]?.seq ?? 0 } as const
   insertCleanup(tx, cleanup, isoTime(now))

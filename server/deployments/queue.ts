@@ -11,6 +11,7 @@ import { publishChange, describeFailure, endDeployment, maskFailure, type StopRe
 import { type SecretMask, noMask } from './secret-mask.ts'
 import { pruneProject } from './cleanup.ts'
 import { runDeployment } from './pipeline.ts'
+import { getEnvironmentId } from './supervised-app.ts'
 import { readSecrets } from './variables.ts'
 import type { DeploymentContext } from './context.ts'
 
@@ -126,6 +127,7 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
       const project = await context.store.db.read((tx) => findProject(tx, deployment.project_id))
       if (!project) throw new Error('The project was removed.')
       if (deployment.attempt > 1) log.note('Homeport was restarted. Starting this deployment again.')
+      await waitForData(deployment, signal)
       if (deployment.target === 'preview') await ensureDatabase(deployment, signal, log)
       const secrets = await readSecrets(context, project, deployment)
       mask = secrets.mask
@@ -140,6 +142,17 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
         context.log.error('deployment_not_concluded', { deployment: deployment.id, error: cause }),
       )
     }
+  }
+
+  /** The data of the environment may be being replaced. */
+  const waitForData = async (deployment: DeploymentRow, signal: AbortSignal): Promise<void> => {
+    const change = context.dataChanges.get(getEnvironmentId(deployment))
+    if (!change) return
+    signal.throwIfAborted()
+    await new Promise<void>((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+      void change.then(resolve)
+    })
   }
 
   /** Before the first start of the app, which may need the database. */

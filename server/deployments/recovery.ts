@@ -10,6 +10,7 @@ import { getEnvironmentId } from './supervised-app.ts'
 import type { Supervisor } from './supervisor.ts'
 import type { CleanupTask } from './cleanup-task.ts'
 import { cleanUpAttempts } from './cleanup.ts'
+import { undoInterruptedForks } from './fork-undo.ts'
 import { createAppSpec } from './app-spec.ts'
 import { readSecrets } from './variables.ts'
 import type { DeploymentContext } from './context.ts'
@@ -68,6 +69,7 @@ export async function recoverWhenAvailable(
   while (!signal.aborted) {
     try {
       if ((await context.runtime(name).probe()).available) {
+        await undoInterruptedForks(context, name)
         await recoverApps(context, supervisor, name)
         await cleanUpAttempts(context, name)
         return true

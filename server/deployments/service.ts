@@ -27,6 +27,7 @@ import { getEnvironmentId } from './supervised-app.ts'
 import { createSupervisor } from './create-supervisor.ts'
 import { createCronScheduler } from './cron.ts'
 import { createDevSessions, type DevSessions } from './dev-sessions.ts'
+import { createForks, type Forks } from './forks.ts'
 import { createProjectServices, type ProjectServices } from './project-services.ts'
 import { createProjectVolumes, type ProjectVolumes } from './project-volumes.ts'
 import { deleteArchive, storeArchive, deleteOrphanedArchives } from './source-archives.ts'
@@ -49,6 +50,7 @@ import type { DeploymentContext, DeploymentServiceOptions } from './context.ts'
 
 export { type EnqueueRequest, linkedRepository } from './deployment-row.ts'
 export type { OpenDevSession } from './dev-sessions.ts'
+export type { ForkData } from './forks.ts'
 
 /** The interface of this folder. Every operation that creates, changes or follows a deployment uses it. */
 export interface DeploymentService {
@@ -65,6 +67,8 @@ export interface DeploymentService {
   /** Workers, ready images and cron services beside the main one. */
   services: ProjectServices
   volumes: ProjectVolumes
+  /** Copies of production's data for branches. */
+  forks: Forks
 
   /** Development servers behind the addresses of projects. */
   devSessions: DevSessions
@@ -147,6 +151,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     routes,
     jobs: createBackgroundJobs(log),
     environmentsInUse: new Map(),
+    dataChanges: new Map(),
     runtime: (name) => options.runtimes[name],
     runtimeNames,
     recordCrash: async (projectId, deploymentId) => {
@@ -260,6 +265,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     services,
     volumes: createProjectVolumes(context, supervisor),
     devSessions,
+    forks: createForks(context, supervisor, (tx, request) => insertQueued(tx, request, newId('dpl')).id),
 
     async handlePush(push) {
       const { project_id, branch, commit_sha } = push

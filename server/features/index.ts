@@ -8,6 +8,7 @@ import { createDatabaseHandlers } from './databases.ts'
 import { createDeploymentHandlers } from './deployments.ts'
 import type { FeatureDeps } from './deps.ts'
 import { createDevHandlers } from './dev.ts'
+import { createForkHandlers } from './forks.ts'
 import { createDiskHandlers } from './disk.ts'
 import { createDomainSalesHandlers } from '../optional/domain-sales/handlers.ts'
 import { createDomainHandlers } from './domains.ts'
@@ -71,5 +72,6 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createUploadHandlers(deps),
     ...createDiskHandlers(deps),
     ...createDevHandlers(deps),
+    ...createForkHandlers(deps),
   }
 }

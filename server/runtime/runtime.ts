@@ -73,6 +73,12 @@ export interface Runtime {
   exportWrittenFiles(owner: WrittenFilesOwner, path: string, isFile: boolean): Promise<Readable | undefined>
 
   /**
+   * Replaces the files of the volume `to`, which no replica may use, by a copy of another volume's, or creates it. Shares blocks where the file system
+   * can. False when `from` does not exist; nothing was changed then.
+   */
+  copyVolume(from: string, to: string, projectId: string, signal: AbortSignal): Promise<boolean>
+
+  /**
    * The entries of a folder of a volume, in no order, and whether these are all; undefined when there is no such folder. `path` has segments with `/`
    * between them and is empty for the volume itself. Links are not followed.
    */

@@ -329,6 +329,7 @@ export function deleteProjectRows(tx: Tx, projectId: string): string[] {
     'skipped_pushes',
     'previews',
     'cron_runs',
+    'forks',
     'managed_services',
     'mailboxes',
     'mail_messages',

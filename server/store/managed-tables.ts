@@ -37,3 +37,20 @@ export interface MailMessageRow {
   attachments: number
   received_at: string
 }
+
+/** The own copy of the data that a branch has. */
+export interface ForkRow {
+  project_id: string
+  branch: string
+  /** JSON of `CopiedData`; null until the first copy is complete. */
+  copied: string | null
+  /** JSON of `ForkUndo` while a copy is being made. */
+  undo: string | null
+}
+
+export interface CleanupTable {
+  seq: Generated<number>
+  /** JSON of `CleanupTask` in deployments/cleanup-task.ts. */
+  work: string
+  created_at: string
+}

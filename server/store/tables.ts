@@ -6,7 +6,7 @@ import type { PlanName } from '../contract/instance.ts'
 import type { PreviewVolumes } from '../contract/project-settings.ts'
 import type { ProjectStatus } from '../contract/projects.ts'
 import type { CronRun } from '../contract/services.ts'
-import type { MailboxRow, MailMessageTable, ManagedServiceRow } from './managed-tables.ts'
+import type { CleanupTable, ForkRow, MailboxRow, MailMessageTable, ManagedServiceRow } from './managed-tables.ts'
 import type { ProjectVolumeRow, UnsavedFilesRow } from './volume-tables.ts'
 
 /** The rows. Names are those of the API; times are ISO text; booleans are 0 or 1; `sealed_` columns are encrypted. */
@@ -41,6 +41,7 @@ export interface Tables {
   previews: PreviewRow
   screenshots: { deployment_id: string; variant: 'desktop' | 'mobile'; bytes: number; created_at: string }
   remotes: RemoteRow
+  forks: ForkRow
   cron_runs: CronRunTable
   managed_services: ManagedServiceRow
   mailboxes: MailboxRow
@@ -390,11 +391,4 @@ export interface EnvVarRow {
   is_build_secret: 0 | 1
   created_at: string
   updated_at: string
-}
-
-interface CleanupTable {
-  seq: Generated<number>
-  /** JSON of `CleanupTask` in deployments/cleanup-task.ts. */
-  work: string
-  created_at: string
 }

@@ -24,6 +24,8 @@ export const developmentTopics: HelpArticle[] = [
       { h: 'Several branches at once' },
       'A linked git worktree has an address of its own, `BRANCH--SLUG.localhost`, which is also that of the branch’s preview. It gets the variables for previews.',
       { run: 'git worktree add ../my-app-search -b search && cd ../my-app-search && npx homeport dev' },
+      'It uses production’s database and services, or a copy of its own, so that what you try does not reach production’s data ([[previews]]).',
+      { run: 'npx homeport fork my-app search', note: 'before homeport dev' },
       { h: 'When something is wrong' },
       {
         list: [

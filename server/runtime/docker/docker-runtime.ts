@@ -10,6 +10,7 @@ import { openNodeBuild } from './node-build.ts'
 import { removeReplica } from './service-container.ts'
 import { listVolumeFolder, readVolumeFile } from './volume-files.ts'
 import { exportWrittenFiles } from './written-files.ts'
+import { copyVolume } from './volume-copy.ts'
 import { exportVolume, importVolume, listVolumes, removeVolume } from './volumes.ts'
 import { removeBundles } from '../files.ts'
 import { BuildFailure, type Runtime, type RuntimeOptions } from '../runtime.ts'
@@ -105,6 +106,7 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
     listVolumes: (prefix) => listVolumes(engine, prefix),
     exportVolume: (id) => exportVolume(engine, id),
     importVolume: (id, projectId, archive) => importVolume(engine, id, projectId, archive),
+    copyVolume: (from, to, projectId, signal) => copyVolume(engine, from, to, projectId, signal),
     listVolumeFolder: (id, path) => listVolumeFolder(engine, id, path),
     readVolumeFile: (id, path) => readVolumeFile(engine, id, path),
     removeVolume: (id) => removeVolume(engine, id),

@@ -54,15 +54,20 @@ export async function exportVolume(engine: DockerEngine, id: string): Promise<Re
 /** Replaces the files of a volume, which no container may use. */
 export async function importVolume(engine: DockerEngine, id: string, projectId: string, archive: Readable): Promise<void> {
   const { docker } = await engine.connection()
-  const Name = getVolumeName(engine, id)
-  if (!(await removeVolume(engine, id))) throw new Error('A container uses the volume.')
-  await docker.createVolume({ Name, Labels: engine.createLabels('volume', { project_id: projectId, 'homeport.volume': id }) })
+  await recreateVolume(engine, docker, id, projectId)
   const container = await createHelper(engine, docker, id)
   try {
     await container.putArchive(moveIntoVolume(archive), { path: '/' })
   } finally {
     await removeContainer(container)
   }
+}
+
+/** Leaves an empty volume, which no container may use. */
+export async function recreateVolume(engine: DockerEngine, docker: Docker, id: string, projectId: string): Promise<void> {
+  if (!(await removeVolume(engine, id))) throw new Error('A container uses the volume.')
+  const Labels = engine.createLabels('volume', { project_id: projectId, 'homeport.volume': id })
+  await docker.createVolume({ Name: getVolumeName(engine, id), Labels })
 }
 
 /**
@@ -96,9 +101,15 @@ function keepRecords(header: Header & { pax?: unknown }): Record<string, string>
   return Object.fromEntries(records.filter(([key, value]) => !['path', 'linkpath', 'size'].includes(key) && !value.includes('\uFFFD')))
 }
 
+/** Names the volume that a container writes which copies another one. */
+export const copyLabel = 'homeport.copies-to'
+
 /** Removes a volume; false when a container uses it. */
 export async function removeVolume(engine: DockerEngine, id: string): Promise<boolean> {
   const { docker } = await engine.connection()
+  // A platform that was killed may have left one running.
+  const filters = JSON.stringify(engine.createOwnFilters({ [copyLabel]: id }))
+  for (const { Id } of await docker.listContainers({ all: true, filters })) await removeContainer(docker.getContainer(Id))
   return docker
     .getVolume(getVolumeName(engine, id))
     .remove()
@@ -112,7 +123,7 @@ export async function removeVolume(engine: DockerEngine, id: string): Promise<bo
     )
 }
 
-const findVolume = (docker: Docker, name: string): Promise<boolean> =>
+export const findVolume = (docker: Docker, name: string): Promise<boolean> =>
   docker
     .getVolume(name)
     .inspect()

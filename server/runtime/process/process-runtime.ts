@@ -18,7 +18,7 @@ import { measurePrivateMemory, measureCpuTime, readProcessStart } from './proces
 import { createSandboxProvider, findProgram } from '../sandbox/sandbox-provider.ts'
 import { listVolumeFolder, readVolumeFile } from './volume-files.ts'
 import { exportWrittenFiles } from './written-files.ts'
-import { exportVolume, getVolumesFolder, importVolume, linkVolumes, listVolumes, removeVolume } from './volumes.ts'
+import { copyVolume, exportVolume, getVolumesFolder, importVolume, linkVolumes, listVolumes, removeVolume } from './volumes.ts'
 import { createToolchains, removePartialToolchains } from './toolchains.ts'
 import { BuildFailure, StartFailure, type Replica, type Runtime, type RuntimeOptions, type StartRequest } from '../runtime.ts'
 
@@ -265,6 +265,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     listVolumes: (prefix) => listVolumes(options.data_dir, prefix),
     exportVolume: (id) => exportVolume(options.data_dir, id),
     importVolume: (id, _projectId, archive) => importVolume(options.data_dir, id, archive),
+    copyVolume: (from, to, _projectId, signal) => copyVolume(options.data_dir, from, to, signal),
     listVolumeFolder: (id, path) => listVolumeFolder(getVolumesFolder(options.data_dir), id, path),
     readVolumeFile: (id, path) => readVolumeFile(getVolumesFolder(options.data_dir), id, path),
     removeVolume: (id) => removeVolume(options.data_dir, id),

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
-import { cp, lstat, mkdir, readdir, readlink, rm, symlink } from 'node:fs/promises'
+import { cp, lstat, mkdir, readdir, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { isFolder, measureFolder, resolveInside, toPathSegment } from '../files.ts'
+import { copyFolder, isFolder, measureFolder, resolveInside, toPathSegment } from '../files.ts'
 import { type ServiceRequest, StartFailure } from '../runtime.ts'
 
 /**
@@ -101,4 +101,23 @@ export async function importVolume(dataDir: string, id: string, archive: Readabl
     child.once('close', (code) => (code === 0 ? resolve() : reject(new Error(`tar ended with ${code}: ${text.slice(0, 500)}`))))
   })
   await Promise.all([pipeline(archive, child.stdin), ended])
+}
+
+/** Replaces the files of a volume by a copy of another's, which is complete before it takes its place. */
+export async function copyVolume(dataDir: string, from: string, to: string, signal: AbortSignal): Promise<boolean> {
+  const root = getVolumesFolder(dataDir)
+  const source = join(root, toPathSegment(from))
+  const target = join(root, toPathSegment(to))
+  const part = join(root, `.${toPathSegment(to)}.part`)
+  if (!(await isFolder(source))) return false
+  await rm(part, { recursive: true, force: true, maxRetries: 5 })
+  try {
+    await copyFolder(source, part, { signal })
+    await removeVolume(dataDir, to)
+    await rename(part, target)
+  } catch (error) {
+    await rm(part, { recursive: true, force: true, maxRetries: 5 })
+    throw error
+  }
+  return true
 }

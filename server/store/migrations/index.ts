@@ -11,6 +11,7 @@ import { projectOptionsSql } from './0010-project-options.ts'
 import { managedServicesMailSql } from './0011-managed-services-mail.ts'
 import { previewVolumesSql } from './0012-preview-volumes.ts'
 import { projectVolumesSql } from './0013-project-volumes.ts'
+import { forksSql } from './0014-forks.ts'
 import { watchPathsSql } from './0015-watch-paths.ts'
 
 /** In order; never changed after a release. Entry n migrates the file from version n to n + 1. */
@@ -28,6 +29,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'managed-services-mail', sql: managedServicesMailSql },
   { name: 'preview-volumes', sql: previewVolumesSql },
   { name: 'project-volumes', sql: projectVolumesSql },
+  { name: 'forks', sql: forksSql },
   { name: 'watch-paths', sql: watchPathsSql },
 ]
 

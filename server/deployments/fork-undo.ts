@@ -1,0 +1,52 @@
+import type { Fork } from '../contract/forks.ts'
+import type { RuntimeName } from '../contract/runtimes.ts'
+import { deleteFork, listUnfinishedForks, putFork } from '../store/forks.ts'
+import type { ForkRow } from '../store/managed-tables.ts'
+import type { DeploymentContext } from './context.ts'
+import { nameEnvironment } from './supervised-app.ts'
+import { createVolumeSnapshots } from './volume-snapshots.ts'
+
+/** What a completed copy contains. */
+export type CopiedData = Pick<Fork, 'from_branch' | 'volumes' | 'database_bytes' | 'duration_ms' | 'created_at'>
+
+/** What a copy replaces, written before anything is replaced. */
+export interface ForkUndo {
+  runtime: RuntimeName
+  /** A volume without a snapshot did not exist. */
+  volumes: { name: string; snapshot_id: string | null }[]
+  had_database: boolean
+  dump_id: string | null
+}
+
+/** Brings back the data that a copy was replacing when it failed or was interrupted. Can be repeated. */
+export async function undoFork(context: DeploymentContext, { project_id, branch, copied, undo }: ForkRow): Promise<void> {
+  const before = JSON.parse(undo ?? 'null') as ForkUndo | null
+  if (!before) return
+  const runtime = context.runtime(before.runtime)
+  const snapshots = createVolumeSnapshots(context.data_dir)
+  for (const { name, snapshot_id } of before.volumes) {
+    const id = `${nameEnvironment({ project_id, branch })}.${name}`
+    const archive = snapshot_id === null ? undefined : await snapshots.open(id, snapshot_id)
+    if (archive) await runtime.importVolume(id, project_id, archive)
+    else if (!(await runtime.removeVolume(id))) throw new Error(`The volume ${id} is in use.`)
+  }
+  await context.databases.undoFork(project_id, branch, before, new AbortController().signal)
+  await context.store.db.write((tx) => {
+    if (copied === null) deleteFork(tx, project_id, branch)
+    else putFork(tx, { project_id, branch, copied, undo: null })
+    tx.publish({ type: 'project_changed', id: project_id })
+  })
+}
+
+/** Before the apps of a runtime start: none may see half of a copy. */
+export async function undoInterruptedForks(context: DeploymentContext, runtime: RuntimeName): Promise<void> {
+  for (const row of await context.store.db.read(listUnfinishedForks)) {
+    if ((JSON.parse(row.undo ?? '{}') as ForkUndo).runtime !== runtime) continue
+    try {
+      await undoFork(context, row)
+      context.log.info('interrupted_fork_undone', { project: row.project_id, branch: row.branch })
+    } catch (error) {
+      context.log.error('interrupted_fork_not_undone', { project: row.project_id, branch: row.branch, error })
+    }
+  }
+}

@@ -1,0 +1,13 @@
+/**
+ * Branches with an own copy of the data of another environment. `copied` is null until the first copy is complete; `undo` is set while a copy is being
+ * made, and says how to bring back what it replaces.
+ */
+export const forksSql = `
+CREATE TABLE forks (
+  project_id TEXT NOT NULL REFERENCES projects (id),
+  branch TEXT NOT NULL,
+  copied TEXT,
+  undo TEXT,
+  PRIMARY KEY (project_id, branch)
+) STRICT, WITHOUT ROWID;
+`
