@@ -11,6 +11,7 @@ import type {
 } from '../../server/client/operation-types.ts'
 import type { OperationId } from '../../server/contract/index.ts'
 import { unreachableError } from '../lib/api-error.ts'
+import { createIdempotencyKey } from '../lib/idempotency-key.ts'
 import { type StreamHandlers, type StreamOptions, followEventStream } from './event-stream.ts'
 import { type SendFileOptions, sendFile } from './send-file.ts'
 import { sessionHeaders } from './session.ts'
@@ -35,6 +36,19 @@ interface ApiClientOptions {
 }
 
 /**
+ * Sends a change again when its connection was lost, because Chromium ends all requests in progress when a network of Docker is created or removed
+ * (ERR_NETWORK_CHANGED). A repeated POST has the same idempotency key, so that it is not executed twice. Queries retry by themselves.
+ */
+async function retryOnce(send: () => Promise<Response>, signal: AbortSignal | undefined): Promise<Response> {
+  try {
+    return await send()
+  } catch (error) {
+    if (signal?.aborted) throw error
+    return send()
+  }
+}
+
+/**
  * API client of one instance. `base_url` is empty for the instance that served this page; requests to other instances go through its proxy
  * (/remote/{id}). The page holds no token: it has a session (session.ts), and the platform adds the token of the other instance while proxying.
  */
@@ -45,15 +59,19 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   }
   const client = createOperationClient({
     routes: operationRoutes,
-    send: ({ method, path, headers, body, signal }) =>
-      fetch(`${options.base_url}${path}`, {
-        redirect: 'error',
-        credentials: 'same-origin',
-        cache: headers.accept === 'text/event-stream' ? 'no-store' : 'default',
-        headers: { ...sessionHeaders(), ...headers },
-        signal: signal ?? null,
-        ...(method === 'GET' ? { method } : { method, body: typeof body === 'string' ? body : null }),
-      }),
+    send: ({ method, path, headers, body, signal }) => {
+      const key: Record<string, string> = method === 'POST' ? { 'idempotency-key': createIdempotencyKey() } : {}
+      const send = () =>
+        fetch(`${options.base_url}${path}`, {
+          redirect: 'error',
+          credentials: 'same-origin',
+          cache: headers.accept === 'text/event-stream' ? 'no-store' : 'default',
+          headers: { ...sessionHeaders(), ...key, ...headers },
+          signal: signal ?? null,
+          ...(method === 'GET' ? { method } : { method, body: typeof body === 'string' ? body : null }),
+        })
+      return method === 'POST' || method === 'PATCH' ? retryOnce(send, signal) : send()
+    },
     toUnreachable: unreachableError,
     onError,
   })

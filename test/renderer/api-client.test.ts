@@ -40,6 +40,27 @@ describe('the client of a remote instance', () => {
     expect(home.asked[0]?.headers).not.toHaveProperty('authorization')
   })
 
+  it('sends a change again when its connection was lost, with the same idempotency key', async () => {
+    const home = await instance((request, response) =>
+      home.asked.length % 2 === 1 ? request.socket.destroy() : response.writeHead(200).end('{"ok":true,"status":"inactive"}'),
+    )
+    const client = createApiClient({ base_url: home.url, onSignedOut: () => undefined, onTokenRefused: () => undefined })
+    const call = () => client.call('stopProject', { params: { slug: 'shop' } })
+    expect(await call()).toEqual({ ok: true, status: 'inactive' })
+    await call()
+    const keys = home.asked.map(({ headers }) => headers['idempotency-key'])
+    expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), keys[0], expect.any(String), keys[2]])
+    expect(keys[2]).not.toBe(keys[0])
+  })
+
+  it('does not send what was canceled again', async () => {
+    const abort = new AbortController()
+    const home = await instance(() => abort.abort())
+    const client = createApiClient({ base_url: home.url, onSignedOut: () => undefined, onTokenRefused: () => undefined })
+    await expect(client.call('stopProject', { params: { slug: 'shop' }, signal: abort.signal })).rejects.toThrow('aborted')
+    expect(home.asked).toHaveLength(1)
+  })
+
   it('takes no name for a step upwards', async () => {
     const home = await instance((_, response) => response.writeHead(200).end('{}'))
     const client = createApiClient({ base_url: home.url, onSignedOut: () => undefined, onTokenRefused: () => undefined })

@@ -6,6 +6,7 @@ import { fetchFile } from '../../api/fetch-file.ts'
 import type { ApiClient } from '../../api/api-client.ts'
 import type { CallInput } from '../../../server/client/operation-types.ts'
 import { ApiError } from '../../../server/client/api-error.ts'
+import { createIdempotencyKey } from '../../lib/idempotency-key.ts'
 import { toApiError } from '../../lib/api-error.ts'
 import type { PromotionStepName } from '../../stores/promotions.ts'
 import type { PromotedSettings } from './compare.ts'
@@ -222,9 +223,6 @@ async function findSubmittedDeployment(
   const found = (await listRecentDeployments(to, signal)).find((one) => !known.includes(one.id) && one.trigger === trigger)
   return found && found.status !== 'failed' && found.status !== 'canceled' ? found : undefined
 }
-
-/** A substitute for `randomUUID`, which is unavailable over plain HTTP. */
-const createIdempotencyKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 
 async function listRecentDeployments({ client, slug }: PromotionRequest['to'], signal?: AbortSignal): Promise<Deployment[]> {
   return (await client.call('listDeployments', { params: { slug }, query: { limit: '20' }, ...(signal ? { signal } : {}) })).deployments
