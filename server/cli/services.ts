@@ -5,7 +5,7 @@ import { type CliCommand, type CommandContext, exitCodes, requirePositionals, st
 import { formatRelativeTime, formatTable } from './terminal.ts'
 
 export const services: CliCommand = {
-  summary: 'Lists the services of a project, restarts one, runs cron services, and adds Redis or MariaDB.',
+  summary: 'Lists the services of a project, restarts one, runs cron services, and adds Redis, MariaDB or S3 storage.',
   usage: ['services SLUG', 'services SLUG add|remove [NAME]', 'services SLUG restart NAME', 'services SLUG run|runs NAME'],
   options: { branch: '=NAME the preview of this branch' },
   details:
@@ -71,7 +71,7 @@ async function listManaged(context: CommandContext, slug: string): Promise<numbe
 }
 
 async function changeManaged(context: CommandContext, slug: string, action: 'add' | 'remove', value: string): Promise<number> {
-  if (!isPresetName(value)) throw new UsageError(`Unknown service “${value}”. Use ${presetNames.join(' or ')}.`)
+  if (!isPresetName(value)) throw new UsageError(`Unknown service “${value}”. Use ${presetNames.slice(0, -1).join(', ')} or ${presetNames.at(-1)}.`)
   const client = context.connect()
   const response =
     action === 'add'

@@ -1,6 +1,15 @@
 import type { TemplatePart } from './environment-template.ts'
 import type { ServiceHealthCheck } from './project-config.ts'
 
+/** Where the apps of a project reach a service. */
+export interface ServiceAddress {
+  host: string
+  port: number
+  password: string
+  /** Of a public service, for browsers: its address at the edge, without a slash at the end. */
+  public_url: string
+}
+
 /** A service that a project gets without a configuration file. `variables` are for the app; `environment` is for the container. */
 export interface ServicePreset {
   label: string
@@ -12,8 +21,10 @@ export interface ServicePreset {
   command: string[] | null
   /** Absolute path of the data in the container. */
   data_path: string
+  /** It has an address of its own at the edge, `NAME--SLUG.localhost`. */
+  is_public: boolean
   /** By name; the password is filled in when they are read. */
-  variables: (host: string, port: number, password: string) => Record<string, string>
+  variables: (address: ServiceAddress) => Record<string, string>
   /** For the container. Values with a password are templates over `variables`, because they are stored with each version. */
   environment: Record<string, TemplatePart[]>
   health: Extract<ServiceHealthCheck, { kind: 'command' }>
@@ -45,7 +56,8 @@ export const servicePresets = {
       'printf "requirepass %s\\nappendonly yes\\nport 6379\\ndir /data\\n" "${REDIS_PASSWORD:?}" | exec docker-entrypoint.sh redis-server -',
     ],
     data_path: '/data',
-    variables: (host, port, password) => ({
+    is_public: false,
+    variables: ({ host, port, password }) => ({
       REDIS_URL: `redis://:${password}@${host}:${port}`,
       REDIS_HOST: host,
       REDIS_PORT: String(port),
@@ -62,7 +74,8 @@ export const servicePresets = {
     entrypoint: null,
     command: null,
     data_path: '/var/lib/mysql',
-    variables: (host, port, password) => ({
+    is_public: false,
+    variables: ({ host, port, password }) => ({
       MYSQL_URL: `mysql://app:${password}@${host}:${port}/app`,
       MYSQL_HOST: host,
       MYSQL_PORT: String(port),
@@ -80,6 +93,39 @@ export const servicePresets = {
     },
     // During its first start the server accepts no TCP connections.
     health: health('MYSQL_PWD="$MARIADB_PASSWORD" mariadb --host=127.0.0.1 --user="$MARIADB_USER" --execute="SELECT 1" "$MARIADB_DATABASE"'),
+  },
+  s3: {
+    label: 'S3 storage',
+    summary: 'Object storage with the protocol of Amazon S3 (VersityGW), with one bucket. Browsers reach it with presigned URLs.',
+    image: 'versity/versitygw:v1.7.0',
+    port: 7070,
+    // A folder of the data is a bucket. Metadata is in files, because archives of volumes have no extended attributes.
+    entrypoint: ['/bin/sh', '-c'],
+    command: ['mkdir -p /data/buckets/app /data/metadata && exec versitygw posix /data/buckets'],
+    data_path: '/data',
+    is_public: true,
+    variables: ({ host, port, password, public_url }) => ({
+      S3_ENDPOINT: `http://${host}:${port}`,
+      S3_PUBLIC_ENDPOINT: public_url,
+      S3_REGION: 'us-east-1',
+      S3_BUCKET: 'app',
+      S3_ACCESS_KEY_ID: 'app',
+      S3_SECRET_ACCESS_KEY: password,
+      // The names that the SDKs of AWS read.
+      AWS_ENDPOINT_URL_S3: `http://${host}:${port}`,
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'app',
+      AWS_SECRET_ACCESS_KEY: password,
+    }),
+    environment: {
+      ROOT_ACCESS_KEY_ID: ['app'],
+      ROOT_SECRET_ACCESS_KEY: variable('S3_SECRET_ACCESS_KEY'),
+      VGW_META_SIDECAR: ['/data/metadata'],
+      VGW_HEALTH: ['/healthz'],
+      // A presigned URL is the permission; no cookie is involved.
+      VGW_CORS_ALLOW_ORIGIN: ['*'],
+    },
+    health: health('wget -q -O /dev/null http://127.0.0.1:7070/healthz'),
   },
 } as const satisfies Record<string, ServicePreset>
 

@@ -6,6 +6,7 @@ import type { ProjectRow } from '../store/tables.ts'
 import type { DeploymentContext } from './context.ts'
 import { type AppSpec, nameEnvironment } from './supervised-app.ts'
 import type { EnvironmentState, Supervisor } from './supervisor.ts'
+import { getServiceUrl } from './variables.ts'
 
 export interface DevVariables {
   variables: Record<string, string>
@@ -55,10 +56,11 @@ export async function readDevVariables(
   for (const { name, project_id, removed_at, sealed_password } of await db.read((tx) => listManagedServices(tx, project.id))) {
     if (removed_at !== null || !isPresetName(name)) continue
     const endpoint = endpoints.find((one) => one.name === name)
-    const { label, variables } = getPreset(name)
-    if (endpoint) {
+    const { label, is_public, variables } = getPreset(name)
+    if (endpoint && state) {
       const password = context.sealer.unseal({ table: 'managed_services', column: 'sealed_password', row: `${project_id} ${name}` }, sealed_password)
-      Object.assign(managed, variables(endpoint.host, endpoint.port, password))
+      const public_url = is_public ? getServiceUrl(context, state.spec, name) : ''
+      Object.assign(managed, variables({ host: endpoint.host, port: endpoint.port, password, public_url }))
     } else notes.push(`${label} is not running, so its variables are not set. Deploy the project once: homeport deploy`)
   }
 

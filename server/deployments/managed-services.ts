@@ -22,6 +22,7 @@ export function readManagedServices(
   rows: readonly ManagedServiceRow[],
   { runtime, artifact }: { runtime: RuntimeName; artifact: string | null },
   sealer: Sealer,
+  getPublicUrl: (service: string) => string,
 ): ManagedServices {
   if (!runtimes[runtime].runs_images) return { names: [], variables: {}, secrets: [] }
   const built = new Set(artifact === null ? [] : parseVersion(artifact).services.map(({ config }) => config.name))
@@ -35,7 +36,8 @@ export function readManagedServices(
     const preset = getPreset(name)
     names.push(name)
     secrets.push(password)
-    Object.assign(variables, preset.variables(name, preset.port, password))
+    const public_url = preset.is_public ? getPublicUrl(name) : ''
+    Object.assign(variables, preset.variables({ host: name, port: preset.port, password, public_url }))
   }
   return { names, variables, secrets }
 }
@@ -113,7 +115,7 @@ const createSingleAppConfig = (): ProjectConfig => ({
 })
 
 function createManagedConfig(name: PresetName): ServiceConfig {
-  const { image, port, entrypoint, command, data_path, environment, health } = getPreset(name)
+  const { image, port, entrypoint, command, data_path, is_public, environment, health } = getPreset(name)
   return createConfig({
     name,
     kind: 'image',
@@ -121,6 +123,7 @@ function createManagedConfig(name: PresetName): ServiceConfig {
     entrypoint,
     command,
     port,
+    is_public,
     environment_templates: environment,
     volumes: [{ name: `managed-${name}`, path: data_path, is_read_only: false }],
     health_check: health,

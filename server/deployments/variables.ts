@@ -33,7 +33,12 @@ export async function readSecrets(
   const isBuildSecret = new Map(rows.map((row) => [row.key, row.is_build_secret === 1]))
   const credentials = readCredentials(context, project)
   const database = await context.databases.variablesFor(project.id, target, branch, runtime)
-  const managed = readManagedServices(await context.store.db.read((tx) => listManagedServices(tx, project.id)), deployment, context.sealer)
+  const managed = readManagedServices(
+    await context.store.db.read((tx) => listManagedServices(tx, project.id)),
+    deployment,
+    context.sealer,
+    (service) => getServiceUrl(context, { project_id: project.id, target, branch }, service),
+  )
   const mail = await context.mailCatcher.variablesFor(project.id, runtime)
   const given = { ...database.variables, ...managed.variables, ...mail.variables }
   const replaced = Object.keys({ ...managed.variables, ...mail.variables }).filter((name) => Object.hasOwn(variables, name))
@@ -53,6 +58,13 @@ export async function readSecrets(
       credentials && current.repo_url !== null && isSameOrigin(current.repo_url, url) ? credentials : null,
   }
 }
+
+/** The address at the edge of a service other than the main one. */
+export const getServiceUrl = (
+  { routes, urlOf }: DeploymentContext,
+  slot: Pick<DeploymentRow, 'project_id' | 'target' | 'branch'>,
+  service: string,
+): string => urlOf(routes.getServiceHost(routes.getHost(slot), service))
 
 /** A token is often in the place of the username. */
 function listCredentialSecrets(credentials: { username: string; password: string } | null): string[] {

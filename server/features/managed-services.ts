@@ -80,7 +80,7 @@ function present(name: PresetName, row: ManagedServiceRow | undefined): ManagedS
     label,
     summary,
     image,
-    variables: Object.keys(variables(name, port, '')),
+    variables: Object.keys(variables({ host: name, port, password: '', public_url: '' })),
     is_added,
     has_data: row !== undefined && !is_added,
     added_at: is_added ? row.created_at : null,

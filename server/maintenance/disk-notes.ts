@@ -19,7 +19,7 @@ const engineNotes: Partial<Record<DiskKind, string>> = {
   images: 'Layers that several images share are counted once, and base images are not counted. Retained deployments are kept.',
   build_cache: 'Images with installed dependencies that no app uses.',
   volumes: 'Caches of package managers, one per project. The next build creates them again.',
-  app_volumes: 'Volumes of projects that run in containers, and of Redis and MariaDB. Never cleaned up.',
+  app_volumes: 'Volumes of projects that run in containers, and of managed services. Never cleaned up.',
   databases: 'The volume of the PostgreSQL server. Never cleaned up.',
   other: 'Files that apps have written in their containers. A cleanup removes containers that are not live.',
 }

@@ -1,3 +1,6 @@
+import { GetObjectCommand, HeadObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +14,7 @@ import { startTestPlatform, until } from '../support/platform.ts'
 import { makeRepository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
 import { runProgram } from '../support/runtime.ts'
+import { createS3Client } from '../support/s3-client.ts'
 import { type DeploymentContext, useDeploymentContext } from './deployment-suite.ts'
 
 /** An app without a configuration file. It shows its variables, speaks the protocol of Redis, and sends mail, without a package. */
@@ -31,6 +35,10 @@ const routes = {
   '/env': async () => JSON.stringify(env),
   '/redis': (query) => talk(env.REDIS_HOST, env.REDIS_PORT, Object.assign(['AUTH ' + env.REDIS_PASSWORD + '\\r\\n', query.get('command') + '\\r\\n'], { speaksFirst: true }), () => false),
   '/redis-anonymous': () => talk(env.REDIS_HOST, env.REDIS_PORT, Object.assign(['PING\\r\\n'], { speaksFirst: true }), () => false),
+  '/fetch': async (query) => {
+    const response = await fetch(query.get('url'))
+    return response.status + ' ' + await response.text()
+  },
   '/mysql': () => talk(env.MYSQL_HOST, env.MYSQL_PORT, [], () => true),
   '/mail': () => talk(env.SMTP_HOST, env.SMTP_PORT, [
     'EHLO app\\r\\n',
@@ -77,7 +85,7 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('manag
   test('an app without a configuration file gets Redis and MariaDB with one command each', async () => {
     await context.projectWith('plain', files)
     await context.deployReady('plain')
-    expect(await homeport('services', 'plain', 'add', 'postgres')).toMatchObject({ code: 2, err: expect.stringContaining('redis or mariadb') })
+    expect(await homeport('services', 'plain', 'add', 'postgres')).toMatchObject({ code: 2, err: expect.stringContaining('redis, mariadb or s3') })
     const added = await homeport('services', 'plain', 'add', 'redis', '--json')
     expect(added).toMatchObject({ code: 0, err: '' })
     const { deployment_id } = JSON.parse(added.out) as { deployment_id: string }
@@ -132,11 +140,62 @@ describe.skipIf(!requires('docker').ok || !requires('service-images').ok)('manag
     expect((await list()).map(({ name, is_added, has_data }) => [name, is_added, has_data])).toEqual([
       ['redis', true, false],
       ['mariadb', false, true],
+      ['s3', false, false],
     ])
     expect((await homeport('services', 'plain', 'remove', 'mariadb')).err).toMatch(/^service_not_found/)
     await change('plain', 'POST', 'managed-services', { name: 'mariadb' })
     expect((await variables('plain')).MYSQL_PASSWORD).toBe(before.MYSQL_PASSWORD)
     expect((await sql('SELECT name FROM guests')).trim()).toBe('Ada')
+  })
+
+  test('an app and a browser use S3 storage with a client of AWS, in a bucket that exists', async () => {
+    await change('plain', 'POST', 'managed-services', { name: 's3' })
+    const env = await variables('plain')
+    const edgePort = new URL(context.platform.handle.instance.edge_url).port
+    expect(env).toMatchObject({
+      S3_ENDPOINT: 'http://s3:7070',
+      S3_PUBLIC_ENDPOINT: `http://s3--plain.localhost:${edgePort}`,
+      S3_REGION: 'us-east-1',
+      S3_BUCKET: 'app',
+      S3_ACCESS_KEY_ID: env.AWS_ACCESS_KEY_ID,
+      S3_SECRET_ACCESS_KEY: env.AWS_SECRET_ACCESS_KEY,
+    })
+    const browser = createS3Client(env, env.S3_PUBLIC_ENDPOINT)
+    const object = { Bucket: env.S3_BUCKET, Key: 'notes/ä & b.txt' }
+    await browser.send(new PutObjectCommand({ ...object, Body: 'hello', ContentType: 'text/plain', Metadata: { owner: 'ada' } }))
+    const bytes = randomBytes(9 * 2 ** 20)
+    await browser.send(new PutObjectCommand({ Bucket: env.S3_BUCKET, Key: 'large', Body: bytes }))
+    const { Contents } = await browser.send(new ListObjectsV2Command({ Bucket: env.S3_BUCKET }))
+    expect(Contents?.map(({ Key, Size }) => [Key, Size])).toEqual([
+      ['large', bytes.length],
+      ['notes/ä & b.txt', 5],
+    ])
+    const large = await browser.send(new GetObjectCommand({ Bucket: env.S3_BUCKET, Key: 'large' }))
+    expect(Buffer.compare(await large.Body!.transformToByteArray(), bytes)).toBe(0)
+    const found = await browser.send(new HeadObjectCommand(object))
+    expect([found.ContentType, found.Metadata]).toEqual(['text/plain', { owner: 'ada' }])
+
+    // A presigned URL works from inside, with the variables that the SDK reads itself, and from a browser.
+    const inside = await getSignedUrl(createS3Client(env, env.AWS_ENDPOINT_URL_S3), new GetObjectCommand(object))
+    expect(await read('plain', `/fetch?url=${encodeURIComponent(inside)}`)).toBe('200 hello')
+    const signed = new URL(await getSignedUrl(browser, new GetObjectCommand(object)))
+    const visit = (path: string) => context.platform.fetchEdge('s3--plain.localhost', path)
+    expect(await visit(signed.pathname + signed.search)).toMatchObject({ status: 200, body: 'hello' })
+    // Without the signature, with another one, and for another object there is nothing.
+    const others = [
+      signed.pathname,
+      signed.pathname + signed.search.replace(/Signature=\w{4}/, 'Signature=0000'),
+      `/app/large${signed.search}`,
+      '/app',
+      '/',
+    ]
+    for (const path of others) expect([path, (await visit(path)).status]).toEqual([path, 403])
+    const stranger = createS3Client({ ...env, AWS_SECRET_ACCESS_KEY: 'x'.repeat(43) }, env.S3_PUBLIC_ENDPOINT)
+    await expect(stranger.send(new GetObjectCommand(object))).rejects.toMatchObject({ name: 'SignatureDoesNotMatch' })
+
+    const log = await runProgram('sh', ['-c', 'docker logs "$0" 2>&1', await findContainer('s3')])
+    expect(log).not.toContain(env.S3_SECRET_ACCESS_KEY)
+    expect(await inContainer('s3', 'cat /proc/[0-9]*/cmdline | tr "\\0" " "')).not.toContain(env.S3_SECRET_ACCESS_KEY)
   })
 
   test('a service of the file with the same name is refused, and says how to go on', async () => {

@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test'
 import type { ManagedService } from '../../server/contract/managed-services.ts'
 import type { MailCatcherStatus, MailMessage, MailMessageDetails } from '../../server/contract/mail.ts'
+import { getPreset, type PresetName } from '../../server/contract/service-presets.ts'
 import type { Screen } from './screen.ts'
 
 const catcher: MailCatcherStatus = { is_enabled: true, host: '127.0.0.1', port: 14_250, user: 'prj_01m84kvc1a6jds9qv8r0rb8g9k', unavailable: null }
@@ -36,24 +37,24 @@ const details: MailMessageDetails = {
   ],
 }
 
-const service = (name: ManagedService['name'], change: Partial<ManagedService>): ManagedService => ({
-  name,
-  label: name === 'redis' ? 'Redis' : 'MariaDB',
-  summary:
-    name === 'redis'
-      ? 'Key-value store for caches, queues and sessions. Data is saved every second.'
-      : 'Relational database with the protocol of MySQL.',
-  image: '',
-  variables: [name === 'redis' ? 'REDIS_URL' : 'MYSQL_URL'],
-  is_added: false,
-  has_data: false,
-  added_at: null,
-  ...change,
-})
+const service = (name: PresetName, change: Partial<ManagedService> = {}): ManagedService => {
+  const { label, summary, image, port, variables } = getPreset(name)
+  return {
+    name,
+    label,
+    summary,
+    image,
+    variables: Object.keys(variables({ host: name, port, password: '', public_url: '' })),
+    is_added: false,
+    has_data: false,
+    added_at: null,
+    ...change,
+  }
+}
 
 /** The seeded platform has neither containers nor an app that sends mail. */
 async function withServices(page: Page): Promise<void> {
-  const services = [service('redis', { is_added: true, added_at: received_at }), service('mariadb', { has_data: true })]
+  const services = [service('redis', { is_added: true, added_at: received_at }), service('mariadb', { has_data: true }), service('s3')]
   await page.route('**/instance/projects/*/managed-services', (route) => route.fulfill({ json: { services, unavailable: null } }))
   await page.route('**/instance/projects/*/mail', (route) => route.fulfill({ json: { catcher, messages } }))
   await page.route('**/instance/projects/*/mail/messages/*', (route) => route.fulfill({ json: { message: details } }))

@@ -3,7 +3,8 @@
 # node:24-, node:22- and node:20-bookworm-slim, from Debian's packages and the npm registry; and
 # postgres:15-bookworm, from Debian's packages. With the argument `languages`: those of the other languages as well, in
 # the versions that Debian has (Python 3.11, Go 1.19, Rust 1.63, Ruby 3.1, PHP 8.2, Java 17, Elixir 1.14), and Deno and Bun
-# from the npm registry. With `services`: those of the managed services, redis:7-bookworm and mariadb:10.11.
+# from the npm registry. With `services`: those of the managed services, redis:7-bookworm,
+# mariadb:10.11 and versity/versitygw.
 # Needs root, debootstrap, npm, a Docker engine and node_modules. Runs again in a second: an image
 # carries a label with the digest of what went in. An image of that name without the label (a pulled
 # one) is left alone. Downloads are kept in ${XDG_CACHE_HOME:-~/.cache}/homeport-ci.
@@ -71,7 +72,29 @@ language_image() {
 service_images() {
   service_image redis:7-$suite redis redis_setup
   service_image mariadb:10.11 mysql mariadb_setup
+  s3_image versity/versitygw:v1.7.0
 }
+
+# VersityGW is written in Go and is in no registry of packages: a small server of our own with the same command, variables and folders.
+s3_image() {
+  local tag=$1 node inputs context
+  node=$(own_node_version)
+  inputs=$( (rootfs_digest; echo "$node"; cat test/machine/s3-server.mjs; declare -f s3_image s3_entrypoint) | digest)
+  is_wanted "$tag" "$inputs" || return 0
+  import_rootfs
+  context=$(mktemp -d)
+  node_binary "$node" "$context/node"
+  cp test/machine/s3-server.mjs "$context/"
+  s3_entrypoint >"$context/versitygw"
+  printf '#!/bin/sh\nfor url; do :; done\nexec node -e "fetch(process.argv[1]).then((one) => process.exit(one.ok ? 0 : 1), () => process.exit(1))" "$url"\n' >"$context/wget"
+  chmod 755 "$context"/{versitygw,wget}
+  printf 'FROM %s\nENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\nCOPY node versitygw wget /usr/local/bin/\nCOPY s3-server.mjs /usr/local/lib/\nENTRYPOINT ["versitygw"]\n' \
+    "$(rootfs_image)" >"$context/Dockerfile"
+  build "$tag" "$inputs" "$context"
+  echo "  $tag: a stand-in."
+}
+
+s3_entrypoint() { printf '#!/bin/sh\nexec node /usr/local/lib/s3-server.mjs "$@"\n'; }
 
 service_image() {
   local tag=$1 user=$2 setup=$3 inputs context
