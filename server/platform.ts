@@ -1,5 +1,6 @@
 import type { DesktopFeed } from './features/desktop-feed.ts'
 import type { ApiServerOptions } from './api/server.ts'
+import type { PostgresVersion } from './contract/postgres-versions.ts'
 import type { MasterKey } from './keys/master-key.ts'
 import type { Clock } from './lib/clock.ts'
 import type { InstanceFile } from './lib/instance-file.ts'
@@ -27,6 +28,8 @@ export interface PlatformHost {
   lan_addresses?: () => string[]
   /** The cost of a password hash, in place of the standard. Tests lower it because they create many passwords. */
   password_cost?: PasswordCost
+  /** The version of PostgreSQL of new databases, in place of the current one. Tests create databases as earlier versions of Homeport did. */
+  database_version?: PostgresVersion
 }
 
 /** A running platform. */

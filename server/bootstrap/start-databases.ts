@@ -5,8 +5,8 @@ import type { PlatformContext } from './context.ts'
 import type { PlatformRuntimes } from './start-runtimes.ts'
 
 /** Starts the databases of projects and the store of their dumps. */
-export async function startDatabases(context: PlatformContext, { docker, runtime }: PlatformRuntimes) {
-  const { options, data_dir, store, sealer, events, clock, log, onClose } = context
+export async function startDatabases(context: PlatformContext, { docker, runtime, runNpm }: PlatformRuntimes) {
+  const { options, host, data_dir, store, sealer, events, clock, log, onClose } = context
   const dumps = await createDumpStore({ db: store.db, data_dir, clock, log })
   onClose(() => dumps.close())
   const databases = createDatabaseService({
@@ -15,10 +15,11 @@ export async function startDatabases(context: PlatformContext, { docker, runtime
     events,
     clock,
     log,
-    servers: createDatabaseServers({ engine: docker, data_dir, clock, log, environment: options.environment }),
+    servers: createDatabaseServers({ engine: docker, runNpm, data_dir, clock, log, environment: options.environment }),
     default_runtime: runtime.name,
     beforeReplace: async (opened, signal) => (await dumps.write(opened, 'restore', signal)).id,
     rewind: (opened, dumpId, signal) => dumps.rewind(opened, dumpId, signal),
+    ...(host.database_version === undefined ? {} : { default_version: host.database_version }),
     beforeDrop: async (opened) => void (await dumps.write(opened, 'drop')),
   })
   await databases.start()

@@ -2,6 +2,7 @@ import { type Environment, variableOf } from '../lib/environment.ts'
 import { chooseRuntime } from '../runtime/choose-runtime.ts'
 import { createDockerEngine } from '../runtime/docker/engine.ts'
 import { createRuntimes } from '../runtime/index.ts'
+import { createNpmRunner } from '../runtime/process/toolchains.ts'
 import type { RuntimeOptions } from '../runtime/runtime.ts'
 import type { PlatformContext } from './context.ts'
 
@@ -30,7 +31,7 @@ export async function startRuntimes({ options, host, identity, log, clock }: Pla
   }
   const docker = createDockerEngine(runtimeOptions)
   const runtimes = createRuntimes(runtimeOptions, docker)
-  return { docker, runtimes, runtime: await chooseRuntime(runtimes, options.runtime) }
+  return { docker, runtimes, runNpm: createNpmRunner(runtimeOptions), runtime: await chooseRuntime(runtimes, options.runtime) }
 }
 
 /** Where the programs of this machine are. Windows does not fix the case of either variable's name. */

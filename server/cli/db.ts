@@ -21,11 +21,16 @@ export const db: CliCommand = {
     'db dump SLUG [FILE]',
     'db dumps SLUG',
     'db restore SLUG FILE|ID',
+    'db upgrade SLUG [--finish|--revert]',
     'db drop SLUG --yes',
   ],
-  options: { yes: 'drop: confirm' },
+  options: {
+    yes: 'drop: confirm',
+    finish: 'upgrade: delete the data from before the upgrade',
+    revert: 'upgrade: go back to the data from before the upgrade',
+  },
   details:
-    'The app gets the connection string as DATABASE_URL. dump writes gzipped SQL, or plain SQL if FILE ends in .sql; without FILE the\ndump stays on the instance. restore reads both, and the output of pg_dump. restore and drop first dump the current data.',
+    'The app gets the connection string as DATABASE_URL. dump writes gzipped SQL, or plain SQL if FILE ends in .sql; without FILE the\ndump stays on the instance. restore reads both, and the output of pg_dump. restore and drop first dump the current data. upgrade moves it to the current version of\nPostgreSQL, and keeps the data from before.',
   async run(context) {
     const [subcommand = ''] = context.positionals
     if (Object.hasOwn(subcommands, subcommand) && context.positionals.length > 1) return subcommands[subcommand as keyof typeof subcommands](context)
@@ -34,7 +39,7 @@ export const db: CliCommand = {
   },
 }
 
-const subcommands = { show, create, url, psql, dump, dumps, restore, drop }
+const subcommands = { show, create, url, psql, dump, dumps, restore, upgrade, drop }
 
 const fetchDatabase = async (context: CommandContext, slug: string): Promise<Database> =>
   (await context.connect().call('getDatabase', { params: { slug } })).database
@@ -140,6 +145,31 @@ async function restore(context: CommandContext): Promise<number> {
     : await client.call('restoreDatabase', { params: { slug, id: source } }, databaseTimeout_ms)
   if (context.is_json) context.terminal.out(JSON.stringify(response))
   else context.terminal.out(`Restored the database of ${slug} from ${source}. To undo: homeport db restore ${slug} ${response.dump.id}`)
+  return exitCodes.success
+}
+
+async function upgrade(context: CommandContext): Promise<number> {
+  const [, slug = ''] = requirePositionals(context, 'upgrade', 'SLUG')
+  const { finish, revert } = context.flags
+  if (finish === true && revert === true) throw new UsageError('Use either --finish or --revert.')
+  const client = context.connect()
+  if (finish === true) {
+    await client.call('finishDatabaseUpgrade', { params: { slug } }, databaseTimeout_ms)
+    if (context.is_json) context.terminal.out(JSON.stringify({ finished: slug }))
+    else context.terminal.out(`Deleted the data of ${slug} from before the upgrade.`)
+    return exitCodes.success
+  }
+  const response = await client.call(revert === true ? 'revertDatabaseUpgrade' : 'upgradeDatabase', { params: { slug } }, databaseTimeout_ms)
+  if (context.is_json) context.terminal.out(JSON.stringify(response))
+  else {
+    const { database, upgrade: state, deployment_id } = response
+    context.terminal.out(`The database of ${slug} is on PostgreSQL ${database.engine_version}.`)
+    if (state.previous_version !== null)
+      context.terminal.out(
+        `Its data on PostgreSQL ${state.previous_version} is kept. Go back: homeport db upgrade ${slug} --revert. Delete it: homeport db upgrade ${slug} --finish`,
+      )
+    if (deployment_id !== null) context.terminal.out(`Redeploying the project: ${deployment_id}`)
+  }
   return exitCodes.success
 }
 

@@ -44,6 +44,7 @@ export const errorStatus = {
   owner_password_required: 409,
   database_exists: 409,
   restore_failed: 409,
+  upgrade_unavailable: 409,
   service_not_started: 409,
   volume_in_use: 409,
   deployment_terminal: 409,

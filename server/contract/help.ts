@@ -89,6 +89,7 @@ export const errorHelpTopics: Record<ErrorCode, HelpTopic | null> = {
   owner_password_required: 'phones',
   database_exists: null,
   restore_failed: 'databases',
+  upgrade_unavailable: 'databases',
   deployment_terminal: null,
   build_in_progress: 'builds',
   rollback_not_allowed: 'disk',

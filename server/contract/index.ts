@@ -2,6 +2,7 @@ import { billingOperations } from './billing.ts'
 import { buildCacheOperations } from './build-cache.ts'
 import { cacheOperations } from './cache.ts'
 import { devOperations } from './dev.ts'
+import { databaseUpgradeOperations } from './database-upgrades.ts'
 import { databaseDumpOperations, databaseLookupOperations, databaseOperations } from './databases.ts'
 import { deploymentOperations, glanceOperations } from './deployments.ts'
 import { domainSalesOperations, domainOperations } from './domains.ts'
@@ -49,6 +50,7 @@ export const allOperations = {
   ...instanceOperations,
   ...teamOperations,
   ...databaseDumpOperations,
+  ...databaseUpgradeOperations,
   ...databaseLookupOperations,
   ...networkOperations,
   ...sparklineOperations,

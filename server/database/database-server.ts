@@ -1,3 +1,4 @@
+import type { PostgresVersion } from '../contract/postgres-versions.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
 
 /**
@@ -10,11 +11,12 @@ export interface DatabaseSpec {
 }
 
 /**
- * A PostgreSQL server of this instance. Every driver passes the suite in `test/database`. A server starts at
+ * A PostgreSQL server of this instance: one for each runtime and major version. Every driver passes the suite in `test/database`. A server starts at
  * first use and adopts a running server of the previous run. Throws `DatabaseUnavailableError` while it is unavailable.
  */
 export interface DatabaseServer {
   readonly name: RuntimeName
+  readonly version: PostgresVersion
   /** What the user can do while the server is not running. */
   readonly how_to_start: string
 

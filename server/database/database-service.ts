@@ -1,3 +1,4 @@
+import { currentPostgresVersion, type PostgresVersion } from '../contract/postgres-versions.ts'
 import { type RuntimeName, runtimeNames } from '../contract/runtimes.ts'
 import type { DoctorCheck } from '../contract/instance.ts'
 import type { DomainEvent } from '../contract/domain-events.ts'
@@ -11,12 +12,13 @@ import {
   findDatabase,
   findDatabaseByName,
   insertDatabase,
-  listDatabaseDrivers,
+  listDatabaseServers,
   listDatabasesOfProject,
   listReadyDatabases,
   listUnreadyDatabases,
+  listUpgradingDatabases,
   markDatabaseReady,
-  updateDatabaseDriver,
+  moveDatabase,
 } from '../store/databases.ts'
 import { insertCleanup } from '../store/deployments.ts'
 import type { Db, Tx } from '../store/store.ts'
@@ -24,7 +26,9 @@ import { findProject } from '../store/projects.ts'
 import type { Sealer } from '../store/sealer.ts'
 import type { DatabaseRow } from '../store/tables.ts'
 import { DumpError } from './dump-database.ts'
+import type { DatabaseServers } from './index.ts'
 import { DatabaseRestoreError } from './restore-database.ts'
+import { createDatabaseUpgrades } from './upgrade-database.ts'
 import { type DatabaseAddress, type DatabaseServer, type DatabaseSpec, DatabaseUnavailableError } from './database-server.ts'
 
 export interface DatabaseServiceOptions {
@@ -33,9 +37,11 @@ export interface DatabaseServiceOptions {
   events: EventBus<DomainEvent>
   clock: Clock
   log: Log
-  servers: Record<RuntimeName, DatabaseServer>
+  servers: DatabaseServers
   /** The runtime of new databases. */
   default_runtime: RuntimeName
+  /** The version of new databases; default: the current one. */
+  default_version?: PostgresVersion
   /** Called before a project's own database is dropped; an error keeps the data. */
   beforeDrop?(opened: OpenDatabase): Promise<void>
   /** Dumps a preview's database before another copy replaces it; resolves with the id of the dump. */
@@ -69,6 +75,8 @@ export interface DatabaseVariables {
 export interface DatabaseDrop {
   kind: 'database'
   driver: RuntimeName
+  /** Stored without it by earlier versions of Homeport, which had 15 alone. */
+  version?: PostgresVersion
   db_name: string
 }
 
@@ -76,7 +84,7 @@ export type DatabaseService = ReturnType<typeof createDatabaseService>
 
 /** The databases of projects and their previews. Rows are written before the server is changed, so that a crash leaves no unknown database. */
 export function createDatabaseService(options: DatabaseServiceOptions) {
-  const { db, log, servers } = options
+  const { db, log, servers, default_version = currentPostgresVersion } = options
   const queues = new Map<string, Promise<unknown>>()
 
   const runSequentially = async <T>(key: string, work: () => Promise<T>): Promise<T> => {
@@ -91,21 +99,28 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
   }
   /** Serializes operations on the databases of one project. */
   const exclusive = runSequentially
-  /** Serializes the first row of a driver and the removal of its server after the last row. */
-  const withServer = <T>(driver: RuntimeName, work: () => Promise<T>): Promise<T> => runSequentially(`server ${driver}`, work)
+  /** Serializes the first row of a server and the removal of the server after the last row. */
+  const withServer = <T>(driver: RuntimeName, version: PostgresVersion, work: () => Promise<T>): Promise<T> =>
+    runSequentially(`server ${driver} ${version}`, work)
 
   const open = (row: DatabaseRow): OpenDatabase => ({
     row,
-    server: servers[row.driver],
+    server: servers[row.driver][row.version],
     spec: { db_name: row.db_name, db_user: row.db_user, password: options.sealer.unseal(sealedColumnOf(row.db_name), row.sealed_password) },
   })
 
   const find = (projectId: string, branch = ''): Promise<DatabaseRow | undefined> => db.read((tx) => findDatabase(tx, projectId, branch))
 
+  const listServers = (): DatabaseServer[] => Object.values(servers).flatMap((versions) => Object.values(versions))
+
   /** From here on the database is deleted for clients; the drop runs immediately or later as a clean-up. */
   const markForDrop = (tx: Tx, row: DatabaseRow): void => {
     deleteDatabase(tx, row.db_name)
-    insertCleanup(tx, { kind: 'database', driver: row.driver, db_name: row.db_name } satisfies DatabaseDrop, isoTime(options.clock.now()))
+    for (const version of [row.version, row.previous_version, row.upgrading_to]) if (version !== null) insertDrop(tx, row, version)
+  }
+
+  const insertDrop = (tx: Tx, { driver, db_name }: DatabaseRow, version: PostgresVersion): void => {
+    insertCleanup(tx, { kind: 'database', driver, version, db_name } satisfies DatabaseDrop, isoTime(options.clock.now()))
   }
 
   const drop = async (row: DatabaseRow): Promise<void> => {
@@ -113,7 +128,7 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
     options.events.publish({ type: 'cleanup_due' })
   }
 
-  const reserveRow = async (project_id: string, branch: string, driver: RuntimeName): Promise<DatabaseRow | undefined> => {
+  const reserveRow = async (project_id: string, branch: string, driver: RuntimeName, version: PostgresVersion): Promise<DatabaseRow | undefined> => {
     const name = `p_${newId('prj').slice('prj_'.length)}`
     const row: DatabaseRow = {
       project_id,
@@ -124,9 +139,12 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
       sealed_password: options.sealer.seal(sealedColumnOf(name), newSecret()),
       is_ready: 0,
       created_at: isoTime(options.clock.now()),
+      version,
+      upgrading_to: null,
+      previous_version: null,
     }
     // A server that is being removed is removed completely before it is used again.
-    const isNew = await withServer(driver, () => db.write((tx) => findProject(tx, project_id) !== undefined && insertDatabase(tx, row)))
+    const isNew = await withServer(driver, version, () => db.write((tx) => findProject(tx, project_id) !== undefined && insertDatabase(tx, row)))
     return isNew ? row : undefined
   }
 
@@ -152,15 +170,27 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
   }
 
   const inspectDatabase = async (row: DatabaseRow): Promise<DatabaseDetails> => {
-    const server = servers[row.driver]
+    const { server } = open(row)
     const [address, facts] = [await server.address('machine'), await server.inspect(row.db_name)]
     return { ...address, ...facts }
   }
+
+  const upgrades = createDatabaseUpgrades({ ...options, find, open, withServer, insertDrop })
 
   return {
     find,
     open,
     exclusive,
+
+    /** Copies the database to the server of the current version. The callback works as in `create`. */
+    upgrade: <R>(projectId: string, signal: AbortSignal, inTransaction: (tx: Tx) => R) =>
+      exclusive(projectId, () => upgrades.upgrade(projectId, signal, inTransaction)),
+
+    /** Goes back to the data from before the upgrade. */
+    revertUpgrade: <R>(projectId: string, inTransaction: (tx: Tx) => R) => exclusive(projectId, () => upgrades.revert(projectId, inTransaction)),
+
+    /** Drops the data from before the upgrade. */
+    finishUpgrade: (projectId: string) => exclusive(projectId, () => upgrades.finish(projectId)),
 
     /**
      * Creates the project's own database; undefined when it exists or is being created. `alongside` runs in the transaction that marks the database
@@ -172,7 +202,7 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
     ): Promise<{ row: DatabaseRow; place: DatabaseDetails; result: R | undefined } | undefined> {
       if (await find(projectId)) return undefined
       return exclusive(projectId, async () => {
-        const reserved = await reserveRow(projectId, '', options.default_runtime)
+        const reserved = await reserveRow(projectId, '', options.default_runtime, default_version)
         if (!reserved) return undefined
         const result = await provisionDatabase(reserved, undefined, inTransaction)
         const row: DatabaseRow = { ...reserved, is_ready: 1 }
@@ -182,7 +212,7 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
 
     /** Progress of a server that is being prepared; undefined when unknown. */
     progress: async (row: DatabaseRow): Promise<string | undefined> => {
-      const { running, message } = await servers[row.driver].state()
+      const { running, message } = await open(row).server.state()
       return running ? undefined : message
     },
 
@@ -199,13 +229,19 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
           tx.publish({ type: 'project_changed', id: row.project_id })
           return inTransaction?.(tx)
         })
-        await servers[row.driver].drop(row).catch((error: unknown) => log.warn('database_drop_postponed', { db_name: row.db_name, error }))
+        await servers[row.driver][row.version].drop(row).catch((error: unknown) => log.warn('database_drop_postponed', { db_name: row.db_name, error }))
         options.events.publish({ type: 'cleanup_due' })
         return { result }
       }),
 
     async variablesFor(projectId: string, target: 'production' | 'preview', branch: string | null, runtime: RuntimeName): Promise<DatabaseVariables> {
-      const row = await find(projectId, target === 'production' ? '' : (branch ?? ''))
+      const name = target === 'production' ? '' : (branch ?? '')
+      let row = await find(projectId, name)
+      if (row && row.upgrading_to !== null) {
+        // An upgrade is running, or could not be undone yet.
+        await exclusive(projectId, () => upgrades.undoInterrupted(projectId, name))
+        row = await find(projectId, name)
+      }
       if (!row || row.is_ready === 0 || (target === 'preview' && row.branch === '')) return { variables: {}, secrets: [], note: null }
       const { server, spec } = open(row)
       const address = await server.address({ runtime, project_id: projectId })
@@ -231,7 +267,7 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
       if (branch === '' || !source || source.is_ready === 0) return false
       const from = open(source)
       await exclusive(projectId, async () => {
-        const row = await reserveRow(projectId, branch, source.driver)
+        const row = await reserveRow(projectId, branch, source.driver, source.version)
         if (row)
           await provisionDatabase(row, ({ server, spec }) => server.restore(spec, from.server.dump(from.spec, signal), signal)).catch(throwCopyError)
       })
@@ -289,14 +325,23 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
             })
           await drop(row)
         }
-        for (const server of Object.values(servers)) await server.disconnectProject(projectId)
+        for (const server of listServers()) await server.disconnectProject(projectId)
       }),
 
     /** Runs a pending drop, as a clean-up. */
-    async finishDrop({ driver, db_name }: DatabaseDrop): Promise<void> {
-      await servers[driver].drop({ db_name, db_user: db_name })
-      await withServer(driver, async () => {
-        if (!(await db.read(listDatabaseDrivers)).includes(driver)) await servers[driver].removeIfEmpty()
+    async finishDrop({ driver, version = 15, db_name }: DatabaseDrop): Promise<void> {
+      const server = servers[driver][version]
+      const dropUnused = async () => {
+        const row = await db.read((tx) => findDatabaseByName(tx, db_name))
+        // Another upgrade uses the name on this server again.
+        if (row?.driver === driver && [row.version, row.upgrading_to, row.previous_version].includes(version)) return
+        await server.drop({ db_name, db_user: db_name })
+      }
+      const owner = await db.read((tx) => findDatabaseByName(tx, db_name))
+      await (owner ? exclusive(owner.project_id, dropUnused) : dropUnused())
+      await withServer(driver, version, async () => {
+        const used = await db.read(listDatabaseServers)
+        if (!used.some((one) => one.driver === driver && one.version === version)) await server.removeIfEmpty()
       })
     },
 
@@ -312,22 +357,22 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
     async restoreDump(db_name: string, sql: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void> {
       const row = await db.read((tx) => findDatabaseByName(tx, db_name))
       if (!row) return
-      const { spec } = open(row)
-      let driver = row.driver
-      const others = runtimeNames.filter((name) => name !== row.driver)
+      const { spec, server: own } = open(row)
+      const others = runtimeNames.filter((name) => name !== row.driver).map((name) => servers[name][currentPostgresVersion])
+      const candidates = [own, servers[row.driver][currentPostgresVersion], ...others].filter((one, index, all) => all.indexOf(one) === index)
+      let server = own
       for (;;) {
+        server = candidates.shift() ?? own
         try {
-          await servers[driver].drop(spec)
-          await servers[driver].create(spec)
+          await server.drop(spec)
+          await server.create(spec)
           break
         } catch (error) {
-          const next = error instanceof DatabaseUnavailableError ? others.shift() : undefined
-          if (next === undefined) throw error
-          driver = next
+          if (!(error instanceof DatabaseUnavailableError) || candidates.length === 0) throw error
         }
       }
-      if (driver !== row.driver) await db.write((tx) => updateDatabaseDriver(tx, db_name, driver))
-      await servers[driver].restore(spec, sql, signal)
+      await db.write((tx) => moveDatabase(tx, db_name, server.name, server.version))
+      await server.restore(spec, sql, signal)
     },
 
     /**
@@ -337,16 +382,20 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
       await db.write((tx) => {
         for (const row of listUnreadyDatabases(tx)) markForDrop(tx, row)
       })
-      for (const driver of await db.read(listDatabaseDrivers))
-        void servers[driver].address('machine').catch((error: unknown) => log.warn('database_server_away', { driver, error }))
+      for (const { driver, version } of await db.read(listDatabaseServers))
+        void servers[driver][version].address('machine').catch((error: unknown) => log.warn('database_server_away', { driver, version, error }))
+      for (const row of await db.read(listUpgradingDatabases))
+        void exclusive(row.project_id, () => upgrades.undoInterrupted(row.project_id, row.branch)).catch((error: unknown) =>
+          log.warn('database_upgrade_not_undone', { db_name: row.db_name, error }),
+        )
     },
 
     async checks(): Promise<DoctorCheck[]> {
-      const drivers = await db.read(listDatabaseDrivers)
+      const used = await db.read(listDatabaseServers)
       return Promise.all(
-        drivers.map(async (driver) => {
-          const { running, version, message } = await servers[driver].state()
-          const name = `databases ${driver}`
+        used.map(async ({ driver, version: major }) => {
+          const { running, version, message } = await servers[driver][major].state()
+          const name = `databases ${driver}${used.some((one) => one.driver === driver && one.version !== major) ? ` ${major}` : ''}`
           const text = `${message}${version === null ? '' : ` (PostgreSQL ${version})`}`
           return running
             ? ({ name, status: 'ok', message: text, mend: null } as const)
@@ -354,7 +403,7 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
                 name,
                 status: 'warning',
                 message: text,
-                mend: servers[driver].how_to_start,
+                mend: servers[driver][major].how_to_start,
               } as const)
         }),
       )
@@ -362,7 +411,7 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
 
     /** `stoppedRuntimes`: the runtimes that end with the platform. */
     async close(stoppedRuntimes: readonly RuntimeName[]): Promise<void> {
-      await Promise.all(Object.values(servers).map((server) => server.close(stoppedRuntimes.includes(server.name))))
+      await Promise.all(listServers().map((server) => server.close(stoppedRuntimes.includes(server.name))))
     },
   }
 }

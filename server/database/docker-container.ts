@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import type Docker from 'dockerode'
+import type { PostgresVersion } from '../contract/postgres-versions.ts'
 import type { DockerEngine } from '../runtime/docker/engine.ts'
 import { getStatusCode } from '../runtime/docker/errors.ts'
 import { DatabaseUnavailableError } from './database-server.ts'
 import { formatAccessRules, serverSettings } from './provision.ts'
 
 export interface ContainerOptions {
+  form: ContainerForm
   engine: DockerEngine
   docker: Docker
   /** Called with a message about a long operation. */
@@ -14,10 +16,20 @@ export interface ContainerOptions {
   signal: AbortSignal
 }
 
-/** The official image, version 15 as in the embedded server, so that dumps work on both. */
-const image = 'postgres:15-bookworm'
-export const binFolder = '/usr/lib/postgresql/15/bin'
-const volumeTarget = '/var/lib/postgresql/data'
+/** What differs between the servers of two major versions. */
+export interface ContainerForm {
+  /** Of the container and its volume. */
+  name: string
+  /** The official image. */
+  image: string
+  bin_folder: string
+  /** A folder that the user postgres owns in the image, so that a new volume is owned by it. */
+  volume_target: string
+  entrypoint_script: string
+  /** Of the configuration; a container of an earlier version of Homeport is recreated with its volume. */
+  digest: string
+}
+
 export const postgresPort = 5432
 const memory_bytes = 1024 ** 3
 const maxProcesses = 512
@@ -25,7 +37,7 @@ const maxProcesses = 512
  * The script that runs in the container, as the user postgres. The data folder gets its final name only when it is complete. The superuser can
  * connect only through the socket, as the system's own user, and has no password.
  */
-const entrypointScript = `set -e
+const createEntrypointScript = (binFolder: string, volumeTarget: string) => `set -e
 data=${volumeTarget}/cluster
 if [ ! -e "$data" ]; then
   rm -rf "$data.new"
@@ -39,26 +51,36 @@ exec ${binFolder}/postgres -D "$data" -k /tmp -c listen_addresses='*' ${Object.e
   .join(' ')}
 `
 
-/** The configuration of a container; a container of an earlier version of Homeport is recreated with its volume. */
-export const containerDigest = createHash('sha256').update(`${image}\n${entrypointScript}\n1`).digest('hex').slice(0, 16)
+/** The names of version 15 are from before there was another. */
+export function createContainerForm(engine: DockerEngine, version: PostgresVersion): ContainerForm {
+  const image = `postgres:${version}-bookworm`
+  const bin_folder = `/usr/lib/postgresql/${version}/bin`
+  // Images from 18 on declare the folder above as their volume.
+  const volume_target = version === 15 ? '/var/lib/postgresql/data' : '/var/lib/postgresql'
+  const entrypoint_script = createEntrypointScript(bin_folder, volume_target)
+  const digest = createHash('sha256').update(`${image}\n${entrypoint_script}\n1`).digest('hex').slice(0, 16)
+  return { name: engine.createName(getServerName(version)), image, bin_folder, volume_target, entrypoint_script, digest }
+}
+
+export const getServerName = (version: PostgresVersion): string => (version === 15 ? 'databases' : `databases-${version}`)
 
 export async function createDatabaseContainer(options: ContainerOptions, hostPort: number): Promise<void> {
-  const { engine, docker } = options
-  const name = engine.createName('databases')
+  const { engine, docker, form } = options
+  const { name } = form
   await pullImage(options)
   await docker.createVolume({ Name: name, Labels: engine.createLabels('database') })
   await docker.createContainer({
-    Image: image,
+    Image: form.image,
     name,
     User: 'postgres',
-    Entrypoint: ['/bin/sh', '-c', entrypointScript],
+    Entrypoint: ['/bin/sh', '-c', form.entrypoint_script],
     Cmd: [],
     Env: ['LANG=C.UTF-8'],
-    Labels: engine.createLabels('database', { 'homeport.form': containerDigest }),
+    Labels: engine.createLabels('database', { 'homeport.form': form.digest }),
     ExposedPorts: { [`${postgresPort}/tcp`]: {} },
     // Fast shutdown: sessions end without data loss.
     StopSignal: 'SIGINT',
-    Healthcheck: { Test: ['CMD', `${binFolder}/pg_isready`, '-q', '-h', '/tmp'], Interval: 30e9, Timeout: 5e9, Retries: 3, StartPeriod: 60e9 },
+    Healthcheck: { Test: ['CMD', `${form.bin_folder}/pg_isready`, '-q', '-h', '/tmp'], Interval: 30e9, Timeout: 5e9, Retries: 3, StartPeriod: 60e9 },
     HostConfig: {
       Memory: memory_bytes,
       MemorySwap: memory_bytes,
@@ -72,13 +94,13 @@ export async function createDatabaseContainer(options: ContainerOptions, hostPor
       RestartPolicy: { Name: 'unless-stopped' },
       NetworkMode: await engine.ensureNetwork(),
       PortBindings: { [`${postgresPort}/tcp`]: [{ HostIp: '127.0.0.1', HostPort: String(hostPort) }] },
-      Mounts: [{ Type: 'volume', Source: name, Target: volumeTarget }],
+      Mounts: [{ Type: 'volume', Source: name, Target: form.volume_target }],
       LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '2' } },
     },
   })
 }
 
-async function pullImage({ engine, docker, onProgress, signal }: ContainerOptions): Promise<void> {
+async function pullImage({ engine, docker, form: { image }, onProgress, signal }: ContainerOptions): Promise<void> {
   const isPulled = await docker
     .getImage(image)
     .inspect()

@@ -1,14 +1,16 @@
 import type Docker from 'dockerode'
+import type { PostgresVersion } from '../contract/postgres-versions.ts'
 import type { DockerEngine } from '../runtime/docker/engine.ts'
 import { connectContainer, ensureSmallNetwork, NetworksExhaustedError, removeNetwork } from '../runtime/docker/networks.ts'
 import { DatabaseUnavailableError } from './database-server.ts'
 
 /** The host name in a project's network; it does not exist outside. */
-export const databaseAlias = 'database.homeport.internal'
+export const getDatabaseHost = (version: PostgresVersion): string =>
+  version === 15 ? 'database.homeport.internal' : `database-${version}.homeport.internal`
 
 /** Connects the server to a project’s network, where the project's containers find it by name. */
-export const connectServer = (engine: DockerEngine, docker: Docker, network: string): Promise<void> =>
-  connectContainer(docker, network, engine.createName('databases'), [databaseAlias])
+export const connectServer = (docker: Docker, network: string, server: string, version: PostgresVersion): Promise<void> =>
+  connectContainer(docker, network, server, [getDatabaseHost(version)])
 
 export async function ensureProjectNetwork(engine: DockerEngine, docker: Docker, projectId: string): Promise<string> {
   const Name = engine.getDatabaseNetworkName(projectId)

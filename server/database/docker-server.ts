@@ -3,6 +3,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type Docker from 'dockerode'
+import type { PostgresVersion } from '../contract/postgres-versions.ts'
 import { type RuntimeName, runtimes } from '../contract/runtimes.ts'
 import { sleep, systemClock, withTimeout } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -10,10 +11,10 @@ import { rejectAfter } from '../runtime/docker/connection.ts'
 import { type DockerEngine, removeContainer } from '../runtime/docker/engine.ts'
 import { isConnectionError, getStatusCode } from '../runtime/docker/errors.ts'
 import { type DatabaseAddress, type DatabaseServer, DatabaseUnavailableError } from './database-server.ts'
-import { containerDigest, createDatabaseContainer, postgresPort, binFolder } from './docker-container.ts'
+import { createContainerForm, createDatabaseContainer, postgresPort } from './docker-container.ts'
 import { createContainerStatementRunner, execInContainer } from './docker-exec.ts'
 import { removeNetwork } from '../runtime/docker/networks.ts'
-import { databaseAlias, connectServer, removeProjectNetwork, ensureProjectNetwork } from './docker-network.ts'
+import { connectServer, getDatabaseHost, removeProjectNetwork, ensureProjectNetwork } from './docker-network.ts'
 import { dumpDatabase } from './dump-database.ts'
 import { revokePublicAccess, createDatabase, dropDatabase, inspectDatabase } from './provision.ts'
 import { restoreDatabase } from './restore-database.ts'
@@ -21,6 +22,7 @@ import { restoreDatabase } from './restore-database.ts'
 export interface DockerDatabaseOptions {
   /** The runtime whose projects have their databases here. */
   runtime: RuntimeName
+  version: PostgresVersion
   engine: DockerEngine
   data_dir: string
   log: Log
@@ -32,9 +34,10 @@ const startAttempts = 6
 const stopTimeout_ms = 2_000
 
 /** The PostgreSQL container of the instance. Only a project's own containers reach it, over the project's own network. */
-export function createDockerDatabaseServer({ runtime, engine, data_dir, log }: DockerDatabaseOptions): DatabaseServer {
-  const name = engine.createName('databases')
-  const portFile = join(data_dir, 'databases', 'docker.json')
+export function createDockerDatabaseServer({ runtime, version, engine, data_dir, log }: DockerDatabaseOptions): DatabaseServer {
+  const form = createContainerForm(engine, version)
+  const { name, bin_folder: binFolder } = form
+  const portFile = join(data_dir, 'databases', version === 15 ? 'docker.json' : `docker-${version}.json`)
   const closing = new AbortController()
   let starting: Promise<RunningContainer> | undefined
   /** The current long operation, for display. */
@@ -63,7 +66,7 @@ export function createDockerDatabaseServer({ runtime, engine, data_dir, log }: D
     const { docker } = await engine.connection()
     const container = docker.getContainer(name)
     let info = await inspectContainer(container)
-    if (info && info.Config.Labels['homeport.form'] !== containerDigest) {
+    if (info && info.Config.Labels['homeport.form'] !== form.digest) {
       await container.stop({ t: 30 }).catch(() => {})
       await removeContainer(container)
       info = undefined
@@ -73,7 +76,7 @@ export function createDockerDatabaseServer({ runtime, engine, data_dir, log }: D
       progress ??= 'The database server is starting.'
       if (!info)
         await createDatabaseContainer(
-          { engine, docker, onProgress: (message) => (progress = message), signal: closing.signal },
+          { form, engine, docker, onProgress: (message) => (progress = message), signal: closing.signal },
           await choosePort(attempt),
         )
       readyStartedAt = undefined
@@ -93,7 +96,7 @@ export function createDockerDatabaseServer({ runtime, engine, data_dir, log }: D
       info = await waitUntilReady(container)
       await revokePublicAccess(createContainerStatementRunner(container, `${binFolder}/psql`))
       for (const network of await docker.listNetworks({ filters: engine.createOwnFilters({ 'homeport.role': 'database' }) }))
-        await connectServer(engine, docker, network.Name)
+        await connectServer(docker, network.Name, form.name, version)
       await writeSavedPort(at.port)
       readyStartedAt = info.State.StartedAt
     }
@@ -102,7 +105,7 @@ export function createDockerDatabaseServer({ runtime, engine, data_dir, log }: D
 
   /** The previous port, else one derived from the instance id; if that port is in use, any free one. */
   const choosePort = async (attempt: number): Promise<number> => {
-    const derivedPort = 20_000 + (createHash('sha256').update(engine.options.instance_id).digest().readUInt16BE(0) % 10_000)
+    const derivedPort = 20_000 + (createHash('sha256').update(engine.options.instance_id).digest().readUInt16BE(version === 15 ? 0 : 2) % 10_000)
     return attempt === 0 ? ((await readSavedPort()) ?? derivedPort) : await findFreePort()
   }
 
@@ -177,15 +180,16 @@ export function createDockerDatabaseServer({ runtime, engine, data_dir, log }: D
     try {
       await ensureRunning()
       const { docker } = await engine.connection()
-      await connectServer(engine, docker, await ensureProjectNetwork(engine, docker, from.project_id))
+      await connectServer(docker, await ensureProjectNetwork(engine, docker, from.project_id), form.name, version)
     } catch (error) {
       await readLastAddress(toUnavailableError(error))
     }
-    return { host: databaseAlias, port: postgresPort }
+    return { host: getDatabaseHost(version), port: postgresPort }
   }
 
   return {
     name: runtime,
+    version,
     how_to_start: 'Start Docker. The server starts at its next use.',
     create: async (spec) => createDatabase(await openStatementRunner(), spec),
     async drop(spec) {
@@ -225,8 +229,10 @@ export function createDockerDatabaseServer({ runtime, engine, data_dir, log }: D
         const container = docker.getContainer(name)
         await container.stop({ t: 30 }).catch(() => {})
         await removeContainer(container)
-        for (const network of await docker.listNetworks({ filters: engine.createOwnFilters({ 'homeport.role': 'database' }) }))
-          await removeNetwork(docker, network.Name)
+        const filters = engine.createOwnFilters({ 'homeport.role': 'database' })
+        // The server of another version uses the same networks.
+        if ((await docker.listContainers({ all: true, filters })).length === 0)
+          for (const network of await docker.listNetworks({ filters })) await removeNetwork(docker, network.Name)
         await docker.getVolume(name).remove()
         readyStartedAt = undefined
         log.info('database_server_removed', { driver: 'docker' })
@@ -248,7 +254,7 @@ export function createDockerDatabaseServer({ runtime, engine, data_dir, log }: D
             message: `The container ${name} exited and is restarting. See docker logs ${name}.`,
           }
         if (!info.State.Running) return { running: false, version: null, message: `The container ${name} is not running.` }
-        return { running: true, version: '15', message: `The container ${name} is running at 127.0.0.1:${portOf(info)}.` }
+        return { running: true, version: String(version), message: `The container ${name} is running at 127.0.0.1:${portOf(info)}.` }
       } catch (error) {
         const unavailable = toUnavailableError(error)
         return { running: false, version: null, message: unavailable instanceof Error ? unavailable.message : 'Docker is not responding.' }

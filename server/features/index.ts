@@ -4,6 +4,7 @@ import { createBillingHandlers } from './billing.ts'
 import { createCacheHandlers } from './cache.ts'
 import type { OperationHandlers } from './context.ts'
 import { createDatabaseDumpHandlers } from './database-dumps.ts'
+import { createDatabaseUpgradeHandlers } from './database-upgrades.ts'
 import { createDatabaseHandlers } from './databases.ts'
 import { createDeploymentHandlers } from './deployments.ts'
 import type { FeatureDeps } from './deps.ts'
@@ -50,6 +51,7 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createCacheHandlers(deps),
     ...createDatabaseHandlers(deps),
     ...createDatabaseDumpHandlers(deps),
+    ...createDatabaseUpgradeHandlers(deps),
     ...createDeploymentHandlers(deps),
     ...createEnvVarHandlers(deps),
     ...createDomainHandlers(deps),

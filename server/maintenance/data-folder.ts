@@ -61,7 +61,7 @@ function classifyFile(name: string): DiskKind {
   if (name.startsWith('homeport.db')) return 'ledger'
   if (name === 'logs' || name.startsWith('logs.db')) return 'logs'
   if (name.startsWith('metrics.db')) return 'metrics'
-  if (name === 'postgres') return 'databases'
+  if (name === 'postgres' || name.startsWith('postgres-')) return 'databases'
   if (name === 'volumes') return 'app_volumes'
   if (name === 'volume-snapshots') return 'volume_snapshots'
   if (name === 'dumps' || name === 'backups') return name

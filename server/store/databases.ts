@@ -1,3 +1,4 @@
+import type { PostgresVersion } from '../contract/postgres-versions.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
 import { all, exists, first, run, tables } from './query.ts'
 import type { Tx } from './store.ts'
@@ -22,12 +23,28 @@ export const listReadyDatabases = all(() =>
 
 export const findDatabaseByName = first((dbName: string) => tables.selectFrom('databases').selectAll().where('db_name', '=', dbName))
 
-export const updateDatabaseDriver = run((dbName: string, driver: RuntimeName) =>
-  tables.updateTable('databases').set({ driver }).where('db_name', '=', dbName),
+/** After a restore there is nothing on another server. */
+export const moveDatabase = run((dbName: string, driver: RuntimeName, version: PostgresVersion) =>
+  tables.updateTable('databases').set({ driver, version, upgrading_to: null, previous_version: null }).where('db_name', '=', dbName),
 )
 
-const listDrivers = all(() => tables.selectFrom('databases').select('driver').distinct())
-export const listDatabaseDrivers = (tx: Tx): RuntimeName[] => listDrivers(tx).map((row) => row.driver)
+export const updateDatabaseVersions = run(
+  (dbName: string, { version, upgrading_to, previous_version }: Pick<DatabaseRow, 'version' | 'upgrading_to' | 'previous_version'>) =>
+    tables.updateTable('databases').set({ version, upgrading_to, previous_version }).where('db_name', '=', dbName),
+)
+
+/** Databases whose upgrade was interrupted when the last run ended. */
+export const listUpgradingDatabases = all(() => tables.selectFrom('databases').selectAll().where('upgrading_to', 'is not', null))
+
+const listUses = all(() => tables.selectFrom('databases').select(['driver', 'version', 'upgrading_to', 'previous_version']).distinct())
+
+/** The servers that have databases, each once. */
+export function listDatabaseServers(tx: Tx): { driver: RuntimeName; version: PostgresVersion }[] {
+  const servers = new Map<string, { driver: RuntimeName; version: PostgresVersion }>()
+  for (const { driver, version, upgrading_to, previous_version } of listUses(tx))
+    for (const used of [version, upgrading_to, previous_version]) if (used !== null) servers.set(`${driver} ${used}`, { driver, version: used })
+  return [...servers.values()]
+}
 
 /** False if the database already exists, ready or not. */
 export function insertDatabase(tx: Tx, row: DatabaseRow): boolean {

@@ -1,6 +1,7 @@
 import type { Generated } from 'kysely'
 import type { PurgeKind, PurgeSource } from '../contract/cache.ts'
 import type { DeploymentStatus, DeploymentTarget, DeploymentTrigger, SourceKind, StepName, StepStatus } from '../contract/deployments.ts'
+import type { PostgresVersion } from '../contract/postgres-versions.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
 import type { PlanName } from '../contract/instance.ts'
 import type { PreviewVolumes } from '../contract/project-settings.ts'
@@ -71,6 +72,12 @@ export interface DatabaseRow {
   /** 0 during creation. The row is written first, so that an interrupted creation is completed or undone after a crash. */
   is_ready: 0 | 1
   created_at: string
+  /** The server that hosts it, by the major version of PostgreSQL. */
+  version: PostgresVersion
+  /** Set while an upgrade copies it to the server of this version. */
+  upgrading_to: PostgresVersion | null
+  /** The server that keeps the data from before the upgrade, under the same name. */
+  previous_version: PostgresVersion | null
 }
 
 interface DatabaseDumpTable extends Omit<DatabaseDumpRow, 'seq'> {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createDatabaseService, type DatabaseDrop } from '../../server/database/database-service.ts'
+import type { DatabaseServers } from '../../server/database/index.ts'
 import { DumpError } from '../../server/database/dump-database.ts'
 import { bootstrapInstance } from '../../server/features/bootstrap-instance.ts'
 import { createEventBus } from '../../server/lib/event-bus.ts'
@@ -13,14 +14,16 @@ import { silentLog } from '../../server/lib/log.ts'
 import { openStore, type Store } from '../../server/store/store.ts'
 import { fixedClock } from '../support/test-clock.ts'
 import { insertSampleProject, sealer } from '../maintenance/forged-backups.ts'
-import { createFakeServer } from './fake-server.ts'
+import { createFakeServer, type FakeServer } from './fake-server.ts'
 
 const project = 'prj_1'
 const { signal } = new AbortController()
 let folder: string
 let store: Store
 let dumped: string[]
-let servers: Record<RuntimeName, ReturnType<typeof createFakeServer>>
+/** Those of new databases. */
+let servers: Record<RuntimeName, FakeServer>
+let older: Record<RuntimeName, FakeServer>
 
 /** As each run of the platform makes them. */
 const open = () =>
@@ -30,7 +33,7 @@ const open = () =>
     events: createEventBus<DomainEvent>(),
     clock: fixedClock('2026-01-31'),
     log: silentLog,
-    servers,
+    servers: Object.fromEntries(runtimeNames.map((name) => [name, { 15: older[name], 18: servers[name] }])) as unknown as DatabaseServers,
     default_runtime: 'process',
     beforeDrop: async ({ row }) => void dumped.push(row.db_name),
   })
@@ -42,6 +45,7 @@ beforeEach(async () => {
   const { owner } = await bootstrapInstance({ db: store.db, sealer, clock: fixedClock('2026-01-31') })
   await store.db.write((tx) => insertSampleProject(tx, owner.account_id))
   servers = Object.fromEntries(runtimeNames.map((name) => [name, createFakeServer(name)])) as typeof servers
+  older = Object.fromEntries(runtimeNames.map((name) => [name, createFakeServer(name, 15)])) as typeof servers
   dumped = []
   databases = open()
 })
@@ -64,7 +68,7 @@ test('what a server that is away could not make is undone: no row, and a promise
   expect(await databases.find(project)).toBeUndefined()
   const [name = ''] = drops()
   servers.process.is_away = false
-  await databases.finishDrop({ kind: 'database', driver: 'process', db_name: name } satisfies DatabaseDrop)
+  await databases.finishDrop({ kind: 'database', driver: 'process', version: 18, db_name: name } satisfies DatabaseDrop)
   expect((await databases.create(project))?.row).toMatchObject({ driver: 'process', is_ready: 1 })
   expect(servers.process.databases.size).toBe(1)
 })
@@ -135,10 +139,10 @@ test('the server goes with its last database, and not before', async () => {
   await databases.copyForPreview(project, 'feature', signal)
   const copy = (await databases.find(project, 'feature'))!
   await databases.dropPreview(project, 'feature')
-  await databases.finishDrop({ kind: 'database', driver: 'process', db_name: copy.db_name })
+  await databases.finishDrop({ kind: 'database', driver: 'process', version: 18, db_name: copy.db_name })
   expect(servers.process.retired).toBe(0)
   await databases.remove(project)
-  await databases.finishDrop({ kind: 'database', driver: 'process', db_name: row.db_name })
+  await databases.finishDrop({ kind: 'database', driver: 'process', version: 18, db_name: row.db_name })
   expect([servers.process.retired, servers.docker.retired]).toEqual([1, 0])
 })
 
@@ -150,6 +154,29 @@ test('a restored database is made where a server is to be had, and filled', asyn
   expect((await databases.find(project))?.driver).toBe('docker')
   servers.docker.is_away = true
   expect(await databases.checks()).toEqual([
-    { name: 'databases docker', status: 'warning', message: 'It is away. (PostgreSQL 15.1)', mend: 'Start it.' },
+    { name: 'databases docker', status: 'warning', message: 'It is away. (PostgreSQL 18.1)', mend: 'Start it.' },
   ])
+})
+
+test('a database of an earlier version stays on its server, and a backup of it is restored to a newer one where that has none', async () => {
+  const { row } = (await databases.create(project))!
+  store.db.writeSync((tx) => tx.statement('UPDATE databases SET version = 15').run())
+  await databases.restoreDump(row.db_name, text('restored'), signal)
+  expect([older.process.databases.get(row.db_name), (await databases.find(project))?.version]).toEqual(['restored', 15])
+  older.process.is_away = true
+  await databases.restoreDump(row.db_name, text('restored again'), signal)
+  expect([servers.process.databases.get(row.db_name), (await databases.find(project))?.version]).toEqual(['restored again', 18])
+})
+
+test('a drop that is due later leaves the name alone where an upgrade has made it anew', async () => {
+  const { row } = (await databases.create(project))!
+  const drop = { kind: 'database', driver: 'process', db_name: row.db_name } as const
+  older.process.databases.set(row.db_name, 'kept')
+  store.db.writeSync((tx) => tx.statement('UPDATE databases SET previous_version = 15').run())
+  await databases.finishDrop({ ...drop, version: 18 })
+  await databases.finishDrop(drop)
+  expect([servers.process.databases.size, older.process.databases.size]).toEqual([1, 1])
+  store.db.writeSync((tx) => tx.statement('UPDATE databases SET previous_version = NULL').run())
+  await databases.finishDrop(drop)
+  expect([servers.process.databases.size, older.process.databases.size, older.process.retired]).toEqual([1, 0, 1])
 })

@@ -63,7 +63,7 @@ export function databaseSuite(getPlatform: () => TestPlatform): void {
         port: expect.any(Number),
         connection_string: `postgresql://${database.db_user}:${database.password}@127.0.0.1:${database.port}/${database.db_name}`,
         engine: 'postgresql',
-        engine_version: expect.stringMatching(/^15\.\d+$/),
+        engine_version: expect.stringMatching(/^18\.\d+$/),
         size_bytes: expect.any(Number),
         created_at: expect.any(String),
       })

@@ -92,8 +92,11 @@ describe('the network of a project’s database', () => {
 })
 
 describe('the server in the network', () => {
-  test('is connected under its name', async () => {
-    await connectServer(engine, docker, name)
+  test('is connected under the name of its version', async () => {
+    await connectServer(docker, name, 'homeport-databases-18', 18)
+    expect(requests).toMatchObject([{ body: { EndpointConfig: { Aliases: ['database-18.homeport.internal'] } } }])
+    requests.length = 0
+    await connectServer(docker, name, 'homeport-databases', 15)
     expect(requests).toMatchObject([
       { line: `POST /networks/${name}/connect`, body: { EndpointConfig: { Aliases: ['database.homeport.internal'] } } },
     ])
@@ -104,13 +107,13 @@ describe('the server in the network', () => {
     ['connected already, by its message', 500, 'endpoint with name x already exists in network'],
   ])('%s is no error', async (_, status, message) => {
     responses = [[status, { message }]]
-    await connectServer(engine, docker, name)
+    await connectServer(docker, name, 'homeport-databases', 15)
     expect(responses).toEqual([])
   })
 
   test('any other refusal is an error', async () => {
     responses = [[404, { message: 'network not found' }]]
-    await expect(connectServer(engine, docker, name)).rejects.toThrow('network not found')
+    await expect(connectServer(docker, name, 'homeport-databases', 15)).rejects.toThrow('network not found')
   })
 })
 

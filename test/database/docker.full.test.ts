@@ -91,7 +91,7 @@ describe.skipIf(!requires('docker').ok)('with a Docker engine', () => {
   test('a server that the engine restarts again and again does not count as running', async () => {
     const options = await runtimeOptions()
     const engine = createDockerEngine(options)
-    const server = createDockerDatabaseServer({ runtime: 'docker', engine, data_dir: options.data_dir, log: options.log })
+    const server = createDockerDatabaseServer({ runtime: 'docker', version: 15, engine, data_dir: options.data_dir, log: options.log })
     const HostConfig = { RestartPolicy: { Name: 'always' }, PortBindings: { '5432/tcp': [{ HostPort: '5432' }] }, NetworkMode: 'none' }
     const container = await docker.createContainer({
       Image: 'postgres:15-bookworm',

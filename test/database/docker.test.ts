@@ -72,6 +72,6 @@ function expectIsolated(found: ContainerInspectInfo, database: Database): void {
     PortBindings: { '5432/tcp': [{ HostIp: '127.0.0.1', HostPort: String(database.port) }] },
     RestartPolicy: { Name: 'unless-stopped' },
   })
-  expect([found.Config.User, found.Config.Image]).toEqual(['postgres', 'postgres:15-bookworm'])
+  expect([found.Config.User, found.Config.Image]).toEqual(['postgres', 'postgres:18-bookworm'])
   expect(JSON.stringify(found)).not.toContain(database.password)
 }

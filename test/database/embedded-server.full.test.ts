@@ -38,8 +38,8 @@ test.skipIf(!requires('root').ok)('root copies the programs out of a closed fold
   execFileSync('find', [join(home, 'node_modules'), '-type', 'l', '-delete'])
   const code = `
     import { findPostgresPrograms } from ${JSON.stringify(join(home, 'server/database/embedded-programs.ts'))}
-    console.log((await findPostgresPrograms(${JSON.stringify(shared)}, {})).postgres)`
+    console.log((await findPostgresPrograms({ version: 18, shared_dir: ${JSON.stringify(shared)}, fetched_dir: '/', runNpm: null, environment: {} })).postgres)`
   const found = execFileSync(process.execPath, ['--input-type=module', '--eval', code], { encoding: 'utf8' }).trim()
-  expect(found).toMatch(new RegExp(`^${shared}/postgresql-15[^/]*/bin/postgres$`))
-  expect(execFileSync(found, ['--version'], { encoding: 'utf8', uid: 65534, gid: 65534 })).toMatch(/PostgreSQL\) 15/)
+  expect(found).toMatch(new RegExp(`^${shared}/postgresql-18[^/]*/bin/postgres$`))
+  expect(execFileSync(found, ['--version'], { encoding: 'utf8', uid: 65534, gid: 65534 })).toMatch(/PostgreSQL\) 18/)
 })

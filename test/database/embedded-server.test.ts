@@ -19,19 +19,19 @@ const rows = async (sql: string, one = spec) => queryDatabase(await urlOf(server
 beforeAll(() => {
   // A crash left the cluster half made.
   mkdirSync(`${cluster()}.part/base`, { recursive: true, mode: 0o700 })
-  writeFileSync(`${cluster()}.part/PG_VERSION`, '15\n')
+  writeFileSync(`${cluster()}.part/PG_VERSION`, '18\n')
   server = start()
 })
 afterAll(remove)
 
 test('starts when a database is needed first, and makes a cluster anew that a crash left half made', async () => {
   expect(await server.state()).toMatchObject({ running: false, message: expect.stringMatching(/starts when/) })
-  expect(readFileSync(`${cluster()}.part/PG_VERSION`, 'utf8')).toBe('15\n')
+  expect(readFileSync(`${cluster()}.part/PG_VERSION`, 'utf8')).toBe('18\n')
   await server.create(spec)
   await server.create(spec)
   expect(await rows("SELECT current_user, current_database(), lower('ÄÉ')")).toEqual([['p_one', 'p_one', 'äé']])
-  expect(await server.inspect('p_one')).toEqual({ engine_version: expect.stringMatching(/^15\.\d+$/), size_bytes: expect.any(Number) })
-  expect(await server.state()).toMatchObject({ running: true, version: expect.stringMatching(/^15\.\d+$/) })
+  expect(await server.inspect('p_one')).toEqual({ engine_version: expect.stringMatching(/^18\.\d+$/), size_bytes: expect.any(Number) })
+  expect(await server.state()).toMatchObject({ running: true, version: expect.stringMatching(/^18\.\d+$/) })
   expect(await server.address({ runtime: 'process', project_id: 'prj_a' })).toEqual(await server.address('machine'))
   expect(await server.address({ runtime: 'docker', project_id: 'prj_a' })).toBeUndefined()
   // Below the ports that the system hands out, so that the same one is free after a restart.
@@ -39,10 +39,10 @@ test('starts when a database is needed first, and makes a cluster anew that a cr
 })
 
 test('what it keeps is closed to others, and passwords are in one file of ours alone', async () => {
-  const { password } = JSON.parse(readFileSync(join(data_dir, 'postgres', 'server.json'), 'utf8')) as { password: string }
+  const { password } = JSON.parse(readFileSync(join(data_dir, 'postgres-18', 'server.json'), 'utf8')) as { password: string }
   for (const name of ['', 'cluster', 'server.json', 'postgres.log'])
-    expect([name, statSync(join(data_dir, 'postgres', name)).mode & 0o077]).toEqual([name, 0])
-  expect(filesWith(password)).toEqual([join(data_dir, 'postgres', 'server.json')])
+    expect([name, statSync(join(data_dir, 'postgres-18', name)).mode & 0o077]).toEqual([name, 0])
+  expect(filesWith(password)).toEqual([join(data_dir, 'postgres-18', 'server.json')])
   expect(filesWith(spec.password)).toEqual([])
   const commands = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
   for (const secret of [password, spec.password]) expect([commands.includes(secret), log.join('\n').includes(secret)]).toEqual([false, false])
@@ -71,7 +71,7 @@ test('an orderly stop ends the process; the next start finds data and port, and 
   server = start()
   expect(await rows('TABLE kept')).toEqual([['yes']])
   expect((await server.address('machine')).port).toBe(port)
-  expect(readFileSync(join(data_dir, 'postgres', 'postgres.log'), 'utf8')).not.toMatch(/not properly shut down/)
+  expect(readFileSync(join(data_dir, 'postgres-18', 'postgres.log'), 'utf8')).not.toMatch(/not properly shut down/)
 })
 
 test('without signals, as on Windows, it is stopped by pg_ctl, and has nothing to recover either', async () => {
@@ -79,7 +79,7 @@ test('without signals, as on Windows, it is stopped by pg_ctl, and has nothing t
   server = start(data_dir, { has_signals: false })
   await server.create(spec)
   const pid = pidOf()
-  const heard = () => readFileSync(join(data_dir, 'postgres', 'postgres.log'), 'utf8').match(/received fast shutdown request/g)?.length ?? 0
+  const heard = () => readFileSync(join(data_dir, 'postgres-18', 'postgres.log'), 'utf8').match(/received fast shutdown request/g)?.length ?? 0
   const before = heard()
   const kill = vi.spyOn(process, 'kill')
   await server.close(true)
@@ -189,7 +189,7 @@ test('a drop takes role and database, with open sessions, and may be repeated', 
 
 test('a lost password of the superuser is set anew, and the data stays', async () => {
   await server.close(true)
-  rmSync(join(data_dir, 'postgres', 'server.json'))
+  rmSync(join(data_dir, 'postgres-18', 'server.json'))
   server = start()
   await server.create(spec)
   expect(await rows('TABLE kept')).toEqual([['yes']])
@@ -199,7 +199,7 @@ test('a cluster of another version is refused and left alone', async () => {
   const folder = join(closed, 'older')
   mkdirSync(cluster(folder), { recursive: true })
   writeFileSync(join(cluster(folder), 'PG_VERSION'), '14\n')
-  await expect(start(folder).create(spec)).rejects.toThrow(/created by PostgreSQL 14, but this version of Homeport runs PostgreSQL 15/)
+  await expect(start(folder).create(spec)).rejects.toThrow(/created by PostgreSQL 14, but the server of this folder is PostgreSQL 18/)
 })
 
 /** Files of the data folder that hold a text. The server may remove one meanwhile: of that grep complains in its exit code alone. */

@@ -18,7 +18,8 @@ export function createEmbeddedServers() {
   const log: string[] = []
   const clock = createTestClock({ frozen_at: '2026-01-31' })
   const open = new Set<DatabaseServer>()
-  const cluster = (folder = data_dir) => join(folder, 'postgres', 'cluster')
+  const runNpm = () => Promise.reject(new Error('These programs are installed.'))
+  const cluster = (folder = data_dir) => join(folder, 'postgres-18', 'cluster')
   return {
     root,
     closed,
@@ -27,7 +28,11 @@ export function createEmbeddedServers() {
     log,
     cluster,
     start(folder = data_dir, more: Partial<EmbeddedDatabaseOptions> = {}): DatabaseServer {
-      const server = createEmbeddedDatabaseServer({ runtime: 'process', data_dir: folder, clock, log: createLog((line) => log.push(line)), ...more })
+      const server = createEmbeddedDatabaseServer({
+        runtime: 'process',
+        version: 18,
+        runNpm,
+        data_dir: folder, clock, log: createLog((line) => log.push(line)), ...more })
       open.add(server)
       return server
     },

@@ -1,3 +1,4 @@
+import type { PostgresVersion } from '../../server/contract/postgres-versions.ts'
 import type { RuntimeName } from '../../server/contract/runtimes.ts'
 import { type DatabaseServer, DatabaseUnavailableError } from '../../server/database/database-server.ts'
 
@@ -9,7 +10,7 @@ export interface FakeServer extends DatabaseServer {
   retired: number
 }
 
-export function createFakeServer(name: RuntimeName): FakeServer {
+export function createFakeServer(name: RuntimeName, version: PostgresVersion = 18): FakeServer {
   const databases = new Map<string, string>()
   const reach = async () => {
     if (server.is_away) throw new DatabaseUnavailableError('It is away.', 'Try again.')
@@ -21,6 +22,7 @@ export function createFakeServer(name: RuntimeName): FakeServer {
   }
   const server: FakeServer = {
     name,
+    version,
     how_to_start: 'Start it.',
     databases,
     is_away: false,
@@ -35,7 +37,7 @@ export function createFakeServer(name: RuntimeName): FakeServer {
     },
     async inspect() {
       await reach()
-      return { engine_version: '15.1', size_bytes: 1 }
+      return { engine_version: `${version}.1`, size_bytes: 1 }
     },
     address: (async (from: 'machine' | { runtime: string }) => {
       await reach()
@@ -54,7 +56,7 @@ export function createFakeServer(name: RuntimeName): FakeServer {
       await reach()
       if (databases.size === 0) server.retired++
     },
-    state: async () => ({ running: !server.is_away, version: '15.1', message: server.is_away ? 'It is away.' : 'It runs.' }),
+    state: async () => ({ running: !server.is_away, version: `${version}.1`, message: server.is_away ? 'It is away.' : 'It runs.' }),
     async close() {},
   }
   return server

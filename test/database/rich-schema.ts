@@ -87,7 +87,10 @@ SELECT lo_from_bytea(0, decode(repeat('deadbeef', 200000), 'hex'));
 SELECT lo_create(0);
 `
 
-/** What two databases must have alike: each row of each table, the sequences, the large objects, and what functions answer. */
+/**
+ * What two databases must have alike: each row of each table, the sequences, the large objects, and what functions answer. PostgreSQL 18 lists NOT NULL as
+ * a constraint, which earlier versions do not.
+ */
 export const fingerprint = `
 SELECT kind COLLATE "C", value COLLATE "C" FROM (
 SELECT 'rows ' || n.nspname || '.' || c.relname, (xpath('/row/h/text()', query_to_xml(format(
@@ -97,7 +100,7 @@ UNION ALL SELECT 'sequence ' || sequencename, start_value || ' ' || increment_by
 UNION ALL SELECT 'object', md5(lo_get(oid)) FROM pg_largeobject_metadata
 UNION ALL SELECT 'function', body(1) || body(-1) || standard(5)
 UNION ALL SELECT 'index ' || indexname, indexdef FROM pg_indexes WHERE schemaname !~ '^pg_'
-UNION ALL SELECT 'constraint ' || conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace::regnamespace::text !~ '^(pg_|information_schema)'
+UNION ALL SELECT 'constraint ' || conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE contype <> 'n' AND connamespace::regnamespace::text !~ '^(pg_|information_schema)'
 UNION ALL SELECT 'trigger ' || tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
 UNION ALL SELECT 'comment', description FROM pg_description d JOIN pg_class c ON c.oid = d.objoid WHERE c.relname = 'people'
 ) AS all_of_it (kind, value) ORDER BY 1, 2`

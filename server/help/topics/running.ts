@@ -97,7 +97,7 @@ export const runningTopics: HelpArticle[] = [
     id: 'databases',
     title: 'Databases',
     summary: 'A database cannot be created, reached or restored.',
-    keywords: 'postgres postgresql DATABASE_URL psql connection refused database_unavailable restore_failed dump import pg_dump',
+    keywords: 'postgres postgresql DATABASE_URL psql connection refused database_unavailable restore_failed upgrade_unavailable dump import pg_dump upgrade version 15 18',
     body: [
       'A project can have a PostgreSQL database. The app gets its connection string as `DATABASE_URL` and is redeployed when the database is created. The Database page shows the connection string and a `psql` command.',
       { run: 'npx homeport db create my-app' },
@@ -106,9 +106,21 @@ export const runningTopics: HelpArticle[] = [
       {
         list: [
           '`database_unavailable` says what is down: Docker, or the database server on this machine. [[/instance|Instance, Health]] shows it too. With Docker, run `docker ps` and check the log of the container that the message names.',
-          'Without Docker, the server’s log is `postgres/postgres.log` in the data folder. If Homeport runs as root, its programs are copied to `/var/lib/homeport`, which the database user must be able to access.',
+          'Without Docker, the server’s log is `postgres-18/postgres.log` in the data folder (`postgres/postgres.log` for PostgreSQL 15). If Homeport runs as root, its programs are copied to `/var/lib/homeport`, which the database user must be able to access.',
           '`database_busy`: another operation, such as a dump, is running. Try again in a moment.',
           'The app cannot connect: deploy again after switching to another runtime. An app in a container cannot reach a database outside Docker; its build log says so.',
+        ],
+      },
+      { h: 'Upgrade to a newer PostgreSQL' },
+      'New databases have PostgreSQL 18. One that was created on PostgreSQL 15 stays there until you upgrade it: its data is copied to the new server and compared, and the app is redeployed. During the copy the app cannot connect.',
+      { run: 'npx homeport db upgrade my-app' },
+      {
+        list: [
+          'The data from before the upgrade is kept on the old server until you delete it: `homeport db upgrade my-app --finish`. Until then, `--revert` goes back to it. Changes since the upgrade are then in a dump.',
+          'If the upgrade fails or Homeport ends during it, the database stays as it was.',
+          'Dumps of either version can be restored on the other, as long as the schema uses nothing that PostgreSQL 15 does not have. Copies for previews have the version of the database.',
+          'Without Docker, the programs of PostgreSQL 15 are downloaded once from the npm registry, when an existing database needs them.',
+          '`upgrade_unavailable`: the database is on the newest version already, or no data from before an upgrade is left.',
         ],
       },
       { h: 'A file cannot be imported' },

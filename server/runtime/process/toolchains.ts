@@ -185,6 +185,10 @@ export function createInstallEnvironment(options: RuntimeOptions, home: string):
   }
 }
 
+/** Runs Homeport's own npm in a folder, with the registry settings of installs. */
+export const createNpmRunner = (options: RuntimeOptions) => (args: string[], folder: string) =>
+  readCommandOutput(options.node_path, [options.npm_cli_path, ...args], { cwd: folder, env: createInstallEnvironment(options, folder) })
+
 /** Environment variables that Windows programs need; empty on other systems. */
 export function createWindowsVariables(
   { home, temporary, system_root }: { home: string; temporary: string; system_root: string | undefined },

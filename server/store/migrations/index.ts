@@ -13,6 +13,7 @@ import { previewVolumesSql } from './0012-preview-volumes.ts'
 import { projectVolumesSql } from './0013-project-volumes.ts'
 import { forksSql } from './0014-forks.ts'
 import { watchPathsSql } from './0015-watch-paths.ts'
+import { databaseVersionsSql } from './0016-database-versions.ts'
 
 /** In order; never changed after a release. Entry n migrates the file from version n to n + 1. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -31,6 +32,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'project-volumes', sql: projectVolumesSql },
   { name: 'forks', sql: forksSql },
   { name: 'watch-paths', sql: watchPathsSql },
+  { name: 'database-versions', sql: databaseVersionsSql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [
