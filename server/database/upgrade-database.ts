@@ -32,7 +32,7 @@ export function createDatabaseUpgrades({ db, servers, events, log, find, open, w
     const { server, spec } = open(row)
     await server.create(spec)
     await db.write((tx) => {
-      updateDatabaseVersions(tx, row.db_name, { ...row, upgrading_to: null })
+      updateDatabaseVersions(tx, row.db_name, row.version, null, row.previous_version)
       if (row.upgrading_to !== null) insertDrop(tx, row, row.upgrading_to)
       tx.publish({ type: 'project_changed', id: row.project_id })
     })
@@ -61,7 +61,7 @@ export function createDatabaseUpgrades({ db, servers, events, log, find, open, w
       const version = currentPostgresVersion
       if (row.version === version) throw new UpgradeUnavailableError(`The database is on PostgreSQL ${version} already.`)
       const started: DatabaseRow = { ...row, upgrading_to: version }
-      await withServer(row.driver, version, () => db.write((tx) => updateDatabaseVersions(tx, row.db_name, started)))
+      await withServer(row.driver, version, () => db.write((tx) => updateDatabaseVersions(tx, row.db_name, row.version, version, null)))
       try {
         const old = open(row)
         const target = servers[row.driver][version]
@@ -75,7 +75,7 @@ export function createDatabaseUpgrades({ db, servers, events, log, find, open, w
         await compareRows([old.server, locked], [target, old.spec], signal)
         const finished: DatabaseRow = { ...row, version, upgrading_to: null, previous_version: row.version }
         const result = await db.write((tx) => {
-          updateDatabaseVersions(tx, row.db_name, finished)
+          updateDatabaseVersions(tx, row.db_name, version, null, row.version)
           tx.publish({ type: 'project_changed', id: projectId })
           return inTransaction(tx)
         })
@@ -96,7 +96,7 @@ export function createDatabaseUpgrades({ db, servers, events, log, find, open, w
       const { server, spec } = open(reverted)
       await server.create(spec)
       const result = await db.write((tx) => {
-        updateDatabaseVersions(tx, row.db_name, reverted)
+        updateDatabaseVersions(tx, row.db_name, reverted.version, null, null)
         insertDrop(tx, row, row.version)
         tx.publish({ type: 'project_changed', id: projectId })
         return inTransaction(tx)
@@ -110,7 +110,7 @@ export function createDatabaseUpgrades({ db, servers, events, log, find, open, w
       const { previous_version } = row
       if (previous_version === null) throw new UpgradeUnavailableError('There is no data from before an upgrade.')
       await db.write((tx) => {
-        updateDatabaseVersions(tx, row.db_name, { ...row, previous_version: null })
+        updateDatabaseVersions(tx, row.db_name, row.version, null, null)
         insertDrop(tx, row, previous_version)
         tx.publish({ type: 'project_changed', id: projectId })
       })

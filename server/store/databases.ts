@@ -29,7 +29,7 @@ export const moveDatabase = run((dbName: string, driver: RuntimeName, version: P
 )
 
 export const updateDatabaseVersions = run(
-  (dbName: string, { version, upgrading_to, previous_version }: Pick<DatabaseRow, 'version' | 'upgrading_to' | 'previous_version'>) =>
+  (dbName: string, version: PostgresVersion, upgrading_to: PostgresVersion | null, previous_version: PostgresVersion | null) =>
     tables.updateTable('databases').set({ version, upgrading_to, previous_version }).where('db_name', '=', dbName),
 )
 

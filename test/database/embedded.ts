@@ -32,7 +32,11 @@ export function createEmbeddedServers() {
         runtime: 'process',
         version: 18,
         runNpm,
-        data_dir: folder, clock, log: createLog((line) => log.push(line)), ...more })
+        data_dir: folder,
+        clock,
+        log: createLog((line) => log.push(line)),
+        ...more,
+      })
       open.add(server)
       return server
     },

@@ -97,7 +97,8 @@ export const runningTopics: HelpArticle[] = [
     id: 'databases',
     title: 'Databases',
     summary: 'A database cannot be created, reached or restored.',
-    keywords: 'postgres postgresql DATABASE_URL psql connection refused database_unavailable restore_failed upgrade_unavailable dump import pg_dump upgrade version 15 18',
+    keywords:
+      'postgres postgresql DATABASE_URL psql connection refused database_unavailable restore_failed upgrade_unavailable dump import pg_dump upgrade version 15 18',
     body: [
       'A project can have a PostgreSQL database. The app gets its connection string as `DATABASE_URL` and is redeployed when the database is created. The Database page shows the connection string and a `psql` command.',
       { run: 'npx homeport db create my-app' },
