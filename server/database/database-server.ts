@@ -1,5 +1,6 @@
 import type { PostgresVersion } from '../contract/postgres-versions.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
+import type { DatabaseRow } from '../store/database-tables.ts'
 
 /**
  * The data a server needs about one database. Name and user are equal: `p_` with an id. The password has no character that needs escaping in a URL.
@@ -49,6 +50,13 @@ export interface DatabaseServer {
 
   /** Closes the driver. Stops the server if `stopServer`; otherwise the next run adopts it. */
   close(stopServer: boolean): Promise<void>
+}
+
+/** A database with its server. */
+export interface OpenDatabase {
+  row: DatabaseRow
+  server: DatabaseServer
+  spec: DatabaseSpec
 }
 
 export interface DatabaseAddress {

@@ -1,5 +1,5 @@
 import { currentPostgresVersion, type PostgresVersion } from '../contract/postgres-versions.ts'
-import { type RuntimeName, runtimeNames } from '../contract/runtimes.ts'
+import type { RuntimeName } from '../contract/runtimes.ts'
 import type { DoctorCheck } from '../contract/instance.ts'
 import type { DomainEvent } from '../contract/domain-events.ts'
 import type { EventBus } from '../lib/event-bus.ts'
@@ -14,22 +14,21 @@ import {
   insertDatabase,
   listDatabaseServers,
   listDatabasesOfProject,
-  listReadyDatabases,
   listUnreadyDatabases,
   listUpgradingDatabases,
   markDatabaseReady,
-  moveDatabase,
 } from '../store/databases.ts'
 import { insertCleanup } from '../store/deployments.ts'
 import type { Db, Tx } from '../store/store.ts'
 import { findProject } from '../store/projects.ts'
 import type { Sealer } from '../store/sealer.ts'
-import type { DatabaseRow } from '../store/tables.ts'
+import type { DatabaseRow } from '../store/database-tables.ts'
+import { createDatabaseBackups } from './database-backups.ts'
 import { DumpError } from './dump-database.ts'
 import type { DatabaseServers } from './index.ts'
 import { DatabaseRestoreError } from './restore-database.ts'
 import { createDatabaseUpgrades } from './upgrade-database.ts'
-import { type DatabaseAddress, type DatabaseServer, type DatabaseSpec, DatabaseUnavailableError } from './database-server.ts'
+import { type DatabaseAddress, type DatabaseServer, type DatabaseSpec, DatabaseUnavailableError, type OpenDatabase } from './database-server.ts'
 
 export interface DatabaseServiceOptions {
   db: Db
@@ -48,13 +47,6 @@ export interface DatabaseServiceOptions {
   beforeReplace?(opened: OpenDatabase, signal: AbortSignal): Promise<string>
   /** Restores such a dump. */
   rewind?(opened: OpenDatabase, dumpId: string, signal: AbortSignal): Promise<void>
-}
-
-/** A database with its server. */
-export interface OpenDatabase {
-  row: DatabaseRow
-  server: DatabaseServer
-  spec: DatabaseSpec
 }
 
 /** The address for this machine, and the size. */
@@ -290,7 +282,7 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
       const { server, spec } = open(source)
       return exclusive(projectId, async () => {
         const existing = await find(projectId, to)
-        const reserved = existing ? undefined : await reserveRow(projectId, to, source.driver)
+        const reserved = existing ? undefined : await reserveRow(projectId, to, source.driver, source.version)
         const copy = (into: OpenDatabase) => into.server.restore(into.spec, server.dump(spec, signal), signal)
         if (reserved) await provisionDatabase(reserved, copy)
         else if (existing) {
@@ -347,35 +339,7 @@ export function createDatabaseService(options: DatabaseServiceOptions) {
       })
     },
 
-    /** Every database as plain SQL, for a backup of the instance. Reading throws when its server is unavailable. */
-    async *dumpAll(signal: AbortSignal): AsyncGenerator<{ db_name: string; sql: AsyncIterable<Uint8Array> }> {
-      for (const row of await db.read(listReadyDatabases)) {
-        const { server, spec } = open(row)
-        yield { db_name: row.db_name, sql: server.dump(spec, signal) }
-      }
-    },
-
-    /** Creates a database after the restore of a backup, where a server is available, and fills it. Can be repeated. */
-    async restoreDump(db_name: string, sql: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void> {
-      const row = await db.read((tx) => findDatabaseByName(tx, db_name))
-      if (!row) return
-      const { spec, server: own } = open(row)
-      const others = runtimeNames.filter((name) => name !== row.driver).map((name) => servers[name][currentPostgresVersion])
-      const candidates = [own, servers[row.driver][currentPostgresVersion], ...others].filter((one, index, all) => all.indexOf(one) === index)
-      let server = own
-      for (;;) {
-        server = candidates.shift() ?? own
-        try {
-          await server.drop(spec)
-          await server.create(spec)
-          break
-        } catch (error) {
-          if (!(error instanceof DatabaseUnavailableError) || candidates.length === 0) throw error
-        }
-      }
-      await db.write((tx) => moveDatabase(tx, db_name, server.name, server.version))
-      await server.restore(spec, sql, signal)
-    },
+    ...createDatabaseBackups({ db, servers, open }),
 
     /**
      * Undoes what the previous run started and did not finish, because no client was told about it. Starts servers with databases in the background.

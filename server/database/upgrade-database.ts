@@ -1,19 +1,25 @@
+import type { DomainEvent } from '../contract/domain-events.ts'
 import { currentPostgresVersion, type PostgresVersion } from '../contract/postgres-versions.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
+import type { EventBus } from '../lib/event-bus.ts'
+import type { Log } from '../lib/log.ts'
 import { newSecret } from '../lib/token.ts'
 import { updateDatabaseVersions } from '../store/databases.ts'
 import type { Db, Tx } from '../store/store.ts'
-import type { DatabaseRow } from '../store/tables.ts'
-import type { DatabaseServer, DatabaseSpec } from './database-server.ts'
-import type { DatabaseServiceOptions, OpenDatabase } from './database-service.ts'
+import type { DatabaseRow } from '../store/database-tables.ts'
+import type { DatabaseServer, DatabaseSpec, OpenDatabase } from './database-server.ts'
+import type { DatabaseServers } from './index.ts'
 import { connectClient, terminateSessions } from './dump-database.ts'
 import { DatabaseRestoreError } from './restore-database.ts'
 
 /** There is no newer version, no data from before an upgrade, or no database. */
 export class UpgradeUnavailableError extends Error {}
 
-export interface UpgradeContext extends Pick<DatabaseServiceOptions, 'servers' | 'events' | 'log'> {
+export interface UpgradeContext {
   db: Db
+  servers: DatabaseServers
+  events: EventBus<DomainEvent>
+  log: Log
   find(projectId: string, branch?: string): Promise<DatabaseRow | undefined>
   open(row: DatabaseRow): OpenDatabase
   withServer<T>(driver: RuntimeName, version: PostgresVersion, work: () => Promise<T>): Promise<T>

@@ -2,7 +2,8 @@ import type { Handlers } from '../contract/index.ts'
 import type { PlanName } from '../contract/instance.ts'
 import type { DomainView } from '../store/domains.ts'
 import type { Tx } from '../store/store.ts'
-import type { DatabaseDumpRow, DeploymentRow, EnvVarRow, ProjectRow } from '../store/tables.ts'
+import type { DatabaseDumpRow } from '../store/database-tables.ts'
+import type { DeploymentRow, EnvVarRow, ProjectRow } from '../store/tables.ts'
 
 /** The authenticated caller, as determined by the API server. */
 export interface Caller {

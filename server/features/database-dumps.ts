@@ -1,7 +1,7 @@
 import { Problem } from '../contract/errors.ts'
 import type { databaseDumpOperations } from '../contract/databases.ts'
 import { findDatabaseDump, listDatabaseDumps, listAllDatabaseDumps } from '../store/database-dumps.ts'
-import type { DatabaseDumpRow } from '../store/tables.ts'
+import type { DatabaseDumpRow } from '../store/database-tables.ts'
 import { dumpNotFound } from './access.ts'
 import type { OperationHandlers } from './context.ts'
 import { requireDatabase, translateDatabaseErrors, readDatabase } from './databases.ts'

@@ -2,7 +2,7 @@ import type { databaseUpgradeOperations, DatabaseUpgrade } from '../contract/dat
 import { Problem } from '../contract/errors.ts'
 import { currentPostgresVersion } from '../contract/postgres-versions.ts'
 import { UpgradeUnavailableError } from '../database/upgrade-database.ts'
-import type { DatabaseRow } from '../store/tables.ts'
+import type { DatabaseRow } from '../store/database-tables.ts'
 import type { OperationHandlers } from './context.ts'
 import { readDatabase, requireDatabase, translateDatabaseErrors } from './databases.ts'
 import type { FeatureDeps } from './deps.ts'

@@ -5,7 +5,7 @@ import { connectionString, type DatabaseDetails } from '../database/database-ser
 import { DumpError } from '../database/dump-database.ts'
 import { DatabaseRestoreError } from '../database/restore-database.ts'
 import { findAccount } from '../store/users.ts'
-import type { DatabaseRow } from '../store/tables.ts'
+import type { DatabaseRow } from '../store/database-tables.ts'
 import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
 import * as preconditions from './preconditions.ts'

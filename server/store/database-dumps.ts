@@ -1,6 +1,6 @@
 import { all, first, run, tables } from './query.ts'
 import type { Tx } from './store.ts'
-import type { DatabaseDumpRow } from './tables.ts'
+import type { DatabaseDumpRow } from './database-tables.ts'
 
 export function insertDatabaseDump(tx: Tx, row: Omit<DatabaseDumpRow, 'seq'>): void {
   tx.run(tables.insertInto('database_dumps').values(row))

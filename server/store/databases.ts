@@ -2,7 +2,7 @@ import type { PostgresVersion } from '../contract/postgres-versions.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
 import { all, exists, first, run, tables } from './query.ts'
 import type { Tx } from './store.ts'
-import type { DatabaseRow } from './tables.ts'
+import type { DatabaseRow } from './database-tables.ts'
 
 /** Branch '' is the project's own database; other branches are those of its previews. */
 export const findDatabase = first((projectId: string, branch: string) =>

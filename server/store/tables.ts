@@ -1,12 +1,12 @@
 import type { Generated } from 'kysely'
 import type { PurgeKind, PurgeSource } from '../contract/cache.ts'
 import type { DeploymentStatus, DeploymentTarget, DeploymentTrigger, SourceKind, StepName, StepStatus } from '../contract/deployments.ts'
-import type { PostgresVersion } from '../contract/postgres-versions.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
 import type { PlanName } from '../contract/instance.ts'
 import type { PreviewVolumes } from '../contract/project-settings.ts'
 import type { ProjectStatus } from '../contract/projects.ts'
 import type { CronRun } from '../contract/services.ts'
+import type { DatabaseDumpTable, DatabaseRow } from './database-tables.ts'
 import type { CleanupTable, ForkRow, MailboxRow, MailMessageTable, ManagedServiceRow } from './managed-tables.ts'
 import type { ProjectVolumeRow, UnsavedFilesRow } from './volume-tables.ts'
 
@@ -58,44 +58,6 @@ interface CronRunTable extends Omit<CronRunRow, 'seq'> {
 export interface CronRunRow extends CronRun {
   seq: number
   project_id: string
-}
-
-export interface DatabaseRow {
-  project_id: string
-  /** Empty for the project's own database, else the branch of a preview. */
-  branch: string
-  /** The runtime that hosts it. It does not change with later deployments. */
-  driver: RuntimeName
-  db_name: string
-  db_user: string
-  sealed_password: Uint8Array
-  /** 0 during creation. The row is written first, so that an interrupted creation is completed or undone after a crash. */
-  is_ready: 0 | 1
-  created_at: string
-  /** The server that hosts it, by the major version of PostgreSQL. */
-  version: PostgresVersion
-  /** Set while an upgrade copies it to the server of this version. */
-  upgrading_to: PostgresVersion | null
-  /** The server that keeps the data from before the upgrade, under the same name. */
-  previous_version: PostgresVersion | null
-}
-
-interface DatabaseDumpTable extends Omit<DatabaseDumpRow, 'seq'> {
-  seq: Generated<number>
-}
-
-/** A dump outlives its database and its project. */
-export interface DatabaseDumpRow {
-  seq: number
-  id: string
-  project_id: string
-  project_slug: string
-  db_name: string
-  reason: 'manual' | 'drop' | 'restore'
-  /** The file name in the dumps folder. */
-  file: string
-  bytes: number
-  created_at: string
 }
 
 /** How a project's repository is watched. No row: default settings, not checked yet. */

@@ -43,7 +43,7 @@ describe('homeport db', () => {
     expect(url).toMatch(/^postgresql:\/\/p_\w+:[\w-]+@127\.0\.0\.1:\d+\/p_\w+$/)
     for (const args of [['shop'], ['show', 'shop']]) {
       const { out } = await run(...args)
-      expect(out).toMatch(/PostgreSQL 15\.\d+, [\d.]+ MB, created \d+ s ago/)
+      expect(out).toMatch(/PostgreSQL 18\.\d+, [\d.]+ MB, created \d+ s ago/)
       expect(out).not.toContain(passwordOf(url))
     }
     expect(json((await run('url', 'shop', '--json')).out)).toEqual({ connection_string: url })
