@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import type { BuildPlan, BuildSettings, SourcePlan } from '../contract/build-plan.ts'
+import type { BuildPlan, BuildSettings, DockerfilePlan, SourcePlan } from '../contract/build-plan.ts'
 import type { ProjectConfig, ServiceConfig } from '../contract/project-config.ts'
 import { readProjectConfig } from './config/read-project-config.ts'
 import { DetectFailure } from './detect-failure.ts'
@@ -65,22 +65,27 @@ async function addFiles(plan: BuildPlan, services: ServiceConfig[], root: string
   const [{ name, source }] = services as [ServiceConfig]
   const { work } = plan
   if (source.kind === 'image' || source.files.length === 0) return plan
-  const files = source.files.map((file) => ({
-    source: posix.relative(work.kind === 'dockerfile' ? work.context_directory : root, joinInside(root, file.source)) || '.',
-    path: file.path,
-  }))
-  const outside = files.find((file) => work.kind !== 'dockerfile' || file.source.startsWith('../'))
-  if (work.kind !== 'dockerfile' || outside) {
+  if (work.kind !== 'dockerfile') {
     throw new DetectFailure(
       `The service “${name}” mounts ${source.files[0]?.source}, which its build cannot copy.`,
-      'Keep the file in the folder of the build, and build with a Dockerfile. Or use a variable of the project instead.',
+      'Build the service with a Dockerfile, or use a variable of the project instead.',
     )
+  }
+  const added_files: NonNullable<DockerfilePlan['added_files']> = []
+  const files: typeof source.files = []
+  for (const file of source.files) {
+    const inSource = joinInside(root, file.source)
+    const inContext = posix.relative(work.context_directory, inSource) || '.'
+    // Not in the context, where the Dockerfile could copy it to a folder that the app serves.
+    if (inContext === '..' || inContext.startsWith('../')) added_files.push({ source: inSource, path: file.path })
+    else files.push({ source: inContext, path: file.path })
   }
   const text = (work.text ?? (await folder.read(work.dockerfile)) ?? '').trimEnd()
   const stage = work.target === null ? [] : [`FROM ${work.target} AS homeport-files`]
   const target = work.target === null ? null : 'homeport-files'
   const explanation = [...plan.explanation, `${source.files.map((file) => file.source).join(', ')} of the source is copied into the image`]
-  return { ...plan, explanation, work: { ...work, text: [text, ...stage, ...createCopies(files), ''].join('\n'), target } }
+  if (files.length === 0) return { ...plan, explanation, work: { ...work, added_files } }
+  return { ...plan, explanation, work: { ...work, text: [text, ...stage, ...createCopies(files), ''].join('\n'), target, added_files } }
 }
 
 const createCopies = (files: readonly { source: string; path: string }[]): string[] =>

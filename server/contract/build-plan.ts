@@ -66,6 +66,8 @@ export interface DockerfilePlan {
   target: string | null
   /** Values of ARG. They stay in the image's history, so they must not be secret. */
   arguments: Record<string, string>
+  /** Files and folders of the source that are outside of the context, and their paths in the image. They are added to the finished image. */
+  added_files?: { source: string; path: string }[]
 }
 
 /** The programs that build and run apps in other languages than JavaScript. */

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises'
-import { dirname, join, posix, sep } from 'node:path'
+import { basename, dirname, join, posix, sep } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { pack as createPack, type Pack } from 'tar-stream'
@@ -18,6 +18,8 @@ export interface BuildContextOptions {
   extra_folder?: string
   /** Additional files: path and text. */
   extra_files?: Record<string, string>
+  /** Additional files and folders from elsewhere: absolute path, and the folder of the archive that it is put into. */
+  added_files?: { path: string; folder: string }[]
   /** Owner of all entries in the archive. */
   owner: number
   signal: AbortSignal
@@ -32,11 +34,30 @@ const smallFile_bytes = 64 * 1024
  */
 export function packFolder(options: BuildContextOptions): Readable {
   const pack = createPack()
-  writeEntries(pack, options).then(
+  writeAll(pack, options).then(
     () => pack.finalize(),
     (error: unknown) => pack.destroy(error instanceof Error ? error : new Error(String(error))),
   )
   return Readable.from(pack, { objectMode: false })
+}
+
+async function writeAll(pack: Pack, options: BuildContextOptions): Promise<void> {
+  await writeEntries(pack, options)
+  for (const { path, folder } of options.added_files ?? []) {
+    const { owner, signal } = options
+    const accepts = (one: string) => one !== '.git'
+    if ((await lstat(path)).isDirectory())
+      await writeEntries(pack, { folder: path, prefix: posix.join(options.prefix, folder, basename(path)), accepts, owner, signal })
+    else
+      await writeEntries(pack, {
+        folder: dirname(path),
+        prefix: posix.join(options.prefix, folder),
+        only_files: [basename(path)],
+        accepts,
+        owner,
+        signal,
+      })
+  }
 }
 
 async function writeEntries(pack: Pack, options: BuildContextOptions): Promise<void> {

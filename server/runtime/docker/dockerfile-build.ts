@@ -14,6 +14,7 @@ import { toReadable, type DockerEngine } from './engine.ts'
 import { getStatusCode } from './errors.ts'
 import { BaseImageFailure, explainDockerfileFailure } from './dockerfile-failure.ts'
 import { prepareDockerfile, needsBuildKit, type HostMounts } from './dockerfile.ts'
+import { addFilesToImage } from './added-files.ts'
 import { createDockerIgnore } from '../../lib/docker-ignore.ts'
 import { listLocalTags } from './images.ts'
 import { streamBuildOutput } from './build-progress.ts'
@@ -86,6 +87,7 @@ export async function buildDockerfile(
     })
     const response = toReadable(await Promise.race([buildStarted, contextFailed]))
     await Promise.race([streamBuildOutput(response, log, signal, file, request.memory_mb, engine.options.clock ?? systemClock), contextFailed])
+    if (plan.added_files?.length) await addFilesToImage(docker, name, request, plan.added_files, settings.labels, log)
     return await createArtifact(docker, name, plan)
   } catch (error) {
     if (signal.aborted)

@@ -39,11 +39,15 @@ export const composeCases: ComposeCase[] = [
   { name: 'miniflux', expected: 'miniflux > miniflux:web*:8080 db:image' },
   { name: 'minio', expected: 'app > app:web*:8081 minio:image:9000 buckets:image' },
   { name: 'monorepo', files: ['Dockerfile'], expected: 'web > web:web*:3000 admin:web*:3000' },
-  { name: 'n8n', files: ['init-data.sh'], expected: 'n8n > postgres:image redis:image n8n:web*:5678 n8n-worker:image' },
+  { name: 'n8n', files: ['init-data.sh', '.env'], expected: 'n8n > postgres:image redis:image n8n:web*:5678 n8n-runner:image n8n-worker:image' },
   { name: 'nextcloud', files: ['web/Dockerfile', 'db.env'], expected: 'web > db:image redis:image app:image web:web*:80 cron:image' },
   { name: 'paperless', expected: 'webserver > broker:image webserver:web*:8000 gotenberg:image tika:image' },
   { name: 'php', files: ['app/Dockerfile'], expected: 'web > web:web*:80' },
-  { name: 'plausible', files: ['clickhouse/logs.xml'], expected: 'plausible > plausible_db:image plausible_events_db:image plausible:web*:8000' },
+  {
+    name: 'plausible',
+    files: ['clickhouse/logs.xml', 'clickhouse/ipv4-only.xml'],
+    expected: 'plausible > plausible_db:image plausible_events_db:image plausible:web*:8000',
+  },
   { name: 'rabbitmq', files: ['Dockerfile.api', 'Dockerfile.worker'], expected: 'api > api:web*:5000 consumer:worker rabbitmq:web*:15672' },
   { name: 'rails', files: ['Dockerfile'], expected: 'app > app:web*:3000 sidekiq:worker migrate:worker db:image redis:image' },
   {
@@ -62,8 +66,8 @@ export const composeCases: ComposeCase[] = [
   { name: 'vikunja', expected: 'vikunja > vikunja:web*:3456 db:image' },
   {
     name: 'voting',
-    files: ['vote/Dockerfile', 'result/Dockerfile', 'worker/Dockerfile', 'healthchecks/redis.sh'],
-    expected: 'vote > vote:web*:80 result:web*:80 worker:worker redis:image',
+    files: ['vote/Dockerfile', 'result/Dockerfile', 'worker/Dockerfile', 'healthchecks/redis.sh', 'healthchecks/postgres.sh'],
+    expected: 'vote > vote:web*:80 result:web*:80 worker:worker redis:image db:image',
   },
   { name: 'wordpress', expected: 'blog > database:image:3306 blog:web*:80' },
 ]

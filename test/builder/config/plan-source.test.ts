@@ -34,12 +34,16 @@ test('with a target, they are copied into a stage after it', async () => {
   expect(work).toMatchObject({ target: 'homeport-files', text: 'FROM x AS prod\nFROM y\nFROM prod AS homeport-files\nCOPY ["a.conf","/a"]\n' })
 })
 
-test.each([
-  ['a file outside of the build', { 'compose.yaml': compose('./api', './a.conf:/a'), 'api/Dockerfile': 'FROM x', 'a.conf': '' }],
-  [
-    'an app without a Dockerfile',
-    { 'compose.yaml': compose('.', './a.conf:/a'), 'package.json': '{ "scripts": { "start": "node a.js" } }', 'a.conf': '' },
-  ],
-])('%s is refused with a reason', async (_name, files) => {
+test('files outside of the build are added to its image, and not to its context', async () => {
+  const work = await planDockerfile({
+    'compose.yaml': compose('./api', './db/a.conf:/a'),
+    'api/Dockerfile': 'FROM x\n',
+    'db/a.conf': '',
+  })
+  expect(work).toMatchObject({ context_directory: 'api', text: null, added_files: [{ source: 'db/a.conf', path: '/a' }] })
+})
+
+test('a file that is mounted into an app without a Dockerfile is refused with a reason', async () => {
+  const files = { 'compose.yaml': compose('.', './a.conf:/a'), 'package.json': '{ "scripts": { "start": "node a.js" } }', 'a.conf': '' }
   await expect(planDockerfile(files)).rejects.toThrow(/The service “web” mounts a\.conf, which its build cannot copy/)
 })

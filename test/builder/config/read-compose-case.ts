@@ -8,5 +8,8 @@ export async function createComposeCase(
   files: readonly string[] = [],
 ): Promise<string> {
   const text = await readFile(join(import.meta.dirname, 'compose', `${name}.yaml`), 'utf8')
-  return createSource({ ...Object.fromEntries(files.map((file) => [file, 'FROM scratch\n'])), 'compose.yaml': text })
+  return createSource({
+    ...Object.fromEntries(files.map((file) => [file, file === '.env' ? 'N8N_VERSION=2.1\n' : 'FROM scratch\n'])),
+    'compose.yaml': text,
+  })
 }
