@@ -10,6 +10,7 @@ import type { DeploymentRow } from '../store/tables.ts'
 import type { SecretMask } from './secret-mask.ts'
 import { statusesBefore } from './status-transitions.ts'
 import type { DeploymentContext } from './context.ts'
+import { parseVersion } from './version.ts'
 
 /** Why a running deployment was stopped; passed as the reason of the abort signal. */
 export type StopReason = 'canceled' | 'timeout' | 'requeued'
@@ -54,13 +55,13 @@ const stepFailureCodes: Record<StepName, FailureCode> = {
 
 /** The failure for an error: the error's own message, else an explanation from the last lines of the log. */
 /** `met_full_disk`: the log lines about the full disk could not be stored. */
-export function describeFailure(
+export async function describeFailure(
   context: DeploymentContext,
   error: unknown,
   deployment: DeploymentRow,
   step: StepName,
   hasLostLines: boolean,
-): DeploymentFailure {
+): Promise<DeploymentFailure> {
   if (error instanceof Problem && error.code === 'storage_full') return storageFullFailure
   if (isDiskFull(error)) return storageFullFailure
   if (error instanceof Problem && error.code === 'decryption_failed')
@@ -99,9 +100,17 @@ export const maskFailure = (failure: DeploymentFailure, mask: SecretMask): Deplo
 })
 
 /** The explanation in the last lines of a step's log, with the line that shows the cause. */
-function explainFromLog(context: DeploymentContext, deploymentId: string, failedStep: StepName, failure: DeploymentFailure): DeploymentFailure {
+async function explainFromLog(
+  context: DeploymentContext,
+  deploymentId: string,
+  failedStep: StepName,
+  failure: DeploymentFailure,
+): Promise<DeploymentFailure> {
   const step = failedStep === 'install' || failedStep === 'build' ? failedStep : 'start'
-
+  const artifact = step === 'start' ? (await context.store.db.read((tx) => findDeploymentById(tx, deploymentId)))?.artifact : undefined
+  const services = artifact ? parseVersion(artifact).services.map(({ config }) => `${config.name} | `) : []
+  // Services print on while they are stopped, which is not why the app failed.
+  const isOfService = (line: string) => services.some((prefix) => line.startsWith(prefix))
   const lines = context.store.logs
     .readTail(deploymentId, 64_000)
     .flatMap((chunk) => chunk.body.split('\n'))
@@ -109,6 +118,7 @@ function explainFromLog(context: DeploymentContext, deploymentId: string, failed
     .map((record) => JSON.parse(record) as BuildLogLine)
     .filter((record) => record.step === step && record.stream !== 'system')
     .map((record) => record.line)
+    .filter((line) => !isOfService(line))
   const { code, message, hint, line } = context.explainFailure(lines, step, failure)
   return { code, message: line === undefined || message.includes(line) ? message : `${message.replace(/\.$/, '')} (log: “${line}”).`, hint }
 }

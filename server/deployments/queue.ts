@@ -191,7 +191,7 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
               message: `The deployment took longer than ${seconds} s (step: ${log.step}).`,
               hint: 'Make the build faster, or raise build_timeout_s in the settings.',
             }
-          : maskFailure(describeFailure(context, error, deployment, log.step, log.hasLostLines()), mask)
+          : maskFailure(await describeFailure(context, error, deployment, log.step, log.hasLostLines()), mask)
       log.note(failure.message)
       // The other lines of the hint are already in the log.
       log.note(failure.hint.split('\n')[0] ?? '')

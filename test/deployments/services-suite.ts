@@ -87,6 +87,18 @@ export function servicesSuite(context: DeploymentContext): void {
     )
   })
 
+  test('an app that exits at its start is explained by its own output, not by that of its services', async () => {
+    await context.projectWith('loud-shop', {
+      ...shop('one'),
+      'server.js': `setTimeout(() => { console.log('no licence'); process.exit(3) }, 300)`,
+      'worker.js': `process.on('SIGTERM', () => { console.log('worker says Error: bye'); process.exit(0) }); setInterval(() => console.log('working'), 20)`,
+    })
+    const { error, build_log } = await context.deployAndWait('loud-shop')
+    expect(build_log).toContain('worker | working')
+    expect(error).toMatchObject({ code: 'start_failed', hint: expect.stringContaining('no licence') })
+    expect(`${error?.message} ${error?.hint}`).not.toContain('work')
+  })
+
   test('settings of the file hold for the project, and a command runs in its own folder', async () => {
     await context.projectWith('folder-shop', {
       'package.json': manifest,
