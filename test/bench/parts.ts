@@ -3,6 +3,7 @@ import { benchCacheSuite } from './cache-suite.ts'
 import { benchDeploy } from './deploy.ts'
 import { benchDashboard } from './dashboard.ts'
 import { benchEdge, benchCacheHits, benchMetrics } from './edge.ts'
+import { benchLanguages } from './languages.ts'
 import { benchLogs } from './logs.ts'
 import { benchEventLoop } from './event-loop.ts'
 import { benchEnv, benchPreview } from './preview.ts'
@@ -37,6 +38,7 @@ export const parts: Record<string, (size: BenchOptions) => Promise<BenchRow[]>> 
   metrics: benchMetrics,
   wake: benchWake,
   deploy: benchDeploy,
+  languages: benchLanguages,
   upload: ({ rounds }) => benchUpload(rounds),
   preview: ({ rounds }) => benchPreview(rounds),
   env: ({ rounds }) => benchEnv(rounds),

@@ -1,0 +1,159 @@
+import { execFile } from 'node:child_process'
+import { writeFileSync, mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { languageCases, type LanguageCase } from '../deployments/language-apps.ts'
+import { createDockerView, instanceIdOf } from '../support/docker.ts'
+import { makeRepository } from '../support/repository.ts'
+import { requires } from '../support/requirements.ts'
+import { isInstalled, waitForAnswer } from './deploy.ts'
+import { type BenchInstance, startInstance } from './instance.ts'
+import { writtenDockerfiles } from './language-dockerfiles.ts'
+import { median, type BenchRow } from './row.ts'
+
+const run = promisify(execFile)
+
+type Change = 'cold' | 'one line'
+/** The share of `docker build` and `docker run` of a Dockerfile written for the app that a deployment without a Dockerfile may take. */
+const bars: Record<Change, number> = { cold: 1.1, 'one line': 1 }
+
+/** Node is beside the other languages, with an app as small as theirs. */
+const node: LanguageCase = {
+  name: 'node',
+  tool: 'npm',
+  framework: 'node',
+  files: (text) => ({
+    'package.json': '{ "name": "shop", "private": true, "scripts": { "start": "node server.js" } }',
+    'server.js': `require('node:http').createServer((request, response) => response.end('${text}')).listen(process.env.PORT, '0.0.0.0')\n`,
+  }),
+}
+
+/**
+ * A small app in each language, from the POST to the first 200 of the new version at the edge, beside `docker build` (classic) and `docker run` of the
+ * same app with a Dockerfile by hand up to its first 200: cold, and with one line changed.
+ */
+export async function benchLanguages(options: { rounds?: number } = {}): Promise<BenchRow[]> {
+  const missing = [requires('docker'), requires('language-images')].find(({ ok }) => !ok)
+  if (missing || !isInstalled('docker'))
+    return [
+      { name: 'languages', who: 'homeport', value: null, unit: 's', ratios: {}, note: missing?.reason ?? 'the command docker is not installed' },
+    ]
+  const instance = await startInstance({ runtime: 'docker' })
+  const { body } = await instance.client.api<{ user: { id: string } }>('GET', '/instance/session')
+  const rows: BenchRow[] = []
+  try {
+    for (const language of [node, ...languageCases]) {
+      const byHand = createManualBuild(language)
+      const times: Record<Change, Record<'homeport' | 'by hand', number[]>> = {
+        cold: { homeport: [], 'by hand': [] },
+        'one line': { homeport: [], 'by hand': [] },
+      }
+      for (let round = 0; round < (options.rounds ?? 3); round++) {
+        const deployment = await createDeployment(instance, language, round)
+        for (const change of Object.keys(bars) as Change[]) {
+          // Each is first in every other round.
+          const turns = [
+            () => byHand.measure(change, round).then((ms) => times[change]['by hand'].push(ms)),
+            () => deployment.measure(change).then((ms) => times[change].homeport.push(ms)),
+          ]
+          for (const turn of round % 2 === 0 ? turns : turns.toReversed()) await turn()
+          console.error(
+            `  ${language.name}, ${change}: ${(times[change].homeport.at(-1) ?? 0).toFixed(0)} ms, by hand ${(times[change]['by hand'].at(-1) ?? 0).toFixed(0)} ms`,
+          )
+        }
+        await deployment.end()
+      }
+      await byHand.end()
+      for (const change of Object.keys(bars) as Change[]) {
+        const [ours, peer] = [times[change].homeport, times[change]['by hand']].map((list) => median(list) / 1000) as [number, number]
+        const name = `${language.name}, ${change === 'cold' ? 'cold' : 'one line changed'}`
+        rows.push(
+          {
+            name,
+            who: 'homeport',
+            value: ours,
+            unit: 's',
+            ratios: { 'by hand': ours / peer },
+            bar: `at most ${bars[change]} x by hand`,
+            ok: ours / peer <= bars[change],
+          },
+          { name, who: 'by hand', value: peer, unit: 's', ratios: {} },
+        )
+      }
+    }
+  } finally {
+    await instance.remove()
+    await createDockerView(instanceIdOf(body.user.id)).removeAll()
+  }
+  return rows
+}
+
+/** The files of a version. What an installation depends on is new in a cold one: a comment in each manifest that allows one. */
+const createFiles = ({ name, files }: LanguageCase, round: number, who: string, text: string): Record<string, string> => ({
+  ...files(text),
+  // A file that each build copies first, so that no layer of an earlier one fits.
+  ...(writtenDockerfiles[name] === undefined ? {} : { 'version.txt': `${process.pid} ${who} ${round}\n` }),
+})
+
+function createManualBuild(language: LanguageCase) {
+  const repository = makeRepository({})
+  const label = `homeport-bench-language-${process.pid}`
+  const images: string[] = []
+  const env = { ...process.env, DOCKER_BUILDKIT: '0' }
+  return {
+    async measure(change: Change, round: number): Promise<number> {
+      const text = `by-hand-${round}-${change.replace(' ', '-')}`
+      for (const [file, content] of Object.entries({
+        ...createFiles(language, round, 'by hand', text),
+        Dockerfile: writtenDockerfiles[language.name] ?? '',
+      })) {
+        mkdirSync(dirname(join(repository.folder, file)), { recursive: true })
+        writeFileSync(join(repository.folder, file), content)
+      }
+      writeFileSync(join(repository.folder, '.dockerignore'), '.git\n')
+      const tag = `${label}:${language.name}-${images.length}`
+      const begun = performance.now()
+      await run('docker', ['build', '--quiet', '--label', label, '--tag', tag, '.'], { cwd: repository.folder, env, maxBuffer: 64e6 })
+      images.push(tag)
+      const { stdout } = await run('docker', ['run', '--detach', '--label', label, '--publish', '127.0.0.1:0:8080', tag])
+      const container = stdout.trim()
+      const port = (await run('docker', ['port', container, '8080'])).stdout.trim().split(':').at(-1)
+      await waitForAnswer(`http://127.0.0.1:${port}`, '127.0.0.1', (answer) => answer.includes(text))
+      const took = performance.now() - begun
+      await run('docker', ['rm', '--force', container])
+      return took
+    },
+    async end() {
+      for (const image of images) await run('docker', ['rmi', '--force', image]).catch(() => {})
+      repository.remove()
+    },
+  }
+}
+
+async function createDeployment({ client, instance }: BenchInstance, language: LanguageCase, round: number) {
+  const slug = `bench-${language.name}-${round}`
+  const textOf = (change: Change) => `homeport-${round}-${change.replace(' ', '-')}`
+  const repository = makeRepository(createFiles(language, round, 'homeport', textOf('cold')))
+  await client.createProject({ slug, repo_url: repository.url, previews: false })
+  if (language.settings) await client.api('PATCH', `/v1/projects/${slug}`, language.settings)
+  return {
+    async measure(change: Change): Promise<number> {
+      if (change !== 'cold') repository.commit(createFiles(language, round, 'homeport', textOf(change)))
+      const begun = performance.now()
+      const { id } = await client.deploy(slug)
+      const answer = waitForAnswer(instance.edge_url, `${slug}.localhost`, (text) => text.includes(textOf(change)))
+      const failed = client.waitForEnd(slug, id).then(({ status, error, build_log }) => {
+        if (status !== 'ready') throw new Error(`${slug} failed: ${JSON.stringify(error)}\n${build_log.slice(-2_000)}`)
+        return answer
+      })
+      await Promise.race([answer, failed])
+      const took = performance.now() - begun
+      await client.waitForEnd(slug, id)
+      return took
+    },
+    async end() {
+      await client.api('DELETE', `/v1/projects/${slug}`)
+      repository.remove()
+    },
+  }
+}
