@@ -36,6 +36,7 @@ export const queryKeys = {
   services: (slug: string, branch: string | null) => ['services', slug, branch],
   /** Those that a project has or can have. */
   managedServices: (slug: string) => ['managed-services', slug],
+  registries: (slug: string) => ['registries', slug],
   mail: (slug: string) => ['mail', slug],
   mailMessage: (slug: string, id: string) => ['mail-message', slug, id],
   cronRuns: (slug: string, name: string) => ['cron-runs', slug, name],

@@ -60,6 +60,7 @@ export async function createFeatureDeps(
       is_local: true,
     }),
     runtimes,
+    listDockerLogins: docker.dockerLogin.listHosts,
     cpus: options.cpus,
     archives: await createArchiveQuarantine(join(data_dir, 'quarantine')),
     screenshots,

@@ -1,4 +1,4 @@
-import { type Environment, variableOf } from '../lib/environment.ts'
+import { type Environment, pickVariables, variableOf } from '../lib/environment.ts'
 import { chooseRuntime } from '../runtime/choose-runtime.ts'
 import { createDockerEngine } from '../runtime/docker/engine.ts'
 import { createRuntimes } from '../runtime/index.ts'
@@ -25,6 +25,8 @@ export async function startRuntimes({ options, host, identity, log, clock }: Pla
     home: options.home,
     docker: {
       home: options.home,
+      environment: pickVariables(options.environment, helperVariables),
+      ...configFolder(options.environment),
       ...(options.docker_host === null ? {} : { host: options.docker_host }),
       ...(host.docker_candidates === undefined ? {} : { candidates: host.docker_candidates }),
     },
@@ -32,6 +34,27 @@ export async function startRuntimes({ options, host, identity, log, clock }: Pla
   const docker = createDockerEngine(runtimeOptions)
   const runtimes = createRuntimes(runtimeOptions, docker)
   return { docker, runtimes, runNpm: createNpmRunner(runtimeOptions), runtime: await chooseRuntime(runtimes, options.runtime) }
+}
+
+/** What credential helpers of Docker need to find keychains, sessions of a desktop and accounts of clouds. */
+const helperVariables = [
+  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'TMPDIR', 'GNUPGHOME', 'PASSWORD_STORE_DIR', 'DOCKER_CONFIG', 'CLOUDSDK_CONFIG'],
+  ...['DISPLAY', 'WAYLAND_DISPLAY', 'XDG_RUNTIME_DIR', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'DBUS_SESSION_BUS_ADDRESS', 'GPG_TTY'],
+  ...['USERPROFILE', 'APPDATA', 'LOCALAPPDATA', 'SystemRoot', 'TEMP', 'GOOGLE_APPLICATION_CREDENTIALS'],
+  ...[
+    'AWS_PROFILE',
+    'AWS_REGION',
+    'AWS_CONFIG_FILE',
+    'AWS_SHARED_CREDENTIALS_FILE',
+    'AWS_ACCESS_KEY_ID',
+    'AWS_SECRET_ACCESS_KEY',
+    'AWS_SESSION_TOKEN',
+  ],
+]
+
+function configFolder(environment: Environment): { config_dir?: string } {
+  const config_dir = variableOf(environment, 'DOCKER_CONFIG')
+  return config_dir ? { config_dir } : {}
 }
 
 /** Where the programs of this machine are. Windows does not fix the case of either variable's name. */

@@ -30,6 +30,7 @@ import { previews } from './previews.ts'
 import { services } from './services.ts'
 import { volumes } from './volumes.ts'
 import { projects } from './projects.ts'
+import { registries } from './registries.ts'
 import { restore } from './restore.ts'
 import { samples } from './samples.ts'
 import { settings } from './settings.ts'
@@ -51,6 +52,7 @@ export const clientCommands = {
   previews,
   services,
   volumes,
+  registries,
   mail,
   logs,
   env,

@@ -26,8 +26,8 @@ export interface CommandContext {
   connect(): ApiClient
   /** Opens a URL in the user's browser; returns false without one. `is_secret`: the URL signs in. */
   openUrl(url: string, options: { is_secret: boolean }): Promise<boolean>
-  /** Asks on the terminal; undefined without input. `is_secret` turns off the echo. */
-  prompt(question: string, options?: { is_secret?: boolean }): Promise<string | undefined>
+  /** Asks on the terminal; undefined without input. `is_secret` turns off the echo; `has_lines`: input that is no terminal is read to its end. */
+  prompt(question: string, options?: { is_secret?: boolean; has_lines?: boolean }): Promise<string | undefined>
   /** HOMEPORT_REMOTE_TOKEN: the token for adding another instance. */
   remote_token?: string | undefined
   /** Runs a local program with this terminal and `secrets` in its environment. Returns its exit code, or undefined if it is not installed. */

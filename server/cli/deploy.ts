@@ -6,6 +6,7 @@ import { listFolderFiles } from '../lib/folder-files.ts'
 import { slugify } from '../lib/slug.ts'
 import type { ApiClient } from './client.ts'
 import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, requirePositionals } from './command.ts'
+import { deployImage } from './deploy-image.ts'
 import { findProject, isLocalInstance } from './find-project.ts'
 import { reportOutcome, followBuild } from './follow-build.ts'
 import { isInGitRepository, packFolder } from './pack-folder.ts'
@@ -13,17 +14,23 @@ import { colorize } from './terminal.ts'
 
 export const deploy: CliCommand = {
   summary: 'Deploys a folder, including uncommitted changes, or the repository of a project, and follows the log.',
-  usage: ['deploy [PATH] [--project SLUG] [--replace] [--no-cache] [--no-follow]', 'deploy --git --project SLUG [--no-cache] [--no-follow]'],
+  usage: [
+    'deploy [PATH] [--project SLUG] [--replace] [--no-cache] [--no-follow]',
+    'deploy --git --project SLUG [--no-cache] [--no-follow]',
+    'deploy --image IMAGE --project SLUG [--port PORT] [--no-follow]',
+  ],
   details: 'A folder without git, or for an instance on another machine, is uploaded without the files in .gitignore and .dockerignore.',
   options: {
     project: '=SLUG project to deploy to, created if it does not exist (default: name of the folder)',
+    image: '=IMAGE deploy a ready image, such as ghcr.io/team/app:1.2, instead of a source',
+    port: '=PORT the port on which the image listens (default: the one in PORT, or the one that it exposes)',
     git: 'deploy the latest commit of the project’s repository instead of a folder',
     replace: 'do not ask before a folder replaces a deployment from a repository',
     'no-cache': 'build without results of earlier builds',
     'no-follow': 'do not wait for the deployment to finish',
   },
   async run(context) {
-    const { project, deployment } = await (context.flags.git === true ? deployRepository(context) : deployFolder(context))
+    const { project, deployment } = await startDeployment(context)
     if (context.flags['no-follow'] === true) {
       context.terminal.out(context.is_json ? JSON.stringify({ project, deployment }) : `Queued ${deployment.id} of ${project.slug}.`)
       return exitCodes.success
@@ -37,6 +44,11 @@ export const deploy: CliCommand = {
 interface StartedDeployment {
   project: Pick<Project, 'slug'>
   deployment: { id: string }
+}
+
+function startDeployment(context: CommandContext): Promise<StartedDeployment> {
+  if (context.flags.image !== undefined) return deployImage(context)
+  return context.flags.git === true ? deployRepository(context) : deployFolder(context)
 }
 
 async function deployRepository(context: CommandContext): Promise<StartedDeployment> {

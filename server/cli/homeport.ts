@@ -38,6 +38,15 @@ async function promptUser(question: string, isSecret: boolean): Promise<string |
   }
 }
 
+/** All of the input without its last line end, such as a key of several lines. */
+async function readInput(): Promise<string> {
+  const pieces: Buffer[] = []
+  for await (const piece of process.stdin) pieces.push(piece as Buffer)
+  return Buffer.concat(pieces)
+    .toString('utf8')
+    .replace(/\r?\n$/, '')
+}
+
 const resolveLocator = (flags: Parameters<typeof stringFlag>[0]) =>
   readInstanceLocation({ data: stringFlag(flags, 'data'), url: stringFlag(flags, 'url'), token: stringFlag(flags, 'token') })
 
@@ -55,7 +64,8 @@ process.exitCode = await runCommandLine(
     clock: systemClock,
     connect: (flags) => createApiClient(findInstance(resolveLocator(flags))),
     openUrl: (flags, url, { is_secret }) => openInBrowser(url, { is_secret, has_display, data_dir: resolveLocator(flags).data_dir }),
-    prompt: (question, { is_secret = false } = {}) => promptUser(question, is_secret),
+    prompt: (question, { is_secret = false, has_lines = false } = {}) =>
+      has_lines && !process.stdin.isTTY ? readInput() : promptUser(question, is_secret),
     remote_token: readRemoteToken(),
     runProgram: (file, args, secrets) =>
       new Promise((resolve) => {

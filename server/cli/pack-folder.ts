@@ -44,6 +44,16 @@ export function packFolder(folder: string, note: (line: string) => void): AsyncI
   return compressed
 }
 
+/** Streams files that are on no disk as a .tar.gz. */
+export function packFiles(files: Record<string, string>): AsyncIterable<Uint8Array> {
+  const tar = pack()
+  const compressed = createGzip()
+  for (const [name, text] of Object.entries(files)) tar.entry({ name, mode: 0o644 }, text)
+  tar.finalize()
+  pipeline(tar as AsyncIterable<Buffer>, compressed).catch((error: unknown) => compressed.destroy(error instanceof Error ? error : undefined))
+  return compressed
+}
+
 /** Whether this folder or a parent of it is a git repository. */
 export function isInGitRepository(folder: string): boolean {
   for (let at = resolve(folder); ; at = dirname(at)) {

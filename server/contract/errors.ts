@@ -25,6 +25,7 @@ export const errorStatus = {
   snapshot_not_found: 404,
   volume_file_not_found: 404,
   fork_not_found: 404,
+  registry_not_found: 404,
   screenshot_not_found: 404,
   skipped_push_not_found: 404,
   user_not_found: 404,

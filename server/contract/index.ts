@@ -21,6 +21,7 @@ import { projectOperations, projectSearchOperations } from './projects.ts'
 import { projectSettingsOperations } from './project-settings.ts'
 import { serviceOperations } from './services.ts'
 import { sourceOperations } from './sources.ts'
+import { registryOperations } from './registries.ts'
 import { remoteOperations } from './remotes.ts'
 import { tokenOperations } from './tokens.ts'
 import { backupOperations, diskOperations } from './maintenance.ts'
@@ -66,6 +67,7 @@ export const allOperations = {
   ...remoteOperations,
   ...serviceOperations,
   ...managedServiceOperations,
+  ...registryOperations,
   ...mailOperations,
   ...volumeOperations,
   ...devOperations,

@@ -38,6 +38,9 @@ export const limits = {
   cpu: { min: 0.1, max: 256, default: 1 },
   /** Number of patterns, and characters of each. */
   watch_paths: { count: 50, length: 200 },
+  registry_host: 300,
+  registry_username: 200,
+  registry_password: 10_000,
   volume_path: 4096,
   volume_entries: 1000,
   mount_path: 200,

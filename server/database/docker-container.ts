@@ -112,7 +112,7 @@ async function pullImage({ engine, docker, form: { image }, onProgress, signal }
   onProgress(`Pulling the image ${image}.`)
   engine.options.log.info('database_image_fetched', { image })
   try {
-    const stream = await docker.pull(image, { abortSignal: signal })
+    const stream = await docker.pull(image, { abortSignal: signal, ...(await engine.getPullOptions(image)) })
     const layers = new Map<string, { current: number; total: number }>()
     await new Promise<void>((resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true })

@@ -99,6 +99,6 @@ function findEnvironmentServices(version: Version): Set<string> {
 /** Equal for services that would run the same. */
 const createDefinition = (config: ServiceConfig, artifact: Artifact): string =>
   createHash('sha256')
-    .update(JSON.stringify([config, artifact.kind === 'image' ? artifact.image : artifact.directory]))
+    .update(JSON.stringify([config, ...(artifact.kind === 'image' ? [artifact.image, ...(artifact.id ? [artifact.id] : [])] : [artifact.directory])]))
     .digest('hex')
     .slice(0, 16)

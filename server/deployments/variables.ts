@@ -4,6 +4,8 @@ import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
 import { createSecretMask, type SecretMask } from './secret-mask.ts'
 import { type ManagedServices, readManagedServices } from './managed-services.ts'
 import type { DeploymentContext } from './context.ts'
+import type { RegistryAccess } from '../runtime/runtime.ts'
+import { readRegistryAccess } from './registry-access.ts'
 
 /** The secrets of a deployment, held in memory while the deployment runs. */
 export interface DeploymentSecrets {
@@ -14,6 +16,8 @@ export interface DeploymentSecrets {
   mask: SecretMask
   /** Services that the project has without a configuration file. */
   managed_services: ManagedServices['names']
+  /** With what images are pulled. */
+  registries: RegistryAccess
   /** Notes about the variables for the deployment's log. */
   notes: string[]
   /** Credentials for the address of the repository for which they were entered. */
@@ -39,6 +43,7 @@ export async function readSecrets(
     context.sealer,
     (service) => getServiceUrl(context, { project_id: project.id, target, branch }, service),
   )
+  const registries = await readRegistryAccess(context, project)
   const mail = await context.mailCatcher.variablesFor(project.id, runtime)
   const given = { ...database.variables, ...managed.variables, ...mail.variables }
   const replaced = Object.keys({ ...managed.variables, ...mail.variables }).filter((name) => Object.hasOwn(variables, name))
@@ -49,11 +54,18 @@ export async function readSecrets(
     variables,
     build_secrets: Object.fromEntries(Object.entries(variables).filter(([key]) => isBuildSecret.get(key) === true)),
     managed_services: managed.names,
+    registries,
     notes: [
       ...[database.note, mail.note].filter((note) => note !== null),
       ...(replaced.length === 0 ? [] : [`Managed services set ${replaced.join(', ')} instead of the project’s own values.`]),
     ],
-    mask: createSecretMask([...secretValues, ...managed.secrets, ...mail.secrets, ...listCredentialSecrets(credentials)]),
+    mask: createSecretMask([
+      ...secretValues,
+      ...managed.secrets,
+      ...mail.secrets,
+      ...listCredentialSecrets(credentials),
+      ...registries.logins.map(({ password }) => password),
+    ]),
     getRepositoryCredentials: (current, url) =>
       credentials && current.repo_url !== null && isSameOrigin(current.repo_url, url) ? credentials : null,
   }

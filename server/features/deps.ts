@@ -60,6 +60,8 @@ export interface FeatureDeps {
     encryption: 'keychain' | 'file_key'
     is_local: boolean
   }
+  /** Registries to which the user of this machine has signed in with `docker login`. */
+  listDockerLogins(): Promise<string[]>
   runtimes: Record<RuntimeName, Pick<Runtime, 'probe' | 'clearBuildCache'>>
   /** Cores of this machine. */
   cpus: number

@@ -28,6 +28,7 @@ import { createUserHandlers } from './users.ts'
 import { createPreviewHandlers } from './previews.ts'
 import { createProjectHandlers } from './projects.ts'
 import { createProjectSettingsHandlers } from './project-settings.ts'
+import { createRegistryHandlers } from './registries.ts'
 import { createRemoteHandlers } from './remotes.ts'
 import { createServiceHandlers } from './services.ts'
 import { createScreenshotHandlers } from './screenshots.ts'
@@ -67,6 +68,7 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createTeamHandlers(deps),
     ...createVerificationHandlers(deps),
     ...createHttpsHandlers(deps),
+    ...createRegistryHandlers(deps),
     ...createRemoteHandlers(deps),
     ...createServiceHandlers(deps),
     ...createScreenshotHandlers(deps),

@@ -25,7 +25,7 @@ export interface Runtime {
   openBuild(request: BuildRequest): Build
 
   /** Makes a ready image available: pulls it when it is missing. Throws `BuildFailure`. */
-  useImage(image: string, log: StepLog, signal: AbortSignal): Promise<Artifact>
+  useImage(request: ImageRequest, log: StepLog): Promise<Artifact>
 
   /**
    * Starts one replica of an artifact and resolves once the process or container runs, before it accepts requests. Throws `StartFailure`. The output
@@ -125,7 +125,34 @@ export interface BuildRequest {
   cpus: number | null
   /** Uses no results of earlier builds of the project; its own replace them in the caches. */
   skips_cache: boolean
+  registries: RegistryAccess
   signal: AbortSignal
+}
+
+export interface ImageRequest {
+  image: string
+  registries: RegistryAccess
+  /** Whether an image on this machine is replaced by a newer one with the same name: `moving_tags` for names such as `latest`. */
+  refreshes: 'none' | 'moving_tags' | 'all'
+  signal: AbortSignal
+}
+
+/** With what the images of a project may be pulled. */
+export interface RegistryAccess {
+  /** The project's own, each for its host alone. */
+  logins: RegistryLogin[]
+  /** The project belongs to the user of this machine, whose `docker login` it may use. */
+  uses_docker_login: boolean
+}
+
+export interface RegistryLogin {
+  /** As `normalizeRegistryHost` returns it. */
+  host: string
+  username: string
+  password: string
+  /** Takes the place of user name and password. */
+  identity_token?: string
+  origin: 'project' | 'docker_login'
 }
 
 /**
@@ -145,8 +172,8 @@ export interface Build {
 export type Artifact =
   /** A static site: a folder of files that the edge serves. */
   | { kind: 'static'; directory: string; spa_fallback: boolean; bytes: number }
-  /** `docker`: an image by id. */
-  | { kind: 'image'; image: string; port: number | null; bytes: number }
+  /** `docker`: an image by name. `id`: of a ready image, because its name may be given to another image later. */
+  | { kind: 'image'; image: string; id?: string; port: number | null; bytes: number }
   /** `process`: a folder with all files and the start command. `variables` are set by the framework; variables of the project override them. */
   | {
       kind: 'bundle'
@@ -335,6 +362,8 @@ export interface DockerOptions {
   home?: string
   /** Replaces the search: addresses such as `unix:///var/run/docker.sock`. */
   candidates?: string[]
+  /** The environment of credential helpers. */
+  environment?: Record<string, string>
 }
 
 /** A build that failed because of the source. `line` is the log line that shows the cause, when known. */

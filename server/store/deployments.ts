@@ -331,6 +331,7 @@ export function deleteProjectRows(tx: Tx, projectId: string): string[] {
     'cron_runs',
     'forks',
     'managed_services',
+    'registries',
     'mailboxes',
     'mail_messages',
     'project_volumes',

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely'
 
-/** The rows of managed services and of caught mail. */
+/** The rows of managed services, of caught mail and of registries. */
 
 /** A service from a preset. One that was removed keeps its password, because its data does. */
 export interface ManagedServiceRow {
@@ -10,6 +10,15 @@ export interface ManagedServiceRow {
   sealed_password: Uint8Array
   created_at: string
   removed_at: string | null
+}
+
+/** Credentials of a project for one registry. */
+export interface RegistryRow {
+  project_id: string
+  host: string
+  username: string
+  sealed_password: Uint8Array
+  created_at: string
 }
 
 /** The user of the mail catcher that a project has. */

@@ -7,7 +7,7 @@ import type { PreviewVolumes } from '../contract/project-settings.ts'
 import type { ProjectStatus } from '../contract/projects.ts'
 import type { CronRun } from '../contract/services.ts'
 import type { DatabaseDumpTable, DatabaseRow } from './database-tables.ts'
-import type { CleanupTable, ForkRow, MailboxRow, MailMessageTable, ManagedServiceRow } from './managed-tables.ts'
+import type { CleanupTable, ForkRow, MailboxRow, MailMessageTable, ManagedServiceRow, RegistryRow } from './managed-tables.ts'
 import type { ProjectVolumeRow, UnsavedFilesRow } from './volume-tables.ts'
 
 /** The rows. Names are those of the API; times are ISO text; booleans are 0 or 1; `sealed_` columns are encrypted. */
@@ -45,6 +45,7 @@ export interface Tables {
   forks: ForkRow
   cron_runs: CronRunTable
   managed_services: ManagedServiceRow
+  registries: RegistryRow
   mailboxes: MailboxRow
   mail_messages: MailMessageTable
   project_volumes: ProjectVolumeRow

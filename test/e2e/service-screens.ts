@@ -60,7 +60,33 @@ async function withServices(page: Page): Promise<void> {
   await page.route('**/instance/projects/*/mail/messages/*', (route) => route.fulfill({ json: { message: details } }))
 }
 
+async function withRegistries(page: Page): Promise<void> {
+  const registries = [
+    { host: 'ghcr.io', username: 'harbour-bot', created_at: received_at },
+    { host: 'a-rather-long-registry-name.europe-west4.registry.example.com:5000', username: '_json_key', created_at: received_at },
+  ]
+  await page.route('**/instance/projects/*/registries', (route) => route.fulfill({ json: { registries, docker_login: ['docker.io', 'ghcr.io'] } }))
+}
+
 export const serviceScreens: Screen[] = [
+  {
+    name: 'settings-registries',
+    path: 'projects/lighthouse/settings',
+    before: withRegistries,
+    act: (page) => page.getByRole('heading', { name: 'Registries' }).scrollIntoViewIfNeeded(),
+  },
+  {
+    name: 'settings-registry-add',
+    path: 'projects/lighthouse/settings',
+    before: withRegistries,
+    act: (page) => page.getByRole('button', { name: 'Add registry' }).click(),
+  },
+  {
+    name: 'settings-registry-remove',
+    path: 'projects/lighthouse/settings',
+    before: withRegistries,
+    act: (page) => page.getByRole('button', { name: 'Remove ghcr.io' }).click(),
+  },
   { name: 'services-none', path: 'projects/lighthouse/services' },
   { name: 'services-managed', path: 'projects/lighthouse/services', before: withServices },
   {

@@ -120,7 +120,9 @@ export function serviceTests(suite: SuiteContext): void {
 
   test('a ready image that does not exist names itself in the failure', async () => {
     const log = { line() {}, note() {} }
-    await expect(suite.runtime.useImage('homeport-test-missing:1', log, new AbortController().signal)).rejects.toThrow(/homeport-test-missing:1/)
+    const registries = { logins: [], uses_docker_login: false }
+    const request = { image: 'homeport-test-missing:1', registries, refreshes: 'none' as const, signal: new AbortController().signal }
+    await expect(suite.runtime.useImage(request, log)).rejects.toThrow(/homeport-test-missing:1/)
   })
 }
 

@@ -12,6 +12,7 @@ export type Requirement =
   | 'docker'
   | 'language-images'
   | 'service-images'
+  | 'registry'
   | 'chromium'
   | 'electron'
   | 'git'
@@ -118,6 +119,14 @@ const checks: Record<Requirement, () => { ok: boolean; reason: string }> = {
       return { ok: true, reason: '' }
     } catch {
       return { ok: false, reason: 'no images of managed services; run test/machine/base-images.sh services' }
+    }
+  },
+  registry() {
+    try {
+      execFileSync('docker-registry', ['--version'], { stdio: 'ignore' })
+      return { ok: true, reason: '' }
+    } catch {
+      return { ok: false, reason: 'no registry to pull images from; install the package docker-registry' }
     }
   },
   chromium() {

@@ -6,7 +6,7 @@ import type { StepLog } from '../../server/contract/build-log.ts'
 import type { BuildPlan, ServerPlan, StaticPlan } from '../../server/contract/build-plan.ts'
 import { newId } from '../../server/lib/id.ts'
 import { silentLog } from '../../server/lib/log.ts'
-import type { Artifact, ReplicaExit, Replica, Runtime, RuntimeOptions, ServiceRequest } from '../../server/runtime/runtime.ts'
+import type { Artifact, RegistryAccess, ReplicaExit, Replica, Runtime, RuntimeOptions, ServiceRequest } from '../../server/runtime/runtime.ts'
 import { until } from './until.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -107,6 +107,7 @@ export interface BuildOptions {
   memory_mb?: number
   cpus?: number
   skips_cache?: boolean
+  registries?: RegistryAccess
   signal?: AbortSignal
   log?: RecordedLog
 }
@@ -132,6 +133,7 @@ export async function buildApp(runtime: Runtime, options: RuntimeOptions, build:
     memory_mb: build.memory_mb ?? 1024,
     cpus: build.cpus ?? null,
     skips_cache: build.skips_cache ?? false,
+    registries: build.registries ?? { logins: [], uses_docker_login: false },
     signal: build.signal ?? new AbortController().signal,
   })
   try {

@@ -18,6 +18,7 @@ import { SwitchField, TextField } from '../../components/field.tsx'
 import { frameworkName } from '../../lib/frameworks.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { WatchPathsField } from './watch-paths-field.tsx'
+import { RegistriesSection } from './registries.tsx'
 import styles from './page.module.css'
 
 export default function SettingsPage({ slug }: { slug: string }) {
@@ -164,6 +165,7 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
           </Button>
         </div>
       </form>
+      {more && <RegistriesSection slug={project.slug} />}
       {more && <BuildCacheSection slug={project.slug} />}
       <DeleteProjectSection project={project} />
     </div>

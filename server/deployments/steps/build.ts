@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { StepLog } from '../../contract/build-log.ts'
+import type { DeploymentTrigger } from '../../contract/deployments.ts'
 import type { Artifact } from '../../runtime/runtime.ts'
 import { listProjectVolumes } from '../../store/project-volumes.ts'
 import { addProjectVolumes } from '../added-volumes.ts'
@@ -36,11 +37,13 @@ async function createVersion(run: DeploymentRun, artifacts: Artifact[], log: Ste
     return { main: { config: null, artifact: first }, services: [], release: null, settings: {} }
   }
   const runtime = run.context.runtime(run.deployment.runtime)
+  const { registries } = run.secrets
+  const refreshes = run.deployment.skips_cache === 1 ? 'all' : isRequested(run.deployment.trigger) ? 'moving_tags' : 'none'
   const services: Version['services'] = []
   for (const service of config.services) {
     const built = artifacts[builds.findIndex((one) => one.services.includes(service.name))]
     const image = service.source.kind === 'image' ? service.source.image : ''
-    services.push({ config: service, artifact: built ?? (await runtime.useImage(image, log, run.signal)) })
+    services.push({ config: service, artifact: built ?? (await runtime.useImage({ image, registries, refreshes, signal: run.signal }, log)) })
   }
   return {
     main: services.find((one) => one.config.name === config.main) ?? null,
@@ -49,6 +52,9 @@ async function createVersion(run: DeploymentRun, artifacts: Artifact[], log: Ste
     settings: config.settings,
   }
 }
+
+/** Whether somebody asked for this deployment, who expects the newest image. */
+const isRequested = (trigger: DeploymentTrigger): boolean => trigger === 'manual' || trigger === 'upload' || trigger === 'retry'
 
 /** Removes what only the builds need. */
 export async function closeBuild(run: DeploymentRun): Promise<void> {

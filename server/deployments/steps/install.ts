@@ -21,6 +21,7 @@ export async function install(run: DeploymentRun, log: StepLog): Promise<void | 
       memory_mb: context.settings().build_memory_mb,
       cpus: project.cpu_limit,
       skips_cache: deployment.skips_cache === 1,
+      registries: secrets.registries,
       signal,
     })
     run.builds.push(build)

@@ -92,4 +92,34 @@ export const serviceTopics: HelpArticle[] = [
       },
     ],
   },
+  {
+    id: 'registries',
+    title: 'Private registries',
+    summary: 'An image or a base image is in a private registry, or the pull limit of Docker Hub is reached.',
+    keywords:
+      'docker login registry private image pull unauthorized denied manifest unknown toomanyrequests rate limit ghcr ecr credential helper registry_not_found',
+    body: [
+      'Images of `image:` in `homeport.yaml` and compose files, and base images of a `Dockerfile`, may be in a private registry.',
+      { h: 'Your own docker login' },
+      'On your own machine, the sign-ins of `docker login` are used as they are: those in `config.json` of your Docker folder (or of `DOCKER_CONFIG`), and those in a keychain behind a credential helper. Only projects of the owner of the instance use them.',
+      { h: 'Credentials of a project' },
+      'Everybody can give a project credentials, in its settings or here. They come before those of `docker login`, and are needed for other accounts and on other machines. The password is asked for; it can also be piped in.',
+      { run: 'npx homeport registries my-app add ghcr.io --username octocat' },
+      { run: 'npx homeport registries my-app', note: 'the registries, without passwords' },
+      { run: 'npx homeport registries my-app remove ghcr.io' },
+      {
+        list: [
+          'An access token that may only read is enough, and better than a password.',
+          'Credentials are used for images of their registry alone, are encrypted in the data folder, and are never shown again.',
+          'Docker Hub is `docker.io`. With an account its pull limit is higher.',
+          'In another account, an image that is already on this machine is used only if the project may pull it, except official images.',
+        ],
+      },
+      { h: 'An image as a whole project' },
+      { run: 'npx homeport deploy --image ghcr.io/team/app:1.2 --project my-app' },
+      'The app gets `PORT`. If it listens on another port, name it with `--port`. To add volumes, variables or more services, write a `homeport.yaml` ([[services]]).',
+      { h: 'When images are pulled' },
+      'An image that is on this machine is not pulled again. A tag without a number, such as `latest`, is checked for a newer image each time you deploy, and every tag with `--no-cache`. If the registry cannot be reached, the present image is used. A rollback starts the image that it had.',
+    ],
+  },
 ]

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { performServerHandshake, type ServerHttp2Stream } from 'node:http2'
 import type { Duplex } from 'node:stream'
 import type Docker from 'dockerode'
+import { normalizeRegistryHost } from '../../lib/image-name.ts'
 import { decodeFields } from './buildkit-status.ts'
+import type { RegistryLogin } from '../runtime.ts'
 
 /** A connection on which BuildKit asks this process for what a build needs and no layer may contain. */
 export interface BuildKitSession {
@@ -15,19 +17,29 @@ export interface BuildKitSession {
 const status = { ok: '0', not_found: '5', unimplemented: '12' } as const
 
 const getSecretMethod = '/moby.buildkit.secrets.v1.Secrets/GetSecret'
+const getCredentialsMethod = '/moby.filesync.v1.Auth/Credentials'
+
+/** What a build may ask for. */
+export interface SessionContent {
+  /** By their id, for `RUN --mount=type=secret`. */
+  secrets: Readonly<Record<string, string>>
+  /** The sign-in for a registry, as BuildKit names it. */
+  findLogin(host: string): Promise<RegistryLogin | undefined>
+}
 
 /**
- * Opens a session that provides these secrets by their id, for `RUN --mount=type=secret`. Docker upgrades the connection to HTTP/2, on which BuildKit
- * is the client and calls gRPC methods: `GetSecretRequest` 1 id, `GetSecretResponse` 1 data, `HealthCheckResponse` 1 status.
+ * Opens a session that provides secrets and sign-ins. Docker upgrades the connection to HTTP/2, on which BuildKit is the client and calls gRPC
+ * methods: `GetSecretRequest` 1 id, `GetSecretResponse` 1 data, `CredentialsRequest` 1 host, `CredentialsResponse` 1 username, 2 secret,
+ * `HealthCheckResponse` 1 status.
  */
-export async function openBuildKitSession(docker: Docker, secrets: Readonly<Record<string, string>>): Promise<BuildKitSession> {
+export async function openBuildKitSession(docker: Docker, content: SessionContent): Promise<BuildKitSession> {
   const id = randomUUID()
   const socket = await new Promise<Duplex>((resolve, reject) => {
     const headers = {
       Upgrade: 'h2c',
       'X-Docker-Expose-Session-Uuid': id,
       'X-Docker-Expose-Session-Name': 'homeport',
-      'X-Docker-Expose-Session-Grpc-Method': getSecretMethod,
+      'X-Docker-Expose-Session-Grpc-Method': [getSecretMethod, getCredentialsMethod],
     }
     docker.modem.dial(
       { method: 'POST', path: '/session', hijack: true, headers, statusCodes: { 200: true, 500: 'server error' } },
@@ -41,7 +53,7 @@ export async function openBuildKitSession(docker: Docker, secrets: Readonly<Reco
   connection.on('stream', (stream, headers) => {
     stream.on('error', () => {})
     readMessage(stream).then(
-      (request) => answer(stream, String(headers[':path']), request, secrets),
+      (request) => answer(stream, String(headers[':path']), request, content).catch(() => stream.destroy()),
       () => stream.destroy(),
     )
   })
@@ -54,18 +66,24 @@ export async function openBuildKitSession(docker: Docker, secrets: Readonly<Reco
   }
 }
 
-function answer(stream: ServerHttp2Stream, method: string, request: Buffer, secrets: Readonly<Record<string, string>>): void {
+async function answer(stream: ServerHttp2Stream, method: string, request: Buffer, { secrets, findLogin }: SessionContent): Promise<void> {
   if (method === getSecretMethod) {
-    const id = [...decodeFields(request)].find(({ number }) => number === 1)?.bytes.toString() ?? ''
+    const id = readFirstField(request)
     const value = Object.hasOwn(secrets, id) ? secrets[id] : undefined
     if (value === undefined) return respond(stream, null, status.not_found)
     return respond(stream, encodeBytes(1, Buffer.from(value)), status.ok)
   }
   if (method === '/grpc.health.v1.Health/Check') return respond(stream, Buffer.from([0x08, 1]), status.ok)
-  // No credentials: images are pulled without a sign-in.
-  if (method === '/moby.filesync.v1.Auth/Credentials') return respond(stream, Buffer.alloc(0), status.ok)
+  if (method === getCredentialsMethod) {
+    const login = await findLogin(normalizeRegistryHost(readFirstField(request)) ?? '')
+    // Without a sign-in the message is empty. An identity token is a secret without a user name.
+    const fields = login ? [encodeBytes(1, Buffer.from(login.username)), encodeBytes(2, Buffer.from(login.identity_token ?? login.password))] : []
+    return respond(stream, Buffer.concat(fields), status.ok)
+  }
   respond(stream, null, status.unimplemented)
 }
+
+const readFirstField = (message: Buffer): string => [...decodeFields(message)].find(({ number }) => number === 1)?.bytes.toString() ?? ''
 
 /** The one message of a unary call: a byte for compression, which nobody asked for, four for the length, and the message. */
 async function readMessage(stream: ServerHttp2Stream): Promise<Buffer> {

@@ -92,7 +92,7 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
       }
     },
 
-    useImage: (image, log, signal) => withPlainFailures(signal, () => useReadyImage(engine, image, log, signal)),
+    useImage: (request, log) => withPlainFailures(request.signal, () => useReadyImage(engine, request, log)),
 
     start: (request) => withPlainFailures(request.signal, () => replicas.start(request)),
 

@@ -9,6 +9,7 @@ import type { StepLog } from '../../contract/build-log.ts'
 import type { DockerfilePlan } from '../../contract/build-plan.ts'
 import type { CacheGenerations } from './cache-generation.ts'
 import { packFolder } from './build-context.ts'
+import { requireOpenImages } from './base-images.ts'
 import { type BuildKitSession, openBuildKitSession } from './buildkit-session.ts'
 import { toReadable, type DockerEngine } from './engine.ts'
 import { getStatusCode } from './errors.ts'
@@ -16,7 +17,8 @@ import { BaseImageFailure, explainDockerfileFailure } from './dockerfile-failure
 import { prepareDockerfile, needsBuildKit, type HostMounts } from './dockerfile.ts'
 import { addFilesToImage } from './added-files.ts'
 import { createDockerIgnore } from '../../lib/docker-ignore.ts'
-import { listLocalTags } from './images.ts'
+import { explainPullRefusal, listLocalTags } from './images.ts'
+import { createRegistryConfig, findRegistryLogin } from './registry-access.ts'
 import { streamBuildOutput } from './build-progress.ts'
 import { readSecretFiles } from './build-runner.ts'
 import { resolveInside } from '../files.ts'
@@ -50,6 +52,7 @@ export async function buildDockerfile(
   if (useBuildKit && hasCpuLimit) log.note('This build is not held to the CPU limit, because BuildKit has no limit for one build.')
   if (request.skips_cache) await generations.renew(request.project_id)
   const mounts = useBuildKit && Object.keys(files).length > 0 ? await importHostFiles(engine, docker, files, request) : null
+  const pull = await requireOpenImages(engine, docker, { access: request.registries, text, may_pull: mounts === null })
   const name = engine.getImageName(request.project_id, request.deployment_id, request.service)
   let session: BuildKitSession | null = null
   for (const note of explainMissingSecrets(text, request)) log.note(note)
@@ -71,14 +74,23 @@ export async function buildDockerfile(
       forcerm: true,
       abortSignal: signal,
       networkmode: 'default',
+      ...(pull && { pull }),
       ...(plan.target !== null && { target: plan.target }),
       ...(Object.keys(plan.arguments).length > 0 && { buildargs: plan.arguments }),
       ...(useBuildKit ? { version: '2' as const } : limits),
     }
     const contextFailed = new Promise<never>((_, reject) => context.archive.once('error', reject))
-    session = useBuildKit && Object.keys(request.build_secrets).length > 0 ? await openBuildKitSession(docker, request.build_secrets) : null
+    session = useBuildKit
+      ? await openBuildKitSession(docker, {
+          secrets: request.build_secrets,
+          findLogin: (host) => findRegistryLogin(engine, request.registries, host),
+        })
+      : null
+    const registryconfig = useBuildKit ? undefined : await createRegistryConfig(engine, request.registries, [text, ...Object.values(plan.arguments)])
     const buildStarted = (
-      session ? buildInSession(docker, context.archive, settings, session.id) : docker.buildImage(context.archive, settings)
+      session
+        ? buildInSession(docker, context.archive, settings, session.id)
+        : docker.buildImage(context.archive, { ...settings, ...(registryconfig && { registryconfig }) })
     ).catch((error: unknown) => {
       if (getStatusCode(error) !== 400 || !(error instanceof Error)) throw error
       const message = error.message.replace(/^\(HTTP code 400\) .*? - /, '')
@@ -96,7 +108,7 @@ export async function buildDockerfile(
         .remove({ force: true })
         .catch(() => {})
     signal.throwIfAborted()
-    throw error instanceof BaseImageFailure ? await suggestLocalTag(docker, error) : error
+    throw error instanceof BaseImageFailure ? await explainBaseImage(engine, docker, request, error) : error
   } finally {
     session?.close()
     if (mounts)
@@ -135,6 +147,13 @@ function explainMissingSecrets(text: string, { build_secrets, variables }: Build
         ? `The Dockerfile mounts the secret ${id}, but the variable ${id} is no build secret. Turn on “Build secret” for it, or set it with --build-secret.`
         : `The Dockerfile mounts the secret ${id}, but the project has no variable of this name.`,
     )
+}
+
+/** Says why the registry refused a base image, and which tag of it is on this machine. */
+async function explainBaseImage(engine: DockerEngine, docker: Docker, request: BuildRequest, failure: BaseImageFailure): Promise<BuildFailure> {
+  const { image, subject, cause } = failure
+  const refusal = image === undefined || image.includes('$') ? undefined : await explainPullRefusal(engine, request.registries, image, subject, cause)
+  return suggestLocalTag(docker, refusal ? new BaseImageFailure(image, subject, refusal) : failure)
 }
 
 /** Adds the nearest tag of the repository on this machine to the hint. */

@@ -42,14 +42,13 @@ export function explainDockerfileFailure(file: PreparedDockerfile, message: stri
   const image = parseFailedImage(message)
   if (image !== undefined) {
     const from = findImageInstruction(file.text, image)
+    // The Dockerfile names the image as its author knows it, with its registry.
+    const named = from && (image === null || !from.image.includes('$')) ? from.image : (image ?? undefined)
+    const subject = `${from ? `${name}, line ${from.line}` : name}: the base image${named ? ` ${named}` : ''}`
     return new BaseImageFailure(
-      image ?? from?.image,
-      createUnavailableFailure('build_failed', {
-        what: `${from ? `${name}, line ${from.line}` : name}: the base image${(image ?? from?.image) ? ` ${image ?? from?.image}` : ''}`,
-        registry: 'its registry',
-        error: message,
-        remedy: '',
-      }),
+      named,
+      subject,
+      createUnavailableFailure('build_failed', { what: subject, registry: 'its registry', error: message, remedy: '' }),
     )
   }
   const missingPath = parseMissingFile(message)
@@ -73,9 +72,12 @@ export function explainDockerfileFailure(file: PreparedDockerfile, message: stri
 /** A base image that is not available. `image` is undefined when the error does not name it. */
 export class BaseImageFailure extends BuildFailure {
   readonly image: string | undefined
-  constructor(image: string | undefined, { code, message, hint, cause }: BuildFailure) {
+  /** The begin of its sentence. */
+  readonly subject: string
+  constructor(image: string | undefined, subject: string, { code, message, hint, cause }: BuildFailure) {
     super(code, message, hint, cause)
     this.image = image
+    this.subject = subject
   }
 }
 
@@ -86,9 +88,12 @@ function parseFailedImage(message: string): string | null | undefined {
       message,
     )?.[1]
   if (named && !/cache key/.test(message)) return named
-  const [, repository, tag] = /\/v2\/(?:library\/)?([\w./-]+)\/manifests\/([\w.-]+)/.exec(message) ?? []
-  if (repository !== undefined) return `${repository}:${tag}`
-  return /^Get "?https?:|dial tcp|toomanyrequests|failed to (?:authorize|do request)|registry/.test(message) ? null : undefined
+  const [, registry = '', repository, tag] = /(?:https?:\/\/([\w.:[\]-]+))?\/v2\/(?:library\/)?([\w./-]+)\/manifests\/([\w.-]+)/.exec(message) ?? []
+  const host = /docker\.io$/.test(registry) || registry === '' ? '' : `${registry}/`
+  if (repository !== undefined) return `${host}${repository}:${tag}`
+  const isAboutRegistry =
+    /^Get "?https?:|pulling from host|dial tcp|toomanyrequests|no basic auth|unauthorized|failed to (?:authorize|do request)|registry/
+  return isAboutRegistry.test(message) ? null : undefined
 }
 
 /** The instruction that uses this image as a base or copies from it, or the only one with an image. */
@@ -103,7 +108,10 @@ function findImageInstruction(text: string, image: string | null): { line: numbe
     if (!stages.has(base.toLowerCase()) && base !== 'scratch') found.push({ line, image: base })
     if (stage) stages.add(stage.toLowerCase())
   }
-  return found.find((one) => one.image === image) ?? (new Set(found.map((one) => one.image)).size === 1 ? found[0] : undefined)
+  return (
+    found.find((one) => one.image === image || `${one.image}:latest` === image) ??
+    (new Set(found.map((one) => one.image)).size === 1 ? found[0] : undefined)
+  )
 }
 
 function findFailedLine({ text, built }: PreparedDockerfile, message: string): number | undefined {

@@ -1,10 +1,13 @@
+import { homedir } from 'node:os'
 import { Readable } from 'node:stream'
 import type Docker from 'dockerode'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import { connectToDocker, findDockerAddresses, type DockerConnection } from './connection.ts'
+import { createDockerLogin, defaultConfigFolder, type DockerLogin } from './docker-login.ts'
 import { getStatusCode } from './errors.ts'
 import { BuildFailure, type RuntimeOptions } from '../runtime.ts'
 import { ensureLargeNetwork } from './networks.ts'
+import { createPullOptions } from './registry-access.ts'
 
 /** Access to Docker: the connection, opened at first use and reopened after a loss, and the names of this instance's resources. */
 export interface DockerEngine {
@@ -37,6 +40,10 @@ export interface DockerEngine {
   /** A container that others run from an image of this instance inherits its labels except the role. */
   isOwnContainer(createLabels: Record<string, string>): boolean
   createName(...parts: string[]): string
+  /** What `docker login` of this machine's user has stored. */
+  dockerLogin: DockerLogin
+  /** Options for pulling an image that Homeport itself needs. */
+  getPullOptions(image: string): Promise<{ authconfig?: Docker.AuthConfig }>
   options: RuntimeOptions
 }
 
@@ -84,8 +91,11 @@ export function createDockerEngine(options: RuntimeOptions): DockerEngine {
     return name
   }
 
+  const { home = homedir(), config_dir = defaultConfigFolder(home), environment = {} } = options.docker ?? {}
   const engine: DockerEngine = {
     options,
+    dockerLogin: createDockerLogin({ config_dir, home, path: options.path ?? '', environment }),
+    getPullOptions: async (image) => (await createPullOptions(engine, { logins: [], uses_docker_login: true }, image)).options,
     connection,
     network_name: `homeport-${shortId}`,
     forgetConnection() {

@@ -2,20 +2,29 @@ import { posix } from 'node:path'
 import type Docker from 'dockerode'
 import type { StepLog } from '../../contract/build-log.ts'
 import type { ServerPlan } from '../../contract/build-plan.ts'
+import { getRegistryHost, hasMovingTag, isOfficialImage } from '../../lib/image-name.ts'
 import { toReadable, type DockerEngine } from './engine.ts'
 import { getStatusCode } from './errors.ts'
 import { appRoot, createSearchPath } from './build-runner.ts'
-import type { Artifact, BuildRequest } from '../runtime.ts'
+import { createPullOptions } from './registry-access.ts'
+import { explainRefusal } from './registry-refusal.ts'
+import { BuildFailure, type Artifact, type BuildRequest, type ImageRequest, type RegistryAccess } from '../runtime.ts'
 import { classifyFetchError, findNearestVersion, createUnavailableFailure } from '../unavailable-failure.ts'
 
 /** Returns the base image for a Node version, and pulls it when it is missing. */
-export async function ensureBaseImage(docker: Docker, version: string, note: (line: string) => void, signal: AbortSignal): Promise<string> {
+export async function ensureBaseImage(
+  engine: DockerEngine,
+  version: string,
+  note: (line: string) => void,
+  { registries, signal }: Pick<BuildRequest, 'registries' | 'signal'>,
+): Promise<string> {
+  const { docker } = await engine.connection()
   const requested = version === 'auto' ? '24' : version.replace(/^v/, '')
   const image = `node:${requested}-bookworm-slim`
   if (await findImageId(docker, image)) return image
   note(`Pulling the base image ${image}.`)
   try {
-    await pullImage(docker, image, signal)
+    await pullImage(engine, docker, image, registries, signal)
     return image
   } catch (error) {
     signal.throwIfAborted()
@@ -32,6 +41,8 @@ export async function ensureBaseImage(docker: Docker, version: string, note: (li
           requested,
           localTags.flatMap((tag) => /^([\d.]+)-bookworm-slim$/.exec(tag)?.[1] ?? []),
         )
+    const refusal = await explainPullRefusal(engine, registries, image, `The base image ${image} for Node ${requested}`, error)
+    if (refusal && !nearest) throw refusal
     throw createUnavailableFailure('build_failed', {
       what: `The base image ${image} for Node ${requested}`,
       registry: 'the Docker registry',
@@ -41,25 +52,61 @@ export async function ensureBaseImage(docker: Docker, version: string, note: (li
   }
 }
 
-/** The artifact of a ready image, which is pulled when it is missing. It keeps its name, so it is never removed with a deployment. */
-export async function useReadyImage(engine: DockerEngine, image: string, log: StepLog, signal: AbortSignal): Promise<Artifact> {
+/**
+ * The artifact of a ready image, which is pulled when it is missing or when its tag may have moved. It keeps its name, so it is never removed with a
+ * deployment.
+ */
+export async function useReadyImage(engine: DockerEngine, { image, registries, refreshes, signal }: ImageRequest, log: StepLog): Promise<Artifact> {
   const { docker } = await engine.connection()
-  if (!(await findImageId(docker, image))) {
-    log.note(`Pulling ${image}.`)
-    await pullImage(docker, image, signal).catch(async (error: unknown) => {
+  const present = await findImage(docker, image)
+  const mayBeUsed = present !== undefined && (await isOpenTo(engine, docker, registries, image))
+  // An image without a digest was built here. A pull could replace it with an image of somebody else.
+  const isFromRegistry = (present?.RepoDigests ?? []).length > 0
+  const isRefreshed = isFromRegistry && !image.includes('@') && (refreshes === 'all' || (refreshes === 'moving_tags' && hasMovingTag(image)))
+  if (!mayBeUsed || isRefreshed) {
+    log.note(present === undefined ? `Pulling ${image}.` : `Checking ${image} for a newer version.`)
+    await pullImage(engine, docker, image, registries, signal).catch(async (error: unknown) => {
       signal.throwIfAborted()
-      const repository = image.replace(/(?::[\w.-]+|@[\w:]+)$/, '')
-      const nearest = findNearestVersion(image.slice(repository.length + 1), await listLocalTags(docker, repository))
-      throw createUnavailableFailure('build_failed', {
-        what: `The image ${image}`,
-        registry: 'the registry',
-        error,
-        remedy: nearest ? `This machine has ${repository}:${nearest}.` : '',
-      })
+      const failure = await explainPullFailure(engine, registries, image, error)
+      if (!mayBeUsed) throw failure
+      log.note(`${failure.message} The version on this machine is used.`)
     })
   }
-  const { Size } = await docker.getImage(image).inspect()
-  return { kind: 'image', image, port: null, bytes: Size }
+  const { Id, Size } = await docker.getImage(image).inspect()
+  return { kind: 'image', image, id: Id, port: null, bytes: Size }
+}
+
+/**
+ * Whether a project may use an image that is on this machine. The user of this machine may. Somebody else may have pulled it with credentials that
+ * the project does not have, so its registry is asked, unless it is an official image.
+ */
+export async function isOpenTo(engine: DockerEngine, docker: Docker, access: RegistryAccess, image: string): Promise<boolean> {
+  if (access.uses_docker_login || isOfficialImage(image)) return true
+  const { options } = await createPullOptions(engine, access, image)
+  return isInRegistry(docker, image, options)
+}
+
+/** Why the registry of an image refused it; undefined for another problem. */
+export async function explainPullRefusal(
+  engine: DockerEngine,
+  access: RegistryAccess,
+  image: string,
+  subject: string,
+  error: unknown,
+): Promise<BuildFailure | undefined> {
+  const { login } = await createPullOptions(engine, access, image)
+  return explainRefusal(subject, getRegistryHost(image), login, error)
+}
+
+async function explainPullFailure(engine: DockerEngine, access: RegistryAccess, image: string, error: unknown): Promise<BuildFailure> {
+  const { docker } = await engine.connection()
+  const refusal = await explainPullRefusal(engine, access, image, `The image ${image}`, error)
+  const repository = image.replace(/(?::[\w.-]+|@[\w:]+)$/, '')
+  const nearest = findNearestVersion(image.slice(repository.length + 1), await listLocalTags(docker, repository))
+  const remedy = nearest ? `This machine has ${repository}:${nearest}.` : ''
+  return refusal
+    ? new BuildFailure(refusal.code, refusal.message, `${refusal.hint} ${remedy}`.trim(), error)
+    : createUnavailableFailure('build_failed', { what: `The image ${image}`, registry: 'the registry', error, remedy })
 }
 
 /** Tags of a repository on this machine. */
@@ -70,17 +117,19 @@ export async function listLocalTags(docker: Docker, repository: string): Promise
   )
 }
 
-const isInRegistry = (docker: Docker, image: string): Promise<boolean> =>
+const isInRegistry = (docker: Docker, image: string, options: Docker.ImageDistributionOptions = {}): Promise<boolean> =>
   docker
     .getImage(image)
-    .distribution()
+    .distribution(options)
     .then(
       () => true,
       () => false,
     )
 
-async function pullImage(docker: Docker, image: string, signal: AbortSignal): Promise<void> {
-  const stream = toReadable(await docker.pull(image, { abortSignal: signal }))
+/** The sign-in travels in a header, never in the address of the request. */
+async function pullImage(engine: DockerEngine, docker: Docker, image: string, access: RegistryAccess, signal: AbortSignal): Promise<void> {
+  const { options } = await createPullOptions(engine, access, image)
+  const stream = toReadable(await docker.pull(image, { abortSignal: signal, ...options }))
   await new Promise<void>((resolve, reject) => {
     const abort = () => void stream.destroy()
     signal.addEventListener('abort', abort, { once: true })
@@ -92,14 +141,13 @@ async function pullImage(docker: Docker, image: string, signal: AbortSignal): Pr
   })
 }
 
-export const findImageId = (docker: Docker, name: string): Promise<string | undefined> =>
+const findImage = (docker: Docker, name: string): Promise<Docker.ImageInspectInfo | undefined> =>
   docker
     .getImage(name)
     .inspect()
-    .then(
-      (found) => found.Id,
-      (error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)),
-    )
+    .catch((error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)))
+
+export const findImageId = async (docker: Docker, name: string): Promise<string | undefined> => (await findImage(docker, name))?.Id
 
 /** Commits a container as an image; returns its name, or its id when it has no name. */
 export async function commitContainer(container: Docker.Container, name: string | null, config: Record<string, unknown>): Promise<string> {

@@ -44,7 +44,7 @@ export function openNodeBuild(engine: DockerEngine, request: BuildRequest, plan:
     async install(log) {
       const { docker } = await engine.connection()
       await checkPlanPaths(request.folder, plan)
-      const base = await ensureBaseImage(docker, plan.node_version, (line) => log.note(line), request.signal)
+      const base = await ensureBaseImage(engine, plan.node_version, (line) => log.note(line), request)
       from = { image: base, hasDependencies: false, hasSource: false }
       if (plan.install_command === null) return
       const key = await createDependencyKey(request.folder, plan, request.project_id, request.variables)

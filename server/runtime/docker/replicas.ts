@@ -59,9 +59,9 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
     const ports = [...new Set([port, ...(request.listen_port === null ? [] : [request.listen_port])])].map((one) => `${one}/tcp`)
     const bytes = request.memory_mb * 1024 * 1024
     const variables = { HOST: '0.0.0.0', ...request.variables, PORT: String(port) }
-    try {
-      return await docker.createContainer({
-        Image: artifact.image,
+    const create = async (image: string) =>
+      docker.createContainer({
+        Image: image,
         name: engine.createName(request.deployment_id, randomBytes(4).toString('hex')),
         Env: Object.entries(variables).map(([key, value]) => `${key}=${value}`),
         ExposedPorts: Object.fromEntries(ports.map((one) => [one, {}])),
@@ -88,6 +88,12 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
           ...(hasDirectNetwork ? {} : { PortBindings: Object.fromEntries(ports.map((one) => [one, [{ HostIp: '127.0.0.1', HostPort: '' }]])) }),
           LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '3' } },
         },
+      })
+    try {
+      // A ready image whose name was given to a newer one is still there by its id, until it is cleaned up.
+      return await create(artifact.id ?? artifact.image).catch((error: unknown) => {
+        if (artifact.id === undefined || getStatusCode(error) !== 404) throw error
+        return create(artifact.image)
       })
     } catch (error) {
       if (getStatusCode(error) === 404)

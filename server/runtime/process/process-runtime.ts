@@ -179,7 +179,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
         installing,
       }),
 
-    async useImage(image) {
+    async useImage({ image }) {
       throw new BuildFailure(
         'runtime_unavailable',
         `The image ${image} runs with Docker, which is not available.`,

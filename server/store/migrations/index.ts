@@ -14,6 +14,7 @@ import { projectVolumesSql } from './0013-project-volumes.ts'
 import { forksSql } from './0014-forks.ts'
 import { watchPathsSql } from './0015-watch-paths.ts'
 import { databaseVersionsSql } from './0016-database-versions.ts'
+import { registriesSql } from './0017-registries.ts'
 
 /** In order; never changed after a release. Entry n migrates the file from version n to n + 1. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -33,6 +34,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'forks', sql: forksSql },
   { name: 'watch-paths', sql: watchPathsSql },
   { name: 'database-versions', sql: databaseVersionsSql },
+  { name: 'registries', sql: registriesSql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [
