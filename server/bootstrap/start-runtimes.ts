@@ -38,19 +38,11 @@ export async function startRuntimes({ options, host, identity, log, clock }: Pla
 
 /** What credential helpers of Docker need to find keychains, sessions of a desktop and accounts of clouds. */
 const helperVariables = [
-  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'TMPDIR', 'GNUPGHOME', 'PASSWORD_STORE_DIR', 'DOCKER_CONFIG', 'CLOUDSDK_CONFIG'],
-  ...['DISPLAY', 'WAYLAND_DISPLAY', 'XDG_RUNTIME_DIR', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'DBUS_SESSION_BUS_ADDRESS', 'GPG_TTY'],
-  ...['USERPROFILE', 'APPDATA', 'LOCALAPPDATA', 'SystemRoot', 'TEMP', 'GOOGLE_APPLICATION_CREDENTIALS'],
-  ...[
-    'AWS_PROFILE',
-    'AWS_REGION',
-    'AWS_CONFIG_FILE',
-    'AWS_SHARED_CREDENTIALS_FILE',
-    'AWS_ACCESS_KEY_ID',
-    'AWS_SECRET_ACCESS_KEY',
-    'AWS_SESSION_TOKEN',
-  ],
-]
+  'PATH HOME USER LOGNAME LANG TMPDIR GNUPGHOME PASSWORD_STORE_DIR DOCKER_CONFIG CLOUDSDK_CONFIG GOOGLE_APPLICATION_CREDENTIALS',
+  'DISPLAY WAYLAND_DISPLAY XDG_RUNTIME_DIR XDG_CONFIG_HOME XDG_DATA_HOME DBUS_SESSION_BUS_ADDRESS GPG_TTY',
+  'USERPROFILE APPDATA LOCALAPPDATA SystemRoot TEMP',
+  'AWS_PROFILE AWS_REGION AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN',
+].flatMap((names) => names.split(' '))
 
 function configFolder(environment: Environment): { config_dir?: string } {
   const config_dir = variableOf(environment, 'DOCKER_CONFIG')

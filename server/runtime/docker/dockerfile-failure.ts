@@ -89,7 +89,7 @@ function parseFailedImage(message: string): string | null | undefined {
     )?.[1]
   if (named && !/cache key/.test(message)) return named
   const [, registry = '', repository, tag] = /(?:https?:\/\/([\w.:[\]-]+))?\/v2\/(?:library\/)?([\w./-]+)\/manifests\/([\w.-]+)/.exec(message) ?? []
-  const host = /docker\.io$/.test(registry) || registry === '' ? '' : `${registry}/`
+  const host = registry.endsWith('docker.io') || registry === '' ? '' : `${registry}/`
   if (repository !== undefined) return `${host}${repository}:${tag}`
   const isAboutRegistry =
     /^Get "?https?:|pulling from host|dial tcp|toomanyrequests|no basic auth|unauthorized|failed to (?:authorize|do request)|registry/
@@ -108,8 +108,10 @@ function findImageInstruction(text: string, image: string | null): { line: numbe
     if (!stages.has(base.toLowerCase()) && base !== 'scratch') found.push({ line, image: base })
     if (stage) stages.add(stage.toLowerCase())
   }
+  // The host of an error may be that of a mirror.
+  const names = image === null ? [] : [image, image.slice(image.indexOf('/') + 1)]
   return (
-    found.find((one) => one.image === image || `${one.image}:latest` === image) ??
+    found.find((one) => names.includes(one.image) || names.includes(`${one.image}:latest`)) ??
     (new Set(found.map((one) => one.image)).size === 1 ? found[0] : undefined)
   )
 }
