@@ -341,3 +341,20 @@ test.each(['serve', 'deploy', 'projects', 'deployments', 'logs', 'open', 'doctor
     expect(out).toContain('--json')
   },
 )
+
+test('registries are added with a password that is asked for, listed without it, and removed', async () => {
+  await run('deploy', site, '--project', 'with-registry')
+  const add = ['registries', 'with-registry', 'add', 'ghcr.io', '--username', 'ada']
+  const added = await runCommand(platform.handle.instance, folder.path, add, { answers: ['correct horse'] })
+  expect(added).toMatchObject({
+    code: 0,
+    out: 'with-registry pulls images of ghcr.io as ada from its next deployment on.\n',
+    asked: [{ is_secret: true }],
+  })
+  expect((await run('registries', 'with-registry')).out).toMatch(/^REGISTRY +USER NAME.*\nghcr\.io +ada +added /)
+  expect(await run.json('registries', 'with-registry')).toMatchObject({ registries: [{ host: 'ghcr.io', username: 'ada' }] })
+  const remove = () => run('registries', 'with-registry', 'remove', 'ghcr.io')
+  expect((await remove()).code).toBe(0)
+  expect(await remove()).toMatchObject({ code: 1, err: expect.stringContaining('registry_not_found') })
+  expect((await run('registries', 'with-registry', 'add', 'ghcr.io')).code).toBe(2)
+})
