@@ -57,7 +57,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     onClose(() => maintenance.close())
     const billing = await startBilling(context, maintenance.jobs)
 
-    const { deployments, watcher } = createDeployments(context, { runtimes, edge, databases, mailCatcher, source, screenshots, purge })
+    const { deployments, watcher, sourcePlanner } = createDeployments(context, { runtimes, edge, databases, mailCatcher, source, screenshots, purge })
     maintenance.jobs.add('mail_catcher', () => mailCatcher.listen())
     maintenance.jobs.add('retention', () => deployments.prune())
     const domainVerifier = createPlatformDomainVerifier(context, deployments)
@@ -69,7 +69,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     maintenance.jobs.add('kept_answers', idempotencyStore.deleteExpired)
     const lan = createPlatformLan(context)
     const parts = { authenticator, billing, databases, deployments, domainSales, domainVerifier, dumps, edge, lan, mailCatcher, maintenance }
-    const features = await createFeatureDeps(context, { ...parts, purge, runtimes, screenshots, source, watcher })
+    const features = await createFeatureDeps(context, { ...parts, purge, runtimes, screenshots, source, sourcePlanner, watcher })
     const api = await startApi(context, { features, authenticator, idempotencyStore, lan, runtime: runtimes.runtime })
 
     await maintenance.restoreDatabases()

@@ -1,7 +1,8 @@
-import { explainFailure, planSource } from '../builder/index.ts'
+import { describeSource, explainFailure, planSource } from '../builder/index.ts'
 import { plans } from '../contract/plans.ts'
 import type { DatabaseService } from '../database/database-service.ts'
 import { createGitWatcher } from '../deployments/git-watcher.ts'
+import { createSourcePlanner } from '../deployments/source-planner.ts'
 import { createDeploymentService } from '../deployments/service.ts'
 import type { CachePurger } from '../features/cache-purge.ts'
 import { effectivePlanOfAccount } from '../features/plans.ts'
@@ -65,5 +66,14 @@ export function createDeployments(context: PlatformContext, { runtimes, edge, da
     followRepository: watchRepository,
   })
   onClose(() => watcher.close())
-  return { deployments, watcher }
+  const sourcePlanner = createSourcePlanner({
+    data_dir,
+    default_runtime: runtimes.runtime.name,
+    fetchSource: source.fetchSource,
+    sealer,
+    clock,
+    describeSource,
+    schemaUrl: () => `${urls.api}/schemas/homeport.json`,
+  })
+  return { deployments, watcher, sourcePlanner }
 }

@@ -18,7 +18,10 @@ import { createPlatformRemotes } from './create-remotes.ts'
 import type { PlatformEdge } from './start-edge.ts'
 import type { PlatformRuntimes } from './start-runtimes.ts'
 
-type FeatureParts = Pick<FeatureDeps, 'billing' | 'databases' | 'deployments' | 'domainVerifier' | 'dumps' | 'mailCatcher' | 'purge' | 'watcher'> & {
+type FeatureParts = Pick<
+  FeatureDeps,
+  'billing' | 'databases' | 'deployments' | 'domainVerifier' | 'dumps' | 'mailCatcher' | 'purge' | 'sourcePlanner' | 'watcher'
+> & {
   authenticator: Authenticator
   domainSales: FeatureDeps['domainSales'] & { checks: DoctorOptions['domainSales'] }
   edge: PlatformEdge

@@ -1,5 +1,6 @@
 export { planBuild, type PlanOptions } from './plan-build.ts'
 export { planSource } from './plan-source.ts'
+export { describeSource, type DescribeOptions } from './describe-source.ts'
 export { detectDevServer } from './development/detect-dev-server.ts'
 export { DetectFailure } from './detect-failure.ts'
 export { readProjectConfig } from './config/read-project-config.ts'

@@ -1,7 +1,7 @@
 import { Range, SemVer, intersects, minVersion, valid, validRange } from 'semver'
 import { DetectFailure } from './detect-failure.ts'
 import type { Manifest } from './manifest.ts'
-import { readFirst, type SourceFolder } from './source-folder.ts'
+import { joinInside, readFirst, type SourceFolder } from './source-folder.ts'
 
 /** Majors with long-term support, newest first; the first is the default. */
 const ltsMajors = ['24', '22', '20'] as const
@@ -10,10 +10,18 @@ const codenames: Record<string, string> = { iron: '20', jod: '22', krypton: '24'
 export interface NodeVersion {
   version: string
   reason: string
+  /** Where the version comes from. */
+  origin: string
 }
 
 /** The Node version for build and start: the project's setting, else a version file, else `engines`, else the default. */
-export async function chooseNodeVersion(source: SourceFolder, directories: string[], manifests: Manifest[], setting: string): Promise<NodeVersion> {
+export async function chooseNodeVersion(
+  source: SourceFolder,
+  directories: string[],
+  manifests: Manifest[],
+  setting: string,
+  settingOrigin: string,
+): Promise<NodeVersion> {
   if (setting !== 'auto') {
     const version = resolveNodeVersion(setting)
     if (!version)
@@ -21,7 +29,7 @@ export async function chooseNodeVersion(source: SourceFolder, directories: strin
         `The project’s node_version says “${setting}”, which is not a Node version.`,
         'Set it to auto, to a version such as 24 or 22.11.0, or to a range such as >=20.',
       )
-    return { version, reason: `Node ${version}, from the project’s node_version (${setting})` }
+    return { version, reason: `Node ${version}, from the project’s node_version (${setting})`, origin: settingOrigin }
   }
   for (const directory of directories) {
     const file = await readFirst(source, directory, ['.nvmrc', '.node-version'])
@@ -31,13 +39,13 @@ export async function chooseNodeVersion(source: SourceFolder, directories: strin
       .find(Boolean)
     if (!file || !line) continue
     const version = resolveNodeVersion(line)
-    if (version) return { version, reason: `Node ${version}: ${file.name} says ${line}` }
+    if (version) return { version, reason: `Node ${version}: ${file.name} says ${line}`, origin: joinInside(directory, file.name) }
   }
   for (const { engines_node } of manifests) {
     const version = engines_node && resolveNodeVersion(engines_node)
-    if (version) return { version, reason: `Node ${version}, from engines in package.json (${engines_node})` }
+    if (version) return { version, reason: `Node ${version}, from engines in package.json (${engines_node})`, origin: 'package.json engines.node' }
   }
-  return { version: ltsMajors[0], reason: `Node ${ltsMajors[0]} (default): the source does not specify a version` }
+  return { version: ltsMajors[0], reason: `Node ${ltsMajors[0]} (default): the source does not specify a version`, origin: 'default' }
 }
 
 /** Keeps an exact version and maps a range to its newest known major; undefined when the text cannot be parsed. */

@@ -10,6 +10,8 @@ export interface PackageManagerChoice {
   lock: string | null
   install_command: string
   reason: string
+  /** Where the choice comes from. */
+  origin: string
   /** The program that runs scripts at build time: npm where the package manager's own settings would interfere. */
   script_runner: 'npm' | 'pnpm' | 'yarn'
 }
@@ -40,10 +42,16 @@ export async function choosePackageManager(source: SourceFolder, directory: stri
     ...(version ? [`packageManager in package.json says ${name}@${version}`] : []),
     ...(unusedLocks.length > 0 && !unusedLocks.every((lock) => lock.startsWith('bun')) ? [`${unusedLocks.join(', ')} not used`] : []),
   ]
-  return { ...choice, reason: notes.join('; ') }
+  const lock = choice.lock ?? 'no lock file'
+  return { ...choice, reason: notes.join('; '), origin: version ? 'package.json packageManager' : lock }
 }
 
-type ChoosePackageManager = (source: SourceFolder, directory: string, version: string | null, locks: string[]) => Promise<PackageManagerChoice>
+type ChoosePackageManager = (
+  source: SourceFolder,
+  directory: string,
+  version: string | null,
+  locks: string[],
+) => Promise<Omit<PackageManagerChoice, 'origin'>>
 
 const choosers: Record<PackageManagerChoice['name'], ChoosePackageManager> = {
   async npm(_source, _directory, version, locks) {

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import type { BuildPlan, BuildSettings } from '../contract/build-plan.ts'
+import type { BuildPlan, BuildSettings, PlanFact } from '../contract/build-plan.ts'
 import { type DetectionContext, type FrameworkDetection, getStartCommand } from './detector.ts'
 import { DetectFailure } from './detect-failure.ts'
 import { type DockerfileOptions, planDockerfile } from './dockerfile.ts'
@@ -9,6 +9,15 @@ import { planToolchain } from './languages/plan-toolchain.ts'
 import { type BuildTarget, buildTargets, type LanguageBuild, openLanguageApp } from './languages/language.ts'
 import { readManifest, type Manifest } from './manifest.ts'
 import { chooseNodeVersion } from './node-version.ts'
+import {
+  explain,
+  findStartOrigin,
+  frameworkEntries,
+  languageEntries,
+  projectOrigins,
+  readDockerfileFacts,
+  type SettingOrigins,
+} from './plan-facts.ts'
 import { choosePackageManager, parseManagerName } from './package-manager.ts'
 import { nodeServer, readProcfileCommand, serverFrameworks } from './server-frameworks.ts'
 import { openSourceFolder, joinInside, type SourceFolder } from './source-folder.ts'
@@ -19,6 +28,8 @@ export interface PlanOptions {
   /** Absolute path of the source. */
   folder: string
   settings: BuildSettings
+  /** Where settings come from that are not `auto`. */
+  setting_origins?: SettingOrigins
   /** Whether the runtime builds Dockerfiles. If not, an app of another language is built with the toolchains of the machine. */
   builds_dockerfiles?: boolean
   /** The path of the Dockerfile, relative to the source; null: the one in the app's folder, if any. */
@@ -30,7 +41,7 @@ export interface PlanOptions {
 
 /** Inspects a source and plans its build. Only reads files; runs no commands. Throws DetectFailure. */
 export async function planBuild(options: PlanOptions): Promise<BuildPlan> {
-  const { folder, settings, builds_dockerfiles = true, needs_start_command = true } = options
+  const { folder, settings, builds_dockerfiles = true, needs_start_command = true, setting_origins: origins = projectOrigins } = options
   const source = await openSourceFolder(folder)
   const directory = joinInside('.', settings.root_directory.trim() || '.')
   if (!(await source.isFolder(directory))) {
@@ -44,17 +55,28 @@ export async function planBuild(options: PlanOptions): Promise<BuildPlan> {
   if (dockerfile) {
     const overridden = (['node_version', 'install_command', 'build_command'] as const).filter((name) => settings[name] !== 'auto')
     const note = overridden.length > 0 ? [`${overridden.join(', ')} in the project settings have no effect on a Dockerfile`] : []
-    return { framework: 'dockerfile', explanation: [...dockerfile.why, ...note], work: dockerfile.work }
+    const path = dockerfile.work.dockerfile
+    const [found = '', ...more] = dockerfile.why
+    const facts = readDockerfileFacts((await source.read(path)) ?? '', path)
+    return {
+      framework: 'dockerfile',
+      ...explain([{ name: 'dockerfile', value: path, origin: path, sentence: found }, ...facts, ...more, ...note]),
+      work: dockerfile.work,
+    }
   }
   const language = await detectLanguage(source, directory, settings, buildTargets[builds_dockerfiles ? 'image' : 'machine'])
   const isNode = language?.framework !== 'bun' && manifest !== null && (await isNodeServer(source, directory, manifest))
-  if (language && !isNode) return builds_dockerfiles ? planLanguage(directory, language) : planToolchain(source, directory, language)
+  if (language && !isNode) {
+    const isSet = { install: settings.install_command !== 'auto', build: settings.build_command !== 'auto' }
+    const entries = languageEntries(language, origins, isSet)
+    return builds_dockerfiles ? planLanguage(directory, language, entries) : planToolchain(source, directory, language, entries)
+  }
   if (!manifest) {
     const detection = await plainSite({ source, directory })
-    if (detection) return planWithoutPackages(source, directory, settings, detection)
+    if (detection) return planWithoutPackages(source, directory, settings, detection, origins)
     throw await createNothingFoundFailure(source, directory)
   }
-  return planNode(source, directory, manifest, settings, needs_start_command)
+  return planNode(source, directory, manifest, settings, origins, needs_start_command)
 }
 
 async function detectLanguage(source: SourceFolder, directory: string, settings: BuildSettings, target: BuildTarget): Promise<LanguageBuild | null> {
@@ -74,9 +96,9 @@ async function isNodeServer(source: SourceFolder, directory: string, manifest: M
   return false
 }
 
-const planLanguage = (directory: string, { framework, explanation, dockerfile, ignored }: LanguageBuild): BuildPlan => ({
+const planLanguage = (directory: string, { framework, dockerfile, ignored }: LanguageBuild, entries: (PlanFact | string)[]): BuildPlan => ({
   framework,
-  explanation: [...explanation, 'Built with a generated Dockerfile: homeport dockerfile prints it'],
+  ...explain([...entries, 'Built with a generated Dockerfile: homeport dockerfile prints it']),
   work: {
     kind: 'dockerfile',
     context_directory: directory,
@@ -94,6 +116,7 @@ async function planNode(
   directory: string,
   manifest: Manifest,
   settings: BuildSettings,
+  origins: SettingOrigins,
   needsStart: boolean,
 ): Promise<BuildPlan> {
   const workspace = await findWorkspace(source, directory, manifest)
@@ -126,6 +149,7 @@ async function planNode(
     unique([directory, workspace.directory]),
     unique([manifest, workspace.manifest]),
     settings.node_version,
+    origins.node_version,
   )
   const install = installSetting ?? (hasPackages ? detected.install_command : null)
   const dependencies =
@@ -133,31 +157,75 @@ async function planNode(
   const build = buildSetting ?? createBuildCommand(app, detection, dependencies)
   const inputs = install === null ? { inputs: [], why: null } : await findInstallInputs(source, workspace, directory, manifest)
 
-  const explanation = [
-    ...detection.explanation,
-    node.reason,
-    ...(installSetting !== null
-      ? [`Install: ${installSetting}, from the project settings`]
-      : hasPackages
-        ? [detected.reason]
-        : ['Nothing to install: package.json has no dependencies']),
+  const manifestPath = joinInside(directory, 'package.json')
+  const explained = explain([
+    ...frameworkEntries(detection.framework, detection.explanation),
+    { name: 'node_version', value: node.version, origin: node.origin, sentence: node.reason },
+    {
+      name: 'package_manager',
+      value: [manager.name, ...(manager.version === null ? [] : [manager.version])].join(' '),
+      origin: manager.name !== detected.name ? origins.install_command : detected.origin,
+      sentence: null,
+    },
+    {
+      name: 'install_command',
+      value: install,
+      origin: installSetting !== null ? origins.install_command : hasPackages ? detected.origin : manifestPath,
+      sentence:
+        installSetting !== null
+          ? `Install: ${installSetting}, from the project settings`
+          : hasPackages
+            ? detected.reason
+            : 'Nothing to install: package.json has no dependencies',
+    },
     ...(workspace.directory !== directory
-      ? [`Workspace: packages are installed in ${workspace.directory === '.' ? 'the source root' : workspace.directory}`]
+      ? [
+          {
+            name: 'workspace' as const,
+            value: workspace.directory,
+            origin: joinInside(workspace.directory, workspace.patterns_file),
+            sentence: `Workspace: packages are installed in ${workspace.directory === '.' ? 'the source root' : workspace.directory}`,
+          },
+        ]
       : []),
     ...(dependencies.length > 0 ? [`Workspace dependencies, built first: ${dependencies.join(', ')}`] : []),
-    ...(buildSetting !== null
-      ? [`Build: ${buildSetting}, from the project settings`]
-      : build === null
-        ? ['Nothing to build: package.json has no build script']
-        : [`Build: ${build}`]),
-    ...(procfileCommand && work.kind === 'server'
-      ? ['Start: the web process in the Procfile']
-      : work.kind === 'server'
-        ? [`Start: ${work.start_command.join(' ')}`]
-        : []),
-    ...(work.kind === 'static' ? [`Output: ${joinInside(directory, work.output_directory)}`] : []),
+    {
+      name: 'build_command',
+      value: build,
+      origin:
+        buildSetting !== null
+          ? origins.build_command
+          : build === null
+            ? manifestPath
+            : manifest.scripts.build !== undefined
+              ? `${manifestPath} scripts.build`
+              : `default of ${detection.framework}`,
+      sentence:
+        buildSetting !== null
+          ? `Build: ${buildSetting}, from the project settings`
+          : build === null
+            ? 'Nothing to build: package.json has no build script'
+            : `Build: ${build}`,
+    },
+    ...(work.kind === 'static'
+      ? [
+          {
+            name: 'output_directory' as const,
+            value: joinInside(directory, work.output_directory),
+            origin: `default of ${detection.framework}`,
+            sentence: `Output: ${joinInside(directory, work.output_directory)}`,
+          },
+        ]
+      : [
+          {
+            name: 'start_command' as const,
+            value: work.start_command.join(' ') || null,
+            origin: procfileCommand ? joinInside(directory, 'Procfile') : findStartOrigin(app, work.start_command, detection.framework),
+            sentence: procfileCommand ? 'Start: the web process in the Procfile' : `Start: ${work.start_command.join(' ')}`,
+          },
+        ]),
     ...(inputs.why ? [inputs.why] : []),
-  ]
+  ])
   const common = {
     node_version: node.version,
     package_manager: install === null && build === null && work.kind === 'static' ? null : manager,
@@ -172,14 +240,14 @@ async function planNode(
   if (work.kind === 'server') {
     return {
       framework: detection.framework,
-      explanation,
+      ...explained,
       work: { ...common, kind: 'server', start_command: work.start_command, variables: work.variables ?? {} },
     }
   }
   const output = joinInside(directory, work.output_directory)
   return {
     framework: detection.framework,
-    explanation,
+    ...explained,
     work: { ...common, kind: 'static', output_directory: output, spa_fallback: work.spa_fallback, server_entries: work.server_entries ?? [] },
   }
 }
@@ -248,19 +316,32 @@ async function planWithoutPackages(
   directory: string,
   settings: BuildSettings,
   detection: FrameworkDetection,
+  origins: SettingOrigins,
 ): Promise<BuildPlan> {
   if (detection.work.kind !== 'static') throw new DetectFailure('The source has no package.json.', 'Add a package.json with a start script.')
-  const node = await chooseNodeVersion(source, [directory], [], settings.node_version)
+  const node = await chooseNodeVersion(source, [directory], [], settings.node_version, origins.node_version)
   const install = settings.install_command === 'auto' ? null : settings.install_command
   const build = settings.build_command === 'auto' ? null : settings.build_command
   const manager = { name: parseManagerName(install ?? '') ?? 'npm', version: null } as const
   return {
     framework: detection.framework,
-    explanation: [
-      ...detection.explanation,
-      ...(install ? [`Install: ${install}, from the project settings`] : []),
-      ...(build ? [`Build: ${build}, from the project settings`] : []),
-    ],
+    ...explain([
+      ...frameworkEntries(detection.framework, detection.explanation),
+      ...(install
+        ? [
+            {
+              name: 'install_command' as const,
+              value: install,
+              origin: origins.install_command,
+              sentence: `Install: ${install}, from the project settings`,
+            },
+          ]
+        : []),
+      ...(build
+        ? [{ name: 'build_command' as const, value: build, origin: origins.build_command, sentence: `Build: ${build}, from the project settings` }]
+        : []),
+      { name: 'output_directory', value: joinInside(directory, detection.work.output_directory), origin: 'index.html', sentence: null },
+    ]),
     work: {
       kind: 'static',
       node_version: node.version,

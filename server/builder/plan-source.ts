@@ -1,10 +1,31 @@
 import { posix } from 'node:path'
 import type { BuildPlan, BuildSettings, DockerfilePlan, SourcePlan } from '../contract/build-plan.ts'
 import type { ProjectConfig, ServiceConfig } from '../contract/project-config.ts'
+import { toServiceName } from './config/platform-file.ts'
+import { createWebService, noConfig } from './config/service-draft.ts'
 import { readProjectConfig } from './config/read-project-config.ts'
 import { DetectFailure } from './detect-failure.ts'
+import { formatOrigin } from './config/config-lines.ts'
+import { explain, projectOrigins, type SettingOrigins } from './plan-facts.ts'
 import { planBuild, type PlanOptions } from './plan-build.ts'
 import { joinInside, openSourceFolder, type SourceFolder } from './source-folder.ts'
+
+/** Plans several folders of a source as services of one project: the one named web, else the first, answers on the project's address. */
+export async function planApps(options: PlanOptions, directories: readonly string[]): Promise<SourcePlan> {
+  const services: ServiceConfig[] = []
+  for (const directory of new Set(directories.map((path) => joinInside('.', path)))) {
+    const base = toServiceName(posix.basename(directory)) ?? 'app'
+    const name = services.some((service) => service.name === base) ? `${base.slice(0, 36)}-${services.length + 1}` : base
+    const service = createWebService()
+    services.push({
+      ...service,
+      name,
+      source: { ...service.source, kind: 'build', directory, dockerfile: null, target: null, arguments: {}, files: [] },
+    })
+  }
+  const main = services.find(({ name }) => name === 'web') ?? services[0]
+  return planServices(options, { ...noConfig, services, main: main?.name ?? null }, '.')
+}
 
 /**
  * Plans the services of a source: what its configuration file says, and a build for each different thing to build. A source without such a file is
@@ -20,6 +41,11 @@ export async function planSource(options: PlanOptions): Promise<SourcePlan> {
     const plan = await planBuild(options)
     return { config: null, builds: [{ services: [], plan: { ...plan, explanation: [...(config?.explanation ?? []), ...plan.explanation] } }] }
   }
+  return planServices(options, config, root)
+}
+
+async function planServices(options: PlanOptions, config: ProjectConfig, root: string): Promise<SourcePlan> {
+  const source = await openSourceFolder(options.folder)
   const builtServices = config.services.filter(needsBuild)
   const groups = Map.groupBy(builtServices, (service) => JSON.stringify(service.source))
   const main = config.services.find(({ name }) => name === config.main)
@@ -39,12 +65,14 @@ const needsBuild = ({ source }: ServiceConfig): boolean => source.kind === 'buil
 async function planService(options: PlanOptions, config: ProjectConfig, root: string, services: ServiceConfig[]): Promise<BuildPlan> {
   const [{ name, source }] = services as [ServiceConfig]
   if (source.kind === 'image') return planImageWithFiles(root, source)
-  const settings = { ...options.settings, ...pickBuildSettings(config.settings), root_directory: joinInside(root, source.directory) }
+  const fileSettings = pickBuildSettings(config.settings)
+  const settings = { ...options.settings, ...fileSettings, root_directory: joinInside(root, source.directory) }
   const { dockerfile, target } = source
   try {
     return await planBuild({
       ...options,
       settings,
+      setting_origins: createOrigins(fileSettings, config),
       dockerfile: dockerfile === null ? null : joinInside(root, dockerfile),
       dockerfile_options: { target, arguments: source.arguments },
       needs_start_command: services.some(({ command, entrypoint }) => command === null && entrypoint === null),
@@ -53,6 +81,12 @@ async function planService(options: PlanOptions, config: ProjectConfig, root: st
     if (!(error instanceof DetectFailure)) throw error
     throw new DetectFailure(`The service “${name}” cannot be built: ${error.message}`, error.hint)
   }
+}
+
+/** A setting of the file has the file as its origin, with its line where that is known. */
+function createOrigins(set: Partial<BuildSettings>, { file, lines }: ProjectConfig): SettingOrigins {
+  const originOf = (name: keyof SettingOrigins) => (set[name] === undefined ? projectOrigins[name] : formatOrigin(file ?? '', lines, name))
+  return { node_version: originOf('node_version'), install_command: originOf('install_command'), build_command: originOf('build_command') }
 }
 
 function pickBuildSettings(settings: ProjectConfig['settings']): Partial<BuildSettings> {
@@ -94,7 +128,9 @@ const createCopies = (files: readonly { source: string; path: string }[]): strin
 function planImageWithFiles(root: string, { image, files }: { image: string; files: { source: string; path: string }[] }): BuildPlan {
   return {
     framework: 'image',
-    explanation: [`${image}, with ${files.map((file) => file.source).join(', ')} of the source`],
+    ...explain([
+      { name: 'image', value: image, origin: 'image', sentence: `${image}, with ${files.map((file) => file.source).join(', ')} of the source` },
+    ]),
     work: {
       kind: 'dockerfile',
       context_directory: root,

@@ -8,6 +8,8 @@ export interface Workspace {
   /** Folder of the lock file, relative to the source. */
   directory: string
   manifest: Manifest
+  /** The file that lists the members. */
+  patterns_file: 'package.json' | 'pnpm-workspace.yaml'
   /** The packages of the workspace by folder, without the root; empty when the app is not in a workspace. */
   members: Map<string, Manifest>
 }
@@ -22,13 +24,14 @@ export async function findWorkspace(source: SourceFolder, app: string, own: Mani
     const patterns = manifest ? await memberPatterns(source, directory, manifest) : []
     if (manifest && patterns.length > 0) {
       const isMember = directory === app || matchesPatterns(posix.relative(directory, app), patterns)
-      if (isMember) return { directory, manifest, members: await readMembers(source, directory, patterns) }
+      const patterns_file = (await source.has(joinInside(directory, 'pnpm-workspace.yaml'))) ? 'pnpm-workspace.yaml' : 'package.json'
+      if (isMember) return { directory, manifest, patterns_file, members: await readMembers(source, directory, patterns) }
     }
     // An app with its own lock file is independent of the folders above.
     if (directory === app && (await findLockFiles(source, app)).length > 0) break
     if (directory === '.') break
   }
-  return { directory: app, manifest: own, members: new Map() }
+  return { directory: app, manifest: own, patterns_file: 'package.json', members: new Map() }
 }
 
 async function memberPatterns(source: SourceFolder, directory: string, manifest: Manifest): Promise<string[]> {

@@ -2,8 +2,11 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { BuildSettings, SourcePlan } from '../contract/build-plan.ts'
 import { createHomeportSchema } from '../contract/homeport-yaml.ts'
+import { planFactLabels } from '../contract/labels.ts'
 import type { ProjectConfig } from '../contract/project-config.ts'
+import type { PlannedSource } from '../contract/source-plans.ts'
 import { type CliCommand, type CommandContext, exitCodes, UsageError } from './command.ts'
+import { formatTable } from './terminal.ts'
 
 const defaultUrl = 'http://127.0.0.1:4600'
 const auto: BuildSettings = { node_version: 'auto', install_command: 'auto', build_command: 'auto', root_directory: '.' }
@@ -13,7 +16,7 @@ export const config: CliCommand = {
   usage: ['config check [PATH]', 'config init [PATH]', 'config schema'],
   options: { force: 'init: replace a homeport.yaml that exists' },
   details:
-    'check reads what Homeport would read of a folder: homeport.yaml, else compose.yaml, Procfile and others, and names each line that cannot be used. init writes a homeport.yaml with the same services, or with those that are detected. schema prints the JSON Schema of the file. None of them needs a running instance.',
+    'check reads what Homeport would read of a folder: homeport.yaml, else compose.yaml, Procfile and others, names each line that cannot be used, and lists what it found with the file, the line or the default that it comes from. init writes a homeport.yaml with the same services, or with those that are detected. schema prints the JSON Schema of the file. None of them needs a running instance.',
   async run(context) {
     const [action, path, ...rest] = context.positionals
     if (rest.length > 0 || (action === 'schema' && path !== undefined)) throw new UsageError('Too many arguments.')
@@ -68,8 +71,11 @@ async function check(folder: string, context: CommandContext): Promise<number> {
   const result = await read(folder)
   if ('failure' in result) return printFailure(context, result.failure)
   const { source, plan } = result
+  const { describeSource } = await import('../builder/index.ts')
+  const planned = await describeSource({ folder, settings: auto, variables: [], health_path: '/', schema_url: '' })
   if (is_json) {
-    terminal.out(JSON.stringify({ file: source.file, is_valid: true, problems: [], config: source }))
+    const { services, builds, facts, apps } = planned
+    terminal.out(JSON.stringify({ file: source.file, is_valid: true, problems: [], config: source, plan: { services, builds, facts, apps } }))
     return exitCodes.success
   }
   if (source.file === null) terminal.out('No configuration file: one web service, which is detected.')
@@ -78,9 +84,30 @@ async function check(folder: string, context: CommandContext): Promise<number> {
     if (services.length > 0) terminal.out(`Build of ${services.join(', ')}:`)
     for (const sentence of build.explanation) terminal.out(services.length > 0 ? `  ${sentence}` : sentence)
   }
+  printFacts(planned, context)
   if (source.required_variables.length > 0) terminal.out(`The project must have these variables: ${source.required_variables.join(', ')}`)
   terminal.out(source.file === null ? 'homeport config init writes a homeport.yaml for it.' : `${source.file} can be used.`)
   return exitCodes.success
+}
+
+/** What was found and where, and the apps of a repository with several. */
+function printFacts(
+  { services, builds, facts, apps }: Pick<PlannedSource, 'services' | 'builds' | 'facts' | 'apps'>,
+  { terminal }: CommandContext,
+): void {
+  const rows = [
+    ...services.flatMap((service) => service.facts.map((fact) => [service.name, fact] as const)),
+    ...builds.flatMap((build) => build.facts.map((fact) => [build.services.join(', '), fact] as const)),
+    ...facts.map((fact) => ['', fact] as const),
+  ].map(([service, { name, value, origin }]) => [service, planFactLabels[name], value ?? 'none', origin])
+  terminal.out('')
+  for (const line of formatTable(terminal, ['SERVICE', 'FACT', 'VALUE', 'FROM'], rows)) terminal.out(line)
+  terminal.out('')
+  if (apps.length === 0) return
+  terminal.out('Apps in this source, each for the setting root_directory:')
+  const lines = apps.map(({ directory, name, framework }) => [directory, name, framework])
+  for (const line of formatTable(terminal, ['FOLDER', 'NAME', 'FRAMEWORK'], lines)) terminal.out(line)
+  terminal.out('')
 }
 
 async function init(folder: string, context: CommandContext): Promise<number> {

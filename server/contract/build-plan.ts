@@ -9,7 +9,42 @@ export interface BuildPlan {
   framework: string
   /** Sentences for the build log: what was detected, where, and the consequence. */
   explanation: string[]
+  /** The same as data, as far as a sentence states a fact. */
+  facts: PlanFact[]
   work: ServerPlan | StaticPlan | DockerfilePlan | ToolchainPlan
+}
+
+export const planFactNames = [
+  'framework',
+  'node_version',
+  'package_manager',
+  'tool',
+  'workspace',
+  'install_command',
+  'build_command',
+  'start_command',
+  'output_directory',
+  'dockerfile',
+  'base_image',
+  'image',
+  'directory',
+  'port',
+  'health_check',
+  'schedule',
+  'volume',
+  'release_command',
+  'setting',
+] as const
+
+/** One thing that a plan knows, and where it knows it from. */
+export interface PlanFact {
+  name: (typeof planFactNames)[number]
+  /** null: there is none, such as no build command. */
+  value: string | null
+  /** Such as `package.json scripts.start`, `.nvmrc`, `compose.yaml line 12`, `project setting` or `default`. */
+  origin: string
+  /** What the build log says about it; null when another sentence says it. */
+  sentence: string | null
 }
 
 interface NodeBuildPlan {

@@ -20,6 +20,7 @@ import { previewOperations, screenshotOperations, watchOperations } from './prev
 import { projectOperations, projectSearchOperations } from './projects.ts'
 import { projectSettingsOperations } from './project-settings.ts'
 import { serviceOperations } from './services.ts'
+import { sourcePlanOperations } from './source-plans.ts'
 import { sourceOperations } from './sources.ts'
 import { registryOperations } from './registries.ts'
 import { remoteOperations } from './remotes.ts'
@@ -73,6 +74,7 @@ export const allOperations = {
   ...devOperations,
   ...forkOperations,
   ...sourceOperations,
+  ...sourcePlanOperations,
   ...commitUploadOperations,
 } satisfies Record<string, OperationSpec>
 

@@ -1,3 +1,4 @@
+import type { PlanFact } from './build-plan.ts'
 import type { DeploymentStatus, DeploymentTrigger, StepName, StepStatus } from './deployments.ts'
 import type { ServiceKind } from './project-config.ts'
 import type { ProjectStatus } from './projects.ts'
@@ -83,6 +84,29 @@ export const triggerLabels = {
 
 /** For a rollback to the deployment that was current already. */
 export const restartLabel = 'Restart'
+
+/** What a plan knows about a source. */
+export const planFactLabels = {
+  framework: 'Framework',
+  node_version: 'Node version',
+  package_manager: 'Package manager',
+  tool: 'Tool',
+  workspace: 'Workspace',
+  install_command: 'Install command',
+  build_command: 'Build command',
+  start_command: 'Start command',
+  output_directory: 'Output folder',
+  dockerfile: 'Dockerfile',
+  base_image: 'Base image',
+  image: 'Image',
+  directory: 'Folder',
+  port: 'Port',
+  health_check: 'Health check',
+  schedule: 'Schedule',
+  volume: 'Volume',
+  release_command: 'Release command',
+  setting: 'Setting',
+} as const satisfies Record<PlanFact['name'], string>
 
 /** What can be done to a deployment or a project, as buttons and menus say it. */
 export const actionLabels = {

@@ -17,6 +17,8 @@ export interface ProjectConfig {
   required_variables: string[]
   /** Project settings that the file sets, by the API's names. */
   settings: Record<string, SettingValue>
+  /** The line of each key of the file, by its path: `services.web.port`. Empty for a file whose lines are not known. */
+  lines: Record<string, number>
   /** Sentences for the build log: what was read, where, and what has no effect here. */
   explanation: string[]
 }

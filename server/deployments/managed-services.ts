@@ -111,6 +111,7 @@ const createSingleAppConfig = (): ProjectConfig => ({
   release: null,
   required_variables: [],
   settings: {},
+  lines: {},
   explanation: [],
 })
 

@@ -51,6 +51,7 @@ import type { DeploymentContext, DeploymentServiceOptions } from './context.ts'
 export { type EnqueueRequest, linkedRepository } from './deployment-row.ts'
 export type { OpenDevSession } from './dev-sessions.ts'
 export type { ForkData } from './forks.ts'
+export type { SourcePlanner, SourcePlanRequest } from './source-planner.ts'
 
 /** The interface of this folder. Every operation that creates, changes or follows a deployment uses it. */
 export interface DeploymentService {

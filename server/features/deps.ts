@@ -5,7 +5,7 @@ import type { ScreenshotVariant } from '../contract/previews.ts'
 import type { BillingService } from '../billing/billing-service.ts'
 import type { DatabaseService } from '../database/database-service.ts'
 import type { DumpStore } from '../database/dump-store.ts'
-import type { DeploymentService } from '../deployments/service.ts'
+import type { DeploymentService, SourcePlanner } from '../deployments/service.ts'
 import type { EdgeCache } from '../edge/edge.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { MailCatcher } from '../mail-catcher/mail-catcher.ts'
@@ -29,6 +29,7 @@ import type { RemoteTokenStore } from './remote-tokens.ts'
 export interface FeatureDeps {
   store: Store
   deployments: DeploymentService
+  sourcePlanner: SourcePlanner
   /** Watched repositories: check one now, and apply changed settings. */
   watcher: { check(projectId: string): Promise<void>; syncProject(projectId: string): Promise<void> }
   sealer: Sealer

@@ -31,6 +31,7 @@ import { createProjectSettingsHandlers } from './project-settings.ts'
 import { createRegistryHandlers } from './registries.ts'
 import { createRemoteHandlers } from './remotes.ts'
 import { createServiceHandlers } from './services.ts'
+import { createSourcePlanHandlers } from './source-plans.ts'
 import { createScreenshotHandlers } from './screenshots.ts'
 import { createTokenHandlers } from './tokens.ts'
 import { createTeamHandlers } from './team.ts'
@@ -71,6 +72,7 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createRegistryHandlers(deps),
     ...createRemoteHandlers(deps),
     ...createServiceHandlers(deps),
+    ...createSourcePlanHandlers(deps),
     ...createScreenshotHandlers(deps),
     ...createTokenHandlers(deps),
     ...createUploadHandlers(deps),

@@ -42,6 +42,15 @@ describe('config check', () => {
       'Build of web:',
       '  Dockerfile found in the source: it is built without changes',
       '  It exposes port 3000',
+      '',
+      expect.stringMatching(/^SERVICE +FACT +VALUE +FROM$/),
+      expect.stringMatching(/^web +Port +3000 +compose\.yaml line 4$/),
+      expect.stringMatching(/^web +Health check +GET \/ +default$/),
+      expect.stringMatching(/^db +Image +postgres:16 +compose\.yaml line 6$/),
+      expect.stringMatching(/^web +Dockerfile +Dockerfile +Dockerfile$/),
+      expect.stringMatching(/^web +Base image +scratch +Dockerfile line 1$/),
+      expect.stringMatching(/^web +Port +3000 +Dockerfile line 2$/),
+      '',
       'compose.yaml can be used.',
     ])
   })

@@ -90,7 +90,7 @@ describe('process runtime', () => {
       target: null,
       arguments: {},
     }
-    const failed = suite.build({ files: { Dockerfile: 'FROM scratch' }, plan: { framework: 'dockerfile', explanation: [], work } })
+    const failed = suite.build({ files: { Dockerfile: 'FROM scratch' }, plan: { framework: 'dockerfile', explanation: [], facts: [], work } })
     await expect(failed).rejects.toMatchObject({ code: 'runtime_unavailable', hint: expect.stringContaining('Docker') })
   })
 

@@ -37,6 +37,7 @@ async function writeTool(path: string, output: string): Promise<string> {
 const planWith = (tool: ToolName, range: string, more: Partial<ToolchainPlan> = {}, from: string | null = 'the.file'): BuildPlan => ({
   framework: tool,
   explanation: [],
+  facts: [],
   work: {
     kind: 'toolchain',
     app_directory: '.',

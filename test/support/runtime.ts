@@ -70,12 +70,14 @@ const defaultNodeWork = {
 export const serverPlan = (more: Partial<ServerPlan> = {}): BuildPlan => ({
   framework: 'node',
   explanation: [],
+  facts: [],
   work: { ...defaultNodeWork, kind: 'server', start_command: ['node', 'server.js'], variables: {}, ...more },
 })
 
 export const staticPlan = (more: Partial<StaticPlan> = {}): BuildPlan => ({
   framework: 'html',
   explanation: [],
+  facts: [],
   work: { ...defaultNodeWork, kind: 'static', output_directory: '.', spa_fallback: false, server_entries: [], ...more },
 })
 
@@ -83,6 +85,7 @@ export const staticPlan = (more: Partial<StaticPlan> = {}): BuildPlan => ({
 export const dockerfilePlan: BuildPlan = {
   framework: 'dockerfile',
   explanation: [],
+  facts: [],
   work: {
     kind: 'dockerfile',
     context_directory: '.',

@@ -57,6 +57,7 @@ export async function readComposeYaml(file: string, text: string, source: Source
     ...result,
     required_variables: [...context.required_variables],
     settings: {},
+    lines: {},
     explanation: [`Services are read from ${file}`, ...explainServices(result), ...log.notes],
   }
 }

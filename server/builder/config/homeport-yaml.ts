@@ -48,6 +48,7 @@ export async function readHomeportYaml(file: string, text: string, source: Sourc
     ...result,
     required_variables: [...context.required_variables],
     settings: pickSettings(value),
+    lines: {},
     explanation: [`Services are read from ${file}`, ...explainServices(result), ...log.notes],
   }
 }

@@ -55,6 +55,7 @@ export function finishPlatformFile(context: PlatformFile, main: ServiceDraft | n
     ...result,
     required_variables: [...context.required_variables],
     settings: context.settings,
+    lines: {},
     explanation: [
       `Services are read from ${file}`,
       ...explainServices(result),

@@ -1,5 +1,6 @@
 import type { ProjectConfig } from '../../contract/project-config.ts'
 import { readFirst, openSourceFolder, type SourceFolder } from '../source-folder.ts'
+import { findLines } from './config-lines.ts'
 import { composeFiles, readComposeYaml } from './compose-yaml.ts'
 import { readAppJson } from './app-json.ts'
 import { readFlyToml } from './fly-toml.ts'
@@ -36,7 +37,7 @@ export async function readProjectConfig(folder: string): Promise<ProjectConfig> 
     const file = await readFirst(source, '.', files)
     if (!file) continue
     const config = await read(file.name, file.text, source)
-    if (config) return { ...config, explanation: [...config.explanation, ...unused] }
+    if (config) return { ...config, lines: findLines(file.name, file.text), explanation: [...config.explanation, ...unused] }
     if (composeFiles.includes(file.name)) unused.push(`${file.name} is not used, because it only has services that an app uses, not the app`)
   }
   return { ...noConfig, explanation: unused }

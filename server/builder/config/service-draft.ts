@@ -65,5 +65,6 @@ export const noConfig: ProjectConfig = {
   release: null,
   required_variables: [],
   settings: {},
+  lines: {},
   explanation: [],
 }

@@ -1,0 +1,28 @@
+import { parseProcfile } from '../procfile.ts'
+import { ConfigLog } from './config-failure.ts'
+import { parseYaml, type YamlNode } from './yaml-tree.ts'
+
+const maxDepth = 4
+
+/** The line of each key of a file in YAML or JSON, or of each process of a Procfile, by its path. The file was read without problems before. */
+export function findLines(file: string, text: string): Record<string, number> {
+  if (/(^|\/)Procfile$/.test(file)) return Object.fromEntries(parseProcfile(text).processes.map(({ name, line }) => [`services.${name}`, line]))
+  if (!/\.(ya?ml|json)$/.test(file)) return {}
+  const lines: [string, number][] = []
+  const visit = (node: YamlNode, path: string, depth: number): void => {
+    if (node.kind !== 'map' || depth > maxDepth) return
+    for (const { key, at, value } of node.entries.values()) {
+      const inner = path === '' ? key : `${path}.${key}`
+      lines.push([inner, at.line])
+      visit(value, inner, depth + 1)
+    }
+  }
+  visit(parseYaml(text, new ConfigLog(file)), '', 1)
+  return Object.fromEntries(lines)
+}
+
+/** Such as `compose.yaml line 12`: the line of the first of these keys that the file has, else the file. */
+export function formatOrigin(file: string, lines: Record<string, number>, ...paths: string[]): string {
+  const line = paths.map((path) => lines[path]).find((found) => found !== undefined)
+  return line === undefined ? file : `${file} line ${line}`
+}
