@@ -27,6 +27,7 @@ export const queryKeys = {
   envVars: (slug: string) => ['env-vars', slug],
   /** The database of a project, or null. */
   database: (slug: string) => ['database', slug],
+  databaseUpgrade: (slug: string) => ['database-upgrade', slug],
   dumps: (slug: string) => ['dumps', slug],
   allDumps: ['every-dump'],
   disk: ['disk'],

@@ -1,4 +1,5 @@
 import { createDatabaseService } from '../database/database-service.ts'
+import { createPostgresDumpSource } from '../database/dump-source.ts'
 import { createDumpStore } from '../database/dump-store.ts'
 import { createDatabaseServers } from '../database/index.ts'
 import type { PlatformContext } from './context.ts'
@@ -17,10 +18,10 @@ export async function startDatabases(context: PlatformContext, { docker, runtime
     log,
     servers: createDatabaseServers({ engine: docker, runNpm, data_dir, clock, log, environment: options.environment }),
     default_runtime: runtime.name,
-    beforeReplace: async (opened, signal) => (await dumps.write(opened, 'restore', signal)).id,
-    rewind: (opened, dumpId, signal) => dumps.rewind(opened, dumpId, signal),
+    beforeReplace: async (opened, signal) => (await dumps.write(createPostgresDumpSource(opened), 'restore', signal)).id,
+    rewind: (opened, dumpId, signal) => dumps.rewind(createPostgresDumpSource(opened), dumpId, signal),
     ...(host.database_version === undefined ? {} : { default_version: host.database_version }),
-    beforeDrop: async (opened) => void (await dumps.write(opened, 'drop')),
+    beforeDrop: async (opened) => void (await dumps.write(createPostgresDumpSource(opened), 'drop')),
   })
   await databases.start()
   return { databases, dumps }

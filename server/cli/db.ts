@@ -5,26 +5,28 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { Database } from '../contract/databases.ts'
-import { type CommandContext, type CliCommand, exitCodes, UsageError, unknownSubcommand, requirePositionals } from './command.ts'
+import { dumpedServices, getPreset, isPresetName } from '../contract/service-presets.ts'
+import { type CommandContext, type CliCommand, exitCodes, stringFlag, UsageError, unknownSubcommand, requirePositionals } from './command.ts'
 import { formatRelativeTime, formatBytes, formatTable } from './terminal.ts'
 
 /** The first database starts a database server; a large dump or restore can take hours. */
 const databaseTimeout_ms = 6 * 3_600_000
 
 export const db: CliCommand = {
-  summary: 'Creates, shows, dumps, restores and drops the PostgreSQL database of a project.',
+  summary: 'Creates, shows, dumps, restores, upgrades and drops the PostgreSQL database of a project.',
   usage: [
     'db [show] SLUG',
     'db create SLUG',
     'db url SLUG',
     'db psql SLUG [-- ARGUMENT ...]',
-    'db dump SLUG [FILE]',
-    'db dumps SLUG',
-    'db restore SLUG FILE|ID',
+    'db dump SLUG [FILE] [--service mariadb]',
+    'db dumps SLUG [--service mariadb]',
+    'db restore SLUG FILE|ID [--service mariadb]',
     'db upgrade SLUG [--finish|--revert]',
     'db drop SLUG --yes',
   ],
   options: {
+    service: '=NAME dump, dumps, restore: a managed service in place of PostgreSQL',
     yes: 'drop: confirm',
     finish: 'upgrade: delete the data from before the upgrade',
     revert: 'upgrade: go back to the data from before the upgrade',
@@ -37,6 +39,17 @@ export const db: CliCommand = {
     if (context.positionals.length === 1) return show({ ...context, positionals: ['show', subcommand] })
     throw subcommand === '' ? new UsageError('SLUG is missing.') : unknownSubcommand(subcommand, Object.keys(subcommands))
   },
+}
+
+/** The managed service that a command is about; undefined for PostgreSQL. */
+function readService(context: CommandContext): (typeof dumpedServices)[number] | undefined {
+  const name = stringFlag(context.flags, 'service')
+  const known = dumpedServices.find((one) => one === name)
+  if (name === undefined || known) return known
+  const advice = isPresetName(name)
+    ? `A snapshot of its volume is the dump of ${getPreset(name).label}: homeport volumes snapshot SLUG managed-${name}`
+    : `Use ${dumpedServices.join(' or ')}.`
+  throw new UsageError(`“${name}” is not dumped as SQL. ${advice}`)
 }
 
 const subcommands = { show, create, url, psql, dump, dumps, restore, upgrade, drop }
@@ -91,8 +104,9 @@ async function psql(context: CommandContext): Promise<number> {
 
 async function dump(context: CommandContext): Promise<number> {
   const [, slug = '', name] = requirePositionals(context, 'dump', 'SLUG', '[FILE]')
+  const service = readService(context)
   const client = context.connect()
-  const created = (await client.call('dumpDatabase', { params: { slug } }, databaseTimeout_ms)).dump
+  const created = (await client.call('dumpDatabase', { params: { slug }, query: { service } }, databaseTimeout_ms)).dump
   const path = name === undefined ? undefined : resolve(context.cwd, name)
   if (path !== undefined) {
     const file = Readable.from(await client.download('downloadDatabaseDump', { params: { slug, id: created.id } }, context.signal))
@@ -117,7 +131,7 @@ async function dump(context: CommandContext): Promise<number> {
 
 async function dumps(context: CommandContext): Promise<number> {
   const [, slug = ''] = requirePositionals(context, 'dumps', 'SLUG')
-  const response = await context.connect().call('listDatabaseDumps', { params: { slug } })
+  const response = await context.connect().call('listDatabaseDumps', { params: { slug }, query: { service: readService(context) } })
   if (context.is_json) context.terminal.out(JSON.stringify(response))
   else if (response.dumps.length === 0) context.terminal.out(`No dumps yet. Create one with: homeport db dump ${slug}`)
   else {
@@ -136,12 +150,13 @@ async function dumps(context: CommandContext): Promise<number> {
 
 async function restore(context: CommandContext): Promise<number> {
   const [, slug = '', source = ''] = requirePositionals(context, 'restore', 'SLUG', 'FILE|ID')
+  const service = readService(context)
   const client = context.connect()
   const path = resolve(context.cwd, source)
   const file = await stat(path).catch(() => undefined)
   if (!file && !/^dmp_\w+$/.test(source)) throw new UsageError(`${path} does not exist, and “${source}” is not a dump ID.`)
   const response = file
-    ? await client.upload('importDatabase', slug, createReadStream(path), context.signal)
+    ? await client.upload('importDatabase', slug, createReadStream(path), context.signal, { service })
     : await client.call('restoreDatabase', { params: { slug, id: source } }, databaseTimeout_ms)
   if (context.is_json) context.terminal.out(JSON.stringify(response))
   else context.terminal.out(`Restored the database of ${slug} from ${source}. To undo: homeport db restore ${slug} ${response.dump.id}`)

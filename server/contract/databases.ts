@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { operation } from './operation.ts'
+import { dumpedServices } from './service-presets.ts'
 import { dateTime, empty, projectIdParams, projectParams } from './shared.ts'
 
 export const database = z.object({
@@ -82,6 +83,7 @@ export const databaseDump = z.object({
   id: z.string(),
   project_slug: z.string(),
   db_name: z.string(),
+  service: z.string().nullable().describe('The managed service; null for the PostgreSQL database.'),
   reason: z.enum(['manual', 'drop', 'restore']).describe('Created manually, before the database was dropped, or before a restore replaced the data.'),
   bytes: z.number().int(),
   file: z.string().describe('File name in the folder `dumps` of the data folder.'),
@@ -90,6 +92,11 @@ export const databaseDump = z.object({
 export type DatabaseDump = z.output<typeof databaseDump>
 
 const databaseDumpList = z.object({ dumps: z.array(databaseDump) })
+
+const serviceQuery = z.object({
+  service: z.enum(dumpedServices).optional().describe('A managed service in place of the PostgreSQL database.'),
+})
+const restored = z.object({ database: database.nullable().describe('Null for a managed service.'), dump: databaseDump })
 
 /** Dumps in gzipped plain SQL, an extension of instances. They are kept when the database or the project is deleted. */
 export const databaseDumpOperations = {
@@ -101,7 +108,7 @@ export const databaseDumpOperations = {
     summary: 'List the dumps of a project’s database, newest first',
     access: 'caller',
     params: projectParams,
-    query: empty,
+    query: serviceQuery,
     success: { status: 200, json: databaseDumpList },
     errors: ['project_not_found'],
   }),
@@ -113,9 +120,9 @@ export const databaseDumpOperations = {
     summary: 'Create a dump of the database',
     access: 'caller',
     params: projectParams,
-    query: empty,
+    query: serviceQuery,
     success: { status: 201, json: z.object({ dump: databaseDump }) },
-    errors: ['project_not_found', 'database_not_found', 'database_unavailable', 'storage_full'],
+    errors: ['project_not_found', 'database_not_found', 'service_not_found', 'database_unavailable', 'storage_full'],
   }),
   downloadDatabaseDump: operation({
     method: 'GET',
@@ -139,8 +146,16 @@ export const databaseDumpOperations = {
     access: 'caller',
     params: projectIdParams,
     query: empty,
-    success: { status: 200, json: z.object({ database, dump: databaseDump }) },
-    errors: ['project_not_found', 'dump_not_found', 'database_not_found', 'database_unavailable', 'restore_failed', 'storage_full'],
+    success: { status: 200, json: restored },
+    errors: [
+      'project_not_found',
+      'dump_not_found',
+      'database_not_found',
+      'service_not_found',
+      'database_unavailable',
+      'restore_failed',
+      'storage_full',
+    ],
   }),
   importDatabase: operation({
     method: 'POST',
@@ -151,13 +166,13 @@ export const databaseDumpOperations = {
     description: 'Atomic: on an error nothing changes. The current data is dumped first; `dump` names that dump.',
     access: 'caller',
     params: projectParams,
-    query: empty,
+    query: serviceQuery,
     upload: {
       types: ['application/sql', 'text/plain', 'application/gzip', 'application/x-gzip', 'application/octet-stream'],
       max_bytes: 4 * 2 ** 30,
     },
-    success: { status: 200, json: z.object({ database, dump: databaseDump }) },
-    errors: ['project_not_found', 'database_not_found', 'database_unavailable', 'restore_failed', 'storage_full'],
+    success: { status: 200, json: restored },
+    errors: ['project_not_found', 'database_not_found', 'service_not_found', 'database_unavailable', 'restore_failed', 'storage_full'],
   }),
   deleteDatabaseDump: operation({
     method: 'DELETE',

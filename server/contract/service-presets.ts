@@ -133,5 +133,8 @@ export type PresetName = keyof typeof servicePresets
 
 export const presetNames = Object.keys(servicePresets) as PresetName[]
 
+/** Those whose content can be dumped and restored as SQL. A snapshot of its volume is the dump of any other. */
+export const dumpedServices = ['mariadb'] as const satisfies PresetName[]
+
 export const getPreset = (name: PresetName): ServicePreset => servicePresets[name]
 export const isPresetName = (name: string): name is PresetName => Object.hasOwn(servicePresets, name)

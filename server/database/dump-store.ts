@@ -10,8 +10,7 @@ import type { Log } from '../lib/log.ts'
 import { deleteDatabaseDump, findDatabaseDump, findProjectSlug, insertDatabaseDump } from '../store/database-dumps.ts'
 import type { Db } from '../store/store.ts'
 import type { DatabaseDumpRow } from '../store/database-tables.ts'
-import type { DatabaseServer, DatabaseSpec, OpenDatabase } from './database-server.ts'
-import { connectClient, terminateSessions, classifyServerError } from './dump-database.ts'
+import type { DumpSource } from './dump-source.ts'
 import { DatabaseRestoreError } from './restore-database.ts'
 
 /** SQL compresses to a fifth, three times as fast as at the default level. */
@@ -31,6 +30,7 @@ export async function createDumpStore({ db, data_dir, clock, log }: { db: Db; da
     id: row.id,
     project_slug: row.project_slug,
     db_name: row.db_name,
+    service: row.service === '' ? null : row.service,
     reason: row.reason,
     bytes: row.bytes,
     file: row.file,
@@ -51,31 +51,32 @@ export async function createDumpStore({ db, data_dir, clock, log }: { db: Db; da
     return join(folder, name + partSuffix)
   }
 
-  const write = async ({ row, server, spec }: OpenDatabase, reason: DatabaseDump['reason'], callerSignal?: AbortSignal): Promise<DatabaseDump> => {
+  const write = async (source: DumpSource, reason: DatabaseDump['reason'], callerSignal?: AbortSignal): Promise<DatabaseDump> => {
     const signal = callerSignal ? AbortSignal.any([callerSignal, closing.signal]) : closing.signal
     const id = newId('dmp')
     const file = `${id}.sql.gz`
     // These sessions are about to end anyway, and one that hangs must not block the dump.
-    if (reason !== 'manual') await terminateServerSessions(server, spec, signal)
-    const part = await writePartFile(file, server.dump(spec, signal), signal, true)
+    if (reason !== 'manual') await source.endSessions(signal)
+    const part = await writePartFile(file, source.dump(signal), signal, true)
     const { size } = await stat(part)
     await rename(part, join(folder, file))
     const dump = await db.write((tx) => {
       const dumpRow = {
         id,
-        project_id: row.project_id,
-        project_slug: findProjectSlug(tx, row.project_id) ?? '',
-        db_name: row.db_name,
+        project_id: source.project_id,
+        project_slug: findProjectSlug(tx, source.project_id) ?? '',
+        service: source.service,
+        db_name: source.db_name,
         reason,
         file,
         bytes: size,
         created_at: isoTime(clock.now()),
       }
       insertDatabaseDump(tx, dumpRow)
-      tx.publish({ type: 'project_changed', id: row.project_id })
+      tx.publish({ type: 'project_changed', id: source.project_id })
       return presentDump({ seq: 0, ...dumpRow })
     })
-    log.info('database_dumped', { project: row.project_id, db_name: row.db_name, reason, path: join(folder, file), bytes: size })
+    log.info('database_dumped', { project: source.project_id, db_name: source.db_name, reason, path: join(folder, file), bytes: size })
     return dump
   }
 
@@ -108,41 +109,26 @@ export async function createDumpStore({ db, data_dir, clock, log }: { db: Db; da
     },
 
     /** Restores a database from a file, gzipped or not; the returned dump contains the previous content. */
-    async restore(opened: OpenDatabase, file: AsyncIterable<Uint8Array>, callerSignal: AbortSignal): Promise<DatabaseDump> {
+    async restore(source: DumpSource, file: AsyncIterable<Uint8Array>, callerSignal: AbortSignal): Promise<DatabaseDump> {
       const signal = AbortSignal.any([callerSignal, closing.signal])
-      const dump = await write(opened, 'restore', signal)
-      await opened.server.restore(opened.spec, decompress(file), signal)
-      log.info('database_restored', { project: opened.row.project_id, db_name: opened.row.db_name, before: join(folder, dump.file) })
+      const dump = await write(source, 'restore', signal)
+      await source.restore(decompress(file), signal)
+      log.info('database_restored', { project: source.project_id, db_name: source.db_name, before: join(folder, dump.file) })
       return dump
     },
 
     /** Restores a dump that was made for this purpose; makes no other one. */
-    async rewind(opened: OpenDatabase, dumpId: string, callerSignal: AbortSignal): Promise<void> {
+    async rewind(source: DumpSource, dumpId: string, callerSignal: AbortSignal): Promise<void> {
       const row = await db.read((tx) => findDatabaseDump(tx, dumpId))
       if (!row) throw new Error(`The dump ${dumpId} was deleted.`)
       const signal = AbortSignal.any([callerSignal, closing.signal])
-      await opened.server.restore(opened.spec, decompress(readChunks(pathOf(row))), signal)
+      await source.restore(decompress(readChunks(pathOf(row))), signal)
     },
 
     close(): void {
       closing.abort(new Error('Homeport is shutting down.'))
     },
   }
-}
-
-async function terminateServerSessions(server: DatabaseServer, spec: DatabaseSpec, signal: AbortSignal): Promise<void> {
-  const open = async () => connectClient({ ...spec, ...(await server.address('machine')) }, signal)
-  const { client, close } = await open()
-    .catch(async (error: unknown) => {
-      // The database or role does not exist, or the app changed its password. All are repaired, so that the database can be dropped.
-      if (!(error instanceof Error && 'code' in error && /^(3D000|28000|28P01)$/.test(String(error.code)))) throw error
-      await server.create(spec)
-      return open()
-    })
-    .catch((error: unknown) => {
-      throw classifyServerError(error) ?? error
-    })
-  await terminateSessions(client).finally(close)
 }
 
 /** Opens the file at the first read. */

@@ -1,6 +1,7 @@
 import { limits } from '../contract/limits.ts'
 import type { Route } from '../edge/edge.ts'
 import type { DeploymentContext } from './context.ts'
+import { StartFailure } from '../runtime/runtime.ts'
 import { runTask } from './run-task.ts'
 import type { RuntimeLogs } from './runtime-logs.ts'
 import type { ServiceSupervisor } from './service-supervisor.ts'
@@ -32,6 +33,7 @@ type EnvironmentPart = Pick<
   | 'findEnvironment'
   | 'restartService'
   | 'runCron'
+  | 'wakeService'
   | 'freezeWhile'
   | 'stopWhile'
   | 'holdLive'
@@ -42,6 +44,13 @@ const wakeInterval_ms = 50
 /** What the supervisor does with the services beside the main one, and with an environment as a whole. */
 export function createEnvironments(context: DeploymentContext, hooks: EnvironmentHooks): EnvironmentPart {
   const { listApps, findApp, haltApp, restartApp, updateRoute, wake, checkIsolation, services, logs } = hooks
+  const wakeApp = async (spec: AppSpec, signal: AbortSignal): Promise<void> => {
+    const app = findApp(spec)
+    if (app?.sleep) wake(app)
+    while (app?.sleep && (await context.pause(wakeInterval_ms, signal)));
+    signal.throwIfAborted()
+  }
+
   return {
     async runTask(spec, task, onLine, signal) {
       await checkIsolation(spec)
@@ -134,12 +143,15 @@ export function createEnvironments(context: DeploymentContext, hooks: Environmen
       await checkIsolation(spec)
       await services.restart(spec, name)
     },
+    async wakeService(spec, name, signal) {
+      await wakeApp(spec, signal)
+      const id = services.find(spec, name)?.replica?.id
+      if (id === undefined) throw new StartFailure('start_failed', `The service “${name}” is not running.`, 'Start the project, then try again.')
+      return id
+    },
     async runCron(spec, service, signal) {
       await checkIsolation(spec)
-      const app = findApp(spec)
-      if (app?.sleep) wake(app)
-      while (app?.sleep && (await context.pause(wakeInterval_ms, signal)));
-      signal.throwIfAborted()
+      await wakeApp(spec, signal)
       const { observer, exited: _ } = logs.observeOutput(spec, undefined, service.config.name)
       logs.recordState(spec, 'starting', null, service.config.name)
       const task = { name: service.config.name, service: service.config.name, command: null }

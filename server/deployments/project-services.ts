@@ -23,6 +23,14 @@ export interface ProjectServices {
   ): AsyncIterable<StreamEvent>
   /** The name of the log of a service, or of the environment's main one. Throws `service_not_found`. */
   findLog(environment: EnvironmentName, name?: string): string
+  /** Runs a command in a running service: standard input, and output. Throws `service_not_found` or `service_not_started`. */
+  runCommand(
+    environment: EnvironmentName,
+    name: string,
+    command: string[],
+    input: AsyncIterable<Uint8Array> | null,
+    signal: AbortSignal,
+  ): AsyncIterable<Uint8Array>
   /** Throws `service_not_found` or `service_not_started`. */
   runCron(projectId: string, name: string): Promise<CronRun>
 }
@@ -81,6 +89,15 @@ export function createProjectServices(
 
     followLog(environment, name, options) {
       return followRuntimeLog(logs, findLog(environment, name), { ...options, json: true })
+    },
+
+    async *runCommand(environment, name, command, input, signal) {
+      const { state, spec } = requireService(environment, name)
+      if (!spec) throw new Problem('service_not_found', `“${name}” is the main service.`)
+      const replicaId = await supervisor.wakeService(state.spec, name, signal).catch((error: unknown) => {
+        throw error instanceof StartFailure ? new Problem('service_not_started', `${error.message} ${error.hint}`) : error
+      })
+      yield* context.runtime(state.spec.runtime).runInReplica(replicaId, command, input, signal)
     },
 
     async runCron(projectId, name) {

@@ -78,6 +78,8 @@ export interface Supervisor {
   findEnvironment(environmentId: string): EnvironmentState | undefined
   /** Restarts a service other than the main one; resolves once it runs again. Throws `StartFailure`. */
   restartService(spec: AppSpec, name: string): Promise<void>
+  /** The id of the replica of a running service; the environment is woken first. Throws `StartFailure` when it does not run. */
+  wakeService(spec: AppSpec, name: string, signal: AbortSignal): Promise<string>
   /** Does work while the environment is frozen: it keeps its memory and its requests wait. */
   freezeWhile<T>(spec: AppSpec, work: () => Promise<T>): Promise<T>
   /** Does work while nothing of the environment runs; afterwards it is started again, and requests wait for that. */

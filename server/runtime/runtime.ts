@@ -54,6 +54,12 @@ export interface Runtime {
   /** Resumes a frozen replica. Resolves once it runs; throws `StartFailure` when it no longer exists. */
   thaw(replicaId: string): Promise<void>
 
+  /**
+   * Runs a command in a running replica. `input` is its standard input; its standard output is returned. Reading throws `ReplicaCommandError` when it
+   * failed, and always where replicas run no ready images.
+   */
+  runInReplica(replicaId: string, command: string[], input: AsyncIterable<Uint8Array> | null, signal: AbortSignal): AsyncIterable<Uint8Array>
+
   /** Current resource use of a replica; `cpu_percent` of one core since the last call. null when the replica does not exist or its use is unknown. */
   usage(replicaId: string): Promise<{ cpu_percent: number; memory_mb: number } | null>
 
@@ -380,5 +386,15 @@ export class BuildFailure extends Error {
 
 /** A command of the project, or its app, failed; its output may show the cause. */
 export class CommandFailure extends BuildFailure {}
+
+/** A command in a replica failed. `exit_code` is null when it could not run; `message` is what it wrote to standard error. */
+export class ReplicaCommandError extends Error {
+  readonly exit_code: number | null
+  constructor(exit_code: number | null, message: string) {
+    super(message)
+    this.name = 'ReplicaCommandError'
+    this.exit_code = exit_code
+  }
+}
 
 export class StartFailure extends BuildFailure {}

@@ -7,8 +7,8 @@ export function insertDatabaseDump(tx: Tx, row: Omit<DatabaseDumpRow, 'seq'>): v
 }
 
 /** Newest first. */
-export const listDatabaseDumps = all((projectId: string) =>
-  tables.selectFrom('database_dumps').selectAll().where('project_id', '=', projectId).orderBy('seq', 'desc'),
+export const listDatabaseDumps = all((projectId: string, service: string) =>
+  tables.selectFrom('database_dumps').selectAll().where('project_id', '=', projectId).where('service', '=', service).orderBy('seq', 'desc'),
 )
 
 /** Includes dumps of deleted projects. */

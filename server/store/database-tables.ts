@@ -34,6 +34,8 @@ export interface DatabaseDumpRow {
   id: string
   project_id: string
   project_slug: string
+  /** The managed service; empty for the PostgreSQL database. */
+  service: string
   db_name: string
   reason: 'manual' | 'drop' | 'restore'
   /** The file name in the dumps folder. */

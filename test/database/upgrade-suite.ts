@@ -1,9 +1,12 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database, DatabaseDump } from '../../server/contract/databases.ts'
 import type { DatabaseUpgrade } from '../../server/contract/database-upgrades.ts'
 import { runCommand } from '../support/command.ts'
 import { startTestPlatform, type TestPlatform, until } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
+import { requires } from '../support/requirements.ts'
 import { guestBookFiles, queryDatabase, queryError } from './guest-book-app.ts'
 import { fingerprint, richSchema } from './rich-schema.ts'
 
@@ -59,18 +62,26 @@ export function upgradeSuite(runtime: 'process' | 'docker', data_dir: string): v
       expect(await platform.api('POST', path('fresh', '/upgrade'))).toMatchObject({ status: 409, body: { error: 'upgrade_unavailable' } })
 
       const { dump } = (await platform.api<{ dump: DatabaseDump }>('POST', path('book', '/dumps'))).body
-      const copy = async (from: string, id: string, to: string) => {
-        const { instance } = platform.handle
-        const file = await fetch(`${instance.api_url}${path(from, `/dumps/${id}`)}`, { headers: { authorization: `Bearer ${instance.token}` } })
-        const response = await fetch(`${instance.api_url}${path(to, '/import')}`, {
+      const { instance } = platform.handle
+      const importInto = async (slug: string, body: BodyInit) => {
+        const response = await fetch(`${instance.api_url}${path(slug, '/import')}`, {
           method: 'POST',
-          headers: { authorization: `Bearer ${instance.token}`, 'content-type': 'application/gzip' },
-          body: await file.arrayBuffer(),
+          headers: { authorization: `Bearer ${instance.token}`, 'content-type': 'application/octet-stream' },
+          body,
         })
         expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"database"')])
       }
+      const copy = async (from: string, id: string, to: string) => {
+        const file = await fetch(`${instance.api_url}${path(from, `/dumps/${id}`)}`, { headers: { authorization: `Bearer ${instance.token}` } })
+        await importInto(to, await file.arrayBuffer())
+      }
       await copy('book', dump.id, 'fresh')
       expect(await queryDatabase(fresh.connection_string, 'SELECT name FROM guests ORDER BY 1')).toEqual([['ada'], ['bea']])
+      if (requires('psql').ok) {
+        const { stdout } = await promisify(execFile)('pg_dump', ['--dbname', (await read('book')).connection_string], { maxBuffer: 2 ** 30 })
+        expect(stdout).toContain('OWNER TO')
+        await importInto('fresh', stdout)
+      }
       const newer = (await platform.api<{ dump: DatabaseDump }>('POST', path('fresh', '/dumps'))).body.dump
       await copy('fresh', newer.id, 'book')
       for (const slug of ['book', 'fresh']) expect(await contentOf(await read(slug))).toEqual(filled)

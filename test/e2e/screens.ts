@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Page } from '@playwright/test'
 import { createZip } from '../support/archives.ts'
 import { devScreens } from './dev-screens.ts'
+import { withUpgrade } from './database-upgrade.ts'
 import { domainScreens } from './domain-screens.ts'
 import { openNewPromotion, startPromotion, withFakeRemote } from './fake-remote.ts'
 import { installFakeBridge } from './fake-bridge.ts'
@@ -164,6 +165,14 @@ export const screens = (ids: SeededIds): Screen[] => [
       await page.getByRole('alert').waitFor()
     },
   },
+  { name: 'database-upgrade', path: 'projects/harbour-shop/database', before: (page) => withUpgrade(page, { version: 15, upgrade_to: 18 }) },
+  {
+    name: 'database-upgrade-dialog',
+    path: 'projects/harbour-shop/database',
+    before: (page) => withUpgrade(page, { version: 15, upgrade_to: 18 }),
+    act: (page) => page.getByRole('button', { name: 'Upgrade database…' }).click(),
+  },
+  { name: 'database-upgraded', path: 'projects/harbour-shop/database', before: (page) => withUpgrade(page, { version: 18, previous_version: 15 }) },
   {
     name: 'database-drop',
     path: 'projects/harbour-shop/database?do=drop',

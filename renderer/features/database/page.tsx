@@ -16,6 +16,7 @@ import { DatabaseConnection } from './connection.tsx'
 import { DropDatabase } from './drop-database.tsx'
 import { Dumps } from './dumps.tsx'
 import { Provision } from './provision.tsx'
+import { UpgradeDatabase } from './upgrade.tsx'
 
 /** The PostgreSQL database of a project: connection, dumps and deletion. */
 export default function DatabasePage({ slug }: { slug: string }) {
@@ -90,6 +91,7 @@ function DatabaseDetails({ project, database, progress }: { project: Project; da
       {capabilities.has_instance_api && (
         <Dumps project={project} database={database} query={dumps} requestedAction={requestedAction} onClosed={clearRequestedAction} />
       )}
+      {database && capabilities.has_instance_api && <UpgradeDatabase slug={slug} onRedeploying={setStartedDeploymentId} />}
       {database && (
         <DropDatabase project={project} isRequested={requestedAction === 'drop'} onClosed={clearRequestedAction} onDropped={() => void onDropped()} />
       )}

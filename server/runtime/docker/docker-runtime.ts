@@ -9,6 +9,7 @@ import { createDockerReplicas } from './replicas.ts'
 import { openNodeBuild } from './node-build.ts'
 import { removeReplica } from './service-container.ts'
 import { listVolumeFolder, readVolumeFile } from './volume-files.ts'
+import { runInContainer } from './replica-command.ts'
 import { exportWrittenFiles } from './written-files.ts'
 import { copyVolume } from './volume-copy.ts'
 import { exportVolume, importVolume, listVolumes, removeVolume } from './volumes.ts'
@@ -102,6 +103,11 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
     freeze: (replicaId) => replicas.freeze(replicaId),
     thaw: (replicaId) => replicas.thaw(replicaId),
     usage: (replicaId) => replicas.usage(replicaId),
+
+    async *runInReplica(replicaId, command, input, signal) {
+      const { docker } = await engine.connection()
+      yield* runInContainer(docker.getContainer(replicaId), command, input, signal)
+    },
 
     listVolumes: (prefix) => listVolumes(engine, prefix),
     exportVolume: (id) => exportVolume(engine, id),

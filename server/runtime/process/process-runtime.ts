@@ -20,7 +20,7 @@ import { listVolumeFolder, readVolumeFile } from './volume-files.ts'
 import { exportWrittenFiles } from './written-files.ts'
 import { copyVolume, exportVolume, getVolumesFolder, importVolume, linkVolumes, listVolumes, removeVolume } from './volumes.ts'
 import { createToolchains, removePartialToolchains } from './toolchains.ts'
-import { BuildFailure, StartFailure, type Replica, type Runtime, type RuntimeOptions, type StartRequest } from '../runtime.ts'
+import { BuildFailure, ReplicaCommandError, StartFailure, type Replica, type Runtime, type RuntimeOptions, type StartRequest } from '../runtime.ts'
 
 interface RunningProcess {
   group: ProcessGroup
@@ -239,6 +239,11 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       // On Windows every signal ends a process.
       if (platform() === 'win32') throw new Error('Processes cannot be frozen on Windows.')
       running.get(replicaId)?.group.setFrozen(true)
+    },
+
+    // oxlint-disable-next-line require-yield
+    async *runInReplica() {
+      throw new ReplicaCommandError(null, 'Processes run no ready images.')
     },
 
     async thaw(replicaId) {
