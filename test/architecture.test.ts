@@ -63,6 +63,7 @@ const allowedImports: Record<string, { folders: string[]; packages: string[]; ha
     folders: [
       ...shared,
       'server/store',
+      'server/runtime/runtime.ts',
       'server/runtime/docker/connection.ts',
       'server/runtime/docker/engine.ts',
       'server/runtime/docker/errors.ts',
