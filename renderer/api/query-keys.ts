@@ -43,6 +43,8 @@ export const queryKeys = {
   cronRuns: (slug: string, name: string) => ['cron-runs', slug, name],
   devServers: (slug: string) => ['dev-servers', slug],
   watching: (slug: string) => ['watching', slug],
+  /** The plan of a source before it is deployed. */
+  sourcePlan: (source: object, choice: object) => ['source-plan', source, choice],
   https: ['https'],
   hostsFile: ['hosts-file'],
   lan: ['lan'],

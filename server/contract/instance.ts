@@ -7,7 +7,7 @@ import { deployment, runtimeName } from './deployments.ts'
 import { helpTopics } from './help.ts'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
-import { project } from './projects.ts'
+import { project, projectOperations } from './projects.ts'
 import { dateTime, empty, okResponse, slug } from './shared.ts'
 
 export const planName = z.enum(['starter', 'basic', 'pro', 'enterprise'])
@@ -189,6 +189,7 @@ export const instanceOperations = {
       slug: slug.optional(),
       name: z.string().min(limits.name.min).max(limits.name.max).optional(),
       no_cache: z.boolean().optional().describe('Like `no_cache` of createDeployment.'),
+      root_directory: projectOperations.updateProject.body.shape.root_directory.describe('The app’s folder, for a project that is created.'),
     }),
     success: { status: 201, json: z.object({ project, deployment }) },
     errors: ['invalid_input', 'slug_reserved', 'slug_taken', 'plan_limit_reached', 'email_not_verified', 'runtime_not_isolated'],

@@ -2,7 +2,7 @@ import { Problem } from '../contract/errors.ts'
 import { findDeploymentById } from '../store/deployments.ts'
 import { findAccount, findUser, deleteSession } from '../store/users.ts'
 import { hasOwnerPassword } from '../store/passwords.ts'
-import { findProject, findProjectBySlug } from '../store/projects.ts'
+import { findProject, findProjectBySlug, updateProject } from '../store/projects.ts'
 import { canAccessAccount } from './access.ts'
 import { rejectEmulatedSettings } from './billing.ts'
 import type { OperationHandlers } from './context.ts'
@@ -45,12 +45,14 @@ export function createInstanceHandlers(deps: FeatureDeps): InstanceHandlers {
         const slug = body.slug ?? slugify(base)
         const found = findProjectBySlug(tx, slug)
         if (found && canAccessAccount(tx, caller, found.account_id)) return found
-        return insertNewProject(deps, tx, caller, {
+        const created = insertNewProject(deps, tx, caller, {
           name: body.name ?? base,
           slug,
           // The repository is linked, so that a later deployment from the dashboard builds its latest commit.
           ...(folder.is_git ? { repo_url: toFileUrl(body.path), repo_branch: folder.branch ?? 'main' } : {}),
         })
+        if (body.root_directory !== undefined) updateProject(tx, created.id, { root_directory: body.root_directory })
+        return created
       })
       const { deployment_id } = await deps.deployments.enqueue({
         project_id: project.id,

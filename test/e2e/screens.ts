@@ -7,6 +7,7 @@ import { domainScreens } from './domain-screens.ts'
 import { openNewPromotion, startPromotion, withFakeRemote } from './fake-remote.ts'
 import { installFakeBridge } from './fake-bridge.ts'
 import { withLongResponses } from './long-responses.ts'
+import { planScreens } from './plan-screens.ts'
 import type { Screen } from './screen.ts'
 import type { SeededIds } from './seeded-platform.ts'
 import { serviceScreens } from './service-screens.ts'
@@ -54,6 +55,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   { name: 'previews-none', path: 'projects/lighthouse/previews' },
   ...serviceScreens,
   ...devScreens,
+  ...planScreens,
   { name: 'previews-no-repository', path: 'projects/chart-room/previews' },
   { name: 'upload-dialog', path: 'projects/harbour-shop?do=upload', act: waitForDialog },
   {

@@ -30,7 +30,7 @@ export function SkippedPushes({ slug }: { slug: string }) {
               </span>
             </div>
             <Button
-              aria-label={`Deploy ${push.branch} anyway`}
+              aria-label={`Deploy anyway: ${push.branch}`}
               busy={deploy.isPending && deploy.variables.body.branch === push.branch}
               onClick={() => deploy.mutate({ params: { slug }, body: { branch: push.branch } })}
             >

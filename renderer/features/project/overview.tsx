@@ -15,6 +15,7 @@ import { DeploymentRows } from '../../components/deployment-rows.tsx'
 import { isTerminal } from '../../lib/deployment-progress.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { useFaviconStatus } from '../../lib/use-favicon-status.ts'
+import { ProjectPlan } from '../plan/index.ts'
 import { CurrentDeployment } from './current-deployment.tsx'
 import { DevServers } from './dev-servers.tsx'
 import { Fact } from './fact.tsx'
@@ -51,6 +52,7 @@ export function Overview({ slug }: { slug: string }) {
               : 'Select Deploy and choose the app’s folder, or drop a .zip or .tar.gz here.'}
           </EmptyState>
         </div>
+        {project?.is_connected && <ProjectPlan project={project} />}
       </div>
     )
   }

@@ -1,7 +1,8 @@
-import { FileArchive, FolderOpen, GitBranch, LifeBuoy, X } from 'lucide-react'
+import { FileArchive, FolderOpen, GitBranch, LifeBuoy, ListChecks, X } from 'lucide-react'
 import { type FormEvent, Suspense, useEffect, useState } from 'react'
 import { useLocation, useRouter } from 'wouter'
-import { useCreateProject, useDeployFolder, useDeployProject } from '../../api/projects.ts'
+import { useCreateProject, useDeployFolder, useDeployProject, useUpdateProject } from '../../api/projects.ts'
+import type { PlanChoice, PlanSource } from '../../api/source-plans.ts'
 import type { ApiError } from '../../../server/client/api-error.ts'
 import { useCapabilities, useFolderPicker } from '../../api/capabilities.ts'
 import { useConnection } from '../../stores/connection.ts'
@@ -19,6 +20,13 @@ import { ArchiveDropArea } from '../upload/index.ts'
 import styles from './source-form.module.css'
 
 type SourceKind = 'folder' | 'git' | 'archive' | 'sample'
+
+const SourcePlanView = lazyWithRetry(async () => {
+  const { SourcePlanView: component } = await import('../plan/index.ts')
+  return { default: component }
+})
+
+const wholeSource: PlanChoice = { root_directory: null, apps: [] }
 
 const SamplePicker = lazyWithRetry(() => import('./sample-picker.tsx'))
 
@@ -45,6 +53,8 @@ export function SourceForm({
   const [archive, setArchive] = useState<DroppedSource | null>(null)
   const archiveFile = archive?.kind === 'archive' ? archive : null
   const [sample, setSample] = useState<Sample | null>(null)
+  const [planned, setPlanned] = useState<PlanSource | null>(null)
+  const [choice, setChoice] = useState<PlanChoice>(wholeSource)
   const name =
     typedName ??
     (kind === 'archive'
@@ -60,9 +70,15 @@ export function SourceForm({
   const { base } = useRouter()
 
   const create = useCreateProject({ hidesErrorToast: true })
+  const update = useUpdateProject({ hidesErrorToast: true })
   const deploy = useDeployProject()
   const deployFolder = useDeployFolder({ hidesErrorToast: true })
-  const busy = create.isPending || deploy.isPending || deployFolder.isPending
+  // Another kind of source has a plan of its own, which is shown on request.
+  const isPlannable =
+    capabilities.has_instance_api &&
+    (kind === 'git' || kind === 'folder') &&
+    (planned === null || (planned.kind === 'folder') === (kind === 'folder'))
+  const busy = create.isPending || update.isPending || deploy.isPending || deployFolder.isPending
   const problem = kind === 'folder' ? deployFolder.error : create.error
   const acceptSource = (picked: DroppedSource) => {
     setKind(picked.kind === 'folder' ? 'folder' : 'archive')
@@ -81,8 +97,9 @@ export function SourceForm({
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     if (busy) return
+    const rootDirectory = choice.root_directory === null ? {} : { root_directory: choice.root_directory }
     if (kind === 'folder') {
-      const done = await deployFolder.mutateAsync({ body: { path: source.trim(), slug, name } }).catch(() => null)
+      const done = await deployFolder.mutateAsync({ body: { path: source.trim(), slug, name, ...rootDirectory } }).catch(() => null)
       if (done) finish(`/projects/${done.project.slug}/deployments/${done.deployment.id}`)
       return
     }
@@ -104,8 +121,17 @@ export function SourceForm({
     const body = { name, slug, repo_url: repositoryUrl(source), ...(branch.trim() ? { repo_branch: branch.trim() } : {}) }
     const created = await create.mutateAsync({ body }).catch(() => null)
     if (!created) return
+    if (choice.root_directory !== null) await update.mutateAsync({ params: { slug: created.project.slug }, body: rootDirectory }).catch(() => null)
     const queued = await deploy.mutateAsync({ params: { slug: created.project.slug } }).catch(() => null)
     finish(queued ? `/projects/${created.project.slug}/deployments/${queued.deployment_id}` : `/projects/${created.project.slug}`)
+  }
+  const showPlan = () => {
+    setChoice(wholeSource)
+    setPlanned(
+      kind === 'folder'
+        ? { kind: 'folder', path: source.trim() }
+        : { kind: 'repository', repo_url: repositoryUrl(source), repo_branch: branch.trim() || undefined },
+    )
   }
   const finish = (to: string) => {
     onDone?.()
@@ -150,7 +176,10 @@ export function SourceForm({
             mono
             required
             value={source}
-            onChange={({ target }) => setSource(target.value)}
+            onChange={({ target }) => {
+              setSource(target.value)
+              setPlanned(null)
+            }}
             placeholder={kind === 'folder' ? '/home/me/my-app' : 'https://example.com/me/my-app.git'}
             hint={kind === 'folder' ? 'Deploys the folder as is, including uncommitted changes.' : 'https, ssh, git or file URL.'}
             error={problem?.issueFor(kind === 'folder' ? 'path' : 'repo_url')}
@@ -198,10 +227,28 @@ export function SourceForm({
             'Choose a name to get a URL.'
           )}
         </p>
+        {isPlannable && planned === null && (
+          <Button icon={ListChecks} disabled={source.trim() === ''} onClick={showPlan}>
+            Show plan
+          </Button>
+        )}
         <Button kind="primary" type="submit" busy={busy}>
           Deploy
         </Button>
       </footer>
+      {planned && isPlannable && (
+        <Suspense fallback={<Skeleton height={260} />}>
+          {choice.root_directory !== null && (
+            <p className={styles.chosenApp}>
+              <span>
+                Root directory: <span className="mono">{choice.root_directory}</span>
+              </span>
+              <Button onClick={() => setChoice(wholeSource)}>All apps</Button>
+            </p>
+          )}
+          <SourcePlanView source={planned} choice={choice} onChoose={setChoice} />
+        </Suspense>
+      )}
     </form>
   )
 }

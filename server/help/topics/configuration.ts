@@ -9,8 +9,11 @@ export const configurationTopics: HelpArticle[] = [
       'homeport.yaml compose.yaml docker-compose.yml Procfile fly.toml railway.json netlify.toml vercel.json app.json configuration worker cron schedule release migration services multi-container depends_on healthcheck volumes env_file schema yaml',
     body: [
       'A source without such a file is one web service, which is detected. A file adds what else it runs. The first one that exists is read: `homeport.yaml`, a compose file (`compose.yaml`, `compose.yml`, `docker-compose.yaml`, `docker-compose.yml`), `Procfile`, `fly.toml`, `railway.json` or `railway.toml`, `app.json`, `netlify.toml`, `vercel.json`.',
-      { run: 'npx homeport config check .', note: 'shows what is read, and names every line that cannot be used' },
+      { run: 'npx homeport config check .', note: 'shows what is read and where each fact comes from, and names every line that cannot be used' },
       { run: 'npx homeport config init .', note: 'writes a homeport.yaml with the same services' },
+      { h: 'The plan' },
+      'Before the first deployment, the page of a project draws what Homeport will do: services, images and volumes with their connections, and every fact with the file, the line or the default that it comes from. **New project** has **Show plan** for a git address or a folder. Nothing is deployed, and **Deploy** needs no look at the plan.',
+      'In a repository with several apps, use one of them, which sets `root_directory`, or select several and save the plan as `homeport.yaml` in the root of the repository: they are then services of one project.',
       { h: 'Services' },
       'Where compose has a word, homeport.yaml uses it. Each service has a name, by which the others reach it. [[services]] says how they run.',
       {

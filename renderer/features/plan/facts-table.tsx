@@ -1,0 +1,58 @@
+import { planFactLabels } from '../../../server/contract/labels.ts'
+import type { PlannedSource } from '../../../server/contract/source-plans.ts'
+import { frameworkName } from '../../lib/frameworks.ts'
+import styles from './plan.module.css'
+
+interface Row {
+  key: string
+  service: string
+  label: string
+  value: string | null
+  origin: string
+}
+
+/** Every fact of a plan with where it comes from. */
+export function FactsTable({ plan }: { plan: PlannedSource }) {
+  const rows = listRows(plan)
+  const hasServices = plan.services.length > 1
+  return (
+    <table className={styles.facts}>
+      <caption className="visually-hidden">Facts of the plan and where they come from</caption>
+      <thead>
+        <tr>
+          {hasServices && <th scope="col">Service</th>}
+          <th scope="col">Fact</th>
+          <th scope="col">Value</th>
+          <th scope="col">From</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ key, service, label, value, origin }, index) => (
+          <tr key={key} data-starts-group={index > 0 && rows[index - 1]?.service !== service ? true : undefined}>
+            {hasServices && <td>{rows[index - 1]?.service === service ? '' : service}</td>}
+            <th scope="row">{label}</th>
+            <td className="mono">{value ?? <span className="text-subtle">None</span>}</td>
+            <td className="text-subtle">{origin}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function listRows({ services, builds, facts }: PlannedSource): Row[] {
+  const groups = services.map((service) => ({
+    service: service.name,
+    // The facts of a build that several services share are shown with the first of them.
+    facts: [...(builds.find((build) => build.services[0] === service.name)?.facts ?? []), ...service.facts],
+  }))
+  return [...groups, { service: 'All', facts }].flatMap(({ service, facts: found }) =>
+    found.map(({ name, value, origin }, index) => ({
+      key: `${service} ${index}`,
+      service,
+      label: planFactLabels[name],
+      value: name === 'framework' && value !== null ? frameworkName(value) : value,
+      origin,
+    })),
+  )
+}
