@@ -10,6 +10,7 @@ import { startApi } from './bootstrap/start-api.ts'
 import { startBilling } from './bootstrap/start-billing.ts'
 import { startDatabases } from './bootstrap/start-databases.ts'
 import { startDomainSales } from './bootstrap/start-domain-sales.ts'
+import { openEdgeToContainers } from './bootstrap/open-edge-to-containers.ts'
 import { startEdge } from './bootstrap/start-edge.ts'
 import { createPlatformMailCatcher } from './bootstrap/create-mail-catcher.ts'
 import { startRuntimes } from './bootstrap/start-runtimes.ts'
@@ -42,6 +43,7 @@ export async function startPlatform(options: PlatformOptions, host: PlatformHost
     const edge = await startEdge(context)
     const purge = createCachePurger({ db, cache: edge.edge.cache, clock })
     const screenshots = createPlatformScreenshots(context, edge)
+    openEdgeToContainers(context, runtimes, edge)
     const { databases, dumps } = await startDatabases(context, runtimes)
     const mailCatcher = createPlatformMailCatcher(context, runtimes)
     const maintenance = await createMaintenanceScheduler({

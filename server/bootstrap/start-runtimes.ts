@@ -3,13 +3,15 @@ import { chooseRuntime } from '../runtime/choose-runtime.ts'
 import { createDockerEngine } from '../runtime/docker/engine.ts'
 import { createRuntimes } from '../runtime/index.ts'
 import { createNpmRunner } from '../runtime/process/toolchains.ts'
-import type { RuntimeOptions } from '../runtime/runtime.ts'
+import type { ListEdgeHosts, RuntimeOptions } from '../runtime/runtime.ts'
 import type { PlatformContext } from './context.ts'
 
 export type PlatformRuntimes = Awaited<ReturnType<typeof startRuntimes>>
 
 /** Creates the client of the Docker engine and the runtimes by name, and chooses the runtime of new deployments. */
 export async function startRuntimes({ options, host, identity, log, clock }: PlatformContext) {
+  /** Set once the edge is there. */
+  let listEdgeHosts: ListEdgeHosts = async () => []
   const runtimeOptions: RuntimeOptions = {
     instance_id: identity.instance_id,
     log,
@@ -25,6 +27,7 @@ export async function startRuntimes({ options, host, identity, log, clock }: Pla
     home: options.home,
     docker: {
       home: options.home,
+      listEdgeHosts: (projectId, address) => listEdgeHosts(projectId, address),
       environment: pickVariables(options.environment, helperVariables),
       ...configFolder(options.environment),
       ...(options.docker_host === null ? {} : { host: options.docker_host }),
@@ -33,7 +36,8 @@ export async function startRuntimes({ options, host, identity, log, clock }: Pla
   }
   const docker = createDockerEngine(runtimeOptions)
   const runtimes = createRuntimes(runtimeOptions, docker)
-  return { docker, runtimes, runNpm: createNpmRunner(runtimeOptions), runtime: await chooseRuntime(runtimes, options.runtime) }
+  const edgeHosts = { connect: (list: ListEdgeHosts) => void (listEdgeHosts = list) }
+  return { docker, runtimes, edgeHosts, runNpm: createNpmRunner(runtimeOptions), runtime: await chooseRuntime(runtimes, options.runtime) }
 }
 
 /** What credential helpers of Docker need to find keychains, sessions of a desktop and accounts of clouds. */

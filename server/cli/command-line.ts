@@ -13,6 +13,7 @@ import { deployments } from './deployments.ts'
 import { dev } from './dev.ts'
 import { disk } from './disk.ts'
 import { dockerfile } from './dockerfile.ts'
+import { expose } from './expose.ts'
 import { domains } from './domains.ts'
 import { doctor } from './doctor.ts'
 import { env } from './env.ts'
@@ -43,6 +44,7 @@ import { user } from './user.ts'
 export const clientCommands = {
   deploy,
   dev,
+  expose,
   fork,
   samples,
   dockerfile,

@@ -99,7 +99,7 @@ async function runServer(context: CommandContext, client: ApiClient, folder: str
   throw new Error(`${file} is not installed, or cannot be started. Install it, or name another command: homeport dev -- COMMAND`)
 }
 
-function reportEnd(context: CommandContext, reason: EndReason | undefined): number {
+export function reportEnd(context: CommandContext, reason: EndReason | undefined): number {
   if (reason === 'stopped') context.terminal.err('The address was switched back to the production build.')
   if (reason === 'project_stopped') context.terminal.err('The project was stopped or deleted.')
   return exitCodes.success
@@ -116,7 +116,7 @@ interface HeldSession {
 const reopenEvery_ms = 1_000
 
 /** Holds the address until it is taken back or the signal ends it. The development server goes on while the instance restarts. */
-async function holdAddress(context: CommandContext, client: ApiClient, slug: string, held: HeldSession): Promise<EndReason | undefined> {
+export async function holdAddress(context: CommandContext, client: ApiClient, slug: string, held: HeldSession): Promise<EndReason | undefined> {
   const { signal, port } = held
   let { session } = held
   let isAnnounced = false
@@ -166,7 +166,7 @@ function announce(context: CommandContext, session: DevSession): void {
   if (context.is_json) return context.terminal.out(JSON.stringify({ session }))
   const { terminal } = context
   const addresses = [session.url, ...(session.https_url === null ? [] : [session.https_url])].map((url) => colorize(terminal, 'bold', url))
-  terminal.err(`The development server answers at ${addresses.join(' and ')}. Ctrl-C switches back to the production build.`)
+  terminal.err(`The server on port ${session.port} answers at ${addresses.join(' and ')}. Ctrl-C switches back to the production build.`)
 }
 
 /** Waits until the port accepts connections. Node's servers listen on ::1 alone where `localhost` means that. */

@@ -13,9 +13,15 @@ export interface Edge {
 
   /**
    * Opens another listener, on a network address. `as`: requests that name an address or a local-network name are for this host. `is_probe`:
-   * connections come from the platform itself and are not visits. Rejects if the port is taken; closing cuts its connections immediately.
+   * connections come from the platform itself and are not visits. `accepts`: connections from other addresses are closed. Rejects if the port is taken; closing cuts its connections immediately.
    */
-  listenOnNetwork(options: { address: string; port: number; as?: string; is_probe?: boolean }): Promise<{ port: number; close(): Promise<void> }>
+  listenOnNetwork(options: {
+    address: string
+    port: number
+    as?: string
+    is_probe?: boolean
+    accepts?(remote: string): boolean
+  }): Promise<{ port: number; close(): Promise<void> }>
 
   /**
    * Sets a route for all following requests. Resolves when the last request on the replaced route has ended, or after `drain_ms`, when its remaining

@@ -125,8 +125,9 @@ export function createEdge(options: EdgeOptions): Edge {
       edge.https.port = boundPort
       return { port: boundPort, fell_back: port !== 0 && boundPort !== port }
     },
-    async listenOnNetwork({ address, port, as, is_probe = false }) {
+    async listenOnNetwork({ address, port, as, is_probe = false, accepts }) {
       const accept = (socket: Socket) => {
+        if (accepts && !accepts(socket.remoteAddress ?? '')) return void socket.destroy()
         edge.networkConnections.set(socket, { as: as === undefined ? undefined : normalizeHost(as), is_probe })
         server.emit('connection', socket)
       }

@@ -359,6 +359,8 @@ export interface RuntimeOptions {
   docker?: DockerOptions
 }
 
+export type ListEdgeHosts = (projectId: string, address: { host: string; bind: string | null; subnet: string | null }) => Promise<string[]>
+
 export interface DockerOptions {
   /** DOCKER_HOST. */
   host?: string
@@ -368,6 +370,8 @@ export interface DockerOptions {
   home?: string
   /** Replaces the search: addresses such as `unix:///var/run/docker.sock`. */
   candidates?: string[]
+  /** The names of the edge that containers of a project resolve; none if it is not to be reached at this address of this machine. */
+  listEdgeHosts?: ListEdgeHosts
   /** The environment of credential helpers. */
   environment?: Record<string, string>
 }

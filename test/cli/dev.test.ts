@@ -1,5 +1,8 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DevSession } from '../../server/contract/dev.ts'
@@ -119,4 +122,18 @@ test('the server gets the variables of the project, and a page says that it is s
   command.kill('SIGTERM')
   expect((await command.ended).code).toBe(0)
   expect(await page()).toContain('production')
+})
+
+test('a program that somebody started gets a name with expose, and loses it with the command', async () => {
+  const server = createServer((request, response) => response.end(`by hand for ${request.headers.host}`)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const port = String((server.address() as AddressInfo).port)
+  const command = startHomeport(['expose', 'shed', port, '--data', platform.data_dir], folder.path)
+  running.push(command)
+  await until(async () => (await page('shed.localhost')).startsWith('by hand for shed.localhost') || undefined, { what: 'the program' })
+  command.kill('SIGINT')
+  await command.ended
+  expect(await page('shed.localhost')).not.toContain('by hand')
+  expect((await run('expose', 'shed', 'no-port')).code).toBe(2)
+  server.close()
 })

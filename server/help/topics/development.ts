@@ -6,7 +6,7 @@ export const developmentTopics: HelpArticle[] = [
     title: 'Development with hot reload',
     summary: 'Work on an app with its development server at the same address, with HTTPS, variables, services and database.',
     keywords:
-      'homeport dev development server hot reload hmr vite next nuxt astro sveltekit django flask rails go worktree branch localhost websocket dev_session_exists dev_session_not_found dev_server_not_local',
+      'homeport dev expose alias port development server hot reload hmr vite next nuxt astro sveltekit django flask rails go worktree branch localhost websocket dev_session_exists dev_session_not_found dev_server_not_local',
     body: [
       'In the folder of a project, this starts its development server and sends the requests of your machine to it. The production build keeps running, and the address switches back when you press Ctrl-C, close the terminal, or select Switch back on the project’s page.',
       { run: 'npx homeport dev' },
@@ -21,6 +21,9 @@ export const developmentTopics: HelpArticle[] = [
         ],
       },
       { file: 'homeport.yaml', text: 'dev: npm run dev -- --open=false' },
+      { h: 'A program that you started yourself' },
+      { run: 'npx homeport expose my-app 3000', note: 'my-app.localhost leads to port 3000 of this machine until Ctrl-C' },
+      'It answers over HTTP and HTTPS, with WebSockets. If the program accepts only `localhost` as a host, add `--host-header localhost`.',
       { h: 'Several branches at once' },
       'A linked git worktree has an address of its own, `BRANCH--SLUG.localhost`, which is also that of the branch’s preview. It gets the variables for previews.',
       { run: 'git worktree add ../my-app-search -b search && cd ../my-app-search && npx homeport dev' },

@@ -18,6 +18,8 @@ export interface DockerConnection {
   builder: '1' | '2'
   /** Whether container addresses can be reached from here: a Linux engine on this machine, not rootless and not in a virtual machine. */
   hasDirectNetwork: boolean
+  /** Whether `host-gateway` in the hosts of a container is this machine. */
+  hasHostGateway: boolean
   /** At most the cores of the engine's machine, above which Docker refuses limits; null: all of them. */
   limitCpus(cpus: number | null): number
 }
@@ -98,6 +100,7 @@ async function openConnection(Dockerode: typeof Docker, address: string, clock: 
     version: version.Version,
     builder: !isPodman && major >= 23 ? '2' : '1',
     hasDirectNetwork: isLocal && platform() === 'linux' && !isRootless && !isDesktop && !isPodman,
+    hasHostGateway: isDesktop && !isPodman && major >= 20,
     limitCpus: (cpus) => Math.min(cpus ?? Infinity, info.NCPU || availableParallelism()),
   }
 }

@@ -5,6 +5,8 @@ import { getStatusCode } from './errors.ts'
 export interface HostAddress {
   host: string
   bind: string | null
+  /** The network from which containers come; null where it is not known. */
+  subnet: string | null
 }
 
 /**
@@ -14,12 +16,12 @@ export interface HostAddress {
  */
 export async function findDockerHostAddress(engine: DockerEngine, isNeeded: boolean): Promise<HostAddress | undefined> {
   const { docker, hasDirectNetwork } = await engine.connection()
-  if (!hasDirectNetwork) return { host: 'host.docker.internal', bind: null }
+  if (!hasDirectNetwork) return { host: 'host.docker.internal', bind: null, subnet: null }
   const network = docker.getNetwork(isNeeded ? await engine.ensureNetwork() : engine.network_name)
   const found = await network.inspect().catch((error: unknown) => (getStatusCode(error) === 404 ? undefined : Promise.reject(error)))
   if (!found) return undefined
   const { IPAM } = found
-  const gateway = IPAM?.Config?.map(({ Gateway }) => Gateway).find((address) => address !== undefined && address.includes('.'))
-  if (gateway === undefined) throw new Error('The network of the instance has no gateway.')
-  return { host: gateway, bind: gateway }
+  const config = IPAM?.Config?.find(({ Gateway }) => Gateway !== undefined && Gateway.includes('.'))
+  if (config?.Gateway === undefined) throw new Error('The network of the instance has no gateway.')
+  return { host: config.Gateway, bind: config.Gateway, subnet: config.Subnet ?? null }
 }

@@ -5,6 +5,7 @@ import { execInContainer } from './exec.ts'
 import { monitorContainer, type ContainerMonitor } from './container-monitor.ts'
 import type { DockerEngine } from './engine.ts'
 import { getStatusCode } from './errors.ts'
+import { findDockerHostAddress } from './host-address.ts'
 import { parseHealthcheckCommand, runHealthcheck } from './healthcheck.ts'
 import { wasOomKilled } from './oom.ts'
 import { createContainerStats } from './container-stats.ts'
@@ -59,6 +60,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
     const ports = [...new Set([port, ...(request.listen_port === null ? [] : [request.listen_port])])].map((one) => `${one}/tcp`)
     const bytes = request.memory_mb * 1024 * 1024
     const variables = { HOST: '0.0.0.0', ...request.variables, PORT: String(port) }
+    const ExtraHosts = await listExtraHosts(request.project_id)
     const create = async (image: string) =>
       docker.createContainer({
         Image: image,
@@ -85,6 +87,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
           Privileged: false,
           RestartPolicy: { Name: 'no' },
           NetworkMode: await engine.ensureNetwork(),
+          ExtraHosts,
           ...(hasDirectNetwork ? {} : { PortBindings: Object.fromEntries(ports.map((one) => [one, [{ HostIp: '127.0.0.1', HostPort: '' }]])) }),
           LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '3' } },
         },
@@ -100,6 +103,15 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
         throw new StartFailure('start_failed', 'The image of this version no longer exists.', 'Deploy the project again.', error)
       throw error
     }
+  }
+
+  /** The names of the edge, at the address where containers reach it. An engine whose containers cannot reach this machine by a name has none. */
+  const listExtraHosts = async (projectId: string): Promise<string[]> => {
+    const { hasDirectNetwork, hasHostGateway } = await engine.connection()
+    if (!hasDirectNetwork && !hasHostGateway) return []
+    const address = await findDockerHostAddress(engine, true)
+    const names = (address && (await engine.options.docker?.listEdgeHosts?.(projectId, address))) ?? []
+    return names.map((name) => `${name}:${address?.bind ?? 'host-gateway'}`)
   }
 
   const describeReplica = async (docker: Docker, id: string, deploymentId: string, listenPort: number | null = null): Promise<Replica> => {
