@@ -13,7 +13,8 @@ export interface Edge {
 
   /**
    * Opens another listener, on a network address. `as`: requests that name an address or a local-network name are for this host. `is_probe`:
-   * connections come from the platform itself and are not visits. `accepts`: connections from other addresses are closed. Rejects if the port is taken; closing cuts its connections immediately.
+   * connections come from the platform itself and are not visits. `accepts`: connections from other addresses are
+   * closed. Rejects if the port is taken; closing cuts its connections immediately.
    */
   listenOnNetwork(options: {
     address: string

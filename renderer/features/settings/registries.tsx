@@ -54,7 +54,7 @@ export function RegistriesSection({ slug }: { slug: string }) {
         </ul>
       )}
       <p className={`card-body text-muted ${styles.about}`}>
-        Images of private registries are pulled with these credentials, in builds too. <HelpLink topic="registries" />
+        Images of private registries are pulled with these credentials, in builds too. <HelpLink topic="registries">How it works</HelpLink>
       </p>
       {open?.name === 'add' && <AddRegistryDialog slug={slug} onClose={() => setOpen(null)} />}
       {open?.name === 'remove' && <RemoveRegistryDialog slug={slug} registry={open.registry} onClose={() => setOpen(null)} />}

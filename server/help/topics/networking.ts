@@ -34,6 +34,16 @@ export const networkingTopics: HelpArticle[] = [
       { run: 'npx homeport settings set hosts_file true', note: 'keeps them up to date if Homeport may write the file' },
       'For a single request you can send the host header yourself:',
       { run: "curl -H 'Host: my-app.localhost:4680' http://127.0.0.1:4680/" },
+      { h: 'From inside a container' },
+      'With Docker, an app can call the public address of its own project and those of the other projects of its account, such as `http://other.localhost:4680`. It knows the names that exist when its container starts: after you add a project, deploy or restart the ones that call it.',
+      {
+        list: [
+          'This leads through the edge, so only public services answer. Private services of other projects stay out of reach.',
+          'Use HTTP: programs in a container do not trust the certificates of this instance.',
+          'curl and browsers take every name under `localhost` for the container itself. Give curl the address: `curl --resolve`.',
+          'A firewall on Linux may block it: allow connections from Docker’s networks to port 4680. Rootless Docker and Podman do not have it.',
+        ],
+      },
       'Other devices can never resolve these names: see [[phones]].',
     ],
   },
