@@ -88,6 +88,7 @@ export function dumpSuite(getPlatform: () => TestPlatform, { rows }: { rows: num
       expect(made).toEqual({
         id: expect.stringMatching(/^dmp_/),
         project_slug: 'rich',
+        service: null,
         db_name: rich.db_name,
         reason: 'manual',
         bytes: statSync(pathOf(made)).size,
