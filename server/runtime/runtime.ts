@@ -54,10 +54,7 @@ export interface Runtime {
   /** Resumes a frozen replica. Resolves once it runs; throws `StartFailure` when it no longer exists. */
   thaw(replicaId: string): Promise<void>
 
-  /**
-   * Runs a command in a running replica. `input` is its standard input; its standard output is returned. Reading throws `ReplicaCommandError` when it
-   * failed, and always where replicas run no ready images.
-   */
+  /** Runs a command in a running replica: its standard input, and output. Reading throws `ReplicaCommandError` when it failed. */
   runInReplica(replicaId: string, command: string[], input: AsyncIterable<Uint8Array> | null, signal: AbortSignal): AsyncIterable<Uint8Array>
 
   /** Current resource use of a replica; `cpu_percent` of one core since the last call. null when the replica does not exist or its use is unknown. */
@@ -396,7 +393,6 @@ export class ReplicaCommandError extends Error {
   readonly exit_code: number | null
   constructor(exit_code: number | null, message: string) {
     super(message)
-    this.name = 'ReplicaCommandError'
     this.exit_code = exit_code
   }
 }
