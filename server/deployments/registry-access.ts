@@ -1,4 +1,4 @@
-import type { RegistryAccess } from '../runtime/runtime.ts'
+import type { RegistryAccess } from '../runtime/registries.ts'
 import { listRegistries } from '../store/registries.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import { findInstanceOwner } from '../store/users.ts'

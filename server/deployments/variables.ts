@@ -4,7 +4,7 @@ import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
 import { createSecretMask, type SecretMask } from './secret-mask.ts'
 import { type ManagedServices, readManagedServices } from './managed-services.ts'
 import type { DeploymentContext } from './context.ts'
-import type { RegistryAccess } from '../runtime/runtime.ts'
+import type { RegistryAccess } from '../runtime/registries.ts'
 import { readRegistryAccess } from './registry-access.ts'
 
 /** The secrets of a deployment, held in memory while the deployment runs. */

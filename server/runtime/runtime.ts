@@ -7,6 +7,7 @@ import type { DoctorCheck } from '../contract/instance.ts'
 import type { VolumeEntry } from '../contract/volumes.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import type { RegistryAccess } from './registries.ts'
 
 /**
  * Builds and runs apps. The drivers pass the suite in `test/runtime`; `contract/runtimes.ts` lists them with what other parts need to know. A runtime does not know project rows,
@@ -138,24 +139,6 @@ export interface ImageRequest {
   /** Whether an image on this machine is replaced by a newer one with the same name: `moving_tags` for names such as `latest`. */
   refreshes: 'none' | 'moving_tags' | 'all'
   signal: AbortSignal
-}
-
-/** With what the images of a project may be pulled. */
-export interface RegistryAccess {
-  /** The project's own, each for its host alone. */
-  logins: RegistryLogin[]
-  /** The project belongs to the user of this machine, whose `docker login` it may use. */
-  uses_docker_login: boolean
-}
-
-export interface RegistryLogin {
-  /** As `normalizeRegistryHost` returns it. */
-  host: string
-  username: string
-  password: string
-  /** Takes the place of user name and password. */
-  identity_token?: string
-  origin: 'project' | 'docker_login'
 }
 
 /**

@@ -6,7 +6,8 @@ import type { StepLog } from '../../server/contract/build-log.ts'
 import type { BuildPlan, ServerPlan, StaticPlan } from '../../server/contract/build-plan.ts'
 import { newId } from '../../server/lib/id.ts'
 import { silentLog } from '../../server/lib/log.ts'
-import type { Artifact, RegistryAccess, ReplicaExit, Replica, Runtime, RuntimeOptions, ServiceRequest } from '../../server/runtime/runtime.ts'
+import type { Artifact, ReplicaExit, Replica, Runtime, RuntimeOptions, ServiceRequest } from '../../server/runtime/runtime.ts'
+import type { RegistryAccess } from '../../server/runtime/registries.ts'
 import { until } from './until.ts'
 
 const root = join(import.meta.dirname, '../..')

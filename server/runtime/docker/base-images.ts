@@ -1,6 +1,7 @@
 import type Docker from 'dockerode'
 import { isOfficialImage } from '../../lib/image-name.ts'
-import { BuildFailure, type RegistryAccess } from '../runtime.ts'
+import { BuildFailure } from '../runtime.ts'
+import type { RegistryAccess } from '../registries.ts'
 import type { DockerEngine } from './engine.ts'
 import { findImageId, isOpenTo } from './images.ts'
 

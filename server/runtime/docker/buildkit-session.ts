@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import type Docker from 'dockerode'
 import { normalizeRegistryHost } from '../../lib/image-name.ts'
 import { decodeFields } from './buildkit-status.ts'
-import type { RegistryLogin } from '../runtime.ts'
+import type { RegistryLogin } from '../registries.ts'
 
 /** A connection on which BuildKit asks this process for what a build needs and no layer may contain. */
 export interface BuildKitSession {

@@ -3,7 +3,7 @@ import { constants } from 'node:fs'
 import { access, readFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { dockerHub, normalizeRegistryHost } from '../../lib/image-name.ts'
-import type { RegistryLogin } from '../runtime.ts'
+import type { RegistryLogin } from '../registries.ts'
 
 /** What `docker login` of the user who runs Homeport has stored. Nothing is kept, so that a new sign-in counts at once. */
 export interface DockerLogin {

@@ -8,7 +8,8 @@ import { getStatusCode } from './errors.ts'
 import { appRoot, createSearchPath } from './build-runner.ts'
 import { createPullOptions } from './registry-access.ts'
 import { explainRefusal } from './registry-refusal.ts'
-import { BuildFailure, type Artifact, type BuildRequest, type ImageRequest, type RegistryAccess } from '../runtime.ts'
+import { BuildFailure, type Artifact, type BuildRequest, type ImageRequest } from '../runtime.ts'
+import type { RegistryAccess } from '../registries.ts'
 import { classifyFetchError, findNearestVersion, createUnavailableFailure } from '../unavailable-failure.ts'
 
 /** Returns the base image for a Node version, and pulls it when it is missing. */

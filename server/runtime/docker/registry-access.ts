@@ -1,6 +1,6 @@
 import type { AuthConfig, RegistryConfig } from 'dockerode'
 import { dockerHub, getRegistryHost } from '../../lib/image-name.ts'
-import type { RegistryAccess, RegistryLogin } from '../runtime.ts'
+import type { RegistryAccess, RegistryLogin } from '../registries.ts'
 import type { DockerLogin } from './docker-login.ts'
 
 type SignIns = { dockerLogin: DockerLogin }

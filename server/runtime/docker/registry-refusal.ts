@@ -1,5 +1,6 @@
 import { dockerHub } from '../../lib/image-name.ts'
-import { BuildFailure, type RegistryLogin } from '../runtime.ts'
+import { BuildFailure } from '../runtime.ts'
+import type { RegistryLogin } from '../registries.ts'
 
 const limitPattern = /toomanyrequests|pull rate limit|429 Too Many/i
 const missingPattern = /manifest unknown|manifest for .* not found|name unknown|not found: manifest/i
