@@ -2,6 +2,7 @@ import { ListFilter } from 'lucide-react'
 import { useEffect, useMemo, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { useDeployments, useLatestDeployment } from '../../api/deployments.ts'
+import { useWatching } from '../../api/previews.ts'
 import { useProject } from '../../api/projects.ts'
 import type { DeploymentStatus, DeploymentTarget } from '../../../server/contract/deployments.ts'
 import type { DeploymentFilter } from '../../api/query-keys.ts'
@@ -24,6 +25,8 @@ export default function DeploymentListPage({ slug }: { slug: string }) {
   const filter = parseFilter(params)
   const isFiltered = Object.keys(filter).length > 0
   const { data, error, isPending, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useDeployments(slug, filter)
+  // Both render together, because skipped pushes are above the list.
+  const isLoading = useWatching(slug).isPending || isPending
   const { data: project } = useProject(slug)
   const { data: latest } = useLatestDeployment(slug)
   useTitle(`Deployments · ${project?.name ?? slug}`, useFaviconStatus(latest))
@@ -77,18 +80,21 @@ export default function DeploymentListPage({ slug }: { slug: string }) {
           </Button>
         )}
       </div>
-      {!isPending && <SkippedPushes slug={slug} />}
+      {!isLoading && <SkippedPushes slug={slug} />}
       {error && <ProblemView problem={toApiError(error)} onRetry={() => void refetch()} />}
-      <section className="card" aria-label="Deployments" hidden={error !== null && !data}>
-        {isPending && <SkeletonRows rows={8} height={deploymentRowHeight} />}
-        {deployments.length > 0 && <DeploymentList slug={slug} deployments={deployments} isComplete={!hasNextPage} onEndReached={loadMore} />}
-        {data && deployments.length === 0 && (
+      {/* The placeholder is an element of its own, because the list may begin further down. */}
+      <section key={isLoading ? 'loading' : 'list'} className="card" aria-label="Deployments" hidden={error !== null && !data}>
+        {isLoading && <SkeletonRows rows={8} height={deploymentRowHeight} />}
+        {!isLoading && deployments.length > 0 && (
+          <DeploymentList slug={slug} deployments={deployments} isComplete={!hasNextPage} onEndReached={loadMore} />
+        )}
+        {!isLoading && data && deployments.length === 0 && (
           <EmptyState icon={ListFilter} title={isFiltered ? 'No deployments match' : 'No deployments yet'}>
             {isFiltered ? 'Clear a filter to see more.' : 'Select Deploy to create the first one.'}
           </EmptyState>
         )}
       </section>
-      {deployments.length > 0 && (
+      {!isLoading && deployments.length > 0 && (
         <div className={styles.listFoot}>
           <p className="text-subtle" role="status">
             {isLoadingAll
