@@ -62,6 +62,8 @@ export function createDeployments(context: PlatformContext, { runtimes, edge, da
     sealer,
     deployments,
     listBranches: source.listBranches,
+    listPullRequests: source.listPullRequests,
+    listContainedCommits: source.listContainedCommits,
     listChangedFiles: source.listChangedFiles,
     followRepository: watchRepository,
   })

@@ -5,10 +5,16 @@ import { formatRelativeTime, formatTable } from './terminal.ts'
 
 export const previews: CliCommand = {
   summary: 'Lists the previews of a project, and configures automatic deployments.',
-  usage: ['previews SLUG', 'previews watch|check SLUG', 'previews deploy SLUG BRANCH', 'previews pushes|branches|databases SLUG on|off'],
+  usage: [
+    'previews SLUG',
+    'previews watch|check SLUG',
+    'previews deploy SLUG BRANCH',
+    'previews pushes|branches|databases|pull-requests SLUG on|off',
+  ],
   options: {},
   details: [
     'pushes: deploy pushes to the production branch. branches: create previews for other branches; off closes them.',
+    'pull-requests: create previews for pull requests, which runs the code of everyone who may open one: homeport help previews.',
     'databases: give each preview a copy of the project’s database. check checks the repository now.',
     'watch also lists pushes that were skipped, because they change nothing in watch_paths of the project; deploy deploys the one of a branch.',
   ].join('\n'),
@@ -22,7 +28,7 @@ export const previews: CliCommand = {
       return show(context, (await context.connect().call(operation, { params: { slug } })).watching)
     }
     if (first === 'deploy') return deploySkipped(context)
-    if (!Object.hasOwn(settingsBySwitch, first)) throw unknownSubcommand(first, ['watch', 'check', 'deploy', 'pushes', 'branches', 'databases'])
+    if (!Object.hasOwn(settingsBySwitch, first)) throw unknownSubcommand(first, ['watch', 'check', 'deploy', ...Object.keys(settingsBySwitch)])
     const [, slug = '', state] = requirePositionals(context, first, 'SLUG', 'on|off')
     if (state !== 'on' && state !== 'off') throw new UsageError(`Add on or off: homeport previews ${first} ${slug} on|off`)
     const body = { [settingsBySwitch[first as keyof typeof settingsBySwitch]]: state === 'on' }
@@ -30,7 +36,12 @@ export const previews: CliCommand = {
   },
 }
 
-const settingsBySwitch = { pushes: 'deploys_pushes', branches: 'previews', databases: 'preview_databases' } as const
+const settingsBySwitch = {
+  pushes: 'deploys_pushes',
+  branches: 'previews',
+  databases: 'preview_databases',
+  'pull-requests': 'pull_requests',
+} as const
 
 async function list(context: CommandContext, slug: string): Promise<number> {
   const response = await context.connect().call('listPreviews', { params: { slug } })
@@ -60,6 +71,9 @@ async function deploySkipped(context: CommandContext): Promise<number> {
   return exitCodes.success
 }
 
+const formatPullRequests = ({ pull_requests, pull_request_secrets }: Watching): string =>
+  pull_requests ? `on: ${pull_request_secrets ? 'with' : 'without'} secrets, database and volumes of the project` : 'off'
+
 function show(context: CommandContext, watching: Watching): number {
   if (context.is_json) context.terminal.out(JSON.stringify({ watching }))
   else {
@@ -69,6 +83,7 @@ function show(context: CommandContext, watching: Watching): number {
       ['checked', checked_at === null ? 'not yet' : formatRelativeTime(checked_at, context.clock.now())],
       ['pushes', watching.deploys_pushes ? 'on: pushes to the production branch are deployed' : 'off'],
       ['branches', watching.previews ? 'on: other branches get previews' : 'off'],
+      ['pull requests', formatPullRequests(watching)],
       ['databases', watching.preview_databases ? 'on: each preview gets a copy of the database' : 'off'],
     ]
     for (const [name, value] of facts) context.terminal.out(`${name.padEnd(14)}${value}`)

@@ -135,6 +135,11 @@ export interface ToolRequirement {
   is_optional?: true
 }
 
+/** A tool with the version that the machine has. */
+export interface UsedTool extends ToolRequirement {
+  version: string
+}
+
 /** How to build and start an app of another language with the programs of the machine. */
 export interface ToolchainPlan {
   kind: 'toolchain'

@@ -36,6 +36,8 @@ export const limits = {
   health_timeout_s: { min: 5, max: 600, default: 60 },
   /** `default`: cores of an app without a limit of its own. */
   cpu: { min: 0.1, max: 256, default: 1 },
+  /** Open previews of pull requests per project, the newest pull requests that are watched, and commits of production in which a merge is found. */
+  pull_requests: { previews: 10, watched: 1000, history: 200 },
   /** Number of patterns, and characters of each. */
   watch_paths: { count: 50, length: 200 },
   registry_host: 300,

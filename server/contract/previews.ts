@@ -5,11 +5,11 @@ import { operation } from './operation.ts'
 import { dateTime, empty, projectIdParams, projectParams } from './shared.ts'
 
 export const preview = z.object({
-  branch: z.string(),
+  branch: z.string().describe('The branch, or `pull/{number}` for a pull request.'),
   host: z
     .string()
     .describe(
-      '`{branch}--{slug}.localhost`: one DNS label, cut to 63 characters with a short hash. If two branches have the same label, the later one gets the hash.',
+      '`{branch}--{slug}.localhost`, or `pr-{number}--{slug}.localhost` for a pull request: one DNS label, cut to 63 characters with a short hash. If two branches have the same label, the later one gets the hash.',
     ),
   url: z.string().nullable().describe('Set once a deployment of the branch was ready.'),
   status: deploymentStatus.describe('Status of the latest deployment.'),
@@ -78,7 +78,17 @@ export const watching = z.object({
   deploys_pushes: z.boolean().describe('Deploy pushes to the production branch.'),
   previews: z.boolean().describe('Create previews for other branches.'),
   preview_databases: z.boolean().describe('Give each preview its own database, copied from the project’s when the preview is created.'),
-  state: z.enum(['off', 'watching', 'failing']).describe('`off`: no repository is linked, or deploys_pushes and previews are both off.'),
+  pull_requests: z
+    .boolean()
+    .describe(
+      'Create previews for pull requests, from the refs that the forge publishes. Off at first, because this runs the code of everyone who may open one.',
+    ),
+  pull_request_secrets: z
+    .boolean()
+    .describe(
+      'Give previews of pull requests what other previews get: sensitive variables and those of all environments, a copy of the database, snapshots of volumes. Everyone who may open a pull request can then read them.',
+    ),
+  state: z.enum(['off', 'watching', 'failing']).describe('`off`: no repository is linked, or nothing is deployed automatically.'),
   message: z.string().nullable().describe('Why watching fails, and what to do.'),
   checked_at: dateTime.nullable(),
   skipped: z
@@ -109,13 +119,17 @@ export const watchOperations = {
     resource: 'project',
     group: 'Instance',
     summary: 'Configure automatic deployments',
-    description: 'Turning previews off closes them.',
+    description:
+      'Turning previews off closes them. Previews of pull requests can be turned on where apps are isolated, elsewhere only in projects of the instance owner (403 `runtime_not_isolated`). A pull request gets a preview with the first change of its head after that. The preview is closed when the ref of the pull request disappears, its head is in the production branch, or GitHub no longer publishes its merge.',
     access: 'caller',
     params: projectParams,
     query: empty,
-    body: z.strictObject({ deploys_pushes: z.boolean().optional(), previews: z.boolean().optional(), preview_databases: z.boolean().optional() }),
+    body: watching
+      .pick({ deploys_pushes: true, previews: true, preview_databases: true, pull_requests: true, pull_request_secrets: true })
+      .partial()
+      .strict(),
     success: { status: 200, json: watchingResponse },
-    errors: ['invalid_input', 'project_not_found'],
+    errors: ['invalid_input', 'project_not_found', 'runtime_not_isolated'],
   }),
   checkRepository: operation({
     method: 'POST',

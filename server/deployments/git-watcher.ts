@@ -1,12 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Problem } from '../contract/errors.ts'
 import { isoTime, type Timer } from '../lib/clock.ts'
+import { parsePullRequestLabel } from '../lib/pull-request.ts'
 import type { ListBranchesRequest, RepositoryWatcher } from '../source/index.ts'
 import { SourceError } from '../source/source.ts'
 import { deleteBranchHeads, listOpenPreviews, upsertBranchHead, readBranchHeads, findWatch, updateWatch } from '../store/previews.ts'
 import { findProject, listConnectedProjectIds } from '../store/projects.ts'
 import type { ProjectRow, WatchRow } from '../store/tables.ts'
 import type { DeploymentService } from './service.ts'
+import { checkPullRequests, findSurplusPreviews, type PullRequestSources } from './pull-requests.ts'
 import { type PushFilterOptions, skipUnaffectedPush } from './skipped-pushes.ts'
 import { readCredentials } from './variables.ts'
 import type { DeploymentServiceOptions } from './context.ts'
@@ -24,7 +26,7 @@ export interface GitWatcher {
   close(): Promise<void>
 }
 
-export interface GitWatcherOptions extends Pick<DeploymentServiceOptions, 'events'>, PushFilterOptions {
+export interface GitWatcherOptions extends Pick<DeploymentServiceOptions, 'events'>, PushFilterOptions, PullRequestSources {
   deployments: Pick<DeploymentService, 'handlePush' | 'closePreview'>
   listBranches(request: ListBranchesRequest, signal: AbortSignal): Promise<Map<string, string>>
   followRepository(url: string, onChange: () => void): RepositoryWatcher
@@ -115,10 +117,13 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
 
   /** Closes previews of a feature that was switched off. A repository that is linked or switched on again is checked as if it were new. */
   const closeUnwanted = async ({ project, watch }: WatchFacts): Promise<void> => {
-    const isUnwatched = project.repo_url === null || (watch.deploys_pushes === 0 && watch.previews === 0)
+    const isUnwatched = project.repo_url === null || isSwitchedOff(watch)
     if (isUnwatched && watch.repo_url !== null) await db.write((tx) => updateWatch(tx, project.id, { repo_url: null, message: null }))
-    if (!isUnwatched && watch.previews === 1) return
-    for (const { branch } of await db.read((tx) => listOpenPreviews(tx, project.id))) await deployments.closePreview(project.id, branch)
+    if (!isUnwatched && watch.previews === 1 && watch.pull_requests === 1) return
+    for (const { branch } of await db.read((tx) => listOpenPreviews(tx, project.id))) {
+      const isOn = parsePullRequestLabel(branch) === undefined ? watch.previews === 1 : watch.pull_requests === 1
+      if (isUnwatched || !isOn) await deployments.closePreview(project.id, branch)
+    }
   }
 
   /** Runs one check per repository at a time; a request during a check runs another one after it. */
@@ -166,11 +171,12 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
     // Before the check, so that changes after it cause an event.
     await entry.events?.refresh()
     try {
-      const heads = await options.listBranches(
-        { url: entry.url, credentials: readCredentials(options, facts.project), allow_local: facts.project.repo_is_trusted === 1 },
-        closing.signal,
-      )
-      await reconcile(facts, entry, heads)
+      const { project } = facts
+      const repository = { url: entry.url, credentials: readCredentials(options, project), allow_local: project.repo_is_trusted === 1 }
+      const heads = await options.listBranches(repository, closing.signal)
+      // These names are the labels of pull requests.
+      for (const branch of heads.keys()) if (parsePullRequestLabel(branch) !== undefined && branch !== project.repo_branch) heads.delete(branch)
+      await reconcile(facts, entry, heads, repository)
       entry.failures = 0
     } catch (error) {
       if (closing.signal.aborted) return
@@ -205,19 +211,29 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
     })
   }
 
-  const reconcile = async ({ project, watch }: WatchFacts, entry: WatchedRepository, heads: Map<string, string>): Promise<void> => {
+  const reconcile = async (
+    { project, watch }: WatchFacts,
+    entry: WatchedRepository,
+    heads: Map<string, string>,
+    repository: ListBranchesRequest,
+  ): Promise<void> => {
     const id = project.id
     const isFirst = watch.repo_url !== entry.url
     const { known, previews } = await db.read((tx) => ({ known: readBranchHeads(tx, id), previews: listOpenPreviews(tx, id) }))
+    const production = { branch: project.repo_branch, has_moved: known.get(project.repo_branch) !== heads.get(project.repo_branch) }
+    const pulls = await checkPullRequests({ repository, watch, isFirst, production, known, previews }, options, closing.signal)
     for (const { branch } of previews) {
-      const isWanted = !isFirst && watch.previews === 1 && heads.has(branch) && branch !== project.repo_branch
+      const isPull = parsePullRequestLabel(branch) !== undefined
+      const isWanted = !isFirst && (isPull ? pulls.open.has(branch) : watch.previews === 1 && heads.has(branch) && branch !== project.repo_branch)
       if (!isWanted) await deployments.closePreview(id, branch)
     }
-    const changes = isFirst ? [] : [...heads].filter(([branch, sha]) => known.get(branch) !== sha)
-    const recorded: [string, string][] = isFirst ? [...heads] : []
+    const changes = isFirst ? [] : [...heads].filter(([branch, sha]) => known.get(branch) !== sha).concat(pulls.changes)
+    const recorded: [string, string][] = [...(isFirst ? heads : []), ...pulls.recorded]
     // Production goes first, because visitors see it.
     for (const [branch, commit_sha] of changes.toSorted(([a], [b]) => Number(b === project.repo_branch) - Number(a === project.repo_branch))) {
       const push = { project_id: id, url: entry.url, branch, commit_sha }
+      if (parsePullRequestLabel(branch) !== undefined)
+        for (const other of findSurplusPreviews(await db.read((tx) => listOpenPreviews(tx, id)), branch)) await deployments.closePreview(id, other)
       const decision = (await skipUnaffectedPush(push, options, closing.signal)) ? skipped : await deployments.handlePush(push)
       if (decision.kind === 'outdated') return
       if (decision.kind === 'wait') checkAgainAfter(entry, decision.deployment_id)
@@ -226,9 +242,10 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
     await db.write((tx) => {
       if (findProject(tx, id)?.repo_url !== entry.url) return
       if (isFirst) deleteBranchHeads(tx, id)
-      else for (const branch of known.keys()) if (!heads.has(branch)) deleteBranchHeads(tx, id, branch)
+      else for (const branch of known.keys()) if (!heads.has(branch) && !pulls.heads.has(branch)) deleteBranchHeads(tx, id, branch)
       for (const [branch, sha] of recorded) upsertBranchHead(tx, id, branch, sha)
-      updateWatch(tx, id, { repo_url: entry.url, message: null, checked_at: isoTime(clock.now()) })
+      const pullState = { knows_pull_requests: watch.pull_requests, has_merge_refs: pulls.has_merge_refs ? 1 : 0 } as const
+      updateWatch(tx, id, { repo_url: entry.url, message: null, checked_at: isoTime(clock.now()), ...pullState })
       if (isFirst || watch.message !== null) tx.publish({ type: 'project_changed', id: id })
     })
   }
@@ -314,8 +331,11 @@ interface WatchFacts {
   watch: WatchRow
 }
 
+/** Nothing that a check could find would be deployed. */
+const isSwitchedOff = ({ deploys_pushes, previews, pull_requests }: WatchRow): boolean => deploys_pushes + previews + pull_requests === 0
+
 /** The address to watch. A stopped project is not watched until its next deployment. */
 function getWatchedUrl({ project, watch }: WatchFacts): string | undefined {
-  const isOff = project.stopped_at !== null || (watch.deploys_pushes === 0 && watch.previews === 0)
+  const isOff = project.stopped_at !== null || isSwitchedOff(watch)
   return isOff ? undefined : (project.repo_url ?? undefined)
 }

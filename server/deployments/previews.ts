@@ -1,4 +1,5 @@
 import { isoTime } from '../lib/clock.ts'
+import { isOfPullRequest } from '../lib/pull-request.ts'
 import {
   finishSteps,
   findLatestBranchDeployment,
@@ -32,7 +33,8 @@ export function decidePush(tx: Tx, { project_id, url, branch, commit_sha }: Bran
   if (!project || project.repo_url !== url || project.stopped_at !== null) return { kind: 'outdated' }
   const watch = findWatch(tx, project_id)
   const target = branch === project.repo_branch ? 'production' : 'preview'
-  if (target === 'production' ? watch.deploys_pushes === 0 : watch.previews === 0) return { kind: 'done' }
+  const ofPreviews = isOfPullRequest({ target, branch }) ? watch.pull_requests : watch.previews
+  if ((target === 'production' ? watch.deploys_pushes : ofPreviews) === 0) return { kind: 'done' }
   const latest = findLatestBranchDeployment(tx, project_id, target, branch)
   if (latest && !isTerminal(latest.status) && latest.commit_sha === null) return { kind: 'wait', deployment_id: latest.id }
   if (latest?.commit_sha !== commit_sha) return { kind: 'deploy' }

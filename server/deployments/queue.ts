@@ -8,6 +8,7 @@ import type { DeploymentRow } from '../store/tables.ts'
 import type { Supervisor } from './supervisor.ts'
 import { createDeploymentLog, type DeploymentLog } from './deployment-log.ts'
 import { publishChange, describeFailure, endDeployment, maskFailure, type StopReason } from './outcome.ts'
+import { isRestricted } from './pull-requests.ts'
 import { type SecretMask, noMask } from './secret-mask.ts'
 import { pruneProject } from './cleanup.ts'
 import { runDeployment } from './pipeline.ts'
@@ -156,9 +157,10 @@ export function createDeploymentQueue(context: DeploymentContext, supervisor: Su
   }
 
   /** Before the first start of the app, which may need the database. */
-  const ensureDatabase = async ({ project_id, branch }: DeploymentRow, signal: AbortSignal, log: DeploymentLog): Promise<void> => {
-    const watch = await context.store.db.read((tx) => findWatch(tx, project_id))
-    if (watch.preview_databases === 0 || branch === null) return
+  const ensureDatabase = async (deployment: DeploymentRow, signal: AbortSignal, log: DeploymentLog): Promise<void> => {
+    const { project_id, branch } = deployment
+    const hasDatabase = await context.store.db.read((tx) => findWatch(tx, project_id).preview_databases === 1 && !isRestricted(tx, deployment))
+    if (!hasDatabase || branch === null) return
     if (await context.databases.copyForPreview(project_id, branch, signal))
       log.note('This preview has its own database, copied from the project’s database when the preview was created.')
   }

@@ -1,6 +1,7 @@
 import { listManagedServices } from '../store/managed-services.ts'
 import { listEnvVarsForTarget } from '../store/deployments.ts'
 import type { DeploymentRow, ProjectRow } from '../store/tables.ts'
+import { isRestricted } from './pull-requests.ts'
 import { createSecretMask, type SecretMask } from './secret-mask.ts'
 import { type ManagedServices, readManagedServices } from './managed-services.ts'
 import type { DeploymentContext } from './context.ts'
@@ -27,16 +28,20 @@ export interface DeploymentSecrets {
 export async function readSecrets(
   context: DeploymentContext,
   project: ProjectRow,
-  deployment: Pick<DeploymentRow, 'target' | 'branch' | 'runtime' | 'artifact'>,
+  deployment: Pick<DeploymentRow, 'project_id' | 'target' | 'branch' | 'runtime' | 'artifact'>,
 ): Promise<DeploymentSecrets> {
   const { target, branch, runtime } = deployment
-  const rows = await context.store.db.read((tx) => listEnvVarsForTarget(tx, project.id, target))
+  const { rows, restricted } = await context.store.db.read((tx) => {
+    const restricted = isRestricted(tx, deployment)
+    const all = listEnvVarsForTarget(tx, project.id, target)
+    return { rows: restricted ? all.filter(isForStrangers) : all, restricted }
+  })
   const variables: Record<string, string> = {}
   for (const row of rows) variables[row.key] = context.sealer.unseal({ table: 'env_vars', column: 'sealed_value', row: row.id }, row.sealed_value)
   // The row of the target comes last and decides.
   const isBuildSecret = new Map(rows.map((row) => [row.key, row.is_build_secret === 1]))
   const credentials = readCredentials(context, project)
-  const database = await context.databases.variablesFor(project.id, target, branch, runtime)
+  const database = restricted ? { variables: {}, secrets: [], note: null } : await context.databases.variablesFor(project.id, target, branch, runtime)
   const managed = readManagedServices(
     await context.store.db.read((tx) => listManagedServices(tx, project.id)),
     deployment,
@@ -56,6 +61,7 @@ export async function readSecrets(
     managed_services: managed.names,
     registries,
     notes: [
+      ...(restricted ? [restrictionNote] : []),
       ...[database.note, mail.note].filter((note) => note !== null),
       ...(replaced.length === 0 ? [] : [`Managed services set ${replaced.join(', ')} instead of the project’s own values.`]),
     ],
@@ -77,6 +83,13 @@ export const getServiceUrl = (
   slot: Pick<DeploymentRow, 'project_id' | 'target' | 'branch'>,
   service: string,
 ): string => urlOf(routes.getServiceHost(routes.getHost(slot), service))
+
+const restrictionNote =
+  'This is a pull request: it gets the variables of previews that are not sensitive, and no database and volumes of the project.'
+
+/** A variable that is meant for previews alone and that everyone may read. */
+const isForStrangers = (row: { environment: string | null; is_sensitive: 0 | 1; is_write_only: 0 | 1 }): boolean =>
+  row.environment === 'preview' && row.is_sensitive === 0 && row.is_write_only === 0
 
 /** A token is often in the place of the username. */
 function listCredentialSecrets(credentials: { username: string; password: string } | null): string[] {

@@ -33,7 +33,12 @@ export function createPreviewHandlers(deps: FeatureDeps): PreviewHandlers {
           deploys_pushes: toFlag(body.deploys_pushes),
           previews: toFlag(body.previews),
           preview_databases: toFlag(body.preview_databases),
+          pull_requests: toFlag(body.pull_requests),
+          pull_request_secrets: toFlag(body.pull_request_secrets),
+          // Those that are there at the first check afterwards get a preview with their next commit.
+          ...(body.pull_requests === false ? { knows_pull_requests: 0 as const } : {}),
         } as const
+        if (body.pull_requests === true) deps.deployments.requireIsolation(tx, project)
         updateWatch(tx, project.id, Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)))
         tx.publish({ type: 'project_changed', id: project.id })
       })
@@ -76,12 +81,14 @@ function presentPreview(row: PreviewSummaryRow, url: string): Preview {
 
 /** A stopped project is not watched until its next deployment. */
 function presentWatching(project: ProjectRow, row: WatchRow, skipped: readonly SkippedPushRow[]): Watching {
-  const isOff = project.repo_url === null || project.stopped_at !== null || (row.deploys_pushes === 0 && row.previews === 0)
+  const isOff = project.repo_url === null || project.stopped_at !== null || row.deploys_pushes + row.previews + row.pull_requests === 0
   const isKnown = !isOff && row.repo_url === project.repo_url
   return {
     deploys_pushes: row.deploys_pushes === 1,
     previews: row.previews === 1,
     preview_databases: row.preview_databases === 1,
+    pull_requests: row.pull_requests === 1,
+    pull_request_secrets: row.pull_request_secrets === 1,
     state: isOff ? 'off' : row.message === null ? 'watching' : 'failing',
     message: isOff ? null : row.message,
     checked_at: isKnown ? row.checked_at : null,

@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto'
+import { parsePullRequestLabel } from './pull-request.ts'
 
 /** The maximum length of a DNS label. */
 const maxLabel_chars = 63
 
 /**
- * Host labels for the preview of a branch, the preferred one first: `{branch}--{slug}`, then with longer and longer parts of a hash of the branch in
+ * Host labels for the preview of a branch, the preferred one first: `{branch}--{slug}`, or `pr-{number}--{slug}` for a pull request, then with longer and longer parts of a hash of the branch in
  * case the label is taken. A label that had to be truncated, or that could be read as punycode, has the hash from the start.
  */
 export function createHostLabels(branch: string, slug: string): string[] {
-  const label = branch
+  const number = parsePullRequestLabel(branch)
+  const label = (number === undefined ? branch : `pr-${number}`)
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .toLowerCase()

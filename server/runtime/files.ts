@@ -36,6 +36,12 @@ export async function moveFolder(from: string, to: string, signal?: AbortSignal)
 export const getBundleName = ({ deployment_id, service }: { deployment_id: string; service?: string | null }): string =>
   toPathSegment(service ? `${deployment_id}.${service}` : deployment_id)
 
+/** The id under which the caches of a build are kept. */
+export const getCacheOwner = ({ project_id, is_untrusted }: { project_id: string; is_untrusted?: boolean }): string =>
+  is_untrusted ? getUntrustedOwner(project_id) : project_id
+
+export const getUntrustedOwner = (projectId: string): string => `${projectId}.pull`
+
 /** Removes the files that a deployment built into `bundles/`. The artifact of a rollback is in the folder of the deployment that built it. */
 export async function removeBundles(dataDir: string, deploymentId: string, artifact: Artifact | null): Promise<void> {
   const root = join(dataDir, 'bundles')

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { FailureCode } from '../contract/deployments.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
-import type { BuildPlan, ToolRequirement } from '../contract/build-plan.ts'
+import type { BuildPlan, UsedTool } from '../contract/build-plan.ts'
 import type { StepLog } from '../contract/build-log.ts'
 import type { DoctorCheck } from '../contract/instance.ts'
 import type { VolumeEntry } from '../contract/volumes.ts'
@@ -112,6 +112,8 @@ export interface Runtime {
 
 export interface BuildRequest {
   project_id: string
+  /** The source may be a stranger's, so that this build shares no cache with those of the project. */
+  is_untrusted?: boolean
   deployment_id: string
   /** Distinguishes builds of one deployment: the name of a service; null for the main one. */
   service?: string | null
@@ -177,10 +179,6 @@ export type Artifact =
       working_directory?: string
       bytes: number
     }
-
-export interface UsedTool extends ToolRequirement {
-  version: string
-}
 
 export interface StartRequest extends ReplicaObserver {
   project_id: string

@@ -2,6 +2,7 @@ import { mkdir, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { GitSource } from '../contract/deployment-source.ts'
 import { isBranchName } from '../contract/shared.ts'
+import { parsePullRequestLabel } from '../lib/pull-request.ts'
 import { parseRepositoryAddress, requirePublicAddress } from './repository-address.ts'
 import { gitEnvironment, safeGitSettings } from './git-environment.ts'
 import { checkOutCommit, connectRepository, isMissingExecutable, requireSuccess, validateCredentials, type GitHost } from './git-repository.ts'
@@ -40,7 +41,10 @@ export async function fetchGit(source: GitSource, options: SourceFetchOptions, h
   const listing = (await requireSuccess(await main.git(['ls-files', '-s', '-z']))).stdout
   await removeEscapingLinks(folder, folder, listing, note)
   await fetchLfsFiles(main, note)
-  await fetchSubmodules({ main, credentials, allow_local: source.allow_local, root: folder }, main, listing, connectOptions)
+  if (parsePullRequestLabel(source.branch) === undefined)
+    await fetchSubmodules({ main, credentials, allow_local: source.allow_local, root: folder }, main, listing, connectOptions)
+  else if (/^160000 /m.test(listing.replaceAll('\0', '\n')))
+    note('Warning: submodules of a pull request are not fetched, because it could name other repositories that this project may read.')
   await rm(join(folder, '.git'), { recursive: true, force: true })
   await rm(home, { recursive: true, force: true })
   note(`Commit ${commit_sha.slice(0, 12)} by ${commit_author}: ${commit_message}`)

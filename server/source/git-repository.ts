@@ -2,6 +2,7 @@ import { lstat } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../lib/clock.ts'
 import type { Environment } from '../lib/environment.ts'
+import { listPullRequestRefs, parsePullRequestLabel } from '../lib/pull-request.ts'
 import type { RepositoryAddress } from './repository-address.ts'
 import { connectUrl, gitFetchEnvironment, fetchGitSettings, safeGitSettings } from './git-environment.ts'
 import { classifyGitFailure, maskCredentials } from './git-failure.ts'
@@ -66,9 +67,10 @@ export async function checkOutCommit(connection: GitRepositoryConnection, sha: s
 
 /** Fetches the head of a branch. */
 async function fetchBranch(connection: GitRepositoryConnection): Promise<string> {
-  const run = await fetchRef(connection, branchRef(connection))
+  let run = await fetchRef(connection, branchRef(connection))
+  for (const ref of otherRefs(connection)) if (run.code !== 0 && isMissingRef(run)) run = await fetchRef(connection, ref)
   if (run.code === 0) return 'FETCH_HEAD'
-  if (!/couldn't find remote ref|Remote branch .* not found/i.test(run.stderr)) throw await classifyFetchFailure(run, connection.address)
+  if (!isMissingRef(run)) throw await classifyFetchFailure(run, connection.address)
   const heads = await connection.git(['ls-remote', '--heads', '--', connection.url])
   const names = heads.stdout.split('\n').flatMap((line) => line.match(/\trefs\/heads\/(.+)$/)?.[1] ?? [])
   if (names.length === 0) throw new SourceError('The repository is empty.', 'Push a commit, then deploy again.')
@@ -88,16 +90,25 @@ async function fetchCommit(connection: GitRepositoryConnection, sha: string): Pr
   const isGone = /not our ref/i.test(run.stderr)
   if (!isGone && !/unadvertised object|couldn't find remote ref|no such remote ref|did not (send|receive)/i.test(run.stderr))
     throw classifyGitFailure(run, connection.address.host)
-  for (const depth of isGone ? [] : [50, 1000, null]) {
-    const branch = await fetchRef(connection, branchRef(connection), depth)
-    if (branch.code === 0 && (await has())) return sha
-    if (branch.code !== 0 && !/couldn't find remote ref/i.test(branch.stderr)) throw classifyGitFailure(branch, connection.address.host)
-    if (branch.code !== 0) break
-  }
+  for (const ref of isGone ? [] : [branchRef(connection), ...otherRefs(connection)])
+    for (const depth of [50, 1000, null]) {
+      const branch = await fetchRef(connection, ref, depth)
+      if (branch.code === 0 && (await has())) return sha
+      if (branch.code !== 0 && !/couldn't find remote ref/i.test(branch.stderr)) throw classifyGitFailure(branch, connection.address.host)
+      if (branch.code !== 0) break
+    }
   throw new SourceError(
     `Commit ${sha.slice(0, 12)} no longer exists in the repository.`,
     'The branch was probably force-pushed or deleted. Deploy the head of the branch instead.',
   )
+}
+
+const isMissingRef = (run: GitResult): boolean => /couldn't find remote ref|Remote branch .* not found/i.test(run.stderr)
+
+/** Of a pull request, which has a label in place of a branch. */
+function otherRefs({ branch }: GitRepositoryConnection): string[] {
+  const number = parsePullRequestLabel(branch)
+  return number === undefined ? [] : listPullRequestRefs(number)
 }
 
 const branchRef = ({ branch }: GitRepositoryConnection): string => (branch === null ? 'HEAD' : `refs/heads/${branch}`)

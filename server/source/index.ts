@@ -8,6 +8,7 @@ import { runGit } from './run-git.ts'
 import { fetchFolder } from './fetch-folder.ts'
 import { type ListBranchesRequest, listBranches } from './branches.ts'
 import { listChangedFiles, type ChangedFiles, type ChangedFilesRequest } from './changed-files.ts'
+import { type ContainedCommitsRequest, listContainedCommits, listPullRequests, type PullRequestHead } from './pull-requests.ts'
 import { describeFolder, fetchGit, type FolderDescription } from './fetch-git.ts'
 import type { GitHost } from './git-repository.ts'
 import { formatLfsWarning } from './git-lfs.ts'
@@ -15,6 +16,7 @@ import { SourceError, type SourceFetchOptions, type FetchedSource } from './sour
 
 export { SourceError, type SourceFetchOptions, type FetchedSource } from './source.ts'
 export type { ListBranchesRequest } from './branches.ts'
+export type { ContainedCommitsRequest, PullRequestHead } from './pull-requests.ts'
 export type { ChangedFiles, ChangedFilesRequest } from './changed-files.ts'
 export { watchRepository, type RepositoryWatcher } from './watch-repository.ts'
 export type { FolderDescription } from './fetch-git.ts'
@@ -24,6 +26,10 @@ export interface SourceFetcher {
   fetchSource(options: SourceFetchOptions): Promise<FetchedSource>
   /** The branches of a repository, each with its commit. Throws SourceError when the branches cannot be read. */
   listBranches(request: ListBranchesRequest, signal: AbortSignal): Promise<Map<string, string>>
+  /** The newest pull requests that the forge publishes, open and closed. Throws SourceError. */
+  listPullRequests(request: ListBranchesRequest, signal: AbortSignal): Promise<PullRequestHead[]>
+  /** Those of the commits that are among the last ones of a branch. Throws SourceError. */
+  listContainedCommits(request: ContainedCommitsRequest, signal: AbortSignal): Promise<Set<string>>
   /** The files that differ between two commits; undefined when they cannot be compared. */
   listChangedFiles(request: ChangedFilesRequest, signal: AbortSignal): Promise<ChangedFiles | undefined>
   /** The git status of a folder of this machine; `is_git` is false when the folder is not a repository. */
@@ -53,6 +59,8 @@ export function createSourceFetcher({ environment, clock = systemClock }: { envi
       }
     },
     listBranches: (request, signal) => listBranches(request, host, signal),
+    listPullRequests: (request, signal) => listPullRequests(request, host, signal),
+    listContainedCommits: (request, signal) => listContainedCommits(request, host, signal),
     listChangedFiles: (request, signal) => listChangedFiles(request, host, signal),
     async gitVersion() {
       try {

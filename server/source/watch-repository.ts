@@ -62,7 +62,7 @@ export function watchRepository(url: string, onChange: () => void): RepositoryWa
       }
     })
     watchFolder(join(git, 'reftable'), (name) => (isLockFile(name) ? undefined : onChange()))
-    await watchTree(join(git, 'refs', 'heads'))
+    for (const name of ['heads', 'pull', 'merge-requests', 'pull-requests']) await watchTree(join(git, 'refs', name))
   }
 
   const unwatchAll = (): void => {

@@ -294,7 +294,7 @@ export function finishSteps(tx: Tx, deploymentId: string, to: 'failed' | 'cancel
 export const listEnvVarsForTarget = all((projectId: string, target: DeploymentTarget) =>
   tables
     .selectFrom('env_vars')
-    .select(['id', 'key', 'sealed_value', 'environment', 'is_build_secret', 'is_write_only'])
+    .select(['id', 'key', 'sealed_value', 'environment', 'is_build_secret', 'is_write_only', 'is_sensitive'])
     .where('project_id', '=', projectId)
     .where((eb) => eb.or([eb('environment', 'is', null), eb('environment', '=', target)]))
     .orderBy((eb) => eb('environment', 'is not', null))

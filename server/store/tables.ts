@@ -67,6 +67,13 @@ export interface WatchRow {
   deploys_pushes: 0 | 1
   previews: 0 | 1
   preview_databases: 0 | 1
+  pull_requests: 0 | 1
+  /** Pull requests get what other previews get: all preview variables, a database, volumes. */
+  pull_request_secrets: 0 | 1
+  /** The pull requests that were there when the setting was switched on are stored. */
+  knows_pull_requests: 0 | 1
+  /** The forge publishes merge refs, so that a pull request without one is closed. */
+  has_merge_refs: 0 | 1
   /** The repository whose branches are stored. A different one is checked as if for the first time. */
   repo_url: string | null
   checked_at: string | null

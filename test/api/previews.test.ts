@@ -93,6 +93,8 @@ describe('watching', () => {
       deploys_pushes: true,
       previews: true,
       preview_databases: false,
+      pull_requests: false,
+      pull_request_secrets: false,
       skipped: [],
       state: 'watching',
       message: null,

@@ -35,6 +35,9 @@ test('what a push does is shown and switched', async () => {
   expect(before.out).toMatch(/pushes +on: pushes to the production branch are deployed/)
   expect((await run('previews', 'pushes', 'shop', 'off')).out).toMatch(/pushes +off/)
   expect((await run('previews', 'databases', 'shop', 'on')).out).toMatch(/databases +on/)
+  expect((await run('previews', 'pull-requests', 'shop', 'on')).out).toMatch(/pull requests +on: without secrets/)
+  expect((await run('projects', 'set', 'shop', 'pull_request_secrets=true')).out).toContain('pull_request_secrets is now true.')
+  expect((await run('previews', 'pull-requests', 'shop', 'off')).out).toMatch(/pull requests +off/)
   expect((await run('previews', 'branches', 'shop', 'off')).out).toMatch(/repository +not watched\n/)
   expect((await run('previews', 'shop')).out).toContain('No previews.')
   expect(await run.json('previews', 'watch', 'shop')).toMatchObject({

@@ -8,3 +8,6 @@ export function previewBadge({ status, is_cold, url }: Pick<Preview, 'status' | 
     return is_cold ? { label: asleepLabel, shape: 'crescent', tone: 'cold' } : { label: projectStatusLabels.live, shape: 'disc', tone: 'live' }
   return deploymentBadge(status)
 }
+
+/** The number in the label of a pull request, such as `pull/12`; null for a branch. */
+export const findPullRequestNumber = (branch: string): string | null => /^pull\/(\d+)$/.exec(branch)?.[1] ?? null

@@ -1,4 +1,4 @@
-import { GitBranch, ScrollText } from 'lucide-react'
+import { GitBranch, GitPullRequest, ScrollText } from 'lucide-react'
 import { Link } from 'wouter'
 import { useDeployments } from '../../api/deployments.ts'
 import type { Preview } from '../../../server/contract/previews.ts'
@@ -9,7 +9,7 @@ import { RelativeTime } from '../../components/time.tsx'
 import { safeWebUrl } from '../../lib/safe-web-url.ts'
 import { Thumbnail } from '../screenshots/index.ts'
 import { displayUrl } from '../../api/app-url.ts'
-import { previewBadge } from './preview-badge.ts'
+import { findPullRequestNumber, previewBadge } from './preview-badge.ts'
 import styles from './previews.module.css'
 
 /** One row per branch: screenshot, URL, commit and status. */
@@ -32,7 +32,7 @@ export function PreviewRows({ slug, previews }: { slug: string; previews: Previe
             </span>
             <div className={styles.previewBranch}>
               <strong className="truncate">
-                <GitBranch size={13} aria-hidden /> {preview.branch}
+                <PreviewSource branch={preview.branch} />
               </strong>
               {preview.url === null ? (
                 <span className="text-subtle mono truncate">{preview.host}</span>
@@ -76,5 +76,16 @@ export function PreviewRows({ slug, previews }: { slug: string; previews: Previe
         )
       })}
     </ul>
+  )
+}
+
+/** A branch by its name, a pull request by its number. */
+function PreviewSource({ branch }: { branch: string }) {
+  const number = findPullRequestNumber(branch)
+  const Icon = number === null ? GitBranch : GitPullRequest
+  return (
+    <>
+      <Icon size={13} aria-hidden /> {number === null ? branch : `Pull request ${number}`}
+    </>
   )
 }

@@ -21,7 +21,8 @@ export function WatchingCard({ project, watching }: { project: Project; watching
   const change = useUpdateWatching()
   const check = useCheckRepository({ successMessage: 'Repository checked.' })
   const current = change.isPending ? { ...watching, ...change.variables.body } : watching
-  const set = (body: { deploys_pushes?: boolean; previews?: boolean; preview_databases?: boolean }) => change.mutate({ params, body })
+  const set = (body: Partial<Pick<Watching, 'deploys_pushes' | 'previews' | 'preview_databases' | 'pull_requests' | 'pull_request_secrets'>>) =>
+    change.mutate({ params, body })
   return (
     <section className="card" aria-labelledby="watching">
       <header className="card-header">
@@ -55,6 +56,20 @@ export function WatchingCard({ project, watching }: { project: Project; watching
           checked={current.previews}
           onChange={(previews) => set({ previews })}
         />
+        <SwitchField
+          label="Previews of pull requests"
+          hint="Runs the code of everyone who may open a pull request. Only for a repository whose contributors you trust, or with Docker. Those that change from now on get their own URL."
+          checked={current.pull_requests}
+          onChange={(pull_requests) => set({ pull_requests })}
+        />
+        {current.pull_requests && (
+          <SwitchField
+            label="Secrets for pull requests"
+            hint="Sensitive variables, those of all environments, a copy of the database and snapshots of volumes. Otherwise pull requests get only the preview variables that are not sensitive."
+            checked={current.pull_request_secrets}
+            onChange={(pull_request_secrets) => set({ pull_request_secrets })}
+          />
+        )}
         <SwitchField
           label="A database for each preview"
           hint="A copy of the project’s database, created and deleted with the preview. Otherwise previews have no database."

@@ -1,4 +1,5 @@
 import type { StepLog } from '../../contract/build-log.ts'
+import { isOfPullRequest } from '../../lib/pull-request.ts'
 import { type DeploymentRun, resultOf } from '../deployment-run.ts'
 
 /** Opens the builds on the deployment's runtime and installs the dependencies. */
@@ -11,6 +12,7 @@ export async function install(run: DeploymentRun, log: StepLog): Promise<void | 
   for (const [index, { services, plan }] of builds.entries()) {
     const build = context.runtime(deployment.runtime).openBuild({
       project_id: project.id,
+      is_untrusted: isOfPullRequest(deployment),
       deployment_id: deployment.id,
       service: index === 0 ? null : (services[0] ?? null),
       folder: resultOf(run, 'source').folder,

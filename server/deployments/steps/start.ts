@@ -6,6 +6,7 @@ import { type AppOutput, type DeploymentRun, resultOf } from '../deployment-run.
 import { fillNewVolumes } from '../new-volumes.ts'
 import { publishChange } from '../outcome.ts'
 import { copyVolumesToPreview } from '../preview-volumes.ts'
+import { isRestricted } from '../pull-requests.ts'
 import type { AppSpec } from '../supervised-app.ts'
 import type { Version } from '../version.ts'
 
@@ -22,7 +23,8 @@ export async function start(run: DeploymentRun, log: StepLog): Promise<void | 's
   run.output = createAppOutput(log)
   const version = resultOf(run, 'version')
   run.spec = createAppSpec(run, version)
-  await copyVolumesToPreview(run, { ...run.project, ...toProjectColumns(version.settings) }, run.spec, log)
+  if (!(await run.context.store.db.read((tx) => isRestricted(tx, run.deployment))))
+    await copyVolumesToPreview(run, { ...run.project, ...toProjectColumns(version.settings) }, run.spec, log)
   await fillNewVolumes(run, run.spec, log)
   if (version.release) await release(run, run.spec, version.release, log)
   run.candidate = await supervisor.launch(run.spec, signal, run.output.listener)

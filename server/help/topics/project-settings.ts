@@ -50,6 +50,8 @@ export const projectSettingsTopics: HelpArticle[] = [
           '`watch_paths` lists the files that matter to the app, as patterns of `.gitignore`: `apps/web/**,/package-lock.json,!**/*.md`. A push that changes none of them is not deployed. It is listed under Previews and Deployments, where you can deploy it anyway. `!` leaves out files, the last pattern that matches decides, and a list that begins with `!` is about all other files. `homeport.yaml` in the root directory always counts, and so does a deployment that you start. With `none`, every push is deployed.',
           '`previews` gives every other branch a deployment of its own. Turning it off closes the open previews.',
           '`preview_databases` gives each preview a copy of the project’s database. Without it, previews have no database.',
+          '`pull_requests` gives pull requests previews, without a token or webhook. It is off at first, because it runs the code of everyone who may open a pull request ([[previews]]).',
+          '`pull_request_secrets` gives previews of pull requests what other previews get: sensitive variables and those of all environments, the copy of the database, snapshots of volumes. Everyone who may open a pull request can then read them.',
           '`preview_volumes` is `snapshot` for previews that start with a snapshot of production’s volumes, or `empty`. It applies to previews that are opened from then on.',
         ],
       },

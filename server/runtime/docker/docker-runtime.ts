@@ -13,7 +13,7 @@ import { runInContainer } from './replica-command.ts'
 import { exportWrittenFiles } from './written-files.ts'
 import { copyVolume } from './volume-copy.ts'
 import { exportVolume, importVolume, listVolumes, removeVolume } from './volumes.ts'
-import { removeBundles } from '../files.ts'
+import { getUntrustedOwner, removeBundles } from '../files.ts'
 import { BuildFailure, type Runtime, type RuntimeOptions } from '../runtime.ts'
 
 /** Builds and runs apps in containers of a Docker engine (or a compatible one). Only touches resources with this instance's labels. */
@@ -48,7 +48,7 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
 
   const removeProjectCaches = async (projectId: string): Promise<void> => {
     await engine.waitForBackground()
-    await generations.remove(projectId)
+    for (const owner of [projectId, getUntrustedOwner(projectId)]) await generations.remove(owner)
     const { docker } = await engine.connection()
     const filters = JSON.stringify(engine.createOwnFilters({ 'homeport.project': projectId, 'homeport.role': 'cache' }))
     const images = await docker.listImages({

@@ -21,7 +21,7 @@ import { explainPullRefusal, listLocalTags } from './images.ts'
 import { createRegistryConfig, findRegistryLogin } from './registry-access.ts'
 import { streamBuildOutput } from './build-progress.ts'
 import { readSecretFiles } from './build-runner.ts'
-import { resolveInside } from '../files.ts'
+import { getCacheOwner, resolveInside } from '../files.ts'
 import { BuildFailure, type Artifact, type BuildRequest } from '../runtime.ts'
 import { findNearestVersion } from '../unavailable-failure.ts'
 
@@ -50,7 +50,7 @@ export async function buildDockerfile(
   const hasCpuLimit = request.cpus !== null
   const useBuildKit = (builder === '2' && !hasCpuLimit) || Object.keys(files).length > 0 || needsBuildKit(text)
   if (useBuildKit && hasCpuLimit) log.note('This build is not held to the CPU limit, because BuildKit has no limit for one build.')
-  if (request.skips_cache) await generations.renew(request.project_id)
+  if (request.skips_cache) await generations.renew(getCacheOwner(request))
   const mounts = useBuildKit && Object.keys(files).length > 0 ? await importHostFiles(engine, docker, files, request) : null
   const pull = await requireOpenImages(engine, docker, { access: request.registries, text, may_pull: mounts === null })
   const name = engine.getImageName(request.project_id, request.deployment_id, request.service)
@@ -61,7 +61,7 @@ export async function buildDockerfile(
     const file = {
       name: plan.text === null ? plan.dockerfile : null,
       text,
-      built: prepareDockerfile(text, { mounts, generation: await generations.read(request.project_id) }),
+      built: prepareDockerfile(text, { mounts, generation: await readGeneration(request, generations) }),
     }
     const context = await createBuildContext(request, plan, file.built)
     const bytes = request.memory_mb * 1024 * 1024
@@ -211,4 +211,10 @@ async function createArtifact(docker: Docker, name: string, plan: DockerfilePlan
   const { Size, Config } = await docker.getImage(name).inspect()
   const exposed = Object.keys(Config.ExposedPorts ?? {}).filter((port) => port.endsWith('/tcp'))
   return { kind: 'image', image: name, port: plan.port ?? (exposed.length === 1 ? Number.parseInt(exposed[0]!, 10) : null), bytes: Size }
+}
+
+/** RUN steps of an untrusted build match none of the project's own. */
+async function readGeneration(request: BuildRequest, generations: CacheGenerations): Promise<string | null> {
+  const generation = await generations.read(getCacheOwner(request))
+  return request.is_untrusted ? `untrusted${generation ?? ''}` : generation
 }

@@ -4,6 +4,7 @@ import type { StepLog } from '../../contract/build-log.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import { createCommandFailure } from '../build-failures.ts'
 import { createDependencyKey, type NodePlan } from '../dependency-key.ts'
+import { getCacheOwner } from '../files.ts'
 import { rejectAfter } from './connection.ts'
 import { packFolder } from './build-context.ts'
 import { toReadable, removeContainer, type DockerEngine } from './engine.ts'
@@ -47,7 +48,7 @@ export function openNodeBuild(engine: DockerEngine, request: BuildRequest, plan:
       const base = await ensureBaseImage(engine, plan.node_version, (line) => log.note(line), request)
       from = { image: base, hasDependencies: false, hasSource: false }
       if (plan.install_command === null) return
-      const key = await createDependencyKey(request.folder, plan, request.project_id, request.variables)
+      const key = await createDependencyKey(request.folder, plan, getCacheOwner(request), request.variables)
       const dependencies = await ensureDependencyImage(engine, docker, request, plan, plan.install_command, base, key, log)
       from = { image: dependencies.image, hasDependencies: true, hasSource: !dependencies.isShared }
     },
@@ -204,7 +205,7 @@ async function installDependencies(
 async function createBuildContainer(engine: DockerEngine, docker: Docker, request: BuildRequest, image: string): Promise<Docker.Container> {
   request.signal.throwIfAborted()
   const bytes = request.memory_mb * 1024 * 1024
-  const volume = engine.createName(request.project_id, 'cache')
+  const volume = engine.createName(getCacheOwner(request), 'cache')
   const { limitCpus } = await engine.connection()
   return docker.createContainer({
     Image: image,

@@ -2,13 +2,13 @@ import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import type { StepLog } from '../../contract/build-log.ts'
 import { createDependencyKey, type NodePlan } from '../dependency-key.ts'
-import { copyFolder, getBundleName, resolveInside, isFolder, moveFolder, measureFolder } from '../files.ts'
+import { copyFolder, getBundleName, getCacheOwner, resolveInside, isFolder, moveFolder, measureFolder } from '../files.ts'
 import { checkPlanPaths } from '../plan-paths.ts'
 import type { SandboxFolders } from '../sandbox/sandbox.ts'
 import { type ProcessBuildTools, runBuildCommand, withAbortError } from './build-command.ts'
 import { installWithCache } from './cached-install.ts'
 import { openToolchainBuild } from './toolchain-build.ts'
-import { defaultPath, createInstallEnvironment, createHeapOption, omitVariables } from './toolchains.ts'
+import { defaultPath, createInstallEnvironment, createHeapOption, getSharedCacheFolder, omitVariables } from './toolchains.ts'
 import { BuildFailure, type Artifact, type Build, type BuildRequest } from '../runtime.ts'
 import { checkStaticSite, createMissingOutputFailure, planFromOutput } from '../static-output.ts'
 
@@ -36,7 +36,7 @@ export function openProcessBuild(request: BuildRequest, bundleFolder: string, to
     await rm(bundleFolder, { recursive: true, force: true })
     await mkdir(home, { recursive: true, mode: 0o700 })
     await (request.keeps_folder ? copyFolder(request.folder, source, { signal }) : moveFolder(request.folder, source, signal))
-    const caches = sharedCaches.map((name) => join(tools.options.data_dir, 'cache', name))
+    const caches = sharedCaches.map((name) => join(getSharedCacheFolder(tools.options, request), name))
     for (const cache of caches) await mkdir(cache, { recursive: true, mode: 0o700 })
     await checkPlanPaths(source, plan)
     const environment = await createBuildEnvironment(request, plan, source, home, tools)
@@ -45,10 +45,10 @@ export function openProcessBuild(request: BuildRequest, bundleFolder: string, to
 
   const runBuild = async (plan: NodePlan, command: string, { environment, folders }: BuildWorkspace, log: StepLog): Promise<void> => {
     const app = resolveInside(source, plan.app_directory)
-    if (!request.skips_cache) await tools.cache.restoreFramework(request.project_id, app, plan.cache_directories)
+    if (!request.skips_cache) await tools.cache.restoreFramework(getCacheOwner(request), app, plan.cache_directories)
     const env = { ...environment, NODE_ENV: request.variables.NODE_ENV ?? 'production' }
     await runBuildCommand('build', command, { cwd: app, env, folders }, request, log, tools)
-    await tools.cache.saveFramework(request.project_id, app, plan.cache_directories, signal)
+    await tools.cache.saveFramework(getCacheOwner(request), app, plan.cache_directories, signal)
   }
 
   return {
@@ -65,7 +65,7 @@ export function openProcessBuild(request: BuildRequest, bundleFolder: string, to
         if (!workspace) throw new Error('A build starts with install().')
         if (plan.build_command !== null) await runBuild(plan, plan.build_command, workspace, log)
         signal.throwIfAborted()
-        if (dependencyKey !== null) void tools.cache.prepareSpareCopy(request.project_id, dependencyKey)
+        if (dependencyKey !== null) void tools.cache.prepareSpareCopy(getCacheOwner(request), dependencyKey)
         const onNote = (line: string) => log.note(line)
         const outputPlan = await planFromOutput(plan, createSourceCheck(source), onNote)
         const artifact =
@@ -101,7 +101,7 @@ async function installPackages(
   log: StepLog,
   tools: ProcessBuildTools,
 ): Promise<string | null> {
-  const key = await createDependencyKey(source, plan, request.project_id, request.variables)
+  const key = await createDependencyKey(source, plan, getCacheOwner(request), request.variables)
   // Build tools are development dependencies, which NODE_ENV=production would omit.
   const run = () => {
     const cwd = resolveInside(source, plan.install_directory)
@@ -135,9 +135,9 @@ async function createBuildEnvironment(
   const folders = [join(source, plan.app_directory, 'node_modules', '.bin'), join(source, plan.install_directory, 'node_modules', '.bin')]
   const manager = plan.package_manager ?? { name: 'npm' as const, version: null }
   folders.push(await tools.toolchains.packageManager(manager, Number.parseInt(node.version, 10), request.signal), node.folder)
-  const base = createInstallEnvironment(tools.options, home)
+  const base = createInstallEnvironment(tools.options, home, getSharedCacheFolder(tools.options, request))
   // The store of pnpm is set below and not as npm_config_store_dir, because npm warns about that variable when a script of a pnpm project runs npm.
-  const settings: Record<string, string> = manager.name === 'pnpm' ? { PNPM_HOME: join(tools.options.data_dir, 'cache', 'pnpm') } : {}
+  const settings: Record<string, string> = manager.name === 'pnpm' ? { PNPM_HOME: join(getSharedCacheFolder(tools.options, request), 'pnpm') } : {}
   if (tools.options.npmrc_file) {
     // A copy at the path where every package manager looks; the home folder is removed when the build ends.
     const copy = join(home, '.npmrc')

@@ -1,4 +1,5 @@
 import type { StepLog } from '../../contract/build-log.ts'
+import { getCacheOwner } from '../files.ts'
 import { raceAbort } from '../race-abort.ts'
 import type { BuildRequest } from '../runtime.ts'
 import type { ProcessBuildTools } from './build-command.ts'
@@ -20,11 +21,12 @@ export async function installWithCache(
   tools: ProcessBuildTools,
 ): Promise<'installed' | 'restored'> {
   const { signal } = request
+  const owner = getCacheOwner(request)
   if (key === null) {
     await run()
     return 'installed'
   }
-  const name = `${request.project_id} ${key}`
+  const name = `${owner} ${key}`
   for (;;) {
     const otherInstall = tools.installing.get(name)
     if (otherInstall) {
@@ -35,7 +37,7 @@ export async function installWithCache(
       )
       continue
     }
-    if (!request.skips_cache && (await tools.cache.restoreDependencies(request.project_id, key, source, signal))) {
+    if (!request.skips_cache && (await tools.cache.restoreDependencies(owner, key, source, signal))) {
       log.note('Using cached dependencies.')
       return 'restored'
     }
@@ -44,9 +46,7 @@ export async function installWithCache(
   }
   const job = run()
     .then(findFolders)
-    .then((folders) =>
-      folders ? tools.cache.saveDependencies(request.project_id, key, source, folders, { signal, replaces: request.skips_cache }) : undefined,
-    )
+    .then((folders) => (folders ? tools.cache.saveDependencies(owner, key, source, folders, { signal, replaces: request.skips_cache }) : undefined))
     .finally(() => tools.installing.delete(name))
   tools.installing.set(name, job)
   await job

@@ -4,7 +4,7 @@ import { platform } from 'node:os'
 import { delimiter, join, relative, sep } from 'node:path'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import { createReplicaExit } from '../exit.ts'
-import { getBundleName, removeBundles, isFolder, resolveInside, toPathSegment } from '../files.ts'
+import { getBundleName, getUntrustedOwner, removeBundles, isFolder, resolveInside, toPathSegment } from '../files.ts'
 import { createAppEnvironment } from './app-environment.ts'
 import { openProcessBuild } from './build.ts'
 import { getBuildRecordId } from './build-command.ts'
@@ -283,11 +283,11 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     },
 
     async removeProjectCaches(projectId) {
-      await cache.removeProject(projectId)
+      for (const owner of [projectId, getUntrustedOwner(projectId)]) await cache.removeProject(owner)
     },
 
     async clearBuildCache(projectId) {
-      await cache.removeProject(projectId)
+      for (const owner of [projectId, getUntrustedOwner(projectId)]) await cache.removeProject(owner)
     },
 
     async discard(deploymentId, artifact) {

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import type { StepLog } from '../../contract/build-log.ts'
 import type { ToolchainPlan } from '../../contract/build-plan.ts'
-import { copyFolder, getBundleName, isFolder, measureFolder, moveFolder, resolveInside } from '../files.ts'
+import { copyFolder, getBundleName, getCacheOwner, isFolder, measureFolder, moveFolder, resolveInside } from '../files.ts'
 import { checkPaths } from '../plan-paths.ts'
 import { BuildFailure, type Artifact, type Build, type BuildRequest } from '../runtime.ts'
 import type { SandboxFolders } from '../sandbox/sandbox.ts'
@@ -12,7 +12,7 @@ import { createShellCommand, type ProcessBuildTools, runBuildCommand, withAbortE
 import { installWithCache } from './cached-install.ts'
 import type { FoundTool } from './machine-tools.ts'
 import { toolDefinitions } from './tool-definitions.ts'
-import { createHeapOption, createInstallEnvironment, defaultPath, omitVariables } from './toolchains.ts'
+import { createHeapOption, createInstallEnvironment, defaultPath, getSharedCacheFolder, omitVariables } from './toolchains.ts'
 
 interface Workspace {
   found: FoundTool[]
@@ -42,8 +42,8 @@ export function openToolchainBuild(request: BuildRequest, plan: ToolchainPlan, b
         await mkdir(join(home, 'tmp'), { recursive: true, mode: 0o700 })
         await (request.keeps_folder ? copyFolder(request.folder, source, { signal }) : moveFolder(request.folder, source, signal))
         await checkPaths(source, listPlanPaths(plan))
-        const cache = await tools.cache.openToolCache(request.project_id, request.skips_cache)
-        const npmCache = join(tools.options.data_dir, 'cache', 'npm')
+        const cache = await tools.cache.openToolCache(getCacheOwner(request), request.skips_cache)
+        const npmCache = join(getSharedCacheFolder(tools.options, request), 'npm')
         await mkdir(npmCache, { recursive: true, mode: 0o700 })
         workspace = {
           found,
@@ -117,9 +117,10 @@ async function createArtifact(plan: ToolchainPlan, bundleFolder: string, found: 
 }
 
 /** Every variable is part of the key, because the scripts of a package may read any. */
-function createKey({ project_id, variables }: BuildRequest, plan: ToolchainPlan, found: FoundTool[]): string | null {
+function createKey(request: BuildRequest, plan: ToolchainPlan, found: FoundTool[]): string | null {
   if (plan.install_inputs.includes('.') || plan.dependency_directories.length === 0) return null
-  const hash = createHash('sha256').update(`${project_id}\0${plan.install_key}\0`)
+  const { variables } = request
+  const hash = createHash('sha256').update(`${getCacheOwner(request)}\0${plan.install_key}\0`)
   for (const { tool, version, file } of found) hash.update(`${tool}\0${version}\0${file}\0`)
   for (const name of Object.keys(variables).toSorted()) hash.update(`${name}\0${variables[name]}\0`)
   return hash.digest('hex').slice(0, 40)
@@ -142,7 +143,7 @@ async function createBuildEnvironment(
   const npm = await toolchains.packageManager({ name: 'npm', version: null }, Number.parseInt(node.version, 10), request.signal)
   const folders = [...plan.program_directories.map((path) => resolveInside(app, path)), ...found.map(({ folder }) => folder), npm, node.folder]
   return {
-    ...createInstallEnvironment(options, home),
+    ...createInstallEnvironment(options, home, getSharedCacheFolder(options, request)),
     XDG_CACHE_HOME: join(cache, 'other'),
     ...Object.assign({}, ...found.map(({ tool }) => toolDefinitions[tool].createBuildVariables?.(cache, home))),
     ...createToolVariables(found, request.memory_mb),

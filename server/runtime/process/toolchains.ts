@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { access, chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { platform } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { RuntimeOptions } from '../runtime.ts'
+import type { BuildRequest, RuntimeOptions } from '../runtime.ts'
 import { raceAbort } from '../race-abort.ts'
 import { classifyFetchError, findNearestVersion, createUnavailableFailure } from '../unavailable-failure.ts'
 
@@ -165,16 +165,24 @@ export function createToolchains(options: RuntimeOptions, signal: AbortSignal): 
   }
 }
 
+/** The caches of package managers, which all projects share; those of untrusted builds are apart. */
+export const getSharedCacheFolder = ({ data_dir }: Pick<RuntimeOptions, 'data_dir'>, { is_untrusted }: Pick<BuildRequest, 'is_untrusted'>): string =>
+  join(data_dir, 'cache', ...(is_untrusted ? ['untrusted'] : []))
+
 /** The environment of an install: registry and certificate settings, without the host's environment. */
-export function createInstallEnvironment(options: RuntimeOptions, home: string): Record<string, string> {
+export function createInstallEnvironment(
+  options: RuntimeOptions,
+  home: string,
+  cacheFolder = join(options.data_dir, 'cache'),
+): Record<string, string> {
   return {
     PATH: [dirname(options.node_path), options.path ?? defaultPath].join(platform() === 'win32' ? ';' : ':'),
     HOME: home,
     ...(platform() === 'win32' ? { USERPROFILE: home, APPDATA: home, LOCALAPPDATA: home } : {}),
     LANG: 'C.UTF-8',
     CI: 'true',
-    npm_config_cache: join(options.data_dir, 'cache', 'npm'),
-    YARN_CACHE_FOLDER: join(options.data_dir, 'cache', 'yarn'),
+    npm_config_cache: join(cacheFolder, 'npm'),
+    YARN_CACHE_FOLDER: join(cacheFolder, 'yarn'),
     YARN_ENABLE_TELEMETRY: '0',
     npm_config_update_notifier: 'false',
     npm_config_fund: 'false',

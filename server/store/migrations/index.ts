@@ -15,6 +15,7 @@ import { forksSql } from './0014-forks.ts'
 import { watchPathsSql } from './0015-watch-paths.ts'
 import { databaseVersionsSql } from './0016-database-versions.ts'
 import { registriesSql } from './0017-registries.ts'
+import { pullRequestsSql } from './0019-pull-requests.ts'
 
 /** In order; never changed after a release. Entry n migrates the file from version n to n + 1. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -35,6 +36,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'watch-paths', sql: watchPathsSql },
   { name: 'database-versions', sql: databaseVersionsSql },
   { name: 'registries', sql: registriesSql },
+  { name: 'pull-requests', sql: pullRequestsSql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [
