@@ -222,4 +222,30 @@ describe('what a stranger’s code gets', () => {
       pull_request_secrets: false,
     })
   })
+
+  test('no snapshot of production’s volumes, unless the setting gives more', async () => {
+    const forge = createForge()
+    const storing = (more: Record<string, string> = {}) => ({
+      'package.json': JSON.stringify({ name: 'store', private: true, scripts: { start: 'node server.js' } }),
+      'homeport.yaml':
+        'preview_volumes: snapshot\nservices:\n  web:\n    build: .\n    command: node server.js\n    port: 3000\n    volumes: ["data:/app/data"]\nvolumes:\n  data: {}\n',
+      'server.js': `const { existsSync, readFileSync, writeFileSync } = require('node:fs')
+require('node:http').createServer((req, res) => {
+  if (req.url === '/write') writeFileSync('data/secret', 'of production')
+  res.end(existsSync('data/secret') ? readFileSync('data/secret') : 'empty')
+}).listen(process.env.PORT, process.env.HOST)`,
+      ...more,
+    })
+    const slug = await linked(forge, { pull_requests: true, deploys_pushes: false })
+    forge.setRef('refs/heads/main', forge.push(1, storing(), 'refs/heads/other'))
+    await platform.deploy(slug).then(({ id }) => platform.waitForEnd(slug, id))
+    expect((await platform.fetchEdge(`${slug}.localhost`, '/write')).body).toBe('of production')
+    const readApp = async (number: number, sha: string) => {
+      await checkRepository(platform, slug)
+      return (await platform.fetchEdge((await waitForPreview(platform, slug, `pull/${number}`, sha)).host)).body
+    }
+    expect(await readApp(10, forge.push(10, storing({ a: '1' })))).toBe('empty')
+    await change(slug, { pull_request_secrets: true })
+    expect(await readApp(11, forge.push(11, storing({ a: '2' })))).toBe('of production')
+  })
 })

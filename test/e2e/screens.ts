@@ -3,6 +3,7 @@ import type { Page } from '@playwright/test'
 import { createZip } from '../support/archives.ts'
 import { devScreens } from './dev-screens.ts'
 import { withUpgrade } from './database-upgrade.ts'
+import { pullRequestScreens } from './pull-request-screens.ts'
 import { domainScreens } from './domain-screens.ts'
 import { openNewPromotion, startPromotion, withFakeRemote } from './fake-remote.ts'
 import { installFakeBridge } from './fake-bridge.ts'
@@ -56,6 +57,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   ...serviceScreens,
   ...devScreens,
   ...planScreens,
+  ...pullRequestScreens,
   { name: 'previews-no-repository', path: 'projects/chart-room/previews' },
   { name: 'upload-dialog', path: 'projects/harbour-shop?do=upload', act: waitForDialog },
   {
