@@ -48,7 +48,7 @@ export async function readSecrets(
     context.sealer,
     (service) => getServiceUrl(context, { project_id: project.id, target, branch }, service),
   )
-  const registries = await readRegistryAccess(context, project)
+  const registries = restricted ? { logins: [], uses_docker_login: false } : await readRegistryAccess(context, project)
   const mail = await context.mailCatcher.variablesFor(project.id, runtime)
   const given = { ...database.variables, ...managed.variables, ...mail.variables }
   const replaced = Object.keys({ ...managed.variables, ...mail.variables }).filter((name) => Object.hasOwn(variables, name))

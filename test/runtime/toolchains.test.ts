@@ -1,13 +1,15 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { planBuild } from '../../server/builder/index.ts'
 import type { BuildPlan, ToolchainPlan, ToolName } from '../../server/contract/build-plan.ts'
 import { newId } from '../../server/lib/id.ts'
 import { createRuntimes } from '../../server/runtime/index.ts'
 import type { Runtime, RuntimeOptions } from '../../server/runtime/runtime.ts'
 import { requires } from '../support/requirements.ts'
-import { buildApp, runtimeOptions, startApp } from '../support/runtime.ts'
+import { buildApp, runtimeOptions, startApp, writeSource } from '../support/runtime.ts'
 
 let options: RuntimeOptions & { remove(): Promise<void> }
 let runtime: Runtime
@@ -193,5 +195,46 @@ describe.skipIf(!requires('bubblewrap').ok)('toolchains of the home folder in th
       expect(lines).toEqual(expect.arrayContaining(['sdk', 'go1.23.4']))
       expect(lines).not.toContain('secret')
     }
+  })
+})
+
+/** A package with the program `hello`, which prints the folder of its environment. */
+const writeWheel = `import sys, zipfile
+with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
+    wheel.writestr('hello.py', 'import sys\\ndef main():\\n    print(sys.prefix)\\n')
+    wheel.writestr('hello-1.0.dist-info/METADATA', 'Metadata-Version: 2.1\\nName: hello\\nVersion: 1.0\\n')
+    wheel.writestr('hello-1.0.dist-info/WHEEL', 'Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
+    wheel.writestr('hello-1.0.dist-info/entry_points.txt', '[console_scripts]\\nhello = hello:main\\n')
+    wheel.writestr('hello-1.0.dist-info/RECORD', '')
+`
+
+describe.skipIf(!requires('python').ok)('Python', () => {
+  test('the programs of a virtual environment run in the build that took it from the cache', async () => {
+    createRuntime(process.env.PATH ?? '')
+    const wheels = join(options.data_dir, 'wheels')
+    await mkdir(wheels)
+    execFileSync('python3', ['-c', writeWheel, join(wheels, 'hello-1.0-py3-none-any.whl')])
+    const source = await planBuild({
+      folder: await writeSource(options, { 'requirements.txt': 'hello\n', 'app.py': '', Procfile: 'web: hello' }),
+      settings: { node_version: 'auto', install_command: 'auto', build_command: 'auto', root_directory: '.' },
+      builds_dockerfiles: false,
+    })
+    const project_id = newId('prj')
+    const files = { 'requirements.txt': 'hello\n', 'app.py': '' }
+    const variables = { PIP_NO_INDEX: '1', PIP_FIND_LINKS: wheels }
+    const buildOnce = () =>
+      buildApp(createRuntimes({ ...options, path: process.env.PATH ?? '', sandbox: 'off' }).process, options, {
+        files,
+        plan: source,
+        project_id,
+        variables,
+      })
+    const first = await buildOnce()
+    const second = await buildOnce()
+    expect(second.log.lines).toContain('Using cached dependencies.')
+    await runtime.discard(first.deployment_id, first.artifact)
+    const app = await startApp(createRuntimes({ ...options, path: process.env.PATH ?? '' }).process, second)
+    await app.exit
+    expect(app.lines).toEqual([join(second.artifact.kind === 'bundle' ? second.artifact.directory : '', '.venv')])
   })
 })

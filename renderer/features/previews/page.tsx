@@ -29,7 +29,7 @@ export default function PreviewsPage({ slug }: { slug: string }) {
           <h2 id="previews">Previews</h2>
           {previews && previews.length > 0 && (
             <span className="text-subtle">
-              {previews.length} {previews.length === 1 ? 'branch' : 'branches'}
+              {previews.length} {previews.length === 1 ? 'preview' : 'previews'}
             </span>
           )}
         </header>

@@ -122,7 +122,7 @@ export const deployingTopics: HelpArticle[] = [
           'A pull request gets its preview with the first push that Homeport sees after the setting was turned on.',
           'The preview is closed when the ref disappears, when its commit is in the production branch, or when GitHub no longer publishes a merge for it, as for closed pull requests and those with conflicts. Other forges keep the refs of closed pull requests: a squashed one stays open there until newer ones take its place.',
           'A project has up to 10 of these previews. Another one closes the one that changed longest ago.',
-          'Previews of pull requests get the variables of the preview environment that are not sensitive. They get no variables of all environments, no database, no snapshots of volumes, no submodules, and no build cache of the project.',
+          'Previews of pull requests get the variables of the preview environment that are not sensitive. They get no variables of all environments, no database, no private images, no snapshots of volumes, no submodules, and no build cache of the project.',
           '`homeport projects set my-app pull_request_secrets=true` gives them what other previews get. Everyone who may open a pull request can then read it.',
           'A branch that is called `pull/12` gets no preview, because that is the name of a pull request.',
         ],
