@@ -171,11 +171,9 @@ export type Artifact =
       node_version: string | null
       package_manager: { name: 'npm' | 'pnpm' | 'yarn'; version: string | null } | null
       variables: Record<string, string>
-      /** The tools of other languages that it was built with. */
+      /** Of an app in another language; paths are relative to the directory. */
       tools?: UsedTool[]
-      /** Folders of the app's own programs, relative to the directory. */
       program_directories?: string[]
-      /** The folder in which the command runs, relative to the directory. */
       working_directory?: string
       bytes: number
     }
