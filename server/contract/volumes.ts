@@ -5,7 +5,7 @@ import { dateTime, empty, projectParams } from './shared.ts'
 
 export const volumeSnapshot = z.object({
   id: z.string(),
-  bytes: z.number().int().describe('Compressed.'),
+  bytes: z.number().int().describe('Compressed; where the file system shares blocks, the size of the files.'),
   reason: z.enum(['manual', 'before_restore', 'before_delete']),
   created_at: dateTime,
 })

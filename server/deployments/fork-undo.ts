@@ -26,9 +26,8 @@ export async function undoFork(context: DeploymentContext, { project_id, branch,
   const snapshots = createVolumeSnapshots(context.data_dir)
   for (const { name, snapshot_id } of before.volumes) {
     const id = `${nameEnvironment({ project_id, branch })}.${name}`
-    const archive = snapshot_id === null ? undefined : await snapshots.open(id, snapshot_id)
-    if (archive) await runtime.importVolume(id, project_id, archive)
-    else if (!(await runtime.removeVolume(id))) throw new Error(`The volume ${id} is in use.`)
+    if (snapshot_id !== null && (await snapshots.restore(runtime, { id, project_id }, snapshot_id))) continue
+    if (!(await runtime.removeVolume(id))) throw new Error(`The volume ${id} is in use.`)
   }
   await context.databases.undoFork(project_id, branch, before, new AbortController().signal)
   await context.store.db.write((tx) => {

@@ -102,11 +102,6 @@ export function createForks(context: DeploymentContext, supervisor: Supervisor, 
     return { id, state, runtime: context.default_runtime, volumes: [] }
   }
 
-  const save = async (runtime: Runtime, id: string, reason: VolumeSnapshot['reason']): Promise<VolumeSnapshot | undefined> => {
-    const archive = await runtime.exportVolume(id)
-    return archive && snapshots.create(id, reason, archive)
-  }
-
   const putRow = (row: ForkRow): Promise<void> =>
     store.db.write((tx) => {
       putFork(tx, row)
@@ -168,7 +163,7 @@ export function createForks(context: DeploymentContext, supervisor: Supervisor, 
       try {
         const replaced: ForkResult['replaced'] = []
         for (const { name } of source.volumes) {
-          const snapshot = await save(runtime, `${to.id}.${name}`, 'before_restore')
+          const snapshot = await snapshots.save(runtime, `${to.id}.${name}`, 'before_restore')
           if (snapshot) replaced.push({ volume: name, snapshot })
           undo.volumes.push({ name, snapshot_id: snapshot?.id ?? null })
         }
@@ -212,7 +207,7 @@ export function createForks(context: DeploymentContext, supervisor: Supervisor, 
     const empty = async () => {
       for (const name of names) {
         const id = `${target.id}.${name}`
-        if (preview) await save(runtime, id, 'before_delete')
+        if (preview) await snapshots.save(runtime, id, 'before_delete')
         if (!(await runtime.removeVolume(id))) throw new Error(`The volume ${id} is in use.`)
       }
       if (copied.database_bytes !== null) await context.databases.dropPreview(project.id, branch)

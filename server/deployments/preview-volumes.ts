@@ -2,6 +2,7 @@ import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { addAbortSignal } from 'node:stream'
 import type { StepLog } from '../contract/build-log.ts'
+import type { RuntimeName } from '../contract/runtimes.ts'
 import { StartFailure } from '../runtime/runtime.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import type { DeploymentRun } from './deployment-run.ts'
@@ -32,14 +33,22 @@ export async function copyVolumesToPreview(
   if (!production) return log.note('Production is not running, so the volumes of this preview begin empty.')
 
   const copy = async (name: string): Promise<void> => {
-    const archive = await context.runtime(production.spec.runtime).exportVolume(`${spec.project_id}.${name}`)
-    if (!archive) return log.note(`Production has no volume “${name}”, so that of this preview begins empty.`)
     // What a crash interrupts is copied again, because no file of the preview can be in it yet.
     await mkdir(join(markOf(name), '..'), { recursive: true, mode: 0o700 })
     await writeFile(markOf(name), '')
-    await runtime.importVolume(idOf(name), spec.project_id, addAbortSignal(signal, archive))
+    const isCopied = await copyFiles(`${spec.project_id}.${name}`, idOf(name), production.spec.runtime)
     await rm(markOf(name))
-    log.note(`The volume “${name}” begins with a snapshot of production’s.`)
+    log.note(
+      isCopied
+        ? `The volume “${name}” begins with a snapshot of production’s.`
+        : `Production has no volume “${name}”, so that of this preview begins empty.`,
+    )
+  }
+  const copyFiles = async (from: string, to: string, source: RuntimeName): Promise<boolean> => {
+    if (source === spec.runtime) return runtime.copyVolume(from, to, spec.project_id, signal)
+    const archive = await context.runtime(source).exportVolume(from)
+    if (archive) await runtime.importVolume(to, spec.project_id, addAbortSignal(signal, archive))
+    return archive !== undefined
   }
   try {
     await supervisor.freezeWhile(production.spec, async () => {

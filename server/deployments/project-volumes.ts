@@ -1,5 +1,3 @@
-import { createReadStream } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import { Problem } from '../contract/errors.ts'
 import { volumeNamePattern } from '../contract/homeport-yaml.ts'
 import type { ServiceConfig } from '../contract/project-config.ts'
@@ -66,16 +64,10 @@ export function createProjectVolumes(context: DeploymentContext, supervisor: Sup
     return found
   }
 
-  /** Undefined when the volume does not exist. */
-  const save = async (runtime: Runtime, id: string, reason: VolumeSnapshot['reason']): Promise<VolumeSnapshot | undefined> => {
-    const archive = await runtime.exportVolume(id)
-    return archive && snapshots.create(id, reason, archive)
-  }
-
   /** A snapshot of one moment: nothing of the environment runs while the files are read. */
   const take = async (environment: EnvironmentName, name: string): Promise<VolumeSnapshot> => {
     const { state, id, runtime } = await requireVolume(environment, name)
-    const snapshot = await supervisor.freezeWhile(state.spec, () => save(runtime, id, 'manual'))
+    const snapshot = await supervisor.freezeWhile(state.spec, () => snapshots.save(runtime, id, 'manual'))
     if (!snapshot) throw new Problem('volume_not_found', `The volume “${name}” is empty: no service has used it yet.`)
     return snapshot
   }
@@ -119,17 +111,14 @@ export function createProjectVolumes(context: DeploymentContext, supervisor: Sup
 
     async restore(environment, name, snapshotId) {
       const { state, id, isInUse, runtime } = await requireVolume(environment, name)
-      if ((await snapshots.findFile(id, snapshotId)) === undefined) throw snapshotNotFound()
+      if (!(await snapshots.has(id, snapshotId))) throw snapshotNotFound()
       const { spec } = state
       const replace = async () => {
-        const before = await save(runtime, id, 'before_restore')
+        const before = await snapshots.save(runtime, id, 'before_restore')
         try {
-          const archive = await snapshots.open(id, snapshotId)
-          if (!archive) throw snapshotNotFound()
-          await runtime.importVolume(id, spec.project_id, archive)
+          if (!(await snapshots.restore(runtime, { id, project_id: spec.project_id }, snapshotId))) throw snapshotNotFound()
         } catch (error) {
-          const archive = before && (await snapshots.open(id, before.id))
-          if (archive) await runtime.importVolume(id, spec.project_id, archive)
+          if (before) await snapshots.restore(runtime, { id, project_id: spec.project_id }, before.id)
           throw error
         }
         return before ?? null
@@ -140,11 +129,10 @@ export function createProjectVolumes(context: DeploymentContext, supervisor: Sup
     async download(environment, name, snapshotId) {
       const { id } = await requireVolume(environment, name)
       const snapshot = snapshotId === undefined ? await take(environment, name) : undefined
-      const file = await snapshots.findFile(id, snapshot?.id ?? snapshotId ?? '')
-      if (file === undefined) throw snapshotNotFound()
-      const stream = createReadStream(file)
-      // A snapshot that was taken for this download goes with it; an open file can still be read.
-      if (snapshot) stream.once('close', () => void rm(file, { force: true }))
+      const stream = await snapshots.download(id, snapshot?.id ?? snapshotId ?? '')
+      if (!stream) throw snapshotNotFound()
+      // A snapshot that was taken for this download goes with it; open files can still be read.
+      if (snapshot) stream.once('close', () => void snapshots.remove(id, snapshot.id))
       return stream
     },
 
@@ -167,7 +155,7 @@ export function createProjectVolumes(context: DeploymentContext, supervisor: Sup
       const { id, isInUse, runtime } = await requireVolume(environment, name)
       const inUse = (text: string) => new Problem('volume_in_use', `${text} Then delete the volume again.`)
       if (isInUse) throw inUse(`A service of the live version uses “${name}”. Deploy a version without it first.`)
-      const before = await save(runtime, id, 'before_delete')
+      const before = await snapshots.save(runtime, id, 'before_delete')
       if (!before) throw new Problem('volume_not_found', `The volume “${name}” was deleted before. Its snapshots are left.`)
       if (await runtime.removeVolume(id)) return before
       await snapshots.remove(id, before.id)

@@ -6,15 +6,22 @@ import type { Readable } from 'node:stream'
 import { createGunzip, createGzip } from 'node:zlib'
 import type { VolumeSnapshot } from '../contract/volumes.ts'
 import { newId } from '../lib/id.ts'
+import { packFiles } from '../lib/pack-files.ts'
+import type { Runtime } from '../runtime/runtime.ts'
 
-/** Snapshots of volumes as compressed tar files, `volume-snapshots/{volume}/{id}.{reason}.tar.gz`. A file has its name once it is complete. */
+/**
+ * Snapshots of volumes in `volume-snapshots/{volume}`: folders `{id}.{reason}.{bytes}.files` that share the blocks of their files with the volume, where
+ * the file system can, and compressed tar files `{id}.{reason}.tar.gz` elsewhere. Each has its name once it is complete.
+ */
 export interface VolumeSnapshots {
   list(volumeId: string): Promise<VolumeSnapshot[]>
-  create(volumeId: string, reason: VolumeSnapshot['reason'], archive: Readable): Promise<VolumeSnapshot>
-  /** The tar stream of a snapshot; undefined when it does not exist. */
-  open(volumeId: string, snapshotId: string): Promise<Readable | undefined>
-  /** The file of a snapshot; undefined when it does not exist. */
-  findFile(volumeId: string, snapshotId: string): Promise<string | undefined>
+  /** Undefined when the volume does not exist. */
+  save(runtime: Runtime, volumeId: string, reason: VolumeSnapshot['reason']): Promise<VolumeSnapshot | undefined>
+  has(volumeId: string, snapshotId: string): Promise<boolean>
+  /** Replaces the files of a volume; false when the snapshot does not exist. */
+  restore(runtime: Runtime, volume: { id: string; project_id: string }, snapshotId: string): Promise<boolean>
+  /** A compressed tar stream; undefined when the snapshot does not exist. */
+  download(volumeId: string, snapshotId: string): Promise<Readable | undefined>
   /** False when it does not exist. */
   remove(volumeId: string, snapshotId: string): Promise<boolean>
   /** The volumes that have snapshots and whose id starts with `prefix`. */
@@ -23,60 +30,104 @@ export interface VolumeSnapshots {
   removeAll(prefix: string): Promise<void>
 }
 
-const fileName = /^(snp_[0-9a-z]+)\.(manual|before_restore|before_delete)\.tar\.gz$/
+interface StoredSnapshot {
+  id: string
+  reason: VolumeSnapshot['reason']
+  path: string
+  /** Of a folder; null for an archive. */
+  bytes: number | null
+}
+
+const nameOfSnapshot = /^(snp_[0-9a-z]+)\.(manual|before_restore|before_delete)\.(?:tar\.gz|(\d+)\.files)$/
+const gzipOptions = { level: 1 }
 
 export function createVolumeSnapshots(dataDir: string): VolumeSnapshots {
   const root = join(dataDir, 'volume-snapshots')
   const listFolders = async (prefix: string) => (await readdir(root).catch((): string[] => [])).filter((name) => name.startsWith(prefix))
-  const listFiles = async (volumeId: string) => {
+  const listStored = async (volumeId: string): Promise<StoredSnapshot[]> => {
     const names = await readdir(join(root, volumeId)).catch((): string[] => [])
     return names.flatMap((name) => {
-      const [, id = '', reason = ''] = fileName.exec(name) ?? []
-      return id === '' ? [] : [{ id, reason: reason as VolumeSnapshot['reason'], file: join(root, volumeId, name) }]
+      const [, id = '', reason = '', bytes] = nameOfSnapshot.exec(name) ?? []
+      const stored = { id, reason: reason as VolumeSnapshot['reason'], path: join(root, volumeId, name) }
+      return id === '' ? [] : [{ ...stored, bytes: bytes === undefined ? null : Number(bytes) }]
     })
   }
-  const findFile = async (volumeId: string, id: string) => (await listFiles(volumeId)).find((one) => one.id === id)?.file
+  const find = async (volumeId: string, id: string) => (await listStored(volumeId)).find((one) => one.id === id)
+
+  const describe = async ({ id, reason, path, bytes }: StoredSnapshot): Promise<VolumeSnapshot> => {
+    const { size, ctime, mtime } = await stat(path)
+    // A folder has the time of the volume's own one; its own time is that of its name.
+    return { id, reason, bytes: bytes ?? size, created_at: (bytes === null ? mtime : ctime).toISOString() }
+  }
+
+  /** Undefined where the file system cannot share blocks. */
+  const saveClone = async (runtime: Runtime, volumeId: string, id: string, reason: VolumeSnapshot['reason']): Promise<StoredSnapshot | undefined> => {
+    const part = join(root, volumeId, `${id}.part`)
+    const bytes = await runtime.cloneVolume(volumeId, part)
+    if (bytes === undefined) return undefined
+    const path = join(root, volumeId, `${id}.${reason}.${bytes}.files`)
+    await rename(part, path)
+    return { id, reason, path, bytes }
+  }
+
+  const saveArchive = async (
+    runtime: Runtime,
+    volumeId: string,
+    id: string,
+    reason: VolumeSnapshot['reason'],
+  ): Promise<StoredSnapshot | undefined> => {
+    const archive = await runtime.exportVolume(volumeId)
+    if (!archive) return undefined
+    const path = join(root, volumeId, `${id}.${reason}.tar.gz`)
+    await mkdir(join(root, volumeId), { recursive: true, mode: 0o700 })
+    try {
+      await pipeline(archive, createGzip(gzipOptions), createWriteStream(`${path}.part`, { mode: 0o600, flush: true }))
+      await rename(`${path}.part`, path)
+    } catch (error) {
+      await rm(`${path}.part`, { force: true })
+      throw error
+    }
+    return { id, reason, path, bytes: null }
+  }
+
+  /** Errors of the source end the stream. */
+  const pipe = (source: Readable, transform: ReturnType<typeof createGzip>): Readable => {
+    pipeline(source, transform).catch(() => {})
+    return transform
+  }
 
   return {
     async list(volumeId) {
-      const snapshots = await Promise.all(
-        (await listFiles(volumeId)).map(async ({ id, reason, file }) => {
-          const { size, mtime } = await stat(file)
-          return { id, reason, bytes: size, created_at: mtime.toISOString() }
-        }),
-      )
+      const snapshots = await Promise.all((await listStored(volumeId)).map(describe))
       return snapshots.sort((a, b) => (a.id < b.id ? 1 : -1))
     },
-    async create(volumeId, reason, archive) {
+    async save(runtime, volumeId, reason) {
       const id = newId('snp')
-      const file = join(root, volumeId, `${id}.${reason}.tar.gz`)
-      await mkdir(join(root, volumeId), { recursive: true, mode: 0o700 })
-      try {
-        await pipeline(archive, createGzip({ level: 1 }), createWriteStream(`${file}.part`, { mode: 0o600, flush: true }))
-        await rename(`${file}.part`, file)
-      } catch (error) {
-        await rm(`${file}.part`, { force: true })
-        throw error
-      }
-      const { size, mtime } = await stat(file)
-      return { id, reason, bytes: size, created_at: mtime.toISOString() }
+      const stored = (await saveClone(runtime, volumeId, id, reason)) ?? (await saveArchive(runtime, volumeId, id, reason))
+      return stored && describe(stored)
     },
-    async open(volumeId, snapshotId) {
-      const file = await findFile(volumeId, snapshotId)
-      if (file === undefined) return undefined
-      const stream = createGunzip()
-      pipeline(createReadStream(file), stream).catch(() => {})
-      return stream
+    has: async (volumeId, snapshotId) => (await find(volumeId, snapshotId)) !== undefined,
+    async restore(runtime, { id, project_id }, snapshotId) {
+      const stored = await find(id, snapshotId)
+      if (!stored) return false
+      if (stored.bytes !== null && (await runtime.restoreClone(id, stored.path))) return true
+      const archive = stored.bytes === null ? pipe(createReadStream(stored.path), createGunzip()) : packFiles(stored.path, ['.'])
+      await runtime.importVolume(id, project_id, archive)
+      return true
     },
-    findFile,
+    async download(volumeId, snapshotId) {
+      const stored = await find(volumeId, snapshotId)
+      if (!stored) return undefined
+      return stored.bytes === null ? createReadStream(stored.path) : pipe(packFiles(stored.path, ['.']), createGzip(gzipOptions))
+    },
     async remove(volumeId, snapshotId) {
-      const file = await findFile(volumeId, snapshotId)
-      if (file === undefined) return false
-      await rm(file, { force: true })
+      const stored = await find(volumeId, snapshotId)
+      if (!stored) return false
+      await rm(stored.path, { recursive: true, force: true, maxRetries: 5 })
       return true
     },
     async listVolumes(prefix) {
-      const found = await Promise.all((await listFolders(prefix)).map(async (id) => ((await listFiles(id)).length > 0 ? [id] : [])))
+      const found = await Promise.all((await listFolders(prefix)).map(async (id) => ((await listStored(id)).length > 0 ? [id] : [])))
       return found.flat()
     },
     async removeAll(prefix) {

@@ -83,6 +83,15 @@ export interface Runtime {
   copyVolume(from: string, to: string, projectId: string, signal: AbortSignal): Promise<boolean>
 
   /**
+   * Copies the files of a volume to a new folder of this machine that shares their blocks. Resolves with their size; undefined, and nothing was
+   * written, where that is not possible.
+   */
+  cloneVolume(id: string, folder: string): Promise<number | undefined>
+
+  /** Replaces the files of a volume, which no replica may use, by those of such a folder; false, and nothing was changed, where that is not possible. */
+  restoreClone(id: string, folder: string): Promise<boolean>
+
+  /**
    * The entries of a folder of a volume, in no order, and whether these are all; undefined when there is no such folder. `path` has segments with `/`
    * between them and is empty for the volume itself. Links are not followed.
    */

@@ -113,6 +113,9 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
     exportVolume: (id) => exportVolume(engine, id),
     importVolume: (id, projectId, archive) => importVolume(engine, id, projectId, archive),
     copyVolume: (from, to, projectId, signal) => copyVolume(engine, from, to, projectId, signal),
+    // Its volumes are not on this machine where Docker is a virtual machine.
+    cloneVolume: async () => undefined,
+    restoreClone: async () => false,
     listVolumeFolder: (id, path) => listVolumeFolder(engine, id, path),
     readVolumeFile: (id, path) => readVolumeFile(engine, id, path),
     removeVolume: (id) => removeVolume(engine, id),

@@ -18,7 +18,17 @@ import { measurePrivateMemory, measureCpuTime, readProcessStart } from './proces
 import { createSandboxProvider, findProgram } from '../sandbox/sandbox-provider.ts'
 import { listVolumeFolder, readVolumeFile } from './volume-files.ts'
 import { exportWrittenFiles } from './written-files.ts'
-import { copyVolume, exportVolume, getVolumesFolder, importVolume, linkVolumes, listVolumes, removeVolume } from './volumes.ts'
+import {
+  cloneVolume,
+  copyVolume,
+  exportVolume,
+  getVolumesFolder,
+  importVolume,
+  linkVolumes,
+  listVolumes,
+  removeVolume,
+  restoreClone,
+} from './volumes.ts'
 import { createToolchains, removePartialToolchains } from './toolchains.ts'
 import { BuildFailure, ReplicaCommandError, StartFailure, type Replica, type Runtime, type RuntimeOptions, type StartRequest } from '../runtime.ts'
 
@@ -271,6 +281,8 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     exportVolume: (id) => exportVolume(options.data_dir, id),
     importVolume: (id, _projectId, archive) => importVolume(options.data_dir, id, archive),
     copyVolume: (from, to, _projectId, signal) => copyVolume(options.data_dir, from, to, signal),
+    cloneVolume: (id, folder) => cloneVolume(options.data_dir, id, folder),
+    restoreClone: (id, folder) => restoreClone(options.data_dir, id, folder),
     listVolumeFolder: (id, path) => listVolumeFolder(getVolumesFolder(options.data_dir), id, path),
     readVolumeFile: (id, path) => readVolumeFile(getVolumesFolder(options.data_dir), id, path),
     removeVolume: (id) => removeVolume(options.data_dir, id),

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { cp, lstat, mkdir, readdir, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join } from 'node:path'
-import { PassThrough, type Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { copyFolder, isFolder, measureFolder, resolveInside, toPathSegment } from '../files.ts'
+import { packFiles } from '../../lib/pack-files.ts'
+import { cloneFolder, copyFolder, isFolder, measureFolder, resolveInside, toPathSegment } from '../files.ts'
 import { type ServiceRequest, StartFailure } from '../runtime.ts'
 
 /**
@@ -71,22 +72,16 @@ export async function exportVolume(dataDir: string, id: string): Promise<Readabl
   return (await isFolder(folder)) ? packFiles(folder, ['.']) : undefined
 }
 
-/** A tar stream of these files of a folder, which are named without links. */
-export function packFiles(folder: string, names: readonly string[]): Readable {
-  const child = spawn('tar', ['-C', folder, '-cf', '-', ...names], { stdio: ['ignore', 'pipe', 'pipe'] })
-  // Read from now on: Node discards what nobody has read when the program ends.
-  const archive = child.stdout.pipe(new PassThrough(), { end: false })
-  let text = ''
-  child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()))
-  child.once('error', (error) => archive.destroy(error))
-  child.once('close', (code) => (code === 0 ? archive.end() : archive.destroy(new Error(`tar ended with ${code}: ${text.slice(0, 500)}`))))
-  return archive
-}
-
 export async function removeVolume(dataDir: string, id: string): Promise<boolean> {
-  await rm(join(getVolumesFolder(dataDir), toPathSegment(id)), { recursive: true, force: true, maxRetries: 5 })
+  // A platform that was killed may have left a copy that was not complete.
+  await Promise.all([removeFolder(getPartFolder(dataDir, id)), removeFolder(join(getVolumesFolder(dataDir), toPathSegment(id)))])
   return true
 }
+
+const removeFolder = (folder: string) => rm(folder, { recursive: true, force: true, maxRetries: 5 })
+
+/** A copy has the name of its volume once it is complete. */
+const getPartFolder = (dataDir: string, id: string) => join(getVolumesFolder(dataDir), `.${toPathSegment(id)}.part`)
 
 /** Replaces the files of a volume. */
 export async function importVolume(dataDir: string, id: string, archive: Readable): Promise<void> {
@@ -105,19 +100,34 @@ export async function importVolume(dataDir: string, id: string, archive: Readabl
 
 /** Replaces the files of a volume by a copy of another's, which is complete before it takes its place. */
 export async function copyVolume(dataDir: string, from: string, to: string, signal: AbortSignal): Promise<boolean> {
-  const root = getVolumesFolder(dataDir)
-  const source = join(root, toPathSegment(from))
-  const target = join(root, toPathSegment(to))
-  const part = join(root, `.${toPathSegment(to)}.part`)
+  const source = join(getVolumesFolder(dataDir), toPathSegment(from))
+  const part = getPartFolder(dataDir, to)
   if (!(await isFolder(source))) return false
-  await rm(part, { recursive: true, force: true, maxRetries: 5 })
+  await removeFolder(part)
   try {
     await copyFolder(source, part, { signal })
-    await removeVolume(dataDir, to)
-    await rename(part, target)
+    await putInPlace(dataDir, to)
   } catch (error) {
-    await rm(part, { recursive: true, force: true, maxRetries: 5 })
+    await removeFolder(part)
     throw error
   }
+  return true
+}
+
+async function putInPlace(dataDir: string, id: string): Promise<void> {
+  const folder = join(getVolumesFolder(dataDir), toPathSegment(id))
+  await removeFolder(folder)
+  await rename(getPartFolder(dataDir, id), folder)
+}
+
+/** A folder beside the volumes that shares the blocks of the files; resolves with their size, or undefined where the file system cannot. */
+export async function cloneVolume(dataDir: string, id: string, folder: string): Promise<number | undefined> {
+  const source = join(getVolumesFolder(dataDir), toPathSegment(id))
+  return (await cloneFolder(source, folder)) ? measureFolder(folder) : undefined
+}
+
+export async function restoreClone(dataDir: string, id: string, folder: string): Promise<boolean> {
+  if (!(await cloneFolder(folder, getPartFolder(dataDir, id)))) return false
+  await putInPlace(dataDir, id)
   return true
 }

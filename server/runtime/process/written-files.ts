@@ -3,7 +3,8 @@ import { basename, dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { resolveInside } from '../files.ts'
 import { databaseSuffixes, type WrittenFilesOwner } from '../runtime.ts'
-import { packFiles, toAppPath } from './volumes.ts'
+import { packFiles } from '../../lib/pack-files.ts'
+import { toAppPath } from './volumes.ts'
 
 export async function exportWrittenFiles({ artifact }: WrittenFilesOwner, path: string, isFile: boolean): Promise<Readable | undefined> {
   const relative = toAppPath(path)
