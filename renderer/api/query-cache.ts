@@ -17,6 +17,7 @@ export function applyEvent(cache: QueryClient, event: ApiEvent<'followInstance'>
     for (const key of [
       queryKeys.previews,
       queryKeys.watching,
+      queryKeys.forks,
       queryKeys.envVars,
       queryKeys.database,
       queryKeys.dumps,
@@ -72,6 +73,7 @@ export function removeProject(cache: QueryClient, slug: string): void {
     queryKeys.envVars(slug),
     queryKeys.previews(slug),
     queryKeys.watching(slug),
+    queryKeys.forks(slug),
     queryKeys.database(slug),
     queryKeys.dumps(slug),
     queryKeys.domains(slug),

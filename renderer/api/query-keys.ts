@@ -33,6 +33,7 @@ export const queryKeys = {
   disk: ['disk'],
   backups: ['backups'],
   previews: (slug: string) => ['previews', slug],
+  forks: (slug: string) => ['forks', slug],
   /** The services of production, or of the preview of a branch. */
   services: (slug: string, branch: string | null) => ['services', slug, branch],
   /** Those that a project has or can have. */

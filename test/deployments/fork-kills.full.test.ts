@@ -44,7 +44,7 @@ function killSuite(runtime: 'process' | 'docker'): void {
         const [before, after] = [seen.at(-1) ?? 'a', String.fromCharCode('b'.charCodeAt(0) + round)]
         await read('notebook', `/fill?text=${after}`)
         const copying = platform.api('POST', '/instance/projects/notebook/forks', { branch: 'trial' }).catch(() => undefined)
-        await wait(random.between(20, 1_500))
+        await wait(random.between(20, 6_000))
         await platform.kill()
         await copying
         platform = await startTestPlatform({ runtime, data_dir })

@@ -5,6 +5,7 @@ import { devScreens } from './dev-screens.ts'
 import { withUpgrade } from './database-upgrade.ts'
 import { pullRequestScreens } from './pull-request-screens.ts'
 import { domainScreens } from './domain-screens.ts'
+import { forkScreens } from './fork-screens.ts'
 import { openNewPromotion, startPromotion, withFakeRemote } from './fake-remote.ts'
 import { installFakeBridge } from './fake-bridge.ts'
 import { withLongResponses } from './long-responses.ts'
@@ -58,6 +59,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   ...devScreens,
   ...planScreens,
   ...pullRequestScreens,
+  ...forkScreens,
   { name: 'previews-no-repository', path: 'projects/chart-room/previews' },
   { name: 'upload-dialog', path: 'projects/harbour-shop?do=upload', act: waitForDialog },
   {

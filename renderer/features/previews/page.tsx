@@ -9,6 +9,7 @@ import { CopyText } from '../../components/copy.tsx'
 import { EmptyState, ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { useScrollToSection } from '../../lib/use-scroll-to-section.ts'
 import { useTitle } from '../../lib/use-title.ts'
+import { ForksCard } from './forks-card.tsx'
 import { PreviewRows } from './preview-rows.tsx'
 import { SkippedPushes } from './skipped-pushes.tsx'
 import { WatchingCard } from './watching-card.tsx'
@@ -45,6 +46,7 @@ export default function PreviewsPage({ slug }: { slug: string }) {
           {watchingError && watching === undefined && <ProblemView problem={toApiError(watchingError)} />}
         </>
       )}
+      {project && previews !== undefined && (watching !== undefined || watchingError) && <ForksCard project={project} previews={previews} />}
     </div>
   )
 }
