@@ -35,7 +35,7 @@ export const forkScreens: Screen[] = [
     before: withForks,
     async act(page) {
       await page.getByRole('button', { name: 'Copy production data' }).click()
-      await page.getByRole('textbox', { name: 'Branch' }).fill('feature/checkout')
+      await page.getByRole('combobox', { name: 'Branch' }).fill('feature/checkout')
     },
   },
   {
