@@ -4,16 +4,16 @@ import type { RuntimeName } from '../contract/runtimes.ts'
 import type { BuildPlan, UsedTool } from '../contract/build-plan.ts'
 import type { StepLog } from '../contract/build-log.ts'
 import type { DoctorCheck } from '../contract/instance.ts'
-import type { VolumeEntry } from '../contract/volumes.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { RegistryAccess } from './registries.ts'
+import type { RuntimeVolumes } from './runtime-volumes.ts'
 
 /**
  * Builds and runs apps. The drivers pass the suite in `test/runtime`; `contract/runtimes.ts` lists them with what other parts need to know. A runtime does not know project rows,
  * routes or the API. All its resources are labelled with ids, so that `list` finds them after a crash.
  */
-export interface Runtime {
+export interface Runtime extends RuntimeVolumes {
   readonly name: RuntimeName
 
   /** Whether the runtime can be used now. Never throws; takes less than 2 s. */
@@ -61,50 +61,11 @@ export interface Runtime {
   /** Current resource use of a replica; `cpu_percent` of one core since the last call. null when the replica does not exist or its use is unknown. */
   usage(replicaId: string): Promise<{ cpu_percent: number; memory_mb: number } | null>
 
-  /** The volumes whose id starts with `prefix`; `bytes` is null when the size is unknown. */
-  listVolumes(prefix: string): Promise<{ id: string; bytes: number | null }[]>
-
-  /** The files of a volume as a tar stream, with modes and links; undefined when it does not exist. */
-  exportVolume(id: string): Promise<Readable | undefined>
-
-  /** Replaces the files of a volume, which no replica may use, or creates it. */
-  importVolume(id: string, projectId: string, archive: Readable): Promise<void>
-
   /**
    * The files that an app has at a path outside of volumes, as a tar stream for `importVolume`: the content of a folder, or a file with those that
    * SQLite has beside it. Undefined when nothing is there, or when the path has a link in it. The replica should be frozen.
    */
   exportWrittenFiles(owner: WrittenFilesOwner, path: string, isFile: boolean): Promise<Readable | undefined>
-
-  /**
-   * Replaces the files of the volume `to`, which no replica may use, by a copy of another volume's, or creates it. Shares blocks where the file system
-   * can. False when `from` does not exist; nothing was changed then.
-   */
-  copyVolume(from: string, to: string, projectId: string, signal: AbortSignal): Promise<boolean>
-
-  /**
-   * Copies the files of a volume to a new folder of this machine that shares their blocks. Resolves with their size; undefined, and nothing was
-   * written, where that is not possible.
-   */
-  cloneVolume(id: string, folder: string): Promise<number | undefined>
-
-  /** Replaces the files of a volume, which no replica may use, by those of such a folder; false, and nothing was changed, where that is not possible. */
-  restoreClone(id: string, folder: string): Promise<boolean>
-
-  /**
-   * The entries of a folder of a volume, in no order, and whether these are all; undefined when there is no such folder. `path` has segments with `/`
-   * between them and is empty for the volume itself. Links are not followed.
-   */
-  listVolumeFolder(id: string, path: string): Promise<{ entries: VolumeEntry[]; is_complete: boolean } | undefined>
-
-  /** A file of a volume; undefined when there is none. Links are not followed. The caller reads or destroys `content`. */
-  readVolumeFile(id: string, path: string): Promise<{ bytes: number; content: Readable } | undefined>
-
-  /** Removes one volume, if it exists; false when a replica uses it. */
-  removeVolume(id: string): Promise<boolean>
-
-  /** Removes the volumes whose id starts with `prefix`; no error if there are none. They must not be in use. */
-  removeVolumes(prefix: string): Promise<void>
 
   /** Removes a project's caches of dependencies and frameworks. */
   removeProjectCaches(projectId: string): Promise<void>
@@ -238,12 +199,6 @@ export interface VolumeMount {
 
 /** Of a database file of SQLite: the file itself, and what belongs to it. */
 export const databaseSuffixes = ['', '-wal', '-shm', '-journal'] as const
-
-/** What has the files that an app wrote: its replica, or where replicas have none of their own, its artifact. */
-export interface WrittenFilesOwner {
-  replica_id: string | null
-  artifact: Artifact
-}
 
 export interface ReplicaObserver {
   /** A line of output without its line end. Called in order; must not throw. */
@@ -386,3 +341,9 @@ export class ReplicaCommandError extends Error {
 }
 
 export class StartFailure extends BuildFailure {}
+
+/** What has the files that an app wrote: its replica, or where replicas have none of their own, its artifact. */
+export interface WrittenFilesOwner {
+  replica_id: string | null
+  artifact: Artifact
+}

@@ -51,7 +51,7 @@ export function ForkDialog({
       description="The branch gets production’s data as it is now. Production stands still while its data is copied, and its requests wait."
     >
       <form onSubmit={submit}>
-        <div className="dialog-body stack">
+        <div className="stack">
           <TextField
             label="Branch"
             mono
