@@ -7,8 +7,9 @@ export const volumes: CliCommand = {
   summary: 'Lists the volumes of a project and their files; takes, restores, downloads and deletes snapshots.',
   usage: [
     'volumes SLUG',
-    'volumes add SLUG PATH [--service NAME]',
+    'volumes add SLUG PATH [--service NAME] [--snapshot ID] [--with-unsaved]',
     'volumes detach SLUG NAME',
+    'volumes dismiss SLUG PATH',
     'volumes files SLUG NAME [PATH]',
     'volumes get SLUG NAME PATH [FILE]',
     'volumes snapshot SLUG NAME',
@@ -20,22 +21,24 @@ export const volumes: CliCommand = {
     branch: '=NAME the preview of this branch',
     service: '=NAME the service that has the path; without it the one with the project’s address',
     snapshot: '=ID a snapshot instead of the files as they are now',
+    'with-unsaved': 'add: also keep the other paths that are reported as not in a volume',
   },
   details:
-    'add keeps the files at a path of the app, such as uploads or data.db, from the next version on, and redeploys; detach undoes that and keeps the files. A restore stops the services, takes a snapshot of the present files first, and starts the services again. Without SNAPSHOT, delete takes a snapshot and deletes a volume that the live version does not use.',
+    'add keeps the files at a path of the app, such as uploads or data.db, from the next version on, and redeploys; detach undoes that and keeps the files. dismiss ends the report of files that the next deployment would lose. A restore stops the services, takes a snapshot of the present files first, and starts the services again. Without SNAPSHOT, delete takes a snapshot and deletes a volume that the live version does not use.',
   async run(context) {
     const [action = ''] = context.positionals
     // A single argument is always a slug, even if it equals a subcommand.
     if (context.positionals.length < 2) return list(context, requirePositionals(context, 'SLUG')[0] ?? '')
     if (action === 'add') return add(context)
     if (action === 'detach') return detach(context)
+    if (action === 'dismiss') return dismiss(context)
     if (action === 'snapshot') return takeSnapshot(context)
     if (action === 'restore') return restore(context)
     if (action === 'download') return download(context)
     if (action === 'files') return listFiles(context)
     if (action === 'get') return getFile(context)
     if (action === 'delete') return remove(context)
-    throw unknownSubcommand(action, ['add', 'detach', 'files', 'get', 'snapshot', 'restore', 'download', 'delete'])
+    throw unknownSubcommand(action, ['add', 'detach', 'dismiss', 'files', 'get', 'snapshot', 'restore', 'download', 'delete'])
   },
 }
 
@@ -43,15 +46,31 @@ const getQuery = (context: CommandContext) => ({ branch: stringFlag(context.flag
 
 async function list(context: CommandContext, slug: string): Promise<number> {
   const { terminal, clock } = context
-  const response = await context.connect().call('listVolumes', { params: { slug }, query: getQuery(context) })
-  if (context.is_json) terminal.out(JSON.stringify(response))
-  else if (response.volumes.length === 0) terminal.out('No volumes. See homeport help services for how to declare one.')
+  const client = context.connect()
+  const branch = getQuery(context)
+  const response = await client.call('listVolumes', { params: { slug }, query: branch })
+  const { unsaved_files } = branch.branch === undefined ? await client.call('listUnsavedFiles', { params: { slug } }) : { unsaved_files: [] }
+  if (context.is_json) {
+    terminal.out(JSON.stringify({ ...response, unsaved_files }))
+    return exitCodes.success
+  }
+  if (response.volumes.length === 0) terminal.out(`No volumes. Add one with homeport volumes add ${slug} PATH.`)
   else {
     const rows = response.volumes.map((one) => [one.name, one.size_bytes === null ? '-' : formatBytes(one.size_bytes), describeUse(one)])
     for (const line of formatTable(terminal, ['NAME', 'SIZE', 'USED BY'], rows)) terminal.out(line)
     for (const { name, snapshots } of response.volumes)
       for (const one of snapshots)
         terminal.out(`${name}  ${one.id}  ${formatBytes(one.bytes)}  ${formatRelativeTime(one.created_at, clock.now())}${reasonTexts[one.reason]}`)
+  }
+  for (const { path, service, files, size_bytes, saved } of unsaved_files) {
+    const size = `${files === 1 ? '1 file' : `${files} files`}${size_bytes === null ? '' : `, ${formatBytes(size_bytes)}`}`
+    const flag = service === null ? '' : ` --service ${service}`
+    terminal.out(`Not in a volume: ${path} (${size}). The next deployment loses it.`)
+    terminal.out(`  Keep it: homeport volumes add ${slug} ${path}${flag}`)
+    if (saved)
+      terminal.out(
+        `  Begin with the files of an earlier version, saved ${formatRelativeTime(saved.created_at, clock.now())}: add --snapshot ${saved.id}`,
+      )
   }
   return exitCodes.success
 }
@@ -60,6 +79,7 @@ const reasonTexts: Record<VolumeSnapshot['reason'], string> = {
   manual: '',
   before_restore: ', before a restore',
   before_delete: ', before it was deleted',
+  before_replace: ', before its version was replaced',
 }
 
 const describeUse = ({ used_by }: Volume): string =>
@@ -70,7 +90,15 @@ const describeUse = ({ used_by }: Volume): string =>
 async function add(context: CommandContext): Promise<number> {
   const [, slug = '', path = ''] = requirePositionals(context, 'add', 'SLUG', 'PATH')
   const service = stringFlag(context.flags, 'service')
-  const response = await context.connect().call('addVolume', { params: { slug }, body: { path, ...(service !== undefined && { service }) } })
+  const snapshot_id = stringFlag(context.flags, 'snapshot')
+  const withUnsaved = context.flags['with-unsaved'] === true
+  const body = {
+    path,
+    ...(withUnsaved && { with_unsaved_files: true }),
+    ...(service !== undefined && { service }),
+    ...(snapshot_id !== undefined && { snapshot_id }),
+  }
+  const response = await context.connect().call('addVolume', { params: { slug }, body })
   if (context.is_json) context.terminal.out(JSON.stringify(response))
   else context.terminal.out(`Added the volume ${response.volume} at ${response.path}.${describeRedeploy(response)}`)
   return exitCodes.success
@@ -81,6 +109,19 @@ async function detach(context: CommandContext): Promise<number> {
   const response = await context.connect().call('detachVolume', { params: { slug, name } })
   if (context.is_json) context.terminal.out(JSON.stringify(response))
   else context.terminal.out(`Detached ${name}. Its files are kept.${describeRedeploy(response)}`)
+  return exitCodes.success
+}
+
+async function dismiss(context: CommandContext): Promise<number> {
+  const [, slug = '', path = ''] = requirePositionals(context, 'dismiss', 'SLUG', 'PATH')
+  const service = stringFlag(context.flags, 'service') ?? null
+  const client = context.connect()
+  const { unsaved_files } = await client.call('listUnsavedFiles', { params: { slug } })
+  const found = unsaved_files.find((one) => one.path === path && one.service === service)
+  if (!found) throw new UsageError(`There is no report of files at ${path}. List them with homeport volumes ${slug}`)
+  await client.call('dismissUnsavedFiles', { params: { slug, id: found.id } })
+  if (context.is_json) context.terminal.out(JSON.stringify({ dismissed: path }))
+  else context.terminal.out(`Dismissed. ${path} is not reported again, and its files are lost with the next deployment.`)
   return exitCodes.success
 }
 

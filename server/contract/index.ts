@@ -26,6 +26,7 @@ import { registryOperations } from './registries.ts'
 import { remoteOperations } from './remotes.ts'
 import { tokenOperations } from './tokens.ts'
 import { backupOperations, diskOperations } from './maintenance.ts'
+import { unsavedFilesOperations } from './unsaved-files.ts'
 import { volumeOperations } from './volumes.ts'
 import { commitUploadOperations, uploadOperations } from './uploads.ts'
 
@@ -71,6 +72,7 @@ export const allOperations = {
   ...registryOperations,
   ...mailOperations,
   ...volumeOperations,
+  ...unsavedFilesOperations,
   ...devOperations,
   ...forkOperations,
   ...sourceOperations,

@@ -48,5 +48,15 @@ export const limits = {
   mount_path: 200,
   /** Volumes that a project has without a configuration file. */
   project_volumes: 20,
+  /** What is looked at, and saved, of the files that an app wrote outside of volumes. */
+  written_files: {
+    entries: 20_000,
+    depth: 12,
+    list_bytes: 8 * 2 ** 20,
+    reports: 10,
+    large_bytes: 4 * 2 ** 20,
+    saved_bytes: 2 ** 30,
+    saved_snapshots: 3,
+  },
   restart: { first_ms: 1_000, max_ms: 60_000, exits: 5, within_ms: 5 * 60_000 },
 } as const

@@ -20,6 +20,8 @@ export interface RuntimeTraits {
   keeps_apps_running: boolean
   /** Builds Dockerfiles. Without, apps in other languages than JavaScript are built with the toolchains of this machine. */
   builds_dockerfiles: boolean
+  /** Files outside of volumes last as long as their version. Otherwise they last as long as a replica, which ends with a restart. */
+  keeps_written_files: boolean
   /** Runs ready images, such as those of managed services. */
   runs_images: boolean
   /** Images are downloaded at the first use. */
@@ -40,6 +42,7 @@ export const runtimes = {
     uses_host_network: false,
     keeps_apps_running: true,
     builds_dockerfiles: true,
+    keeps_written_files: false,
     runs_images: true,
     pulls_images: true,
     database_server: 'container',
@@ -54,6 +57,7 @@ export const runtimes = {
     uses_host_network: true,
     keeps_apps_running: false,
     builds_dockerfiles: false,
+    keeps_written_files: true,
     runs_images: false,
     pulls_images: false,
     database_server: 'embedded',

@@ -2,11 +2,14 @@ import { z } from 'zod'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { dateTime, empty, projectParams } from './shared.ts'
+import { mountPathPattern } from './volume-paths.ts'
 
 export const volumeSnapshot = z.object({
   id: z.string(),
   bytes: z.number().int().describe('Compressed; where the file system shares blocks, the size of the files.'),
-  reason: z.enum(['manual', 'before_restore', 'before_delete']),
+  reason: z
+    .enum(['manual', 'before_restore', 'before_delete', 'before_replace'])
+    .describe('`before_replace`: files outside of a volume, before the version that wrote them was replaced.'),
   created_at: dateTime,
 })
 export type VolumeSnapshot = z.output<typeof volumeSnapshot>
@@ -43,11 +46,11 @@ const volumePath = z
     'Write the path from the volume’s own folder, such as photos/2026, without “.” and “..”.',
   )
 
-/** Where a service has a volume: absolute, or relative to the app's folder. The colon separates the parts of a mount in configuration files. */
+/** Where a service has a volume: absolute, or relative to the app's folder. */
 const mountPath = z
   .string()
   .max(limits.mount_path)
-  .regex(/^[^\p{Cc}\\:]+$/u, 'Write a path without colons, backslashes and control characters, such as /app/uploads.')
+  .regex(mountPathPattern, 'Write a path without colons, backslashes and control characters, such as /app/uploads.')
 
 const branch = z.string().min(limits.branch.min).max(limits.branch.max).optional().describe('The preview of this branch instead of production.')
 const volumeParams = projectParams.extend({ name: z.string() })
@@ -80,9 +83,19 @@ export const volumeOperations = {
     body: z.strictObject({
       path: mountPath.describe('Such as `uploads` or `/app/uploads`: relative to the app’s folder, which is `/app`.'),
       service: z.string().max(limits.mount_path).optional().describe('Without it the service that has the project’s address.'),
+      with_unsaved_files: z
+        .boolean()
+        .optional()
+        .describe('Also keeps all other paths that are reported as unsaved files, which this deployment would lose.'),
+      snapshot_id: z
+        .string()
+        .optional()
+        .describe(
+          'A snapshot with which a new volume begins, instead of the files of the live version: that of unsaved files of an earlier version.',
+        ),
     }),
     success: { status: 200, json: z.object({ volume: z.string().describe('Its name.'), path: z.string(), deployment_id: z.string().nullable() }) },
-    errors: ['invalid_input', 'project_not_found', 'service_not_found', 'volume_in_use', 'runtime_not_isolated'],
+    errors: ['invalid_input', 'project_not_found', 'service_not_found', 'snapshot_not_found', 'volume_in_use', 'runtime_not_isolated'],
   }),
   detachVolume: operation({
     method: 'DELETE',

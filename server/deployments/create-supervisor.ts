@@ -13,6 +13,7 @@ import type { DeploymentContext } from './context.ts'
 import { createColdStateWriter } from './cold-state.ts'
 import { createServiceSupervisor } from './service-supervisor.ts'
 import { createEnvironments } from './environments.ts'
+import { createWrittenFilesInspector, type InspectedApp, losesFilesWithReplica } from './written-files.ts'
 import type { Supervisor } from './supervisor.ts'
 
 const stopGrace_ms = 10_000
@@ -33,6 +34,12 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
   const services = createServiceSupervisor(context, runtimeLogs, (projectId, ownerId) => {
     for (const app of apps.values()) if (app.spec.deployment_id === ownerId || app.spec.environment_id === ownerId) updateServiceRoutes(app)
     context.events.publish({ type: 'project_changed', id: projectId })
+  })
+
+  const inspector = createWrittenFilesInspector(context, (spec, line) => observeOutput(spec).observer.onLine('stderr', line))
+  const toInspected = (app: SupervisedApp, candidate = app.candidate): InspectedApp => ({
+    spec: app.spec,
+    findReplica: (name) => (name === (app.spec.main_service ?? '') ? candidate?.replica?.id : services.find(app.spec, name)?.replica?.id) ?? null,
   })
 
   const getSlotKey = (spec: Pick<AppSpec, 'project_id' | 'target' | 'branch'>) =>
@@ -174,6 +181,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       thawed_at: -Infinity,
       busy_at: -Infinity,
       isSuperseded: false,
+      has_unsaved_files: false,
     }
     apps.set(getSlotKey(spec), app)
     watchExit(app)
@@ -188,6 +196,9 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
     showStartingPage,
     recordState,
     restartApp: (app) => restartApp(app),
+    async saveFiles(app) {
+      if (losesFilesWithReplica(app.spec)) await inspector.saveBeforeEnd(toInspected(app), null)
+    },
     saveColdState,
     services,
   })
@@ -213,6 +224,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
 
   /** Candidates that drain or are being stopped. They have no slot but must not outlive the platform. */
   const draining = new Set<Candidate>()
+  let isClosed = false
   const closed = Promise.withResolvers<void>()
 
   /** A stopped candidate stays stopped: if Docker is unavailable, it is removed when Docker is back, also after a restart. */
@@ -268,6 +280,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
           if (old?.candidate) draining.add(old.candidate)
           if (candidate.replica) recordState(candidate.spec, 'running')
           await Promise.race([drained, closed.promise])
+          if (old && !isClosed) await inspector.saveBeforeEnd(toInspected(old), candidate.spec)
           if (old) await stopApp(old)
           await services.stopUnused(candidate.spec)
         },
@@ -337,6 +350,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       runtimeLogs.close({ project_id: projectId, target: 'preview', branch })
     },
     async stopAll(names) {
+      isClosed = true
       closed.resolve()
       const projectApps = [...apps].filter(([, app]) => names.includes(app.spec.runtime))
       for (const [slotKey] of projectApps) apps.delete(slotKey)
@@ -348,6 +362,10 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
         // Whoever drains a candidate reports its failures.
         ...[...draining].map((candidate) => stopReplica(candidate, 0).catch(() => {})),
       ])
+    },
+    async inspectFiles(environmentId) {
+      const app = [...apps.values()].find(({ spec, candidate, sleep }) => spec.environment_id === environmentId && candidate !== null && !sleep)
+      if (app) app.has_unsaved_files = (await inspector.inspect(toInspected(app))) > 0
     },
     findPublicPorts: () => findPublicListeners(apps.values()),
     getUsage: createUsageReader(context, findProductionApp),

@@ -21,6 +21,8 @@ export interface IdleMonitorHooks {
   recordState(spec: AppSpec, state: RuntimeState): void
   /** Starts the app again; resolves when it is live, has crashed or was abandoned. */
   restartApp(app: SupervisedApp): Promise<void>
+  /** Saves the files that end with the replica of an app. */
+  saveFiles(app: SupervisedApp): Promise<void>
   /** Updates `is_cold` of its project. */
   saveColdState(spec: AppSpec): void
   /** The environment sleeps and wakes as a whole. */
@@ -63,6 +65,8 @@ export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitor
   const isFrozenTooLong = (app: SupervisedApp): boolean => {
     const { sleep } = app
     if (sleep?.mode !== 'frozen' || sleep.isWaking || sleep.isStopping) return false
+    // The files of a frozen replica are still there.
+    if (app.has_unsaved_files) return false
     return monotonic() - Math.max(sleep.since, countFrom) >= context.settings().frozen_for_s * 1_000
   }
 
@@ -118,6 +122,7 @@ export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitor
     if (!candidate?.replica || sleep.isWaking) return
     sleep.isStopping = true
     try {
+      await hooks.saveFiles(app)
       await runtimeOf(app).stop(candidate.replica.id, stopGrace_ms)
       await hooks.services.stopVersion(app.spec.deployment_id)
       await hooks.services.stopEnvironment(app.spec.environment_id)

@@ -8,6 +8,7 @@ import type { ProjectVolumeRow } from '../store/volume-tables.ts'
 import type { DeploymentRun } from './deployment-run.ts'
 import type { AppSpec } from './supervised-app.ts'
 import type { HeldApp } from './supervisor.ts'
+import { createVolumeSnapshots } from './volume-snapshots.ts'
 
 /** A file next to the snapshots of a volume, from the begin of its first copy until the version that uses it is live. */
 export const getIncompleteMark = (dataDir: string, volumeId: string): string => join(dataDir, 'volume-snapshots', volumeId, 'incomplete')
@@ -52,18 +53,25 @@ export async function fillNewVolumes(run: DeploymentRun, spec: AppSpec, log: Ste
       )
     })
 
-  async function copy({ name, path, service, is_file }: ProjectVolumeRow, { spec: of, findReplica }: HeldApp): Promise<void> {
+  async function copy({ name, path, service, is_file, begins_with }: ProjectVolumeRow, { spec: of, findReplica }: HeldApp): Promise<void> {
     const isMain = service === '' || service === (of.main_service ?? 'web')
     const artifact = isMain ? of.artifact : of.services.find(({ config }) => config.name === service)?.artifact
     if (!artifact) return
     const replica_id = findReplica(isMain ? (of.main_service ?? '') : service)
-    const archive = await runtime.exportWrittenFiles({ replica_id, artifact }, path, is_file === 1)
+    const snapshots = createVolumeSnapshots(context.data_dir)
+    const exported = begins_with === null ? await runtime.exportWrittenFiles({ replica_id, artifact }, path, is_file === 1) : undefined
+    // What an earlier version wrote there, when the live one has nothing.
+    const saved = begins_with ?? (await snapshots.list(idOf(name))).find(({ reason }) => reason === 'before_replace')?.id
+    const snapshot = exported || saved === undefined ? undefined : await snapshots.open(idOf(name), saved)
+    const archive = exported ?? snapshot
     if (!archive) return log.note(`The live version has no files at ${path}, so the volume “${name}” begins with those of the source.`)
     const mark = getIncompleteMark(context.data_dir, idOf(name))
     await mkdir(dirname(mark), { recursive: true, mode: 0o700 })
     await writeFile(mark, '')
     await runtime.importVolume(idOf(name), spec.project_id, addAbortSignal(signal, archive))
-    log.note(`The volume “${name}” begins with the files that the live version has at ${path}.`)
+    log.note(
+      `The volume “${name}” begins with ${snapshot ? 'a snapshot of an earlier version’s files' : `the files that the live version has at ${path}`}.`,
+    )
   }
   function idOf(name: string): string {
     return `${spec.environment_id}.${name}`

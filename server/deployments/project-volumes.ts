@@ -4,17 +4,24 @@ import type { ServiceConfig } from '../contract/project-config.ts'
 import type { Volume, VolumeEntry, VolumeSnapshot } from '../contract/volumes.ts'
 import { runtimes } from '../contract/runtimes.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { listProjectVolumes } from '../store/project-volumes.ts'
+import type { UnsavedFiles } from '../contract/unsaved-files.ts'
+import { listProjectVolumes, listUnsavedFiles } from '../store/project-volumes.ts'
 import type { ProjectVolumeRow } from '../store/volume-tables.ts'
 import type { DeploymentContext } from './context.ts'
 import { type EnvironmentName, nameEnvironment } from './supervised-app.ts'
 import type { EnvironmentState, Supervisor } from './supervisor.ts'
 import { writeVolumeArchives } from './volume-archives.ts'
+import { isWithin } from './unsaved-files.ts'
 import { createVolumeSnapshots } from './volume-snapshots.ts'
+import { isCovered } from './written-files.ts'
 
 /** What features can do with the volumes of a project. Every function throws `volume_not_found` for an unknown name. */
 export interface ProjectVolumes {
   list(environment: EnvironmentName): Promise<Volume[]>
+  /** Files of production outside of volumes about which nobody has decided. */
+  listUnsavedFiles(projectId: string): Promise<UnsavedFiles[]>
+  /** Whether a snapshot is of the files that an earlier version wrote at a path. */
+  hasSavedFiles(projectId: string, service: string, path: string, snapshotId: string): Promise<boolean>
   /** What matters for adding a volume. Without a live version everything is possible. */
   describeLive(environment: EnvironmentName): LiveMounts
   snapshot(environment: EnvironmentName, name: string): Promise<VolumeSnapshot>
@@ -93,6 +100,35 @@ export function createProjectVolumes(context: DeploymentContext, supervisor: Sup
           added: toAdded(added.get(name)),
         })),
       )
+    },
+
+    async listUnsavedFiles(projectId) {
+      const { rows, added } = await context.store.db.read((tx) => ({
+        rows: listUnsavedFiles(tx, projectId),
+        added: listProjectVolumes(tx, projectId).filter(({ removed_at }) => removed_at === null),
+      }))
+      const state = supervisor.findEnvironment(projectId)
+      const open = rows.filter(
+        (row) =>
+          row.dismissed_at === null &&
+          !(state && isCovered(state.spec, row)) &&
+          !added.some(({ service, path }) => service === row.service && isWithin(row.path, path)),
+      )
+      return Promise.all(
+        open.map(async ({ project_id: _, service, is_file, bytes, dismissed_at: __, ...row }) => ({
+          ...row,
+          service: service || null,
+          is_file: is_file === 1,
+          size_bytes: bytes,
+          saved: (await snapshots.list(`${projectId}.${row.volume}`)).find(({ reason }) => reason === 'before_replace') ?? null,
+        })),
+      )
+    },
+
+    async hasSavedFiles(projectId, service, path, snapshotId) {
+      const rows = await context.store.db.read((tx) => listUnsavedFiles(tx, projectId))
+      const row = rows.find((one) => one.service === service && one.path === path)
+      return row !== undefined && (await snapshots.has(`${projectId}.${row.volume}`, snapshotId))
     },
 
     describeLive(environment) {

@@ -46,6 +46,7 @@ import { steps } from './pipeline.ts'
 import { isTerminal } from './status-transitions.ts'
 import type { AppUsage } from './usage.ts'
 import { createDeploymentQueue } from './queue.ts'
+import { createWrittenFilesMonitor } from './written-files-monitor.ts'
 import type { DeploymentContext, DeploymentServiceOptions } from './context.ts'
 
 export { type EnqueueRequest, linkedRepository } from './deployment-row.ts'
@@ -181,6 +182,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
   const cron = createCronScheduler(context, supervisor)
   const services = createProjectServices(context, supervisor, cron, logStreamContext)
   const devSessions = createDevSessions(context, supervisor)
+  const writtenFilesMonitor = createWrittenFilesMonitor(context, supervisor)
   const queue = createDeploymentQueue(context, supervisor, () => [...recoveredRuntimes])
   const unsubscribe = events.subscribe((event) => {
     if (event.type === 'deployment_queued') queue.notify()
@@ -389,6 +391,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     async close(stop) {
       shutdown.abort()
       unsubscribe()
+      writtenFilesMonitor.close()
       await Promise.all([queue.close(), cron.close(), cleanupsDone.catch(() => {})])
       await supervisor.stopAll(stop)
       await context.jobs.close()

@@ -92,6 +92,8 @@ export interface Supervisor {
   runCron(spec: AppSpec, service: ServiceSpec, signal: AbortSignal): Promise<ReplicaExit>
   /** Whether this deployment's app is supervised: it is live or restarting. */
   isSupervising(deploymentId: string): boolean
+  /** Reports the files outside of volumes that the version of an environment wrote, if it is awake. */
+  inspectFiles(environmentId: string): Promise<void>
   /** Apps that run as processes of this machine and listen on more than loopback; `ports` is undefined when the system does not report them. */
   findPublicPorts(): Promise<PublicListener[]>
   /** Current resource use of a project's app; null when nothing runs. */

@@ -17,6 +17,8 @@ export interface VolumeSnapshots {
   list(volumeId: string): Promise<VolumeSnapshot[]>
   /** Undefined when the volume does not exist. */
   save(runtime: Runtime, volumeId: string, reason: VolumeSnapshot['reason']): Promise<VolumeSnapshot | undefined>
+  /** Keeps files from elsewhere, as a tar stream, as a snapshot of a volume that may not exist yet. */
+  store(volumeId: string, reason: VolumeSnapshot['reason'], archive: Readable): Promise<void>
   has(volumeId: string, snapshotId: string): Promise<boolean>
   /** Replaces the files of a volume; false when the snapshot does not exist. */
   restore(runtime: Runtime, volume: { id: string; project_id: string }, snapshotId: string): Promise<boolean>
@@ -38,7 +40,7 @@ interface StoredSnapshot {
   bytes: number | null
 }
 
-const nameOfSnapshot = /^(snp_[0-9a-z]+)\.(manual|before_restore|before_delete)\.(?:tar\.gz|(\d+)\.files)$/
+const nameOfSnapshot = /^(snp_[0-9a-z]+)\.(manual|before_restore|before_delete|before_replace)\.(?:tar\.gz|(\d+)\.files)$/
 const gzipOptions = { level: 1 }
 
 export function createVolumeSnapshots(dataDir: string): VolumeSnapshots {
@@ -70,14 +72,7 @@ export function createVolumeSnapshots(dataDir: string): VolumeSnapshots {
     return { id, reason, path, bytes }
   }
 
-  const saveArchive = async (
-    runtime: Runtime,
-    volumeId: string,
-    id: string,
-    reason: VolumeSnapshot['reason'],
-  ): Promise<StoredSnapshot | undefined> => {
-    const archive = await runtime.exportVolume(volumeId)
-    if (!archive) return undefined
+  const saveArchive = async (volumeId: string, id: string, reason: VolumeSnapshot['reason'], archive: Readable): Promise<StoredSnapshot> => {
     const path = join(root, volumeId, `${id}.${reason}.tar.gz`)
     await mkdir(join(root, volumeId), { recursive: true, mode: 0o700 })
     try {
@@ -103,9 +98,12 @@ export function createVolumeSnapshots(dataDir: string): VolumeSnapshots {
     },
     async save(runtime, volumeId, reason) {
       const id = newId('snp')
-      const stored = (await saveClone(runtime, volumeId, id, reason)) ?? (await saveArchive(runtime, volumeId, id, reason))
-      return stored && describe(stored)
+      const clone = await saveClone(runtime, volumeId, id, reason)
+      if (clone) return describe(clone)
+      const archive = await runtime.exportVolume(volumeId)
+      return archive && describe(await saveArchive(volumeId, id, reason, archive))
     },
+    store: async (volumeId, reason, archive) => void (await saveArchive(volumeId, newId('snp'), reason, archive)),
     has: async (volumeId, snapshotId) => (await find(volumeId, snapshotId)) !== undefined,
     async restore(runtime, { id, project_id }, snapshotId) {
       const stored = await find(id, snapshotId)

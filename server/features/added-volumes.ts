@@ -2,9 +2,10 @@ import { posix } from 'node:path'
 import { Problem } from '../contract/errors.ts'
 import { limits } from '../contract/limits.ts'
 import { runtimes } from '../contract/runtimes.ts'
+import { appFolder, chooseVolumeName, isDatabasePath } from '../contract/volume-paths.ts'
 import type { volumeOperations } from '../contract/volumes.ts'
 import { isoTime } from '../lib/clock.ts'
-import { insertProjectVolume, listProjectVolumes, updateProjectVolume } from '../store/project-volumes.ts'
+import { insertProjectVolume, listProjectVolumes, listUnsavedFiles, updateProjectVolume } from '../store/project-volumes.ts'
 import type { ProjectVolumeRow } from '../store/volume-tables.ts'
 import type { OperationHandlers } from './context.ts'
 import type { FeatureDeps } from './deps.ts'
@@ -28,6 +29,8 @@ export function createAddedVolumeHandlers(
         throw new Problem('invalid_input', 'This project is a static site. Homeport serves its files itself, so that it has no volumes.')
       const isOfService = (one: { service: string }) => one.service === (service === '' ? live.main_service : service)
       const mount = live.mounts.find((one) => isOfService(one) && posix.resolve(appFolder, one.path) === path)
+      if (body.snapshot_id !== undefined && !(await deployments.volumes.hasSavedFiles(project.id, service, path, body.snapshot_id)))
+        throw new Problem('snapshot_not_found', `There is no snapshot with this ID of the files at ${path}.`)
       return store.db.write((tx) => {
         requireRedeployable(tx, deps, project)
         const rows = listProjectVolumes(tx, project.id)
@@ -36,9 +39,23 @@ export function createAddedVolumeHandlers(
         if (mount && !row) throw new Problem('volume_in_use', `The volume “${mount.volume}” is at ${path} already.`)
         if (rows.filter(({ removed_at }) => removed_at === null).length >= limits.project_volumes)
           throw new Problem('invalid_input', `A project has at most ${limits.project_volumes} added volumes. Keep a folder further up instead.`)
-        const name = row?.name ?? chooseName(path, [...rows.map((one) => one.name), ...live.mounts.map(({ volume }) => volume)])
-        if (row) updateProjectVolume(tx, project.id, name, null)
-        else insertProjectVolume(tx, createRow({ project_id: project.id, name, service, path, created_at: isoTime(clock.now()) }))
+        const reports = listUnsavedFiles(tx, project.id)
+        const taken = [...rows, ...reports].map((one) => ('volume' in one ? one.volume : one.name)).concat(live.mounts.map(({ volume }) => volume))
+        const add = (to: Pick<ProjectVolumeRow, 'service' | 'path' | 'begins_with'>): string => {
+          const existing = rows.find((one) => one.service === to.service && one.path === to.path)
+          if (existing) updateProjectVolume(tx, project.id, existing.name, null)
+          if (existing) return existing.name
+          const report = reports.find((one) => one.service === to.service && one.path === to.path)
+          const name = report?.volume ?? chooseVolumeName(to.path, taken)
+          const is_file = (report ? report.is_file === 1 : isDatabasePath(to.path)) ? 1 : 0
+          insertProjectVolume(tx, { ...to, project_id: project.id, name, is_file, created_at: isoTime(clock.now()), removed_at: null })
+          return name
+        }
+        const name = add({ service, path, begins_with: body.snapshot_id ?? null })
+        if (body.with_unsaved_files === true)
+          for (const report of reports)
+            if (report.dismissed_at === null && !(report.service === service && report.path === path))
+              add({ ...pickPlace(report), begins_with: null })
         tx.publish({ type: 'project_changed', id: project.id })
         return { volume: name, path, deployment_id: redeployInTransaction(tx, deps, project.id) ?? null }
       })
@@ -57,15 +74,16 @@ export function createAddedVolumeHandlers(
   }
 }
 
-const appFolder = '/app'
+const pickPlace = ({ service, path }: { service: string; path: string }) => ({ service, path })
 
 /** Folders of the system, and of Homeport itself. A volume there would hide what the container needs. */
-const reserved = ['bin', 'boot', 'dev', 'etc', 'homeport', 'lib', 'lib64', 'proc', 'run', 'sbin', 'sys', 'usr']
+const reserved = ['bin', 'boot', 'dev', 'etc', 'homeport', 'lib', 'lib64', 'proc', 'run', 'sbin', 'sys']
 
 function resolveMountPath(text: string): string {
   const path = posix.resolve(appFolder, text)
   const [first = '', ...below] = path.slice(1).split('/')
-  if (first === '' || path === appFolder || reserved.includes(first) || (text.split('/').includes('..') && !path.startsWith(`${appFolder}/`)))
+  const isOfSystem = reserved.includes(first) || (first === 'usr' && below[0] !== 'src')
+  if (first === '' || path === appFolder || isOfSystem || (text.split('/').includes('..') && !path.startsWith(`${appFolder}/`)))
     throw new Problem(
       'invalid_input',
       'Write the path of a folder for data, such as uploads or /app/uploads. The app’s own folder cannot be a volume.',
@@ -73,26 +91,4 @@ function resolveMountPath(text: string): string {
   if (first === 'app' && below.includes('node_modules'))
     throw new Problem('invalid_input', 'The folder node_modules belongs to each version, so that it cannot be a volume.')
   return path
-}
-
-const isDatabaseFile = (path: string): boolean => /\.(?:db|db3|sqlite|sqlite3)$/i.test(path)
-
-const createRow = (fields: Pick<ProjectVolumeRow, 'project_id' | 'name' | 'service' | 'path' | 'created_at'>): ProjectVolumeRow => ({
-  ...fields,
-  is_file: isDatabaseFile(fields.path) ? 1 : 0,
-  removed_at: null,
-})
-
-/** The last segment of the path, as a name that no volume of the project has. */
-function chooseName(path: string, taken: readonly string[]): string {
-  const base =
-    posix
-      .basename(path)
-      .replace(/[^A-Za-z0-9_.-]+/g, '-')
-      .replace(/^[^A-Za-z0-9]+/, '')
-      .slice(0, 50) || 'files'
-  for (let number = 1; ; number++) {
-    const name = number === 1 ? base : `${base}-${number}`
-    if (!taken.includes(name)) return name
-  }
 }

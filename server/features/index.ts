@@ -23,6 +23,7 @@ import { createVerificationHandlers } from './registration.ts'
 import { createMailHandlers } from './mail.ts'
 import { createManagedServiceHandlers } from './managed-services.ts'
 import { createMetricsHandlers } from './metrics.ts'
+import { createUnsavedFilesHandlers } from './unsaved-files.ts'
 import { createVolumeHandlers } from './volumes.ts'
 import { createUserHandlers } from './users.ts'
 import { createPreviewHandlers } from './previews.ts'
@@ -66,6 +67,7 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createOwnerPasswordHandlers(deps),
     ...createUserHandlers(deps),
     ...createVolumeHandlers(deps),
+    ...createUnsavedFilesHandlers(deps),
     ...createTeamHandlers(deps),
     ...createVerificationHandlers(deps),
     ...createHttpsHandlers(deps),

@@ -6,6 +6,7 @@ let lastRandom = 0n
 
 export type IdPrefix =
   | 'prj'
+  | 'uns'
   | 'dpl'
   | 'env'
   | 'dom'

@@ -62,6 +62,12 @@ export interface Runtime extends RuntimeVolumes {
   usage(replicaId: string): Promise<{ cpu_percent: number; memory_mb: number } | null>
 
   /**
+   * The files that an app created or changed outside of volumes since its build, without those that `written-paths.ts` leaves out. The work is bounded,
+   * and links are not followed. Undefined when the owner has no files of its own.
+   */
+  listWrittenFiles(owner: WrittenFilesOwner): Promise<WrittenFiles | undefined>
+
+  /**
    * The files that an app has at a path outside of volumes, as a tar stream for `importVolume`: the content of a folder, or a file with those that
    * SQLite has beside it. Undefined when nothing is there, or when the path has a link in it. The replica should be frozen.
    */
@@ -195,6 +201,16 @@ export interface VolumeMount {
   is_read_only: boolean
   /** `path` is a link to a file of the same name in the volume. */
   is_file?: boolean
+}
+
+export interface WrittenFiles {
+  /** `path` is absolute, with /app for the app's folder. `bytes` is null when it was not measured. */
+  files: { path: string; bytes: number | null; is_database: boolean }[]
+  /** The folder of the app, which has files of the build. */
+  app_folder: string
+  /** The folders of these files that the build did not have. */
+  new_folders: ReadonlySet<string>
+  is_complete: boolean
 }
 
 /** Of a database file of SQLite: the file itself, and what belongs to it. */

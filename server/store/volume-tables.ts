@@ -8,6 +8,8 @@ export interface ProjectVolumeRow {
   path: string
   /** Whether `path` is one file, which is kept alone. */
   is_file: 0 | 1
+  /** The snapshot with which it begins; null for the files of the live version. */
+  begins_with: string | null
   created_at: string
   removed_at: string | null
 }
@@ -23,6 +25,8 @@ export interface UnsavedFilesRow {
   is_file: 0 | 1
   files: number
   bytes: number | null
+  /** The name of the volume that keeps them, or that would. */
+  volume: string
   found_at: string
   dismissed_at: string | null
 }

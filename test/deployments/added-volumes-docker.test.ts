@@ -2,7 +2,10 @@ import { describe } from 'vitest'
 import { requires } from '../support/requirements.ts'
 import { addedVolumesSuite } from './added-volumes-suite.ts'
 import { useDeploymentContext } from './deployment-suite.ts'
+import { unsavedFilesSuite } from './unsaved-files-suite.ts'
 
 describe.skipIf(!requires('docker').ok)('volumes without a configuration file, on Docker', () => {
-  addedVolumesSuite(useDeploymentContext('docker'))
+  const context = useDeploymentContext('docker')
+  addedVolumesSuite(context)
+  unsavedFilesSuite(context)
 })

@@ -1,7 +1,10 @@
 import { describe } from 'vitest'
 import { addedVolumesSuite } from './added-volumes-suite.ts'
 import { useDeploymentContext } from './deployment-suite.ts'
+import { unsavedFilesSuite } from './unsaved-files-suite.ts'
 
 describe('volumes without a configuration file, as processes', () => {
-  addedVolumesSuite(useDeploymentContext('process'))
+  const context = useDeploymentContext('process')
+  addedVolumesSuite(context)
+  unsavedFilesSuite(context)
 })

@@ -40,6 +40,7 @@ function createContext() {
     updateRoute: nothing,
     showStartingPage: nothing,
     recordState: nothing,
+    saveFiles: async () => {},
     saveColdState: nothing,
     restartApp: async () => void done.push('start'),
     services: {

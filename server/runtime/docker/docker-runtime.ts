@@ -10,7 +10,7 @@ import { openNodeBuild } from './node-build.ts'
 import { removeReplica } from './service-container.ts'
 import { listVolumeFolder, readVolumeFile } from './volume-files.ts'
 import { runInContainer } from './replica-command.ts'
-import { exportWrittenFiles } from './written-files.ts'
+import { exportWrittenFiles, listWrittenFiles } from './written-files.ts'
 import { copyVolume } from './volume-copy.ts'
 import { exportVolume, importVolume, listVolumes, removeVolume } from './volumes.ts'
 import { getUntrustedOwner, removeBundles } from '../files.ts'
@@ -119,6 +119,7 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
     listVolumeFolder: (id, path) => listVolumeFolder(engine, id, path),
     readVolumeFile: (id, path) => readVolumeFile(engine, id, path),
     removeVolume: (id) => removeVolume(engine, id),
+    listWrittenFiles: (owner) => listWrittenFiles(engine, owner),
     exportWrittenFiles: (owner, path, isFile) => exportWrittenFiles(engine, owner, path, isFile),
 
     async removeVolumes(prefix) {

@@ -113,13 +113,17 @@ export async function isFolderPath(
 /** Whether the mode of Go's `FileMode` is that of a regular file; its highest bits are types. */
 export const isRegularFile = (mode: number | undefined): boolean => mode !== undefined && (mode & typeBits) === 0
 
-export async function readMode(container: Docker.Container, path: string): Promise<number | undefined> {
+export const readMode = async (container: Docker.Container, path: string): Promise<number | undefined> => (await readStat(container, path))?.mode
+
+/** Undefined when nothing is there. `mode` is Go's `FileMode`. */
+export async function readStat(container: Docker.Container, path: string): Promise<{ mode: number; size: number | null } | undefined> {
   const response: unknown = await container.infoArchive({ path }).catch(ignoreMissing)
   if (typeof response !== 'object' || response === null || !('headers' in response)) return undefined
   const headers = response.headers as Record<string, string | undefined>
   if ('resume' in response && typeof response.resume === 'function') response.resume()
   const stat: unknown = JSON.parse(Buffer.from(headers['x-docker-container-path-stat'] ?? '', 'base64').toString() || '{}')
-  return typeof stat === 'object' && stat !== null && 'mode' in stat && typeof stat.mode === 'number' ? stat.mode : undefined
+  if (typeof stat !== 'object' || stat === null || !('mode' in stat) || typeof stat.mode !== 'number') return undefined
+  return { mode: stat.mode, size: 'size' in stat && typeof stat.size === 'number' ? stat.size : null }
 }
 
 function ignoreMissing(error: unknown): undefined {

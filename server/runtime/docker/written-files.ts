@@ -3,10 +3,13 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type Docker from 'dockerode'
 import { extract, pack } from 'tar-stream'
-import { databaseSuffixes, type ServiceRequest, type WrittenFilesOwner } from '../runtime.ts'
+import { limits } from '../../contract/limits.ts'
+import { isDatabasePath } from '../../contract/volume-paths.ts'
+import { databaseSuffixes, type ServiceRequest, type WrittenFiles, type WrittenFilesOwner } from '../runtime.ts'
+import { isDatabaseHead, isWrittenPath, mayBeDatabase } from '../written-paths.ts'
 import { type DockerEngine, toReadable } from './engine.ts'
 import { getMountPath } from './service-container.ts'
-import { isFolderPath, isRegularFile, readMode } from './volume-files.ts'
+import { isFolderPath, isRegularFile, readMode, readStat } from './volume-files.ts'
 
 /** The files of a replica's own layer. Its volumes are not part of it, but are at their paths. */
 export async function exportWrittenFiles(
@@ -28,6 +31,81 @@ export async function exportWrittenFiles(
   for (const suffix of databaseSuffixes) if (isRegularFile(await readMode(container, path + suffix))) names.push(path + suffix)
   if (names[0] !== path) return undefined
   return packEach(names.map((name) => () => container.getArchive({ path: name })))
+}
+
+/** At most this many files are measured, which takes a request each, and this many are opened. */
+const maxMeasured = 200
+const maxOpened = 20
+
+export async function listWrittenFiles(engine: DockerEngine, { replica_id }: WrittenFilesOwner): Promise<WrittenFiles | undefined> {
+  if (replica_id === null) return undefined
+  const { docker } = await engine.connection()
+  const container = docker.getContainer(replica_id)
+  const { Config } = await container.inspect()
+  const { changes, is_complete } = await readChanges(docker, replica_id)
+  const folders = new Set(changes.map(({ path }) => posix.dirname(path)))
+  const new_folders = new Set(changes.flatMap(({ path, is_new }) => (is_new && folders.has(path) ? [path] : [])))
+  const candidates = changes.filter(({ path }) => !folders.has(path) && isWrittenPath(path)).map(({ path }) => path)
+  const rank = (path: string) => (isDatabasePath(path) ? 0 : 1)
+  candidates.sort((a, b) => rank(a) - rank(b) || a.split('/').length - b.split('/').length)
+  const files: WrittenFiles['files'] = []
+  let opened = 0
+  for (const [index, path] of candidates.entries()) {
+    if (index >= maxMeasured) {
+      files.push({ path, bytes: null, is_database: false })
+      continue
+    }
+    const { mode, size } = (await readStat(container, path)) ?? {}
+    // An empty folder looks like a file in the list of changes.
+    if (!isRegularFile(mode)) continue
+    const is_database = mayBeDatabase(path) && opened++ < maxOpened && (await isDatabase(container, path))
+    files.push({ path, bytes: size ?? null, is_database })
+  }
+  return { files, app_folder: posix.resolve('/', Config.WorkingDir), new_folders, is_complete }
+}
+
+/** The changes of a container's layer, of which only the first ones are read. */
+async function readChanges(docker: Docker, id: string): Promise<{ changes: { path: string; is_new: boolean }[]; is_complete: boolean }> {
+  const options = {
+    path: `/containers/${id}/changes?`,
+    method: 'GET',
+    isStream: true,
+    statusCodes: { 200: true, 404: 'no such container', 500: 'server error' },
+  }
+  const response = await new Promise<unknown>((resolve, reject) =>
+    docker.modem.dial(options, (error: unknown, data: unknown) =>
+      error ? reject(error instanceof Error ? error : new Error(String(error))) : resolve(data),
+    ),
+  )
+  const stream = toReadable(response as NodeJS.ReadableStream)
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of stream) {
+      chunks.push(chunk as Buffer)
+      bytes += (chunk as Buffer).length
+      if (bytes > limits.written_files.list_bytes) break
+    }
+  } finally {
+    stream.destroy()
+  }
+  const is_complete = bytes <= limits.written_files.list_bytes
+  const text = Buffer.concat(chunks).toString('utf8').trim()
+  const end = text.lastIndexOf('},')
+  const list: unknown = JSON.parse(is_complete ? text || 'null' : end < 0 ? 'null' : `${text.slice(0, end + 1)}]`)
+  const changes = (Array.isArray(list) ? list : []) as { Path: string; Kind: number }[]
+  // Kinds: 0 modified, 1 added, 2 deleted.
+  return { changes: changes.filter(({ Kind }) => Kind !== 2).map(({ Path, Kind }) => ({ path: Path, is_new: Kind === 1 })), is_complete }
+}
+
+async function isDatabase(container: Docker.Container, path: string): Promise<boolean> {
+  const archive = toReadable(await container.getArchive({ path }))
+  try {
+    for await (const entry of archive.pipe(extract())) for await (const chunk of entry) return isDatabaseHead(chunk as Buffer)
+    return false
+  } finally {
+    archive.destroy()
+  }
 }
 
 /** Puts archives together, one after the other. */

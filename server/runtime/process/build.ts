@@ -10,6 +10,7 @@ import { installWithCache } from './cached-install.ts'
 import { openToolchainBuild } from './toolchain-build.ts'
 import { defaultPath, createInstallEnvironment, createHeapOption, getSharedCacheFolder, omitVariables } from './toolchains.ts'
 import { BuildFailure, type Artifact, type Build, type BuildRequest } from '../runtime.ts'
+import { markBuilt } from './written-files.ts'
 import { checkStaticSite, createMissingOutputFailure, planFromOutput } from '../static-output.ts'
 
 /** The folders and the environment of one build. */
@@ -187,6 +188,7 @@ async function createServerArtifact(
   tools: ProcessBuildTools,
 ): Promise<Artifact> {
   const node = await tools.toolchains.node(plan.node_version, request.signal)
+  await markBuilt(bundleFolder)
   return {
     kind: 'bundle',
     directory: resolveInside(join(bundleFolder, 'app'), plan.app_directory),

@@ -17,7 +17,7 @@ import { findOrphans, type OrphanProcess } from './orphans.ts'
 import { measurePrivateMemory, measureCpuTime, readProcessStart } from './process-table.ts'
 import { createSandboxProvider, findProgram } from '../sandbox/sandbox-provider.ts'
 import { listVolumeFolder, readVolumeFile } from './volume-files.ts'
-import { exportWrittenFiles } from './written-files.ts'
+import { exportWrittenFiles, listWrittenFiles } from './written-files.ts'
 import {
   cloneVolume,
   copyVolume,
@@ -287,6 +287,8 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     readVolumeFile: (id, path) => readVolumeFile(getVolumesFolder(options.data_dir), id, path),
     removeVolume: (id) => removeVolume(options.data_dir, id),
     exportWrittenFiles,
+    listWrittenFiles: async (owner) =>
+      owner.artifact.kind === 'bundle' ? listWrittenFiles(owner, getArtifactFolder(owner.artifact.directory)) : undefined,
 
     async removeVolumes(prefix) {
       const root = join(options.data_dir, 'volumes')

@@ -6,6 +6,7 @@ CREATE TABLE project_volumes (
   service TEXT NOT NULL,
   path TEXT NOT NULL,
   is_file INTEGER NOT NULL CHECK (is_file IN (0, 1)),
+  begins_with TEXT,
   created_at TEXT NOT NULL,
   removed_at TEXT,
   PRIMARY KEY (project_id, name)
@@ -19,6 +20,7 @@ CREATE TABLE unsaved_files (
   is_file INTEGER NOT NULL CHECK (is_file IN (0, 1)),
   files INTEGER NOT NULL,
   bytes INTEGER,
+  volume TEXT NOT NULL,
   found_at TEXT NOT NULL,
   dismissed_at TEXT,
   UNIQUE (project_id, service, path)

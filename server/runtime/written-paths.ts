@@ -1,0 +1,29 @@
+import { isDatabasePath } from '../contract/volume-paths.ts'
+
+/** Folders of dependencies, caches, logs and temporary files, at any depth. */
+const ignoredFolders = new Set('node_modules __pycache__ cache caches tmp temp log logs coverage venv site-packages lost+found'.split(' '))
+/** Folders of the system, in a container. Images have apps in /usr/src. */
+const systemFolders =
+  '/bin /boot /dev /etc /homeport /lib /lib64 /proc /run /sbin /sys /usr/bin /usr/include /usr/lib /usr/local /usr/sbin /usr/share /var/run /var/spool /var/lib/apt /var/lib/dpkg /var/backups'.split(
+    ' ',
+  )
+const ignoredFiles = /\.(?:log|pid|sock|socket|lock|tmp|swp|part|pyc|map)$|-(?:wal|shm|journal)$|\.log\.\d+$/i
+
+/** Whether a folder is one whose files are never data. Hidden folders are, but for `.data`. */
+export const isIgnoredFolder = (name: string): boolean => ignoredFolders.has(name.toLowerCase()) || (name.startsWith('.') && name !== '.data')
+
+/** Whether a file outside of volumes is looked at. A path with control characters cannot be a volume. */
+export function isWrittenPath(path: string): boolean {
+  if (/\p{Cc}/u.test(path) || systemFolders.some((folder) => path === folder || path.startsWith(`${folder}/`))) return false
+  const segments = path.slice(1).split('/')
+  const name = segments.pop() ?? ''
+  return !segments.some(isIgnoredFolder) && !ignoredFiles.test(name) && !(name.startsWith('.') && !isDatabasePath(name))
+}
+
+/** Files of other kinds are not opened to see whether they are databases. */
+const plainFiles = /\.(?:png|jpe?g|gif|webp|avif|svg|ico|mp[34]|webm|ogg|wav|pdf|zip|gz|tgz|json|txt|md|csv|html?|css|[cm]?js|tsx?|xml|ya?ml)$/i
+export const mayBeDatabase = (path: string): boolean => isDatabasePath(path) || !plainFiles.test(path)
+
+const magic = Buffer.from('SQLite format 3\0', 'latin1')
+export const isDatabaseHead = (head: Uint8Array): boolean => magic.equals(head.subarray(0, magic.length))
+export const databaseHeadBytes = magic.length
