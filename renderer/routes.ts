@@ -52,6 +52,7 @@ export const projectPages: ProjectPage[] = [
   { path: '/cache', tab: 'Cache', page: lazyPage(() => import('./features/cache/page.tsx')) },
   { path: '/environment', tab: 'Environment', page: lazyPage(() => import('./features/environment/page.tsx')) },
   { path: '/database', tab: 'Database', page: lazyPage(() => import('./features/database/page.tsx')) },
+  { path: '/volumes', tab: 'Volumes', page: lazyPage(() => import('./features/volumes/page.tsx')) },
   { path: '/mail', tab: 'Mail', page: lazyPage(() => import('./features/mail/page.tsx')) },
   { path: '/domains', tab: 'Domains', page: lazyPage(() => import('./features/domains/page.tsx')) },
   { path: '/settings', tab: 'Settings', page: lazyPage(() => import('./features/settings/page.tsx')) },

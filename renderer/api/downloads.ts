@@ -28,6 +28,22 @@ export function useMailDownload(slug: string, message: string): { source: LoadFi
   }
 }
 
+/** A volume as it is now, one of its snapshots, or one of its files. */
+export function useVolumeDownload(
+  slug: string,
+  branch: string | null,
+  name: string,
+): { volume: LoadFile; snapshot: (id: string) => LoadFile; file: (path: string) => LoadFile } {
+  const { client } = useConnection((state) => state.current)
+  const environment = branch === null ? {} : { branch }
+  const params = { slug, name }
+  return {
+    volume: loadFile(client.urlOf('downloadVolume', { params, query: environment })),
+    snapshot: (id) => loadFile(client.urlOf('downloadVolume', { params, query: { ...environment, snapshot: id } })),
+    file: (path) => loadFile(client.urlOf('downloadVolumeFile', { params, query: { ...environment, path } })),
+  }
+}
+
 export type LogFormat = 'text' | 'ndjson'
 
 /** Loads the whole runtime log; null on an instance that does not have it (a hosted account). */

@@ -23,6 +23,8 @@ export function applyEvent(cache: QueryClient, event: ApiEvent<'followInstance'>
       queryKeys.dumps,
       queryKeys.domains,
       queryKeys.managedServices,
+      queryKeys.volumes,
+      queryKeys.unsavedFiles,
       queryKeys.mail,
       queryKeys.devServers,
     ])
@@ -78,6 +80,9 @@ export function removeProject(cache: QueryClient, slug: string): void {
     queryKeys.dumps(slug),
     queryKeys.domains(slug),
     queryKeys.managedServices(slug),
+    queryKeys.volumes(slug),
+    queryKeys.volumeFiles(slug),
+    queryKeys.unsavedFiles(slug),
     queryKeys.mail(slug),
     queryKeys.devServers(slug),
     ['mail-message', slug],

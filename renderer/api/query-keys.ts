@@ -39,6 +39,10 @@ export const queryKeys = {
   /** Those that a project has or can have. */
   managedServices: (slug: string) => ['managed-services', slug],
   registries: (slug: string) => ['registries', slug],
+  /** Followed by the branch of a preview, or null. */
+  volumes: (slug: string) => ['volumes', slug],
+  volumeFiles: (slug: string) => ['volume-files', slug],
+  unsavedFiles: (slug: string) => ['unsaved-files', slug],
   mail: (slug: string) => ['mail', slug],
   mailMessage: (slug: string, id: string) => ['mail-message', slug, id],
   cronRuns: (slug: string, name: string) => ['cron-runs', slug, name],

@@ -62,15 +62,16 @@ export async function fillNewVolumes(run: DeploymentRun, spec: AppSpec, log: Ste
     const exported = begins_with === null ? await runtime.exportWrittenFiles({ replica_id, artifact }, path, is_file === 1) : undefined
     // What an earlier version wrote there, when the live one has nothing.
     const saved = begins_with ?? (await snapshots.list(idOf(name))).find(({ reason }) => reason === 'before_replace')?.id
-    const snapshot = exported || saved === undefined ? undefined : await snapshots.open(idOf(name), saved)
-    const archive = exported ?? snapshot
-    if (!archive) return log.note(`The live version has no files at ${path}, so the volume “${name}” begins with those of the source.`)
+    if (!exported && saved === undefined)
+      return log.note(`The live version has no files at ${path}, so the volume “${name}” begins with those of the source.`)
     const mark = getIncompleteMark(context.data_dir, idOf(name))
     await mkdir(dirname(mark), { recursive: true, mode: 0o700 })
     await writeFile(mark, '')
-    await runtime.importVolume(idOf(name), spec.project_id, addAbortSignal(signal, archive))
+    if (exported) await runtime.importVolume(idOf(name), spec.project_id, addAbortSignal(signal, exported))
+    else if (!(await snapshots.restore(runtime, { id: idOf(name), project_id: spec.project_id }, saved ?? '')))
+      throw new Error('The snapshot was deleted.')
     log.note(
-      `The volume “${name}” begins with ${snapshot ? 'a snapshot of an earlier version’s files' : `the files that the live version has at ${path}`}.`,
+      `The volume “${name}” begins with ${!exported ? 'a snapshot of an earlier version’s files' : `the files that the live version has at ${path}`}.`,
     )
   }
   function idOf(name: string): string {

@@ -63,18 +63,16 @@ export function createWrittenFilesInspector(context: DeploymentContext, note: (s
     const told: UnsavedFilesRow[] = []
     const open = await context.store.db.write((tx) => {
       const rows = listUnsavedFiles(tx, spec.project_id)
-      const taken = [
-        ...rows.map(({ volume }) => volume),
-        ...listProjectVolumes(tx, spec.project_id).map(({ name }) => name),
-        ...listVolumeNames(spec),
-      ]
+      const volumes = listProjectVolumes(tx, spec.project_id)
+      const taken = [...rows.map(({ volume }) => volume), ...volumes.map(({ name }) => name), ...listVolumeNames(spec)]
       return found.flatMap(({ owner, ...files }) => {
         const known = rows.find(({ service, path }) => service === files.service && path === files.path)
         if (known) {
           updateUnsavedFiles(tx, known.id, files.files, files.bytes)
           return known.dismissed_at === null ? [{ row: known, owner }] : []
         }
-        const volume = chooseVolumeName(files.path, taken)
+        const added = volumes.find(({ service, path }) => service === files.service && path === files.path)
+        const volume = added?.name ?? chooseVolumeName(files.path, taken)
         taken.push(volume)
         const found_at = isoTime(context.clock.now())
         const row = { ...files, id: newId('uns'), project_id: spec.project_id, volume, found_at, dismissed_at: null }

@@ -106,6 +106,7 @@ fs.mkdirSync('many/data', { recursive: true }); for (let i = 0; i < 3000; i++) f
     // A path that is a link is not followed: the volume begins empty.
     const { deployment } = await add('hostile', 'media')
     expect(deployment.status).toBe('failed')
+    expect(deployment.build_log).toContain('The live version has no files at /app/media')
     expect(await read('hostile')).toMatchObject({ version: 'one' })
   })
 }

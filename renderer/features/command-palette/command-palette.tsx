@@ -200,6 +200,12 @@ function ProjectCommands({ slug, ...group }: GroupProps & { slug: string }) {
         ]
       : []),
     { text: 'Database: drop…', icon: <Database size={16} aria-hidden />, run: () => navigate(`${projectPath}/database?do=drop`) },
+    ...(capabilities.has_instance_api
+      ? [
+          { text: 'Volumes: files and snapshots', icon: <HardDrive size={16} aria-hidden />, run: () => navigate(`${projectPath}/volumes`) },
+          { text: 'Volumes: keep a path…', icon: <HardDrive size={16} aria-hidden />, run: () => navigate(`${projectPath}/volumes?do=add`) },
+        ]
+      : []),
     { text: 'Domains of this project', icon: <Globe size={16} aria-hidden />, run: () => navigate(`${projectPath}/domains`) },
     { text: 'Domains: add your own domain…', icon: <Globe size={16} aria-hidden />, run: () => navigate(`${projectPath}/domains?do=add`) },
     { text: 'Domains: buy a domain…', icon: <Globe size={16} aria-hidden />, run: () => navigate(`${projectPath}/domains?do=buy`) },

@@ -4,6 +4,7 @@ import { useDeployments, useLatestDeployment, useServingDeployment } from '../..
 import { useDevServers } from '../../api/dev-servers.ts'
 import { usePreviews } from '../../api/previews.ts'
 import { useProject } from '../../api/projects.ts'
+import { useUnsavedFiles } from '../../api/volumes.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { toApiError } from '../../lib/api-error.ts'
 import { EmptyState, ProblemView, Skeleton, SkeletonRows } from '../../components/feedback.tsx'
@@ -16,6 +17,7 @@ import { isTerminal } from '../../lib/deployment-progress.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { useFaviconStatus } from '../../lib/use-favicon-status.ts'
 import { ProjectPlan } from '../plan/index.ts'
+import { UnsavedFilesNotice } from '../volumes/index.ts'
 import { CurrentDeployment } from './current-deployment.tsx'
 import { DevServers } from './dev-servers.tsx'
 import { Fact } from './fact.tsx'
@@ -33,7 +35,15 @@ export function Overview({ slug }: { slug: string }) {
   const latestQuery = useLatestDeployment(slug, project !== undefined)
   const servingQuery = useServingDeployment(slug)
   const deploymentsQuery = useDeployments(slug, {})
-  const isLoading = useInitialLoading([projectQuery, latestQuery, servingQuery, usePreviews(slug), useDevServers(slug), deploymentsQuery])
+  const isLoading = useInitialLoading([
+    projectQuery,
+    latestQuery,
+    servingQuery,
+    usePreviews(slug),
+    useDevServers(slug),
+    useUnsavedFiles(slug),
+    deploymentsQuery,
+  ])
   const { data: latest } = latestQuery
   const { data: serving } = servingQuery
   const { data: deploymentList, error, refetch } = deploymentsQuery
@@ -65,6 +75,7 @@ export function Overview({ slug }: { slug: string }) {
         <DevServers slug={slug} />
         {showsLatest && <LatestDeployment slug={slug} deployment={latest} hasServing={serving !== null && serving !== undefined} />}
         {!showsLatest && <StateNotice project={project} />}
+        {serving && <UnsavedFilesNotice slug={slug} />}
         {serving && <CurrentDeployment slug={slug} project={project} deployment={serving} newestFirst={deployments} />}
         {serving && <Traffic slug={slug} />}
         {project.is_connected && <OpenPreviews slug={slug} />}

@@ -5,6 +5,7 @@ import type { StepLog } from '../../contract/build-log.ts'
 import type { ToolchainPlan } from '../../contract/build-plan.ts'
 import { copyFolder, getBundleName, getCacheOwner, isFolder, measureFolder, moveFolder, resolveInside } from '../files.ts'
 import { checkPaths } from '../plan-paths.ts'
+import { markBuilt } from './written-files.ts'
 import { BuildFailure, type Artifact, type Build, type BuildRequest } from '../runtime.ts'
 import type { SandboxFolders } from '../sandbox/sandbox.ts'
 import type { ToolCache } from './build-cache.ts'
@@ -99,6 +100,7 @@ const listPlanPaths = (plan: ToolchainPlan): string[] => {
 
 async function createArtifact(plan: ToolchainPlan, bundleFolder: string, found: FoundTool[]): Promise<Artifact> {
   const { file, args } = createShellCommand(plan.start_command)
+  await markBuilt(bundleFolder)
   return {
     kind: 'bundle',
     directory: resolveInside(join(bundleFolder, 'app'), plan.app_directory),

@@ -1,0 +1,1 @@
+export { UnsavedFilesNotice } from './unsaved-files-notice.tsx'
