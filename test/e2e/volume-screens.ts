@@ -95,7 +95,7 @@ export const volumeScreens: Screen[] = [
     name: 'volumes-keep',
     path: 'projects/harbour-shop/volumes',
     before: withUnsavedFiles,
-    act: (page) => page.getByRole('button', { name: 'Keep /app/guests.db' }).click(),
+    act: (page) => page.getByRole('button', { name: 'Keep this file: /app/guests.db' }).click(),
   },
   {
     name: 'volumes-restore',

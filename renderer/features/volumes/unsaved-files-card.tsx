@@ -75,7 +75,7 @@ function UnsavedRow({ slug, report, onDeployed }: { slug: string; report: Unsave
       </div>
       <span className={`row ${styles.actions}`}>
         <Button
-          aria-label={`Keep ${path}`}
+          aria-label={`${is_file ? 'Keep this file' : 'Keep this folder'}: ${path}`}
           busy={keep.isPending}
           onClick={() => (saved ? setChoosing(true) : keep.mutate({ params: { slug }, body: toBody(report) }))}
         >
