@@ -14,6 +14,7 @@ import { writeVolumeArchives } from './volume-archives.ts'
 import { isWithin } from './unsaved-files.ts'
 import { createVolumeSnapshots } from './volume-snapshots.ts'
 import { isCovered } from './written-files.ts'
+import { createWrittenFilesMonitor } from './written-files-monitor.ts'
 
 /** What features can do with the volumes of a project. Every function throws `volume_not_found` for an unknown name. */
 export interface ProjectVolumes {
@@ -36,6 +37,8 @@ export interface ProjectVolumes {
   /** Resolves with the snapshot that was taken before. Throws `volume_in_use` while a service of the live version has it. */
   remove(environment: EnvironmentName, name: string): Promise<VolumeSnapshot>
   deleteSnapshot(environment: EnvironmentName, name: string, snapshotId: string): Promise<void>
+  /** Ends the inspection of live versions. */
+  close(): Promise<void>
   /** For a backup: writes every volume of every project as `{runtime}/{volume}.tar`. Returns the names, and what could not be read. */
   writeAll(folder: string, signal: AbortSignal): Promise<{ names: string[]; left_out: string[] }>
 }
@@ -51,6 +54,7 @@ export interface LiveMounts {
 
 export function createProjectVolumes(context: DeploymentContext, supervisor: Supervisor): ProjectVolumes {
   const snapshots = createVolumeSnapshots(context.data_dir)
+  const monitor = createWrittenFilesMonitor(context, supervisor)
   const snapshotNotFound = () => new Problem('snapshot_not_found', 'This volume has no snapshot with this ID. List them with homeport volumes.')
 
   /** A volume that the live version uses, or one of an earlier version, of which there may be snapshots alone. */
@@ -197,6 +201,8 @@ export function createProjectVolumes(context: DeploymentContext, supervisor: Sup
       await snapshots.remove(id, before.id)
       throw inUse(`The previous version still uses “${name}”. Wait until it has stopped.`)
     },
+
+    close: async () => monitor.close(),
 
     writeAll: (folder, signal) => writeVolumeArchives(context, supervisor, folder, signal),
 

@@ -46,7 +46,6 @@ import { steps } from './pipeline.ts'
 import { isTerminal } from './status-transitions.ts'
 import type { AppUsage } from './usage.ts'
 import { createDeploymentQueue } from './queue.ts'
-import { createWrittenFilesMonitor } from './written-files-monitor.ts'
 import type { DeploymentContext, DeploymentServiceOptions } from './context.ts'
 
 export { type EnqueueRequest, linkedRepository } from './deployment-row.ts'
@@ -182,7 +181,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
   const cron = createCronScheduler(context, supervisor)
   const services = createProjectServices(context, supervisor, cron, logStreamContext)
   const devSessions = createDevSessions(context, supervisor)
-  const writtenFilesMonitor = createWrittenFilesMonitor(context, supervisor)
+  const volumes = createProjectVolumes(context, supervisor)
   const queue = createDeploymentQueue(context, supervisor, () => [...recoveredRuntimes])
   const unsubscribe = events.subscribe((event) => {
     if (event.type === 'deployment_queued') queue.notify()
@@ -266,7 +265,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
 
   return {
     services,
-    volumes: createProjectVolumes(context, supervisor),
+    volumes,
     devSessions,
     forks: createForks(context, supervisor, (tx, request) => insertQueued(tx, request, newId('dpl')).id),
 
@@ -391,8 +390,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     async close(stop) {
       shutdown.abort()
       unsubscribe()
-      writtenFilesMonitor.close()
-      await Promise.all([queue.close(), cron.close(), cleanupsDone.catch(() => {})])
+      await Promise.all([queue.close(), cron.close(), volumes.close(), cleanupsDone.catch(() => {})])
       await supervisor.stopAll(stop)
       await context.jobs.close()
       supervisor.detach()

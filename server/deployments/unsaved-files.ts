@@ -1,6 +1,6 @@
+import type { WrittenFiles } from '../runtime/written-paths.ts'
 import { posix } from 'node:path'
 import { limits } from '../contract/limits.ts'
-import type { WrittenFiles } from '../runtime/runtime.ts'
 import type { UnsavedFilesRow } from '../store/volume-tables.ts'
 
 /** Files that look like data, as what a volume could keep: a folder, or one file. */

@@ -4,6 +4,7 @@ import type { RuntimeName } from '../contract/runtimes.ts'
 import type { BuildPlan, UsedTool } from '../contract/build-plan.ts'
 import type { StepLog } from '../contract/build-log.ts'
 import type { DoctorCheck } from '../contract/instance.ts'
+import type { VolumeMount, WrittenFiles } from './written-paths.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { RegistryAccess } from './registries.ts'
@@ -194,27 +195,6 @@ export interface ServiceRequest {
   /** Opaque; `list` returns it, so that the caller recognizes a replica that still is what it should be. */
   definition: string
 }
-
-export interface VolumeMount {
-  id: string
-  path: string
-  is_read_only: boolean
-  /** `path` is a link to a file of the same name in the volume. */
-  is_file?: boolean
-}
-
-export interface WrittenFiles {
-  /** `path` is absolute, with /app for the app's folder. `bytes` is null when it was not measured. */
-  files: { path: string; bytes: number | null; is_database: boolean }[]
-  /** The folder of the app, which has files of the build. */
-  app_folder: string
-  /** The folders of these files that the build did not have. */
-  new_folders: ReadonlySet<string>
-  is_complete: boolean
-}
-
-/** Of a database file of SQLite: the file itself, and what belongs to it. */
-export const databaseSuffixes = ['', '-wal', '-shm', '-journal'] as const
 
 export interface ReplicaObserver {
   /** A line of output without its line end. Called in order; must not throw. */

@@ -1,5 +1,26 @@
 import { isDatabasePath } from '../contract/volume-paths.ts'
 
+export interface VolumeMount {
+  id: string
+  path: string
+  is_read_only: boolean
+  /** `path` is a link to a file of the same name in the volume. */
+  is_file?: boolean
+}
+
+export interface WrittenFiles {
+  /** `path` is absolute, with /app for the app's folder. `bytes` is null when it was not measured. */
+  files: { path: string; bytes: number | null; is_database: boolean }[]
+  /** The folder of the app, which has files of the build. */
+  app_folder: string
+  /** The folders of these files that the build did not have. */
+  new_folders: ReadonlySet<string>
+  is_complete: boolean
+}
+
+/** Of a database file of SQLite: the file itself, and what belongs to it. */
+export const databaseSuffixes = ['', '-wal', '-shm', '-journal'] as const
+
 /** Folders of dependencies, caches, logs and temporary files, at any depth. */
 const ignoredFolders = new Set('node_modules __pycache__ cache caches tmp temp log logs coverage venv site-packages lost+found'.split(' '))
 /** Folders of the system, in a container. Images have apps in /usr/src. */

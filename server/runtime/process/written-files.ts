@@ -5,8 +5,16 @@ import type { Readable } from 'node:stream'
 import { resolveInside } from '../files.ts'
 import { appFolder } from '../../contract/volume-paths.ts'
 import { limits } from '../../contract/limits.ts'
-import { databaseSuffixes, type WrittenFiles, type WrittenFilesOwner } from '../runtime.ts'
-import { databaseHeadBytes, isDatabaseHead, isIgnoredFolder, isWrittenPath, mayBeDatabase } from '../written-paths.ts'
+import { type WrittenFilesOwner } from '../runtime.ts'
+import {
+  databaseHeadBytes,
+  isDatabaseHead,
+  isIgnoredFolder,
+  isWrittenPath,
+  mayBeDatabase,
+  databaseSuffixes,
+  type WrittenFiles,
+} from '../written-paths.ts'
 import { packFiles } from '../../lib/pack-files.ts'
 import { toAppPath } from './volumes.ts'
 
