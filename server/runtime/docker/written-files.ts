@@ -77,7 +77,7 @@ async function readChanges(docker: Docker, id: string): Promise<{ changes: { pat
       error ? reject(error instanceof Error ? error : new Error(String(error))) : resolve(data),
     ),
   )
-  const stream = toReadable(response as NodeJS.ReadableStream)
+  const stream = toReadable(response)
   const chunks: Buffer[] = []
   let bytes = 0
   try {
