@@ -16,7 +16,7 @@ const imports = codeFiles.flatMap((file) => importsOf(file, textOf.get(file)))
  */
 const shared = ['server/contract', 'server/lib']
 const drivers = {
-  'server/runtime': ['dockerode', 'tar-stream', 'semver'],
+  'server/runtime': ['dockerode', 'tar-stream', 'semver', '@lydell/node-pty'],
   'server/source': ['tar-stream', 'yauzl'],
   'server/builder': ['semver', 'smol-toml', 'yaml'],
 }
@@ -24,7 +24,7 @@ const allowedImports: Record<string, { folders: string[]; packages: string[]; ha
   'server/contract': { folders: [], packages: ['zod'], has_node: false },
   'server/lib': { folders: [], packages: ['ignore'] },
   'server/client': { folders: ['server/contract'], packages: ['eventsource-parser', 'zod'], has_node: false },
-  'server/api': { folders: [...shared, 'type:server/features'], packages: ['h3', 'zod', 'mrmime', '@fastify/busboy'] },
+  'server/api': { folders: [...shared, 'type:server/features'], packages: ['h3', 'zod', 'mrmime', '@fastify/busboy', 'ws'] },
   'server/features': {
     folders: [
       ...shared,
@@ -100,7 +100,10 @@ const allowedImports: Record<string, { folders: string[]; packages: string[]; ha
   'server/tls': { folders: shared, packages: [] },
   'server/screenshots': { folders: shared, packages: [] },
   'server/help': { folders: ['server/contract'], packages: [], has_node: false },
-  'server/cli': { folders: [...shared, 'server/client', 'server/builder', 'server/options.ts', 'server/help'], packages: ['uqr', 'tar-stream'] },
+  'server/cli': {
+    folders: [...shared, 'server/client', 'server/builder', 'server/options.ts', 'server/help'],
+    packages: ['uqr', 'tar-stream', 'ws'],
+  },
   renderer: {
     folders: ['server/contract', 'server/client', 'server/help', 'type:preload/bridge.ts', 'resources/samples/samples.json'],
     packages: ['*'],

@@ -1,6 +1,8 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { commandSocketPath } from '../contract/command-frames.ts'
 import { Problem } from '../contract/errors.ts'
 import { newId } from '../lib/id.ts'
 import { addressKey } from './rate-limit.ts'
@@ -27,8 +29,17 @@ type RequestHandler = (req: IncomingMessage, res: ServerResponse) => unknown
  * Node's HTTP server with our own responses for requests that its parser rejects. Those reach no handler, and Node would send a response
  * without a body.
  */
-export function createHttpServer(handle: RequestHandler, rateLimit: RateLimit, timeouts: RequestTimeouts): Server {
+export function createHttpServer(
+  handle: RequestHandler,
+  rateLimit: RateLimit,
+  timeouts: RequestTimeouts,
+  /** Accepts WebSockets at `commandSocketPath`; a `Problem` becomes the response. */
+  acceptSocket?: (req: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>,
+): Server {
+  const isSocketRequest = (req: IncomingMessage) => acceptSocket !== undefined && req.method === 'GET' && req.url === commandSocketPath
   const server = createServer({
+    // Requests that ask for another upgrade are answered as if they did not.
+    shouldUpgradeCallback: (req) => isSocketRequest(req) && req.headers.upgrade?.toLowerCase() === 'websocket',
     requireHostHeader: false,
     headersTimeout: timeouts.headers_ms,
     // Node's timeout would apply to uploads, which may take hours. Other bodies have a timeout where they are read.
@@ -47,6 +58,13 @@ export function createHttpServer(handle: RequestHandler, rateLimit: RateLimit, t
   server.on('request', listener)
   server.on('checkContinue', listener)
   server.on('checkExpectation', listener)
+  server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => {})
+    acceptSocket?.(req, socket, head).catch((error: unknown) => {
+      const problem = error instanceof Problem ? error : new Problem('internal_error', 'The WebSocket could not be opened.', { cause: error })
+      rejectConnection(socket, problem)
+    })
+  })
   server.on('connect', (req: IncomingMessage, socket: Socket) => {
     rejectConnection(socket, new Problem('method_not_allowed', `${req.method} is not supported, because this server is not a proxy.`), {
       allow: 'GET, HEAD, POST, PATCH, DELETE, OPTIONS',
@@ -63,18 +81,22 @@ export function createHttpServer(handle: RequestHandler, rateLimit: RateLimit, t
     rejectConnection(socket, problem)
   })
 
-  function rejectConnection(socket: Socket, problem: Problem, headers: Record<string, string> = {}) {
+  function rejectConnection(socket: Duplex, problem: Problem, headers: Record<string, string> = {}) {
     if (!socket.writable) return void socket.destroy()
     const requestId = newId('req')
     const response = errorResponse(problem, requestId)
     socket.end(
       serializeResponse({
         ...response,
-        headers: { ...commonHeaders(requestId, rateLimit.peek(addressKey(socket.remoteAddress))), ...response.headers, ...headers },
+        headers: {
+          ...commonHeaders(requestId, rateLimit.peek(addressKey(socket instanceof Socket ? socket.remoteAddress : undefined))),
+          ...response.headers,
+          ...headers,
+        },
       }),
     )
     // A peer that does not read the response must not keep the socket open.
-    socket.setTimeout(2_000, () => socket.destroy())
+    if (socket instanceof Socket) socket.setTimeout(2_000, () => socket.destroy())
     socket.on('error', () => socket.destroy())
   }
   return server

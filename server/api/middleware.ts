@@ -100,7 +100,7 @@ async function writeBody({ req, res }: { req: IncomingMessage; res: ServerRespon
   await closed
 }
 
-const misdirectedRequest = () =>
+export const misdirectedRequest = () =>
   new Problem('misdirected_request', 'This instance does not serve this hostname. Use the URL that it printed at startup.')
 
 const closingStatuses: ReadonlySet<number> = new Set([408, 413, 414, 431])

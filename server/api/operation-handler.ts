@@ -92,7 +92,7 @@ export function createOperationHandler({ resolveResource, isCredentialActive, pr
       },
       headers,
       is_head: req.method === 'HEAD',
-      access: createStreamAccess(caller, params, resource),
+      access: createStreamAccess({ isCredentialActive, resolveResource }, caller, params, resource),
       onEnd: () => client.abort(),
     }
     return keyed
@@ -107,23 +107,28 @@ export function createOperationHandler({ resolveResource, isCredentialActive, pr
         })
       : target.run(context, operationRequest)
   }
+}
 
-  /** Access ends with the credential, or when the slug no longer names the same project for the caller. */
-  function createStreamAccess(caller: Caller, { slug }: Record<string, string>, resource: string | undefined): StreamAccess {
-    const { credential_id } = caller
-    return {
-      key: `${credential_id} ${slug} ${resource}`,
-      async isGranted() {
-        if (!(await isCredentialActive(credential_id))) return false
-        if (slug === undefined) return true
-        try {
-          return (await resolveResource?.(caller, 'project', { slug }))?.id === resource
-        } catch (error) {
-          if (error instanceof Problem && error.status === 404) return false
-          throw error
-        }
-      },
-    }
+/** Access ends with the credential, or when the slug no longer names the same project for the caller. */
+export function createStreamAccess(
+  { isCredentialActive, resolveResource }: Pick<OperationHandlerOptions, 'isCredentialActive' | 'resolveResource'>,
+  caller: Caller,
+  { slug }: Record<string, string>,
+  resource: string | undefined,
+): StreamAccess {
+  const { credential_id } = caller
+  return {
+    key: `${credential_id} ${slug} ${resource}`,
+    async isGranted() {
+      if (!(await isCredentialActive(credential_id))) return false
+      if (slug === undefined) return true
+      try {
+        return (await resolveResource?.(caller, 'project', { slug }))?.id === resource
+      } catch (error) {
+        if (error instanceof Problem && error.status === 404) return false
+        throw error
+      }
+    },
   }
 }
 

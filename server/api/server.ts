@@ -7,7 +7,10 @@ import { type Clock, systemClock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { describeListenError } from '../lib/listen-error.ts'
 import { createApp } from './app.ts'
+import type { ClaimedCommand } from '../features/command-tickets.ts'
 import { createCallerLookup } from './authentication.ts'
+import { createCommandSockets } from './command-sockets.ts'
+import { createStreamAccess } from './operation-handler.ts'
 import type { CredentialLookup } from './authentication.ts'
 import { createPublicRoutes } from './public-routes/index.ts'
 import type { PublicRouteOptions } from './public-routes/index.ts'
@@ -38,6 +41,8 @@ export interface ApiServerOptions extends PublicRouteOptions {
   isCredentialActive: (credentialId: string) => Promise<boolean>
   /** Forwards requests under /remote/{id} to other instances. */
   callRemote?: RemoteForwarder
+  /** Redeems the ticket of a one-off command; undefined: unknown, expired or used. */
+  claimCommand?: (ticket: string) => ClaimedCommand | undefined
   /** Stores responses to requests with an idempotency key; without it the header is ignored. */
   idempotencyStore?: IdempotencyStore
   /** Requests per minute; read on every request, so that a changed setting applies at once. */
@@ -76,11 +81,24 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   let bind = { host: '127.0.0.1', port: 0 }
   const rateLimit = createRateLimit({ clock, limits: options.rateLimits ?? (() => limits.rate) })
   const streams = createStreams({ clock, log })
+  const hostRule = createHostRule({ bind: () => bind, hosts: options.hosts ?? (() => []), networkHosts: options.networkHosts ?? (() => []) })
+  const { claimCommand } = options
+  const acceptSocket =
+    claimCommand &&
+    createCommandSockets({
+      claimCommand,
+      createAccess: (caller, { id, slug }) =>
+        createStreamAccess({ isCredentialActive: options.isCredentialActive, resolveResource: options.resolveResource }, caller, { slug }, id),
+      hostRule,
+      rateLimit,
+      streams,
+      log,
+    })
   const app = createApp({
     handlers: options.handlers,
     streams,
     publicRoutes: createPublicRoutes(options),
-    hostRule: createHostRule({ bind: () => bind, hosts: options.hosts ?? (() => []), networkHosts: options.networkHosts ?? (() => []) }),
+    hostRule,
     rateLimit,
     findCaller: createCallerLookup(options),
     resolveResource: options.resolveResource,
@@ -91,7 +109,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     log,
     body_timeout_ms: timeouts.request_ms,
   })
-  const server = createHttpServer(app, rateLimit, timeouts)
+  const server = createHttpServer(app, rateLimit, timeouts, acceptSocket)
   // For example, no file descriptor is left for a connection. The next connection may succeed.
   server.on('error', (error) => {
     if (server.listening) log.error('listener_failed', { error })

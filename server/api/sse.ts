@@ -76,6 +76,12 @@ export function createStreams({ clock, log }: { clock: Clock; log: Log }) {
         })
       }
     },
+    /** Checks the access of another open connection in the same way. Returns how to forget it. */
+    track(access: StreamAccess, { end, cut }: { end(): void; cut(): void }): () => void {
+      const stream: OpenStream = { access, end: () => end(), cut }
+      open.add(stream)
+      return () => void open.delete(stream)
+    },
     endAll(): void {
       for (const stream of open) stream.end('retry: 1000\n\n')
     },

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { version } from '../contract/index.ts'
 import { createEmailSender } from '../email/smtp.ts'
 import type { Authenticator } from '../features/authenticator.ts'
+import { createCommandTickets } from '../features/command-tickets.ts'
 import type { DoctorOptions } from '../features/doctor.ts'
 import { runDoctor } from '../features/doctor.ts'
 import type { FeatureDeps } from '../features/index.ts'
@@ -49,6 +50,7 @@ export async function createFeatureDeps(
     sealer,
     clock,
     settings,
+    commandTickets: createCommandTickets({ clock, deployments: parts.deployments }),
     cache: edge.cache,
     metrics: edgeParts.metrics,
     edgeAddress: edgeParts.addressFor,

@@ -40,6 +40,7 @@ export async function startApi(context: PlatformContext, { features, authenticat
     handlers: createHandlers(features),
     resolveResource: createResourceResolver(store.db),
     callRemote: createRemoteForwarder(features),
+    claimCommand: (ticket) => features.commandTickets.claim(ticket),
     idempotencyStore,
     authenticate: authenticator,
     isCredentialActive: authenticator.isCredentialActive,

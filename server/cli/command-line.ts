@@ -33,6 +33,7 @@ import { volumes } from './volumes.ts'
 import { projects } from './projects.ts'
 import { registries } from './registries.ts'
 import { restore } from './restore.ts'
+import { run, shell } from './run.ts'
 import { samples } from './samples.ts'
 import { settings } from './settings.ts'
 import { team } from './team.ts'
@@ -52,6 +53,8 @@ export const clientCommands = {
   projects,
   deployments,
   previews,
+  run,
+  shell,
   services,
   volumes,
   registries,

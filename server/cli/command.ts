@@ -1,6 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import type { Clock } from '../lib/clock.ts'
 import { UsageError } from '../options.ts'
+import type { ProgramIo } from './attach-command.ts'
 import type { ApiClient } from './client.ts'
 import type { ProgramOptions, RunningProgram } from './run-program.ts'
 import type { Terminal } from './terminal.ts'
@@ -34,6 +35,8 @@ export interface CommandContext {
   runProgram(file: string, args: string[], secrets: Record<string, string>): Promise<number | undefined>
   /** Starts a local program in this terminal, in a folder and with variables. */
   startProgram(file: string, args: readonly string[], options: ProgramOptions): RunningProgram
+  /** Input and output of this process, for a program that runs elsewhere. */
+  openIo(): ProgramIo
   /** Aborted by Ctrl-C or SIGTERM. */
   signal: AbortSignal
 }

@@ -9,6 +9,7 @@ import { exitCodes, stringFlag } from './command.ts'
 import { runCommandLine } from './command-line.ts'
 import { findInstance } from './find-instance.ts'
 import { createLineWriter } from './line-writer.ts'
+import { openProcessIo } from './process-io.ts'
 import { startProgram } from './run-program.ts'
 import { serve } from './serve.ts'
 
@@ -74,6 +75,7 @@ process.exitCode = await runCommandLine(
           .once('exit', (code) => resolve(code ?? exitCodes.failure))
       }),
     startProgram,
+    openIo: openProcessIo,
     signal: stop.signal,
   },
   serve,

@@ -57,6 +57,7 @@ export const errorStatus = {
   domain_unavailable: 409,
   price_changed: 409,
   dev_session_exists: 409,
+  too_many_commands: 409,
   transfer_not_allowed: 409,
   idempotency_conflict: 409,
   remote_exists: 409,

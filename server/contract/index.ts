@@ -1,6 +1,7 @@
 import { billingOperations } from './billing.ts'
 import { buildCacheOperations } from './build-cache.ts'
 import { cacheOperations } from './cache.ts'
+import { commandOperations } from './commands.ts'
 import { devOperations } from './dev.ts'
 import { databaseUpgradeOperations } from './database-upgrades.ts'
 import { databaseDumpOperations, databaseLookupOperations, databaseOperations } from './databases.ts'
@@ -75,6 +76,7 @@ export const allOperations = {
   ...unsavedFilesOperations,
   ...devOperations,
   ...forkOperations,
+  ...commandOperations,
   ...sourceOperations,
   ...sourcePlanOperations,
   ...commitUploadOperations,

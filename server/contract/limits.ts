@@ -58,5 +58,8 @@ export const limits = {
     saved_bytes: 2 ** 30,
     saved_snapshots: 3,
   },
+  /** One-off commands: `running` of one account at a time, `ticket_ms` to attach to one. */
+  one_off_command: { argument: 8192, arguments: 200, running: 10, ticket_ms: 30_000 },
+  terminal: { columns: { min: 1, max: 1000 }, rows: { min: 1, max: 1000 } },
   restart: { first_ms: 1_000, max_ms: 60_000, exits: 5, within_ms: 5 * 60_000 },
 } as const

@@ -56,6 +56,8 @@ export interface DeploymentContext extends Omit<DeploymentServiceOptions, 'runti
   environmentsInUse: Map<string, string>
   /** Work on the data of environments that their deployments wait for, by environment. It never rejects. */
   dataChanges: Map<string, Promise<void>>
+  /** Environments with one-off commands, by command. They stay awake. */
+  environmentsWithCommands: Map<string, string>
   /** Work that no deployment or request waits for: `retire` a replaced version, `remove_project`. */
   jobs: BackgroundJobs
   /** Stores that the app of a project keeps crashing, and updates the project's status. */

@@ -2,7 +2,7 @@ import { limits } from '../contract/limits.ts'
 import type { Route } from '../edge/edge.ts'
 import type { DeploymentContext } from './context.ts'
 import { StartFailure } from '../runtime/runtime.ts'
-import { runTask } from './run-task.ts'
+import { runTask, startAttachedTask } from './run-task.ts'
 import type { RuntimeLogs } from './runtime-logs.ts'
 import type { ServiceSupervisor } from './service-supervisor.ts'
 import type { AppSpec, SupervisedApp } from './supervised-app.ts'
@@ -34,6 +34,7 @@ type EnvironmentPart = Pick<
   | 'restartService'
   | 'runCron'
   | 'wakeService'
+  | 'startAttached'
   | 'freezeWhile'
   | 'stopWhile'
   | 'holdLive'
@@ -142,6 +143,12 @@ export function createEnvironments(context: DeploymentContext, hooks: Environmen
     async restartService(spec, name) {
       await checkIsolation(spec)
       await services.restart(spec, name)
+    },
+    async startAttached(spec, task, signal) {
+      await checkIsolation(spec)
+      // Without other services a command needs nothing that sleeps.
+      if (spec.services.length > 0) await wakeApp(spec, signal)
+      return startAttachedTask(context, spec, task, services.getAddresses(spec), signal)
     },
     async wakeService(spec, name, signal) {
       await wakeApp(spec, signal)

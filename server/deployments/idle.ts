@@ -57,6 +57,7 @@ export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitor
 
   const isIdle = (app: SupervisedApp): boolean => {
     if (app.always_warm || app.sleep || app.isSuperseded || app.stopController.signal.aborted || !app.candidate?.replica) return false
+    if ([...context.environmentsWithCommands.values()].includes(app.spec.environment_id)) return false
     if (app.spec.services.length > 0 && [...context.environmentsInUse.values()].includes(app.spec.environment_id)) return false
     const since = context.routes.idleSince(app.spec)
     return since !== undefined && monotonic() - Math.max(since, app.busy_at, countFrom) >= context.settings().sleep_after_s * 1_000

@@ -1,4 +1,5 @@
-import { type Artifact, type ReplicaExit, type ReplicaObserver, type ServiceRequest, StartFailure } from '../runtime/runtime.ts'
+import type { TerminalSize } from '../contract/command-frames.ts'
+import { type Artifact, type AttachedReplica, type ReplicaExit, type ReplicaObserver, type ServiceRequest, StartFailure } from '../runtime/runtime.ts'
 import type { DeploymentContext } from './context.ts'
 import type { AppSpec } from './supervised-app.ts'
 
@@ -22,31 +23,13 @@ export async function runTask(
   addresses: Record<string, string>,
   signal: AbortSignal,
 ): Promise<ReplicaExit> {
-  const { artifact, request, variables, memory_mb, cpus } = findService(spec, task.service)
-  if (!artifact || artifact.kind === 'static')
-    throw new StartFailure(
-      'start_failed',
-      `${task.name} needs a service that runs, and “${task.service}” is a static site.`,
-      'Give it a service with a build of its own.',
-    )
+  const { start, service } = prepareTask(spec, task, addresses)
   const runtime = context.runtime(spec.runtime)
   const exited = Promise.withResolvers<ReplicaExit>()
   const replica = await runtime.start({
-    project_id: spec.project_id,
-    deployment_id: spec.deployment_id,
-    artifact,
+    ...start,
     listen_port: null,
-    variables: { ...variables, ...addresses },
-    memory_mb,
-    cpus,
-    service: {
-      ...(request ?? plainRequest),
-      name: task.name,
-      ...(task.command && { command: task.command }),
-      networks: (request ?? plainRequest).networks.map((network) => ({ ...network, host_names: [] })),
-      health_command: null,
-      definition: task.name,
-    },
+    service: { ...service, ...(task.command && { command: task.command }) },
     signal,
     onLine,
     onExit: exited.resolve,
@@ -62,6 +45,49 @@ export async function runTask(
   }
 }
 
+export interface AttachedTask {
+  /** Of the replica; no service has this name. */
+  name: string
+  /** null: the main one. */
+  service: string | null
+  /** null: a shell. */
+  command: string[] | null
+  terminal: TerminalSize | null
+}
+
+/** The dashboard's terminal is one of these, and the programs that people use understand it. */
+const terminalType = 'xterm-256color'
+
+/** Starts a command in the environment of a version, with the caller's input and output. Throws `StartFailure`. The caller stops it in any case. */
+export function startAttachedTask(
+  context: DeploymentContext,
+  spec: AppSpec,
+  task: AttachedTask,
+  addresses: Record<string, string>,
+  signal: AbortSignal,
+): Promise<AttachedReplica> {
+  const { command, terminal } = task
+  const { start, service } = prepareTask(spec, { name: task.name, service: task.service ?? spec.main_service ?? '' }, addresses)
+  const variables = terminal ? { TERM: terminalType, ...start.variables } : start.variables
+  return context.runtime(spec.runtime).startAttached({ ...start, variables, service, command, terminal, signal })
+}
+
+/** A replica beside those that serve: it has no host names and no health check. */
+function prepareTask(spec: AppSpec, task: Pick<Task, 'name' | 'service'>, addresses: Record<string, string>) {
+  const { artifact, request = plainRequest, variables, memory_mb, cpus } = findService(spec, task.service)
+  if (!artifact || artifact.kind === 'static')
+    throw new StartFailure(
+      'start_failed',
+      `${task.name} needs a service that runs, and “${task.service}” is a static site.`,
+      'Give it a service with a build of its own.',
+    )
+  const networks = request.networks.map((network) => ({ ...network, host_names: [] }))
+  return {
+    start: { project_id: spec.project_id, deployment_id: spec.deployment_id, artifact, variables: { ...variables, ...addresses }, memory_mb, cpus },
+    service: { ...request, name: task.name, networks, health_command: null, definition: task.name } satisfies ServiceRequest,
+  }
+}
+
 const plainRequest: Omit<ServiceRequest, 'name' | 'definition'> = {
   entrypoint: null,
   command: null,
@@ -73,6 +99,7 @@ const plainRequest: Omit<ServiceRequest, 'name' | 'definition'> = {
   is_ready_image: false,
 }
 
+/** The main one has its name, or any where there are no services. */
 function findService(
   spec: AppSpec,
   name: string,

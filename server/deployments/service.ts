@@ -28,6 +28,7 @@ import { createSupervisor } from './create-supervisor.ts'
 import { createCronScheduler } from './cron.ts'
 import { createDevSessions, type DevSessions } from './dev-sessions.ts'
 import { createForks, type Forks } from './forks.ts'
+import { createOneOffCommands, type OneOffCommands } from './one-off-commands.ts'
 import { createProjectServices, type ProjectServices } from './project-services.ts'
 import { createProjectVolumes, type ProjectVolumes } from './project-volumes.ts'
 import { deleteArchive, storeArchive, deleteOrphanedArchives } from './source-archives.ts'
@@ -52,6 +53,7 @@ export { type EnqueueRequest, linkedRepository } from './deployment-row.ts'
 export type { OpenDevSession } from './dev-sessions.ts'
 export type { ForkData } from './forks.ts'
 export type { SourcePlanner, SourcePlanRequest } from './source-planner.ts'
+export type { CommandRequest, RunningCommand } from './one-off-commands.ts'
 
 /** The interface of this folder. Every operation that creates, changes or follows a deployment uses it. */
 export interface DeploymentService {
@@ -73,6 +75,7 @@ export interface DeploymentService {
 
   /** Development servers behind the addresses of projects. */
   devSessions: DevSessions
+  commands: OneOffCommands
 
   /** Handles a commit found on a branch: it is deployed if the settings allow it and no manual deployment has deployed it. */
   handlePush(handlePush: BranchPush): Promise<PushDecision>
@@ -153,6 +156,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     jobs: createBackgroundJobs(log),
     environmentsInUse: new Map(),
     dataChanges: new Map(),
+    environmentsWithCommands: new Map(),
     runtime: (name) => options.runtimes[name],
     runtimeNames,
     recordCrash: async (projectId, deploymentId) => {
@@ -182,6 +186,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
   const services = createProjectServices(context, supervisor, cron, logStreamContext)
   const devSessions = createDevSessions(context, supervisor)
   const volumes = createProjectVolumes(context, supervisor)
+  const commands = createOneOffCommands(context, supervisor)
   const queue = createDeploymentQueue(context, supervisor, () => [...recoveredRuntimes])
   const unsubscribe = events.subscribe((event) => {
     if (event.type === 'deployment_queued') queue.notify()
@@ -268,6 +273,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     volumes,
     devSessions,
     forks: createForks(context, supervisor, (tx, request) => insertQueued(tx, request, newId('dpl')).id),
+    commands,
 
     async handlePush(push) {
       const { project_id, branch, commit_sha } = push
@@ -286,6 +292,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
       const { closed, cleanup } = closing
       routes.removePreview(projectId, branch, cleanup.host)
       await Promise.all(closed.map((id) => queue.stopDeployment(id, 'canceled')))
+      commands.endProject(projectId, branch)
       await supervisor.stopPreview(projectId, branch)
       runDueCleanups()
     },
@@ -311,12 +318,14 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
 
     async stopProject(projectId) {
       devSessions.endProject(projectId)
+      commands.endProject(projectId)
       await stopServing(projectId)
       await supervisor.stopProject(projectId)
     },
 
     async removeProject(projectId) {
       devSessions.endProject(projectId)
+      commands.endProject(projectId)
       await store.db.write((tx) => {
         const rows = [...listOpenDeployments(tx, projectId), ...listCurrentDeployments(tx, projectId)]
         for (const row of rows) {
@@ -390,7 +399,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     async close(stop) {
       shutdown.abort()
       unsubscribe()
-      await Promise.all([queue.close(), cron.close(), volumes.close(), cleanupsDone.catch(() => {})])
+      await Promise.all([queue.close(), cron.close(), volumes.close(), commands.close(), cleanupsDone.catch(() => {})])
       await supervisor.stopAll(stop)
       await context.jobs.close()
       supervisor.detach()

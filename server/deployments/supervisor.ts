@@ -1,8 +1,8 @@
 import type { ProjectConfig, ServiceConfig } from '../contract/project-config.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
-import type { ExistingReplica, ReplicaExit } from '../runtime/runtime.ts'
+import type { AttachedReplica, ExistingReplica, ReplicaExit } from '../runtime/runtime.ts'
 import type { PublicListener } from './readiness.ts'
-import type { Task } from './run-task.ts'
+import type { AttachedTask, Task } from './run-task.ts'
 import type { OutputListener } from './runtime-logs.ts'
 import type { ServiceSpec } from './service-spec.ts'
 import type { AppSpec, Candidate } from './supervised-app.ts'
@@ -90,6 +90,8 @@ export interface Supervisor {
   holdLive(spec: AppSpec): Promise<HeldApp | undefined>
   /** Runs a cron service once, in the environment that is live; wakes it first. */
   runCron(spec: AppSpec, service: ServiceSpec, signal: AbortSignal): Promise<ReplicaExit>
+  /** Starts a one-off command in the environment that is live; wakes its services first. Throws `StartFailure`. */
+  startAttached(spec: AppSpec, task: AttachedTask, signal: AbortSignal): Promise<AttachedReplica>
   /** Whether this deployment's app is supervised: it is live or restarting. */
   isSupervising(deploymentId: string): boolean
   /** Reports the files outside of volumes that the version of an environment wrote, if it is awake. */

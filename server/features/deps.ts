@@ -23,6 +23,7 @@ import type { DomainVerifier } from './domain-verifier.ts'
 import type { DomainOrders } from '../optional/domain-sales/orders.ts'
 import type { MetricsRecorder } from './metrics-recorder.ts'
 import type { CachePurger } from './cache-purge.ts'
+import type { CommandTickets } from './command-tickets.ts'
 import type { RemoteTokenStore } from './remote-tokens.ts'
 
 /** Dependencies of the features, passed in by the composition root. */
@@ -30,6 +31,8 @@ export interface FeatureDeps {
   store: Store
   deployments: DeploymentService
   sourcePlanner: SourcePlanner
+  /** Prepared one-off commands. */
+  commandTickets: CommandTickets
   /** Watched repositories: check one now, and apply changed settings. */
   watcher: { check(projectId: string): Promise<void>; syncProject(projectId: string): Promise<void> }
   sealer: Sealer

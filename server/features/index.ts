@@ -2,6 +2,7 @@ import { createBackupHandlers } from './backups.ts'
 import { createBuildCacheHandlers } from './build-cache.ts'
 import { createBillingHandlers } from './billing.ts'
 import { createCacheHandlers } from './cache.ts'
+import { createCommandHandlers } from './commands.ts'
 import type { OperationHandlers } from './context.ts'
 import { createDatabaseDumpHandlers } from './database-dumps.ts'
 import { createDatabaseUpgradeHandlers } from './database-upgrades.ts'
@@ -81,5 +82,6 @@ export function createHandlers(deps: FeatureDeps): OperationHandlers {
     ...createDiskHandlers(deps),
     ...createDevHandlers(deps),
     ...createForkHandlers(deps),
+    ...createCommandHandlers(deps),
   }
 }

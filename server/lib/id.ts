@@ -24,6 +24,7 @@ export type IdPrefix =
   | 'snp'
   | 'msg'
   | 'dev'
+  | 'cmd'
 
 /** `prj_` and a ULID in lower case: 48 bits of milliseconds and 80 random bits, increasing within one millisecond. */
 export function newId<P extends IdPrefix>(prefix: P): `${P}_${string}` {

@@ -1,4 +1,5 @@
-import type { Readable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
+import type { TerminalSize } from '../contract/command-frames.ts'
 import type { FailureCode } from '../contract/deployments.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
 import type { BuildPlan, UsedTool } from '../contract/build-plan.ts'
@@ -34,6 +35,12 @@ export interface Runtime extends RuntimeVolumes {
    * goes to `onLine`; the exit goes to `onExit`, exactly once.
    */
   start(request: StartRequest): Promise<Replica>
+
+  /**
+   * Starts a one-off command of an artifact, whose input and output are the caller's and are not stored. Throws `StartFailure`. `stop` ends it, and
+   * must be called after its exit too. When the platform dies, `list` finds it; `adopt` must not be called for it.
+   */
+  startAttached(request: AttachedRequest): Promise<AttachedReplica>
 
   /**
    * Existing and leftover replicas, for recovery after a crash. `docker` returns running containers, which `adopt` accepts; `process` returns
@@ -169,6 +176,28 @@ export interface StartRequest extends ReplicaObserver {
   /** Set when the deployment has several services. */
   service?: ServiceRequest
   signal: AbortSignal
+}
+
+export interface AttachedRequest extends Omit<StartRequest, keyof ReplicaObserver | 'listen_port' | 'service'> {
+  /** `entrypoint` and `command` are not used. */
+  service: ServiceRequest
+  /** The program and its arguments, which an image passes to its entrypoint; null: an interactive shell. */
+  command: string[] | null
+  /** Null: without a terminal. */
+  terminal: TerminalSize | null
+}
+
+/** A running one-off command. Nothing is read ahead: a caller that does not read its output stops it. */
+export interface AttachedReplica {
+  id: string
+  input: Writable
+  /** Of a terminal: everything. */
+  stdout: Readable
+  stderr: Readable | null
+  /** Nothing happens without a terminal, and after the exit. */
+  resize(size: TerminalSize): Promise<void>
+  /** The exit. The output may have more to read. */
+  exited: Promise<ReplicaExit>
 }
 
 /** What makes a replica one of several services. */

@@ -1,3 +1,4 @@
+import { Readable, Writable } from 'node:stream'
 import { createApiClient } from '../../server/cli/client.ts'
 import { runCommandLine } from '../../server/cli/command-line.ts'
 import { startProgram } from '../../server/cli/run-program.ts'
@@ -16,6 +17,8 @@ interface CommandEnvironment {
   answers?: string[]
   remote_token?: string
   clock?: Clock
+  /** What a one-off command reads. */
+  input?: string
   /** Called with the complete standard output after each line. */
   onOutput?(out: string): void
 }
@@ -25,7 +28,7 @@ export async function runCommand(
   target: CommandTarget,
   cwd: string,
   args: string[],
-  { answers, remote_token, clock = systemClock, onOutput }: CommandEnvironment = {},
+  { answers, remote_token, clock = systemClock, input = '', onOutput }: CommandEnvironment = {},
 ): Promise<ProcessResult & { asked: { question: string; is_secret: boolean }[] }> {
   let [out, err] = ['', '']
   const asked: { question: string; is_secret: boolean }[] = []
@@ -53,12 +56,26 @@ export async function runCommand(
       remote_token,
       runProgram: async () => undefined,
       startProgram,
+      openIo: () => ({
+        input: Readable.from([Buffer.from(input)], { objectMode: false }),
+        output: collect((text) => (out += text)),
+        errors: collect((text) => (err += text)),
+        terminal: null,
+      }),
       signal: new AbortController().signal,
     },
     serve,
   )
   return { code, out, err, asked }
 }
+
+const collect = (add: (text: string) => void) =>
+  new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      add(chunk.toString())
+      done()
+    },
+  })
 
 export interface CommandLine {
   (...args: string[]): Promise<ProcessResult>

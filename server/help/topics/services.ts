@@ -153,4 +153,29 @@ export const serviceTopics: HelpArticle[] = [
       { run: 'npx homeport volumes restore my-app uploads SNAPSHOT' },
     ],
   },
+  {
+    id: 'commands',
+    title: 'One-off commands and shells',
+    summary: 'Run a command, or open a shell, in the environment of a service.',
+    keywords:
+      'run shell exec console terminal ssh bash one-off migration seed rails console psql tty exit code too_many_commands service_not_started',
+    body: [
+      'A one-off command runs in a new replica beside the live version: with the files, variables, database, network and volumes of the service, and its limits for memory and processor. What it writes outside of a volume is gone afterwards.',
+      { run: 'npx homeport run my-app -- npm run migrate' },
+      { run: 'npx homeport run my-app --service worker --branch feature/login -- node seed.js < data.json' },
+      { run: 'npx homeport shell my-app', note: 'bash, or sh where there is no bash' },
+      {
+        list: [
+          'In a terminal the command gets a terminal. In a pipe it gets none: input is passed on to its end, and standard output and standard error stay apart.',
+          'The exit code is that of the command; after a signal it is 128 plus its number.',
+          'The command ends with its client: when you close the terminal, when your access to the project ends, and when the project or Homeport stops. It does not end with a new deployment.',
+          'While it runs, the environment does not go to sleep. Services of a sleeping environment are woken first.',
+          'Its output is not stored, and is in no log.',
+          'An image with an entrypoint gets the command as arguments of its entrypoint. A shell is started without it, and needs `sh` in the image.',
+          'A static site has no environment in which a command could run.',
+          'Ten commands can be open at the same time (`too_many_commands`).',
+        ],
+      },
+    ],
+  },
 ]

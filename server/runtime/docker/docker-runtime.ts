@@ -97,6 +97,8 @@ export function createDockerRuntime(options: RuntimeOptions, engine: DockerEngin
 
     start: (request) => withPlainFailures(request.signal, () => replicas.start(request)),
 
+    startAttached: (request) => withPlainFailures(request.signal, () => replicas.startAttached(request)),
+
     list: () => replicas.list(),
     adopt: (found, observer) => replicas.adopt(found, observer),
     stop: (replicaId, grace_ms) => replicas.stop(replicaId, grace_ms),

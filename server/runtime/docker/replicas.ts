@@ -13,10 +13,21 @@ import { createServiceConfig, createVolumes, giveVolumesToUser, removeReplica, s
 import { linkFiles } from './written-files.ts'
 import { createReplicaExit } from '../exit.ts'
 import { parseListeningSockets, readNetworkTables } from '../ports.ts'
-import { StartFailure, type Endpoint, type ExistingReplica, type Replica, type ReplicaObserver, type StartRequest } from '../runtime.ts'
+import { attachContainer, createAttachedConfig } from './attached-container.ts'
+import {
+  StartFailure,
+  type AttachedReplica,
+  type AttachedRequest,
+  type Endpoint,
+  type ExistingReplica,
+  type Replica,
+  type ReplicaObserver,
+  type StartRequest,
+} from '../runtime.ts'
 
 export interface DockerReplicas {
   start(request: StartRequest): Promise<Replica>
+  startAttached(request: AttachedRequest): Promise<AttachedReplica>
   list(): Promise<ExistingReplica[]>
   adopt(found: ExistingReplica, observer: ReplicaObserver): Promise<Replica | undefined>
   stop(replicaId: string, grace_ms: number): Promise<void>
@@ -25,6 +36,8 @@ export interface DockerReplicas {
   usage(replicaId: string): Promise<{ cpu_percent: number; memory_mb: number } | null>
   close(): Promise<void>
 }
+
+type ContainerRequest = Omit<StartRequest, keyof ReplicaObserver>
 
 const defaultPort = 8080
 const maxProcesses = 256
@@ -50,7 +63,12 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
     return monitor
   }
 
-  const createContainer = async (docker: Docker, request: StartRequest, hasDirectNetwork: boolean): Promise<Docker.Container> => {
+  const createContainer = async (
+    docker: Docker,
+    request: ContainerRequest,
+    hasDirectNetwork: boolean,
+    more: Docker.ContainerCreateOptions = {},
+  ): Promise<Docker.Container> => {
     const { limitCpus } = await engine.connection()
     const { artifact } = request
     if (artifact.kind !== 'image') throw new StartFailure('start_failed', 'This version was built without Docker.', 'Deploy the project again.')
@@ -75,6 +93,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
           'homeport.definition': service?.definition,
         }),
         ...serviceConfig,
+        ...more,
         HostConfig: {
           ...serviceConfig?.HostConfig,
           Memory: bytes,
@@ -90,6 +109,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
           ExtraHosts,
           ...(hasDirectNetwork ? {} : { PortBindings: Object.fromEntries(ports.map((one) => [one, [{ HostIp: '127.0.0.1', HostPort: '' }]])) }),
           LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '3' } },
+          ...more.HostConfig,
         },
       })
     try {
@@ -193,6 +213,23 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
         monitor?.close()
         await removeReplica(engine, docker, container).catch(() => {})
         throw error
+      }
+    },
+
+    async startAttached(request) {
+      request.signal.throwIfAborted()
+      const { docker, hasDirectNetwork } = await engine.connection()
+      const { service, project_id } = request
+      await createVolumes(engine, docker, project_id, service)
+      const container = await createContainer(docker, { ...request, listen_port: null }, hasDirectNetwork, createAttachedConfig(request))
+      try {
+        request.signal.throwIfAborted()
+        await giveVolumesToUser(container, service)
+        await engine.connectToDatabase(container, project_id)
+        return await attachContainer(engine, container, request, (start) => startInNetworks(engine, container, project_id, service.networks, start))
+      } catch (error) {
+        await removeReplica(engine, docker, container).catch(() => {})
+        throw toStartFailure(error, (request.command ?? ['sh']).join(' '))
       }
     },
 

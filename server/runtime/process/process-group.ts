@@ -135,7 +135,7 @@ export async function startProcessGroup(request: ProcessGroupOptions): Promise<P
 }
 
 /** Reads the pid when the sandbox starts; undefined when the sandbox ended before; its output shows why. */
-function readReportedPid(child: ChildProcess): Promise<number | undefined> {
+export function readReportedPid(child: ChildProcess): Promise<number | undefined> {
   const report = child.stdio[3]
   if (!(report instanceof Readable)) return Promise.resolve(undefined)
   return new Promise((resolve) => {
@@ -154,7 +154,7 @@ function readReportedPid(child: ChildProcess): Promise<number | undefined> {
 }
 
 /** A sandbox exits with 128 plus the signal that ended its command, as a shell does. */
-function toCommandExit(code: number | null, signal: NodeJS.Signals | null): { code: number | null; signal: NodeJS.Signals | null } {
+export function toCommandExit(code: number | null, signal: NodeJS.Signals | null): { code: number | null; signal: NodeJS.Signals | null } {
   const [name] = Object.entries(constants.signals).find(([, number]) => code !== null && number === code - 128) ?? []
   return name === undefined ? { code, signal } : { code: null, signal: name as NodeJS.Signals }
 }
@@ -214,9 +214,9 @@ const memoryCheckInterval_ms = 400
 const memoryChecksPerTable = 3
 
 /** Monitors memory and process count of a group. `stop` returns the last known processes outside of the group. */
-function watchProcessGroup(
+export function watchProcessGroup(
   pid: number,
-  limits: ProcessGroupOptions,
+  limits: Pick<ProcessGroupOptions, 'memory_mb' | 'max_processes' | 'clock'>,
   handlers: { onOverMemory(): void; onTooManyProcesses(): void },
 ): { stop(): number[]; refresh(): Promise<void>; setPaused(paused: boolean): void } {
   let isStopped = false

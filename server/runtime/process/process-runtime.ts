@@ -5,6 +5,7 @@ import { delimiter, join, relative, sep } from 'node:path'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import { createReplicaExit } from '../exit.ts'
 import { getBundleName, getUntrustedOwner, removeBundles, isFolder, resolveInside, toPathSegment } from '../files.ts'
+import { type ConfineProgram, findShell, startAttachedGroup } from './attached-group.ts'
 import { createAppEnvironment } from './app-environment.ts'
 import { openProcessBuild } from './build.ts'
 import { getBuildRecordId } from './build-command.ts'
@@ -30,13 +31,38 @@ import {
   restoreClone,
 } from './volumes.ts'
 import { createToolchains, removePartialToolchains } from './toolchains.ts'
-import { BuildFailure, ReplicaCommandError, StartFailure, type Replica, type Runtime, type RuntimeOptions, type StartRequest } from '../runtime.ts'
+import type { SandboxCommand } from '../sandbox/sandbox.ts'
+import {
+  BuildFailure,
+  ReplicaCommandError,
+  StartFailure,
+  type AttachedReplica,
+  type AttachedRequest,
+  type Replica,
+  type ReplicaObserver,
+  type Runtime,
+  type RuntimeOptions,
+  type StartRequest,
+} from '../runtime.ts'
+
+/** What `running` needs of a group, attached or not. */
+type TrackedGroup = Pick<ProcessGroup, 'pid' | 'ended' | 'stop' | 'setFrozen' | 'listPids'>
 
 interface RunningProcess {
-  group: ProcessGroup
+  group: TrackedGroup
   port: number
   /** For `usage`: CPU time at the previous sample. */
   usage_sample: { at_ms: number; cpu_ms: number }
+}
+
+type ProgramRequest = Omit<StartRequest, keyof ReplicaObserver | 'listen_port'>
+
+interface PreparedProgram {
+  program: SandboxCommand & { windowsVerbatimArguments?: boolean }
+  confine: ConfineProgram
+  command: string[]
+  env: Record<string, string>
+  port: number
 }
 
 const maxProcesses = 256
@@ -65,18 +91,16 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     join(options.data_dir, 'bundles', relative(join(options.data_dir, 'bundles'), directory).split(sep)[0] ?? '')
   void removePartialToolchains(options).catch((error: unknown) => options.log.warn('toolchain_sweep_failed', { error }))
 
-  const start = async (request: StartRequest): Promise<Replica> => {
-    const { artifact } = request
+  /** A program of an artifact with its environment, folder and port, confined where there is a sandbox. */
+  const prepare = async (request: ProgramRequest, command: string[] | null): Promise<PreparedProgram> => {
+    const { artifact, service } = request
     if (artifact.kind !== 'bundle')
       throw new StartFailure('start_failed', 'This version was built with Docker.', 'Start Docker, or deploy the project again.')
     if (!(await isFolder(artifact.directory)))
       throw new StartFailure('start_failed', 'The files of this version no longer exist.', 'Deploy the project again.')
-    const { service } = request
-    const command = service?.command ? [...(service.entrypoint ?? []), ...service.command] : artifact.command
+    const argv = command ?? artifact.command
     const workingFolder = resolveWorkingFolder(artifact.directory, service?.working_directory ?? artifact.working_directory ?? null)
-    const id = `proc_${randomBytes(9).toString('hex')}`
     const port = await ports.allocate()
-    let group: ProcessGroup
     try {
       const { env, visible } = await createAppEnvironment(
         request,
@@ -85,7 +109,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
         { options, toolchains, machineTools },
       )
       request.signal.throwIfAborted()
-      const [file = 'node', ...args] = command
+      const [file = 'node', ...args] = argv
       const program = { ...createWindowsCommand(file, args), cwd: workingFolder }
       const volumes = await linkVolumes(options.data_dir, artifact.directory, service?.volumes ?? [])
       const sandbox = await sandboxProvider.find()
@@ -93,54 +117,63 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       if (sandbox && !(await findProgram(file, env.PATH.split(delimiter))))
         throw Object.assign(new Error(`No ${file} on the PATH.`), { code: 'ENOENT' })
       const folders = { read: visible, write: [getArtifactFolder(artifact.directory), getBundleFolder(request.deployment_id), ...volumes] }
-      group = await startProcessGroup({
-        ...(sandbox ? sandbox.confine(program, folders) : program),
-        cwd: workingFolder,
-        env,
-        memory_mb: request.memory_mb,
-        max_processes: maxProcesses,
-        clock,
-        onLine: request.onLine,
-      })
+      const confine: ConfineProgram = (one) => (sandbox ? sandbox.confine(one, folders) : one)
+      return { program, confine, command: argv, env, port }
     } catch (error) {
-      ports.release(port)
-      request.signal.throwIfAborted()
-      if (error instanceof StartFailure) throw error
-      const code = (error as NodeJS.ErrnoException).code
-      const reason = code === 'ENOENT' ? `the program \`${command[0]}\` was not found` : `\`${formatCommand(command)}\` could not be run`
-      throw new StartFailure(
-        'start_failed',
-        `The app did not start: ${reason}.`,
-        artifact.tools ? 'Check the start command of the app.' : 'Check the start script in package.json.',
-        error,
-      )
+      throw describeStartError(error, request, argv, port)
     }
+  }
+
+  /** Releases the port of a program that could not be started. */
+  const describeStartError = (error: unknown, { artifact, signal }: ProgramRequest, command: string[], port: number): unknown => {
+    ports.release(port)
+    if (signal.aborted) return signal.reason
+    if (error instanceof StartFailure) return error
+    const code = (error as NodeJS.ErrnoException).code
+    const reason = code === 'ENOENT' ? `the program \`${command[0]}\` was not found` : `\`${formatCommand(command)}\` could not be run`
+    const hint = artifact.kind === 'bundle' && artifact.tools ? 'Check the start command of the app.' : 'Check the start script in package.json.'
+    return new StartFailure('start_failed', `The app did not start: ${reason}.`, hint, error)
+  }
+
+  /** Registers a started process until it has ended, and resolves with the exit. The record finds it after a crash of the platform. */
+  const track = async (id: string, group: TrackedGroup, port: number, owner: Omit<ProcessRecord, 'id' | 'pid' | 'started'>) => {
     running.set(id, { group, port, usage_sample: { at_ms: systemClock.monotonic(), cpu_ms: 0 } })
     const recordWritten = readProcessStart(group.pid)
-      .then((started) =>
-        started && running.has(id)
-          ? records.write({
-              id,
-              project_id: request.project_id,
-              deployment_id: request.deployment_id,
-              service: service?.name ?? null,
-              pid: group.pid,
-              started,
-            })
-          : undefined,
-      )
+      .then((started) => (started && running.has(id) ? records.write({ ...owner, id, pid: group.pid, started }) : undefined))
       .catch((error: unknown) => options.log.warn('process_record_failed', { error }))
-    void group.ended.then(async ({ code, signal, out_of_memory }) => {
+    const exited = group.ended.then(async ({ code, signal, out_of_memory }) => {
       running.delete(id)
       ports.release(port)
       await recordWritten
       await records.remove(id).catch(() => {})
-      request.onExit(createReplicaExit(code, signal, out_of_memory))
+      return createReplicaExit(code, signal, out_of_memory)
     })
     await recordWritten
+    return { exited }
+  }
+
+  const start = async (request: StartRequest): Promise<Replica> => {
+    const { service } = request
+    const { program, confine, command, env, port } = await prepare(
+      request,
+      service?.command ? [...(service.entrypoint ?? []), ...service.command] : null,
+    )
+    const group = await startProcessGroup({
+      ...confine(program),
+      cwd: program.cwd,
+      env,
+      memory_mb: request.memory_mb,
+      max_processes: maxProcesses,
+      clock,
+      onLine: request.onLine,
+    }).catch((error: unknown) => Promise.reject(describeStartError(error, request, command, port)))
+    const id = `proc_${randomBytes(9).toString('hex')}`
+    const { project_id, deployment_id } = request
+    const { exited } = await track(id, group, port, { project_id, deployment_id, service: service?.name ?? null })
+    void exited.then(request.onExit)
     return {
       id,
-      deployment_id: request.deployment_id,
+      deployment_id,
       command: formatCommand(command),
       host: '127.0.0.1',
       is_on_host: true,
@@ -152,6 +185,29 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
           is_exposed: false,
           endpoints: hosts.map((host) => ({ host, port: socket.port })),
         })),
+    }
+  }
+
+  const startAttached = async (request: AttachedRequest): Promise<AttachedReplica> => {
+    const { service, terminal, project_id, deployment_id } = request
+    const isShell = request.command === null
+    const shell = findShell(options.system_root)
+    const { program, confine, command, env, port } = await prepare(request, request.command ?? shell)
+    try {
+      const group = await startAttachedGroup({
+        program,
+        confine,
+        env: { ...env, ...(isShell && { SHELL: shell[0] ?? '' }) },
+        terminal,
+        memory_mb: request.memory_mb,
+        max_processes: maxProcesses,
+        clock,
+      })
+      const id = `proc_${randomBytes(9).toString('hex')}`
+      const { exited } = await track(id, group, port, { project_id, deployment_id, service: service.name })
+      return { id, input: group.input, stdout: group.stdout, stderr: group.stderr, resize: async (size) => group.resize(size), exited }
+    } catch (error) {
+      throw describeStartError(error, request, command, port)
     }
   }
 
@@ -198,6 +254,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     },
 
     start,
+    startAttached,
 
     async list() {
       orphans ??= findOrphansById(options.data_dir)

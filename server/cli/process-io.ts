@@ -1,0 +1,24 @@
+import type { ProgramIo } from './attach-command.ts'
+
+/** Input and output of this process, for a program that runs elsewhere. */
+export function openProcessIo(): ProgramIo {
+  const { stdin, stdout, stderr } = process
+  const readSize = () => ({ columns: Math.max(1, stdout.columns || 80), rows: Math.max(1, stdout.rows || 24) })
+  return {
+    input: stdin,
+    output: stdout,
+    errors: stderr,
+    terminal:
+      stdin.isTTY && stdout.isTTY
+        ? {
+            readSize,
+            watchSize(onChange) {
+              const listener = () => onChange(readSize())
+              stdout.on('resize', listener)
+              return () => void stdout.off('resize', listener)
+            },
+            setRaw: (isRaw) => void stdin.setRawMode(isRaw),
+          }
+        : null,
+  }
+}

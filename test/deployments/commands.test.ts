@@ -1,0 +1,4 @@
+import { describe } from 'vitest'
+import { commandSuite } from './command-suite.ts'
+
+describe('one-off commands on process', () => commandSuite('process'))
