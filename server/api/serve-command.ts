@@ -68,7 +68,8 @@ export async function serveCommand(socket: WebSocket, claimed: ClaimedCommand, {
     void running.ending.then(endFor)
     running.input.on('error', () => {})
     send({ type: 'started' })
-    const pumps = [pump(socket, 'output', running.stdout, output), running.stderr && pump(socket, 'errors', running.stderr, output)]
+    const pumps = [pump(socket, 'output', running.stdout, output)]
+    if (running.stderr) pumps.push(pump(socket, 'errors', running.stderr, output))
     await Promise.race([Promise.all(pumps), whenAborted(left.signal)])
     if (left.signal.aborted) return
     const exit = await Promise.race([running.exited, whenAborted(left.signal)])

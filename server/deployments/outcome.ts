@@ -3,8 +3,8 @@ import { Problem } from '../contract/errors.ts'
 import { isoTime } from '../lib/clock.ts'
 import { CommandFailure } from '../runtime/runtime.ts'
 import { isDiskFull } from '../store/sqlite.ts'
-import { finishSteps, findDeploymentById, compareAndSwapStatus } from '../store/deployments.ts'
-import { recomputeProjectStatus } from '../store/projects.ts'
+import { finishSteps, findDeploymentById, compareAndSwapStatus, listCurrentDeployments } from '../store/deployments.ts'
+import { recomputeProjectStatus, updateProject } from '../store/projects.ts'
 import type { Tx } from '../store/store.ts'
 import type { DeploymentRow } from '../store/tables.ts'
 import type { SecretMask } from './secret-mask.ts'
@@ -121,4 +121,11 @@ async function explainFromLog(
     .filter((line) => !isOfService(line))
   const { code, message, hint, line } = context.explainFailure(lines, step, failure)
   return { code, message: line === undefined || message.includes(line) ? message : `${message.replace(/\.$/, '')} (log: “${line}”).`, hint }
+}
+
+export function recordCrash(tx: Tx, projectId: string, deploymentId: string, now: string): void {
+  if (!listCurrentDeployments(tx, projectId).some((row) => row.id === deploymentId)) return
+  updateProject(tx, projectId, { crashed_at: now })
+  recomputeProjectStatus(tx, projectId, now)
+  publishChange(tx, projectId, deploymentId)
 }

@@ -33,7 +33,7 @@ import { createProjectServices, type ProjectServices } from './project-services.
 import { createProjectVolumes, type ProjectVolumes } from './project-volumes.ts'
 import { deleteArchive, storeArchive, deleteOrphanedArchives } from './source-archives.ts'
 import { followBuildLog, followRuntimeLog } from './log-streams.ts'
-import { publishChange, endDeployment } from './outcome.ts'
+import { publishChange, endDeployment, recordCrash } from './outcome.ts'
 import { createDeploymentRow, type EnqueueRequest, linkedRepository, readSource } from './deployment-row.ts'
 import { requireIsolation } from './isolation.ts'
 import { createSourceExporter } from './source-export.ts'
@@ -159,14 +159,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     environmentsWithCommands: new Map(),
     runtime: (name) => options.runtimes[name],
     runtimeNames,
-    recordCrash: async (projectId, deploymentId) => {
-      await store.db.write((tx) => {
-        if (!listCurrentDeployments(tx, projectId).some((row) => row.id === deploymentId)) return
-        updateProject(tx, projectId, { crashed_at: now() })
-        recomputeProjectStatus(tx, projectId, now())
-        publishChange(tx, projectId, deploymentId)
-      })
-    },
+    recordCrash: (projectId, deploymentId) => store.db.write((tx) => recordCrash(tx, projectId, deploymentId, now())),
     scheduleCleanup: async (task) => {
       await store.db.write((tx) => insertCleanup(tx, task, now()))
       runDueCleanups()

@@ -1,12 +1,11 @@
 import { limits } from '../contract/limits.ts'
 import { Problem } from '../contract/errors.ts'
-import type { CommandRequest, RunningCommand } from '../deployments/service.ts'
+import type { CommandRequest, DeploymentService, RunningCommand } from '../deployments/service.ts'
 import { type Clock, isoTime, type Timer } from '../lib/clock.ts'
 import { newId } from '../lib/id.ts'
 import { hashSecret, newSecret } from '../lib/token.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import type { Caller } from './context.ts'
-import type { FeatureDeps } from './deps.ts'
 
 /** A one-off command whose client has shown its ticket. */
 export interface ClaimedCommand {
@@ -35,13 +34,7 @@ interface PendingCommand {
 }
 
 /** Each prepared command has a ticket, valid once and for a short time, with which its WebSocket attaches. */
-export function createCommandTickets({
-  clock,
-  deployments,
-}: {
-  clock: Clock
-  deployments: Pick<FeatureDeps['deployments'], 'commands'>
-}): CommandTickets {
+export function createCommandTickets({ clock, deployments }: { clock: Clock; deployments: Pick<DeploymentService, 'commands'> }): CommandTickets {
   const pending = new Map<string, PendingCommand>()
   /** Prepared and running commands, by account. */
   const counts = new Map<string, number>()

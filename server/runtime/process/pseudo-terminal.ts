@@ -20,16 +20,14 @@ export interface PseudoTerminal {
   close(): void
 }
 
-/** The part of node-pty that its types do not describe: it opens a terminal without a program. */
-interface NodePty {
-  open(options: { cols: number; rows: number; encoding: null }): OpenedPty
-}
-
-interface OpenedPty {
-  ptsName: string
-  master: Readable & Writable
-  slave: { destroy(): void }
-  resize(columns: number, rows: number): void
+/** What its types leave out: a terminal without a program. */
+declare module '@lydell/node-pty' {
+  function open(options: { cols: number; rows: number; encoding: null }): {
+    ptsName: string
+    master: Readable & Writable
+    slave: { destroy(): void }
+    resize(columns: number, rows: number): void
+  }
 }
 
 const endOfInput = '\x04'
@@ -42,7 +40,7 @@ export async function openTerminal({ columns, rows }: TerminalSize): Promise<Pse
       'Run the command without a terminal, or use Docker.',
     )
   // Loaded here, because it is native code that only a terminal needs.
-  const { open } = (await import('@lydell/node-pty')) as unknown as NodePty
+  const { open } = await import('@lydell/node-pty')
   // Without an encoding it yields bytes.
   const pty = open({ cols: columns, rows, encoding: null })
   // The slave side of node-pty reads; this one belongs to the program alone.
