@@ -7,11 +7,12 @@ import { createToolVariables, fillInPaths } from './toolchain-build.ts'
 import { toolDefinitions } from './tool-definitions.ts'
 import { createHeapOption, createWindowsVariables, defaultPath, omitVariables, type Toolchains } from './toolchains.ts'
 
+type AppRequest = Pick<StartRequest, 'variables' | 'memory_mb' | 'signal'>
 type Bundle = Extract<Artifact, { kind: 'bundle' }>
 
 /** The environment of an app, and what a sandbox has to show it. Creates its home and temporary folders in `bundleFolder`. */
 export async function createAppEnvironment(
-  request: StartRequest,
+  request: AppRequest,
   artifact: Bundle,
   { port, bundleFolder }: { port: number; bundleFolder: string },
   { options, toolchains, machineTools }: { options: RuntimeOptions; toolchains: Toolchains; machineTools: MachineTools },
@@ -43,7 +44,7 @@ export async function createAppEnvironment(
   return { env, visible: found.flatMap(({ visible }) => visible) }
 }
 
-async function findNodeFolders(request: StartRequest, artifact: Bundle, version: string, toolchains: Toolchains): Promise<string[]> {
+async function findNodeFolders(request: AppRequest, artifact: Bundle, version: string, toolchains: Toolchains): Promise<string[]> {
   const node = await toolchains.node(version, request.signal)
   const manager = artifact.package_manager
   return [
@@ -53,7 +54,7 @@ async function findNodeFolders(request: StartRequest, artifact: Bundle, version:
   ]
 }
 
-async function findTools(request: StartRequest, artifact: Bundle, machineTools: MachineTools): Promise<FoundTool[]> {
+async function findTools(request: AppRequest, artifact: Bundle, machineTools: MachineTools): Promise<FoundTool[]> {
   const found = []
   for (const used of artifact.tools ?? []) {
     const tool = await machineTools.findAgain(used, request.signal)
