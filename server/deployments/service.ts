@@ -142,7 +142,6 @@ export interface DeploymentService {
 }
 
 const cleanupRetry_ms = 10_000
-
 export function createDeploymentService(options: DeploymentServiceOptions): DeploymentService {
   const { store, events, clock, log } = options
   const shutdown = new AbortController()
