@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type Docker from 'dockerode'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { loadDockerode } from './load-dockerode.ts'
-import type { DockerOptions } from '../runtime.ts'
+import type { DockerOptions } from '../runtime-options.ts'
 
 export interface DockerConnection {
   docker: Docker
