@@ -9,7 +9,7 @@ import type { VolumeMount, WrittenFiles } from './written-paths.ts'
 import type { RegistryAccess } from './registries.ts'
 import type { RuntimeVolumes } from './runtime-volumes.ts'
 
-export type { RuntimeOptions } from './runtime-options.ts'
+export type { ListEdgeHosts, RuntimeOptions } from './runtime-options.ts'
 
 /**
  * Builds and runs apps. The drivers pass the suite in `test/runtime`; `contract/runtimes.ts` lists them with what other parts need to know. A runtime does not know project rows,
