@@ -108,4 +108,12 @@ export function commandSuite(runtime: 'process' | 'docker'): void {
     own.terminate()
     expect((await platform.api('GET', new URL(commandSocketUrl(platform)).pathname)).status).toBe(404)
   })
+
+  test('a command ends when its token is revoked', async () => {
+    const made = await platform.api<{ token: string; api_token: { id: string } }>('POST', '/v1/tokens', { name: 'brief' })
+    const command = await attachToCommand(platform, { slug: 'shell', command: ['node', 'echo.js'], token: made.body.token })
+    expect((await platform.api('DELETE', `/v1/tokens/${made.body.api_token.id}`)).status).toBe(204)
+    await platform.advance(3_000)
+    expect(await command.ended).toEqual({ type: 'ended', reason: 'access_lost' })
+  })
 }
