@@ -57,18 +57,21 @@ export async function attachContainer(
     stderr?.endWhenSilent()
     return createReplicaExit(code, null, isOutOfMemory)
   })().catch(() => createReplicaExit(null, null, false))
+  // Input waits for an earlier resize, which is another request, so that a program sees the size that its user sees.
+  let resizing = Promise.resolve()
   return {
     id: container.id,
     // Without the output half, which `destroy` would close.
     input: new Writable({
-      write: (chunk, _encoding, done) => void (socket.destroyed ? done() : socket.write(chunk, () => done())),
+      write: (chunk, _encoding, done) => void resizing.then(() => (socket.destroyed ? done() : socket.write(chunk, () => done()))),
       final: (done) => void (socket.destroyed ? done() : socket.end(() => done())),
     }),
     stdout: stdout.stream,
     stderr: stderr?.stream ?? null,
-    resize: async (size) => {
+    resize(size) {
       // A container that has ended has no terminal.
-      if (terminal) await resize(container, size).catch(() => {})
+      if (terminal) resizing = resize(container, size).catch(() => {})
+      return resizing
     },
     exited,
   }
