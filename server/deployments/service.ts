@@ -159,10 +159,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
     runtime: (name) => options.runtimes[name],
     runtimeNames,
     recordCrash: (projectId, deploymentId) => store.db.write((tx) => recordCrash(tx, projectId, deploymentId, now())),
-    scheduleCleanup: async (task) => {
-      await store.db.write((tx) => insertCleanup(tx, task, now()))
-      runDueCleanups()
-    },
+    scheduleCleanup: (task) => store.db.write((tx) => insertCleanup(tx, task, now())).then(runDueCleanups),
     pause: (ms, signal) =>
       sleep(clock, ms, signal).then(
         () => true,

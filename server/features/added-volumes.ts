@@ -21,12 +21,12 @@ export function createAddedVolumeHandlers(
       const live = deployments.volumes.describeLive({ project_id: project.id, branch: undefined })
       const path = resolveMountPath(body.path)
       if (!live.accepts_any_path && !path.startsWith(`${appFolder}/`))
-        throw new Problem('invalid_input', `The path ${path} is outside of the app’s folder ${appFolder}. ${runtimes.docker.how_to_start}`)
+        throw invalidPath(`The path ${path} is outside of the app’s folder ${appFolder}. ${runtimes.docker.how_to_start}`)
       if (body.service !== undefined && !live.services.includes(body.service))
         throw new Problem('service_not_found', `The live version has no service “${body.service}”. List them with homeport services ${project.slug}.`)
       const service = body.service === live.main_service ? '' : (body.service ?? '')
       if (service === '' && live.is_static)
-        throw new Problem('invalid_input', 'This project is a static site. Homeport serves its files itself, so that it has no volumes.')
+        throw invalidPath('This project is a static site. Homeport serves its files itself, so that it has no volumes.')
       const isOfService = (one: { service: string }) => one.service === (service === '' ? live.main_service : service)
       const mount = live.mounts.find((one) => isOfService(one) && posix.resolve(appFolder, one.path) === path)
       if (body.snapshot_id !== undefined && !(await deployments.volumes.hasSavedFiles(project.id, service, path, body.snapshot_id)))
@@ -38,7 +38,7 @@ export function createAddedVolumeHandlers(
         if (row?.removed_at === null) return { volume: row.name, path, deployment_id: null }
         if (mount && !row) throw new Problem('volume_in_use', `The volume “${mount.volume}” is at ${path} already.`)
         if (rows.filter(({ removed_at }) => removed_at === null).length >= limits.project_volumes)
-          throw new Problem('invalid_input', `A project has at most ${limits.project_volumes} added volumes. Keep a folder further up instead.`)
+          throw invalidPath(`A project has at most ${limits.project_volumes} added volumes. Keep a folder further up instead.`)
         const reports = listUnsavedFiles(tx, project.id)
         const taken = [...rows, ...reports].map((one) => ('volume' in one ? one.volume : one.name)).concat(live.mounts.map(({ volume }) => volume))
         const add = (to: Pick<ProjectVolumeRow, 'service' | 'path' | 'begins_with'>): string => {
@@ -79,16 +79,15 @@ const pickPlace = ({ service, path }: { service: string; path: string }) => ({ s
 /** Folders of the system, and of Homeport itself. A volume there would hide what the container needs. */
 const reserved = ['bin', 'boot', 'dev', 'etc', 'homeport', 'lib', 'lib64', 'proc', 'run', 'sbin', 'sys']
 
+const invalidPath = (message: string): Problem => new Problem('invalid_input', message, { issues: [{ path: 'path', message }] })
+
 function resolveMountPath(text: string): string {
   const path = posix.resolve(appFolder, text)
   const [first = '', ...below] = path.slice(1).split('/')
   const isOfSystem = reserved.includes(first) || (first === 'usr' && below[0] !== 'src')
   if (first === '' || path === appFolder || isOfSystem || (text.split('/').includes('..') && !path.startsWith(`${appFolder}/`)))
-    throw new Problem(
-      'invalid_input',
-      'Write the path of a folder for data, such as uploads or /app/uploads. The app’s own folder cannot be a volume.',
-    )
+    throw invalidPath('Write the path of a folder for data, such as uploads or /app/uploads. The app’s own folder cannot be a volume.')
   if (first === 'app' && below.includes('node_modules'))
-    throw new Problem('invalid_input', 'The folder node_modules belongs to each version, so that it cannot be a volume.')
+    throw invalidPath('The folder node_modules belongs to each version, so that it cannot be a volume.')
   return path
 }
