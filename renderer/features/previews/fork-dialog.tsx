@@ -50,7 +50,7 @@ export function ForkDialog({
       title="Copy production data"
       description="The branch gets production’s data as it is now. Production stands still while its data is copied, and its requests wait."
     >
-      <form onSubmit={submit}>
+      <form className="stack" onSubmit={submit}>
         <div className="stack">
           <TextField
             label="Branch"

@@ -109,7 +109,7 @@ export const deployingTopics: HelpArticle[] = [
           'Without a preview, the data waits for it. A development server of the branch uses the database when it starts ([[dev]]).',
           'If the copy fails or Homeport is closed meanwhile, the branch keeps the data that it had.',
           'The copy is deleted with the preview.',
-          'Btrfs, XFS and APFS copy without using space: the files share their blocks until one of them changes. Elsewhere a copy takes as much space as production’s data.',
+          'Btrfs and XFS on Linux copy without using space: the files share their blocks until one of them changes. Elsewhere a copy takes as much space as production’s data.',
           'With `preview_volumes: snapshot`, every new preview begins with production’s volumes. It keeps those that it got by a copy before.',
         ],
       },
