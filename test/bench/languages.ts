@@ -42,7 +42,7 @@ export async function benchLanguages(options: { rounds?: number } = {}): Promise
   const { body } = await instance.client.api<{ user: { id: string } }>('GET', '/instance/session')
   const rows: BenchRow[] = []
   try {
-    for (const language of [node, ...languageCases]) {
+    for (const language of [node, ...languageCases].filter(({ name }) => writtenDockerfiles[name] !== undefined)) {
       const byHand = createManualBuild(language)
       const times: Record<Change, Record<'homeport' | 'by hand', number[]>> = {
         cold: { homeport: [], 'by hand': [] },

@@ -1,6 +1,7 @@
 import { benchApi } from './api.ts'
 import { benchCacheSuite } from './cache-suite.ts'
 import { benchDeploy } from './deploy.ts'
+import { benchDev } from './dev.ts'
 import { benchDashboard } from './dashboard.ts'
 import { benchEdge, benchCacheHits, benchMetrics } from './edge.ts'
 import { benchLanguages } from './languages.ts'
@@ -47,6 +48,7 @@ export const parts: Record<string, (size: BenchOptions) => Promise<BenchRow[]>> 
   logs: benchLogs,
   loop: benchEventLoop,
   dashboard: benchDashboard,
+  dev: benchDev,
   streams: benchStreams,
   soak: ({ count }) => benchSoak(count === undefined ? {} : { deployments: count, upload_mb: 4 }),
 }
