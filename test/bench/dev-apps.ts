@@ -72,7 +72,8 @@ export function prepareDevApp({ name, source, needs }: DevApp): string {
   const folder = join(cache, name)
   if (needs) execFileSync(needs[0] ?? '', needs.slice(1), { stdio: 'pipe' })
   mkdirSync(folder, { recursive: true })
-  if (typeof source === 'string') cpSync(join(import.meta.dirname, '../apps', source), folder, { recursive: true, filter: (path) => !/\/(yarn\.lock|pnpm-lock\.yaml)$/.test(path) })
+  if (typeof source === 'string')
+    cpSync(join(import.meta.dirname, '../apps', source), folder, { recursive: true, filter: (path) => !/\/(yarn\.lock|pnpm-lock\.yaml)$/.test(path) })
   else
     for (const [path, text] of Object.entries(source)) {
       mkdirSync(dirname(join(folder, path)), { recursive: true })

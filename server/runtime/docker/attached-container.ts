@@ -1,4 +1,5 @@
 import { PassThrough, Readable, Writable } from 'node:stream'
+import { callbackify } from 'node:util'
 import type Docker from 'dockerode'
 import { systemClock } from '../../lib/clock.ts'
 import { createReplicaExit } from '../exit.ts'
@@ -63,7 +64,10 @@ export async function attachContainer(
     id: container.id,
     // Without the output half, which `destroy` would close.
     input: new Writable({
-      write: (chunk, _encoding, done) => void resizing.then(() => (socket.destroyed ? done() : socket.write(chunk, () => done()))),
+      write: callbackify(async (chunk: Buffer, _encoding: BufferEncoding): Promise<void> => {
+        await resizing
+        if (!socket.destroyed) await new Promise<void>((resolve) => socket.write(chunk, () => resolve()))
+      }),
       final: (done) => void (socket.destroyed ? done() : socket.end(() => done())),
     }),
     stdout: stdout.stream,
