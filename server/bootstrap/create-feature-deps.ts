@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, isAbsolute } from 'node:path'
 import { version } from '../contract/index.ts'
 import { createEmailSender } from '../email/smtp.ts'
 import type { Authenticator } from '../features/authenticator.ts'
@@ -85,7 +85,7 @@ export async function createFeatureDeps(
     localHttps,
     lan,
     describeFolder: (path) => source.describeFolder(path),
-    isFolder: async (path) => (await stat(path).catch(() => undefined))?.isDirectory() ?? false,
+    isFolder: async (path) => isAbsolute(path) && ((await stat(path).catch(() => undefined))?.isDirectory() ?? false),
     doctor: (isQuick) =>
       runDoctor({
         is_quick: isQuick,

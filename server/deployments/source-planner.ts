@@ -81,7 +81,10 @@ export function createSourcePlanner(options: SourcePlannerOptions): SourcePlanne
 
     async saveFolderPlan(path, request) {
       const { homeport_yaml, problems } = await describe(path, request)
-      if (homeport_yaml === null) throw new Problem('invalid_input', problems[0]?.message ?? 'The folder has nothing that can be deployed.')
+      if (homeport_yaml === null) {
+        const message = problems[0]?.message ?? 'The folder has nothing that can be deployed.'
+        throw new Problem('invalid_input', message, { issues: [{ path: request.apps === undefined ? 'path' : 'apps', message }] })
+      }
       for (const name of homeportFileNames) {
         const exists = await lstat(join(path, name)).then(
           () => true,

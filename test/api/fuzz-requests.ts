@@ -34,6 +34,7 @@ const weights: Record<string, number> = {
   deleteDatabase: 0.1,
   importDatabase: 0.1,
   createBackup: 0.1,
+  addVolume: 0.1,
   restoreVolume: 0.3,
   restartService: 0.3,
   trustAuthority: 0.1,
@@ -59,6 +60,8 @@ export function kindOf(path: string): string {
   }
   return Object.entries(kinds).find(([part]) => path.includes(`/${part}/`))?.[1] ?? 'dpl'
 }
+
+const registryHost = 'registry.example.com'
 
 const hostileTexts = [
   '',
@@ -97,7 +100,8 @@ export function* generateRequests({ seed, repo_url }: { seed: number; repo_url: 
     if (name === 'hostname') return [`${label}.example.com`, `${label}.test`]
     if (name === 'repo_branch' || name === 'branch') return ['main']
     if (name === 'folder') return ['/nowhere', `/nowhere/${label}`]
-    if (name === 'path') return ['/nowhere', '/etc/passwd', '.']
+    if (name === 'path') return ['/nowhere', '/etc/passwd', '.', 'uploads']
+    if (name === 'host') return [registryHost, 'localhost:5000']
     if (name === 'origin') return ['http://127.0.0.1:9', 'https://localhost']
     if (name === 'email') return [`${label}@example.com`, 'member@example.com']
     return undefined
@@ -126,6 +130,9 @@ export function* generateRequests({ seed, repo_url }: { seed: number; repo_url: 
       if (isWild && seededRandom.chance(0.5)) return encodeURIComponent(seededRandom.pick(hostileTexts).toWellFormed())
       if (name === 'id' || name === 'session') return seededRandom.chance(0.95) ? `${of}:id>` : `dpl_${'0'.repeat(26)}`
       if (name === 'slug' && /\{(id|session)\}/.test(path)) return `${of}:slug>`
+      // Only the first project has a live version.
+      if (name === 'slug' && /\/(services|volumes|commands)\b/.test(path) && seededRandom.chance(0.6)) return 'one'
+      if (name === 'host') return registryHost
       if (name === 'slug') return seededRandom.chance(0.95) ? seededRandom.pick(slugs.slice(-20)) : 'nowhere'
       if (name === 'variant') return seededRandom.pick(['desktop', 'mobile', 'other'])
       if (name === 'name') return seededRandom.pick(path.includes('/volumes/') ? ['files', 'other'] : ['web', 'worker', 'job', 'redis'])

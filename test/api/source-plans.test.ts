@@ -60,6 +60,13 @@ test('a folder is planned for the owner of the instance, and its plan is saved o
   expectError(await context.request('instance_owner', 'POST', '/instance/plans/folder/save', body), 409, 'file_exists')
 })
 
+test('400 for a relative path, which would be a folder of the platform, and for a folder without an app', async () => {
+  for (const path of ['.', 'test', '/nowhere'])
+    expectError(await context.request('instance_owner', 'POST', '/instance/plans/folder/save', { path }), 400, 'invalid_input')
+  const response = await context.request('instance_owner', 'POST', '/instance/plans/folder/save', { path: folder })
+  expect(response).toMatchObject({ status: 400, body: { error: 'invalid_input', issues: [{ path: 'path' }] } })
+})
+
 test('a saved plan does not follow a link', async () => {
   writeFileSync(join(folder, 'index.html'), 'hi')
   const outside = join(folder, 'outside.txt')
