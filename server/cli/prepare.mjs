@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { delimiter, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -47,11 +47,20 @@ async function installNode() {
   return true
 }
 
-/** Runs npm. Under `npm start` the same npm is used. */
+/**
+ * Runs npm, with the machine's own Node: `npm ci` deletes the bundled one, which runs this program when npm has put it first in PATH.
+ * Under `npm start` the same npm is used.
+ */
 function npm(...args) {
-  const own = process.env.npm_execpath?.endsWith('.js') ? process.env.npm_execpath : undefined
+  const installed = join(root, 'node_modules')
+  const isInstalled = (path) => `${path}${sep}`.startsWith(`${installed}${sep}`)
+  const own = process.env.npm_execpath?.endsWith('.js') && !isInstalled(process.env.npm_execpath) ? process.env.npm_execpath : undefined
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error']
-  return own ? run(process.execPath, [own, ...args, ...quiet]) : run('npm', [...args, ...quiet], { shell: process.platform === 'win32' })
+  const pathName = Object.keys(process.env).find((name) => name.toUpperCase() === 'PATH') ?? 'PATH'
+  const path = (process.env[pathName] ?? '').split(delimiter).filter((folder) => !isInstalled(folder))
+  const options = { env: { ...process.env, [pathName]: path.join(delimiter) } }
+  if (!own) return run('npm', [...args, ...quiet], { ...options, shell: process.platform === 'win32' })
+  return run(isInstalled(process.execPath) ? 'node' : process.execPath, [own, ...args, ...quiet], options)
 }
 
 function firstMissingPackage() {

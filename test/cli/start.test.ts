@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, cpSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import { createServer } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { electronBinary, findElectron } from '../../main/electron-binary.mjs'
@@ -21,6 +21,44 @@ function environment(more: Record<string, string>): NodeJS.ProcessEnv {
   )
   return { ...own, NO_COLOR: '1', HOMEPORT_DATA: join(folder.path, 'data'), ...more }
 }
+
+describe('changed dependencies', () => {
+  /** What `npm ci` and `npm rebuild node` do to the Node that runs Homeport. */
+  const npmCli = `
+    const fs = require('node:fs')
+    if (process.argv[2] === 'ci') {
+      fs.rmSync('node_modules/node', { recursive: true })
+      fs.writeFileSync('node_modules/.package-lock.json', fs.readFileSync('package-lock.json'))
+    } else if (process.argv[3] === 'node') {
+      fs.mkdirSync('node_modules/node/bin', { recursive: true })
+      fs.symlinkSync(process.execPath, 'node_modules/node/bin/node')
+    }`
+
+  test.each(['npm start', 'npm test through a script'])('are installed although npm deletes the Node that runs the installation: %s', (way) => {
+    const repository = join(folder.path, 'repository')
+    const files = {
+      'package.json': '{"allowScripts":{"node":true}}',
+      'package-lock.json': '{"packages":{"node_modules/node":{"version":"2.0.0"}}}',
+      '../npm-cli.js': npmCli,
+      '../bin/npm': `#!/bin/sh\nexec node "${folder.path}/npm-cli.js" "$@"\n`,
+    }
+    for (const name of ['server/cli', 'node_modules/node/bin', '../bin']) mkdirSync(join(repository, name), { recursive: true })
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(repository, name), text, { mode: 0o755 })
+    cpSync(join(root, 'server/cli/prepare.mjs'), join(repository, 'server/cli/prepare.mjs'))
+    symlinkSync(process.execPath, join(folder.path, 'bin/node'))
+    const ownNode = join(repository, 'node_modules/node/bin/node')
+    cpSync(process.execPath, ownNode)
+    const PATH = [join(repository, 'node_modules/node/bin'), join(folder.path, 'bin'), '/usr/bin', '/bin'].join(delimiter)
+    const { status, stderr } = spawnSync(
+      ownNode,
+      ['--input-type=module', '-e', `await (await import(${JSON.stringify(join(repository, 'server/cli/prepare.mjs'))})).installMissing()`],
+      { env: { PATH, ...(way === 'npm start' && { npm_execpath: join(folder.path, 'npm-cli.js') }) }, encoding: 'utf8' },
+    )
+    expect(stderr).toBe('Installing dependencies (none are here yet); this takes a minute or two.\n')
+    expect(status).toBe(0)
+    expect(realpathSync(ownNode)).toBe(realpathSync(process.execPath))
+  })
+})
 
 describe('npm start', () => {
   test('without a display: the same platform headless, one sentence why, and where to sign in', async () => {
