@@ -6,6 +6,7 @@ import { toEnvironment } from './services.ts'
 export function createCommandHandlers(deps: FeatureDeps): Pick<OperationHandlers, keyof typeof commandOperations> {
   return {
     async createCommand({ caller, project }, { body: { command, service, branch, terminal } }) {
+      await deps.store.db.read((tx) => deps.deployments.requireIsolation(tx, project))
       const environment = toEnvironment(project, branch)
       const found = deps.deployments.commands.find(environment, service)
       const issued = deps.commandTickets.issue(caller, project, { command, service, branch: environment.branch, terminal })

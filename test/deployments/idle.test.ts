@@ -29,6 +29,7 @@ function createContext() {
   const deps = {
     clock,
     log: silentLog,
+    environmentsWithCommands: new Map(),
     runtime: () => runtime,
     routes: { idleSince: () => 0 },
     settings: () => ({ sleep_after_s: 60, frozen_for_s: 600, frozen_budget_mb: 2048 }),

@@ -52,6 +52,7 @@ const operations = (Object.entries(allOperations) as [string, OperationSpec][]).
 const bodies: Record<string, () => object> = {
   addManagedService: () => ({ name: 'redis' }),
   addVolume: () => ({ path: 'uploads' }),
+  createCommand: () => ({ command: ['true'], terminal: null }),
   createDeployment: () => ({ no_cache: true }),
   createEnvVars: () => ({ key: 'B', value: 'c' }),
   createProjectEnvVars: () => ({ key: 'B', value: 'c', is_write_only: true }),
@@ -64,6 +65,7 @@ test('every operation that deploys is among those that are asked', () => {
   expect(operations.map(([id]) => id).toSorted()).toEqual([
     'addManagedService',
     'addVolume',
+    'createCommand',
     'createDatabase',
     'createDeployment',
     'createEnvVars',
