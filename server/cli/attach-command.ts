@@ -15,6 +15,7 @@ import {
   toExitCode,
   transferWindow_bytes,
 } from '../contract/command-frames.ts'
+import { limits } from '../contract/limits.ts'
 
 /** The input and output of this process, byte by byte. */
 export interface ProgramIo {
@@ -46,6 +47,12 @@ const endSentences: Record<CommandEndReason, string> = {
   shutdown: 'Homeport is shutting down, which ended the command.',
 }
 
+/** The nearest size that the API takes. */
+export const fitSize = ({ columns, rows }: TerminalSize): TerminalSize => {
+  const fit = (size: number, { min, max }: { min: number; max: number }) => Math.min(max, Math.max(min, size))
+  return { columns: fit(columns, limits.terminal.columns), rows: fit(rows, limits.terminal.rows) }
+}
+
 /** Runs a prepared command with this input and output. Returns its exit code; the terminal is as before in any case. */
 export async function attachCommand({ url, ticket, io, signal }: AttachOptions): Promise<number> {
   // Loaded here, because only these commands need it.
@@ -62,10 +69,12 @@ export async function attachCommand({ url, ticket, io, signal }: AttachOptions):
   let stopWatching: (() => void) | undefined
 
   const start = () => {
+    // The user may have left while the command was starting.
+    if (over.signal.aborted) return
     io.terminal?.setRaw(true)
     // The size may have changed while the command was starting.
-    if (io.terminal) send({ type: 'resize', ...io.terminal.readSize() })
-    stopWatching = io.terminal?.watchSize((size) => send({ type: 'resize', ...size }))
+    if (io.terminal) send({ type: 'resize', ...fitSize(io.terminal.readSize()) })
+    stopWatching = io.terminal?.watchSize((size) => send({ type: 'resize', ...fitSize(size) }))
     void sendInput(io.input, over.signal, window, (data) => socket.send(encodeData('input', data), () => {})).then((isEnd) => {
       if (isEnd) send({ type: 'end_input' })
     })

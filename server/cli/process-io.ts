@@ -3,7 +3,7 @@ import type { ProgramIo } from './attach-command.ts'
 /** Input and output of this process, for a program that runs elsewhere. */
 export function openProcessIo(): ProgramIo {
   const { stdin, stdout, stderr } = process
-  const readSize = () => ({ columns: Math.max(1, stdout.columns || 80), rows: Math.max(1, stdout.rows || 24) })
+  const readSize = () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 })
   return {
     input: stdin,
     output: stdout,

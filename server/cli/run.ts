@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream'
-import { attachCommand, type ProgramIo } from './attach-command.ts'
+import { attachCommand, fitSize, type ProgramIo } from './attach-command.ts'
 import { type CliCommand, type CommandContext, exitCodes, requirePositionals, stringFlag, UsageError } from './command.ts'
 
 const options = {
@@ -45,7 +45,7 @@ async function runCommand(context: CommandContext, slug: string, command: string
       command,
       service: stringFlag(context.flags, 'service'),
       branch: stringFlag(context.flags, 'branch'),
-      terminal: io.terminal?.readSize() ?? null,
+      terminal: io.terminal && fitSize(io.terminal.readSize()),
     },
   })
   return attachCommand({ url: client.url, ticket: prepared.ticket, io, signal: context.signal })

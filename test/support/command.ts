@@ -1,4 +1,5 @@
 import { Readable, Writable } from 'node:stream'
+import type { ProgramIo } from '../../server/cli/attach-command.ts'
 import { createApiClient } from '../../server/cli/client.ts'
 import { runCommandLine } from '../../server/cli/command-line.ts'
 import { startProgram } from '../../server/cli/run-program.ts'
@@ -19,6 +20,10 @@ interface CommandEnvironment {
   clock?: Clock
   /** What a one-off command reads. */
   input?: string
+  /** The terminal of a one-off command, instead of pipes. */
+  io?: ProgramIo
+  /** Aborted by Ctrl-C or SIGTERM. */
+  signal?: AbortSignal
   /** Called with the complete standard output after each line. */
   onOutput?(out: string): void
 }
@@ -28,7 +33,7 @@ export async function runCommand(
   target: CommandTarget,
   cwd: string,
   args: string[],
-  { answers, remote_token, clock = systemClock, input = '', onOutput }: CommandEnvironment = {},
+  { answers, remote_token, clock = systemClock, input = '', io, signal = new AbortController().signal, onOutput }: CommandEnvironment = {},
 ): Promise<ProcessResult & { asked: { question: string; is_secret: boolean }[] }> {
   let [out, err] = ['', '']
   const asked: { question: string; is_secret: boolean }[] = []
@@ -56,13 +61,14 @@ export async function runCommand(
       remote_token,
       runProgram: async () => undefined,
       startProgram,
-      openIo: () => ({
-        input: Readable.from([Buffer.from(input)], { objectMode: false }),
-        output: collect((text) => (out += text)),
-        errors: collect((text) => (err += text)),
-        terminal: null,
-      }),
-      signal: new AbortController().signal,
+      openIo: () =>
+        io ?? {
+          input: Readable.from([Buffer.from(input)], { objectMode: false }),
+          output: collect((text) => (out += text)),
+          errors: collect((text) => (err += text)),
+          terminal: null,
+        },
+      signal,
     },
     serve,
   )
