@@ -310,6 +310,8 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
       for (const entry of repositories.values()) {
         entry.failures = 0
         entry.nextCheckAt = clock.monotonic() + Math.random() * 5_000
+        // A check that began before the machine slept has lost its connection, and would put off the next one.
+        if (entry.checking) entry.isStale = true
       }
     },
     async close() {

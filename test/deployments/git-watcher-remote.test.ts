@@ -97,11 +97,18 @@ test('a host that fails is asked ever less often, at least every 15 minutes, and
   await askedAfter(first)
   const later = await fail(4)
   await isLeftAlone(12.5)
+  // The machine sleeps while the host is being asked.
+  const asked = Promise.withResolvers<() => unknown>()
+  trouble = (_, response) => {
+    asked.resolve(() => response.writeHead(503).end())
+    return true
+  }
   await platform.advance(4.5 * minute)
-  await askedAfter(later)
+  const answer = await asked.promise
+  expect(host.requested_paths.length).toBeGreaterThan(later)
   trouble = undefined
   await platform.handle.resync()
-  await platform.advance(7_000)
+  answer()
   await until(async () => ((await watching()).state === 'watching' ? true : undefined), { what: 'the look after the sleep' })
 })
 
