@@ -1,9 +1,11 @@
+import type { CallOutput } from '../../server/client/operation-types.ts'
 import type { QueryClient } from '@tanstack/react-query'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCapabilities } from './capabilities.ts'
 import { createMutationHook, invalidate } from './mutation.ts'
 import { pollInterval_ms, useClient } from './query.ts'
 import { queryKeys } from './query-keys.ts'
+import { useUpload } from './use-upload.ts'
 
 const environmentQuery = (branch: string | null) => (branch === null ? {} : { branch })
 
@@ -52,3 +54,12 @@ export const useCreateVolumeSnapshot = createMutationHook('createVolumeSnapshot'
 export const useRestoreVolume = createMutationHook('restoreVolume', refresh)
 export const useDeleteVolumeSnapshot = createMutationHook('deleteVolumeSnapshot', refresh)
 export const useDismissUnsavedFiles = createMutationHook('dismissUnsavedFiles', refresh)
+
+/** Uploads an archive that replaces the files of a volume. */
+export function useUploadVolume(slug: string, onDone: (answer: CallOutput<'uploadVolume'>) => void) {
+  const cache = useQueryClient()
+  return useUpload('uploadVolume', (answer) => {
+    refresh(cache, answer, { params: { slug } })
+    onDone(answer)
+  })
+}

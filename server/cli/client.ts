@@ -2,12 +2,10 @@ import { ApiError } from '../client/api-error.ts'
 import { createOperationClient } from '../client/client.ts'
 import type { ServerSentEvent } from '../client/event-stream.ts'
 import { followEvents } from '../client/follow-events.ts'
-import type { CallInput, CallOutput, DownloadOperationId, StreamOperationId } from '../client/operation-types.ts'
+import type { CallInput, CallOutput, DownloadOperationId, StreamOperationId, UploadOperationId } from '../client/operation-types.ts'
 import type { OperationId } from '../contract/index.ts'
 import { operationRoutes } from '../contract/routes.ts'
 import { sendHttpRequest } from './http-request.ts'
-
-type UploadOperationId = 'uploadProject' | 'uploadCommit' | 'importDatabase'
 
 export interface ApiClient {
   readonly url: string
@@ -16,10 +14,10 @@ export interface ApiClient {
   /** Streams a file to the instance. There is no timeout; `signal` aborts the upload. */
   upload<Id extends UploadOperationId>(
     id: Id,
-    slug: string,
-    archive: AsyncIterable<Uint8Array>,
+    input: CallInput<Id>,
+    file: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
-    query?: CallInput<Id>['query'],
+    type?: string,
   ): Promise<CallOutput<Id>>
   /** Streams a file from the instance. There is no timeout; reading throws if the connection is lost. */
   download<Id extends DownloadOperationId>(id: Id, input: CallInput<Id>, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
@@ -54,14 +52,8 @@ export function createApiClient(options: { url: string; token: string | undefine
 
     call: (id, input, timeout_ms = defaultTimeout_ms) => client.call(id, { ...input, signal: AbortSignal.timeout(timeout_ms) }),
 
-    upload(id, slug, archive, signal, query) {
-      const type = id === 'importDatabase' ? 'application/octet-stream' : 'application/gzip'
-      return client.call<UploadOperationId>(
-        id,
-        { params: { slug }, signal, ...(query && { query }) },
-        { headers: { 'content-type': type }, body: archive },
-      ) as never
-    },
+    upload: (id, input, file, signal, type = id === 'importDatabase' ? 'application/octet-stream' : 'application/gzip') =>
+      client.call(id, { ...input, signal }, { headers: { 'content-type': type }, body: file }),
 
     async download(id, input, signal) {
       const { body } = await client.open(id, { ...input, signal })

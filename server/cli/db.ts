@@ -156,7 +156,7 @@ async function restore(context: CommandContext): Promise<number> {
   const file = await stat(path).catch(() => undefined)
   if (!file && !/^dmp_\w+$/.test(source)) throw new UsageError(`${path} does not exist, and “${source}” is not a dump ID.`)
   const response = file
-    ? await client.upload('importDatabase', slug, createReadStream(path), context.signal, { service })
+    ? await client.upload('importDatabase', { params: { slug }, query: { service } }, createReadStream(path), context.signal)
     : await client.call('restoreDatabase', { params: { slug, id: source } }, databaseTimeout_ms)
   if (context.is_json) context.terminal.out(JSON.stringify(response))
   else context.terminal.out(`Restored the database of ${slug} from ${source}. To undo: homeport db restore ${slug} ${response.dump.id}`)

@@ -22,8 +22,8 @@ export async function deployImage(context: CommandContext): Promise<{ project: P
   const config = `services:\n  web:\n    image: ${JSON.stringify(image)}\n${port === undefined ? '' : `    port: ${port}\n`}`
   const archive = packFiles({ 'homeport.yaml': config })
   const { deployment } = await (flags['no-cache'] === true
-    ? client.upload('uploadCommit', slug, archive, context.signal, { no_cache: 'true' })
-    : client.upload('uploadProject', slug, archive, context.signal))
+    ? client.upload('uploadCommit', { params: { slug }, query: { no_cache: 'true' } }, archive, context.signal)
+    : client.upload('uploadProject', { params: { slug } }, archive, context.signal))
   if (!context.is_json) terminal.out(`Deploying ${image} as ${colorize(terminal, 'bold', slug)} (${deployment.id})`)
   return { project, deployment }
 }

@@ -107,9 +107,10 @@ async function confirmReplacement(
 async function uploadFolder(context: CommandContext, client: ApiClient, folder: string, project: Project): Promise<StartedDeployment> {
   const note = (line: string) => context.terminal.err(line)
   const archive = packFolder(folder, note)
+  const params = { slug: project.slug }
   const { deployment } = await (skipsCache(context)
-    ? client.upload('uploadCommit', project.slug, archive, context.signal, { no_cache: 'true' })
-    : client.upload('uploadProject', project.slug, archive, context.signal))
+    ? client.upload('uploadCommit', { params, query: { no_cache: 'true' } }, archive, context.signal)
+    : client.upload('uploadProject', { params }, archive, context.signal))
   return { project, deployment }
 }
 

@@ -1,10 +1,13 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import type { Volume, VolumeSnapshot } from '../contract/volumes.ts'
 import { type CliCommand, type CommandContext, exitCodes, requirePositionals, stringFlag, UsageError, unknownSubcommand } from './command.ts'
 import { downloadToFile } from './download-file.ts'
 import { formatBytes, formatRelativeTime, formatTable } from './terminal.ts'
 
 export const volumes: CliCommand = {
-  summary: 'Lists the volumes of a project and their files; takes, restores, downloads and deletes snapshots.',
+  summary: 'Lists the volumes of a project and their files; takes, restores, downloads and deletes snapshots; uploads archives.',
   usage: [
     'volumes SLUG',
     'volumes add SLUG PATH [--service NAME] [--snapshot ID] [--with-unsaved]',
@@ -15,16 +18,19 @@ export const volumes: CliCommand = {
     'volumes snapshot SLUG NAME',
     'volumes restore SLUG NAME SNAPSHOT',
     'volumes download SLUG NAME [FILE] [--snapshot ID]',
+    'volumes upload SLUG NAME FILE [--only-if-empty] [--create]',
     'volumes delete SLUG NAME [SNAPSHOT]',
   ],
   options: {
     branch: '=NAME the preview of this branch',
     service: '=NAME the service that has the path; without it the one with the project’s address',
     snapshot: '=ID a snapshot instead of the files as they are now',
+    'only-if-empty': 'upload: leave a volume with files as it is',
+    create: 'upload: also for a volume that no version has yet',
     'with-unsaved': 'add: also keep the other paths that are reported as not in a volume',
   },
   details:
-    'add keeps the files at a path of the app, such as uploads or data.db, from the next version on, and redeploys; detach undoes that and keeps the files. dismiss ends the report of files that the next deployment would lose. A restore stops the services, takes a snapshot of the present files first, and starts the services again. Without SNAPSHOT, delete takes a snapshot and deletes a volume that the live version does not use.',
+    'add keeps the files at a path of the app, such as uploads or data.db, from the next version on, and redeploys; detach undoes that and keeps the files. dismiss ends the report of files that the next deployment would lose. A restore stops the services, takes a snapshot of the present files first, and starts the services again; so does upload, which replaces the files with those of a .tar.gz or .zip. Without SNAPSHOT, delete takes a snapshot and deletes a volume that the live version does not use.',
   async run(context) {
     const [action = ''] = context.positionals
     // A single argument is always a slug, even if it equals a subcommand.
@@ -35,10 +41,11 @@ export const volumes: CliCommand = {
     if (action === 'snapshot') return takeSnapshot(context)
     if (action === 'restore') return restore(context)
     if (action === 'download') return download(context)
+    if (action === 'upload') return upload(context)
     if (action === 'files') return listFiles(context)
     if (action === 'get') return getFile(context)
     if (action === 'delete') return remove(context)
-    throw unknownSubcommand(action, ['add', 'detach', 'dismiss', 'files', 'get', 'snapshot', 'restore', 'download', 'delete'])
+    throw unknownSubcommand(action, ['add', 'detach', 'dismiss', 'files', 'get', 'snapshot', 'restore', 'download', 'upload', 'delete'])
   },
 }
 
@@ -77,7 +84,7 @@ async function list(context: CommandContext, slug: string): Promise<number> {
 
 const reasonTexts: Record<VolumeSnapshot['reason'], string> = {
   manual: '',
-  before_restore: ', before a restore',
+  before_restore: ', before its files were replaced',
   before_delete: ', before it was deleted',
   before_replace: ', before its version was replaced',
 }
@@ -152,6 +159,26 @@ async function download(context: CommandContext): Promise<number> {
   await downloadToFile(context, file, () => client.download('downloadVolume', { params: { slug, name }, query }, context.signal))
   if (context.is_json) context.terminal.out(JSON.stringify({ file }))
   else context.terminal.out(`Saved ${file}.`)
+  return exitCodes.success
+}
+
+async function upload(context: CommandContext): Promise<number> {
+  const { terminal, signal } = context
+  const [, slug = '', name = '', file = ''] = requirePositionals(context, 'upload', 'SLUG', 'NAME', 'FILE')
+  const path = resolve(context.cwd, file)
+  if (!(await stat(path).catch(() => undefined))?.isFile()) throw new UsageError(`${path} is not a file. Write the path of a .tar.gz or .zip.`)
+  const query = {
+    ...getQuery(context),
+    ...(context.flags['only-if-empty'] === true && { only_if_empty: 'true' as const }),
+    ...(context.flags.create === true && { create: 'true' as const }),
+  }
+  const response = await context.connect().upload('uploadVolume', { params: { slug, name }, query }, createReadStream(path), signal)
+  if (context.is_json) terminal.out(JSON.stringify(response))
+  else {
+    const { files, size_bytes, before } = response
+    terminal.out(`Uploaded ${files === 1 ? '1 file' : `${files} files`} (${formatBytes(size_bytes)}) into ${name}.`)
+    if (before) terminal.out(`The files from before are in snapshot ${before.id}.`)
+  }
   return exitCodes.success
 }
 

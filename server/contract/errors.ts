@@ -49,6 +49,7 @@ export const errorStatus = {
   upgrade_unavailable: 409,
   service_not_started: 409,
   volume_in_use: 409,
+  volume_not_empty: 409,
   deployment_terminal: 409,
   build_in_progress: 409,
   rollback_not_allowed: 409,

@@ -69,6 +69,7 @@ export const errorHelpTopics: Record<ErrorCode, HelpTopic | null> = {
   snapshot_not_found: 'volumes',
   volume_file_not_found: 'volumes',
   volume_in_use: 'volumes',
+  volume_not_empty: 'volumes',
   fork_not_found: 'previews',
   registry_not_found: 'registries',
   service_not_started: 'services',

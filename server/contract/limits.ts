@@ -46,6 +46,8 @@ export const limits = {
   volume_path: 4096,
   volume_entries: 1000,
   mount_path: 200,
+  /** Limits of an archive for a volume. Up to `ratio_from_bytes` unpacked, it may compress to nothing, as a new database does. */
+  volume_upload: { packed_bytes: 16 * 2 ** 30, unpacked_bytes: 64 * 2 ** 30, entries: 250_000, ratio: 200, ratio_from_bytes: 2 ** 30 },
   /** Volumes that a project has without a configuration file. */
   project_volumes: 20,
   /** What is looked at, and saved, of the files that an app wrote outside of volumes. */

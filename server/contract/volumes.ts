@@ -155,6 +155,48 @@ export const volumeOperations = {
     success: { status: 200, content_type: 'application/gzip', is_stream: true },
     errors: ['invalid_input', 'project_not_found', 'volume_not_found', 'snapshot_not_found'],
   }),
+  uploadVolume: operation({
+    method: 'POST',
+    path: '/instance/projects/{slug}/volumes/{name}/upload',
+    resource: 'project',
+    group: 'Instance',
+    summary: 'Replace the files of a volume with those of an archive',
+    description:
+      'A .tar.gz, such as a downloaded volume, or a .zip. The archive is checked completely first: it may contain files, folders, and links that stay in it. Then the environment is stopped, a snapshot of the present files is taken, they are replaced, and the environment is started again; requests wait. On any failure the present files stay. Files keep the owners of the archive if it has an entry for the folder itself, as a download has; otherwise they get the owner of the volume’s folder.',
+    access: 'caller',
+    params: volumeParams,
+    query: z.object({
+      branch,
+      only_if_empty: z.enum(['true', 'false']).optional().describe('`true`: a volume with files is left as it is, with `volume_not_empty`.'),
+      create: z
+        .enum(['true', 'false'])
+        .optional()
+        .describe('`true`: the volume may not exist yet. A version that declares it begins with these files.'),
+    }),
+    upload: {
+      types: ['application/gzip', 'application/zip', 'application/x-gzip', 'application/x-zip-compressed', 'application/octet-stream'],
+      max_bytes: limits.volume_upload.packed_bytes,
+    },
+    success: {
+      status: 200,
+      json: z.object({
+        files: z.number().int(),
+        size_bytes: z.number().int().describe('Unpacked.'),
+        before: volumeSnapshot.nullable().describe('The files that were replaced; null when the volume did not exist.'),
+      }),
+    },
+    errors: [
+      'invalid_input',
+      'invalid_archive',
+      'project_not_found',
+      'volume_not_found',
+      'volume_not_empty',
+      'volume_in_use',
+      'build_in_progress',
+      'storage_full',
+      'runtime_unavailable',
+    ],
+  }),
   listVolumeFiles: operation({
     method: 'GET',
     path: '/instance/projects/{slug}/volumes/{name}/files',

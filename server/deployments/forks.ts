@@ -11,6 +11,7 @@ import type { Tx } from '../store/store.ts'
 import type { ForkRow } from '../store/managed-tables.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import type { DeploymentContext } from './context.ts'
+import { changeData } from './data-changes.ts'
 import type { EnqueueRequest } from './deployment-row.ts'
 import { type CopiedData, type ForkUndo, undoFork } from './fork-undo.ts'
 import { nameEnvironment } from './supervised-app.ts'
@@ -50,22 +51,6 @@ interface EnvironmentData {
 export function createForks(context: DeploymentContext, supervisor: Supervisor, enqueue: (tx: Tx, request: EnqueueRequest) => string): Forks {
   const { store, clock } = context
   const snapshots = createVolumeSnapshots(context.data_dir)
-
-  /** Deployments of the branch wait until the work has ended. */
-  const hold = async <T>(environmentId: string, work: () => Promise<T>): Promise<T> => {
-    const previous = context.dataChanges.get(environmentId) ?? Promise.resolve()
-    const current = previous.then(work, work)
-    const settled = current.then(
-      () => {},
-      () => {},
-    )
-    context.dataChanges.set(environmentId, settled)
-    try {
-      return await current
-    } finally {
-      if (context.dataChanges.get(environmentId) === settled) context.dataChanges.delete(environmentId)
-    }
-  }
 
   const requireNoDeployment = async (projectId: string, branch: string): Promise<void> => {
     const rows = await store.db.read((tx) => listOpenDeployments(tx, projectId))
@@ -231,7 +216,7 @@ export function createForks(context: DeploymentContext, supervisor: Supervisor, 
       const { volumes } = await readData(projectId, undefined)
       return { forks, production: { volumes, has_database: (await context.databases.find(projectId))?.is_ready === 1 } }
     },
-    create: (project, branch, from) => hold(nameEnvironment({ project_id: project.id, branch }), () => create(project, branch, from)),
-    remove: (project, branch) => hold(nameEnvironment({ project_id: project.id, branch }), () => remove(project, branch)),
+    create: (project, branch, from) => changeData(context, nameEnvironment({ project_id: project.id, branch }), () => create(project, branch, from)),
+    remove: (project, branch) => changeData(context, nameEnvironment({ project_id: project.id, branch }), () => remove(project, branch)),
   }
 }

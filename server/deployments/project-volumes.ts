@@ -2,8 +2,7 @@ import { Problem } from '../contract/errors.ts'
 import { volumeNamePattern } from '../contract/homeport-yaml.ts'
 import type { ServiceConfig } from '../contract/project-config.ts'
 import type { Volume, VolumeEntry, VolumeSnapshot } from '../contract/volumes.ts'
-import { runtimes } from '../contract/runtimes.ts'
-import type { Runtime } from '../runtime/runtime.ts'
+import { type RuntimeName, runtimes } from '../contract/runtimes.ts'
 import type { UnsavedFiles } from '../contract/unsaved-files.ts'
 import { listProjectVolumes, listUnsavedFiles } from '../store/project-volumes.ts'
 import type { ProjectVolumeRow } from '../store/volume-tables.ts'
@@ -11,8 +10,10 @@ import type { DeploymentContext } from './context.ts'
 import { type EnvironmentName, nameEnvironment } from './supervised-app.ts'
 import type { EnvironmentState, Supervisor } from './supervisor.ts'
 import { writeVolumeArchives } from './volume-archives.ts'
+import { replaceVolume } from './replace-volume.ts'
 import { isWithin } from './unsaved-files.ts'
 import { createVolumeSnapshots } from './volume-snapshots.ts'
+import { createVolumeUploads, type VolumeUploadOptions, type VolumeUploadResult } from './volume-uploads.ts'
 import { isCovered } from './written-files.ts'
 import { createWrittenFilesMonitor } from './written-files-monitor.ts'
 
@@ -30,6 +31,18 @@ export interface ProjectVolumes {
   restore(environment: EnvironmentName, name: string, snapshotId: string): Promise<VolumeSnapshot | null>
   /** A compressed tar stream; without a snapshot of the files as they are now. */
   download(environment: EnvironmentName, name: string, snapshotId: string | undefined): Promise<AsyncIterable<Uint8Array>>
+  /**
+   * Replaces the files of a volume with those of an archive. `may_create`: also when no version has the volume yet. Throws `invalid_archive`,
+   * `volume_not_empty` and `volume_in_use`; the present files stay then.
+   */
+  upload(
+    environment: EnvironmentName,
+    name: string,
+    archive: AsyncIterable<Uint8Array>,
+    options: VolumeUploadOptions & { may_create: boolean },
+  ): Promise<VolumeUploadResult>
+  /** Deletes leftovers of the previous run. */
+  deleteLeftovers(): Promise<void>
   /** Throws `volume_file_not_found`. Folders first, then by name. */
   listFiles(environment: EnvironmentName, name: string, path: string): Promise<{ entries: VolumeEntry[]; is_complete: boolean }>
   /** Throws `volume_file_not_found`. */
@@ -55,18 +68,36 @@ export interface LiveMounts {
 export function createProjectVolumes(context: DeploymentContext, supervisor: Supervisor): ProjectVolumes {
   const snapshots = createVolumeSnapshots(context.data_dir)
   const monitor = createWrittenFilesMonitor(context, supervisor)
+  const uploads = createVolumeUploads(context, supervisor)
+  const volumeNotFound = (name: string) =>
+    new Problem('volume_not_found', `The live version has no volume “${name}”. List them with homeport volumes.`)
   const snapshotNotFound = () => new Problem('snapshot_not_found', 'This volume has no snapshot with this ID. List them with homeport volumes.')
+
+  /** An environment that is not live has its volumes on the runtime of its last version. */
+  const findRuntime = async (environmentId: string, state: EnvironmentState | undefined): Promise<RuntimeName> => {
+    if (state) return state.spec.runtime
+    for (const name of context.runtimeNames)
+      if ((await context.runtime(name).probe()).available && (await context.runtime(name).listVolumes(`${environmentId}.`)).length > 0) return name
+    return context.default_runtime
+  }
+
+  const locate = async (environment: EnvironmentName, name: string) => {
+    const environment_id = nameEnvironment(environment)
+    const state = supervisor.findEnvironment(environment_id)
+    const id = `${environment_id}.${name}`
+    const runtimeName = await findRuntime(environment_id, state)
+    return { environment_id, state, id, runtime_name: runtimeName, runtime: context.runtime(runtimeName), project_id: environment.project_id }
+  }
 
   /** A volume that the live version uses, or one of an earlier version, of which there may be snapshots alone. */
   const requireVolume = async (environment: EnvironmentName, name: string) => {
-    const state = supervisor.findEnvironment(nameEnvironment(environment))
-    const id = `${state?.spec.environment_id}.${name}`
+    const found = await locate(environment, name)
+    const { state, id, runtime } = found
     const isInUse = state !== undefined && listUses(state).some((use) => use.volume === name)
-    const isKnown = async (runtime: Runtime) =>
+    const isKnown = async () =>
       volumeNamePattern.test(name) && ((await snapshots.list(id)).length > 0 || (await runtime.listVolumes(id)).some((volume) => volume.id === id))
-    if (!state || !(isInUse || (await isKnown(context.runtime(state.spec.runtime)))))
-      throw new Problem('volume_not_found', `The live version has no volume “${name}”. List them with homeport volumes.`)
-    return { state, id, isInUse, runtime: context.runtime(state.spec.runtime) }
+    if (!isInUse && !(await isKnown())) throw volumeNotFound(name)
+    return { ...found, isInUse }
   }
 
   const requireFile = <T>(found: T | undefined, path: string): T => {
@@ -78,18 +109,19 @@ export function createProjectVolumes(context: DeploymentContext, supervisor: Sup
   /** A snapshot of one moment: nothing of the environment runs while the files are read. */
   const take = async (environment: EnvironmentName, name: string): Promise<VolumeSnapshot> => {
     const { state, id, runtime } = await requireVolume(environment, name)
-    const snapshot = await supervisor.freezeWhile(state.spec, () => snapshots.save(runtime, id, 'manual'))
+    const save = () => snapshots.save(runtime, id, 'manual')
+    const snapshot = await (state ? supervisor.freezeWhile(state.spec, save) : save())
     if (!snapshot) throw new Problem('volume_not_found', `The volume “${name}” is empty: no service has used it yet.`)
     return snapshot
   }
 
   return {
     async list(environment) {
-      const state = supervisor.findEnvironment(nameEnvironment(environment))
-      if (!state) return []
-      const prefix = `${state.spec.environment_id}.`
-      const uses = listUses(state)
-      const found = await context.runtime(state.spec.runtime).listVolumes(prefix)
+      const environmentId = nameEnvironment(environment)
+      const state = supervisor.findEnvironment(environmentId)
+      const prefix = `${environmentId}.`
+      const uses = state ? listUses(state) : []
+      const found = await context.runtime(await findRuntime(environmentId, state)).listVolumes(prefix)
       const sizes = new Map(found.map(({ id, bytes }) => [id.slice(prefix.length), bytes]))
       const saved = (await snapshots.listVolumes(prefix)).map((id) => id.slice(prefix.length))
       const rows = await context.store.db.read((tx) => listProjectVolumes(tx, environment.project_id))
@@ -150,21 +182,23 @@ export function createProjectVolumes(context: DeploymentContext, supervisor: Sup
     snapshot: take,
 
     async restore(environment, name, snapshotId) {
-      const { state, id, isInUse, runtime } = await requireVolume(environment, name)
+      const { state, id, isInUse, runtime, runtime_name, project_id } = await requireVolume(environment, name)
       if (!(await snapshots.has(id, snapshotId))) throw snapshotNotFound()
-      const { spec } = state
-      const replace = async () => {
-        const before = await snapshots.save(runtime, id, 'before_restore')
-        try {
-          if (!(await snapshots.restore(runtime, { id, project_id: spec.project_id }, snapshotId))) throw snapshotNotFound()
-        } catch (error) {
-          if (before) await snapshots.restore(runtime, { id, project_id: spec.project_id }, before.id)
-          throw error
-        }
-        return before ?? null
-      }
-      return isInUse ? supervisor.stopWhile(spec, replace) : replace()
+      const replace = () =>
+        replaceVolume(context, { runtime: runtime_name, id, project_id }, async () => {
+          if (!(await snapshots.restore(runtime, { id, project_id }, snapshotId))) throw snapshotNotFound()
+        })
+      return state && isInUse ? supervisor.stopWhile(state.spec, replace) : replace()
     },
+
+    async upload(environment, name, archive, { may_create, ...options }) {
+      if (!volumeNamePattern.test(name)) throw volumeNotFound(name)
+      const { state, id, environment_id, runtime_name, project_id } = await (may_create ? locate : requireVolume)(environment, name)
+      const live = state && listUses(state).some(({ volume }) => volume === name) ? state : undefined
+      return uploads.upload({ name, environment_id, id, project_id, runtime: runtime_name, live }, archive, options)
+    },
+
+    deleteLeftovers: uploads.deleteLeftovers,
 
     async download(environment, name, snapshotId) {
       const { id } = await requireVolume(environment, name)

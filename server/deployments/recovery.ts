@@ -11,6 +11,7 @@ import type { Supervisor } from './supervisor.ts'
 import type { CleanupTask } from './cleanup-task.ts'
 import { cleanUpAttempts } from './cleanup.ts'
 import { undoInterruptedForks } from './fork-undo.ts'
+import { undoInterruptedReplacements } from './replace-volume.ts'
 import { createAppSpec } from './app-spec.ts'
 import { readSecrets } from './variables.ts'
 import type { DeploymentContext } from './context.ts'
@@ -70,6 +71,7 @@ export async function recoverWhenAvailable(
     try {
       if ((await context.runtime(name).probe()).available) {
         await undoInterruptedForks(context, name)
+        await undoInterruptedReplacements(context, name)
         await recoverApps(context, supervisor, name)
         await cleanUpAttempts(context, name)
         return true

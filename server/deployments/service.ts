@@ -366,7 +366,7 @@ export function createDeploymentService(options: DeploymentServiceOptions): Depl
       await recoverInterrupted(context)
       await cron.recover()
       await deleteOrphanedArchives(context)
-      await sourceExporter.deleteLeftovers()
+      await Promise.all([sourceExporter.deleteLeftovers(), volumes.deleteLeftovers()])
       for (const name of runtimeNames)
         void recoverWhenAvailable(context, supervisor, name, shutdown.signal).then((isRecovered) => {
           if (!isRecovered) return

@@ -1,3 +1,4 @@
+import { Problem } from '../contract/errors.ts'
 import type { volumeOperations } from '../contract/volumes.ts'
 import { createAddedVolumeHandlers } from './added-volumes.ts'
 import type { OperationHandlers } from './context.ts'
@@ -20,6 +21,17 @@ export function createVolumeHandlers(deps: FeatureDeps): Pick<OperationHandlers,
     }),
 
     downloadVolume: async ({ project }, { params, query }) => volumes.download(toEnvironment(project, query.branch), params.name, query.snapshot),
+
+    async uploadVolume({ project, signal }, { params, query, upload }) {
+      const options = { only_if_empty: query.only_if_empty === 'true', may_create: query.create === 'true', signal }
+      try {
+        return await volumes.upload(toEnvironment(project, query.branch), params.name, upload, options)
+      } catch (error) {
+        throw signal.aborted && !(error instanceof Problem)
+          ? new Problem('bad_request', 'The connection ended before the archive was complete.', { cause: error })
+          : error
+      }
+    },
 
     listVolumeFiles: async ({ project }, { params, query }) => volumes.listFiles(toEnvironment(project, query.branch), params.name, query.path ?? ''),
 

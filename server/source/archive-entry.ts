@@ -5,9 +5,16 @@ import type { FileHandle } from 'node:fs/promises'
 export interface ArchiveEntry {
   name: string
   kind: EntryKind
-  /** Target of a link, else null. */
+  /** Target of a link of either kind, else null. */
   target: string | null
   is_executable: boolean
+  /** Mode bits as the archive declares them. */
+  mode: number
+  /** Declared size of a file; the reader throws when the content has another one. */
+  size: number
+  /** Null in formats that have no owners. */
+  owner: { uid: number; gid: number } | null
+  modified_at: Date | null
   bytes: AsyncIterable<Buffer>
 }
 
@@ -18,5 +25,9 @@ export interface ArchiveReadOptions {
   openRange(from: number, to?: number): AsyncGenerator<Buffer>
   /** Must be called for all unpacked bytes; throws ArchiveError when the limit is exceeded. */
   countBytes(bytes: number, entry: string | null): void
+  /** Hard links are entries. Without this, an archive with one is rejected. */
+  allows_hard_links?: boolean
+  /** Without this, the limit of sources. */
+  max_entries?: number
   signal: AbortSignal
 }

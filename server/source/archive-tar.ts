@@ -11,7 +11,7 @@ const chunkBytes = 64 * 1024
 const zeroChunk = Buffer.alloc(chunkBytes)
 
 /** The header at run time, which has more fields than the types of tar-stream declare. */
-interface TarHeader extends Pick<Header, 'name' | 'size' | 'mode'> {
+interface TarHeader extends Pick<Header, 'name' | 'size' | 'mode' | 'uid' | 'gid' | 'mtime'> {
   type: string | null
   linkname: string | null
   /** Position of the content in the unpacked stream. */
@@ -21,7 +21,7 @@ interface TarHeader extends Pick<Header, 'name' | 'size' | 'mode'> {
 }
 
 /** The entries of a .tar.gz, in order. The caller must read or skip each entry before it requests the next one. */
-export async function* readTar({ openRange, countBytes, signal }: ArchiveReadOptions): AsyncGenerator<ArchiveEntry> {
+export async function* readTar({ openRange, countBytes, allows_hard_links = false, signal }: ArchiveReadOptions): AsyncGenerator<ArchiveEntry> {
   const compressed = Readable.from(openRange(0), { objectMode: false })
   const gunzip = createGunzip({ chunkSize: chunkBytes })
   const tar = extract()
@@ -57,15 +57,19 @@ export async function* readTar({ openRange, countBytes, signal }: ArchiveReadOpt
       lastName = header.name
       verifyHeaderSizes(recent, contentEnd, byteOffset, lastName)
       verifyPaxRecords(header)
-      const kind = readEntryKind(header)
+      const kind = readEntryKind(header, allows_hard_links)
       if (kind !== 'file' && size > 0) throw new ArchiveError(header.name, 'has content but is not a file.')
       contentEnd = byteOffset + Math.ceil(size / block_bytes) * block_bytes
       recent.dropBefore(contentEnd)
       yield {
         name: header.name,
         kind,
-        target: kind === 'link' ? (header.linkname ?? '') : null,
+        target: kind === 'link' || kind === 'hard_link' ? (header.linkname ?? '') : null,
         is_executable: (header.mode & 0o111) !== 0,
+        mode: header.mode,
+        size,
+        owner: { uid: header.uid ?? 0, gid: header.gid ?? 0 },
+        modified_at: header.mtime ?? null,
         bytes: translateErrors(entry as AsyncIterable<Buffer>, lastName),
       }
       entry.resume()
@@ -146,10 +150,11 @@ function verifyPaxRecords({ name, pax }: TarHeader): void {
     throw new ArchiveError(name, 'is a sparse file. Create the archive without “--sparse”.')
 }
 
-function readEntryKind({ name, type }: TarHeader): EntryKind {
+function readEntryKind({ name, type }: TarHeader, allowsHardLinks: boolean): EntryKind {
   if (type === 'file' || type === 'contiguous-file') return 'file'
   if (type === 'directory') return 'folder'
   if (type === 'symlink') return 'link'
+  if (type === 'link' && allowsHardLinks) return 'hard_link'
   const kindLabels: Record<string, string> = {
     link: 'a hard link',
     'character-device': 'a device',

@@ -9,7 +9,20 @@ export class ArchiveError extends Problem {
   }
 }
 
-export type EntryKind = 'file' | 'folder' | 'link'
+/** `link` is a symbolic link. */
+export type EntryKind = 'file' | 'folder' | 'link' | 'hard_link'
+
+/** What an archive may contain, apart from what none may. */
+export interface ArchiveRules {
+  max_entries: number
+  /** Names that are left out, in lower case. */
+  excluded: ReadonlySet<string>
+  /** A single top folder is the root, which links must not leave. */
+  has_top_folder: boolean
+  requires_files: boolean
+  /** Names that differ only in case, Unicode form or a trailing dot are the same file. */
+  folds_names: boolean
+}
 
 /** The entries of an archive as a tree, so that the archive can be checked as a whole before any of it is used. */
 export interface ArchiveTree {
@@ -21,8 +34,14 @@ export interface ArchiveTree {
 
 /** Names that are excluded from every source: tools generate these files and folders. */
 export const excludedNames = new Set(['node_modules', '.git', '.hg', '.svn', '.ds_store', '__macosx'])
-/** The limit includes parent folders without an entry of their own, because each takes memory. */
-const maxNodes = 2 * limits.upload.entries
+/** A source is unpacked on any system. */
+const sourceRules: ArchiveRules = {
+  max_entries: limits.upload.entries,
+  excluded: excludedNames,
+  has_top_folder: true,
+  requires_files: true,
+  folds_names: true,
+}
 const maxNameBytes = 32 * 2 ** 20
 /** Limits the hops of a link, so that an archive cannot make following links endless. */
 const maxLinkHops = 40
@@ -36,8 +55,9 @@ interface TreeNode {
   is_entry: boolean
 }
 
-export function createArchiveTree(): ArchiveTree {
-  /** Keyed by folded path: on many systems, names that differ only in case or Unicode form are the same file. */
+export function createArchiveTree({ max_entries, excluded, has_top_folder, requires_files, folds_names }: ArchiveRules = sourceRules): ArchiveTree {
+  const toKey = folds_names ? foldPath : (path: string) => path
+  /** Keyed by path, which is folded where names that differ only in case or Unicode form are the same file. */
   const nodes = new Map<string, TreeNode>()
   const topLevelNames = new Set<string>()
   const links: { path: string; target: string }[] = []
@@ -56,11 +76,13 @@ export function createArchiveTree(): ArchiveTree {
   }
 
   const addNode = (name: string, node: TreeNode): void => {
-    const key = foldPath(node.path)
+    const key = toKey(node.path)
     const existing = nodes.get(key)
     if (!existing) {
       nameBytes += Buffer.byteLength(key)
-      if (nodes.size >= maxNodes || nameBytes > maxNameBytes) throw new ArchiveError(null, 'The archive has too many folders, or too long names.')
+      // The limit includes parent folders without an entry of their own, because each takes memory.
+      if (nodes.size >= 2 * max_entries || nameBytes > maxNameBytes)
+        throw new ArchiveError(null, 'The archive has too many folders, or too long names.')
       nodes.set(key, node)
       return
     }
@@ -69,6 +91,13 @@ export function createArchiveTree(): ArchiveTree {
     if (existing.kind !== 'folder' || node.kind !== 'folder')
       throw new ArchiveError(name, existing.is_entry && node.is_entry ? 'is in the archive twice.' : 'is both a folder and another kind of entry.')
     existing.is_entry ||= node.is_entry
+  }
+
+  /** A hard link is another name of a file that the archive has before it. */
+  const requireEarlierFile = (name: string, target: string): void => {
+    const node = nodes.get(toKey(splitEntryPath(target, 'file').join('/')))
+    if (node?.kind !== 'file' && node?.kind !== 'hard_link')
+      throw new ArchiveError(name, `is a hard link to “${sanitizeName(target)}”, which is no earlier file of the archive.`)
   }
 
   /** Follows a link, through other links of the archive, to its target; the path must stay below `root` at every step. */
@@ -86,7 +115,7 @@ export function createArchiveTree(): ArchiveTree {
       }
       stack.push(part)
       if (stack.length > limits.upload.depth) throw new ArchiveError(path, `is a link to a path deeper than ${limits.upload.depth} folders.`)
-      const node = nodes.get(foldPath(stack.join('/')))
+      const node = nodes.get(toKey(stack.join('/')))
       if (node?.kind !== 'link') continue
       if (++hops > maxLinkHops) throw new ArchiveError(path, 'is a circular link.')
       stack.pop()
@@ -96,10 +125,11 @@ export function createArchiveTree(): ArchiveTree {
 
   return {
     add(name, kind, target) {
-      if (++entries > limits.upload.entries) throw new ArchiveError(null, `The archive has more than ${limits.upload.entries} entries.`)
+      if (++entries > max_entries) throw new ArchiveError(null, `The archive has more than ${max_entries} entries.`)
       const parts = splitEntryPath(name, kind)
-      if (target !== null) validateLinkTarget(name, target)
-      if (parts.some((part) => excludedNames.has(part.toLowerCase().replace(trailingDots, '')))) {
+      if (kind === 'link' && target !== null) validateLinkTarget(name, target)
+      if (kind === 'hard_link') requireEarlierFile(name, target ?? '')
+      if (parts.some((part) => excluded.has(part.toLowerCase().replace(trailingDots, '')))) {
         excludedCount++
         return null
       }
@@ -111,16 +141,16 @@ export function createArchiveTree(): ArchiveTree {
       addParentFolders(name, parts)
       addNode(name, { path, kind, target, is_entry: true })
       topLevelNames.add(parts[0] ?? '')
-      if (target !== null) links.push({ path, target })
-      if (kind === 'file') files++
+      if (kind === 'link' && target !== null) links.push({ path, target })
+      if (kind === 'file' || kind === 'hard_link') files++
       return path
     },
 
     finish() {
-      if (files === 0) throw new ArchiveError(null, 'The archive contains no files.')
+      if (entries === 0 || (requires_files && files === 0)) throw new ArchiveError(null, 'The archive contains no files.')
       const [top = ''] = topLevelNames
       // The single top folder that is stripped is the root of the build.
-      const root = topLevelNames.size === 1 && nodes.get(foldPath(top))?.kind === 'folder' ? 1 : 0
+      const root = has_top_folder && topLevelNames.size === 1 && nodes.get(toKey(top))?.kind === 'folder' ? 1 : 0
       let steps = 0
       const countStep = () => {
         if (++steps > maxLinkSteps) throw new ArchiveError(null, 'The archive has too many chained links.')

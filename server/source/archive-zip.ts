@@ -37,13 +37,14 @@ const trailerSignatures: ReadonlySet<number> = new Set([
 ])
 
 /** The entries of a .zip, by its central directory. Throws ArchiveError for contradictions in the archive. */
-export async function* readZip({ handle, size, openRange, countBytes, signal }: ArchiveReadOptions): AsyncGenerator<ArchiveEntry> {
+export async function* readZip(options: ArchiveReadOptions): AsyncGenerator<ArchiveEntry> {
+  const { handle, size, openRange, countBytes, max_entries = limits.upload.entries, signal } = options
   const reader = new WindowedReader(handle, size)
   const data = new WindowedReader(handle, size)
   const ranges: ZipEntryRange[] = []
   try {
     const zip = await fromRandomAccessReaderPromise(reader, size, { lazyEntries: true, autoClose: false, decodeStrings: false })
-    if (zip.entryCount > limits.upload.entries) throw new ArchiveError(null, `The archive has more than ${limits.upload.entries} entries.`)
+    if (zip.entryCount > max_entries) throw new ArchiveError(null, `The archive has more than ${max_entries} entries.`)
     const directory = Number(zip.readEntryCursor)
     let sliceStart = performance.now()
     for await (const entry of zip.eachEntry()) {
@@ -64,11 +65,16 @@ export async function* readZip({ handle, size, openRange, countBytes, signal }: 
         throw new ArchiveError(name, 'is a link with a target path that is too long.')
       const contentOptions = { entry, name, start: range.start, data, openRange, countBytes }
       const bytes = kind === 'folder' ? emptyStream() : readContent(contentOptions)
+      const is_executable = kind === 'file' && (readUnixMode(entry) & 0o111) !== 0
       yield {
         name,
         kind,
         target: kind === 'link' ? await readLinkTarget(bytes, name) : null,
-        is_executable: kind === 'file' && (readUnixMode(entry) & 0o111) !== 0,
+        is_executable,
+        mode: is_executable || kind === 'folder' ? 0o755 : 0o644,
+        size: kind === 'file' ? entry.uncompressedSize : 0,
+        owner: null,
+        modified_at: entry.getLastModDate(),
         bytes: kind === 'link' ? emptyStream() : bytes,
       }
     }

@@ -3,10 +3,9 @@ import { type FileHandle, mkdir, open, readdir, rm, symlink, writeFile } from 'n
 import { dirname, join } from 'node:path'
 import { limits } from '../contract/limits.ts'
 import { createConcurrencyLimit } from '../lib/concurrency-limit.ts'
-import { readTar } from './archive-tar.ts'
-import { ArchiveError, createArchiveTree } from './archive-tree.ts'
-import { readZip } from './archive-zip.ts'
-import type { ArchiveEntry, ArchiveReadOptions } from './archive-entry.ts'
+import type { ArchiveEntry } from './archive-entry.ts'
+import { readArchiveEntries, saveArchive } from './archive-reader.ts'
+import { createArchiveTree } from './archive-tree.ts'
 
 export { ArchiveError } from './archive-tree.ts'
 
@@ -30,8 +29,7 @@ const maxConcurrentChecks = 2
 /** A file up to this size is written while the next ones are read, several at a time. */
 const smallFile_bytes = 64 * 1024
 const maxConcurrentWrites = 16
-/** The compression ratio is not checked below this unpacked size, because a small archive cannot be a zip bomb. */
-const ratioCheckMin_bytes = 2 ** 20
+const sourceLimits = { ...limits.upload, ratio_from_bytes: 2 ** 20 }
 
 /** `folder`: the quarantine, on the volume where archives are stored. Files left by the previous run are removed. */
 export async function createArchiveQuarantine(folder: string): Promise<ArchiveQuarantine> {
@@ -43,7 +41,7 @@ export async function createArchiveQuarantine(folder: string): Promise<ArchiveQu
       const file = join(folder, randomUUID())
       const discard = () => rm(file, { force: true, maxRetries: 3 })
       try {
-        const bytes = await writeChunks(chunks, file)
+        const bytes = await saveArchive(chunks, file)
         const { files } = await runLimited(signal, () => readArchive({ file, into: null, signal }))
         return { file, bytes, files, discard }
       } catch (error) {
@@ -67,71 +65,24 @@ export async function unpackArchive(
   return { ...summary, folder }
 }
 
-async function writeChunks(chunks: AsyncIterable<Uint8Array>, file: string): Promise<number> {
-  const handle = await open(file, 'wx', 0o600)
-  let bytes = 0
-  let head = Buffer.alloc(0)
-  try {
-    for await (const chunk of chunks) {
-      if (head.length < 4) {
-        head = Buffer.concat([head, chunk.subarray(0, 4)])
-        // A file that is not an archive is rejected before the rest is received.
-        if (head.length >= 4) detectFormat(head)
-      }
-      for (let from = 0; from < chunk.length;) from += (await handle.write(chunk, from)).bytesWritten
-      bytes += chunk.length
-    }
-    detectFormat(head)
-    await handle.sync()
-    return bytes
-  } finally {
-    await handle.close()
-  }
-}
-
-function detectFormat(head: Buffer): 'zip' | 'tar' {
-  if (head.length === 0) throw new ArchiveError(null, 'The request body is empty. Send a .zip or .tar.gz archive.')
-  if (head[0] === 0x1f && head[1] === 0x8b) return 'tar'
-  if (head.length >= 4 && head.readUInt32LE(0) === 0x04034b50) return 'zip'
-  if (head.length >= 4 && head.readUInt32LE(0) === 0x06054b50) throw new ArchiveError(null, 'The archive contains no files.')
-  throw new ArchiveError(null, 'The file is neither a .zip nor a .tar.gz archive.')
-}
-
 /** Reads every byte of an archive. With `into`, writes the entries; links are written last, so that no file is written through a link. */
 async function readArchive(options: {
   file: string
   into: string | null
   signal: AbortSignal
 }): Promise<{ files: number; left_out: number; bytes: number }> {
-  const { into, signal } = options
-  const handle = await open(options.file, 'r')
+  const { file, into, signal } = options
   const writer = createFileWriter()
   try {
-    const { size } = await handle.stat()
-    const head = Buffer.alloc(4)
-    await handle.read(head, 0, 4, 0)
     const tree = createArchiveTree()
     const folders = new Set<string>()
     let bytes = 0
-    const read: ArchiveReadOptions = {
-      handle,
-      size,
-      signal,
-      openRange: (from, to) => readRange(handle, from, to ?? size, signal),
-      countBytes(more, entry) {
-        bytes += more
-        if (bytes > limits.upload.unpacked_bytes)
-          throw new ArchiveError(entry, `makes the archive larger than ${limits.upload.unpacked_bytes} bytes unpacked.`)
-        if (bytes > ratioCheckMin_bytes && bytes > size * limits.upload.ratio)
-          throw new ArchiveError(entry, `makes the archive larger than ${limits.upload.ratio} times its packed size.`)
-      },
-    }
     const ensureFolder = async (path: string): Promise<void> => {
       if (folders.has(path)) return
       folders.add(path)
       await mkdir(path, { recursive: true, mode: 0o755 })
     }
-    for await (const entry of detectFormat(head) === 'zip' ? readZip(read) : readTar(read)) {
+    for await (const entry of readArchiveEntries(file, sourceLimits, signal, (total) => (bytes = total))) {
       signal.throwIfAborted()
       const path = tree.add(entry.name, entry.kind, entry.target)
       const destination = into === null || path === null ? null : join(into, path)
@@ -155,7 +106,6 @@ async function readArchive(options: {
     return { files, left_out, bytes }
   } finally {
     await writer.end()
-    await handle.close()
   }
 }
 
@@ -211,15 +161,4 @@ function createFileWriter() {
 
 async function writeAll(handle: FileHandle, chunk: Uint8Array): Promise<void> {
   for (let from = 0; from < chunk.length;) from += (await handle.write(chunk, from)).bytesWritten
-}
-
-async function* readRange(handle: FileHandle, from: number, to: number, signal: AbortSignal): AsyncGenerator<Buffer> {
-  for (let at = from; at < to;) {
-    signal.throwIfAborted()
-    const chunk = Buffer.allocUnsafeSlow(Math.min(64 * 1024, to - at))
-    const { bytesRead } = await handle.read(chunk, 0, chunk.length, at)
-    if (bytesRead === 0) throw new ArchiveError(null, 'The archive is truncated.')
-    yield chunk.subarray(0, bytesRead)
-    at += bytesRead
-  }
 }

@@ -83,7 +83,7 @@ test('the limits of fetch are not those of the command line: a head, a file, a s
     asked.call('createBackup', {}, 60_000),
     asked.download('downloadSource', { params: { slug: 'a', id: 'b' } }, never).then(async (bytes) => Buffer.concat(await all(bytes))),
     all(asked.stream('streamBuildLog', { params: { slug: 'a', id: 'b' } })),
-    asked.upload('uploadProject', 'a', archive(), never),
+    asked.upload('uploadProject', { params: { slug: 'a' } }, archive(), never),
   ])
   expect(head).toEqual({ backup: { name: 'a' } })
   expect(file.toString()).toBe('one two')
@@ -130,7 +130,7 @@ test('a file that is refused before it is all there: the answer is heard, and th
     }
   }
   const refusal = await client()
-    .upload('uploadProject', 'a', archive(), new AbortController().signal)
+    .upload('uploadProject', { params: { slug: 'a' } }, archive(), new AbortController().signal)
     .catch((error: unknown) => error)
   expect(refusal).toBeInstanceOf(ApiError)
   expect(refusal).toMatchObject({ status: 413, code: 'payload_too_large' })

@@ -1,4 +1,4 @@
-import { Camera, Download, Ellipsis, FolderOpen, RotateCcw, Trash2, Unlink } from 'lucide-react'
+import { Camera, Download, Ellipsis, FolderOpen, RotateCcw, Trash2, Unlink, Upload } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import type { Volume, VolumeSnapshot } from '../../../server/contract/volumes.ts'
@@ -11,11 +11,12 @@ import { RelativeTime } from '../../components/time.tsx'
 import { formatBytes } from '../../lib/format.ts'
 import { sanitizeForDisplay } from '../../lib/sanitize-for-display.ts'
 import { saveFile } from '../../lib/save-file.ts'
+import { UploadArchiveDialog } from './upload-archive-dialog.tsx'
 import { snapshotReasonLabels, volumeFilename, volumeFilesPath } from './volume-format.ts'
 import { DeleteSnapshotDialog, DeleteVolumeDialog, DetachVolumeDialog, RestoreVolumeDialog } from './volume-dialogs.tsx'
 import styles from './volumes.module.css'
 
-type OpenDialog = { name: 'delete' | 'detach' } | { name: 'restore' | 'delete-snapshot'; snapshot: VolumeSnapshot }
+type OpenDialog = { name: 'delete' | 'detach' | 'upload' } | { name: 'restore' | 'delete-snapshot'; snapshot: VolumeSnapshot }
 
 interface Place {
   slug: string
@@ -62,6 +63,9 @@ export function VolumeCard({ slug, branch, volume, onDeployed }: Place & { volum
                   }
                 >
                   Download
+                </MenuItem>
+                <MenuItem icon={Upload} onSelect={() => setOpen({ name: 'upload' })}>
+                  Upload archive…
                 </MenuItem>
                 {added && branch === null && (
                   <MenuItem icon={Unlink} onSelect={() => setOpen({ name: 'detach' })}>
@@ -117,6 +121,7 @@ export function VolumeCard({ slug, branch, volume, onDeployed }: Place & { volum
           ))}
         </ul>
       )}
+      {open?.name === 'upload' && <UploadArchiveDialog {...dialog} isInUse={used_by.length > 0} />}
       {open?.name === 'delete' && <DeleteVolumeDialog {...dialog} />}
       {open?.name === 'detach' && <DetachVolumeDialog {...dialog} onDetached={onDeployed} />}
       {open?.name === 'restore' && <RestoreVolumeDialog {...dialog} snapshot={open.snapshot} isInUse={used_by.length > 0} />}

@@ -2,7 +2,7 @@ import type { VolumeSnapshot } from '../../../server/contract/volumes.ts'
 
 export const snapshotReasonLabels: Record<VolumeSnapshot['reason'], string> = {
   manual: 'Manual',
-  before_restore: 'Before a restore',
+  before_restore: 'Before its files were replaced',
   before_delete: 'Before the volume was deleted',
   before_replace: 'Before an earlier version was replaced',
 }

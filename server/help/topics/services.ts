@@ -123,7 +123,7 @@ export const serviceTopics: HelpArticle[] = [
     title: 'Uploads, SQLite files and other data',
     summary: 'Files vanish after a deployment, or have to be kept, saved and restored.',
     keywords:
-      'volume files lost gone vanish disappear missing uploads sqlite data storage persist disk snapshot restore download volume_not_found snapshot_not_found volume_file_not_found volume_in_use',
+      'volume files lost gone vanish disappear missing uploads sqlite data storage persist disk snapshot restore download volume_not_found snapshot_not_found volume_file_not_found volume_in_use volume_not_empty upload archive import move',
     body: [
       'Each deployment starts with the files of its source. What the app wrote since, such as uploads and an SQLite file, is lost unless it is in a volume. A volume is kept across deployments, restarts and rollbacks, and is deleted with its project or preview.',
       { h: 'Keep a path' },
@@ -151,6 +151,16 @@ export const serviceTopics: HelpArticle[] = [
       { run: 'npx homeport volumes snapshot my-app uploads' },
       { run: 'npx homeport volumes files my-app uploads', note: 'its files; volumes get saves one of them' },
       { run: 'npx homeport volumes restore my-app uploads SNAPSHOT' },
+      { h: 'Download and upload' },
+      'A volume is downloaded as a .tar.gz. Such an archive, or a .zip, can be uploaded into a volume of this or another instance, also under Volumes, Upload archive. It replaces all files of the volume: the archive is checked first, the services stop, a snapshot of the present files is taken, and the services start again. If anything fails, the present files stay.',
+      { run: 'npx homeport volumes download my-app uploads' },
+      { run: 'npx homeport volumes upload my-app uploads my-app-uploads.tar.gz', note: '--only-if-empty leaves a volume with files as it is' },
+      {
+        list: [
+          'Refused are archives with absolute paths, `..`, links that leave the archive, devices and pipes, and with more than 250,000 entries or 64 GB.',
+          'The files keep their owners if the archive has an entry for its own folder, as a download has. Otherwise they get the owner of the volume’s folder.',
+        ],
+      },
     ],
   },
   {

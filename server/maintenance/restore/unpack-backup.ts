@@ -67,6 +67,7 @@ export async function unpackBackup(options: UnpackBackupOptions): Promise<{ end:
         continue
       }
       entries++
+      if (entry.kind === 'hard_link') throw new RestoreError('The backup contains a hard link.')
       const name = validateEntryPath(entry.name, entry.kind)
       const folder = entry.kind === 'folder' ? name : name.slice(0, name.lastIndexOf('/') + 1).replace(/\/$/, '')
       if (!createdFolders.has(folder)) {

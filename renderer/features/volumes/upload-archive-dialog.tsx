@@ -1,0 +1,133 @@
+import { type DragEvent, type FormEvent, useRef, useState } from 'react'
+import { formatTransfer } from '../../api/transfer-progress.ts'
+import { useUploadVolume } from '../../api/volumes.ts'
+import { Button } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { ProblemView } from '../../components/feedback.tsx'
+import { TextField } from '../../components/field.tsx'
+import { Progress } from '../../components/progress.tsx'
+import { formatBytes } from '../../lib/format.ts'
+import { useUi } from '../../stores/ui.ts'
+import styles from './volumes.module.css'
+
+interface Props {
+  slug: string
+  branch: string | null
+  name: string
+  isInUse: boolean
+  onClose: () => void
+}
+
+/** Replaces the files of a volume with those of an archive, chosen or dropped. */
+export function UploadArchiveDialog({ slug, branch, name, isInUse, onClose }: Props) {
+  const showToast = useUi((state) => state.showToast)
+  const [selection, setSelection] = useState<File | string | null>(null)
+  const [typed, setTyped] = useState('')
+  const [isDragOver, setDragOver] = useState(false)
+  const input = useRef<HTMLInputElement>(null)
+  const upload = useUploadVolume(slug, ({ files, before }) => {
+    const count = files === 1 ? '1 file' : `${files} files`
+    showToast({
+      kind: 'done',
+      text: `Uploaded ${count} into ${name}.${before ? ' The previous files are in a snapshot.' : ''}`,
+      request_id: null,
+    })
+    onClose()
+  })
+  const { transfer } = upload
+  const file = typeof selection === 'object' ? selection : null
+
+  const selectFile = (files: FileList | null | undefined) => {
+    const [first, ...others] = files ?? []
+    if (!first || transfer) return
+    upload.clearProblem()
+    const isArchive = /\.(tgz|tar\.gz|zip)$/i.test(first.name)
+    setSelection(others.length > 0 ? 'Choose one file at a time.' : isArchive ? first : 'Choose a .tar.gz or .zip archive.')
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!file || typed !== name || transfer) return
+    const query = branch === null ? {} : { branch }
+    void upload.start({ params: { slug, name }, query }, file, /\.zip$/i.test(file.name) ? 'application/zip' : 'application/gzip')
+  }
+  const drop = (event: DragEvent) => {
+    event.preventDefault()
+    setDragOver(false)
+    selectFile(event.dataTransfer.files)
+  }
+  const effect = isInUse ? ' The services stop meanwhile, and requests wait.' : ''
+  return (
+    <Dialog
+      open
+      onOpenChange={() => {
+        // Clicking outside the dialog does not cancel a running upload; the Cancel button does.
+        if (!transfer) onClose()
+      }}
+      title={`Upload an archive into ${name}`}
+      description={`Replaces all files of the volume. A snapshot of the present files is taken first.${effect} If the upload fails, the present files stay.`}
+    >
+      <form className="stack" onSubmit={submit}>
+        <div
+          className={`${styles.archive} ${isDragOver ? styles.archiveOver : ''}`}
+          onDragOver={(event) => {
+            event.preventDefault()
+            setDragOver(true)
+          }}
+          onDragLeave={() => setDragOver(false)}
+          onDrop={drop}
+        >
+          <input
+            ref={input}
+            type="file"
+            className="visually-hidden"
+            accept=".tgz,.gz,.zip,application/gzip,application/zip"
+            aria-label="Archive"
+            tabIndex={-1}
+            onChange={({ target }) => {
+              selectFile(target.files)
+              target.value = ''
+            }}
+          />
+          <div>
+            {file ? (
+              <p>
+                <strong>{file.name}</strong> <span className="text-subtle">{formatBytes(file.size)}</span>
+              </p>
+            ) : (
+              <p>Drop an archive here or choose one.</p>
+            )}
+            <p className="field-hint">A .tar.gz, such as a downloaded volume, or a .zip.</p>
+          </div>
+          <Button disabled={transfer !== null} onClick={() => input.current?.click()}>
+            {file ? 'Choose another file…' : 'Choose file…'}
+          </Button>
+        </div>
+        {typeof selection === 'string' && (
+          <p className="field-error" role="alert">
+            {selection}
+          </p>
+        )}
+        <TextField
+          label={`Type ${name} to confirm`}
+          mono
+          value={typed}
+          disabled={transfer !== null}
+          onChange={({ target }) => setTyped(target.value)}
+        />
+        {transfer &&
+          (transfer.sent < transfer.total ? (
+            <Progress label={`Uploading ${transfer.name}`} value={transfer.sent / transfer.total} text={formatTransfer(transfer)} />
+          ) : (
+            <Progress label="Saving the present files, then replacing them" />
+          ))}
+        {upload.problem && <ProblemView problem={upload.problem} />}
+        <footer className="dialog-footer">
+          <Button onClick={() => (transfer ? upload.cancel() : onClose())}>Cancel</Button>
+          <Button kind="danger" type="submit" busy={transfer !== null} disabled={!file || typed !== name}>
+            Replace files
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}
