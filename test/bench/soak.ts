@@ -121,7 +121,11 @@ async function uploadSite({ client, instance }: BenchInstance, mb: number): Prom
     archive.finalize()
   }
   const line = createApiClient({ url: instance.api_url, token: instance.token })
-  const [{ deployment_id }] = await Promise.all([line.upload('uploadProject', { params: { slug: 'site' } }, packed, new AbortController().signal), fill(), sent])
+  const [{ deployment_id }] = await Promise.all([
+    line.upload('uploadProject', { params: { slug: 'site' } }, packed, new AbortController().signal),
+    fill(),
+    sent,
+  ])
   await client.waitForEnd('site', deployment_id)
 }
 

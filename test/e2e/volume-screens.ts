@@ -104,6 +104,16 @@ export const volumeScreens: Screen[] = [
     act: (page) => pickMenuItem(page, `Actions for the snapshot of ${restoredAt}`, 'Restore…'),
   },
   {
+    name: 'volumes-upload',
+    path: 'projects/harbour-shop/volumes',
+    before: withVolumes,
+    async act(page) {
+      await pickMenuItem(page, 'Actions for uploads', 'Upload archive…')
+      await page.getByLabel('Archive').setInputFiles({ name: 'photos.tar.gz', mimeType: 'application/gzip', buffer: Buffer.alloc(48_000) })
+      await page.getByLabel('Type uploads to confirm').fill('uploads')
+    },
+  },
+  {
     name: 'volumes-delete',
     path: 'projects/harbour-shop/volumes',
     before: withVolumes,

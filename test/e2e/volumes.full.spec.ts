@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { createTarGz } from '../support/archives.ts'
 import { startTestPlatform } from '../support/platform.ts'
 import { guestbook } from '../deployments/added-volumes-suite.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
@@ -49,8 +50,21 @@ test('files that are not kept are shown, kept with one click, browsed, saved, re
     await dialog.getByLabel('Type uploads to confirm').fill('uploads')
     await dialog.getByRole('button', { name: 'Restore volume' }).click()
     await expect(snapshots.getByRole('listitem')).toHaveCount(2)
-    await expect(snapshots.getByText('Before a restore')).toBeVisible()
+    await expect(snapshots.getByText('Before its files were replaced')).toBeVisible()
     expect((await read()).uploads).toEqual(['lantern.png'])
+
+    await uploads.getByRole('button', { name: 'Actions for uploads' }).click()
+    await page.getByRole('menuitem', { name: 'Upload archive…' }).click()
+    await dialog.getByLabel('Archive').setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('x') })
+    await expect(dialog.getByRole('alert')).toHaveText('Choose a .tar.gz or .zip archive.')
+    const archive = createTarGz([{ name: 'anchor.png', data: 'anchor' }])
+    await dialog.getByLabel('Archive').setInputFiles({ name: 'photos.tar.gz', mimeType: 'application/gzip', buffer: archive })
+    await expectAccessible(page, 'upload an archive into a volume')
+    await dialog.getByLabel('Type uploads to confirm').fill('uploads')
+    await dialog.getByRole('button', { name: 'Replace files' }).click()
+    await expect(page.getByText('Uploaded 1 file into uploads. The previous files are in a snapshot.')).toBeVisible()
+    await expect(snapshots.getByRole('listitem')).toHaveCount(3)
+    expect((await read()).uploads).toEqual(['anchor.png'])
 
     await uploads.getByRole('button', { name: 'Actions for uploads' }).click()
     await page.getByRole('menuitem', { name: 'Detach…' }).click()
