@@ -36,6 +36,7 @@ const weights: Record<string, number> = {
   createBackup: 0.1,
   addVolume: 0.1,
   restoreVolume: 0.3,
+  uploadVolume: 0.1,
   restartService: 0.3,
   trustAuthority: 0.1,
   removeAuthority: 0.1,
