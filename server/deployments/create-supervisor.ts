@@ -216,10 +216,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
   /** Starts services that are missing beside an app that outlived the platform. */
   const startServices = async (app: SupervisedApp): Promise<void> => {
     const { signal } = app.stopController
-    for (const phase of ['before_main', 'after_main'] as const)
-      await services
-        .start(app.spec, phase, signal)
-        .catch((error: unknown) => context.log.warn('services_not_back', { deployment: app.spec.deployment_id, error }))
+    for (const phase of ['before_main', 'after_main'] as const) await services.revive(app.spec, phase, signal)
   }
 
   /** Candidates that drain or are being stopped. They have no slot but must not outlive the platform. */
@@ -263,7 +260,10 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
   })
 
   return {
-    launch,
+    async launch(spec, signal, onOutput) {
+      services.claim(spec)
+      return launch(spec, signal, onOutput)
+    },
     waitUntilServing,
     stopCandidate: (candidate) => stopReplica(candidate),
     ...environments,
@@ -357,7 +357,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       await Promise.all([
         ...projectApps.map(async ([, app]) => {
           await stopApp(app, (candidate) => stopReplica(candidate, shutdownGrace_ms))
-          await services.stopEnvironment(app.spec.environment_id, undefined, shutdownGrace_ms)
+          await services.stopEnvironment(app.spec.environment_id, shutdownGrace_ms)
         }),
         // Whoever drains a candidate reports its failures.
         ...[...draining].map((candidate) => stopReplica(candidate, 0).catch(() => {})),

@@ -55,6 +55,7 @@ export function createEnvironments(context: DeploymentContext, hooks: Environmen
   return {
     async runTask(spec, task, onLine, signal) {
       await checkIsolation(spec)
+      services.claim(spec)
       await services.start(spec, 'images', signal, onLine)
       return runTask(context, spec, task, onLine, services.getAddresses(spec), signal)
     },
@@ -63,10 +64,19 @@ export function createEnvironments(context: DeploymentContext, hooks: Environmen
       await services.waitUntilSettled(spec, signal)
     },
     async revertServices(spec) {
-      await services.stopVersion(spec.deployment_id, 0)
       const live = findApp(spec)
-      await services.stopEnvironment(spec.environment_id, live?.spec)
-      if (live && !live.sleep) await services.start(live.spec, 'images', live.stopController.signal)
+      if (live) services.claim(live.spec)
+      await services.stopVersion(spec.deployment_id, 0)
+      if (!live) return services.stopEnvironment(spec.environment_id)
+      await services.stopUnused(live.spec)
+      const { sleep } = live
+      if (!sleep || sleep.isWaking) return services.revive(live.spec, 'images', live.stopController.signal)
+      // What it shared with the failed version sleeps with it again; what is missing starts when it wakes.
+      const sleepAgain = () => (sleep.mode === 'frozen' ? services.freeze(live.spec) : services.stop(live.spec))
+      sleep.transition = sleep.transition
+        .then(sleepAgain)
+        .catch((error: unknown) => context.log.warn('services_not_asleep', { deployment: live.spec.deployment_id, error }))
+      await sleep.transition
     },
     adoptServices: (spec, existing) => services.adopt(spec, existing),
     findEnvironment(environmentId) {

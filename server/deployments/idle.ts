@@ -26,7 +26,7 @@ export interface IdleMonitorHooks {
   /** Updates `is_cold` of its project. */
   saveColdState(spec: AppSpec): void
   /** The environment sleeps and wakes as a whole. */
-  services: Pick<ServiceSupervisor, 'freeze' | 'thaw' | 'stopVersion' | 'stopEnvironment' | 'isBusy'>
+  services: Pick<ServiceSupervisor, 'freeze' | 'thaw' | 'stop' | 'revive' | 'isBusy'>
 }
 
 export interface IdleMonitor {
@@ -125,8 +125,7 @@ export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitor
     try {
       await hooks.saveFiles(app)
       await runtimeOf(app).stop(candidate.replica.id, stopGrace_ms)
-      await hooks.services.stopVersion(app.spec.deployment_id)
-      await hooks.services.stopEnvironment(app.spec.environment_id)
+      await hooks.services.stop(app.spec)
       if (app.candidate === candidate) app.candidate = null
       sleep.mode = 'stopped'
     } catch (error) {
@@ -190,6 +189,8 @@ export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitor
       const { id } = app.candidate.replica
       try {
         await hooks.services.thaw(app.spec)
+        // A version that failed meanwhile may have replaced them.
+        await hooks.services.revive(app.spec, 'images', signal)
         await runtimeOf(app).thaw(id)
         if (signal.aborted || app.candidate !== candidate) continue
         app.sleep = null

@@ -105,10 +105,17 @@ async function recoverApps(context: DeploymentContext, supervisor: Supervisor, r
     }
   }
   for (const candidate of existing) {
-    if (adoptedIds.has(candidate.id)) continue
-    await driver.stop(candidate.id, 0).catch((error: unknown) => context.log.warn('leftover_not_removed', { instance: candidate.id, error }))
+    if (!adoptedIds.has(candidate.id)) await stopLeftover(context, runtime, candidate.id, 0)
   }
 }
+
+/** Databases among them need their time. */
+const imageGrace_ms = 10_000
+
+const stopLeftover = ({ runtime, log }: DeploymentContext, name: RuntimeName, id: string, grace_ms: number): Promise<void> =>
+  runtime(name)
+    .stop(id, grace_ms)
+    .catch((error: unknown) => log.warn('leftover_not_removed', { instance: id, error }))
 
 async function recoverApp(
   context: DeploymentContext,
@@ -124,6 +131,10 @@ async function recoverApp(
   const secrets = await readSecrets(context, project, deployment)
   const spec = createAppSpec({ context, deployment, project, secrets }, parseVersion(deployment.artifact))
   const adoptedIds = await supervisor.adoptServices(spec, existing)
+  // Images that a version which was being deployed had put in the place of these: both have the same volumes.
+  for (const one of existing)
+    if (one.deployment_id === spec.environment_id && !adoptedIds.includes(one.id))
+      await stopLeftover(context, deployment.runtime, one.id, imageGrace_ms)
   const replica = existing.find(
     (one) => one.deployment_id === deployment.id && one.service === (spec.service?.name ?? null) && one.running && one.adoptable,
   )

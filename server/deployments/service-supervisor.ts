@@ -1,18 +1,23 @@
 import type { RuntimeState } from '../contract/deployments.ts'
 import { type ExistingReplica, StartFailure } from '../runtime/runtime.ts'
-import type { DeploymentContext } from './context.ts'
 import type { OutputListener, RuntimeLogs } from './runtime-logs.ts'
 import type { AppSpec } from './supervised-app.ts'
-import { createSupervisedService, type SupervisedService } from './supervised-service.ts'
+import { createSupervisedService, type ServiceContext, type SupervisedService } from './supervised-service.ts'
 import type { ServiceSpec } from './service-spec.ts'
 
 /** Keeps the services of live deployments running beside their main one. */
 export interface ServiceSupervisor {
   /**
-   * Starts those services of a deployment that do not run, each after those that it depends on. `after_main` are the ones that depend on the main
-   * service. Throws `StartFailure`.
+   * Makes the ready images of an environment those of this version: the one that is being deployed, and after a failure the live one again. Others leave
+   * images alone that this version has too, so that a live version that restarts or falls asleep meanwhile takes nothing away.
    */
-  start(spec: AppSpec, phase: 'images' | 'before_main' | 'after_main', signal: AbortSignal, onOutput?: OutputListener): Promise<void>
+  claim(spec: AppSpec): void
+  /**
+   * Starts those services of a deployment that do not run, each after those that it depends on. Throws `StartFailure`.
+   */
+  start(spec: AppSpec, phase: Phase, signal: AbortSignal, onOutput?: OutputListener): Promise<void>
+  /** Like `start`, beside a version that is live: never throws, and starts again what failed. Resolves after the first attempts. */
+  revive(spec: AppSpec, phase: Phase, signal: AbortSignal): Promise<void>
   /** Resolves when every built service has run for a moment; throws when one keeps exiting. */
   waitUntilSettled(spec: AppSpec, signal: AbortSignal): Promise<void>
   /** Variables with the addresses of the services that a deployment's main one can call. */
@@ -21,9 +26,11 @@ export interface ServiceSupervisor {
   restart(spec: AppSpec, name: string): Promise<void>
   /** Stops the services that belong to this version alone. */
   stopVersion(deploymentId: string, grace_ms?: number): Promise<void>
-  /** Stops the services of an environment that a version no longer has; without a version all of them. */
-  stopEnvironment(environmentId: string, except?: AppSpec, grace_ms?: number): Promise<void>
-  /** Stops the services of an environment that neither this version has nor one that has begun to start after it. */
+  /** Stops all services of a version, and the ready images of its environment unless they are another version's. */
+  stop(spec: AppSpec): Promise<void>
+  /** Stops all ready images of an environment. */
+  stopEnvironment(environmentId: string, grace_ms?: number): Promise<void>
+  /** Stops the ready images of an environment that are neither as this version has them nor as the version to which they belong. */
   stopUnused(spec: AppSpec): Promise<void>
   freeze(spec: AppSpec): Promise<void>
   thaw(spec: AppSpec): Promise<void>
@@ -35,6 +42,9 @@ export interface ServiceSupervisor {
   detach(): void
 }
 
+/** `images`: the ready images of the environment. `after_main`: what depends on the main service. */
+type Phase = 'images' | 'before_main' | 'after_main'
+
 const stopGrace_ms = 10_000
 /** A service that runs this long after a start counts as started. */
 const settled_ms = 1_000
@@ -44,19 +54,25 @@ const maxEarlyExits = 3
 const busyProcessor = 5
 
 export function createServiceSupervisor(
-  context: DeploymentContext,
-  logs: RuntimeLogs,
+  context: ServiceContext,
+  logs: Pick<RuntimeLogs, 'observeOutput' | 'recordState'>,
   onChange: (projectId: string, ownerId: string) => void,
 ): ServiceSupervisor {
   /** By owner: a deployment or an environment. */
   const owners = new Map<string, Map<string, SupervisedService>>()
   const closing = new AbortController()
-  /** The version that began to start last, by environment. */
-  const newest = new Map<string, AppSpec>()
-  /** Services of environments that are being stopped, by owner and name. Their successors wait. */
+  /** The version to which the ready images belong, by environment. */
+  const claims = new Map<string, AppSpec>()
+  /** Services that are being stopped, by owner and name. Their successors wait. */
   const stopping = new Map<string, Promise<void>>()
 
-  const stopAndHold = (ownerId: string, name: string, service: SupervisedService, grace_ms: number): Promise<void> => {
+  /** Removes a service in the same tick, so that nobody takes over what is about to end. */
+  const removeAndStop = (ownerId: string, name: string, grace_ms = stopGrace_ms): Promise<void> => {
+    const owner = owners.get(ownerId)
+    const service = owner?.get(name)
+    if (!service) return Promise.resolve()
+    owner?.delete(name)
+    if (owner?.size === 0) owners.delete(ownerId)
     const key = `${ownerId} ${name}`
     const stopped = service.stop(grace_ms).finally(() => {
       if (stopping.get(key) === stopped) stopping.delete(key)
@@ -65,13 +81,17 @@ export function createServiceSupervisor(
     return stopped
   }
 
-  const stopOthers = async (environmentId: string, kept: AppSpec[], grace_ms: number): Promise<void> => {
-    const owner = owners.get(environmentId)
-    const names = new Set(kept.flatMap(({ services }) => services.flatMap((one) => (one.owner_id === environmentId ? [one.config.name] : []))))
-    const others = [...(owner ?? [])].filter(([name]) => !names.has(name))
-    for (const [name] of others) owner?.delete(name)
-    if (owner?.size === 0) owners.delete(environmentId)
-    await Promise.all(others.map(([name, service]) => stopAndHold(environmentId, name, service, grace_ms)))
+  const stopOwner = async (ownerId: string, grace_ms = stopGrace_ms): Promise<void> => {
+    await Promise.all([...(owners.get(ownerId)?.keys() ?? [])].map((name) => removeAndStop(ownerId, name, grace_ms)))
+  }
+
+  const listImages = ({ services, environment_id }: AppSpec): ServiceSpec[] => services.filter(({ owner_id }) => owner_id === environment_id)
+
+  /** A service as the version has it to which it belongs. */
+  const findClaimed = (app: AppSpec, { config, owner_id }: ServiceSpec): ServiceSpec | undefined => {
+    const claim = claims.get(app.environment_id)
+    if (!claim || claim.deployment_id === app.deployment_id || owner_id !== app.environment_id) return undefined
+    return listImages(claim).find((one) => one.config.name === config.name)
   }
 
   const find = (spec: AppSpec, name: string) => {
@@ -107,13 +127,18 @@ export function createServiceSupervisor(
     )
 
   /** The service as this version needs it; a replica that runs something else is stopped first. */
-  const ensure = async (app: AppSpec, spec: ServiceSpec, onOutput?: OutputListener): Promise<SupervisedService> => {
-    // Two containers with one volume, such as a database's, would break each other.
-    await stopping.get(`${spec.owner_id} ${spec.config.name}`)?.catch(() => {})
-    const existing = owners.get(spec.owner_id)?.get(spec.config.name)
-    if (existing && existing.spec.request.definition === spec.request.definition && existing.status !== 'crashed') return existing
-    await existing?.stop(stopGrace_ms)
-    return create(app, spec, onOutput)
+  const ensure = async (app: AppSpec, spec: ServiceSpec, keepsCrashed: boolean, onOutput?: OutputListener): Promise<SupervisedService> => {
+    const { name } = spec.config
+    for (;;) {
+      // Two containers with one volume, such as a database's, would break each other. Several callers may have waited.
+      await stopping.get(`${spec.owner_id} ${name}`)?.catch(() => {})
+      if (stopping.has(`${spec.owner_id} ${name}`)) continue
+      const existing = owners.get(spec.owner_id)?.get(name)
+      if (!existing) return create(app, spec, onOutput)
+      const isAsNeeded = existing.spec.request.definition === spec.request.definition
+      if (isAsNeeded && (keepsCrashed || existing.status !== 'crashed')) return existing
+      await removeAndStop(spec.owner_id, name).catch(() => {})
+    }
   }
 
   const dependsOnMain = (app: AppSpec, name: string, seen: readonly string[] = []): boolean => {
@@ -122,7 +147,7 @@ export function createServiceSupervisor(
     return !seen.includes(name) && (spec?.config.depends_on.some(({ service }) => dependsOnMain(app, service, [...seen, name])) ?? false)
   }
 
-  const isInPhase = (app: AppSpec, { config, owner_id }: ServiceSpec, phase: 'images' | 'before_main' | 'after_main'): boolean => {
+  const isInPhase = (app: AppSpec, { config, owner_id }: ServiceSpec, phase: Phase): boolean => {
     if (config.kind === 'cron') return false
     if (phase === 'images') return owner_id === app.environment_id
     return dependsOnMain(app, config.name) === (phase === 'after_main')
@@ -147,31 +172,59 @@ export function createServiceSupervisor(
     }
   }
 
+  /** Starts the services of a phase in order, each with `startService`. */
+  const startPhase = async (
+    app: AppSpec,
+    phase: Phase,
+    signal: AbortSignal,
+    startService: (spec: ServiceSpec) => Promise<void>,
+  ): Promise<PromiseSettledResult<void>[]> => {
+    const due = app.services.filter((spec) => isInPhase(app, spec, phase))
+    const started = new Map<string, Promise<void>>()
+    const startOne = (spec: ServiceSpec, path: readonly string[]): Promise<void> => {
+      const { name, depends_on } = spec.config
+      if (path.includes(name)) return Promise.resolve()
+      const known = started.get(name)
+      if (known) return known
+      const starting = (async () => {
+        for (const dependency of depends_on) {
+          const before = due.find(({ config }) => config.name === dependency.service)
+          if (before) await startOne(before, [...path, name])
+          await waitForDependency(app, name, dependency, signal)
+        }
+        if (!findClaimed(app, spec)) await startService(spec)
+      })()
+      started.set(name, starting)
+      return starting
+    }
+    return Promise.allSettled(due.map((spec) => startOne(spec, [])))
+  }
+
   return {
+    claim: (spec) => void claims.set(spec.environment_id, spec),
+
     async start(app, phase, signal, onOutput) {
-      newest.set(app.environment_id, app)
-      const due = app.services.filter((spec) => isInPhase(app, spec, phase))
-      const started = new Map<string, Promise<void>>()
-      const startOne = (spec: ServiceSpec, path: readonly string[]): Promise<void> => {
-        const { name, depends_on } = spec.config
-        if (path.includes(name)) return Promise.resolve()
-        const known = started.get(name)
-        if (known) return known
-        const starting = (async () => {
-          for (const dependency of depends_on) {
-            const before = due.find(({ config }) => config.name === dependency.service)
-            if (before) await startOne(before, [...path, name])
-            await waitForDependency(app, name, dependency, signal)
-          }
-          const service = await ensure(app, spec, onOutput)
-          await service.thaw()
-          await service.start(signal)
-        })()
-        started.set(name, starting)
-        return starting
-      }
-      const results = await Promise.allSettled(due.map((spec) => startOne(spec, [])))
+      const results = await startPhase(app, phase, signal, async (spec) => {
+        const service = await ensure(app, spec, false, onOutput)
+        await service.thaw()
+        await service.start(signal).catch((error: unknown) => {
+          // Stopped meanwhile by the version that has claimed it.
+          if (!findClaimed(app, spec)) throw error
+        })
+      })
       for (const result of results) if (result.status === 'rejected') throw result.reason
+    },
+
+    async revive(app, phase, signal) {
+      const results = await startPhase(app, phase, signal, async (spec) => {
+        if (signal.aborted) return
+        const service = await ensure(app, spec, true)
+        await service.thaw()
+        await service.revive(signal)
+      })
+      for (const result of results)
+        if (result.status === 'rejected' && !signal.aborted)
+          context.log.warn('service_not_back', { deployment: app.deployment_id, error: result.reason })
     },
 
     async waitUntilSettled(app, signal) {
@@ -195,26 +248,41 @@ export function createServiceSupervisor(
     getAddresses,
 
     async restart(app, name) {
-      const spec = app.services.find(({ config }) => config.name === name)
-      if (!spec) return
-      await find(app, name)?.stop(stopGrace_ms)
-      await create(app, spec).start(closing.signal)
+      const own = app.services.find(({ config }) => config.name === name)
+      if (!own) return
+      const spec = findClaimed(app, own) ?? own
+      await removeAndStop(spec.owner_id, name)
+      const service = await ensure(app, spec, false)
+      await service.start(closing.signal)
     },
 
-    async stopVersion(deploymentId, grace_ms = stopGrace_ms) {
-      const services = [...(owners.get(deploymentId)?.values() ?? [])]
-      owners.delete(deploymentId)
-      await Promise.all(services.map((service) => service.stop(grace_ms)))
+    stopVersion: stopOwner,
+
+    async stop(app) {
+      const claim = claims.get(app.environment_id)
+      const isClaimed = claim !== undefined && claim.deployment_id !== app.deployment_id
+      const kept = isClaimed ? listImages(claim).map(({ config }) => config.name) : []
+      const images = [...(owners.get(app.environment_id)?.keys() ?? [])].filter((name) => !kept.includes(name))
+      await Promise.all([stopOwner(app.deployment_id), ...images.map((name) => removeAndStop(app.environment_id, name))])
     },
 
-    async stopEnvironment(environmentId, except, grace_ms = stopGrace_ms) {
-      if (except) newest.set(environmentId, except)
-      else newest.delete(environmentId)
-      await stopOthers(environmentId, except ? [except] : [], grace_ms)
+    async stopEnvironment(environmentId, grace_ms) {
+      claims.delete(environmentId)
+      await stopOwner(environmentId, grace_ms)
     },
-    stopUnused: (spec) => stopOthers(spec.environment_id, [spec, newest.get(spec.environment_id) ?? spec], stopGrace_ms),
 
-    freeze: async (app) => void (await Promise.all(listOf(app).map((service) => service.freeze()))),
+    async stopUnused(app) {
+      const kept = [app, claims.get(app.environment_id) ?? app].flatMap(listImages)
+      const isKept = ({ spec }: SupervisedService) =>
+        kept.some(({ config, request }) => config.name === spec.config.name && request.definition === spec.request.definition)
+      const unused = [...(owners.get(app.environment_id)?.values() ?? [])].filter((service) => !isKept(service))
+      await Promise.all(unused.map(({ spec }) => removeAndStop(app.environment_id, spec.config.name)))
+    },
+
+    async freeze(app) {
+      const own = listOf(app).filter(({ spec }) => !findClaimed(app, spec))
+      await Promise.all(own.map((service) => service.freeze()))
+    },
     thaw: async (app) => void (await Promise.all(listOf(app).map((service) => service.thaw()))),
 
     async adopt(app, existing) {

@@ -13,6 +13,8 @@ import type { ServiceSpec } from './service-spec.ts'
  */
 export type ServiceStatus = 'starting' | 'running' | 'completed' | 'crashed' | 'stopped'
 
+export type ServiceContext = Pick<DeploymentContext, 'runtime' | 'pause' | 'clock' | 'log' | 'scheduleCleanup'>
+
 /** What a service needs from those that supervise it. */
 export interface ServiceHooks {
   runtime: RuntimeName
@@ -38,6 +40,11 @@ export interface SupervisedService {
   readonly last_exit: ReplicaExit | null
   /** Starts it and resolves once it is ready; concurrent callers wait for the same start. Throws when the first start fails. */
   start(signal: AbortSignal): Promise<void>
+  /**
+   * Starts it beside a version that is live: after a failure it is started again like after an exit. Resolves after the first attempt. Does nothing for
+   * one that has crashed or is being started again.
+   */
+  revive(signal: AbortSignal): Promise<void>
   /** Takes over a replica of a previous run of the platform; false when it no longer exists. */
   adopt(existing: ExistingReplica): Promise<boolean>
   freeze(): Promise<void>
@@ -49,7 +56,7 @@ export interface SupervisedService {
 
 const healthInterval_ms = 500
 
-export function createSupervisedService(context: DeploymentContext, spec: ServiceSpec, hooks: ServiceHooks): SupervisedService {
+export function createSupervisedService(context: ServiceContext, spec: ServiceSpec, hooks: ServiceHooks): SupervisedService {
   const runtime = context.runtime(hooks.runtime)
   const { config } = spec
   const stopController = new AbortController()
@@ -108,11 +115,11 @@ export function createSupervisedService(context: DeploymentContext, spec: Servic
     setStatus('running')
     void exited.then((exit) => {
       if (stopController.signal.aborted || replica !== started) return
-      void handleExit(started, exit)
+      handleExit(started, exit)
     })
   }
 
-  const handleExit = async (ended: Replica, exit: ReplicaExit): Promise<void> => {
+  const handleExit = (ended: Replica, exit: ReplicaExit): void => {
     replica = null
     runningSince = null
     lastExit = exit
@@ -120,12 +127,21 @@ export function createSupervisedService(context: DeploymentContext, spec: Servic
     hooks.recordState(exit.out_of_memory ? 'oom' : 'exited', exit.code)
     const removed = runtime.stop(ended.id, 0).catch((error: unknown) => context.log.warn('leftover_not_removed', { service: config.name, error }))
     if (config.restart === 'on_failure' && exit.code === 0) return setStatus('completed')
+    recordExit()
+    startAgain(removed)
+  }
+
+  const recordExit = (): void => {
     const now = context.clock.monotonic()
     exits++
     recentExits = [...recentExits.filter((at) => now - at < limits.restart.within_ms), now]
-    await removed
-    starting = restart().finally(() => (starting = null))
-    await starting
+  }
+
+  /** From the same moment on, others wait for this start instead of beginning one. */
+  const startAgain = (after?: Promise<void>): void => {
+    starting = Promise.resolve(after)
+      .then(restart)
+      .finally(() => (starting = null))
   }
 
   const restart = async (): Promise<void> => {
@@ -141,11 +157,23 @@ export function createSupervisedService(context: DeploymentContext, spec: Servic
         if (signal.aborted) return
         context.log.warn('service_not_back', { service: config.name, error })
         const { available } = await runtime.probe()
-        if (!available) continue
-        exits++
-        recentExits.push(context.clock.monotonic())
+        if (available) recordExit()
       }
     }
+  }
+
+  const start = async (signal: AbortSignal): Promise<void> => {
+    if (replica || status === 'completed') return
+    if (starting) return starting
+    exits = 0
+    recentExits = []
+    starting = launch(AbortSignal.any([signal, stopController.signal]))
+      .catch((error: unknown) => {
+        setStatus('stopped')
+        throw error
+      })
+      .finally(() => (starting = null))
+    await starting
   }
 
   return {
@@ -168,18 +196,19 @@ export function createSupervisedService(context: DeploymentContext, spec: Servic
     get last_exit() {
       return lastExit
     },
-    async start(signal) {
-      if (replica || status === 'completed') return
-      if (starting) return starting
-      exits = 0
-      recentExits = []
-      starting = launch(AbortSignal.any([signal, stopController.signal]))
-        .catch((error: unknown) => {
-          setStatus('stopped')
-          throw error
-        })
-        .finally(() => (starting = null))
-      await starting
+    start,
+    async revive(signal) {
+      if (starting || status === 'crashed') return
+      try {
+        await start(signal)
+      } catch (error) {
+        if (signal.aborted || stopController.signal.aborted) return
+        context.log.warn('service_not_back', { service: config.name, error })
+        // Another caller of the same start may have been here.
+        if (replica || starting) return
+        if ((await runtime.probe()).available) recordExit()
+        if (!replica && !starting) startAgain()
+      }
     },
     async adopt(existing) {
       const { exited, observer } = hooks.observe()
@@ -220,7 +249,7 @@ export function createSupervisedService(context: DeploymentContext, spec: Servic
 
 /** Resolves once the service is ready, with the address at which it answers HTTP, if it was asked. */
 async function waitUntilReady(
-  context: DeploymentContext,
+  context: ServiceContext,
   { config }: ServiceSpec,
   replica: Replica,
   exited: Promise<ReplicaExit>,

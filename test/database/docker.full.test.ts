@@ -1,7 +1,8 @@
 import Docker from 'dockerode'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../../server/contract/databases.ts'
-import { removeProjectNetwork, ensureProjectNetwork } from '../../server/database/docker-network.ts'
+import { currentPostgresVersion } from '../../server/contract/postgres-versions.ts'
+import { ensureProjectNetwork, getDatabaseHost, removeProjectNetwork } from '../../server/database/docker-network.ts'
 import { createDockerDatabaseServer } from '../../server/database/docker-server.ts'
 import { createDockerEngine } from '../../server/runtime/docker/engine.ts'
 import { makeRepository } from '../support/repository.ts'
@@ -39,8 +40,9 @@ describe.skipIf(!requires('docker').ok)('on Docker', () => {
       await Promise.all(['book', 'none', 'another'].map(ended))
       const { NetworkSettings } = await (await server()).inspect()
       const reach = async (slug: string, host: string) => (await platform.fetchEdge(`${slug}.localhost`, `/reach?host=${host}&port=5432`)).body
-      expect(await reach('book', 'database.homeport.internal')).toBe('open')
-      expect(await reach('none', 'database.homeport.internal')).toMatch(/ENOTFOUND|EAI_AGAIN/)
+      const host = getDatabaseHost(currentPostgresVersion)
+      expect(await reach('book', host)).toBe('open')
+      expect(await reach('none', host)).toMatch(/ENOTFOUND|EAI_AGAIN/)
       const open: Record<string, string[]> = { book: [], none: [], another: [] }
       // All at once: what is shut says nothing, and is waited for.
       await Promise.all(

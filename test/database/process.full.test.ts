@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { currentPostgresVersion } from '../../server/contract/postgres-versions.ts'
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
@@ -18,7 +19,8 @@ describe('on process', () => {
   dumpSuite(getPlatform, { rows: 30_000 })
 })
 
-const pidOf = ({ data_dir }: TestPlatform): number => Number(readFileSync(join(data_dir, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n')[0])
+const pidOf = ({ data_dir }: TestPlatform): number =>
+  Number(readFileSync(join(data_dir, `postgres-${currentPostgresVersion}/cluster/postmaster.pid`), 'utf8').split('\n')[0])
 restartSuite('process', {
   async kill(platform) {
     const pid = pidOf(platform)

@@ -47,8 +47,8 @@ function createContext() {
     services: {
       freeze: async () => {},
       thaw: async () => {},
-      stopVersion: async () => {},
-      stopEnvironment: async () => {},
+      stop: async () => {},
+      revive: async () => {},
       isBusy: async () => false,
     },
   })

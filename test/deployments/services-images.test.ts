@@ -111,6 +111,37 @@ describe.skipIf(!requires('docker').ok)('ready images beside an app, on Docker',
     await until(async () => (await listRunning()).trim() === '' || undefined, { what: 'the image to end' })
   })
 
+  test('a version that fails while the live one sleeps leaves that asleep, and its image is there when it wakes', async () => {
+    const repository = await context.projectWith('asleep', files())
+    await context.deployReady('asleep')
+    const { id } = await context.platform.getProject('asleep')
+    const listStates = async () => {
+      const filters = ['label=homeport.service=cache', `label=homeport.project=${id}`].flatMap((filter) => ['--filter', filter])
+      return (await runProgram('docker', ['ps', ...filters, '--format', '{{.State}}'])).split('\n').filter(Boolean)
+    }
+    // The first version has the image of the live one, the second has another in its place.
+    for (const { mark, states } of [
+      { mark: '1', states: ['paused'] },
+      { mark: '2', states: [] },
+    ]) {
+      await until(
+        async () => {
+          await context.platform.advanceInSteps(60_000)
+          return (await context.platform.getProject('asleep')).is_cold || undefined
+        },
+        { what: 'the environment to sleep' },
+      )
+      await until(async () => (await listStates())[0] === 'paused' || undefined, { what: 'the image to be frozen' })
+      // Images run before the release command.
+      const withRelease = files({ version: 'next', mark })
+      repository.commit({ ...withRelease, 'homeport.yaml': `${withRelease['homeport.yaml']}release: node -e "process.exit(4)"\n` })
+      expect((await context.deployAndWait('asleep')).error).toMatchObject({ message: expect.stringContaining('exited with code 4') })
+      expect(await listStates()).toEqual(states)
+      expect((await context.platform.getProject('asleep')).is_cold).toBe(true)
+      expect(await read('asleep')).toMatchObject({ mark: '1', api: 'api one production' })
+    }
+  })
+
   test('an image that nobody has fails the build by name, and the rest stays', async () => {
     await context.projectWith('missing-image', files({ image: 'homeport-no-such-image:9' }))
     const failed = await context.deployAndWait('missing-image')
@@ -122,7 +153,7 @@ describe.skipIf(!requires('docker').ok)('ready images beside an app, on Docker',
     const instance = instanceIdOf(body.user.id)
     const mine = (kind: string) => runProgram('docker', [kind, 'ls', '-q', '--filter', `label=homeport.instance=${instance}`])
     expect((await mine('volume')).trim()).not.toBe('')
-    for (const slug of ['stored', 'missing-image']) await context.platform.api('DELETE', `/v1/projects/${slug}`)
+    for (const slug of ['stored', 'asleep', 'missing-image']) await context.platform.api('DELETE', `/v1/projects/${slug}`)
     const view = createDockerView(instance)
     await until(
       async () => {

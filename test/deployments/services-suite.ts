@@ -68,7 +68,9 @@ export function servicesSuite(context: DeploymentContext): void {
   test('a worker that keeps exiting fails the deployment; one that exits later is started again', async () => {
     const repository = await context.projectWith('worker-shop', shop('one'))
     await context.deployReady('worker-shop')
-    repository.commit({ ...shop('two'), 'worker.js': 'process.exit(7)' })
+    // A program that ends at once, however slowly the machine starts Node.
+    const files = shop('two')
+    repository.commit({ ...files, 'homeport.yaml': files['homeport.yaml']?.replace('node worker.js', `["sh", "-c", "exit 7"]`) ?? '' })
     const failed = await context.deployAndWait('worker-shop')
     expect(failed.error).toMatchObject({ code: 'start_failed', message: expect.stringMatching(/“worker” keeps exiting.*code 7/) })
     expect(await readHome('worker-shop')).toEqual({ version: 'one', api: 'api one', worker: 'hello one;' })
