@@ -47,6 +47,7 @@ export const projectPages: ProjectPage[] = [
   { path: '/deployments/:id', tab: null, page: lazyPage(() => import('./features/deployments/detail-page.tsx')) },
   { path: '/previews', tab: 'Previews', page: lazyPage(() => import('./features/previews/page.tsx')) },
   { path: '/services', tab: 'Services', page: lazyPage(() => import('./features/services/page.tsx')) },
+  { path: '/terminal', tab: null, page: lazyPage(() => import('./features/terminal/page.tsx')) },
   { path: '/logs', tab: 'Logs', page: lazyPage(() => import('./features/logs/page.tsx')) },
   { path: '/metrics', tab: 'Metrics', page: lazyPage(() => import('./features/metrics/page.tsx')) },
   { path: '/cache', tab: 'Cache', page: lazyPage(() => import('./features/cache/page.tsx')) },

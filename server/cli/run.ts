@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream'
-import { attachCommand, fitSize, type ProgramIo } from './attach-command.ts'
+import { fitSize } from '../client/command-session.ts'
+import { attachCommand, type ProgramIo } from './attach-command.ts'
 import { type CliCommand, type CommandContext, exitCodes, requirePositionals, stringFlag, UsageError } from './command.ts'
 
 const options = {

@@ -66,7 +66,7 @@ export function createOneOffCommands(context: DeploymentContext, supervisor: Sup
       throw new Problem(
         'service_not_started',
         service === undefined && spec.services.length > 0
-          ? 'The main service is a static site, in which no command can run. Name another one with --service.'
+          ? 'The main service is a static site, in which no command can run. Choose another service.'
           : 'A static site has only files, so no command can run in it.',
       )
     return spec

@@ -13,6 +13,7 @@ import { planScreens } from './plan-screens.ts'
 import type { Screen } from './screen.ts'
 import type { SeededIds } from './seeded-platform.ts'
 import { serviceScreens } from './service-screens.ts'
+import { terminalScreens } from './terminal-screens.ts'
 import { volumeScreens } from './volume-screens.ts'
 import {
   chooseUpload,
@@ -61,6 +62,7 @@ export const screens = (ids: SeededIds): Screen[] => [
   ...planScreens,
   ...pullRequestScreens,
   ...forkScreens,
+  ...terminalScreens,
   ...volumeScreens,
   { name: 'previews-no-repository', path: 'projects/chart-room/previews' },
   { name: 'upload-dialog', path: 'projects/harbour-shop?do=upload', act: waitForDialog },

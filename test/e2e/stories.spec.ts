@@ -12,6 +12,7 @@ import { openPreview } from './stories/preview.ts'
 import { rollBackDeployment } from './stories/rollback.ts'
 import type { StoryContext } from './stories/story-context.ts'
 import { promoteAndPull } from './stories/promote-and-pull.ts'
+import { useTerminal } from './stories/terminal.ts'
 import { createAndRevokeToken } from './stories/token.ts'
 import { signIn } from './screen-navigation.ts'
 
@@ -33,6 +34,7 @@ const stories: [name: string, variant: 0 | 1 | 2 | 3, tell: (teller: StoryContex
   ['domain bought offline', 0, buyDomain],
   ['preview opened', 3, openPreview],
   ['cache purged', 2, purgeCache],
+  ['terminal opened and left', 2, useTerminal],
   ['token minted and revoked', 3, createAndRevokeToken],
   ['local to remote and back', 1, promoteAndPull],
 ]

@@ -2,15 +2,19 @@ import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { createProcessSampler } from '../../server/runtime/process/process-table.ts'
 import { createShellCommand } from '../../server/runtime/process/build-command.ts'
-import { startProcessGroup, type ProcessGroupOptions } from '../../server/runtime/process/process-group.ts'
+import { createLineStreams } from '../../server/runtime/process/line-streams.ts'
+import { type GroupProgram, startProcessGroup } from '../../server/runtime/process/process-group.ts'
 import { isProcessRunning } from '../support/processes.ts'
 import { createTestClock, type TestClock } from '../support/test-clock.ts'
 import { until } from '../support/until.ts'
 
-const start = async (script: string, clock: TestClock, more: Partial<ProcessGroupOptions> = {}) => {
+const start = async (script: string, clock: TestClock, more: Partial<GroupProgram> = {}) => {
   const lines: string[] = []
   const request = { file: '/bin/sh', args: ['-c', script], cwd: '/', env: { PATH: process.env.PATH ?? '' }, memory_mb: 512, max_processes: 64 }
-  const group = await startProcessGroup({ ...request, clock, onLine: (_, line) => lines.push(line), ...more })
+  const group = await startProcessGroup(
+    { ...request, clock, ...more },
+    createLineStreams((_, line) => lines.push(line), clock),
+  )
   return { group, printed: (line: string) => until(() => lines.includes(line) || undefined, { what: `the line ${line}` }), lines }
 }
 

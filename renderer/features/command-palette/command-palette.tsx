@@ -30,6 +30,7 @@ import {
   ShieldCheck,
   Ship,
   Square,
+  SquareTerminal,
   Sun,
   UserRound,
   Waypoints,
@@ -165,6 +166,9 @@ function ProjectCommands({ slug, ...group }: GroupProps & { slug: string }) {
       ? [{ text: 'Previews: check the repository now', icon: <GitBranch size={16} aria-hidden />, run: () => check.mutate({ params: { slug } }) }]
       : []),
     { text: 'Logs', icon: <ScrollText size={16} aria-hidden />, run: () => navigate(`${projectPath}/logs`) },
+    ...(capabilities.has_instance_api && serving
+      ? [{ text: 'Terminal: open a shell', icon: <SquareTerminal size={16} aria-hidden />, run: () => navigate(`${projectPath}/terminal`) }]
+      : []),
     { text: 'Metrics', icon: <ChartColumn size={16} aria-hidden />, run: () => navigate(`${projectPath}/metrics`) },
     { text: 'Metrics: last 7 days', icon: <ChartColumn size={16} aria-hidden />, run: () => navigate(`${projectPath}/metrics?range=7d`) },
     { text: 'Metrics: last 30 days', icon: <ChartColumn size={16} aria-hidden />, run: () => navigate(`${projectPath}/metrics?range=30d`) },

@@ -1,4 +1,17 @@
-import { DatabaseZap, Download, Ellipsis, ExternalLink, FileArchive, History, Rocket, RotateCw, Send, Square, Trash2 } from 'lucide-react'
+import {
+  DatabaseZap,
+  Download,
+  Ellipsis,
+  ExternalLink,
+  FileArchive,
+  History,
+  Rocket,
+  RotateCw,
+  Send,
+  Square,
+  SquareTerminal,
+  Trash2,
+} from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import { useCreateDeployment, useLatestDeployment, useRestart, useServingDeployment } from '../../api/deployments.ts'
@@ -96,6 +109,11 @@ export function ProjectActions({ project }: { project: Project }) {
         <MenuItem icon={FileArchive} disabled={upload?.state === 'sending'} onSelect={() => setDialog('upload')}>
           Upload archive…
         </MenuItem>
+        {capabilities.has_instance_api && (
+          <MenuItem icon={SquareTerminal} disabled={!serving} onSelect={() => navigate(`/projects/${project.slug}/terminal`)}>
+            Open terminal
+          </MenuItem>
+        )}
         <MenuItem icon={History} disabled={!latest} onSelect={() => setDialog('rollback')}>
           {actionLabels.rollback}…
         </MenuItem>

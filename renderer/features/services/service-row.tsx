@@ -1,4 +1,4 @@
-import { Play, RotateCw, ScrollText } from 'lucide-react'
+import { Play, RotateCw, ScrollText, SquareTerminal } from 'lucide-react'
 import { Link } from 'wouter'
 import { serviceKindLabels } from '../../../server/contract/labels.ts'
 import type { Service } from '../../../server/contract/services.ts'
@@ -16,7 +16,7 @@ import styles from './services.module.css'
 export function ServiceRow({ slug, branch, service }: { slug: string; branch: string | null; service: Service }) {
   const { name, kind, status, restarts, last_exit_code } = service
   const environment = branch === null ? '' : `&branch=${encodeURIComponent(branch)}`
-  const logs = `/projects/${slug}/logs?${service.is_main ? environment.slice(1) : `service=${encodeURIComponent(name)}${environment}`}`
+  const search = service.is_main ? environment.slice(1) : `service=${encodeURIComponent(name)}${environment}`
   return (
     <li className={`card-row ${styles.service}`}>
       <div className={styles.serviceName}>
@@ -37,8 +37,11 @@ export function ServiceRow({ slug, branch, service }: { slug: string; branch: st
       </div>
       <div className={styles.serviceActions}>
         <ServiceAction slug={slug} branch={branch} service={service} />
-        <Link href={logs} className="icon-button" title={`Log of ${name}`} aria-label={`Log of ${name}`}>
+        <Link href={`/projects/${slug}/logs?${search}`} className="icon-button" title={`Log of ${name}`} aria-label={`Log of ${name}`}>
           <ScrollText size={16} aria-hidden />
+        </Link>
+        <Link href={`/projects/${slug}/terminal?${search}`} className="icon-button" title={`Terminal of ${name}`} aria-label={`Terminal of ${name}`}>
+          <SquareTerminal size={16} aria-hidden />
         </Link>
       </div>
     </li>

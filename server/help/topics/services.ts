@@ -186,6 +186,8 @@ export const serviceTopics: HelpArticle[] = [
           'Ten commands can be open at the same time (`too_many_commands`).',
         ],
       },
+      { h: 'In the dashboard' },
+      'A shell opens with “Open terminal” in the menu of a project, or with the terminal icon of a service on the Services page. Choose the service and the preview above it. The keys of the shell, such as Tab and Ctrl C, go to the shell: press Esc, then Tab to leave the terminal. Copy with Ctrl Shift C and paste with Ctrl Shift V, or ⌘ C and ⌘ V on a Mac. The shell ends when you leave the page.',
     ],
   },
 ]

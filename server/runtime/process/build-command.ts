@@ -7,7 +7,8 @@ import { BuildFailure, type BuildRequest, type RuntimeOptions } from '../runtime
 import type { SandboxFolders, SandboxProvider } from '../sandbox/sandbox.ts'
 import type { BuildCache } from './build-cache.ts'
 import type { MachineTools } from './machine-tools.ts'
-import { type ProcessGroupOptions, startProcessGroup } from './process-group.ts'
+import { createLineStreams } from './line-streams.ts'
+import { type GroupProgram, startProcessGroup } from './process-group.ts'
 import type { ProcessRecords } from './process-records.ts'
 import { readProcessStart } from './process-table.ts'
 import type { Toolchains } from './toolchains.ts'
@@ -46,7 +47,7 @@ export const getBuildRecordId = (deploymentId: string): string => `build-${deplo
 export const createShellCommand = (
   command: string,
   system: NodeJS.Platform = platform(),
-): Pick<ProcessGroupOptions, 'file' | 'args' | 'windowsVerbatimArguments'> =>
+): Pick<GroupProgram, 'file' | 'args' | 'windowsVerbatimArguments'> =>
   system === 'win32'
     ? { file: 'cmd.exe', args: ['/d', '/s', '/c', `"${command}"`], windowsVerbatimArguments: true }
     : { file: '/bin/sh', args: ['-c', command] }
@@ -69,17 +70,13 @@ export async function runBuildCommand(
   const startedAt = clock.monotonic()
   const shell = createShellCommand(command)
   const sandbox = await tools.sandboxProvider.find()
-  const group = await startProcessGroup({
-    ...(sandbox ? sandbox.confine({ ...shell, cwd }, folders) : shell),
-    cwd,
-    env,
-    memory_mb: request.memory_mb,
-    max_processes: maxProcesses,
-    clock,
-    onLine: (stream, line) => {
+  const program = sandbox ? sandbox.confine({ ...shell, cwd }, folders) : shell
+  const group = await startProcessGroup(
+    { ...program, cwd, env, memory_mb: request.memory_mb, max_processes: maxProcesses, clock },
+    createLineStreams((stream, line) => {
       if (!signal.aborted) log.line(stream, line)
-    },
-  })
+    }, clock),
+  )
   const abort = () => void group.stop(0)
   signal.addEventListener('abort', abort, { once: true })
   if (signal.aborted) abort()

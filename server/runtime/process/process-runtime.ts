@@ -11,6 +11,7 @@ import { openProcessBuild } from './build.ts'
 import { getBuildRecordId } from './build-command.ts'
 import { createBuildCache } from './build-cache.ts'
 import { createMachineTools } from './machine-tools.ts'
+import { createLineStreams } from './line-streams.ts'
 import { killProcessGroup, killProcess, startProcessGroup, type ProcessGroup } from './process-group.ts'
 import { createPortAllocator, findListeningSockets } from '../ports.ts'
 import { createProcessRecords, isRecordedProcessAlive, type ProcessRecord } from './process-records.ts'
@@ -158,15 +159,10 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       request,
       service?.command ? [...(service.entrypoint ?? []), ...service.command] : null,
     )
-    const group = await startProcessGroup({
-      ...confine(program),
-      cwd: program.cwd,
-      env,
-      memory_mb: request.memory_mb,
-      max_processes: maxProcesses,
-      clock,
-      onLine: request.onLine,
-    }).catch((error: unknown) => Promise.reject(describeStartError(error, request, command, port)))
+    const group = await startProcessGroup(
+      { ...confine(program), cwd: program.cwd, env, memory_mb: request.memory_mb, max_processes: maxProcesses, clock },
+      createLineStreams(request.onLine, clock),
+    ).catch((error: unknown) => Promise.reject(describeStartError(error, request, command, port)))
     const id = `proc_${randomBytes(9).toString('hex')}`
     const { project_id, deployment_id } = request
     const { exited } = await track(id, group, port, { project_id, deployment_id, service: service?.name ?? null })
@@ -205,7 +201,8 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       })
       const id = `proc_${randomBytes(9).toString('hex')}`
       const { exited } = await track(id, group, port, { project_id, deployment_id, service: service.name })
-      return { id, input: group.input, stdout: group.stdout, stderr: group.stderr, resize: async (size) => group.resize(size), exited }
+      const { input, stdout, stderr } = group.streams
+      return { id, input, stdout, stderr, resize: async (size) => group.resize(size), exited }
     } catch (error) {
       throw describeStartError(error, request, command, port)
     }
