@@ -12,6 +12,8 @@ export interface Capabilities {
   is_known: boolean
   /** Everything under /instance: instance pages, team, dumps, repository polling, sparklines, cache inspection. */
   has_instance_api: boolean
+  /** Shells in the dashboard; the WebSocket of a shell goes to the instance that served this page. */
+  has_terminal: boolean
   /** Deploys a folder of the user's own machine. */
   can_deploy_folders: boolean
   /** Whether the instance runs on the user's own machine. */
@@ -31,6 +33,7 @@ export function deriveCapabilities(
   return {
     is_known: isHome || session !== undefined,
     has_instance_api: isHome || (session !== undefined && session !== null),
+    has_terminal: isHome,
     can_deploy_folders: isHome && session?.user.is_instance_owner === true,
     is_local: isHome && session?.instance.is_local === true,
   }

@@ -30,12 +30,22 @@ describe('the address of an instance', () => {
 describe('what an instance offers', () => {
   const session = { instance: { is_local: true }, user: { is_instance_owner: true } }
   it.each([
-    ['home, before it has told', true, undefined, { is_known: true, has_instance_api: true, can_deploy_folders: false, is_local: false }],
-    ['home', true, session, { is_known: true, has_instance_api: true, can_deploy_folders: true, is_local: true }],
-    ['another, before it has told', false, undefined, { is_known: false, has_instance_api: false, can_deploy_folders: false, is_local: false }],
+    [
+      'home, before it has told',
+      true,
+      undefined,
+      { is_known: true, has_instance_api: true, can_deploy_folders: false, is_local: false, has_terminal: true },
+    ],
+    ['home', true, session, { is_known: true, has_instance_api: true, can_deploy_folders: true, is_local: true, has_terminal: true }],
+    [
+      'another, before it has told',
+      false,
+      undefined,
+      { is_known: false, has_instance_api: false, can_deploy_folders: false, is_local: false, has_terminal: false },
+    ],
     // Its own machine, as it sees it, is not the one in front of us.
-    ['another Homeport', false, session, { is_known: true, has_instance_api: true, can_deploy_folders: false, is_local: false }],
-    ['a hosted account', false, null, { is_known: true, has_instance_api: false, can_deploy_folders: false, is_local: false }],
+    ['another Homeport', false, session, { is_known: true, has_instance_api: true, can_deploy_folders: false, is_local: false, has_terminal: false }],
+    ['a hosted account', false, null, { is_known: true, has_instance_api: false, can_deploy_folders: false, is_local: false, has_terminal: false }],
   ])('%s', (_, isHome, told, offered) => expect(deriveCapabilities(isHome, told)).toEqual(offered))
 })
 

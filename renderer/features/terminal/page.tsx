@@ -32,7 +32,7 @@ export default function TerminalPage({ slug }: { slug: string }) {
   useTitle(`Terminal · ${project?.name ?? slug}`)
   const [params, setParams] = useSearchParams()
   const target: CommandTarget = { slug, branch: params.get('branch'), service: params.get('service') }
-  const { is_known, has_instance_api } = useCapabilities()
+  const { is_known, has_terminal } = useCapabilities()
   const { data: serving, isLoading: isLoadingServing } = useServingDeployment(slug)
   const [shell, setShell] = useState<OpenedShell | null>(null)
   const [state, setState] = useState<ShellState | null>(null)
@@ -43,12 +43,12 @@ export default function TerminalPage({ slug }: { slug: string }) {
     setShell({ number: (shell?.number ?? 0) + 1, target, ending: new AbortController() })
     setState({ name: 'starting' })
   }
-  const canOpen = has_instance_api && (serving !== null || target.branch !== null)
+  const canOpen = has_terminal && (serving !== null || target.branch !== null)
   return (
     <section className={`card ${styles.terminal}`} aria-labelledby="terminal">
       <header className={styles.tools}>
         <h2 id="terminal">Terminal</h2>
-        {has_instance_api && (
+        {has_terminal && (
           <TargetFields
             target={target}
             disabled={isRunning}
@@ -136,12 +136,27 @@ function TargetFields({ target, disabled, onChange }: TargetFieldsProps) {
   )
 }
 
-function TerminalIntroduction({ target: { branch, service }, canOpen, onOpen }: { target: CommandTarget; canOpen: boolean; onOpen: () => void }) {
-  const { has_instance_api } = useCapabilities()
-  if (!has_instance_api)
+function TerminalIntroduction({
+  target: { slug, branch, service },
+  canOpen,
+  onOpen,
+}: {
+  target: CommandTarget
+  canOpen: boolean
+  onOpen: () => void
+}) {
+  const { has_terminal, has_instance_api } = useCapabilities()
+  if (!has_terminal)
     return (
       <EmptyState icon={SquareTerminal} title="No terminal on this instance">
-        A hosted account does not run one-off commands.
+        {has_instance_api ? (
+          <>
+            The dashboard opens shells only on the instance that it was opened on. On a command line of the other one, run{' '}
+            <code>homeport shell {slug}</code>.
+          </>
+        ) : (
+          'A hosted account does not run one-off commands.'
+        )}
       </EmptyState>
     )
   if (!canOpen)
