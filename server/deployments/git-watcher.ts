@@ -4,7 +4,15 @@ import { isoTime, type Timer } from '../lib/clock.ts'
 import { parsePullRequestLabel } from '../lib/pull-request.ts'
 import type { ListBranchesRequest, RepositoryWatcher } from '../source/index.ts'
 import { SourceError } from '../source/source.ts'
-import { deleteBranchHeads, listOpenPreviews, upsertBranchHead, readBranchHeads, findWatch, updateWatch } from '../store/previews.ts'
+import {
+  deleteBranchHeads,
+  findWatch,
+  listOpenPreviews,
+  listOutdatedSkips,
+  readBranchHeads,
+  updateWatch,
+  upsertBranchHead,
+} from '../store/previews.ts'
 import { findProject, listConnectedProjectIds } from '../store/projects.ts'
 import type { ProjectRow, WatchRow } from '../store/tables.ts'
 import type { DeploymentService } from './service.ts'
@@ -219,7 +227,11 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
   ): Promise<void> => {
     const id = project.id
     const isFirst = watch.repo_url !== entry.url
-    const { known, previews } = await db.read((tx) => ({ known: readBranchHeads(tx, id), previews: listOpenPreviews(tx, id) }))
+    const { known, previews, outdated } = await db.read((tx) => ({
+      known: readBranchHeads(tx, id),
+      previews: listOpenPreviews(tx, id),
+      outdated: new Set(listOutdatedSkips(tx, id).map(({ branch }) => branch)),
+    }))
     const production = { branch: project.repo_branch, has_moved: known.get(project.repo_branch) !== heads.get(project.repo_branch) }
     const pulls = await checkPullRequests({ repository, watch, isFirst, production, known, previews }, options, closing.signal)
     for (const { branch } of previews) {
@@ -227,7 +239,9 @@ export function createGitWatcher(options: GitWatcherOptions): GitWatcher {
       const isWanted = !isFirst && (isPull ? pulls.open.has(branch) : watch.previews === 1 && heads.has(branch) && branch !== project.repo_branch)
       if (!isWanted) await deployments.closePreview(id, branch)
     }
-    const changes = isFirst ? [] : [...heads].filter(([branch, sha]) => known.get(branch) !== sha).concat(pulls.changes)
+    const isDue = ([branch, sha]: [string, string]) => known.get(branch) !== sha || outdated.has(branch)
+    const outdatedPulls = [...pulls.heads].filter(([label, sha]) => pulls.open.has(label) && known.get(label) === sha && outdated.has(label))
+    const changes = isFirst ? [] : [...[...heads].filter(isDue), ...pulls.changes, ...outdatedPulls]
     const recorded: [string, string][] = [...(isFirst ? heads : []), ...pulls.recorded]
     // Production goes first, because visitors see it.
     for (const [branch, commit_sha] of changes.toSorted(([a], [b]) => Number(b === project.repo_branch) - Number(a === project.repo_branch))) {

@@ -48,6 +48,16 @@ export const listSkippedPushes = all((projectId: string) =>
   tables.selectFrom('skipped_pushes').selectAll().where('project_id', '=', projectId).orderBy('skipped_at', 'desc').orderBy('branch'),
 )
 
+/** Branches whose last push was skipped because of a deployment that has failed since, so that its changes are not deployed. */
+export const listOutdatedSkips = all((projectId: string) =>
+  tables
+    .selectFrom('skipped_pushes')
+    .innerJoin('deployments', 'deployments.id', 'skipped_pushes.base_id')
+    .select('skipped_pushes.branch')
+    .where('skipped_pushes.project_id', '=', projectId)
+    .where('deployments.status', '=', 'failed'),
+)
+
 export const findSkippedPush = first((projectId: string, branch: string) =>
   tables.selectFrom('skipped_pushes').selectAll().where('project_id', '=', projectId).where('branch', '=', branch),
 )

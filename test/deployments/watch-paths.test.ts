@@ -1,10 +1,12 @@
+import { writeFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Deployment } from '../../server/contract/deployments.ts'
 import type { Watching } from '../../server/contract/previews.ts'
 import { createWatchPathMatcher } from '../../server/lib/watch-paths.ts'
 import { checkRepository, commitToBranch, createGit, listPreviews, waitForFirstCheck, waitForPreview } from '../support/git-branches.ts'
-import { startTestPlatform, type TestPlatform } from '../support/platform.ts'
+import { signalFileIn, startTestPlatform, type TestPlatform } from '../support/platform.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
+import { until } from '../support/until.ts'
 
 describe('a list of watch paths', () => {
   const files = ['apps/web/a.js', 'apps/web/src/b.md', 'apps/api/c.js', 'README.md', 'package-lock.json']
@@ -167,4 +169,28 @@ test('a branch gets a preview with the first push that makes it differ from prod
   expect((await check()).skipped).toMatchObject([{ branch: 'late' }])
   createGit(repository.folder)('branch', '-D', 'late')
   expect((await check()).skipped).toEqual([])
+})
+
+test('a push that was compared with a build that fails is compared again, with what is deployed', async () => {
+  const { slug, repository, check } = await createSite()
+  const signalFile = signalFileIn(platform.data_dir, `gate-${slug}`)
+  const wait = `until [ -e ${signalFile} ]; do sleep 0.05; done; exit 3`
+  const broken = repository.commit({ 'site/package.json': JSON.stringify({ scripts: { build: wait } }) })
+  await check()
+  await until(async () => (await listDeployments(slug))[0]?.status === 'building' || undefined, { what: 'the build' })
+  const docs = repository.commit({ 'site/about.md': 'two' })
+  expect(await check()).toMatchObject({ deployed: [broken, expect.anything()], skipped: [{ commit_sha: docs, changed_files: 1 }] })
+  writeFileSync(signalFile, '')
+  await finish(slug)
+  const [failed] = await listDeployments(slug)
+  expect(failed).toMatchObject({ status: 'failed', commit_sha: broken })
+  expect(await check()).toMatchObject({ deployed: [docs, broken, expect.anything()], skipped: [] })
+  await finish(slug)
+  const again = repository.commit({ 'site/about.md': 'three' })
+  expect((await check()).deployed[0], 'it differs from what is deployed').toBe(again)
+  await finish(slug)
+  const back = repository.commit({ 'site/package.json': null })
+  expect(await check()).toMatchObject({ skipped: [{ commit_sha: back }] })
+  const count_before = (await listDeployments(slug)).length
+  expect((await check()).deployed, 'it is not deployed again and again').toHaveLength(count_before)
 })
