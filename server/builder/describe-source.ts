@@ -114,8 +114,14 @@ function describeService(
   const isStatic = build?.facts.some((fact) => fact.name === 'output_directory') ?? false
   if (service.port !== null) add('port', String(service.port), at('port', 'ports', 'expose'))
   else if (kind === 'web' && !isStatic && !build?.facts.some((fact) => fact.name === 'port')) add('port', 'PORT', 'default')
+  for (const port of service.ports ?? []) add('port', `${port}, with an address of its own`, at('ports'))
   const check = service.health_check
-  if (check) add('health_check', check.kind === 'path' ? `GET ${check.path}` : check.command.join(' '), at('healthcheck'))
+  if (check)
+    add(
+      'health_check',
+      check.kind === 'path' ? `GET ${check.path}${check.timeout_s === undefined ? '' : `, up to ${check.timeout_s} s`}` : check.command.join(' '),
+      at('healthcheck'),
+    )
   else if (kind === 'web' && !isStatic) add('health_check', `GET ${options.health_path}`, options.health_path === '/' ? 'default' : 'project setting')
   for (const volume of service.volumes) add('volume', `${volume.name}: ${volume.path}`, at('volumes'))
   return {

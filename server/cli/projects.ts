@@ -96,7 +96,7 @@ const findValue = (answer: Record<string, Record<string, unknown>>, key: string)
 
 const formatSetting = (value: unknown): string => (value === null || (Array.isArray(value) && value.length === 0) ? 'none' : String(value))
 
-type SettingInput = string | number | boolean | null | string[]
+type SettingInput = string | number | boolean | null | string[] | number[]
 
 /** Converts `key=value` to the type the API expects. The instance validates the value. */
 function parseSetting(pair: string): { operation: SettingsOperation; key: string; value: SettingInput } {
@@ -106,7 +106,12 @@ function parseSetting(pair: string): { operation: SettingsOperation; key: string
   if (!setting) throw new UsageError(`Unknown setting “${key}”. Settings: ${[...projectSettings.keys()].join(', ')}.`)
   const { operation, schema } = setting
   const accepts = (example: unknown) => schema.safeParse(example).success
-  if (accepts([])) return { operation, key, value: value === 'none' ? [] : value.split(',').map((item) => item.trim()) }
+  if (accepts([])) {
+    const items = value === 'none' ? [] : value.split(',').map((item) => item.trim())
+    if (!accepts([100])) return { operation, key, value: items }
+    if (!items.every((item) => /^\d+$/.test(item))) throw new UsageError(`${key} must be a list of numbers, such as 9090,9091.`)
+    return { operation, key, value: items.map(Number) }
+  }
   if (value === 'none' && accepts(null)) return { operation, key, value: null }
   if (accepts(true)) {
     if (value !== 'true' && value !== 'false') throw new UsageError(`${key} must be true or false.`)
@@ -167,6 +172,7 @@ async function readMoreSettings(client: ApiClient, slug: string): Promise<MoreSe
 const formatMoreSettings = ({ settings, watching }: MoreSettings): [string, string | null][] => [
   ['cpu', settings.cpu_limit === null ? 'default' : `${settings.cpu_limit} ${settings.cpu_limit === 1 ? 'core' : 'cores'}`],
   ['health check', `${settings.health_path}, up to ${settings.health_timeout_s} s`],
+  ['further ports', settings.public_ports.length === 0 ? null : settings.public_ports.join(', ')],
   ['pushes', watching.deploys_pushes ? 'deployed' : 'not deployed'],
   ['watch paths', settings.watch_paths.length === 0 ? null : settings.watch_paths.join(', ')],
   ['previews', watching.previews ? (watching.preview_databases ? 'on, with a database each' : 'on') : 'off'],

@@ -29,12 +29,9 @@ async function list(context: CommandContext, slug: string): Promise<number> {
   if (context.is_json) terminal.out(JSON.stringify(response))
   else if (response.services.length === 0) terminal.out('This project is one app. See homeport help services for workers, cron jobs and more.')
   else {
-    const rows = response.services.map((one) => [
-      one.name,
-      one.kind,
-      describeStatus(one),
-      one.url ?? one.internal_url ?? '-',
-      describeDetail(one, clock.now()),
+    const rows = response.services.flatMap((one) => [
+      [one.name, one.kind, describeStatus(one), one.url ?? one.internal_url ?? '-', describeDetail(one, clock.now())],
+      ...one.ports.map(({ port, url }) => ['', '', '', url ?? '-', `port ${port}${url === null ? ', whose address is taken' : ''}`]),
     ])
     for (const line of formatTable(terminal, ['NAME', 'KIND', 'STATUS', 'ADDRESS', ''], rows)) terminal.out(line)
     if (response.release_command !== null) terminal.out(`Release command: ${response.release_command}`)
@@ -45,12 +42,13 @@ async function list(context: CommandContext, slug: string): Promise<number> {
 const describeStatus = ({ status, restarts, last_exit_code }: Service): string =>
   `${serviceStatusLabels[status]}${restarts > 0 ? `, ${restarts} restarts (exit code ${last_exit_code ?? 'unknown'})` : ''}`
 
-function describeDetail({ schedule, next_run_at, last_run, image, volumes }: Service, now: number): string {
+function describeDetail({ schedule, next_run_at, last_run, image, volumes, health_check }: Service, now: number): string {
   if (schedule !== null) {
     const next = next_run_at === null ? '' : `, next at ${next_run_at}`
     return `${schedule}${next}${last_run ? `, last ${cronRunStatusLabels[last_run.status].toLowerCase()} ${formatRelativeTime(last_run.scheduled_at, now)}` : ''}`
   }
-  return [...(image === null ? [] : [image]), ...volumes.map(({ name, path }) => `${name} at ${path}`)].join(', ')
+  const check = health_check && `checked within ${health_check.timeout_s} s${health_check.path === null ? '' : ` by GET ${health_check.path}`}`
+  return [...(image === null ? [] : [image]), ...volumes.map(({ name, path }) => `${name} at ${path}`), ...(check === null ? [] : [check])].join(', ')
 }
 
 async function listManaged(context: CommandContext, slug: string): Promise<number> {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { normalizeCronExpression, validateCronExpression } from './cron-expression.ts'
 import { isReservedKey, keyPattern, keyPatternMessage, reservedKeyMessage, validateValue } from './env-var-rules.ts'
+import { limits } from './limits.ts'
 import { projectSettings } from './project-settings.ts'
 import { projectOperations } from './projects.ts'
 
@@ -79,9 +80,12 @@ export function validateServiceVariable(name: string, value: string): string | u
 const duration = z.string().max(40).regex(durationPattern, 'Write a duration with a unit, such as 30s or 1m30s.')
 
 const healthCheckObject = z.strictObject({
+  path: z.string().regex(/^\//, 'Write a path such as /healthz.').max(500).optional().describe('A path that must answer with a status under 500.'),
   test: commandInput.optional().describe('The command, as text or as ["CMD", "program", ...] or ["CMD-SHELL", "text"].'),
-  interval: duration.optional(),
-  timeout: duration.optional(),
+  interval: duration.optional().describe('The time between two checks. Of a path, 1s to 60s; without it, half a second or less.'),
+  timeout: duration
+    .optional()
+    .describe('Of a path: the time that a new version may take to answer, 5s to 10m. Of a command: the time that one run of it may take.'),
   retries: z.number().int().min(1).max(100).optional(),
   start_period: duration.optional(),
   start_interval: duration.optional(),
@@ -111,6 +115,24 @@ export const homeportService = z.strictObject({
   working_dir: z.string().regex(/^\//, 'Write an absolute path.').max(500).optional(),
   port: positiveInteger.max(65_535).optional().describe('The port on which the service listens. Without it: the port in PORT.'),
   public: z.boolean().optional().describe('Whether the service has an address. The main service has the project’s, others NAME--SLUG.localhost.'),
+  ports: z
+    .array(
+      z.union(
+        [
+          positiveInteger.max(65_535),
+          z
+            .string()
+            .regex(/^\d{1,5}$/)
+            .transform(Number),
+        ],
+        { error: 'Write the port on which the service listens, such as 9090.' },
+      ),
+    )
+    .max(limits.public_ports)
+    .optional()
+    .describe(
+      'Further ports for HTTP, each with an address of its own: NAME-PORT--SLUG.localhost. The service finds the port to listen on in PORT_9090.',
+    ),
   schedule: z
     .string()
     .max(200)
@@ -160,10 +182,10 @@ export const homeportService = z.strictObject({
   restart: z.enum(['always', 'unless-stopped', 'on-failure', 'no']).optional().describe('on-failure: a service that ends with 0 is complete.'),
   healthcheck: z
     .union([z.string().regex(/^\//).max(500), healthCheckObject, z.literal(false)], {
-      error: 'Write healthcheck as a path such as /healthz, or as a map with test, interval, timeout, retries and start_period.',
+      error: 'Write healthcheck as a path such as /healthz, or as a map with path or test, interval, timeout, retries and start_period.',
     })
     .optional()
-    .describe('A path that must answer with a status under 400, or a command that must exit with 0.'),
+    .describe('A path that must answer with a status under 500, or a command that must exit with 0.'),
   memory: z
     .string()
     .refine((text) => isBetween(parseMemory(text), memory_mb), 'Write memory with a unit, such as 512m or 1g.')

@@ -34,12 +34,15 @@ export const limits = {
   health_check_ms: 60_000,
   health_path: { max: 300, default: '/' },
   health_timeout_s: { min: 5, max: 600, default: 60 },
+  health_interval_s: { min: 1, max: 60 },
   /** `default`: cores of an app without a limit of its own. */
   cpu: { min: 0.1, max: 256, default: 1 },
   /** Open previews of pull requests per project, the newest pull requests that are watched, and commits of production in which a merge is found. */
   pull_requests: { previews: 10, watched: 1000, history: 200 },
   /** Number of patterns, and characters of each. */
   watch_paths: { count: 50, length: 200 },
+  /** Further ports of a service with an address. */
+  public_ports: 10,
   registry_host: 300,
   registry_username: 200,
   registry_password: 10_000,

@@ -24,7 +24,7 @@ export interface ProjectConfig {
 }
 
 /** The value of a project setting in a file. */
-export type SettingValue = string | number | boolean | string[]
+export type SettingValue = string | number | boolean | string[] | number[]
 
 /**
  * - `web` answers HTTP requests and has an address if it is public.
@@ -63,6 +63,8 @@ export interface ServiceConfig {
   port: number | null
   /** Whether it has an address of its own: the project's for the main service, `NAME--SLUG.localhost` for others. */
   is_public: boolean
+  /** Further ports for HTTP, each with an address of its own, `NAME-PORT--SLUG.localhost`. Absent when there are none. */
+  ports?: number[]
   /** A cron expression of five or six fields, in UTC unless `time_zone` is set. Only for `cron`. */
   schedule: string | null
   time_zone: string | null
@@ -94,7 +96,10 @@ export interface ServiceVolume {
   is_file?: boolean
 }
 
-/** `path`: an HTTP request that must succeed. `command`: a command in the container that must exit with 0. */
+/**
+ * `path`: an HTTP request that must succeed within `timeout_s`, else within the project's time, repeated every `interval_s`. `command`: a command in
+ * the container that must exit with 0 within `start_period_s` and `retries` times `interval_s`.
+ */
 export type ServiceHealthCheck =
-  | { kind: 'path'; path: string }
+  | { kind: 'path'; path: string; timeout_s?: number; interval_s?: number }
   | { kind: 'command'; command: string[]; interval_s: number; timeout_s: number; retries: number; start_period_s: number }

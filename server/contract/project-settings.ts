@@ -39,6 +39,13 @@ const watchPaths = z
     'Patterns of .gitignore, relative to the root of the repository. A push that changes no matching file is not deployed. `!` excludes files, and the last pattern that matches decides; a list that begins with `!` is about all other files. Empty: every push is deployed.',
   )
 
+const publicPorts = z
+  .array(z.number().int().min(1).max(65_535))
+  .max(limits.public_ports)
+  .describe(
+    'Further ports of the app for HTTP, each with an address of its own: `web-PORT--SLUG.localhost`, or the name of its service in place of `web`. The app finds the port to listen on in the variable `PORT_9090` for 9090.',
+  )
+
 /** Settings of a project beyond the fields of the /v1 API. */
 export const projectSettings = z.object({
   health_path: healthPath,
@@ -46,6 +53,7 @@ export const projectSettings = z.object({
   cpu_limit: cpuLimit,
   preview_volumes: previewVolumes,
   watch_paths: watchPaths,
+  public_ports: publicPorts,
 })
 export type ProjectSettings = z.output<typeof projectSettings>
 

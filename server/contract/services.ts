@@ -34,6 +34,19 @@ export const service = z.object({
   image: z.string().nullable().describe('The name of a ready image; null for a service that is built.'),
   command: z.string().nullable(),
   port: z.number().int().nullable(),
+  ports: z
+    .array(
+      z.object({
+        port: z.number().int(),
+        url: z.string().nullable().describe('Null when a preview or another service has the name.'),
+        variable: z.string().describe('The variable with the port on which the service listens for it.'),
+      }),
+    )
+    .describe('Further ports with addresses of their own.'),
+  health_check: z
+    .object({ path: z.string().nullable(), command: z.string().nullable(), timeout_s: z.number() })
+    .nullable()
+    .describe('What is asked before the service counts as started, and how long it may take to pass. Null when nothing is asked.'),
   schedule: z.string().nullable().describe('A cron expression.'),
   time_zone: z.string().nullable(),
   next_run_at: dateTime.nullable(),
@@ -57,7 +70,7 @@ export const serviceOperations = {
     group: 'Instance',
     summary: 'List the services of an environment',
     description:
-      'The services of the live version, as its configuration file lists them. Empty for a project that is one app, and without a live version.',
+      'The services of the live version, as its configuration file lists them. Empty for a project that is one app without further ports, and without a live version.',
     access: 'caller',
     params: projectParams,
     query: z.object({ branch }),

@@ -1,5 +1,7 @@
 import type { Route } from '../edge/edge.ts'
+import type { Endpoint, Replica } from '../runtime/runtime.ts'
 import type { DeploymentContext } from './context.ts'
+import type { ServiceRoute } from './project-routes.ts'
 import type { ServiceSupervisor } from './service-supervisor.ts'
 import type { Candidate, SupervisedApp } from './supervised-app.ts'
 
@@ -18,19 +20,28 @@ export function createAppRoutes(context: DeploymentContext, services: ServiceSup
   const updateServiceRoutes = (app: SupervisedApp): void => {
     if (app.isSuperseded) return
     const metadata = context.routes.getRouteMetadata(app.spec)
-    const routes = app.spec.services.flatMap(({ config: { name, is_public } }): [string, Route][] => {
-      if (!is_public) return []
-      if (app.sleep) return [[name, { ...metadata, kind: 'asleep' }]]
-      const endpoint = services.find(app.spec, name)?.endpoint
+    const toRoute = (endpoint: Endpoint | null | undefined): Route => {
+      if (app.sleep) return { ...metadata, kind: 'asleep' }
+      return endpoint ? { ...metadata, kind: 'upstream', host: endpoint.host, port: endpoint.port } : { ...metadata, kind: 'page', page: 'starting' }
+    }
+    const routes = app.spec.services.flatMap(({ config: { name, is_public, ports = [] } }): ServiceRoute[] => {
+      const service = services.find(app.spec, name)
       return [
-        [
-          name,
-          endpoint ? { ...metadata, kind: 'upstream', host: endpoint.host, port: endpoint.port } : { ...metadata, kind: 'page', page: 'starting' },
-        ],
+        ...(is_public ? [{ service: name, port: null, route: toRoute(service?.endpoint) }] : []),
+        ...ports.map((port) => ({ service: name, port, route: toRoute(findFurtherPort(service?.replica, port)) })),
       ]
     })
-    context.routes.setServiceRoutes(app.spec, new Map(routes))
+    const main = app.spec.artifact?.kind === 'static' ? [] : app.spec.ports
+    for (const port of main)
+      routes.push({ service: app.spec.main_service ?? singleAppName, port, route: toRoute(findFurtherPort(app.candidate?.replica, port)) })
+    context.routes.setServiceRoutes(app.spec, routes)
   }
 
   return { createRoute, updateServiceRoutes }
 }
+
+/** By which the addresses of its further ports call an app that is no service. */
+export const singleAppName = 'web'
+
+const findFurtherPort = (replica: Replica | null | undefined, port: number): Endpoint | undefined =>
+  replica?.ports?.find((one) => one.port === port)?.endpoint

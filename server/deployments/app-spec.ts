@@ -1,7 +1,8 @@
 import { limits } from '../contract/limits.ts'
-import { formatWatchPaths } from '../lib/watch-paths.ts'
+import { parsePublicPorts } from '../lib/public-ports.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import type { DeploymentRun } from './deployment-run.ts'
+import { createHealthRequest } from './health-request.ts'
 import { createServiceSpecs } from './service-spec.ts'
 import { type AppSpec, getEnvironmentId } from './supervised-app.ts'
 import { createAppVariables } from './variables.ts'
@@ -16,7 +17,14 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
   const memory_mb = Math.min(version.main?.config?.memory_mb ?? project.memory_limit_mb, plan.memory_mb)
   const cpus = Math.min(version.main?.config?.cpus ?? project.cpu_limit ?? limits.cpu.default, context.cpus)
   const variables = createAppVariables(secrets.variables, { url: context.urlOf(context.routes.getHost(deployment)), deployment })
-  const { main, services } = createServiceSpecs(version, { environment_id, deployment_id: deployment.id, variables, memory_mb, cpus })
+  const { main, services } = createServiceSpecs(version, {
+    environment_id,
+    deployment_id: deployment.id,
+    variables,
+    memory_mb,
+    cpus,
+    health_timeout_s: project.health_timeout_s,
+  })
   return {
     project_id: project.id,
     deployment_id: deployment.id,
@@ -30,27 +38,22 @@ export function createAppSpec(run: Pick<DeploymentRun, 'deployment' | 'project' 
     release: version.release,
     ...(main && { service: main.request }),
     services,
+    ports: [...new Set([...(version.main?.config?.ports ?? []), ...parsePublicPorts(project.public_ports)])],
     listen_port: deployment.listen_port,
     memory_mb,
     cpus,
-    health: { path: getHealthPath(project, version), timeout_ms: project.health_timeout_s * 1_000 },
+    health: createHealthRequest(version.main?.config?.health_check ?? null, project),
     always_warm: project.always_warm === 1 && plan.always_warm && deployment.target === 'production',
     variables: { ...variables, ...main?.variables },
     mask: secrets.mask,
   }
 }
 
-/** The path that the source names, else the project's own. */
-function getHealthPath({ health_path }: ProjectRow, { main }: Version): string {
-  const check = main?.config?.health_check
-  return check?.kind === 'path' ? check.path : health_path
-}
-
 /** The settings of a file that are columns of a project's row and matter while it runs. The file wins over the project's own. */
 export function toProjectColumns(settings: Version['settings']): Partial<Pick<ProjectRow, SettingColumn>> {
   const entries = settingColumns.flatMap((name) => {
     const value = settings[name]
-    return value === undefined ? [] : [[name, typeof value === 'boolean' ? Number(value) : Array.isArray(value) ? formatWatchPaths(value) : value]]
+    return value === undefined ? [] : [[name, typeof value === 'boolean' ? Number(value) : Array.isArray(value) ? JSON.stringify(value) : value]]
   })
   return Object.fromEntries(entries) as Partial<Pick<ProjectRow, SettingColumn>>
 }
@@ -64,5 +67,6 @@ const settingColumns = [
   'health_timeout_s',
   'preview_volumes',
   'watch_paths',
+  'public_ports',
 ] as const
 type SettingColumn = (typeof settingColumns)[number]

@@ -68,6 +68,7 @@ export function createSupervisor(context: DeploymentContext): Supervisor {
       deployment_id: spec.deployment_id,
       artifact,
       listen_port: spec.listen_port,
+      ports: spec.ports,
       variables: { ...spec.variables, ...services.getAddresses(spec) },
       memory_mb: spec.memory_mb,
       cpus: spec.cpus,

@@ -1,6 +1,7 @@
 import { request } from 'node:http'
 import { limits } from '../contract/limits.ts'
 import { type Clock, sleep } from '../lib/clock.ts'
+import { getPortVariable } from '../lib/public-ports.ts'
 import { formatDuration } from '../runtime/build-failures.ts'
 import { raceAbort } from '../runtime/race-abort.ts'
 import {
@@ -8,6 +9,7 @@ import {
   CommandFailure,
   type HealthcheckResult,
   type Endpoint,
+  type FurtherPort,
   type ReplicaExit,
   type Replica,
   type ListeningPort,
@@ -24,6 +26,8 @@ export interface HealthCheckOptions {
   timeout_ms?: number
   /** The path that is requested; default `/`. */
   path?: string
+  /** The time between two requests; short at first without it. */
+  interval_ms?: number
 }
 
 /** The address at which a healthy app responds. */
@@ -69,7 +73,7 @@ export async function waitUntilHealthy(check: HealthCheckOptions): Promise<Healt
     let elapsed_ms = clock.monotonic() - startedAt
     let ports: ListeningPort[] = []
     if (candidate.status === undefined && (elapsed_ms > 1_000 || check.known_port !== null)) {
-      ports = await replica.getListeningPorts()
+      ports = (await replica.getListeningPorts()).filter(({ port }) => !isFurtherPort(replica, port))
       for (const { port } of ports) if (!firstSeen.has(port)) firstSeen.set(port, clock.monotonic())
       const other = await findRespondingPort(check, ports, (port) => clock.monotonic() - (firstSeen.get(port) ?? 0))
       if (other?.endpoint === null) return other
@@ -87,10 +91,13 @@ export async function waitUntilHealthy(check: HealthCheckOptions): Promise<Healt
     if (elapsed_ms > timeout || (status === undefined && isLoopbackOnly(ports, replica.assigned_port, elapsed_ms)))
       throw createUnhealthyFailure({ replica, path, lastStatus, lastCheck, ports, timeout: Math.min(elapsed_ms, timeout) })
     // Short intervals at first, proportional to the elapsed time, because a visitor may be waiting.
-    const wait = Math.min(500, Math.max(5, elapsed_ms / 40))
+    const wait = check.interval_ms ?? Math.min(500, Math.max(5, elapsed_ms / 40))
     await Promise.race([sleep(clock, wait, check.signal), check.exited])
   }
 }
+
+/** A further port has an address of its own, so that it is never taken for the app's. */
+const isFurtherPort = ({ ports = [] }: Replica, port: number): boolean => ports.some((one) => one.assigned_port === port || one.port === port)
 
 /** The best of the app's other ports; undefined while PORT may still be opened, or when no port responds to HTTP. */
 async function findRespondingPort(
@@ -140,6 +147,16 @@ export async function findPublicPorts(replica: Replica): Promise<number[] | unde
   return ports.length === 0 ? undefined : ports.filter(({ loopback_only }) => !loopback_only).map(({ port }) => port)
 }
 
+/** Further ports on which the app does not listen; empty when the system does not report them. */
+export async function findSilentPorts({ ports = [], getListeningPorts }: Replica): Promise<FurtherPort[]> {
+  if (ports.length === 0) return []
+  const listening = new Set((await getListeningPorts()).map(({ port }) => port))
+  return listening.size === 0 ? [] : ports.filter(({ assigned_port }) => !listening.has(assigned_port))
+}
+
+export const formatSilentPortWarning = ({ port }: FurtherPort): string =>
+  `Warning: nothing listens on the further port ${port} yet, so that its address does not answer. Make the app listen on the port in ${getPortVariable(port)}.`
+
 export const formatPortWarning = (port: number, recommended: number): string =>
   `Warning: the app listens on port ${port}, not on ${recommended} from the PORT variable. Requests go to port ${port}. Use PORT to avoid conflicts with other apps.`
 
@@ -159,13 +176,13 @@ function createUnhealthyFailure(facts: {
     return new BuildFailure(
       'health_check_failed',
       `The HEALTHCHECK in the Dockerfile did not pass within ${Math.round(facts.timeout / 1000)} s.`,
-      `Run the health check command in the container to see why.${facts.lastCheck.output === '' ? '' : ` Last output:\n${facts.lastCheck.output}`}`,
+      `Run the health check command in the container to see why. ${formatTimeoutHint(facts.timeout)}${facts.lastCheck.output === '' ? '' : ` Last output:\n${facts.lastCheck.output}`}`,
     )
   if (facts.lastStatus !== undefined)
     return new BuildFailure(
       'health_check_failed',
       `The app responded to GET ${facts.path} with ${facts.lastStatus} for ${Math.round(facts.timeout / 1000)} s.`,
-      'Check the runtime log. The app gets traffic once it responds with a status below 500.',
+      `Check the runtime log. The app gets traffic once it responds with a status below 500. ${formatTimeoutHint(facts.timeout)}`,
     )
   const portList = facts.ports.map(({ port }) => port).join(', ')
   const seconds = Math.round(facts.timeout / 1000)
@@ -179,15 +196,19 @@ function createUnhealthyFailure(facts: {
   if (facts.ports.length > 0)
     return new BuildFailure(
       'port_not_detected',
-      `The app listens on port ${portList}, but did not respond to HTTP over IPv4 within ${seconds} s.`,
-      `${advice} Apps that only serve HTTPS, another protocol or IPv6 are not supported.`,
+      `The app listens on port ${portList}, but did not respond to GET ${facts.path} over IPv4 within ${seconds} s.`,
+      `${advice} Apps that only serve HTTPS, another protocol or IPv6 are not supported. ${formatTimeoutHint(facts.timeout)}`,
     )
   return new BuildFailure(
     'port_not_detected',
     `The app did not listen on port ${recommended_port} within ${seconds} s.`,
-    `${advice} Workers without an HTTP server are not supported.`,
+    `${advice} Workers without an HTTP server are not supported. ${formatTimeoutHint(facts.timeout)}`,
   )
 }
+
+/** How to give a version more time than it had. */
+const formatTimeoutHint = (timeout_ms: number): string =>
+  `An app that needs longer than ${Math.round(timeout_ms / 1000)} s gets more time by health_timeout_s in the settings of the project, or by timeout under healthcheck of its service in homeport.yaml.`
 
 function createEarlyExitFailure({ command }: Replica, exit: ReplicaExit, duration_ms: number): BuildFailure {
   if (exit.out_of_memory)

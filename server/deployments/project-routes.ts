@@ -2,6 +2,7 @@ import type { DeploymentTarget } from '../contract/deployments.ts'
 import type { ProjectStatus } from '../contract/projects.ts'
 import type { Edge, StatusPage, Route } from '../edge/edge.ts'
 import { listCurrentDeployments, listOpenDeployments } from '../store/deployments.ts'
+import { createServiceLabel } from '../lib/public-ports.ts'
 import { listVerifiedHostnames } from '../store/domains.ts'
 import type { Db } from '../store/store.ts'
 import { findPreview, findPreviewByHost, readPreviewStatus } from '../store/previews.ts'
@@ -15,6 +16,13 @@ interface RouteSlot {
   branch: string | null
 }
 
+/** The address of a service other than the main one, or of a further port of any service. */
+export interface ServiceRoute {
+  service: string
+  port: number | null
+  route: Route
+}
+
 /** Keeps the edge's routes in step with the projects: an app that is live, else a page with the status. */
 export interface ProjectRoutes {
   getRouteMetadata(slot: RouteSlot): Pick<Route, 'project_id' | 'project_name' | 'deployment_id' | 'dashboard_url' | 'visited_as'>
@@ -22,10 +30,10 @@ export interface ProjectRoutes {
   getHost(slot: Pick<RouteSlot, 'project_id' | 'target' | 'branch'>): string
   /** Routes a host to an app; resolves when the previous app is drained. */
   setRoute(slot: RouteSlot, route: Route, drain_ms?: number): Promise<void>
-  /** The host of a service other than the main one, whose host is given. */
-  getServiceHost(mainHost: string, service: string): string
-  /** Routes the addresses `NAME--SLUG.localhost` of services other than the main one; those not named lose theirs. */
-  setServiceRoutes(slot: RouteSlot, routes: ReadonlyMap<string, Route>): void
+  /** The host of a service other than the main one, or of a further port; undefined when something else has the name, or no name is short enough. */
+  findServiceHost(slot: Pick<RouteSlot, 'project_id' | 'target' | 'branch'>, service: string, port?: number | null): string | undefined
+  /** Routes the addresses `NAME--SLUG.localhost` and `NAME-PORT--SLUG.localhost`; those not named lose theirs. The first of two with one name has it. */
+  setServiceRoutes(slot: RouteSlot, routes: readonly ServiceRoute[]): void
   /** The time since when no visit has happened, as `Edge.idleSince` reports for a host. */
   idleSince(slot: RouteSlot): number | undefined
   /** Shows a status page instead of an app. */
@@ -40,11 +48,7 @@ export interface ProjectRoutes {
   getStatusPage(host: string): StatusPage | undefined
 }
 
-/** Of a DNS name. */
-const maxLabel_chars = 63
 const serviceDrain_ms = 10_000
-
-const getServiceHost = (mainHost: string, service: string): string => `${service.replaceAll('_', '-')}--${mainHost}`
 
 const statusPages: Record<ProjectStatus, StatusPage['page']> = {
   created: 'not_deployed',
@@ -67,6 +71,7 @@ export function createProjectRoutes(options: {
 
   /** Hosts of services other than the main one, by the host of their environment. */
   const serviceHosts = new Map<string, string[]>()
+  const mainHostOf = new Map<string, string>()
 
   /** Undefined: the preview was closed and gets no route. */
   const findHost = ({ project_id, target, branch }: Pick<RouteSlot, 'project_id' | 'target' | 'branch'>): string | undefined => {
@@ -89,6 +94,20 @@ export function createProjectRoutes(options: {
     return host
   }
   const getProductionHost = (project_id: string) => getHost({ project_id, target: 'production', branch: null })
+
+  const findServiceHost: ProjectRoutes['findServiceHost'] = (slot, service, port = null) => {
+    const mainHost = findHost(slot)
+    const environment = mainHost?.slice(0, -'.localhost'.length)
+    const slug = db.readSync((tx) => findProject(tx, slot.project_id))?.slug
+    const label = environment === undefined || slug === undefined ? undefined : createServiceLabel(service, port, environment, slug)
+    if (label === undefined || mainHost === undefined) return undefined
+    const host = `${label}.localhost`
+    // The preview of a branch may have the name of a service, and a service of a preview that of a service of production.
+    const owner = mainHostOf.get(host)
+    return (owner !== undefined && owner !== mainHost) || db.readSync((tx) => findPreviewByHost(tx, host) ?? findProjectBySlug(tx, label))
+      ? undefined
+      : host
+  }
 
   const applyRoute = (host: string | undefined, route: Route, drain_ms = 0): Promise<void> => {
     if (host === undefined) return Promise.resolve()
@@ -137,6 +156,7 @@ export function createProjectRoutes(options: {
   const removeHost = (projectId: string, host: string): void => {
     for (const one of serviceHosts.get(host) ?? []) removeHost(projectId, one)
     serviceHosts.delete(host)
+    mainHostOf.delete(host)
     edge.setAliases(host, [])
     if (edge.getRoute(host)?.project_id === projectId) void edge.removeRoute(host).catch(options.onError)
   }
@@ -158,16 +178,21 @@ export function createProjectRoutes(options: {
     getRouteMetadata,
     getHost,
     setRoute: (slot, route, drain_ms) => applyRoute(findHost(slot), route, drain_ms),
-    getServiceHost,
+    findServiceHost,
     setServiceRoutes(slot, routes) {
       const mainHost = findHost(slot)
       if (mainHost === undefined) return
-      const wanted = new Map([...routes].map(([name, route]) => [getServiceHost(mainHost, name), route]))
-      for (const host of serviceHosts.get(mainHost) ?? []) if (!wanted.has(host)) removeHost(slot.project_id, host)
-      // The preview of a branch may have the name of a service; a label has at most 63 characters.
-      for (const host of wanted.keys())
-        if (host.indexOf('.') > maxLabel_chars || db.readSync((tx) => findPreviewByHost(tx, host))) wanted.delete(host)
-      for (const [host, route] of wanted) void applyRoute(host, route, serviceDrain_ms)
+      const wanted = new Map<string, Route>()
+      for (const { service, port, route } of routes) {
+        const host = findServiceHost(slot, service, port)
+        if (host !== undefined && !wanted.has(host)) wanted.set(host, route)
+      }
+      for (const host of serviceHosts.get(mainHost) ?? [])
+        if (!wanted.has(host) && !db.readSync((tx) => findPreviewByHost(tx, host))) removeHost(slot.project_id, host)
+      for (const [host, route] of wanted) {
+        mainHostOf.set(host, mainHost)
+        void applyRoute(host, route, serviceDrain_ms)
+      }
       if (wanted.size > 0) serviceHosts.set(mainHost, [...wanted.keys()])
       else serviceHosts.delete(mainHost)
     },

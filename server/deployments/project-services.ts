@@ -4,8 +4,11 @@ import type { StreamEvent } from '../contract/operation.ts'
 import { listCronRuns, toCronRun } from '../store/cron-runs.ts'
 import type { CronRunRow } from '../store/tables.ts'
 import { StartFailure } from '../runtime/runtime.ts'
+import { getPortVariable } from '../lib/public-ports.ts'
 import type { DeploymentContext } from './context.ts'
 import type { CronScheduler } from './cron.ts'
+import { createServiceHealthRequest, type HealthRequest } from './health-request.ts'
+import { createSingleAppService } from './managed-services.ts'
 import { followRuntimeLog, type LogStreamContext } from './log-streams.ts'
 import { type EnvironmentName, getServiceLogName, nameEnvironment } from './supervised-app.ts'
 import type { ServiceSpec } from './service-spec.ts'
@@ -60,15 +63,25 @@ export function createProjectServices(
       const state = supervisor.findEnvironment(nameEnvironment(environment))
       if (!state) return { services: [], release_command: null, deployment_id: null }
       const { spec } = state
-      const host = context.routes.getHost(spec)
+      const toUrl = (host: string | undefined) => (host === undefined ? null : context.urlOf(host))
+      const toPorts = (service: string, ports: readonly number[] = []) =>
+        ports.map((port) => ({ port, url: toUrl(context.routes.findServiceHost(spec, service, port)), variable: getPortVariable(port) }))
       const lastRuns = await context.store.db.read(
         (tx) => new Map(spec.services.map(({ config }) => [config.name, listCronRuns(tx, spec.project_id, config.name, 1)[0]])),
       )
       const services = spec.services.map((one) => {
-        const url = one.config.is_public ? context.urlOf(context.routes.getServiceHost(host, one.config.name)) : null
-        return presentService(one, state, { url, next_run_at: cron.nextRunAt(one), last_run: lastRuns.get(one.config.name) })
+        const { name, is_public, ports } = one.config
+        const url = is_public ? toUrl(context.routes.findServiceHost(spec, name)) : null
+        return presentService(one, state, {
+          url,
+          ports: toPorts(name, ports),
+          next_run_at: cron.nextRunAt(one),
+          last_run: lastRuns.get(one.config.name),
+        })
       })
-      const main = state.main ? [presentMain(state, state.main.config, context.urlOf(host))] : []
+      // An app that is no service is listed for its further ports.
+      const config = state.main?.config ?? (spec.ports.length > 0 ? createSingleAppService() : undefined)
+      const main = config ? [presentMain(state, config, { url: toUrl(context.routes.getHost(spec)), ports: toPorts(config.name, spec.ports) })] : []
       return { services: [...main, ...services], release_command: state.release?.command.join(' ') ?? null, deployment_id: spec.deployment_id }
     },
 
@@ -108,6 +121,8 @@ export function createProjectServices(
   }
 }
 
+type Addresses = Pick<Service, 'url' | 'ports'>
+
 const presentConfig = ({
   config: { name, kind, source, command, entrypoint, port, schedule, time_zone, volumes, depends_on },
 }: Pick<ServiceSpec, 'config'>) => ({
@@ -122,10 +137,19 @@ const presentConfig = ({
   depends_on: depends_on.map(({ service }) => service),
 })
 
+const presentHealthCheck = (
+  { health_check, kind, is_public }: ServiceSpec['config'],
+  { path, timeout_ms }: HealthRequest,
+): Service['health_check'] => {
+  const timeout_s = Math.round(timeout_ms / 1_000)
+  if (health_check?.kind === 'command') return { path: null, command: health_check.command.join(' '), timeout_s }
+  return health_check || kind === 'web' || is_public ? { path, command: null, timeout_s } : null
+}
+
 function presentService(
   spec: ServiceSpec,
   state: EnvironmentState,
-  facts: { url: string | null; next_run_at: Date | null; last_run: CronRunRow | undefined },
+  facts: Addresses & { next_run_at: Date | null; last_run: CronRunRow | undefined },
 ): Service {
   const service = state.services.get(spec.config.name)
   const isCron = spec.config.kind === 'cron'
@@ -135,6 +159,8 @@ function presentService(
     status: isCron ? (facts.last_run?.status === 'running' ? 'running' : 'scheduled') : state.is_asleep ? 'asleep' : (service?.status ?? 'stopped'),
     is_main: false,
     url: facts.url,
+    ports: facts.ports,
+    health_check: presentHealthCheck(spec.config, createServiceHealthRequest(spec)),
     internal_url:
       replica && spec.config.port !== null ? `http://${replica.is_on_host ? replica.host : spec.config.name}:${replica.assigned_port}` : null,
     next_run_at: facts.next_run_at?.toISOString() ?? null,
@@ -144,11 +170,13 @@ function presentService(
   }
 }
 
-const presentMain = (state: EnvironmentState, config: ServiceSpec['config'], url: string): Service => ({
+const presentMain = (state: EnvironmentState, config: ServiceSpec['config'], { url, ports }: Addresses): Service => ({
   ...presentConfig({ config }),
   status: state.is_asleep ? 'asleep' : state.is_main_running ? 'running' : 'starting',
   is_main: true,
   url,
+  ports,
+  health_check: presentHealthCheck(config, state.spec.health),
   internal_url: null,
   next_run_at: null,
   last_run: null,

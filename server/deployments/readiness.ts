@@ -1,7 +1,14 @@
 import { StartFailure } from '../runtime/runtime.ts'
 import { updateDeployment } from '../store/deployments.ts'
 import type { SupervisedApp, Candidate } from './supervised-app.ts'
-import { formatPortWarning, waitUntilHealthy, findPublicPorts, formatPublicPortWarning } from './health-check.ts'
+import {
+  findPublicPorts,
+  findSilentPorts,
+  formatPortWarning,
+  formatPublicPortWarning,
+  formatSilentPortWarning,
+  waitUntilHealthy,
+} from './health-check.ts'
 import type { DeploymentContext } from './context.ts'
 
 /**
@@ -37,6 +44,7 @@ export async function waitUntilReady(
     const { deployment_id } = ready.spec
     if (listen_port !== candidate.spec.listen_port) await context.store.db.write((tx) => updateDeployment(tx, deployment_id, { listen_port }))
     if (listen_port !== null) onNote(formatPortWarning(listen_port, ready.replica.assigned_port))
+    for (const silent of await findSilentPorts(ready.replica)) onNote(formatSilentPortWarning(silent))
     const publicPorts = await findPublicPorts(ready.replica)
     if (publicPorts?.length) onNote(formatPublicPortWarning(publicPorts))
     return { ...ready, spec: { ...ready.spec, listen_port }, replica: { ...ready.replica, host: endpoint.host, port: endpoint.port } }

@@ -16,6 +16,8 @@ export interface ServiceSpec {
   variables: Record<string, string>
   memory_mb: number
   cpus: number
+  /** How long it may take to become healthy, unless its own health check says so. */
+  health_timeout_s: number
   request: ServiceRequest
 }
 
@@ -26,6 +28,7 @@ export interface ServiceOptions {
   variables: Record<string, string>
   memory_mb: number
   cpus: number
+  health_timeout_s: number
 }
 
 /** How the services of a version start: the main one, and the others. */
@@ -65,6 +68,7 @@ export function createServiceSpecs(version: Version, options: ServiceOptions): {
         variables: config.source.kind === 'image' ? own : { ...options.variables, ...own },
         memory_mb: Math.min(config.memory_mb ?? options.memory_mb, options.memory_mb),
         cpus: Math.min(config.cpus ?? options.cpus, options.cpus),
+        health_timeout_s: options.health_timeout_s,
         request: createRequest(config, artifact),
       }
     }),

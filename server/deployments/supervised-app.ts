@@ -3,6 +3,7 @@ import type { DeploymentTarget } from '../contract/deployments.ts'
 import type { ProjectConfig, ServiceConfig } from '../contract/project-config.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
 import type { Artifact, ReplicaExit, Replica, ServiceRequest } from '../runtime/runtime.ts'
+import type { HealthRequest } from './health-request.ts'
 import type { ServiceSpec } from './service-spec.ts'
 import type { SecretMask } from './secret-mask.ts'
 
@@ -36,13 +37,14 @@ export interface AppSpec {
   service?: ServiceRequest
   /** The other services. */
   services: ServiceSpec[]
+  /** Further ports of the app, each with an address. */
+  ports: number[]
   /** The port on which the app was found before, if it is not PORT. */
   listen_port: number | null
   environment_id: string
   memory_mb: number
   cpus: number
-  /** What the health check requests, and how long it waits. */
-  health: { path: string; timeout_ms: number }
+  health: HealthRequest
   always_warm: boolean
   variables: Record<string, string>
   mask: SecretMask

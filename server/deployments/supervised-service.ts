@@ -1,9 +1,19 @@
 import type { RuntimeState } from '../contract/deployments.ts'
 import { limits } from '../contract/limits.ts'
 import type { RuntimeName } from '../contract/runtimes.ts'
-import { type Endpoint, type ExistingReplica, type Replica, type ReplicaExit, type ReplicaObserver, StartFailure } from '../runtime/runtime.ts'
+import {
+  BuildFailure,
+  CommandFailure,
+  type Endpoint,
+  type ExistingReplica,
+  type Replica,
+  type ReplicaExit,
+  type ReplicaObserver,
+  StartFailure,
+} from '../runtime/runtime.ts'
 import type { DeploymentContext } from './context.ts'
 import { waitUntilHealthy } from './health-check.ts'
+import { createServiceHealthRequest } from './health-request.ts'
 import type { ServiceSpec } from './service-spec.ts'
 
 /*
@@ -91,6 +101,7 @@ export function createSupervisedService(context: ServiceContext, spec: ServiceSp
       deployment_id: spec.owner_id,
       artifact: spec.artifact,
       listen_port: null,
+      ...(config.ports && { ports: config.ports }),
       variables: { ...spec.variables, ...hooks.getAddresses() },
       memory_mb: spec.memory_mb,
       cpus: spec.cpus,
@@ -250,12 +261,14 @@ export function createSupervisedService(context: ServiceContext, spec: ServiceSp
 /** Resolves once the service is ready, with the address at which it answers HTTP, if it was asked. */
 async function waitUntilReady(
   context: ServiceContext,
-  { config }: ServiceSpec,
+  spec: ServiceSpec,
   replica: Replica,
   exited: Promise<ReplicaExit>,
   signal: AbortSignal,
 ): Promise<Endpoint | null> {
   const { clock } = context
+  const { config } = spec
+  const health = createServiceHealthRequest(spec)
   if (config.kind === 'web' || config.is_public || config.health_check?.kind === 'path') {
     const { endpoint } = await waitUntilHealthy({
       replica,
@@ -263,13 +276,11 @@ async function waitUntilReady(
       exited,
       signal,
       clock,
-      ...(config.health_check?.kind === 'path' && { path: config.health_check.path }),
+      ...health,
     })
     return endpoint
   }
   if (!replica.runHealthcheck) return null
-  const check = config.health_check?.kind === 'command' ? config.health_check : undefined
-  const timeout_ms = Math.max(limits.health_check_ms, check ? (check.start_period_s + check.retries * check.interval_s) * 1_000 : 0)
   const startedAt = clock.monotonic()
   let hasExited = false
   void exited.then(() => (hasExited = true))
@@ -283,11 +294,11 @@ async function waitUntilReady(
         `The service “${config.name}” exited before its health check passed.`,
         'Its last lines in the log show why.',
       )
-    if (clock.monotonic() - startedAt > timeout_ms)
+    if (clock.monotonic() - startedAt > health.timeout_ms)
       throw new StartFailure(
         'health_check_failed',
-        `The service “${config.name}” did not pass its health check within ${Math.round(timeout_ms / 1_000)} s. Last output: ${result?.output || 'none'}`,
-        'Run the command of the health check in the service to see what is missing.',
+        `The service “${config.name}” did not pass its health check within ${Math.round(health.timeout_ms / 1_000)} s. Last output: ${result?.output || 'none'}`,
+        'Run the command of the health check in the service to see what is missing. To wait longer, raise start_period under healthcheck of the service, or health_timeout_s in the settings of the project.',
       )
     await context.pause(healthInterval_ms, signal)
   }
@@ -295,6 +306,7 @@ async function waitUntilReady(
 
 /** The sentences of a failed start speak of “the app”. */
 function nameService(error: unknown, name: string): unknown {
-  if (!(error instanceof StartFailure) || error.message.includes(`“${name}”`)) return error
-  return new StartFailure(error.code, `Service “${name}”: ${error.message}`, error.hint, error)
+  if (!(error instanceof BuildFailure) || error.message.includes(`“${name}”`)) return error
+  const Failure = error instanceof CommandFailure ? CommandFailure : StartFailure
+  return new Failure(error.code, `Service “${name}”: ${error.message}`, error.hint, error)
 }

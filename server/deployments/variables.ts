@@ -82,7 +82,7 @@ export const getServiceUrl = (
   { routes, urlOf }: DeploymentContext,
   slot: Pick<DeploymentRow, 'project_id' | 'target' | 'branch'>,
   service: string,
-): string => urlOf(routes.getServiceHost(routes.getHost(slot), service))
+): string => urlOf(routes.findServiceHost(slot, service) ?? routes.getHost(slot))
 
 const restrictionNote =
   'This is a pull request: it gets the variables of previews that are not sensitive, and no database and volumes of the project.'

@@ -1,5 +1,6 @@
 import type { ProjectSettings } from '../contract/project-settings.ts'
 import { isoTime } from '../lib/clock.ts'
+import { formatPublicPorts, parsePublicPorts } from '../lib/public-ports.ts'
 import { formatWatchPaths, parseWatchPaths } from '../lib/watch-paths.ts'
 import { findProject, updateProject } from '../store/projects.ts'
 import type { ProjectRow } from '../store/tables.ts'
@@ -16,11 +17,12 @@ export function createProjectSettingsHandlers(deps: FeatureDeps): ProjectSetting
     },
 
     async updateProjectSettings({ project }, { body }) {
-      const { cpu_limit, watch_paths, ...plain } = body
+      const { cpu_limit, watch_paths, public_ports, ...plain } = body
       return deps.store.db.write((tx) => {
         updateProject(tx, project.id, {
           ...plain,
           ...(watch_paths && { watch_paths: formatWatchPaths(watch_paths) }),
+          ...(public_ports && { public_ports: formatPublicPorts(public_ports) }),
           ...(cpu_limit === undefined ? {} : { cpu_limit: cpu_limit === null ? null : Math.min(cpu_limit, deps.cpus) }),
           updated_at: isoTime(deps.clock.now()),
         })
@@ -31,10 +33,18 @@ export function createProjectSettingsHandlers(deps: FeatureDeps): ProjectSetting
   }
 }
 
-const presentProjectSettings = ({ health_path, health_timeout_s, cpu_limit, preview_volumes, watch_paths }: ProjectRow): ProjectSettings => ({
+const presentProjectSettings = ({
+  health_path,
+  health_timeout_s,
+  cpu_limit,
+  preview_volumes,
+  watch_paths,
+  public_ports,
+}: ProjectRow): ProjectSettings => ({
   health_path,
   health_timeout_s,
   cpu_limit,
   preview_volumes,
   watch_paths: parseWatchPaths(watch_paths),
+  public_ports: parsePublicPorts(public_ports),
 })

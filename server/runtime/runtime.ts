@@ -173,12 +173,14 @@ export interface StartRequest extends ReplicaObserver {
   cpus: number
   /** The port on which the app was found before, if it is not PORT. */
   listen_port: number | null
+  /** Further ports with addresses, each with a variable `PORT_<number>`, which the runtime sets. */
+  ports?: number[]
   /** Set when the deployment has several services. */
   service?: ServiceRequest
   signal: AbortSignal
 }
 
-export interface AttachedRequest extends Omit<StartRequest, keyof ReplicaObserver | 'listen_port' | 'service'> {
+export interface AttachedRequest extends Omit<StartRequest, keyof ReplicaObserver | 'listen_port' | 'ports' | 'service'> {
   /** `entrypoint` and `command` are not used. */
   service: ServiceRequest
   /** The program and its arguments, which an image passes to its entrypoint; null: an interactive shell. */
@@ -249,12 +251,21 @@ export interface Replica {
   port: number
   /** The value of PORT. */
   assigned_port: number
+  /** Where the edge reaches the further ports of the request. */
+  ports?: FurtherPort[]
   /** The replica uses the network of this machine, so the address on which it listens determines who can reach it. */
   is_on_host?: true
   /** Ports on which the replica listens now; empty when unknown. */
   getListeningPorts(): Promise<ListeningPort[]>
   /** Runs the image's own HEALTHCHECK once; absent when it has none. */
   runHealthcheck?(): Promise<HealthcheckResult>
+}
+
+export interface FurtherPort {
+  port: number
+  /** On which the app listens: the value of `PORT_<number>`. */
+  assigned_port: number
+  endpoint: Endpoint
 }
 
 export interface Endpoint {

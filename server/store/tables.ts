@@ -246,13 +246,17 @@ export interface TokenRow {
 }
 
 /** Columns that have defaults for new projects. */
-interface ProjectTable extends Omit<ProjectRow, 'seq' | 'health_path' | 'health_timeout_s' | 'cpu_limit' | 'preview_volumes' | 'watch_paths'> {
+interface ProjectTable extends Omit<
+  ProjectRow,
+  'seq' | 'health_path' | 'health_timeout_s' | 'cpu_limit' | 'preview_volumes' | 'watch_paths' | 'public_ports'
+> {
   seq: Generated<number>
   health_path: Generated<string>
   health_timeout_s: Generated<number>
   cpu_limit: Generated<number | null>
   preview_volumes: Generated<PreviewVolumes>
   watch_paths: Generated<string>
+  public_ports: Generated<string>
 }
 
 export interface ProjectRow {
@@ -279,6 +283,8 @@ export interface ProjectRow {
   preview_volumes: PreviewVolumes
   /** Patterns as a JSON list. */
   watch_paths: string
+  /** A JSON list. */
+  public_ports: string
   port: number | null
   status: ProjectStatus
   always_warm: 0 | 1

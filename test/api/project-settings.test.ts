@@ -22,7 +22,10 @@ test('settings have defaults, and a change is for those of the project alone', a
   const { status, body } = await context.request('member', 'GET', path)
   expect([status, body]).toEqual([
     200,
-    { settings: { health_path: '/', health_timeout_s: 60, cpu_limit: null, preview_volumes: 'empty', watch_paths: [] }, cpus: expect.any(Number) },
+    {
+      settings: { health_path: '/', health_timeout_s: 60, cpu_limit: null, preview_volumes: 'empty', watch_paths: [], public_ports: [] },
+      cpus: expect.any(Number),
+    },
   ])
   expectError(await context.request('stranger', 'PATCH', path, { cpu_limit: 1 }), 404, 'project_not_found')
   const changed = await change({
@@ -31,6 +34,7 @@ test('settings have defaults, and a change is for those of the project alone', a
     cpu_limit: 0.5,
     preview_volumes: 'snapshot',
     watch_paths: [' apps/web/** ', '!**/*.md'],
+    public_ports: [9090, 9091, 9090],
   })
   expect(changed.body.settings).toEqual({
     health_path: '/healthz?full=1',
@@ -38,14 +42,19 @@ test('settings have defaults, and a change is for those of the project alone', a
     cpu_limit: 0.5,
     preview_volumes: 'snapshot',
     watch_paths: ['apps/web/**', '!**/*.md'],
+    public_ports: [9090, 9091],
   })
   expect((await change({ cpu_limit: 256 })).body).toMatchObject({ settings: { cpu_limit: body.cpus } })
-  expect((await change({ cpu_limit: null, health_timeout_s: 60, health_path: '/', preview_volumes: 'empty', watch_paths: [] })).body).toEqual(body)
+  expect(
+    (await change({ cpu_limit: null, health_timeout_s: 60, health_path: '/', preview_volumes: 'empty', watch_paths: [], public_ports: [] })).body,
+  ).toEqual(body)
 })
 
 test('what is no path, no time, no number of cores and no pattern is refused', async () => {
   for (const health_path of ['', 'healthz', '/a b', '/a#b', '/a\r\nHost: b', '/é', `/${'a'.repeat(300)}`])
     expect(issuePaths(await change({ health_path }))).toEqual(['health_path'])
+  for (const port of [0, 65_536, 1.5, '9090', null]) expect(issuePaths(await change({ public_ports: [80, port] }))).toEqual(['public_ports.1'])
+  expect(issuePaths(await change({ public_ports: Array.from({ length: 11 }, (_, index) => 9000 + index) }))).toEqual(['public_ports'])
   for (const health_timeout_s of [4, 601, 5.5, '60', null]) expect(issuePaths(await change({ health_timeout_s }))).toEqual(['health_timeout_s'])
   for (const cpu_limit of [0, 0.01, -1, 257, '1', true]) expect(issuePaths(await change({ cpu_limit }))).toEqual(['cpu_limit'])
   for (const pattern of ['', '#comment', '!', '!!a', 'a\nb', 'a'.repeat(201)])

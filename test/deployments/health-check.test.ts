@@ -127,7 +127,7 @@ test('what cannot be reached or speaks no HTTP fails, and the error says which p
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   const { port } = silent.address() as AddressInfo
   const { error, after_s } = await foundOn([at(port)])
-  expect(error?.message).toContain(`listens on port ${port}, but did not respond to HTTP`)
+  expect(error?.message).toContain(`listens on port ${port}, but did not respond to GET /`)
   // Late is not never: PORT may still be opened.
   expect(after_s).toBeGreaterThanOrEqual(60)
 })

@@ -88,7 +88,7 @@ describe('the ready images of an environment', () => {
     const { artifact } = suite.app
     const config: ServiceConfig = { ...cache, environment: { MARK: mark, SCRIPT: staysAlive } }
     const version = { main: null, services: [{ config, artifact }], release: null, settings: {} }
-    const options = { environment_id: 'prj_1', deployment_id, variables: {}, memory_mb: 256, cpus: 1 }
+    const options = { environment_id: 'prj_1', deployment_id, variables: {}, memory_mb: 256, cpus: 1, health_timeout_s: 60 }
     return {
       project_id: 'prj_1',
       deployment_id,
@@ -100,6 +100,7 @@ describe('the ready images of an environment', () => {
       main_config: null,
       release: null,
       services: createServiceSpecs(version, options).services,
+      ports: [],
       listen_port: null,
       environment_id: 'prj_1',
       memory_mb: 256,

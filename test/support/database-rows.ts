@@ -20,6 +20,7 @@ export const projectRow = (
   health_timeout_s: 60,
   preview_volumes: 'empty',
   watch_paths: '[]',
+  public_ports: '[]',
   port: null,
   status: 'created',
   always_warm: 0,

@@ -27,6 +27,9 @@ export function ServiceRow({ slug, branch, service }: { slug: string; branch: st
       </div>
       <div className={styles.serviceFacts}>
         <ServiceAddress service={service} />
+        {service.ports.map((one) => (
+          <PortAddress key={one.port} name={name} port={one} />
+        ))}
         <span className="text-subtle">{describe(service)}</span>
       </div>
       <div className={styles.serviceState}>
@@ -69,6 +72,18 @@ function ServiceAddress({ service: { name, url, internal_url } }: { service: Ser
   )
 }
 
+function PortAddress({ name, port: { port, url } }: { name: string; port: Service['ports'][number] }) {
+  if (url === null) return <span className="text-subtle">Port {port}: another service or a preview has its address.</span>
+  return (
+    <span className={styles.serviceAddress}>
+      <a className="mono truncate" href={safeWebUrl(url)} target="_blank" rel="noreferrer noopener">
+        {displayUrl(url)}
+      </a>
+      <CopyButton text={url} label={`Copy URL of port ${port} of ${name}`} />
+    </span>
+  )
+}
+
 function ServiceAction({ slug, branch, service: { name, kind, is_main, status } }: { slug: string; branch: string | null; service: Service }) {
   const restart = useRestartService({ successMessage: `Restarted ${name}` })
   const run = useRunCronService({
@@ -94,13 +109,14 @@ function ServiceAction({ slug, branch, service: { name, kind, is_main, status } 
 }
 
 /** The line below the address. */
-function describe({ kind, image, command, schedule, time_zone, next_run_at, volumes, depends_on }: Service): string {
+function describe({ kind, image, command, schedule, time_zone, next_run_at, volumes, depends_on, health_check }: Service): string {
   const facts = [
     kind === 'cron' && schedule !== null ? `${schedule} (${time_zone ?? 'UTC'})` : null,
     next_run_at === null ? null : `next ${formatDateTime(next_run_at)}`,
     image ?? command,
     ...volumes.map((volume) => `${volume.name} at ${volume.path}`),
     depends_on.length === 0 ? null : `after ${depends_on.join(', ')}`,
+    health_check && `healthy within ${health_check.timeout_s} s`,
   ]
   return facts.filter((fact) => fact !== null).join(' · ')
 }

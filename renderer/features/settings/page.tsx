@@ -43,9 +43,16 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
   const updateSettings = useUpdateProjectSettings({ hidesErrorToast: true })
   const save = async () => {
     const params = { slug: project.slug }
-    const { health_path, health_timeout_s, cpu_limit, watch_paths, preview_volumes, ...body } = form.changes
+    const { health_path, health_timeout_s, cpu_limit, watch_paths, public_ports, preview_volumes, ...body } = form.changes
     const watchPaths = watch_paths === undefined ? undefined : toLines(watch_paths)
-    const moreChanges = pickDefined({ health_path, health_timeout_s, cpu_limit, preview_volumes, watch_paths: watchPaths })
+    const moreChanges = pickDefined({
+      health_path,
+      health_timeout_s,
+      cpu_limit,
+      preview_volumes,
+      watch_paths: watchPaths,
+      public_ports: public_ports === undefined ? undefined : toNumbers(public_ports),
+    })
     const updated = Object.keys(body).length > 0 ? (await updateProject.mutateAsync({ params, body })).project : project
     if (Object.keys(moreChanges).length > 0) await updateSettings.mutateAsync({ params, body: moreChanges })
     if (body.memory_limit_mb !== undefined && updated.memory_limit_mb < body.memory_limit_mb) {
@@ -131,6 +138,15 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
           {more && (
             <CpuField cpus={more.cpus} value={values.cpu_limit} onChange={(cpu_limit) => form.set({ cpu_limit })} error={form.error('cpu_limit')} />
           )}
+          {more && (
+            <TextField
+              label="Further ports"
+              mono
+              {...form.text('public_ports')}
+              placeholder="None"
+              hint={`Ports for HTTP beside the main one, such as 9090, 9091. Each gets an address: web-9090--${project.slug}.localhost. The app finds the port to listen on in PORT_9090.`}
+            />
+          )}
           <SwitchField
             label="Always warm"
             hint="Never sleeps. When off, the app sleeps when idle and wakes with the next request."
@@ -150,7 +166,7 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
               value={Number.isNaN(values.health_timeout_s) ? '' : values.health_timeout_s}
               onChange={({ target }) => form.set({ health_timeout_s: target.valueAsNumber })}
               error={form.error('health_timeout_s')}
-              hint={`${limits.health_timeout_s.min} to ${limits.health_timeout_s.max}. A version that needs longer fails, and the previous one stays live.`}
+              hint={`${limits.health_timeout_s.min} to ${limits.health_timeout_s.max}. A version that needs longer fails, and the previous one stays live. A service of homeport.yaml may have its own.`}
             />
           </Section>
         )}
@@ -195,15 +211,26 @@ const noMoreSettings: ProjectSettings = {
   cpu_limit: null,
   preview_volumes: 'empty',
   watch_paths: [],
+  public_ports: [],
 }
 
-const editableMoreSettings = ({ watch_paths, ...plain }: ProjectSettings) => ({ ...plain, watch_paths: watch_paths.join('\n') })
+const editableMoreSettings = ({ watch_paths, public_ports, ...plain }: ProjectSettings) => ({
+  ...plain,
+  watch_paths: watch_paths.join('\n'),
+  public_ports: public_ports.join(', '),
+})
 
 const toLines = (text: string): string[] =>
   text
     .split('\n')
     .map((line) => line.trim())
     .filter(Boolean)
+
+const toNumbers = (text: string): number[] =>
+  text
+    .split(/[\s,]+/)
+    .filter(Boolean)
+    .map(Number)
 
 function CpuField({
   cpus,

@@ -1,4 +1,5 @@
 import type { ComposeContext, ComposeService } from './compose-service.ts'
+import type { PublishedPort } from './compose-ports.ts'
 import type { ServiceDraft } from './service-draft.ts'
 
 /** Images that speak HTTP to other services or to developers, not to the users of an app: they have no address unless nothing else has. */
@@ -38,6 +39,7 @@ export function chooseComposeMain(services: readonly ComposeService[], { log }: 
     byName(candidates) ??
     candidates.find(isBuilt) ??
     candidates[0]
+  for (const service of new Set([...candidates, ...(main ? [main] : [])])) addFurtherPorts(service, log)
   if (!main) return null
   if (candidates.length > 1)
     log.note(
@@ -46,6 +48,20 @@ export function chooseComposeMain(services: readonly ComposeService[], { log }: 
     )
   main.draft.wants_public = true
   return main.draft
+}
+
+/** Each further HTTP port has an address; TLS is ended by the edge, and a port of the machine's own address is not for visitors. */
+function addFurtherPorts({ draft: { config }, ports }: ComposeService, log: ComposeContext['log']): void {
+  const [first, ...others] = ports
+  const further = others.filter(({ target }) => target !== first?.target)
+  const isHttp = ({ target, is_local }: PublishedPort) => target !== 443 && target !== 8443 && (!is_local || first?.is_local === true)
+  const reachable = further.filter(isHttp)
+  for (const { target, at } of further.filter((port) => !isHttp(port)))
+    log.note(
+      at,
+      `services.${config.name}.ports: ${target} has no address, because ${target === 443 || target === 8443 ? 'HTTPS ends at the edge' : 'it is published on this machine’s own address'}. Services reach it as ${config.name}:${target}.`,
+    )
+  if (reachable.length > 0) config.ports = reachable.map(({ target }) => target)
 }
 
 const firstNonEmpty = <T>(...lists: T[][]): T[] => lists.find((list) => list.length > 0) ?? []

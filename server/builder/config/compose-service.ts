@@ -236,10 +236,8 @@ function readServicePorts({ config }: ServiceDraft, service: YamlMap, label: str
   for (const { target, at } of others)
     context.log.note(
       at,
-      `${label}.ports: ${target} is not published, because it is not a port for HTTP. Services reach it as ${config.name}:${target}.`,
+      `${label}.ports: ${target} is not published, because it is not a port for HTTP. Services reach it as ${config.name}:${target}, and commands of homeport run do too.`,
     )
-  for (const { target, at } of http.slice(1))
-    context.log.note(at, `${label}.ports: only ${http[0]?.target} has an address. Services reach ${target} as ${config.name}:${target}.`)
   const exposed = readItems(valueOf(service, 'expose'), `${label}.expose`, context)
     .map((item) => Number(/^\d{1,5}/.exec(readLooseText(item, context))?.[0] ?? 0))
     .find((port) => port > 0 && port < 65_536)

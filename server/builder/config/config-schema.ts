@@ -9,7 +9,7 @@ const keysByPath: [path: string, keys: string[]][] = [
   ['', Object.keys(homeportYaml.shape)],
   ['services.*', Object.keys(homeportService.shape)],
   ['services.*.build', ['context', 'dockerfile', 'target', 'args']],
-  ['services.*.healthcheck', ['test', 'interval', 'timeout', 'retries', 'start_period', 'start_interval', 'disable']],
+  ['services.*.healthcheck', ['path', 'test', 'interval', 'timeout', 'retries', 'start_period', 'start_interval', 'disable']],
   ['services.*.depends_on.*', ['condition', 'restart', 'required']],
   ['release', ['service', 'command']],
 ]

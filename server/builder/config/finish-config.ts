@@ -1,3 +1,4 @@
+import { limits } from '../../contract/limits.ts'
 import type { ProjectConfig, ServiceConfig } from '../../contract/project-config.ts'
 import { toLine } from './config-failure.ts'
 import { takePort } from './environment.ts'
@@ -12,6 +13,7 @@ export function finishServices(drafts: readonly ServiceDraft[], main: ServiceDra
   for (const draft of drafts) {
     const { config } = draft
     takePort(config)
+    finishPorts(draft, drafts, context)
     config.is_public = config.schedule === null && (draft.wants_public ?? draft === main)
     config.kind = decideKind(draft, draft === main)
     config.aliases = [...new Set(config.aliases)].filter((alias) => alias !== config.name && !taken.has(alias))
@@ -27,6 +29,32 @@ export function finishServices(drafts: readonly ServiceDraft[], main: ServiceDra
   checkCycle(drafts, context)
   return drafts.map(({ config }) => config)
 }
+
+/** A further port has an address with the name of its service, which another service may have. */
+function finishPorts({ config, at }: ServiceDraft, drafts: readonly ServiceDraft[], { log }: ConfigContext): void {
+  const ports = [...new Set(config.ports)].filter((port) => port !== config.port)
+  delete config.ports
+  if (ports.length === 0) return
+  config.ports = ports
+  if (ports.length > limits.public_ports)
+    log.reject(at, `services.${config.name}.ports has ${ports.length} ports; at most ${limits.public_ports} have an address.`, 'Remove some of them.')
+  for (const port of ports) {
+    const label = createLabel(config.name, port)
+    const other = drafts.find(
+      (one) =>
+        createLabel(one.config.name) === label ||
+        (one.config.name !== config.name && one.config.ports?.some((own) => createLabel(one.config.name, own) === label)),
+    )
+    if (other)
+      log.reject(
+        at,
+        `services.${config.name}.ports: ${port} would have the same address as the service ${quote(other.config.name)}, ${label}--SLUG.localhost.`,
+        'Rename one of the services, or remove the port.',
+      )
+  }
+}
+
+const createLabel = (service: string, port?: number): string => `${service.replaceAll('_', '-')}${port === undefined ? '' : `-${port}`}`
 
 function decideKind({ config, wants_public, speaks_http }: ServiceDraft, isMain: boolean): ServiceConfig['kind'] {
   if (config.schedule !== null) return 'cron'
@@ -77,6 +105,7 @@ export function explainServices(config: Pick<ProjectConfig, 'services' | 'main' 
         ? `image ${service.source.image}`
         : `built from ${service.source.directory === '.' ? 'the source' : service.source.directory}`,
       ...(service.port === null ? [] : [`port ${service.port}`]),
+      ...(service.ports ? [`further ${service.ports.length === 1 ? 'port' : 'ports'} ${service.ports.join(', ')}, each with an address`] : []),
       ...(service.schedule === null ? [] : [`at ${service.schedule}${service.time_zone === null ? '' : ` ${service.time_zone}`}`]),
       ...(service.name === config.main ? ['answers on the project’s address'] : service.is_public ? ['has an address of its own'] : []),
     ]

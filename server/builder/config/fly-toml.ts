@@ -1,9 +1,11 @@
-import { parseMemory } from '../../contract/homeport-yaml.ts'
+import { parseDuration, parseMemory } from '../../contract/homeport-yaml.ts'
+import { limits } from '../../contract/limits.ts'
 import type { ProjectConfig } from '../../contract/project-config.ts'
 import type { SourceFolder } from '../source-folder.ts'
 import { parseCommand } from './command.ts'
 import { imageMessage, imagePattern } from '../../contract/homeport-yaml.ts'
 import { addEnvironment, readNamedValues } from './environment.ts'
+import { createPathCheck, limitHealthTimeout } from './health-check.ts'
 import {
   addService,
   findNamedDockerfile,
@@ -21,7 +23,7 @@ import {
 import type { ServiceDraft } from './service-draft.ts'
 import { parseToml } from './toml-tree.ts'
 import { addMount } from './volumes.ts'
-import { quote, type YamlMap } from './yaml-tree.ts'
+import { quote, type YamlMap, type YamlNode } from './yaml-tree.ts'
 
 const read = 'build env http_service services processes mounts mount deploy vm'.split(' ')
 const silent = 'app primary_region kill_signal kill_timeout console_command swap_size_mb'.split(' ')
@@ -94,16 +96,35 @@ function readHttpService(root: YamlMap, context: PlatformFile): ServiceDraft | n
     table === tables[0] || mapsOf(table.entries.get('ports')?.value).some((port) => textsOf(port.entries.get('handlers')?.value).includes('http'))
   const table = tables.find(isHttp)
   if (!table) return context.services.find(({ config }) => config.name === 'web' || config.name === 'app') ?? null
-  for (const other of tables)
-    if (other !== table) context.log.note(other.at, 'a further service has no effect: services reach each other by name and port')
   const candidates = select(table, context)
   const main = candidates.find(({ config }) => config.name === 'web' || config.name === 'app') ?? candidates[0] ?? null
   if (!main) return null
-  main.config.port = numberOf(table.entries.get('internal_port')?.value, 1, 65_535) ?? null
+  const portOf = (one: YamlMap) => numberOf(one.entries.get('internal_port')?.value, 1, 65_535)
+  main.config.port = portOf(table) ?? null
+  for (const other of tables) {
+    const port = portOf(other)
+    if (other === table) continue
+    if (port !== undefined && isHttp(other) && select(other, context).includes(main)) main.config.ports = [...(main.config.ports ?? []), port]
+    else context.log.note(other.at, 'a further service has no effect: services reach each other by name and port')
+  }
   const check = [...mapsOf(table.entries.get('checks')?.value), ...mapsOf(table.entries.get('http_checks')?.value)][0]
   const path = textOf(check?.entries.get('path')?.value)
-  if (path?.startsWith('/')) main.config.health_check = { kind: 'path', path }
+  if (path?.startsWith('/')) main.config.health_check = createPathCheck(path, readHealthTimeout(root, check))
   return main
+}
+
+/** How long a version may take: `wait_timeout` of the deployment, or the usual time after the `grace_period` of the check. */
+function readHealthTimeout(root: YamlMap, check: YamlMap | undefined): number | undefined {
+  const wait = durationOf(mapOf(root.entries.get('deploy')?.value)?.entries.get('wait_timeout')?.value)
+  const grace = durationOf(check?.entries.get('grace_period')?.value)
+  const seconds = wait ?? (grace === undefined ? undefined : grace + limits.health_timeout_s.default)
+  return seconds === undefined ? undefined : limitHealthTimeout(seconds)
+}
+
+/** Seconds; a number without a unit is milliseconds. */
+function durationOf(node: YamlNode | undefined): number | undefined {
+  const text = textOf(node)
+  return text === undefined ? undefined : parseDuration(/^\d+$/.test(text) ? `${text}ms` : text)
 }
 
 async function readMounts(mount: YamlMap, context: PlatformFile): Promise<void> {

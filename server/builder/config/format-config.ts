@@ -91,6 +91,7 @@ function formatService(service: ServiceConfig, isMain: boolean): Record<string, 
     // A port makes a built service answer HTTP, which a worker does not.
     port: service.kind === 'worker' ? null : service.port,
     public: isMain ? (service.is_public ? null : false) : service.is_public ? true : null,
+    ports: service.ports,
     schedule: service.schedule,
     time_zone: service.time_zone,
     environment,
@@ -102,7 +103,13 @@ function formatService(service: ServiceConfig, isMain: boolean): Record<string, 
     restart: service.restart === 'on_failure' ? 'on-failure' : null,
     healthcheck:
       health_check?.kind === 'path'
-        ? health_check.path
+        ? health_check.timeout_s === undefined && health_check.interval_s === undefined
+          ? health_check.path
+          : withoutEmpty({
+              path: health_check.path,
+              timeout: formatSeconds(health_check.timeout_s),
+              interval: formatSeconds(health_check.interval_s),
+            })
         : health_check && {
             test: isShell(health_check.command) ? ['CMD-SHELL', health_check.command[2]] : ['CMD', ...health_check.command],
             interval: `${health_check.interval_s}s`,
@@ -118,6 +125,8 @@ function formatService(service: ServiceConfig, isMain: boolean): Record<string, 
 }
 
 const conditions = { started: 'service_started', healthy: 'service_healthy', completed: 'service_completed_successfully' } as const
+
+const formatSeconds = (seconds: number | undefined): string | null => (seconds === undefined ? null : `${seconds}s`)
 
 const isShell = (command: readonly string[]): boolean => command.length === 3 && command[0] === '/bin/sh' && command[1] === '-c'
 

@@ -1,5 +1,7 @@
 import { parseDuration } from '../../contract/homeport-yaml.ts'
+import { limits } from '../../contract/limits.ts'
 import type { ServiceHealthCheck } from '../../contract/project-config.ts'
+import type { ConfigLog, Position } from './config-failure.ts'
 import type { ConfigContext } from './service-draft.ts'
 import { quote, toPlainValue, type YamlNode } from './yaml-tree.ts'
 import { explainNearest } from './nearest-name.ts'
@@ -62,6 +64,47 @@ export function readHealthCheck(
     start_period_s: readSeconds('start_period', 0),
   }
 }
+
+interface PathCheckInput {
+  path: string
+  timeout?: string | undefined
+  interval?: string | undefined
+  test?: unknown
+  retries?: unknown
+  start_period?: unknown
+  start_interval?: unknown
+  disable?: boolean | undefined
+}
+
+/** A health check of homeport.yaml that requests a path. null: it is turned off. */
+export function readPathCheck(input: PathCheckInput, at: Position, label: string, log: ConfigLog): ServiceHealthCheck | null {
+  if (input.disable === true) return null
+  if (input.test !== undefined) log.reject(at, `${label} has path and test.`, 'Keep one of them: path for a request, test for a command.')
+  for (const key of ['retries', 'start_period', 'start_interval'] as const)
+    if (input[key] !== undefined)
+      log.reject(at, `${label}.${key} has no meaning for a path.`, 'Write timeout: the time that a new version may take to answer.')
+  const readSeconds = (key: 'timeout' | 'interval', { min, max }: { min: number; max: number }): number | undefined => {
+    const text = input[key]
+    const seconds = text === undefined ? undefined : parseDuration(text)
+    if (seconds !== undefined && (seconds < min || seconds > max))
+      log.reject(at, `${label}.${key}: ${quote(text ?? '')} is not from ${min}s to ${max}s.`, `Write a duration such as ${min * 2}s.`)
+    return seconds
+  }
+  const timeout_s = readSeconds('timeout', limits.health_timeout_s)
+  const interval_s = readSeconds('interval', limits.health_interval_s)
+  return createPathCheck(input.path, timeout_s, interval_s)
+}
+
+export const createPathCheck = (path: string, timeout_s?: number, interval_s?: number): ServiceHealthCheck => ({
+  kind: 'path',
+  path,
+  ...(timeout_s !== undefined && { timeout_s }),
+  ...(interval_s !== undefined && { interval_s }),
+})
+
+/** The time that a file of another platform gives a new version, within what is possible here. */
+export const limitHealthTimeout = (seconds: number): number =>
+  Math.min(Math.max(Math.round(seconds), limits.health_timeout_s.min), limits.health_timeout_s.max)
 
 /** null: no health check (`NONE`); undefined: not a test. */
 function readTest(node: YamlNode): string[] | null | undefined {

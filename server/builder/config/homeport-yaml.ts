@@ -6,7 +6,7 @@ import { pickSettings, validateHomeportYaml } from './config-schema.ts'
 import { ConfigFailure, ConfigLog, type Position } from './config-failure.ts'
 import { addEnvironment, addEnvironmentFile, readNamedValues } from './environment.ts'
 import { explainServices, finishServices } from './finish-config.ts'
-import { readHealthCheck } from './health-check.ts'
+import { readHealthCheck, readPathCheck } from './health-check.ts'
 import { explainNearest } from './nearest-name.ts'
 import { createDraft, type ConfigContext, type ServiceDraft } from './service-draft.ts'
 import { inspectPath, resolveInside } from './source-paths.ts'
@@ -83,6 +83,7 @@ async function readService(draft: ServiceDraft, service: HomeportService, node: 
   const valueOf = (key: string) => findEntry(node, key)?.value
   draft.wants_public = service.public ?? null
   config.port = service.port ?? null
+  if (service.ports) config.ports = service.ports
   config.schedule = service.schedule ?? null
   config.time_zone = service.time_zone ?? null
   config.working_directory = service.working_dir ?? null
@@ -115,6 +116,8 @@ async function readService(draft: ServiceDraft, service: HomeportService, node: 
   readDependencies(draft, service, at('depends_on'))
   const { healthcheck } = service
   if (typeof healthcheck === 'string') config.health_check = { kind: 'path', path: healthcheck }
+  else if (healthcheck && healthcheck.path !== undefined)
+    config.health_check = readPathCheck({ ...healthcheck, path: healthcheck.path }, at('healthcheck'), `${label}.healthcheck`, log)
   else if (healthcheck) config.health_check = readHealthCheck(valueOf('healthcheck')!, `${label}.healthcheck`, context)
   return draft
 }
@@ -165,7 +168,7 @@ function checkSchedule(service: HomeportService, label: string, at: (key: string
   }
   if (service.command === undefined && service.image === undefined)
     log.reject(at('schedule'), `${label} has a schedule, but no command.`, 'Add the command that runs at these times.')
-  for (const key of ['port', 'public', 'replicas', 'healthcheck'] as const)
+  for (const key of ['port', 'public', 'ports', 'replicas', 'healthcheck'] as const)
     if (service[key] !== undefined && service[key] !== false)
       log.reject(at(key), `${label}.${key} has no meaning for a service with a schedule.`, `Remove ${key}, or the schedule.`)
 }

@@ -3,6 +3,7 @@ import { maxReplicas } from '../../contract/homeport-yaml.ts'
 import type { ProjectConfig } from '../../contract/project-config.ts'
 import type { SourceFolder } from '../source-folder.ts'
 import { parseCommand } from './command.ts'
+import { createPathCheck, limitHealthTimeout } from './health-check.ts'
 import {
   addService,
   findNamedDockerfile,
@@ -39,8 +40,8 @@ export async function readRailwayConfig(file: string, text: string, source: Sour
     config.source.dockerfile = await findNamedDockerfile(path, dockerfile.at, context)
 
   const deploy = mapOf(map?.entries.get('deploy')?.value)
-  const read = ['startCommand', 'preDeployCommand', 'healthcheckPath', 'numReplicas', 'cronSchedule', 'restartPolicyType']
-  if (deploy) noteOthers(deploy, read, ['restartPolicyMaxRetries', 'healthcheckTimeout', 'runtime', 'region'], context, 'deploy: ')
+  const read = ['startCommand', 'preDeployCommand', 'healthcheckPath', 'numReplicas', 'cronSchedule', 'restartPolicyType', 'healthcheckTimeout']
+  if (deploy) noteOthers(deploy, read, ['restartPolicyMaxRetries', 'runtime', 'region'], context, 'deploy: ')
   const start = textOf(deploy?.entries.get('startCommand')?.value)
   if (start !== undefined) config.command = parseCommand(start)
   const health = textOf(deploy?.entries.get('healthcheckPath')?.value)
@@ -60,6 +61,7 @@ export async function readRailwayConfig(file: string, text: string, source: Sour
       return finishPlatformFile(context, null, release)
     }
   }
-  if (health?.startsWith('/')) config.health_check = { kind: 'path', path: health }
+  const timeout = numberOf(deploy?.entries.get('healthcheckTimeout')?.value, 1, 86_400)
+  if (health?.startsWith('/')) config.health_check = createPathCheck(health, timeout && limitHealthTimeout(timeout))
   return finishPlatformFile(context, draft, release)
 }

@@ -20,11 +20,12 @@ export const configurationTopics: HelpArticle[] = [
         list: [
           '`build`: a folder of the source, or `context`, `dockerfile`, `target` and `args`. `image`: a ready image instead, such as `redis:7`.',
           '`command`, `entrypoint`, `working_dir`: text is split into words, and run by `/bin/sh` if it has the syntax of a shell.',
-          '`port`, `public`: the service named `web`, or the only one with a port, answers on the project’s address. Another one with `public: true` answers on `NAME--SLUG.localhost`.',
+          '`port`, `public`: the service named `web`, or the only one with a port, answers on the project’s address. Another one with `public: true` answers on `NAME--SLUG.localhost`. Each port under `ports` answers on `NAME-PORT--SLUG.localhost`.',
           '`schedule`: runs the command at these times, such as `"0 3 * * *"`, in `time_zone` or UTC.',
           '`environment`, `env_file`: variables. `${NAME}` and `${NAME:-default}` take a variable of the project, and `$$` is a dollar sign. A ready image gets only the variables that are named here.',
           '`volumes`: `NAME:/path` keeps files, and `./file:/path` copies a file of the source into the image. Add `:ro` for read-only. Declare each name under `volumes` at the end of the file.',
-          '`depends_on`, `healthcheck` (a path such as `/healthz`, or a command), `restart`, `replicas`, `memory`, `cpus`, `aliases`.',
+          '`healthcheck`: a path such as `/healthz`, `{ path: /healthz, timeout: 2m, interval: 5s }`, or a command in `test`. `timeout` is how long a new version may take to answer, from 5s to 10m; a command may take its `start_period` and `retries` times its `interval`.',
+          '`depends_on`, `restart`, `replicas`, `memory`, `cpus`, `aliases`.',
         ],
       },
       'Beside `services`: `release` runs in each new version before it gets traffic, such as a migration. `required_variables` lists variables without which the project is not started. Every setting of a project has its name in the API, such as `memory_limit_mb` or `health_path`. An unknown key is an error.',
@@ -32,7 +33,7 @@ export const configurationTopics: HelpArticle[] = [
       'Services, health checks, conditions of `depends_on`, named volumes, `extends` within the file, anchors, `x-` keys, `configs` and `secrets` that are files of the source, and limits under `deploy` are read. The build log names each line that has no effect.',
       {
         list: [
-          'An address: the first HTTP port in `ports`. Ports of databases and other protocols are not published, because services reach each other by name.',
+          'An address: the first HTTP port in `ports`. Further ones have addresses of their own, `NAME-PORT--SLUG.localhost`, except those for HTTPS and those published on 127.0.0.1. Ports of databases and other protocols are not published on this machine, because each project and preview has its own; services reach each other by name.',
           'Variables: `${NAME}` takes a variable of the project in `environment` alone. Elsewhere it takes `.env` of the source, or its default.',
           'Paths: `./data:/data` is a volume if the source has no such folder, else its files are copied. A service with `build` has the files that its build copies.',
           'Services with `profiles` are not started. `compose.override.yaml` is not read.',
@@ -44,8 +45,8 @@ export const configurationTopics: HelpArticle[] = [
       {
         list: [
           '`Procfile`: `web`, `release`, and all others as workers. An `app.json` beside it adds required variables, numbers of processes and Dokku’s `cron`.',
-          '`fly.toml`: processes, port, health check, variables, mounts, release command, memory.',
-          '`railway.json`, `railway.toml`: build, start and release commands, health check, replicas, schedule.',
+          '`fly.toml`: processes, ports, health check with `grace_period` or `wait_timeout`, variables, mounts, release command, memory.',
+          '`railway.json`, `railway.toml`: build, start and release commands, health check with its timeout, replicas, schedule.',
           '`netlify.toml`: build command, base folder, build variables. Redirects and headers are read from `_redirects` and `_headers` of the site.',
           '`vercel.json`: build and install commands, and `crons` for apps with a server.',
         ],

@@ -225,13 +225,13 @@ export const deployingTopics: HelpArticle[] = [
     summary: 'The app started, but listens on another port or the wrong address, or responds too late.',
     keywords: 'port_not_detected health_check_failed EADDRINUSE PORT listens on another port localhost 127.0.0.1 0.0.0.0 bad gateway answer',
     body: [
-      'Before an app gets traffic, it must accept a connection on the port in the variable `PORT` and respond to a request for `/`, or for the path that you set under Health check in the project’s Settings. Every response except a server error passes. If the `Dockerfile` has a `HEALTHCHECK`, that check decides instead.',
+      'Before an app gets traffic, it must accept a connection on the port in the variable `PORT` and respond to a request for `/`, or for the path that you set under Health check in the project’s Settings. Every response except a server error passes. If the `Dockerfile` has a `HEALTHCHECK`, that check decides instead. The error says what was requested, what came back, and how long it took.',
       {
         list: [
           'In a container the app must listen on all addresses: `0.0.0.0`, not `127.0.0.1` or `localhost`. Many frameworks accept `--host 0.0.0.0`.',
           'The app waits for something while it starts, such as a database: the log shows what. Listen first, then connect.',
           'The app responds with a 500: check its log. A missing variable is the most common cause.',
-          'The app needs longer than the timeout, which is 60 seconds: raise it in the settings.',
+          'The app needs longer than the timeout, which is 60 seconds: raise it in the settings, or for one service with `healthcheck: { path: /healthz, timeout: 3m }` in `homeport.yaml`.',
         ],
       },
       { run: 'npx homeport projects set my-app health_path=/healthz health_timeout_s=180' },

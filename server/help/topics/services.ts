@@ -30,6 +30,17 @@ export const serviceTopics: HelpArticle[] = [
           'Each preview has services, networks and volumes of its own.',
         ],
       },
+      { h: 'Further ports' },
+      'A service may answer HTTP on more than one port, such as an admin page or metrics. Each port under `ports` has an address of its own, `NAME-PORT--SLUG.localhost`: port 9090 of `web` is `web-9090--my-app.localhost`. An app without a configuration file has them as a setting.',
+      { run: 'npx homeport projects set my-app public_ports=9090,9091' },
+      {
+        list: [
+          'The app listens on the port in the variable `PORT_9090`. In a container that is 9090; as a process it is a free port of this machine, because two versions run at the same time during a deployment.',
+          'A preview has the addresses too: `web-9090--BRANCH--SLUG.localhost`. A name that is too long is cut, with a short hash in it. If a branch has the name `web-9090`, its preview has the address.',
+          'They have HTTPS, wake a sleeping app, and are resolved in containers of your account. A domain leads to the main port alone, and so does access from the network. `homeport dev` takes the main address; further ports stay with the deployed version.',
+          'Ports for other protocols, such as the 5432 of a database, are not published on this machine: two projects, two previews or a program of yours would want the same one. Other services reach it as `db:5432`, and so does `npx homeport run my-app --service db -- psql -h db -U postgres`.',
+        ],
+      },
       { h: 'Release command' },
       'It runs in the new version, with its variables and database, after the build and before traffic. If it fails, the deployment fails, and the previous version stays live.',
       { h: 'Cron' },

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type Docker from 'dockerode'
 import { systemClock } from '../../lib/clock.ts'
+import { getPortVariable } from '../../lib/public-ports.ts'
 import { execInContainer } from './exec.ts'
 import { monitorContainer, type ContainerMonitor } from './container-monitor.ts'
 import type { DockerEngine } from './engine.ts'
@@ -75,9 +76,11 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
     const { service } = request
     const port = service?.port ?? artifact.port ?? defaultPort
     const serviceConfig = service && createServiceConfig(engine, service)
-    const ports = [...new Set([port, ...(request.listen_port === null ? [] : [request.listen_port])])].map((one) => `${one}/tcp`)
+    const further = request.ports ?? []
+    const ports = [...new Set([port, ...(request.listen_port === null ? [] : [request.listen_port]), ...further])].map((one) => `${one}/tcp`)
     const bytes = request.memory_mb * 1024 * 1024
-    const variables = { HOST: '0.0.0.0', ...request.variables, PORT: String(port) }
+    const portVariables = Object.fromEntries(further.map((one) => [getPortVariable(one), String(one)]))
+    const variables = { HOST: '0.0.0.0', ...request.variables, ...portVariables, PORT: String(port) }
     const ExtraHosts = await listExtraHosts(request.project_id)
     const create = async (image: string) =>
       docker.createContainer({
@@ -89,6 +92,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
           project_id: request.project_id,
           deployment_id: request.deployment_id,
           'homeport.port': String(port),
+          'homeport.ports': further.length === 0 ? undefined : further.join(','),
           'homeport.service': service?.name,
           'homeport.definition': service?.definition,
         }),
@@ -147,6 +151,10 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
       const published = found.NetworkSettings.Ports[`${containerPort}/tcp`]?.[0]?.HostPort
       return published ? { host: '127.0.0.1', port: Number(published) } : undefined
     }
+    const ports = (found.Config.Labels['homeport.ports'] ?? '').split(',').flatMap((text) => {
+      const endpoint = text === '' ? undefined : getEndpoint(Number(text))
+      return endpoint ? [{ port: Number(text), assigned_port: Number(text), endpoint }] : []
+    })
     const pid = found.State.Pid
     const check = found.Config.Healthcheck ?? {}
     const command = parseHealthcheckCommand(check, (found.Config as { Shell?: string[] }).Shell)
@@ -156,6 +164,7 @@ export function createDockerReplicas(engine: DockerEngine): DockerReplicas {
       command: formatCommand(found.Config),
       ...((listenPort === null ? undefined : getEndpoint(listenPort)) ?? getEndpoint(port) ?? { host: address, port }),
       assigned_port: port,
+      ...(ports.length > 0 && { ports }),
       async getListeningPorts() {
         // The processes of a remote engine are on another machine, so the container's own tools are used if it has any.
         const table = (hasDirectNetwork && pid > 0 ? await readNetworkTables(pid) : '') || (await readContainerNetwork(docker.getContainer(id)))

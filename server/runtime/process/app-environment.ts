@@ -1,7 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
+import { getPortVariable } from '../../lib/public-ports.ts'
 import { resolveInside } from '../files.ts'
 import { StartFailure, type Artifact, type RuntimeOptions, type StartRequest } from '../runtime.ts'
+import type { AssignedPorts } from './assigned-ports.ts'
 import type { FoundTool, MachineTools } from './machine-tools.ts'
 import { createToolVariables, fillInPaths } from './toolchain-build.ts'
 import { toolDefinitions } from './tool-definitions.ts'
@@ -14,7 +16,7 @@ type Bundle = Extract<Artifact, { kind: 'bundle' }>
 export async function createAppEnvironment(
   request: AppRequest,
   artifact: Bundle,
-  { port, bundleFolder }: { port: number; bundleFolder: string },
+  { port, furtherPorts, bundleFolder }: AssignedPorts & { bundleFolder: string },
   { options, toolchains, machineTools }: { options: RuntimeOptions; toolchains: Toolchains; machineTools: MachineTools },
 ): Promise<{ env: Record<string, string> & { PATH: string }; visible: string[] }> {
   const [home, temporary] = [join(bundleFolder, 'home'), join(bundleFolder, 'tmp')]
@@ -38,6 +40,7 @@ export async function createAppEnvironment(
     HOME: home,
     NODE_OPTIONS: createHeapOption(request.memory_mb, appVariables.NODE_OPTIONS),
     PATH: [...folders, appVariables.PATH ?? options.path ?? defaultPath].join(delimiter),
+    ...Object.fromEntries([...furtherPorts].map(([wanted, assigned]) => [getPortVariable(wanted), String(assigned)])),
     PORT: String(port),
     HOST: '127.0.0.1',
   }

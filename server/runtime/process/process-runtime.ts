@@ -7,6 +7,7 @@ import { createReplicaExit } from '../exit.ts'
 import { getBundleName, getUntrustedOwner, removeBundles, isFolder, resolveInside, toPathSegment } from '../files.ts'
 import { type ConfineProgram, findShell, startAttachedGroup } from './attached-group.ts'
 import { createAppEnvironment } from './app-environment.ts'
+import { type AssignedPorts, assignPorts, listFurtherPorts, releasePorts } from './assigned-ports.ts'
 import { openProcessBuild } from './build.ts'
 import { getBuildRecordId } from './build-command.ts'
 import { createBuildCache } from './build-cache.ts'
@@ -51,7 +52,6 @@ type TrackedGroup = Pick<ProcessGroup, 'pid' | 'ended' | 'stop' | 'setFrozen' | 
 
 interface RunningProcess {
   group: TrackedGroup
-  port: number
   /** For `usage`: CPU time at the previous sample. */
   usage_sample: { at_ms: number; cpu_ms: number }
 }
@@ -63,7 +63,7 @@ interface PreparedProgram {
   confine: ConfineProgram
   command: string[]
   env: Record<string, string>
-  port: number
+  assigned: AssignedPorts
 }
 
 const maxProcesses = 256
@@ -101,12 +101,12 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       throw new StartFailure('start_failed', 'The files of this version no longer exist.', 'Deploy the project again.')
     const argv = command ?? artifact.command
     const workingFolder = resolveWorkingFolder(artifact.directory, service?.working_directory ?? artifact.working_directory ?? null)
-    const port = await ports.allocate()
+    const assigned = await assignPorts(ports, request.ports)
     try {
       const { env, visible } = await createAppEnvironment(
         request,
         artifact,
-        { port, bundleFolder: getBundleFolder(request.deployment_id) },
+        { ...assigned, bundleFolder: getBundleFolder(request.deployment_id) },
         { options, toolchains, machineTools },
       )
       request.signal.throwIfAborted()
@@ -119,15 +119,15 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
         throw Object.assign(new Error(`No ${file} on the PATH.`), { code: 'ENOENT' })
       const folders = { read: visible, write: [getArtifactFolder(artifact.directory), getBundleFolder(request.deployment_id), ...volumes] }
       const confine: ConfineProgram = (one) => (sandbox ? sandbox.confine(one, folders) : one)
-      return { program, confine, command: argv, env, port }
+      return { program, confine, command: argv, env, assigned }
     } catch (error) {
-      throw describeStartError(error, request, argv, port)
+      throw describeStartError(error, request, argv, assigned)
     }
   }
 
-  /** Releases the port of a program that could not be started. */
-  const describeStartError = (error: unknown, { artifact, signal }: ProgramRequest, command: string[], port: number): unknown => {
-    ports.release(port)
+  /** Releases the ports of a program that could not be started. */
+  const describeStartError = (error: unknown, { artifact, signal }: ProgramRequest, command: string[], assigned: AssignedPorts): unknown => {
+    releasePorts(ports, assigned)
     if (signal.aborted) return signal.reason
     if (error instanceof StartFailure) return error
     const code = (error as NodeJS.ErrnoException).code
@@ -137,14 +137,14 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
   }
 
   /** Registers a started process until it has ended, and resolves with the exit. The record finds it after a crash of the platform. */
-  const track = async (id: string, group: TrackedGroup, port: number, owner: Omit<ProcessRecord, 'id' | 'pid' | 'started'>) => {
-    running.set(id, { group, port, usage_sample: { at_ms: systemClock.monotonic(), cpu_ms: 0 } })
+  const track = async (id: string, group: TrackedGroup, assigned: AssignedPorts, owner: Omit<ProcessRecord, 'id' | 'pid' | 'started'>) => {
+    running.set(id, { group, usage_sample: { at_ms: systemClock.monotonic(), cpu_ms: 0 } })
     const recordWritten = readProcessStart(group.pid)
       .then((started) => (started && running.has(id) ? records.write({ ...owner, id, pid: group.pid, started }) : undefined))
       .catch((error: unknown) => options.log.warn('process_record_failed', { error }))
     const exited = group.ended.then(async ({ code, signal, out_of_memory }) => {
       running.delete(id)
-      ports.release(port)
+      releasePorts(ports, assigned)
       await recordWritten
       await records.remove(id).catch(() => {})
       return createReplicaExit(code, signal, out_of_memory)
@@ -155,17 +155,17 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
 
   const start = async (request: StartRequest): Promise<Replica> => {
     const { service } = request
-    const { program, confine, command, env, port } = await prepare(
+    const { program, confine, command, env, assigned } = await prepare(
       request,
       service?.command ? [...(service.entrypoint ?? []), ...service.command] : null,
     )
     const group = await startProcessGroup(
       { ...confine(program), cwd: program.cwd, env, memory_mb: request.memory_mb, max_processes: maxProcesses, clock },
       createLineStreams(request.onLine, clock),
-    ).catch((error: unknown) => Promise.reject(describeStartError(error, request, command, port)))
+    ).catch((error: unknown) => Promise.reject(describeStartError(error, request, command, assigned)))
     const id = `proc_${randomBytes(9).toString('hex')}`
     const { project_id, deployment_id } = request
-    const { exited } = await track(id, group, port, { project_id, deployment_id, service: service?.name ?? null })
+    const { exited } = await track(id, group, assigned, { project_id, deployment_id, service: service?.name ?? null })
     void exited.then(request.onExit)
     return {
       id,
@@ -173,8 +173,9 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
       command: formatCommand(command),
       host: '127.0.0.1',
       is_on_host: true,
-      port,
-      assigned_port: port,
+      port: assigned.port,
+      assigned_port: assigned.port,
+      ports: listFurtherPorts(assigned),
       getListeningPorts: async () =>
         (await findListeningSockets(await group.listPids())).map(({ hosts, ...socket }) => ({
           ...socket,
@@ -188,7 +189,7 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
     const { service, terminal, project_id, deployment_id } = request
     const isShell = request.command === null
     const shell = findShell(options.system_root)
-    const { program, confine, command, env, port } = await prepare(request, request.command ?? shell)
+    const { program, confine, command, env, assigned } = await prepare(request, request.command ?? shell)
     try {
       const group = await startAttachedGroup({
         program,
@@ -200,11 +201,11 @@ export function createProcessRuntime(options: RuntimeOptions): Runtime {
         clock,
       })
       const id = `proc_${randomBytes(9).toString('hex')}`
-      const { exited } = await track(id, group, port, { project_id, deployment_id, service: service.name })
+      const { exited } = await track(id, group, assigned, { project_id, deployment_id, service: service.name })
       const { input, stdout, stderr } = group.streams
       return { id, input, stdout, stderr, resize: async (size) => group.resize(size), exited }
     } catch (error) {
-      throw describeStartError(error, request, command, port)
+      throw describeStartError(error, request, command, assigned)
     }
   }
 

@@ -16,6 +16,7 @@ import { watchPathsSql } from './0015-watch-paths.ts'
 import { databaseVersionsSql } from './0016-database-versions.ts'
 import { registriesSql } from './0017-registries.ts'
 import { pullRequestsSql } from './0019-pull-requests.ts'
+import { publicPortsSql } from './0020-public-ports.ts'
 
 /** In order; never changed after a release. Entry n migrates the file from version n to n + 1. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -37,6 +38,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'database-versions', sql: databaseVersionsSql },
   { name: 'registries', sql: registriesSql },
   { name: 'pull-requests', sql: pullRequestsSql },
+  { name: 'public-ports', sql: publicPortsSql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [

@@ -42,6 +42,15 @@ test.each(composeCases)('$name reads back as the same services', async ({ name, 
   await expectSame(folder, await readProjectConfig(folder))
 })
 
+test('further ports and a health check with its time', async () => {
+  const folder = await createSource({
+    'homeport.yaml': 'services: { web: { port: 80, ports: [9090], healthcheck: { path: /up, timeout: 2m, interval: 5s } } }\n',
+  })
+  const text = await expectSame(folder, await readProjectConfig(folder))
+  expect(text).toContain('ports: [ 9090 ]')
+  expect(text).toContain('timeout: 120s')
+})
+
 test('a Procfile with its app.json', async () => {
   const folder = await createSource({
     Procfile: 'web: node a.js\nrelease: npm run migrate\nworker: node w.js "$QUEUE"',

@@ -46,6 +46,19 @@ describe('homeport.yaml', () => {
     })
   })
 
+  test('further ports, and the time that a version may take to be healthy', async () => {
+    const { services, explanation } = await read(
+      'services: { web: { port: 80, ports: [9090, "9091", 80, 9090], healthcheck: { path: /up, timeout: 2m, interval: 5s } }, api: { port: 81, healthcheck: { path: /up } } }',
+    )
+    expect(services).toMatchObject([
+      { ports: [9090, 9091], health_check: { kind: 'path', path: '/up', timeout_s: 120, interval_s: 5 } },
+      { health_check: { kind: 'path', path: '/up' } },
+    ])
+    expect(Object.keys(services[1] ?? {})).not.toContain('ports')
+    expect(explanation.join('\n')).toContain('further ports 9090, 9091, each with an address')
+    expect((await read('public_ports: [9090]')).settings).toEqual({ public_ports: [9090] })
+  })
+
   test('a source without a file has no services', async () => {
     expect(await readProjectConfig(await createSource({ 'index.html': 'hi' }))).toMatchObject({ file: null, services: [], main: null })
   })
@@ -123,7 +136,18 @@ describe('what cannot be used is named with its line', () => {
       [/^2: services\.web\.port/, /^2: services\.web\.replicas/, /^3: services\.Web is not valid\. A name has/],
     ],
     ['services:\n  web: [', [/^\d: Column/]],
-    ['services: { web: { port: 80, ports: [80] } }', [/“ports” is not a known key\. Did you mean port\?/]],
+    ['services: { web: { port: 80, portz: [80] } }', [/“portz” is not a known key\. Did you mean port\?/]],
+    ['services: { web: { ports: ["8080:80"] } }', [/ports.*Write the port on which the service listens, such as 9090/]],
+    ['services: { web: { ports: [0] } }', [/ports/]],
+    ['services: { web: { port: 80, ports: [9090] }, web-9090: { port: 81 } }', [/9090 would have the same address as the service “web-9090”/]],
+    [
+      'services: { web: { port: 80 }, a_b: { port: 81, ports: [9] }, a-b: { port: 82, ports: [9] } }',
+      [/services\.a_b\.ports: 9 would have the same address as the service “a-b”/, /services\.a-b\.ports: 9 would have .* “a_b”/],
+    ],
+    ['services: { web: { port: 80 }, job: { command: x, schedule: "0 3 * * *", ports: [9] } }', [/job\.ports has no meaning/]],
+    ['services: { web: { healthcheck: { path: /x, test: y } } }', [/healthcheck has path and test/]],
+    ['services: { web: { healthcheck: { path: /x, timeout: 1h } } }', [/healthcheck\.timeout: “1h” is not from 5s to 600s/]],
+    ['services: { web: { healthcheck: { path: /x, retries: 3 } } }', [/retries has no meaning for a path/]],
     ['services: { web: { build: ../other } }', [/build: “\.\.\/other” is outside of the source/]],
     ['services: { web: { build: /etc } }', [/“\/etc” is outside of the source/]],
     ['services: { web: { build: missing } }', [/the source has no folder “missing”/]],

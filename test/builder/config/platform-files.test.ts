@@ -95,6 +95,17 @@ test('fly.toml', async () => {
   processes = ["app"]
   [[http_service.checks]]
     path = "/healthz"
+    grace_period = "1m30s"
+    interval = "15s"
+[[services]]
+  internal_port = 9090
+  processes = ["app"]
+  [[services.ports]]
+    port = 9090
+    handlers = ["http"]
+[[services]]
+  internal_port = 5432
+  processes = ["app"]
 [[mounts]]
   source = "data"
   destination = "/data"
@@ -117,7 +128,8 @@ test('fly.toml', async () => {
     source,
     environment: { LOG: 'info' },
     volumes: [{ name: 'data', path: '/data' }],
-    health_check: { kind: 'path', path: '/healthz' },
+    health_check: { kind: 'path', path: '/healthz', timeout_s: 150 },
+    ports: [9090],
   })
   expect(serviceOf(config, 'worker')).toMatchObject({
     kind: 'worker',
@@ -125,21 +137,41 @@ test('fly.toml', async () => {
     volumes: [],
     command: ['/bin/sh', '-c', 'node worker.js --queue $QUEUE'],
   })
-  expect(config.explanation.join('\n')).toMatch(/fly\.toml line 27: “statics” has no effect here/)
+  expect(config.explanation.join('\n')).toMatch(/fly\.toml line 38: “statics” has no effect here/)
+  expect(config.explanation.join('\n')).toMatch(/fly\.toml line \d+: a further service has no effect/)
+})
+
+test.each([
+  ['grace_period = 5000', '', 65],
+  ['grace_period = "30m"', '', 600],
+  ['grace_period = "1s"', 'wait_timeout = "2m"', 120],
+  ['', 'wait_timeout = "1s"', 5],
+  ['', '', undefined],
+])('fly.toml with %j and %j gives a version %s s', async (check, deploy, timeout_s) => {
+  const text = `[http_service]\ninternal_port = 80\n[[http_service.checks]]\npath = "/up"\n${check}\n[deploy]\n${deploy}\n`
+  const { services } = await read({ 'fly.toml': text })
+  expect(services[0]?.health_check).toEqual({ kind: 'path', path: '/up', ...(timeout_s && { timeout_s }) })
 })
 
 test.each(['railway.json', 'railway.toml'])('%s', async (file) => {
   const json = {
     build: { builder: 'NIXPACKS', buildCommand: 'npm run build' },
-    deploy: { startCommand: 'node server.js', preDeployCommand: ['npm run migrate'], healthcheckPath: '/up', numReplicas: 2, sleepApplication: true },
+    deploy: {
+      startCommand: 'node server.js',
+      preDeployCommand: ['npm run migrate'],
+      healthcheckPath: '/up',
+      healthcheckTimeout: 300,
+      numReplicas: 2,
+      sleepApplication: true,
+    },
   }
-  const toml = `[build]\nbuildCommand = "npm run build"\n[deploy]\nstartCommand = "node server.js"\npreDeployCommand = ["npm run migrate"]\nhealthcheckPath = "/up"\nnumReplicas = 2\nsleepApplication = true\n`
+  const toml = `[build]\nbuildCommand = "npm run build"\n[deploy]\nstartCommand = "node server.js"\npreDeployCommand = ["npm run migrate"]\nhealthcheckPath = "/up"\nhealthcheckTimeout = 300\nnumReplicas = 2\nsleepApplication = true\n`
   const config = await read({ [file]: file.endsWith('json') ? JSON.stringify(json, null, '\t') : toml })
   expect(config).toMatchObject({
     main: 'web',
     settings: { build_command: 'npm run build' },
     release: { service: 'web', command: ['npm', 'run', 'migrate'] },
-    services: [{ command: ['node', 'server.js'], replicas: 2, health_check: { path: '/up' } }],
+    services: [{ command: ['node', 'server.js'], replicas: 2, health_check: { path: '/up', timeout_s: 300 } }],
   })
   expect(config.explanation.join('\n')).toMatch(/line \d+: deploy: “sleepApplication” has no effect here/)
 })

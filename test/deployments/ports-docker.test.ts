@@ -1,0 +1,6 @@
+import { describe } from 'vitest'
+import { requires } from '../support/requirements.ts'
+import { useDeploymentContext } from './deployment-suite.ts'
+import { portsSuite } from './ports-suite.ts'
+
+describe.skipIf(!requires('docker').ok)('further ports on Docker', () => portsSuite(useDeploymentContext('docker')))
