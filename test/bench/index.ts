@@ -1,5 +1,6 @@
 /**
- * `npm run bench`: Homeport beside its peers, as one table; `npm run bench -- deploy api` runs parts of it. Everything is measured
+ * `npm run bench`: Homeport beside its peers, as one table; `npm run bench -- deploy api` runs parts of it, `languages:go,ruby` some cases of a part.
+ * Everything is measured
  * in the same run, in interleaved rounds; the ratios mean something, the figures are those of this machine at this hour.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,8 +18,13 @@ const bigStore = async () => {
   return (store = made.data)
 }
 
-const wanted = process.argv.slice(2)
-const unknown = wanted.filter((name) => !(name in parts))
+const wanted = new Map(
+  process.argv.slice(2).map((word) => {
+    const [name = '', cases] = word.split(':')
+    return [name, cases?.split(',')] as const
+  }),
+)
+const unknown = [...wanted.keys()].filter((name) => !(name in parts))
 if (unknown.length > 0) {
   console.error(`There is no part ${unknown.join(', ')}. Parts: ${Object.keys(parts).join(', ')}.`)
   process.exit(2)
@@ -27,11 +33,11 @@ if (unknown.length > 0) {
 const rows: BenchRow[] = []
 try {
   for (const [name, run] of Object.entries(parts)) {
-    if (wanted.length > 0 && !wanted.includes(name)) continue
+    if (wanted.size > 0 && !wanted.has(name)) continue
     const begun = performance.now()
     console.error(`${name} ...`)
     try {
-      rows.push(...(await run({ store: bigStore })))
+      rows.push(...(await run({ store: bigStore, cases: wanted.get(name) })))
     } catch (error) {
       console.error(error)
       rows.push({

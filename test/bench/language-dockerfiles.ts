@@ -63,6 +63,16 @@ USER 1000:1000
 EXPOSE 8080
 CMD ["ruby", "app.rb", "-o", "0.0.0.0", "-p", "8080"]
 `,
+  'ruby-rack': `FROM ruby:3.1-bookworm
+WORKDIR /app
+COPY Gemfile ./
+RUN bundle install --local
+COPY . .
+ENV HOME=/tmp RACK_ENV=production
+USER 1000:1000
+EXPOSE 8080
+CMD ["rackup", "-o", "0.0.0.0", "-p", "8080"]
+`,
   php: `FROM php:8.2-apache-bookworm
 RUN sed -i 's/^Listen 80$/Listen 8080/' /etc/apache2/ports.conf && printf '<VirtualHost *>\\n  DocumentRoot /var/www/html\\n</VirtualHost>\\n' > /etc/apache2/sites-available/000-default.conf
 COPY --chown=1000:1000 . /var/www/html/

@@ -32,7 +32,7 @@ const node: LanguageCase = {
  * A small app in each language, from the POST to the first 200 of the new version at the edge, beside `docker build` (classic) and `docker run` of the
  * same app with a Dockerfile by hand up to its first 200: cold, and with one line changed.
  */
-export async function benchLanguages(options: { rounds?: number } = {}): Promise<BenchRow[]> {
+export async function benchLanguages(options: { rounds?: number; cases?: string[] | undefined } = {}): Promise<BenchRow[]> {
   const missing = [requires('docker'), requires('language-images')].find(({ ok }) => !ok)
   if (missing || !isInstalled('docker'))
     return [
@@ -42,7 +42,7 @@ export async function benchLanguages(options: { rounds?: number } = {}): Promise
   const { body } = await instance.client.api<{ user: { id: string } }>('GET', '/instance/session')
   const rows: BenchRow[] = []
   try {
-    for (const language of [node, ...languageCases].filter(({ name }) => writtenDockerfiles[name] !== undefined)) {
+    for (const language of [node, ...languageCases].filter(({ name }) => options.cases?.includes(name) ?? true)) {
       const byHand = createManualBuild(language)
       const times: Record<Change, Record<'homeport' | 'by hand', number[]>> = {
         cold: { homeport: [], 'by hand': [] },
@@ -88,12 +88,23 @@ export async function benchLanguages(options: { rounds?: number } = {}): Promise
   return rows
 }
 
-/** The files of a version. What an installation depends on is new in a cold one: a comment in each manifest that allows one. */
-const createFiles = ({ name, files }: LanguageCase, round: number, who: string, text: string): Record<string, string> => ({
-  ...files(text),
-  // A file that each build copies first, so that no layer of an earlier one fits.
-  ...(writtenDockerfiles[name] === undefined ? {} : { 'version.txt': `${process.pid} ${who} ${round}\n` }),
-})
+/** How a manifest takes a comment; a package.json takes a field. */
+const manifests: Record<string, (text: string, comment: string) => string> = {
+  'requirements.txt': (text, comment) => `${text}# ${comment}\n`,
+  'go.mod': (text, comment) => `${text}// ${comment}\n`,
+  'Cargo.toml': (text, comment) => `${text}# ${comment}\n`,
+  Gemfile: (text, comment) => `${text}# ${comment}\n`,
+  'pom.xml': (text, comment) => `${text}<!-- ${comment} -->\n`,
+  'mix.exs': (text, comment) => `${text}# ${comment}\n`,
+  'package.json': (text, comment) => text.replace('{', `{ "description": "${comment}",`),
+}
+
+/** The files of a version. In a cold one all manifests are new, so that no layer of an earlier build fits, not even that of the dependencies. */
+function createFiles({ files }: LanguageCase, round: number, who: string, text: string): Record<string, string> {
+  const comment = `${process.pid} ${who} ${round}`
+  const named = Object.entries(files(text)).map(([name, content]) => [name, manifests[name]?.(content, comment) ?? content])
+  return { ...(Object.fromEntries(named) as Record<string, string>), 'version.txt': `${comment}\n` }
+}
 
 function createManualBuild(language: LanguageCase) {
   const repository = makeRepository({})

@@ -19,6 +19,8 @@ import { benchWake } from './wake.ts'
 /** How much of a part is run; what is missing is as much as its figures need. */
 export interface BenchOptions {
   rounds?: number
+  /** Of a part with several cases; all by default. */
+  cases?: string[] | undefined
   seconds?: number
   /** Of the wheel, for each scroll of a page. */
   turns?: number

@@ -67,6 +67,7 @@ export const languageCases: LanguageCase[] = [
     framework: 'ruby',
     settings: { install_command: 'bundle install --local' },
     files: (text) => ({
+      '.ruby-version': '3.1\n',
       Gemfile: "source 'https://rubygems.org'\ngem 'rack'\ngem 'webrick'\n",
       'config.ru': `run ->(_env) { [200, { 'Content-Type' => 'text/plain' }, ['${text}']] }\n`,
     }),

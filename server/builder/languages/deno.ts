@@ -1,4 +1,4 @@
-import { dockerfile, type Language, startWith } from './language.ts'
+import { dockerfile, joinCommands, type Language, startWith } from './language.ts'
 
 const entryFiles = ['main.ts', 'server.ts', 'mod.ts', 'index.ts', 'app.ts', 'main.js', 'server.js', 'src/main.ts', 'src/server.ts']
 
@@ -30,10 +30,9 @@ export const deno: Language = async (app) => {
       'RUN chown 1000:1000 /app && mkdir -p /deno-dir && chown 1000:1000 /deno-dir',
       'USER 1000:1000',
       'ENV HOME=/tmp DENO_NO_UPDATE_CHECK=1 DENO_DIR=/deno-dir',
-      'COPY --chown=1000:1000 . .',
-      `RUN ${install}`,
-      build === null ? null : `RUN ${build}`,
       startWith(start),
+      'COPY --chown=1000:1000 . .',
+      `RUN ${joinCommands(install, build)}`,
     ),
     ignored: ['node_modules', '.env'],
     steps: {

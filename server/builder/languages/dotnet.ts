@@ -27,9 +27,9 @@ export const dotnet: Language = async (app) => {
       '',
       `FROM mcr.microsoft.com/dotnet/aspnet:${version}`,
       'WORKDIR /app',
-      'COPY --chown=1000:1000 --from=build /out ./',
       unprivileged,
       startWith(start),
+      'COPY --chown=1000:1000 --from=build /out ./',
     ),
     ignored: ['bin', 'obj', '**/bin', '**/obj', '.env', 'node_modules'],
     steps: {

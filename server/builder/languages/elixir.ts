@@ -36,7 +36,8 @@ export const elixir: Language = async (app) => {
     ],
     dockerfile: dockerfile(
       `FROM elixir:${version}`,
-      'ENV MIX_ENV=prod LANG=C.UTF-8 MIX_HOME=/opt/mix',
+      'ENV MIX_ENV=prod LANG=C.UTF-8 MIX_HOME=/opt/mix PHX_SERVER=true RELEASE_DISTRIBUTION=none',
+      startWith(start),
       'WORKDIR /src',
       hasDependencies
         ? [
@@ -47,12 +48,9 @@ export const elixir: Language = async (app) => {
           ].filter((line) => line !== null)
         : null,
       'COPY . .',
-      `RUN ${build}`,
+      `RUN ${build} && mv /out /app && chown -R 1000:1000 /app`,
       'WORKDIR /app',
-      'RUN cp -r /out/. /app/ && chown -R 1000:1000 /app',
       unprivileged,
-      'ENV PHX_SERVER=true RELEASE_DISTRIBUTION=none',
-      startWith(start),
     ),
     ignored: ['_build', 'deps', 'node_modules', '.env'],
     steps: {

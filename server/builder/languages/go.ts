@@ -7,7 +7,7 @@ export const go: Language = async (app) => {
   const requested = parseVersion(/^go\s+(\S+)/m.exec(module)?.[1])
   const version = requested ?? '1'
   const target = await findMainPackage(app, module)
-  const build = app.build_command ?? `go build -trimpath -ldflags="-s -w" -o ${app.target.output}/server ${target}`
+  const build = app.build_command ?? `go build -ldflags="-s -w" -o ${app.target.output}/server ${target}`
   const isVendored = app.names.includes('vendor/')
   const install = isVendored ? null : (app.install_command ?? 'go mod download')
   return {
@@ -20,15 +20,16 @@ export const go: Language = async (app) => {
     dockerfile: dockerfile(
       `FROM golang:${version}-bookworm AS build`,
       'WORKDIR /src',
+      // The part of the standard library that a web app needs is compiled once for all apps.
+      'RUN go build net/http',
       install === null ? null : [`COPY ${app.names.includes('go.sum') ? 'go.mod go.sum' : 'go.mod'} ./`, `RUN ${install}`],
       'COPY . .',
       `RUN ${build}`,
       '',
       runtimeStage,
+      startWith(app.procfile ?? 'server'),
       'COPY --chown=1000:1000 --from=build /src ./',
       'COPY --from=build /out /usr/local/bin',
-      unprivileged,
-      startWith(app.procfile ?? 'server'),
     ),
     ignored: ['.env', 'node_modules'],
     steps: {
@@ -48,6 +49,7 @@ export const runtimeStage = [
   'COPY --from=build /usr/share/zoneinfo /usr/share/zoneinfo',
   'WORKDIR /app',
   'RUN chown 1000:1000 /app',
+  ...unprivileged,
 ] as const
 
 /** With several commands: the one named like the module, or like a server. */

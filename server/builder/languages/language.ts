@@ -101,6 +101,15 @@ export async function findInFiles(
 /** The user that the app runs as, and a home folder that it can write to. */
 export const unprivileged = ['USER 1000:1000', 'ENV HOME=/tmp'] as const
 
+/**
+ * The end of a Dockerfile whose app runs in its own source. Whatever is after the source runs again with each change, so the settings are before it,
+ * unless a command still needs root.
+ */
+export function copySource(copy: string, commands: readonly (string | null)[]): string[] {
+  const runs = commands.flatMap((command) => (command === null ? [] : [`RUN ${command}`]))
+  return runs.length === 0 ? [...unprivileged, copy] : [copy, ...runs, ...unprivileged]
+}
+
 /** Copies Node and npm into a stage, for assets that npm builds. */
 export const withNode = [
   'COPY --from=node:24-bookworm-slim /usr/local/bin/node /usr/local/bin/node',

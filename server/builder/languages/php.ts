@@ -1,6 +1,6 @@
 import semver from 'semver'
 import type { ToolRequirement } from '../../contract/build-plan.ts'
-import { dockerfile, joinCommands, type Language, parseVersion, requireAny, requireVersion, unprivileged, withNode } from './language.ts'
+import { copySource, dockerfile, joinCommands, type Language, parseVersion, requireAny, requireVersion, withNode } from './language.ts'
 
 const defaultVersion = '8.4'
 /** Extensions of the official image that need no installation. */
@@ -46,6 +46,9 @@ export const php: Language = async (app) => {
   const start =
     app.procfile ??
     (isLaravel ? `php artisan serve --no-reload --host=${app.target.host} --port=$PORT` : `php -S ${app.target.host}:$PORT -t .${root}`)
+  // Both write to folders of their source.
+  const hasFolders = isLaravel || isSymfony
+  const commands = [autoload, build].filter((command) => command !== null)
   const serverRoot = `/var/www/html${root}`
   return {
     framework: isLaravel ? 'laravel' : isSymfony ? 'symfony' : 'php',
@@ -72,19 +75,19 @@ export const php: Language = async (app) => {
       isPlain ? null : 'COPY --from=composer:2 /usr/bin/composer /usr/local/bin/composer',
       assets === null ? null : withNode,
       'WORKDIR /var/www/html',
-      isPlain ? null : [`COPY ${['composer.json', 'composer.lock'].filter((name) => app.names.includes(name)).join(' ')} ./`, `RUN ${install}`],
-      'COPY --chown=1000:1000 . .',
-      autoload === null ? null : `RUN ${autoload}`,
-      build === null ? null : `RUN ${build}`,
-      `RUN chown 1000:1000 /var/www/html && ${makeFolders} && chown -R 1000:1000 storage bootstrap/cache var`,
-      unprivileged,
+      `RUN ${hasFolders ? `${makeFolders} && chown -R 1000:1000 .` : 'chown 1000:1000 .'}`,
       app.procfile === null ? 'CMD ["apache2-foreground"]' : `CMD ${app.procfile}`,
+      isPlain ? null : [`COPY ${['composer.json', 'composer.lock'].filter((name) => app.names.includes(name)).join(' ')} ./`, `RUN ${install}`],
+      copySource('COPY --chown=1000:1000 . .', [
+        ...commands,
+        commands.length > 0 && hasFolders ? 'chown -R 1000:1000 storage bootstrap/cache var' : null,
+      ]),
     ),
     ignored: ['vendor', 'node_modules', '.env', 'var/cache', 'storage/logs'],
     steps: {
       tools: [requirePhp(pinned, required.php), ...(isPlain ? [] : [requireAny('composer')])],
       install,
-      build: joinCommands(autoload, build, isLaravel || isSymfony ? makeFolders : null),
+      build: joinCommands(autoload, build, hasFolders ? makeFolders : null),
       start,
       // Without it, the server handles one request at a time.
       variables: { PHP_CLI_SERVER_WORKERS: '4' },

@@ -1,5 +1,6 @@
 import type { ToolRequirement } from '../../contract/build-plan.ts'
 import {
+  copySource,
   dockerfile,
   findInFiles,
   joinCommands,
@@ -12,7 +13,6 @@ import {
   requireAny,
   requireVersion,
   startWith,
-  unprivileged,
   withNode,
 } from './language.ts'
 
@@ -32,6 +32,7 @@ export const python: Language = async (app) => {
   const install = await chooseInstall(app)
   const start = await chooseStart(app, has)
   const missing = start.missing.length > 0 ? `pip install --no-cache-dir ${start.missing.join(' ')}` : null
+  const commands = [install.command, missing].filter((command) => command !== null)
   const hasAssets = app.names.includes('package.json')
   const assets = hasAssets && app.build_command === null ? 'npm install && npm run build --if-present' : null
   const build = app.build_command ?? start.build
@@ -49,22 +50,17 @@ export const python: Language = async (app) => {
         .map(([name, value]) => `${name}=${value}`)
         .join(' ')} PIP_ROOT_USER_ACTION=ignore PATH=/app/.venv/bin:$PATH`,
       'WORKDIR /app',
-      hasAssets ? withNode : null,
-      install.inputs === null ? 'COPY . .' : `COPY ${install.inputs.join(' ')} ./`,
-      install.command === null ? null : `RUN ${install.command}`,
-      missing === null ? null : `RUN ${missing}`,
-      'COPY . .',
-      assets === null ? null : `RUN ${assets}`,
-      build === null ? null : `RUN ${build}`,
       'RUN chown 1000:1000 /app',
-      unprivileged,
+      hasAssets ? withNode : null,
       startWith(start.command),
+      install.inputs === null ? null : [`COPY ${install.inputs.join(' ')} ./`, ...commands.map((command) => `RUN ${command}`)],
+      copySource('COPY . .', [...(install.inputs === null ? commands : []), assets, build]),
     ),
     ignored: ['.venv', 'venv', '__pycache__', '*.pyc', 'node_modules', '.env'],
     steps: {
       tools: [version.requirement, ...(install.tools ?? [])],
       // The variable names the interpreter that was chosen among those of the machine.
-      install: joinCommands('"${PYTHON:-python3}" -m venv .venv', install.command, missing),
+      install: joinCommands('"${PYTHON:-python3}" -m venv .venv', ...commands),
       build: joinCommands(assets, build),
       start: start.command,
       program_directories: ['.venv/bin'],

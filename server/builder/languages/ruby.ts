@@ -1,4 +1,5 @@
 import {
+  copySource,
   dockerfile,
   type Language,
   type LanguageApp,
@@ -9,7 +10,6 @@ import {
   requireAny,
   requireVersion,
   startWith,
-  unprivileged,
   withNode,
 } from './language.ts'
 
@@ -38,6 +38,7 @@ export const ruby: Language = async (app) => {
   const needsSource = app.names.includes('vendor/') || /^\s*(gemspec|gem .*path:)/m.test(gemfile ?? '')
   const inputs = ['Gemfile', 'Gemfile.lock', '.ruby-version'].filter((name) => app.names.includes(name))
   const install = gemfile === null ? null : (app.install_command ?? 'bundle install --jobs 4 --retry 3')
+  const commands = [needsSource ? install : null, hasNode ? 'npm install' : null, build].filter((command) => command !== null)
   return {
     framework: isRails ? 'rails' : has('sinatra') ? 'sinatra' : 'ruby',
     explanation: [
@@ -57,14 +58,11 @@ export const ruby: Language = async (app) => {
         .map(([name, value]) => `${name}=${value}`)
         .join(' ')} LANG=C.UTF-8`,
       'WORKDIR /app',
+      'RUN mkdir tmp log && chown 1000:1000 . tmp log',
       hasNode ? withNode : null,
-      install === null ? null : [needsSource ? 'COPY . .' : `COPY ${inputs.join(' ')} ./`, `RUN ${install}`],
-      'COPY . .',
-      hasNode ? 'RUN npm install' : null,
-      build === null ? null : `RUN ${build}`,
-      'RUN mkdir -p tmp log && chown -R 1000:1000 /app',
-      unprivileged,
       startWith(start),
+      install === null || needsSource ? null : [`COPY ${inputs.join(' ')} ./`, `RUN ${install}`],
+      copySource('COPY --chown=1000:1000 . .', commands.length === 0 ? [] : [...commands, 'chown -R 1000:1000 /app']),
     ),
     ignored: ['node_modules', 'tmp', 'log', '.env', '.bundle'],
     steps: {

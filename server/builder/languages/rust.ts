@@ -1,5 +1,5 @@
 import { runtimeStage } from './go.ts'
-import { dockerfile, type Language, parseVersion, readAny, requireAny, requireAtLeast, requireVersion, startWith, unprivileged } from './language.ts'
+import { dockerfile, type Language, parseVersion, readAny, requireAny, requireAtLeast, requireVersion, startWith } from './language.ts'
 
 /** Rust with Cargo: the package's binary, or the workspace member that has one. */
 export const rust: Language = async (app) => {
@@ -17,12 +17,14 @@ export const rust: Language = async (app) => {
   const isRocket = /^rocket\s*=/m.test(manifest)
   // Without the source, dependencies are a layer of their own.
   const dependencies =
-    isWorkspace || isVendored || app.build_command !== null || !app.names.includes('src/')
+    !hasDependencies(manifest) || isWorkspace || isVendored || app.build_command !== null || !app.names.includes('src/')
       ? null
       : [
           `COPY ${lock ? 'Cargo.toml Cargo.lock' : 'Cargo.toml'} ./`,
           `RUN mkdir src && echo 'fn main() {}' > src/main.rs && touch src/lib.rs && (${build} || true) && rm -rf src target/release/deps/${(binary ?? '').replaceAll('-', '_')}*`,
         ]
+  // Cargo compares times, and the source is older than what replaced it.
+  const touch = dependencies ? 'find src -name "*.rs" -exec touch {} + && ' : ''
   const { output } = app.target
   const programs = app.target.kind === 'image' ? '/usr/local/bin' : output
   const collect = `find target/release -maxdepth 1 -type f -executable -exec cp {} ${output}/ \\;`
@@ -35,16 +37,13 @@ export const rust: Language = async (app) => {
       'WORKDIR /src',
       dependencies,
       'COPY . .',
-      dependencies ? 'RUN find src -name "*.rs" -exec touch {} +' : null,
-      `RUN ${build} && mkdir ${output} && ${collect}`,
+      `RUN ${touch}${build} && mkdir ${output} && ${collect} && rm -rf target`,
       '',
       runtimeStage,
-      'COPY --chown=1000:1000 --from=build /src ./',
-      'RUN rm -rf target',
-      'COPY --from=build /out /usr/local/bin',
-      unprivileged,
       isRocket ? 'ENV ROCKET_ADDRESS=0.0.0.0' : null,
       startWith(start),
+      'COPY --chown=1000:1000 --from=build /src ./',
+      'COPY --from=build /out /usr/local/bin',
     ),
     ignored: ['target', '.env', 'node_modules'],
     steps: {
@@ -63,4 +62,15 @@ export const rust: Language = async (app) => {
       discarded: ['target'],
     },
   }
+}
+
+/** Whether a section of dependencies, other than those of tests, has an entry. */
+function hasDependencies(manifest: string): boolean {
+  let isInside = false
+  return manifest.split('\n').some((line) => {
+    const section = /^\s*\[+([^\]]+)\]/.exec(line)?.[1]
+    if (section === undefined) return isInside && /^\s*[\w"']/.test(line)
+    isInside = /^(.*\.)?(build-)?dependencies$/.test(section)
+    return /^(.*\.)?(build-)?dependencies\./.test(section)
+  })
 }

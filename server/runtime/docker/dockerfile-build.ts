@@ -46,7 +46,8 @@ export async function buildDockerfile(
     (await readFile(resolveInside(request.folder, plan.dockerfile), 'utf8').catch((error: unknown) => {
       throw new BuildFailure('build_failed', `The source has no ${plan.dockerfile}.`, 'Check the root directory in the project settings.', error)
     }))
-  const files = await readSecretFiles(engine)
+  // They are for Node, which a generated Dockerfile names if it is there.
+  const files = plan.text === null || /\b(?:node|npm|npx|bun|deno)\b/.test(plan.text) ? await readSecretFiles(engine) : {}
   const hasCpuLimit = request.cpus !== null
   const useBuildKit = (builder === '2' && !hasCpuLimit) || Object.keys(files).length > 0 || needsBuildKit(text)
   if (useBuildKit && hasCpuLimit) log.note('This build is not held to the CPU limit, because BuildKit has no limit for one build.')
