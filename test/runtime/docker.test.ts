@@ -191,6 +191,18 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       })
     })
 
+    test('is built once more after a layer of its cache was removed', async () => {
+      const faultProxy = createDockerFaultProxy()
+      await faultProxy.open()
+      const own = createRuntimes({ ...suite.options, ca_file: undefined, docker: { candidates: [faultProxy.address] } }).docker
+      faultProxy.failNextBuild('failed to export image: failed to set parent sha256:1: unknown parent image ID sha256:1')
+      const Dockerfile = 'FROM node:24-bookworm-slim\nRUN echo built\n'
+      const { log } = await buildApp(own, suite.options, { files: { Dockerfile }, plan: dockerfilePlan })
+      expect(log.lines.join('\n')).toMatch(/Docker removed a cached layer while this build used it[^]*RUN echo built/)
+      await own.close()
+      await faultProxy.remove()
+    })
+
     test('is held to a CPU limit, like a build without one, except by BuildKit, which the log says', async () => {
       const own = createRuntimes({ ...suite.options, ca_file: undefined }).docker
       const readQuota = 'cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us 2>/dev/null || cat /sys/fs/cgroup/cpu.max'

@@ -17,6 +17,8 @@ export interface DockerFaultProxy {
   open(): Promise<void>
   close(): Promise<void>
   hang(): void
+  /** The next build fails with this message of the engine, without reaching it. */
+  failNextBuild(message: string): void
   /** Continues after a hang. */
   resume(): void
   remove(): Promise<void>
@@ -27,8 +29,18 @@ export function createDockerFaultProxy(): DockerFaultProxy {
   const path = join(folder, 'docker.sock')
   const pairs = new Set<[Socket, Socket]>()
   let isHanging = false
+  let buildFailure: string | undefined
+  /** Of connections on which a build fails. */
+  const failures = new Map<Socket, string>()
   let server: Server | undefined
   let tcpServer: Server | undefined
+
+  function takeFailure(chunk: Buffer): string | undefined {
+    if (buildFailure === undefined || !/^POST \/(?:v[\d.]+\/)?build\?/.test(chunk.subarray(0, 40).toString('latin1'))) return undefined
+    const failure = buildFailure
+    buildFailure = undefined
+    return failure
+  }
 
   function createProxyServer(): Server {
     return createServer({ allowHalfOpen: true }, (client) => {
@@ -37,6 +49,14 @@ export function createDockerFaultProxy(): DockerFaultProxy {
       pairs.add(pair)
       for (const [from, to] of [pair, [engine, client]] as [Socket, Socket][]) {
         from.on('data', (chunk: Buffer) => {
+          const failure = from === client ? (failures.get(client) ?? takeFailure(chunk)) : undefined
+          if (failure !== undefined) {
+            failures.set(client, failure)
+            // The end of a request in chunks.
+            if (chunk.subarray(-5).toString('latin1') === '0\r\n\r\n')
+              client.end(`HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n${JSON.stringify({ error: failure })}\n`)
+            return
+          }
           if (!to.write(chunk)) from.pause()
         })
         to.on('drain', () => {
@@ -79,6 +99,9 @@ export function createDockerFaultProxy(): DockerFaultProxy {
     hang() {
       isHanging = true
       for (const pair of pairs) for (const socket of pair) socket.pause()
+    },
+    failNextBuild(message) {
+      buildFailure = message
     },
     resume() {
       isHanging = false

@@ -13,7 +13,7 @@ import { requireOpenImages } from './base-images.ts'
 import { type BuildKitSession, openBuildKitSession } from './buildkit-session.ts'
 import { toReadable, type DockerEngine } from './engine.ts'
 import { getStatusCode } from './errors.ts'
-import { BaseImageFailure, explainDockerfileFailure } from './dockerfile-failure.ts'
+import { BaseImageFailure, explainDockerfileFailure, LostLayerFailure } from './dockerfile-failure.ts'
 import { prepareDockerfile, needsBuildKit, type HostMounts } from './dockerfile.ts'
 import { addFilesToImage } from './added-files.ts'
 import { createDockerIgnore } from '../../lib/docker-ignore.ts'
@@ -64,12 +64,10 @@ export async function buildDockerfile(
       text,
       built: prepareDockerfile(text, { mounts, generation: await readGeneration(request, generations) }),
     }
-    const context = await createBuildContext(request, plan, file.built)
     const bytes = request.memory_mb * 1024 * 1024
     const limits = { memory: bytes, memswap: bytes, cpuperiod: 100_000, cpuquota: Math.round(limitCpus(request.cpus) * 100_000) }
     const settings = {
       t: name,
-      dockerfile: context.dockerfile,
       labels: engine.createLabels('image', { project_id: request.project_id, deployment_id: request.deployment_id }),
       rm: true,
       forcerm: true,
@@ -80,7 +78,6 @@ export async function buildDockerfile(
       ...(Object.keys(plan.arguments).length > 0 && { buildargs: plan.arguments }),
       ...(useBuildKit ? { version: '2' as const } : limits),
     }
-    const contextFailed = new Promise<never>((_, reject) => context.archive.once('error', reject))
     session = useBuildKit
       ? await openBuildKitSession(docker, {
           secrets: request.build_secrets,
@@ -88,18 +85,27 @@ export async function buildDockerfile(
         })
       : null
     const registryconfig = useBuildKit ? undefined : await createRegistryConfig(engine, request.registries, [text, ...Object.values(plan.arguments)])
-    const buildStarted = (
-      session
-        ? buildInSession(docker, context.archive, settings, session.id)
-        : docker.buildImage(context.archive, { ...settings, ...(registryconfig && { registryconfig }) })
-    ).catch((error: unknown) => {
-      if (getStatusCode(error) !== 400 || !(error instanceof Error)) throw error
-      const message = error.message.replace(/^\(HTTP code 400\) .*? - /, '')
-      log.line('stderr', message)
-      throw explainDockerfileFailure(file, message, request.memory_mb)
+    const runBuild = async () => {
+      const { archive, dockerfile } = await createBuildContext(request, plan, file.built)
+      const contextFailed = new Promise<never>((_, reject) => archive.once('error', reject))
+      const started = (
+        session
+          ? buildInSession(docker, archive, { ...settings, dockerfile }, session.id)
+          : docker.buildImage(archive, { ...settings, dockerfile, ...(registryconfig && { registryconfig }) })
+      ).catch((error: unknown) => {
+        if (getStatusCode(error) !== 400 || !(error instanceof Error)) throw error
+        const message = error.message.replace(/^\(HTTP code 400\) .*? - /, '')
+        log.line('stderr', message)
+        throw explainDockerfileFailure(file, message, request.memory_mb)
+      })
+      const response = toReadable(await Promise.race([started, contextFailed]))
+      await Promise.race([streamBuildOutput(response, log, signal, file, request.memory_mb, engine.options.clock ?? systemClock), contextFailed])
+    }
+    await runBuild().catch((error: unknown) => {
+      if (!(error instanceof LostLayerFailure) || signal.aborted) throw error
+      log.note(`${error.message} The build starts again.`)
+      return runBuild()
     })
-    const response = toReadable(await Promise.race([buildStarted, contextFailed]))
-    await Promise.race([streamBuildOutput(response, log, signal, file, request.memory_mb, engine.options.clock ?? systemClock), contextFailed])
     if (plan.added_files?.length) await addFilesToImage(docker, name, request, plan.added_files, settings.labels, log)
     return await createArtifact(docker, name, plan)
   } catch (error) {

@@ -25,6 +25,8 @@ export function explainDockerfileFailure(file: PreparedDockerfile, message: stri
       'Docker has no disk space left.',
       'Free up space for Docker (`docker system df` shows what uses it), then deploy again.',
     )
+  if (/unknown parent image ID|layer does not exist|failed to get layer/.test(message))
+    return new LostLayerFailure('build_failed', 'Docker removed a cached layer while this build used it.', 'Deploy again.', new Error(message))
   const line = findFailedLine(file, message)
   const name = file.name ?? 'Generated Dockerfile'
   const where = line === undefined ? name : `${name}, line ${line}`
@@ -68,6 +70,9 @@ export function explainDockerfileFailure(file: PreparedDockerfile, message: stri
     'Fix the Dockerfile. Run `docker build` on your machine to reproduce the error.',
   )
 }
+
+/** The layer belonged to an image that was removed at the same time. Another build does not find it in the cache. */
+export class LostLayerFailure extends BuildFailure {}
 
 /** A base image that is not available. `image` is undefined when the error does not name it. */
 export class BaseImageFailure extends BuildFailure {
