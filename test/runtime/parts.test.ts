@@ -12,7 +12,7 @@ import { connectToDocker, findDockerAddresses, rejectAfter } from '../../server/
 import { isConnectionError } from '../../server/runtime/docker/errors.ts'
 import { ensureLargeNetwork } from '../../server/runtime/docker/networks.ts'
 import { isOutsideLink } from '../../server/runtime/docker/build-context.ts'
-import { prepareDockerfile, needsBuildKit } from '../../server/runtime/docker/dockerfile.ts'
+import { appendLabels, prepareDockerfile, needsBuildKit } from '../../server/runtime/docker/dockerfile.ts'
 import { createContainerOutput } from '../../server/runtime/docker/stream-demuxer.ts'
 import { createDockerIgnore } from '../../server/lib/docker-ignore.ts'
 import { streamBuildOutput } from '../../server/runtime/docker/build-progress.ts'
@@ -197,6 +197,13 @@ describe('a Dockerfile', () => {
     ['FROM a\nCOPY --from=b . .\nRUN echo "a --mount"', false],
   ])('needs BuildKit or not: %j', (text, expected) => {
     expect(needsBuildKit(text)).toBe(expected)
+  })
+
+  test('labels are one more instruction, unless the last one continues', () => {
+    const labels = { 'homeport.role': 'image', 'homeport.project': 'a"$b' }
+    expect(appendLabels('FROM a', labels)).toBe('FROM a\nLABEL homeport.role="image" homeport.project="a\\"\\$b"\n')
+    for (const text of ['FROM a\nRUN b \\', 'FROM a\nRUN b \\\n\n# c\n', 'FROM a\nRUN b `\r\n', '# Built by Homeport.\n'])
+      expect(appendLabels(text, labels)).toBeNull()
   })
 })
 

@@ -14,7 +14,7 @@ import { type BuildKitSession, openBuildKitSession } from './buildkit-session.ts
 import { toReadable, type DockerEngine } from './engine.ts'
 import { getStatusCode } from './errors.ts'
 import { BaseImageFailure, explainDockerfileFailure, LostLayerFailure } from './dockerfile-failure.ts'
-import { prepareDockerfile, needsBuildKit, type HostMounts } from './dockerfile.ts'
+import { appendLabels, prepareDockerfile, needsBuildKit, type HostMounts } from './dockerfile.ts'
 import { addFilesToImage } from './added-files.ts'
 import { createDockerIgnore } from '../../lib/docker-ignore.ts'
 import { explainPullRefusal, listLocalTags } from './images.ts'
@@ -64,11 +64,13 @@ export async function buildDockerfile(
       text,
       built: prepareDockerfile(text, { mounts, generation: await readGeneration(request, generations) }),
     }
+    const labels = engine.createLabels('image', { project_id: request.project_id, deployment_id: request.deployment_id })
+    const labelled = useBuildKit || plan.target !== null ? null : appendLabels(file.built, labels)
     const bytes = request.memory_mb * 1024 * 1024
     const limits = { memory: bytes, memswap: bytes, cpuperiod: 100_000, cpuquota: Math.round(limitCpus(request.cpus) * 100_000) }
     const settings = {
       t: name,
-      labels: engine.createLabels('image', { project_id: request.project_id, deployment_id: request.deployment_id }),
+      ...(labelled === null && { labels }),
       rm: true,
       forcerm: true,
       abortSignal: signal,
@@ -86,7 +88,7 @@ export async function buildDockerfile(
       : null
     const registryconfig = useBuildKit ? undefined : await createRegistryConfig(engine, request.registries, [text, ...Object.values(plan.arguments)])
     const runBuild = async () => {
-      const { archive, dockerfile } = await createBuildContext(request, plan, file.built)
+      const { archive, dockerfile } = await createBuildContext(request, plan, labelled ?? file.built)
       const contextFailed = new Promise<never>((_, reject) => archive.once('error', reject))
       const started = (
         session
@@ -106,7 +108,7 @@ export async function buildDockerfile(
       log.note(`${error.message} The build starts again.`)
       return runBuild()
     })
-    if (plan.added_files?.length) await addFilesToImage(docker, name, request, plan.added_files, settings.labels, log)
+    if (plan.added_files?.length) await addFilesToImage(docker, name, request, plan.added_files, labels, log)
     return await createArtifact(docker, name, plan)
   } catch (error) {
     if (signal.aborted)

@@ -32,6 +32,17 @@ export function prepareDockerfile(text: string, { mounts, generation }: Dockerfi
   return [...head, ...(mounts || generation !== null ? addToStages(lines, escape, mounts, generation) : lines)].join('\n')
 }
 
+/**
+ * A Dockerfile with these labels in one instruction, because the classic builder makes one of each label of a request. null: nothing can be appended,
+ * because the last instruction continues or there is none.
+ */
+export function appendLabels(prepared: string, labels: Record<string, string>): string | null {
+  const last = prepared.split('\n').findLast((line) => !/^\s*(#|$)/.test(line)) ?? '\\'
+  if (/[\\`]\s*$/.test(last)) return null
+  const pairs = Object.entries(labels).map(([key, value]) => `${key}=${JSON.stringify(value).replaceAll('$', '\\$')}`)
+  return `${prepared}\nLABEL ${pairs.join(' ')}\n`
+}
+
 const addedArgument = new RegExp(`^ARG (?:(NODE_EXTRA_CA_CERTS|npm_config_userconfig)=${mountFolder}/|${generationArgument}=)`)
 
 /** The line of the user's file for a line of the built file. */
