@@ -253,7 +253,7 @@ describe('languages without a Dockerfile', () => {
     const { work } = await planOf(files)
     const lines = ((work.kind === 'dockerfile' && work.text) || '').trimEnd().split('\n')
     expect(lines.at(-1)).toBe(last)
-    expect(lines.filter((line) => / \. \.$/.test(line))).toHaveLength(1)
+    expect(lines.filter((line) => line.endsWith(' . .'))).toHaveLength(1)
   })
 
   test('commands of the project settings replace the detected ones', async () => {
