@@ -72,7 +72,7 @@ export function createEnvironments(context: DeploymentContext, hooks: Environmen
       const { sleep } = live
       if (!sleep || sleep.isWaking) return services.revive(live.spec, 'images', live.stopController.signal)
       // What it shared with the failed version sleeps with it again; what is missing starts when it wakes.
-      const sleepAgain = () => (sleep.mode === 'frozen' ? services.freeze(live.spec) : services.stop(live.spec))
+      const sleepAgain = () => (sleep.mode === 'frozen' ? services.freezeOwn(live.spec) : services.stop(live.spec))
       sleep.transition = sleep.transition
         .then(sleepAgain)
         .catch((error: unknown) => context.log.warn('services_not_asleep', { deployment: live.spec.deployment_id, error }))

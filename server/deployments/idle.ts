@@ -26,7 +26,7 @@ export interface IdleMonitorHooks {
   /** Updates `is_cold` of its project. */
   saveColdState(spec: AppSpec): void
   /** The environment sleeps and wakes as a whole. */
-  services: Pick<ServiceSupervisor, 'freeze' | 'thaw' | 'stop' | 'revive' | 'isBusy'>
+  services: Pick<ServiceSupervisor, 'freezeOwn' | 'thaw' | 'stop' | 'revive' | 'isBusy'>
 }
 
 export interface IdleMonitor {
@@ -92,7 +92,7 @@ export function createIdleMonitor(context: DeploymentContext, hooks: IdleMonitor
     if (!candidate?.replica || !sleep) return
     const { id } = candidate.replica
     try {
-      await Promise.all([runtimeOf(app).freeze(id), hooks.services.freeze(app.spec)])
+      await Promise.all([runtimeOf(app).freeze(id), hooks.services.freezeOwn(app.spec)])
     } catch (error) {
       context.log.warn('app_not_frozen', { deployment: app.spec.deployment_id, error })
       return stopReplica(app, sleep)

@@ -33,6 +33,8 @@ export interface ServiceSupervisor {
   /** Stops the ready images of an environment that are neither as this version has them nor as the version to which they belong. */
   stopUnused(spec: AppSpec): Promise<void>
   freeze(spec: AppSpec): Promise<void>
+  /** Like `freeze`, without the images that another version has claimed: the version falls asleep. */
+  freezeOwn(spec: AppSpec): Promise<void>
   thaw(spec: AppSpec): Promise<void>
   /** Takes over replicas that outlived the platform; returns their ids. */
   adopt(spec: AppSpec, existing: ExistingReplica[]): Promise<string[]>
@@ -279,7 +281,8 @@ export function createServiceSupervisor(
       await Promise.all(unused.map(({ spec }) => removeAndStop(app.environment_id, spec.config.name)))
     },
 
-    async freeze(app) {
+    freeze: async (app) => void (await Promise.all(listOf(app).map((service) => service.freeze()))),
+    async freezeOwn(app) {
       const own = listOf(app).filter(({ spec }) => !findClaimed(app, spec))
       await Promise.all(own.map((service) => service.freeze()))
     },

@@ -45,7 +45,7 @@ function createContext() {
     saveColdState: nothing,
     restartApp: async () => void done.push('start'),
     services: {
-      freeze: async () => {},
+      freezeOwn: async () => {},
       thaw: async () => {},
       stop: async () => {},
       revive: async () => {},

@@ -167,12 +167,15 @@ describe('the ready images of an environment', () => {
     const next = createVersion('1', { deployment_id: 'dpl_next' })
     supervisor.claim(next)
     await supervisor.start(next, 'images', signal)
-    await supervisor.freeze(live)
+    await supervisor.freezeOwn(live)
     await supervisor.stop(live)
     expect(events).toEqual(['start 1'])
-    await supervisor.freeze(next)
+    // A copy of the data is made of all that is there.
+    await supervisor.freeze(live)
+    await supervisor.thaw(live)
+    await supervisor.freezeOwn(next)
     await supervisor.stop(next)
-    expect(events).toEqual(['start 1', 'freeze 1', 'stop 1'])
+    expect(events).toEqual(['start 1', 'freeze 1', 'thaw 1', 'freeze 1', 'stop 1'])
   })
 
   test('what a failed version left of another definition ends, and what it shares with the live one stays', async () => {
