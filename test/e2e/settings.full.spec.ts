@@ -23,6 +23,8 @@ test('settings of both operations are saved together, errors are at their fields
     health_path: '/healthz',
     health_timeout_s: 90,
     cpu_limit: 0.5,
+    preview_volumes: 'empty',
+    watch_paths: [],
   })
   expect(await platform.getProject('tuned')).toMatchObject({ name: 'Finely tuned' })
 
