@@ -29,6 +29,14 @@ function largeServerFolders(): string[] {
   )
 }
 
+/** As GitHub makes them of the text of a heading. */
+const anchorsOf = (document: string) =>
+  [...read(document).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
 const headings = (document: string) => [...read(document).matchAll(/^## (.+)$/gm)].map(([, heading]) => heading)
 
 test.each(explained)('%s has all five parts', (document) => {
@@ -65,6 +73,14 @@ describe.each(documents)('%s', (document) => {
     const links = [...read(document).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, link]) => link!)
     const local = links.filter((link) => !/^(https?|mailto):/.test(link))
     expect(local.filter((link) => !exists(join(dirname(document), link)))).toEqual([])
+  })
+
+  test('links to headings that are there', () => {
+    const links = [...read(document).matchAll(/\]\(([^)#\s:]*)#([^)\s]+)\)/g)].map(([, path = '', anchor = '']) => ({
+      target: path === '' ? document : join(dirname(document), path),
+      anchor,
+    }))
+    expect(links.filter(({ target, anchor }) => target.endsWith('.md') && !anchorsOf(target).includes(anchor))).toEqual([])
   })
 })
 

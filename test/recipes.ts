@@ -78,6 +78,9 @@ export const createExampleRuntime = (options: RuntimeOptions): Runtime => ({ ...
     limits_cpu: false,
     uses_host_network: true,
     keeps_apps_running: false,
+    builds_dockerfiles: false,
+    keeps_written_files: true,
+    runs_images: false,
     pulls_images: false,
     database_server: 'embedded',
   },
@@ -151,6 +154,7 @@ export const example: Language = async (app) =>
         explanation: ['Example app found (example.toml)'],
         dockerfile: dockerfile('FROM example', 'COPY . .', unprivileged, startWith('example run')),
         ignored: [],
+        steps: { tools: [], install: null, build: null, start: 'example run' },
       }
     : null
 `,

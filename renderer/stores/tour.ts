@@ -4,7 +4,7 @@ import { readPreference, writePreference, useUi } from './ui.ts'
 
 interface StoredTour {
   /** Default: shown while there are few projects. */
-  wish: 'by_itself' | 'closed' | 'brought_back'
+  visibility: 'automatic' | 'closed' | 'reopened'
   /** Completed steps. */
   done: string[]
 }
@@ -23,16 +23,16 @@ const storageKey = `homeport.tour.${localInstanceId}`
 export const useTour = create<TourStore>((set, get) => {
   const change = (part: Partial<StoredTour>) => {
     set(part)
-    const { wish, done } = get()
-    writePreference(storageKey, JSON.stringify({ wish, done }))
+    const { visibility, done } = get()
+    writePreference(storageKey, JSON.stringify({ visibility, done }))
   }
   return {
     ...parseStoredTour(readPreference(storageKey)),
     should_scroll_into_view: false,
     markSeen: () => set({ should_scroll_into_view: false }),
-    close: () => change({ wish: 'closed' }),
+    close: () => change({ visibility: 'closed' }),
     reopen() {
-      change({ wish: 'brought_back' })
+      change({ visibility: 'reopened' })
       set({ should_scroll_into_view: true })
     },
     complete(ids) {
@@ -44,12 +44,13 @@ export const useTour = create<TourStore>((set, get) => {
 })
 
 function parseStoredTour(text: string | null): StoredTour {
-  const initial: StoredTour = { wish: 'by_itself', done: [] }
+  const initial: StoredTour = { visibility: 'automatic', done: [] }
   if (text === null) return initial
   try {
-    const { wish, done } = JSON.parse(text) as Partial<StoredTour>
+    const { visibility, wish, done } = JSON.parse(text) as Partial<StoredTour> & { wish?: string }
     return {
-      wish: wish === 'closed' || wish === 'brought_back' ? wish : 'by_itself',
+      // Earlier versions stored `wish`.
+      visibility: visibility === 'closed' || wish === 'closed' ? 'closed' : visibility === 'reopened' ? 'reopened' : 'automatic',
       done: Array.isArray(done) ? done.filter((one) => typeof one === 'string') : [],
     }
   } catch {
@@ -59,5 +60,5 @@ function parseStoredTour(text: string | null): StoredTour {
 
 // Opening the palette is known only to this browser.
 useUi.subscribe((now, before) => {
-  if (now.palette_open && !before.palette_open && useTour.getState().wish !== 'closed') useTour.getState().complete(['palette'])
+  if (now.palette_open && !before.palette_open && useTour.getState().visibility !== 'closed') useTour.getState().complete(['palette'])
 })

@@ -30,7 +30,7 @@ interface RowProps {
   connection: InstanceConnection
   /** Position in the list, starting at 1: the key that switches to the instance. */
   position: number
-  onAction: (wish: InstanceAction) => void
+  onAction: (action: InstanceAction) => void
 }
 
 /** One instance with its status and actions. */

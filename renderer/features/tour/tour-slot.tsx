@@ -13,14 +13,14 @@ const maxProjects = 6
 
 /** Shows the first steps above the local project list, from the first deployment until they are closed. */
 export function TourSlot() {
-  const visibility = useTour((state) => state.wish)
+  const visibility = useTour((state) => state.visibility)
   const isHome = useConnection(({ current }) => current.id === localInstanceId)
   const { data, hasNextPage } = useProjects()
   if (!isHome || visibility === 'closed' || !data) return null
   const all = data.pages.flatMap((page) => page.projects)
   const project = pickProject(all)
   if (!project) return null
-  if (visibility === 'by_itself' && (hasNextPage || all.length > maxProjects || !all.some(({ status }) => status === 'live'))) return null
+  if (visibility === 'automatic' && (hasNextPage || all.length > maxProjects || !all.some(({ status }) => status === 'live'))) return null
   return (
     <Suspense>
       <TourCard slug={project.slug} key={project.slug} />
