@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { createProcessSampler } from '../../server/runtime/process/process-table.ts'
+import { createPsReader, createSampler } from '../../server/runtime/process/process-table.ts'
 import { createShellCommand } from '../../server/runtime/process/build-command.ts'
 import { createLineStreams } from '../../server/runtime/process/line-streams.ts'
 import { type GroupProgram, startProcessGroup } from '../../server/runtime/process/process-group.ts'
@@ -81,25 +81,33 @@ test('the last words of a program that was silent for long are read, also when i
   expect(groups.map(({ lines }) => lines.join())).toEqual(groups.map(() => 'up,last'))
 })
 
-test('where only ps tells of processes, one run of it a second answers for all apps', async () => {
+test('one reading of all processes a second answers for all apps that ran when it began', async () => {
   const clock = createTestClock({ frozen_at: 0 })
   let runs = 0
-  const ps = async (args: string[]) => {
-    runs++
-    return execFileSync('ps', args, { encoding: 'utf8', env: { PATH: process.env.PATH, LC_ALL: 'C' } })
-  }
-  const sampler = createProcessSampler(ps, clock)
-  const apps = Array.from({ length: 20 }, async () => sampler.rows())
+  const sample = createSampler(
+    createPsReader(async (args) => {
+      runs++
+      return execFileSync('ps', args, { encoding: 'utf8', env: { PATH: process.env.PATH, LC_ALL: 'C' } })
+    }),
+    clock,
+  )
+  const apps = Array.from({ length: 20 }, async () => sample(clock.monotonic()))
   const own = (await Promise.all(apps))[19]!.find((row) => row.pid === process.pid)
   expect(own).toMatchObject({ parent: process.ppid, started: expect.stringMatching(/\d\d:\d\d:\d\d \d{4}$/) })
   expect(own?.rss_bytes).toBeGreaterThan(1e6)
-  await clock.advance(999)
-  await sampler.rows()
+  await clock.advance(500)
+  await sample()
   expect(runs).toBe(1)
+  // An app that started meanwhile.
+  await sample(clock.monotonic())
+  expect(runs).toBe(2)
+  await clock.advance(999)
+  await sample(clock.monotonic() - 999)
+  expect(runs).toBe(2)
   await clock.advance(1)
-  await sampler.rows()
-  await sampler.rows(true)
-  expect(runs).toBe(3)
+  await sample()
+  await sample(Infinity)
+  expect(runs).toBe(4)
 })
 
 test('a command line with quotes reaches the shell of each system as it was written', async () => {

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../lib/clock.ts'
-import { findProcessTree, measurePrivateMemory, readProcessTable } from './process-table.ts'
+import { findProcessTree, measurePrivateMemory, processTableTime, readProcessTable } from './process-table.ts'
 
 const memoryCheckInterval_ms = 400
 /** The table of all processes is read once per this many memory checks. */
@@ -24,9 +24,11 @@ export function watchGroupLimits(
   let pids = [pid]
   let escaped: number[] = []
   let timer: Timer | undefined
+  // A table from before does not have the group.
+  const since = processTableTime()
 
   const readTable = async (now = false) => {
-    const table = await readProcessTable({ now })
+    const table = await readProcessTable({ now, since })
     if (isStopped) return
     pids = table.length > 0 ? findProcessTree(table, pid) : [pid]
     const inGroup = new Set(table.filter((row) => row.group === pid).map((row) => row.pid))

@@ -13,25 +13,25 @@ export interface ProcessRow {
   started: string
 }
 
-/** How long a sample of `ps` is reused. All monitors share it, regardless of the number of apps. */
+/** How long a reading of all processes is reused. All monitors share it, regardless of the number of apps. */
 const sampleLifetime_ms = 1_000
 
 /** Rows of /proc to read per turn of the event loop: about a millisecond. */
 const rowsPerTurn = 100
 
-/** Reads processes on macOS and BSD, which requires running `ps`. Calls within a second share one run. */
-export function createProcessSampler(runPs: (args: string[]) => Promise<string>, clock: Clock) {
-  let last: { at_ms: number; rows: Promise<(ProcessRow & { rss_bytes: number })[]> } | undefined
-  return {
-    /** `now`: use a run that starts with this call. */
-    rows(now = false) {
-      const at_ms = clock.monotonic()
-      if (last && !now && at_ms - last.at_ms < sampleLifetime_ms) return last.rows
-      last = { at_ms, rows: runPs(['-axo', 'pid=,ppid=,pgid=,rss=,lstart=']).then(parseRows) }
-      return last.rows
-    },
+/** Calls within a second share one reading, unless it began before `since`, a moment of the clock. */
+export function createSampler<Row>(read: () => Promise<Row[]>, clock: Clock): (since?: number) => Promise<Row[]> {
+  let last: { at_ms: number; rows: Promise<Row[]> } | undefined
+  return (since = -Infinity) => {
+    const at_ms = clock.monotonic()
+    if (last && last.at_ms >= since && at_ms - last.at_ms < sampleLifetime_ms) return last.rows
+    last = { at_ms, rows: read() }
+    return last.rows
   }
 }
+
+/** Reads processes on macOS and BSD, which requires running `ps`. */
+export const createPsReader = (runPs: (args: string[]) => Promise<string>) => () => runPs(['-axo', 'pid=,ppid=,pgid=,rss=,lstart=']).then(parseRows)
 
 function parseRows(text: string) {
   return text.split('\n').flatMap((line) => {
@@ -40,21 +40,33 @@ function parseRows(text: string) {
   })
 }
 
-const sampler = createProcessSampler((args) => runCommand('ps', args), systemClock)
+const samplePs = createSampler(
+  createPsReader((args) => runCommand('ps', args)),
+  systemClock,
+)
+const sampleProc = createSampler(readProc, systemClock)
 
-/** All processes of this machine; empty on Windows, where reading them is expensive. At most a second old; with `now` from this moment. */
-export async function readProcessTable({ now = false } = {}): Promise<ProcessRow[]> {
-  if (platform() === 'linux') {
-    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
-    const rows: ProcessRow[] = []
-    for (let at = 0; at < pids.length; at += rowsPerTurn) {
-      if (at > 0) await nextTurn()
-      for (const pid of pids.slice(at, at + rowsPerTurn)) rows.push(...readRow(pid))
-    }
-    return rows
+async function readProc(): Promise<ProcessRow[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
+  const rows: ProcessRow[] = []
+  for (let at = 0; at < pids.length; at += rowsPerTurn) {
+    if (at > 0) await nextTurn()
+    for (const pid of pids.slice(at, at + rowsPerTurn)) rows.push(...readRow(pid))
   }
+  return rows
+}
+
+/** The moment for `since` of `readProcessTable`. */
+export const processTableTime = (): number => systemClock.monotonic()
+
+/**
+ * All processes of this machine; empty on Windows, where reading them is expensive. With `now` from this moment, with `since` of a moment after
+ * that one and at most a second old. Without either as old as a reading is on this system that costs little.
+ */
+export async function readProcessTable({ now = false, since }: { now?: boolean; since?: number } = {}): Promise<ProcessRow[]> {
   if (platform() === 'win32') return []
-  return sampler.rows(now)
+  if (platform() === 'linux') return now || since === undefined ? readProc() : sampleProc(since)
+  return samplePs(now ? Infinity : since)
 }
 
 /** The start time of a process, or undefined when no process has this pid. */
@@ -90,7 +102,7 @@ export async function measurePrivateMemory(pids: number[]): Promise<number> {
   }
   if (platform() === 'win32' || pids.length === 0) return 0
   const wanted = new Set(pids)
-  return (await sampler.rows()).reduce((sum, { pid, rss_bytes }) => sum + (wanted.has(pid) ? rss_bytes : 0), 0)
+  return (await samplePs()).reduce((sum, { pid, rss_bytes }) => sum + (wanted.has(pid) ? rss_bytes : 0), 0)
 }
 
 /** CPU time of processes in milliseconds. */
