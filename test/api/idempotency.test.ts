@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type TestPlatform, startTestPlatform } from '../support/platform.ts'
 import { until } from '../support/until.ts'
 import { makeRepository, tinyServer } from '../support/repository.ts'
+import { isFullTier } from '../support/tier.ts'
 
 const data_dir = mkdtempSync(join(tmpdir(), 'homeport-data-'))
 const repository = makeRepository(tinyServer('once'))
@@ -79,7 +80,7 @@ const creations = [
 
 test('a platform that is killed in the middle: each retry gets what was done, or does what was not, once', { timeout: 3_600_000 }, async () => {
   const deploy = { path: '/v1/projects/once/deploy', body: () => undefined }
-  const [rounds, each] = process.env.HOMEPORT_TEST_TIER === 'full' ? [200, 2] : [1, 8]
+  const [rounds, each] = isFullTier ? [200, 2] : [1, 8]
   for (let round = 0, n = 0; round < rounds; round++) {
     const asked = Array.from({ length: each }, () => [...creations, deploy].map((one) => ({ ...one, n: n++ }))).flat()
     const firsts: string[] = []

@@ -64,8 +64,8 @@ const endlessBuild = (mark = '') => ({
 })
 const server = (text: string, extra = '') => ({ 'server.js': tinyServer(text, extra)['server.js'] ?? '' })
 
-/** What every deployment must do, on both runtimes in the default tier. */
-export function coreDeploymentSuite(context: DeploymentContext): void {
+/** What every deployment must do. `is_short`: only the stories that both runtimes have in the default tier. */
+export function coreDeploymentSuite(context: DeploymentContext, { is_short = false } = {}): void {
   const { projectWith, deployReady: live, deployAndWait: deployed } = context
 
   test('a repository goes live, and the deployment has every field of the contract', async () => {
@@ -121,6 +121,7 @@ export function coreDeploymentSuite(context: DeploymentContext): void {
     expect(await context.platform.fetchEdge('careful.localhost')).toMatchObject({ status: 200, body: 'good' })
     expect((await context.platform.getProject('careful')).status).toBe('live')
   })
+  if (is_short) return
 
   test('a rollback restores the earlier commit and reuses its build; a retry builds the same commit again', async () => {
     const repository = await projectWith('returning', tinyServer('old'))

@@ -3,6 +3,7 @@ import { newId } from '../../server/lib/id.ts'
 import { createDockerFaultProxy } from '../support/docker-fault-proxy.ts'
 import { tinyServer } from '../support/repository.ts'
 import { requires } from '../support/requirements.ts'
+import { isFullTier } from '../support/tier.ts'
 import { coreDeploymentSuite, useDeploymentContext } from './deployment-suite.ts'
 
 describe.skipIf(!requires('docker').ok)('deployments on Docker', () => {
@@ -48,5 +49,5 @@ describe.skipIf(!requires('docker').ok)('deployments on Docker', () => {
     expect((await context.platform.fetchEdge('sealed.localhost')).body).toBe(String(secret.length))
   })
 
-  coreDeploymentSuite(context)
+  coreDeploymentSuite(context, { is_short: !isFullTier })
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createSecretMask } from '../../server/deployments/secret-mask.ts'
 import { newSeed } from '../support/corpus.ts'
+import { isFullTier } from '../support/tier.ts'
 
 const secret = 'p@ss/word+with "odd" ch4rs'
 const mask = createSecretMask([secret, 'short', 'first line of many\nsecond line of many'])
@@ -36,7 +37,7 @@ describe('secrets in a line', () => {
         const left = Buffer.from(masked.split('••••••')[0] ?? '', 'base64').toString()
         expect(left).not.toContain(secret.slice(0, 8))
       }),
-      { seed: process.env.HOMEPORT_TEST_TIER === 'full' ? newSeed() : 20_261_121 },
+      { seed: isFullTier ? newSeed() : 20_261_121 },
     )
   })
 

@@ -13,10 +13,11 @@ import { silentLog } from '../../server/lib/log.ts'
 import { type ApiServer, bearer, startApiServer } from '../support/api-server.ts'
 import { waitForAbort, silentStream } from '../support/event-stream.ts'
 import { createTestClock } from '../support/test-clock.ts'
+import { isFullTier } from '../support/tier.ts'
 import { until } from '../support/until.ts'
 
 const path = '/v1/projects/abc/runtime-logs'
-const lineCount = process.env.HOMEPORT_TEST_TIER === 'full' ? 100_000 : 20_000
+const lineCount = isFullTier ? 100_000 : 20_000
 
 let server: ApiServer
 let owner: Record<string, string>

@@ -18,6 +18,7 @@ import {
   startApp,
   type BuildOptions,
 } from '../support/runtime.ts'
+import { isFullTier } from '../support/tier.ts'
 import { dockerDriver, dockerLines } from './docker-driver.ts'
 import { serviceNetworkTests } from './suite-services.ts'
 import { certificateMark, hello } from './suite-context.ts'
@@ -216,27 +217,6 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       await own.close()
     })
 
-    test.each([
-      ['the classic builder', ''],
-      ['BuildKit', '--mount=type=tmpfs,target=/x '],
-    ])('is built again by %s without cache, and after the cache was cleared', async (_name, mount) => {
-      const own = createRuntimes({ ...suite.options, ca_file: undefined }).docker
-      const project_id = newId('prj')
-      const Dockerfile = `FROM node:24-bookworm-slim AS one\nRUN ${mount}cat /proc/sys/kernel/random/uuid > /made\nFROM one\nRUN ${mount}exit 0\nCMD cat /made\n`
-      const made = async (skips_cache = false) => {
-        const built = await buildApp(own, suite.options, { files: { Dockerfile }, plan: dockerfilePlan, project_id, skips_cache })
-        const { lines, exit } = await startApp(own, built)
-        await exit
-        return lines[0]
-      }
-      const values = [await made(), await made(), await made(true), await made()]
-      await own.clearBuildCache(project_id)
-      values.push(await made(), await made())
-      const [first, fresh, last] = [...new Set(values)]
-      expect(values).toEqual([first, first, fresh, fresh, last, last])
-      await own.close()
-    })
-
     test('mounts build secrets in its steps; they are in no layer, in no history and in no log', async () => {
       const secret = `HPSENT_build_secret ${'x'.repeat(9_000)} "é`
       const Dockerfile = [
@@ -273,6 +253,41 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       await expect(job).rejects.toMatchObject({ name: 'AbortError' })
       expect(await dockerDriver.leftovers(suite.options, deployment_id)).toEqual([])
       await eventually(async () => expect(await runProgram('ps', ['-eo', 'args'])).not.toMatch(/^sleep 333$/m))
+    })
+    if (!isFullTier) return
+
+    test('is held to a CPU limit, like a build without one, except by BuildKit, which the log says', async () => {
+      const own = createRuntimes({ ...suite.options, ca_file: undefined }).docker
+      const readQuota = 'cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us 2>/dev/null || cat /sys/fs/cgroup/cpu.max'
+      const buildLog = async (text: string) =>
+        (await buildApp(own, suite.options, { files: { Dockerfile: text }, plan: dockerfilePlan, cpus: 0.5 })).log.lines.join('\n')
+      const from = 'FROM node:24-bookworm-slim\n'
+      expect(await buildLog(`${from}RUN ${readQuota}\n`)).toMatch(/^50000( 100000)?$/m)
+      expect(await buildLog(`${from}RUN --mount=type=tmpfs,target=/x true\n`)).toContain('not held to the CPU limit')
+      const { log } = await buildApp(own, suite.options, { files: { 'server.js': hello }, plan: serverPlan({ build_command: readQuota }), cpus: 0.5 })
+      expect(log.lines.join('\n')).toMatch(/^50000( 100000)?$/m)
+      await own.close()
+    })
+
+    test.each([
+      ['the classic builder', ''],
+      ['BuildKit', '--mount=type=tmpfs,target=/x '],
+    ])('is built again by %s without cache, and after the cache was cleared', async (_name, mount) => {
+      const own = createRuntimes({ ...suite.options, ca_file: undefined }).docker
+      const project_id = newId('prj')
+      const Dockerfile = `FROM node:24-bookworm-slim AS one\nRUN ${mount}cat /proc/sys/kernel/random/uuid > /made\nFROM one\nRUN ${mount}exit 0\nCMD cat /made\n`
+      const made = async (skips_cache = false) => {
+        const built = await buildApp(own, suite.options, { files: { Dockerfile }, plan: dockerfilePlan, project_id, skips_cache })
+        const { lines, exit } = await startApp(own, built)
+        await exit
+        return lines[0]
+      }
+      const values = [await made(), await made(), await made(true), await made()]
+      await own.clearBuildCache(project_id)
+      values.push(await made(), await made())
+      const [first, fresh, last] = [...new Set(values)]
+      expect(values).toEqual([first, first, fresh, fresh, last, last])
+      await own.close()
     })
   })
 

@@ -13,6 +13,7 @@ import type { Platform } from '../../server/platform.ts'
 import { createDockerView } from './docker.ts'
 import type { PlatformCalls, PlatformSettings } from './platform-process.ts'
 import { dockerSocket } from './requirements.ts'
+import { isFullTier } from './tier.ts'
 import { until } from './until.ts'
 
 export { until }
@@ -74,7 +75,7 @@ export interface Client {
 const compileCache = join(tmpdir(), 'homeport-compile-cache')
 
 /** A user's platform limits its heap, which costs a sixth of its speed. Only the full tier measures memory. */
-const memoryFlags = process.env.HOMEPORT_TEST_TIER === 'full' ? nodeFlags : []
+const memoryFlags = isFullTier ? nodeFlags : []
 
 /** `rate_limited`: keeps the default rate limits, which a suite that polls would soon exceed. */
 export async function startTestPlatform({

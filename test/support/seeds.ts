@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { isFullTier } from './tier.ts'
 
 /**
  * Runs a property on each seed of a committed corpus: a fixed one, and those that failed once. `npm run test:full` also tries new seeds, prints them,
@@ -8,7 +9,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 export async function forEachSeed(corpus: URL, property: (seed: number) => Promise<void>, { explored = 20 } = {}): Promise<void> {
   const seeds = JSON.parse(readFileSync(corpus, 'utf8')) as number[]
   for (const seed of seeds) await property(seed)
-  if (process.env.HOMEPORT_TEST_TIER !== 'full') return
+  if (!isFullTier) return
   for (let i = 0; i < explored; i++) {
     const seed = randomInt(2 ** 31)
     console.log(`seed ${seed}`)
