@@ -1,5 +1,6 @@
 import { type QueryClient, useMutationState, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Database } from '../../server/contract/databases.ts'
+import type { dumpedServices } from '../../server/contract/service-presets.ts'
 import { useApiQuery, pollInterval_ms, useClient } from './query.ts'
 import type { ApiClient } from './api-client.ts'
 import type { CallInput } from '../../server/client/operation-types.ts'
@@ -9,6 +10,8 @@ import { ApiError } from '../../server/client/api-error.ts'
 import { toApiError } from '../lib/api-error.ts'
 import { createMutationHook, invalidate } from './mutation.ts'
 import { useUpload } from './use-upload.ts'
+
+export type DumpedService = (typeof dumpedServices)[number]
 
 const isUnavailable = (error: unknown) => toApiError(error).code === 'database_unavailable'
 // Polling interval while a database is being created; the first start of the server reports progress every second.
@@ -48,9 +51,10 @@ export function useDatabase(slug: string) {
   })
 }
 
-export const useDumps = (slug: string, enabled: boolean) =>
-  useApiQuery(async (client, signal) => (await client.call('listDatabaseDumps', { params: { slug }, signal })).dumps, {
-    queryKey: queryKeys.dumps(slug),
+/** `service`: a managed service in place of the PostgreSQL database. */
+export const useDumps = (slug: string, enabled: boolean, service?: DumpedService) =>
+  useApiQuery(async (client, signal) => (await client.call('listDatabaseDumps', { params: { slug }, query: { service }, signal })).dumps, {
+    queryKey: queryKeys.dumps(slug, service ?? 'postgresql'),
     enabled,
     // No event reports a database that the command line created.
     refetchInterval: 2 * pollInterval_ms,
@@ -77,8 +81,8 @@ export const useCreateDatabase = createMutationHook('createDatabase', (cache, { 
   // A status request in flight would report the creation as still pending.
   void cache.cancelQueries({ queryKey }).then(() => cache.setQueryData(queryKey, database))
 })
-export const useRestoreDatabase = createMutationHook('restoreDatabase', (cache, { database }, { params: { slug } }) =>
-  storeReplaced(cache, slug, database),
+export const useRestoreDatabase = createMutationHook('restoreDatabase', (cache, { database, dump }, { params: { slug } }) =>
+  dump.service === null ? storeReplaced(cache, slug, database) : refetchDumps(cache, slug),
 )
 export const useDeleteDatabase = createMutationHook('deleteDatabase', (cache, _, { params: { slug } }) => storeReplaced(cache, slug, null))
 export const useDumpDatabase = createMutationHook('dumpDatabase', (cache, _, { params }) => refetchDumps(cache, params.slug))
@@ -87,8 +91,9 @@ export const useDeleteDump = createMutationHook('deleteDatabaseDump', (cache) =>
 /** Uploads an SQL file that replaces the database. */
 export function useImportDatabase(slug: string, onDone: () => void) {
   const cache = useQueryClient()
-  return useUpload('importDatabase', ({ database }) => {
-    storeReplaced(cache, slug, database)
+  return useUpload('importDatabase', ({ database, dump }) => {
+    if (dump.service === null) storeReplaced(cache, slug, database)
+    else refetchDumps(cache, slug)
     onDone()
   })
 }

@@ -28,7 +28,8 @@ export const queryKeys = {
   /** The database of a project, or null. */
   database: (slug: string) => ['database', slug],
   databaseUpgrade: (slug: string) => ['database-upgrade', slug],
-  dumps: (slug: string) => ['dumps', slug],
+  /** Without a service: those of PostgreSQL and of all services. */
+  dumps: (slug: string, ...service: [] | [string]) => ['dumps', slug, ...service],
   allDumps: ['every-dump'],
   disk: ['disk'],
   backups: ['backups'],

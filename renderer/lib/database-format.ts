@@ -24,9 +24,9 @@ export const dumpReasonLabels: Record<DatabaseDump['reason'], string> = {
   restore: 'Before restore',
 }
 
-/** File name of a downloaded dump: `harbour-shop-2026-11-21-0844.sql.gz`. */
-export function dumpFilename({ project_slug, created_at }: DatabaseDump): string {
-  return `${project_slug}-${created_at.slice(0, 16).replace(/T/, '-').replace(':', '')}.sql.gz`
+/** File name of a downloaded dump: `harbour-shop-2026-11-21-0844.sql.gz`; of a managed service `harbour-shop-mariadb-...`. */
+export function dumpFilename({ project_slug, service, created_at }: DatabaseDump): string {
+  return `${project_slug}${service === null ? '' : `-${service}`}-${created_at.slice(0, 16).replace(/T/, '-').replace(':', '')}.sql.gz`
 }
 
 // Limit of the contract for an import.
@@ -38,8 +38,8 @@ export interface SqlFile {
 }
 
 /** Detects the type of a chosen file by its first bytes, or returns why it cannot be imported. */
-export async function readSqlFile(file: File): Promise<SqlFile | string> {
-  if (file.size > maxImportBytes) return `“${file.name}” is larger than 4 GiB. Import it with psql instead.`
+export async function readSqlFile(file: File, client: 'psql' | 'mariadb' = 'psql'): Promise<SqlFile | string> {
+  if (file.size > maxImportBytes) return `“${file.name}” is larger than 4 GiB. Import it with ${client} instead.`
   if (file.size === 0) return `“${file.name}” is empty.`
   const head = await file
     .slice(0, 5)
@@ -51,6 +51,7 @@ export async function readSqlFile(file: File): Promise<SqlFile | string> {
   if (head === null) return `“${file.name}” cannot be read. Check that it is a file, not a folder.`
   if (head[0] === 0x1f && head[1] === 0x8b) return { file, type: 'application/gzip' }
   const start = String.fromCharCode(...head)
+  if (start === 'PGDMP' && client === 'mariadb') return `“${file.name}” is a dump of PostgreSQL.`
   if (start === 'PGDMP')
     return `“${file.name}” is in pg_dump’s custom format. Convert it to SQL first: pg_restore -O -x -f dump.sql ${shellQuote(file.name)}`
   if (start.startsWith('PK\u0003\u0004')) return `“${file.name}” is a .zip archive. Extract it and import the SQL file inside.`

@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test'
+import type { DatabaseDump } from '../../server/contract/databases.ts'
 import type { ManagedService } from '../../server/contract/managed-services.ts'
 import type { MailCatcherStatus, MailMessage, MailMessageDetails } from '../../server/contract/mail.ts'
 import { getPreset, type PresetName } from '../../server/contract/service-presets.ts'
@@ -60,6 +61,33 @@ async function withServices(page: Page): Promise<void> {
   await page.route('**/instance/projects/*/mail/messages/*', (route) => route.fulfill({ json: { message: details } }))
 }
 
+const dump = (id: string, change: Partial<DatabaseDump> = {}): DatabaseDump => ({
+  id,
+  project_slug: 'lighthouse',
+  db_name: 'app',
+  service: 'mariadb',
+  reason: 'manual',
+  bytes: 48_213,
+  file: `${id}.sql.gz`,
+  created_at: received_at,
+  ...change,
+})
+
+async function withMariadb(page: Page): Promise<void> {
+  const services = [service('redis'), service('mariadb', { is_added: true, added_at: received_at }), service('s3')]
+  const dumps = [
+    dump('dmp_01m84kvc1a6jds9qv8r0rb8g9k', { reason: 'restore', bytes: 12_048_213 }),
+    dump('dmp_01m84kvc1a6jds9qv8r0rb8g9j', { created_at: '2026-11-02T08:44:00.000Z' }),
+  ]
+  await page.route('**/instance/projects/*/managed-services', (route) => route.fulfill({ json: { services, unavailable: null } }))
+  await page.route(/\/database\/dumps\?service=mariadb$/, (route) => route.fulfill({ json: { dumps } }))
+}
+
+async function restoreDump(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Actions for the dump of 2026-11-02T08:44:00.000Z' }).click()
+  await page.getByRole('menuitem', { name: 'Restore this dump…' }).click()
+}
+
 async function withRegistries(page: Page): Promise<void> {
   const registries = [
     { host: 'ghcr.io', username: 'harbour-bot', created_at: received_at },
@@ -94,6 +122,36 @@ export const serviceScreens: Screen[] = [
     path: 'projects/lighthouse/services',
     before: withServices,
     act: (page) => page.getByRole('button', { name: 'Remove Redis' }).click(),
+  },
+  {
+    name: 'services-dumps',
+    path: 'projects/lighthouse/services',
+    before: withMariadb,
+    act: (page) => page.getByRole('heading', { name: 'Dumps of MariaDB' }).scrollIntoViewIfNeeded(),
+  },
+  { name: 'services-dump-restore', path: 'projects/lighthouse/services', before: withMariadb, act: restoreDump },
+  {
+    name: 'services-dump-restore-failed',
+    path: 'projects/lighthouse/services',
+    async before(page) {
+      await withMariadb(page)
+      const message = "Table 'app.guests' does not exist at line 12. The database was not changed."
+      await page.route('**/database/dumps/*/restore', (route) =>
+        route.fulfill({ status: 400, json: { error: 'restore_failed', message, request_id: 'req_1' } }),
+      )
+    },
+    async act(page) {
+      await restoreDump(page)
+      await page.getByRole('dialog').getByRole('textbox').fill('lighthouse')
+      await page.getByRole('button', { name: 'Restore MariaDB' }).click()
+      await page.getByRole('dialog').getByRole('alert').waitFor()
+    },
+  },
+  {
+    name: 'services-dump-import',
+    path: 'projects/lighthouse/services',
+    before: withMariadb,
+    act: (page) => page.getByRole('button', { name: 'Import SQL…' }).click(),
   },
   { name: 'mail-off', path: 'projects/lighthouse/mail' },
   { name: 'mail', path: 'projects/lighthouse/mail', before: withServices },

@@ -1,9 +1,9 @@
 import { type UseQueryResult } from '@tanstack/react-query'
 import { Ellipsis, FileUp, HardDriveDownload, RotateCcw, Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import { useDumpDatabase } from '../../api/databases.ts'
+import { type DumpedService, useDumpDatabase } from '../../api/databases.ts'
 import { useInstanceSession } from '../../api/instance.ts'
-import type { Database, DatabaseDump } from '../../../server/contract/databases.ts'
+import type { DatabaseDump } from '../../../server/contract/databases.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { toApiError } from '../../lib/api-error.ts'
 import { Button, IconButton } from '../../components/button.tsx'
@@ -21,42 +21,56 @@ import styles from './page.module.css'
 
 type OpenDialog = { name: 'import' } | { name: 'restore' | 'delete'; dump: DatabaseDump }
 
-/** Dumps of the database, which can be restored. They outlive the database. */
+/** A managed service whose dumps are shown. */
+export interface DumpTarget {
+  name: DumpedService
+  label: string
+}
+
+/** Dumps of the PostgreSQL database or of a managed service, which can be restored. They outlive the database. */
 export function Dumps({
   project,
-  database,
+  service,
+  canRestore,
   query,
-  requestedAction,
+  requestedAction = null,
   onClosed,
 }: {
   project: Project
-  database: Database | null
+  service?: DumpTarget
+  /** Whether there is a database. */
+  canRestore: boolean
   query: UseQueryResult<DatabaseDump[]>
-  requestedAction: string | null
-  onClosed: () => void
+  requestedAction?: string | null
+  onClosed?: () => void
 }) {
   const { slug } = project
   const { data, error, isPending, refetch } = query
   const isOwner = useInstanceSession().data?.user.is_instance_owner ?? false
   const [open, setOpen] = useState<OpenDialog | null>(null)
-  const openDialog = open ?? (requestedAction === 'import' && database ? { name: 'import' as const } : null)
+  const openDialog = open ?? (requestedAction === 'import' && canRestore ? { name: 'import' as const } : null)
   const close = () => {
     setOpen(null)
-    onClosed()
+    onClosed?.()
   }
   const dump = useDumpDatabase({ successMessage: 'Dump created.' })
   // Without any database or dump, the section is hidden.
-  if (!database && data?.length === 0) return null
+  if (!canRestore && (data?.length === 0 || (service && !data))) return null
+  const title = service ? `Dumps of ${service.label}` : 'Dumps'
   return (
     <section className="card" aria-labelledby="dumps">
       <header className={`card-header ${styles.dbHead}`}>
-        <h2 id="dumps">Dumps</h2>
-        {database && (
+        <h2 id="dumps">{title}</h2>
+        {canRestore && (
           <div className="row">
             <Button icon={FileUp} onClick={() => setOpen({ name: 'import' })}>
               Import SQL…
             </Button>
-            <Button icon={HardDriveDownload} busy={dump.isPending} onClick={() => dump.mutate({ params: { slug } })}>
+            <Button
+              icon={HardDriveDownload}
+              busy={dump.isPending}
+              onClick={() => dump.mutate({ params: { slug }, query: { service: service?.name } })}
+            >
               Create dump
             </Button>
           </div>
@@ -71,23 +85,27 @@ export function Dumps({
       {data?.length === 0 && (
         <p className="card-body text-muted">
           No dumps yet. A dump is the whole database as one SQL file, which you can restore here or use elsewhere. One is created automatically before
-          an import, a restore or a drop.
+          {service ? 'an import or a restore.' : 'an import, a restore or a drop.'}
         </p>
       )}
-      <ul aria-live="polite" aria-relevant="additions" aria-label="Dumps">
+      <ul aria-live="polite" aria-relevant="additions" aria-label={title}>
         {data?.map((one) => (
           <DumpRow
             key={one.id}
             dump={one}
             isOwner={isOwner}
-            onRestore={database ? () => setOpen({ name: 'restore', dump: one }) : null}
+            onRestore={canRestore ? () => setOpen({ name: 'restore', dump: one }) : null}
             onDelete={() => setOpen({ name: 'delete', dump: one })}
           />
         ))}
       </ul>
-      {data && data.length > 0 && !database && <p className={`card-body text-muted ${styles.dbFoot}`}>To restore a dump, create a database first.</p>}
-      {openDialog?.name === 'import' && <ImportDatabaseDialog project={project} onOpenChange={close} />}
-      {openDialog?.name === 'restore' && <RestoreDialog project={project} dump={openDialog.dump} onOpenChange={close} />}
+      {data && data.length > 0 && !canRestore && (
+        <p className={`card-body text-muted ${styles.dbFoot}`}>
+          {service ? `To restore a dump, add ${service.label} first.` : 'To restore a dump, create a database first.'}
+        </p>
+      )}
+      {openDialog?.name === 'import' && <ImportDatabaseDialog project={project} service={service} onOpenChange={close} />}
+      {openDialog?.name === 'restore' && <RestoreDialog project={project} service={service} dump={openDialog.dump} onOpenChange={close} />}
       {openDialog?.name === 'delete' && <DeleteDumpDialog dump={openDialog.dump} onOpenChange={close} />}
     </section>
   )

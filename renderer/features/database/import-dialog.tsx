@@ -10,10 +10,17 @@ import { formatBytes } from '../../lib/format.ts'
 import { Progress } from '../../components/progress.tsx'
 import { formatTransfer } from '../../api/transfer-progress.ts'
 import { type SqlFile, readSqlFile } from '../../lib/database-format.ts'
+import type { DumpTarget } from './dumps.tsx'
 import styles from './page.module.css'
 
 /** Replaces the database with an SQL file, chosen or dropped and checked before the upload. */
-export function ImportDatabaseDialog({ project, onOpenChange }: { project: Project; onOpenChange: () => void }) {
+interface ImportDatabaseDialogProps {
+  project: Project
+  service: DumpTarget | undefined
+  onOpenChange: () => void
+}
+
+export function ImportDatabaseDialog({ project, service, onOpenChange }: ImportDatabaseDialogProps) {
   const { slug } = project
   const showToast = useUi((state) => state.showToast)
   const [selection, setSelection] = useState<SqlFile | string | null>(null)
@@ -33,11 +40,11 @@ export function ImportDatabaseDialog({ project, onOpenChange }: { project: Proje
     upload.clearProblem()
     // No file is selected until the check finishes; a quick click would send the previous one.
     setSelection(null)
-    setSelection(others.length > 0 ? 'Choose one file at a time.' : await readSqlFile(first))
+    setSelection(others.length > 0 ? 'Choose one file at a time.' : await readSqlFile(first, service ? 'mariadb' : 'psql'))
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (file && typed === slug && !transfer) void upload.start({ params: { slug } }, file.file, file.type)
+    if (file && typed === slug && !transfer) void upload.start({ params: { slug }, query: { service: service?.name } }, file.file, file.type)
   }
   const drop = (event: DragEvent) => {
     event.preventDefault()
@@ -52,7 +59,7 @@ export function ImportDatabaseDialog({ project, onOpenChange }: { project: Proje
         if (!transfer) onOpenChange()
       }}
       title="Import SQL file"
-      description="Replaces all data in the database. The current data is dumped first. If any statement fails, the database stays unchanged."
+      description={`Replaces all data in ${service?.label ?? 'the database'}. The current data is dumped first. If any statement fails, the database stays unchanged.`}
     >
       <form className="stack" onSubmit={submit}>
         <div
@@ -84,7 +91,7 @@ export function ImportDatabaseDialog({ project, onOpenChange }: { project: Proje
             ) : (
               <p>Drop a file here or choose one.</p>
             )}
-            <p className="field-hint">A .sql or .sql.gz file from pg_dump, up to 4 GiB.</p>
+            <p className="field-hint">A .sql or .sql.gz file from {service ? 'mariadb-dump' : 'pg_dump'}, up to 4 GiB.</p>
           </div>
           <Button disabled={transfer !== null} onClick={() => input.current?.click()}>
             {file ? 'Choose another file…' : 'Choose file…'}
@@ -112,7 +119,7 @@ export function ImportDatabaseDialog({ project, onOpenChange }: { project: Proje
         <footer className="dialog-footer">
           <Button onClick={() => (transfer ? upload.cancel() : onOpenChange())}>Cancel</Button>
           <Button kind="danger" type="submit" busy={transfer !== null} disabled={!file || typed !== slug}>
-            Replace database
+            {service ? `Replace data in ${service.label}` : 'Replace database'}
           </Button>
         </footer>
       </form>

@@ -89,7 +89,7 @@ function DatabaseDetails({ project, database, progress }: { project: Project; da
         <Provision project={project} isDropped={isDropped} progress={progress} onProvisioned={onProvisioned} />
       )}
       {capabilities.has_instance_api && (
-        <Dumps project={project} database={database} query={dumps} requestedAction={requestedAction} onClosed={clearRequestedAction} />
+        <Dumps project={project} canRestore={database !== null} query={dumps} requestedAction={requestedAction} onClosed={clearRequestedAction} />
       )}
       {database && capabilities.has_instance_api && <UpgradeDatabase slug={slug} onRedeploying={setStartedDeploymentId} />}
       {database && (

@@ -1,15 +1,23 @@
 import { useRestoreDatabase } from '../../api/databases.ts'
 import type { DatabaseDump } from '../../../server/contract/databases.ts'
 import type { Project } from '../../../server/contract/projects.ts'
+import type { DumpTarget } from './dumps.tsx'
 import { ConfirmByNameDialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { formatDateTime } from '../../lib/format.ts'
 import { Progress } from '../../components/progress.tsx'
 
-export function RestoreDialog({ project, dump, onOpenChange }: { project: Project; dump: DatabaseDump; onOpenChange: () => void }) {
+interface RestoreDialogProps {
+  project: Project
+  service: DumpTarget | undefined
+  dump: DatabaseDump
+  onOpenChange: () => void
+}
+
+export function RestoreDialog({ project, service, dump, onOpenChange }: RestoreDialogProps) {
   const restore = useRestoreDatabase({
     hidesErrorToast: true,
-    successMessage: 'Database restored. The previous data is saved in a dump.',
+    successMessage: `${service?.label ?? 'Database'} restored. The previous data is saved in a dump.`,
     onSuccess: onOpenChange,
   })
   return (
@@ -19,9 +27,9 @@ export function RestoreDialog({ project, dump, onOpenChange }: { project: Projec
         if (!restore.isPending) onOpenChange()
       }}
       title="Restore this dump?"
-      description={`Replaces all data in the database with the dump from ${formatDateTime(dump.created_at)}. The current data is dumped first. If the restore fails, the database stays unchanged.`}
+      description={`Replaces all data in ${service?.label ?? 'the database'} with the dump from ${formatDateTime(dump.created_at)}. The current data is dumped first. If the restore fails, the database stays unchanged.`}
       name={project.slug}
-      action="Restore database"
+      action={`Restore ${service?.label ?? 'database'}`}
       busy={restore.isPending}
       onConfirm={() => restore.mutate({ params: { slug: project.slug, id: dump.id } })}
     >

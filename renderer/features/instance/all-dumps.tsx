@@ -11,6 +11,7 @@ import { formatBytes } from '../../lib/format.ts'
 import { RelativeTime } from '../../components/time.tsx'
 import { DeleteDumpDialog } from '../database/index.ts'
 import { dumpFilename, dumpReasonLabels } from '../../lib/database-format.ts'
+import { getServiceLabel } from '../../lib/service-label.ts'
 import styles from './backups-page.module.css'
 
 /** Dumps of all databases, including those of deleted projects, which appear nowhere else. */
@@ -39,6 +40,7 @@ export function AllDumps() {
               <p>
                 <strong>{dump.project_slug}</strong>{' '}
                 <span className="text-muted">
+                  {dump.service !== null && `${getServiceLabel(dump.service)}, `}
                   {dumpReasonLabels[dump.reason].toLowerCase()}, <RelativeTime at={dump.created_at} />
                 </span>
               </p>

@@ -6,6 +6,7 @@ import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { HelpLink } from '../../components/help-link.tsx'
 import { DeploymentStatusCard } from '../deployments/index.ts'
+import { ServiceDumps } from './service-dumps.tsx'
 import styles from './services.module.css'
 
 /** Services that a project gets with a click. Hidden on an instance without them. */
@@ -48,6 +49,9 @@ export function ManagedServices({ slug }: { slug: string }) {
           ))}
         </ul>
       </section>
+      {data.services.map((service) => (
+        <ServiceDumps key={service.name} slug={slug} service={service} />
+      ))}
       {removed && <RemoveDialog slug={slug} service={removed} onClose={() => setRemoved(null)} onRemoved={setStartedId} />}
     </>
   )

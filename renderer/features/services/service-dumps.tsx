@@ -1,0 +1,17 @@
+import type { ManagedService } from '../../../server/contract/managed-services.ts'
+import { dumpedServices } from '../../../server/contract/service-presets.ts'
+import { useDumps } from '../../api/databases.ts'
+import { useProject } from '../../api/projects.ts'
+import { Dumps, type DumpTarget } from '../database/index.ts'
+
+/** Dumps of a managed service that has them in SQL, while it is added or has some. */
+export function ServiceDumps({ slug, service: { name, label, is_added } }: { slug: string; service: ManagedService }) {
+  const dumped = dumpedServices.find((one) => one === name)
+  return dumped ? <DumpsOf slug={slug} service={{ name: dumped, label }} canRestore={is_added} /> : null
+}
+
+function DumpsOf({ slug, service, canRestore }: { slug: string; service: DumpTarget; canRestore: boolean }) {
+  const { data: project } = useProject(slug)
+  const query = useDumps(slug, true, service.name)
+  return project ? <Dumps project={project} service={service} canRestore={canRestore} query={query} /> : null
+}
