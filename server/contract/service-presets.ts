@@ -1,4 +1,5 @@
 import type { TemplatePart } from './environment-template.ts'
+import { mariadbHealthScript } from './mariadb-restore.ts'
 import type { ServiceHealthCheck } from './project-config.ts'
 
 /** Where the apps of a project reach a service. */
@@ -91,8 +92,7 @@ export const servicePresets = {
       MARIADB_ROOT_PASSWORD: variable('MYSQL_PASSWORD'),
       MARIADB_ROOT_HOST: ['localhost'],
     },
-    // During its first start the server accepts no TCP connections.
-    health: health('MYSQL_PWD="$MARIADB_PASSWORD" mariadb --host=127.0.0.1 --user="$MARIADB_USER" --execute="SELECT 1" "$MARIADB_DATABASE"'),
+    health: { ...health(''), command: ['bash', '-c', mariadbHealthScript] },
   },
   s3: {
     label: 'S3 storage',

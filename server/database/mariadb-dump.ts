@@ -1,3 +1,4 @@
+import { endOfRestoredFile, restoreExits, restoreScript } from '../contract/mariadb-restore.ts'
 import { ReplicaCommandError } from '../runtime/runtime.ts'
 import { DatabaseUnavailableError } from './database-server.ts'
 import { DumpError } from './dump-database.ts'
@@ -9,36 +10,15 @@ export type RunInService = (command: string[], input: AsyncIterable<Uint8Array> 
 
 /** The names of the preset. Passwords are in the environment of the container, so that they are in no argument. */
 const database = 'app'
-const scratch = 'homeport_restore'
 const asApp = 'MYSQL_PWD="$MARIADB_PASSWORD"'
-const asRoot = 'MYSQL_PWD="$MARIADB_ROOT_PASSWORD"'
 const dumpOptions = '--single-transaction --quick --skip-lock-tables --routines --triggers --events --hex-blob --no-tablespaces'
 
 const shell = (script: string): string[] => ['bash', '-c', `set -eo pipefail; ${script}`]
 
 const dumpCommand = shell(`${asApp} exec mariadb-dump --host=127.0.0.1 --user="$MARIADB_USER" ${dumpOptions} ${database}`)
 
-const prepareCommand = shell(
-  `${asRoot} mariadb --user=root --execute="DROP DATABASE IF EXISTS ${scratch}; CREATE DATABASE ${scratch}; GRANT ALL ON ${scratch}.* TO '$MARIADB_USER'@'%'"`,
-)
-/** As the role of the app, and without commands of the client: the file has no more rights than the app. */
-const loadCommand = shell(`${asApp} exec mariadb --sandbox --host=127.0.0.1 --user="$MARIADB_USER" ${scratch}`)
-
-const endSessions = `${asRoot} mariadb --user=root --execute="KILL USER '$MARIADB_USER'" || true`
-const replaceCommand = shell(
-  [
-    endSessions,
-    `{ echo 'DROP DATABASE IF EXISTS ${database}; CREATE DATABASE ${database}; USE ${database};'; ${asRoot} mariadb-dump --user=root ${dumpOptions} ${scratch}; } | ${asRoot} mariadb --user=root`,
-    endSessions,
-  ].join('; '),
-)
-const dropScratchCommand = shell(`${asRoot} mariadb --user=root --execute="DROP DATABASE IF EXISTS ${scratch}"`)
-
 /** Dumps of the managed MariaDB, by its own programs in its own container. */
 export function createMariadbDumpSource(project_id: string, service: string, runInService: RunInService): DumpSource {
-  const run = async (command: string[], input: AsyncIterable<Uint8Array> | null, signal: AbortSignal): Promise<void> => {
-    for await (const _ of runInService(command, input, signal));
-  }
   return {
     project_id,
     service,
@@ -52,23 +32,26 @@ export function createMariadbDumpSource(project_id: string, service: string, run
       }
     },
 
-    /** The file is loaded into a database beside first; only a file without errors replaces the content. */
+    /** The file is loaded into a database beside first, as the role of the app: it has no more rights. */
     async restore(sql, signal) {
       try {
-        await run(prepareCommand, null, signal)
-        await run(loadCommand, refuseOtherDatabases(sql), signal)
+        for await (const _ of runInService(['bash', '-c', restoreScript], withEnd(refuseOtherDatabases(sql)), signal));
       } catch (error) {
-        await run(dropScratchCommand, null, signal).catch(() => {})
-        throw isCommandError(error) ? new DatabaseRestoreError(explain(error), error) : error
+        if (!isCommandError(error)) throw error
+        if (error.exit_code === restoreExits.incomplete)
+          throw new DatabaseRestoreError('The file ends within a statement, a text or a comment. Send the whole file', error)
+        if (error.exit_code !== null && error.exit_code > 128)
+          throw new DatabaseUnavailableError(
+            'MariaDB ended during the restore.',
+            'It has either the previous data or that of the file, completely. See which, and restore again if it is the previous.',
+            error,
+          )
+        if (error.exit_code !== restoreExits.unfinished) throw new DatabaseRestoreError(explain(error), error)
+        throw new DumpError(
+          `The file is free of errors, but replacing the content was interrupted: ${explain(error)}. Restart the service to finish it. The previous data is in a dump`,
+          error,
+        )
       }
-      try {
-        await run(replaceCommand, null, signal)
-      } catch (error) {
-        throw isCommandError(error)
-          ? new DumpError(`The file is free of errors, but replacing the content failed: ${explain(error)}. Restore the dump from before`, error)
-          : error
-      }
-      await run(dropScratchCommand, null, signal)
     },
 
     async endSessions() {},
@@ -85,6 +68,12 @@ const isCommandError = (error: unknown): error is ReplicaCommandError => {
 function explain({ message, exit_code }: ReplicaCommandError): string {
   const line = message.split('\n').findLast((one) => /error/i.test(one)) ?? message.split('\n').at(-1) ?? ''
   return line === '' ? `it exited with ${exit_code}` : line.replace(/^mariadb(-dump)?: /, '').replace(/^-{2,}\s*/, '')
+}
+
+/** A script that outlives Homeport uses only a file that arrived completely. */
+async function* withEnd(sql: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* sql
+  yield Buffer.from(endOfRestoredFile)
 }
 
 /** A statement that selects another database would write to it at once. Inside values, line ends are escaped. */

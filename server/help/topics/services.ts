@@ -74,11 +74,11 @@ export const serviceTopics: HelpArticle[] = [
           'Managed services need Docker.',
         ],
       },
-      'Data is in the volumes `managed-redis`, `managed-mariadb` and `managed-s3`, with snapshots like those of other volumes. A snapshot is the dump of Redis and of S3 storage. MariaDB has dumps in SQL too, like the PostgreSQL database:',
+      'Data is in the volumes `managed-redis`, `managed-mariadb` and `managed-s3`, with snapshots like those of other volumes. A snapshot is the dump of Redis and of S3 storage. MariaDB has dumps in SQL too, like the PostgreSQL database. Create, download, restore and import them on the Services page of the project, or:',
       { run: 'npx homeport db dump my-app shop.sql.gz --service mariadb' },
       {
         run: 'npx homeport db restore my-app shop.sql.gz --service mariadb',
-        note: 'a file with an error changes nothing; of `mariadb-dump`, without `--databases`',
+        note: 'a file with an error changes nothing; of `mariadb-dump`, without `--databases`. The app cannot connect while the data is replaced',
       },
       { run: 'npx homeport volumes snapshot my-app managed-mariadb' },
       { run: 'npx homeport services my-app remove redis', note: 'the data is kept until the project is deleted' },
