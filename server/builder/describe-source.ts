@@ -12,8 +12,8 @@ import { planApps, planSource } from './plan-source.ts'
 import { openSourceFolder } from './source-folder.ts'
 
 export interface DescribeOptions extends PlanOptions {
-  /** Folders to plan as services of one project. */
-  apps?: readonly string[]
+  /** Folders to plan as services of one project, whatever configuration file there is. */
+  chosen_apps?: readonly string[]
   /** Names of the variables that the project has. */
   variables: readonly string[]
   health_path: string
@@ -23,11 +23,11 @@ export interface DescribeOptions extends PlanOptions {
 
 /** The plan of a source as data, with the origin of each fact. What cannot be deployed is a problem of the plan. Only reads files. */
 export async function describeSource(options: DescribeOptions): Promise<Omit<PlannedSource, 'commit'>> {
-  const { settings, apps = [] } = options
+  const { settings, chosen_apps = [] } = options
   const root_directory = settings.root_directory.trim() || '.'
   const empty = { root_directory, file: null, services: [], builds: [], facts: [], missing_variables: [], notes: [], homeport_yaml: null }
   try {
-    const plan = apps.length > 0 ? await planApps(options, apps) : await planSource(options)
+    const plan = chosen_apps.length > 0 ? await planApps(options, chosen_apps) : await planSource(options)
     const isDetected = plan.config?.file == null
     return {
       ...empty,

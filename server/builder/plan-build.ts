@@ -35,6 +35,8 @@ export interface PlanOptions {
   /** The path of the Dockerfile, relative to the source; null: the one in the app's folder, if any. */
   dockerfile?: string | null
   dockerfile_options?: DockerfileOptions
+  /** Folders that are services of one project when the source has no configuration file. */
+  apps?: readonly string[]
   /** False when a configuration file has the commands of everything that runs the result. */
   needs_start_command?: boolean
 }

@@ -13,7 +13,10 @@ import { joinInside, openSourceFolder, type SourceFolder } from './source-folder
 /** Plans several folders of a source as services of one project: the one named web, else the first, answers on the project's address. */
 export async function planApps(options: PlanOptions, directories: readonly string[]): Promise<SourcePlan> {
   const services: ServiceConfig[] = []
+  const source = await openSourceFolder(options.folder)
   for (const directory of new Set(directories.map((path) => joinInside('.', path)))) {
+    if (!(await source.isFolder(directory)))
+      throw new DetectFailure(`The source has no folder “${directory}”, which is one of the project’s apps.`, 'Change apps in the project settings.')
     const base = toServiceName(posix.basename(directory)) ?? 'app'
     const name = services.some((service) => service.name === base) ? `${base.slice(0, 36)}-${services.length + 1}` : base
     const service = createWebService()
@@ -24,20 +27,22 @@ export async function planApps(options: PlanOptions, directories: readonly strin
     })
   }
   const main = services.find(({ name }) => name === 'web') ?? services[0]
-  return planServices(options, { ...noConfig, services, main: main?.name ?? null }, '.')
+  const explanation = [`Apps of this source as services: ${services.map(({ name }) => name).join(', ')}`]
+  return planServices(options, { ...noConfig, services, main: main?.name ?? null, explanation }, '.')
 }
 
 /**
  * Plans the services of a source: what its configuration file says, and a build for each different thing to build. A source without such a file is
- * one web service that is detected. Only reads files. Throws DetectFailure.
+ * one web service that is detected, or those of the apps that were chosen. Only reads files. Throws DetectFailure.
  */
 export async function planSource(options: PlanOptions): Promise<SourcePlan> {
-  const { folder, settings } = options
+  const { folder, settings, apps = [] } = options
   const root = joinInside('.', settings.root_directory.trim() || '.')
   const source = await openSourceFolder(folder)
   // Throws for a link that leaves the source; planBuild explains a folder that does not exist.
   const config = (await source.isFolder(root)) ? await readProjectConfig(posix.join(folder, root)) : undefined
   if (!config || config.services.length === 0) {
+    if (root === '.' && apps.length > 0) return planApps(options, apps)
     const plan = await planBuild(options)
     return { config: null, builds: [{ services: [], plan: { ...plan, explanation: [...(config?.explanation ?? []), ...plan.explanation] } }] }
   }

@@ -209,7 +209,7 @@ export const fileSettings = {
   memory_limit_mb: settings.memory_limit_mb,
   always_warm: settings.always_warm,
   caching_enabled: settings.caching_enabled,
-  ...projectSettings.partial().shape,
+  ...projectSettings.omit({ apps: true }).partial().shape,
 }
 
 export const homeportYaml = z

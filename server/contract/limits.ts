@@ -40,6 +40,8 @@ export const limits = {
   /** Open previews of pull requests per project, the newest pull requests that are watched, and commits of production in which a merge is found. */
   pull_requests: { previews: 10, watched: 1000, history: 200 },
   /** Number of patterns, and characters of each. */
+  /** Apps of a source that are planned as services. */
+  apps: 20,
   watch_paths: { count: 50, length: 200 },
   /** Further ports of a service with an address. */
   public_ports: 10,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
+import { projectOperations } from './projects.ts'
 import { empty, projectParams } from './shared.ts'
 
 const healthPath = z
@@ -46,6 +47,13 @@ const publicPorts = z
     'Further ports of the app for HTTP, each with an address of its own: `web-PORT--SLUG.localhost`, or the name of its service in place of `web`. The app finds the port to listen on in the variable `PORT_9090` for 9090.',
   )
 
+const apps = z
+  .array(projectOperations.updateProject.body.shape.root_directory.unwrap())
+  .max(limits.apps)
+  .describe(
+    'Folders of apps that are deployed together, each as a service named like its folder. Used when the root of the source has no configuration file and `root_directory` is the root. Empty: the source is one app.',
+  )
+
 /** Settings of a project beyond the fields of the /v1 API. */
 export const projectSettings = z.object({
   health_path: healthPath,
@@ -54,6 +62,7 @@ export const projectSettings = z.object({
   preview_volumes: previewVolumes,
   watch_paths: watchPaths,
   public_ports: publicPorts,
+  apps,
 })
 export type ProjectSettings = z.output<typeof projectSettings>
 

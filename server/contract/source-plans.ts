@@ -65,9 +65,9 @@ const choice = {
   root_directory: projectOperations.updateProject.body.shape.root_directory.optional(),
   apps: z
     .array(z.string().min(1).max(limits.root_directory.max))
-    .max(20)
+    .max(limits.apps)
     .optional()
-    .describe('Folders of `apps`: plans them as services of one project.'),
+    .describe('Folders of `apps`: plans them as services of one project. For a project without this field, those of its settings.'),
 }
 const path = z.string().min(1).max(4096).describe('An absolute path on the machine of the instance.')
 const planned = { status: 200, json: z.object({ plan: plannedSource }) } as const

@@ -27,7 +27,7 @@ export interface DeploymentServiceOptions {
   /** The runtime of new deployments. */
   default_runtime: RuntimeName
   fetchSource(options: SourceFetchOptions): Promise<FetchedSource>
-  planSource(options: { folder: string; settings: BuildSettings; builds_dockerfiles: boolean }): Promise<SourcePlan>
+  planSource(options: { folder: string; settings: BuildSettings; apps: readonly string[]; builds_dockerfiles: boolean }): Promise<SourcePlan>
   explainFailure(lines: string[], step: 'install' | 'build' | 'start', failure: DeploymentFailure): DeploymentFailure & { line?: string }
   sealer: Sealer
   events: EventBus<DomainEvent>

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { BuildSettings } from '../contract/build-plan.ts'
+import { parseApps } from '../lib/project-apps.ts'
 import { findDeploymentById, updateDeployment } from '../store/deployments.ts'
 import { listProjectVolumes } from '../store/project-volumes.ts'
 import type { ProjectRow } from '../store/tables.ts'
@@ -32,11 +33,13 @@ export async function reuseVersion(run: DeploymentRun): Promise<Version | undefi
 export function computeInputsDigest(run: DeploymentRun): string {
   const variables = Object.entries(run.secrets.variables).sort(([a], [b]) => (a < b ? -1 : 1))
   return createHash('sha256')
-    .update(JSON.stringify([run.deployment.runtime, getBuildSettings(run.project), variables, ...listBuildSecrets(run)]))
+    .update(
+      JSON.stringify([run.deployment.runtime, getBuildSettings(run.project), variables, ...listBuildSecrets(run), ...parseApps(run.project.apps)]),
+    )
     .digest('hex')
 }
 
-/** Nothing without build secrets, so that builds from before they existed stay equal. */
+/** Nothing without build secrets, as without apps, so that builds from before they existed stay equal. */
 const listBuildSecrets = ({ secrets }: DeploymentRun): string[] => Object.keys(secrets.build_secrets).toSorted()
 
 export const getBuildSettings = ({ node_version, install_command, build_command, root_directory }: ProjectRow): BuildSettings => ({

@@ -17,7 +17,10 @@ import { readCredentials } from './variables.ts'
 /** What a plan takes from the project, or from its defaults. */
 export interface SourcePlanRequest extends Pick<DescribeOptions, 'variables' | 'health_path'> {
   settings: BuildSettings
+  /** Chosen for this plan. */
   apps?: readonly string[] | undefined
+  /** Those of the project, unless others are chosen or the source has a configuration file. */
+  project_apps?: readonly string[]
 }
 
 /** Plans sources without deploying them. Only reads files. */
@@ -41,10 +44,10 @@ const noLog = { line: () => undefined, note: () => undefined }
 
 export function createSourcePlanner(options: SourcePlannerOptions): SourcePlanner {
   const limitFetches = createConcurrencyLimit(maxConcurrentFetches)
-  const describe = (folder: string, { apps, ...request }: SourcePlanRequest) =>
+  const describe = (folder: string, { apps, project_apps, ...request }: SourcePlanRequest) =>
     options.describeSource({
       ...request,
-      ...(apps && { apps }),
+      ...(apps ? { chosen_apps: apps } : project_apps && { apps: project_apps }),
       folder,
       schema_url: options.schemaUrl(),
       builds_dockerfiles: runtimes[options.default_runtime].builds_dockerfiles,

@@ -1,6 +1,7 @@
 import type { ProjectSettings } from '../contract/project-settings.ts'
 import { isoTime } from '../lib/clock.ts'
 import { formatPublicPorts, parsePublicPorts } from '../lib/public-ports.ts'
+import { parseApps } from '../lib/project-apps.ts'
 import { formatWatchPaths, parseWatchPaths } from '../lib/watch-paths.ts'
 import { findProject, updateProject } from '../store/projects.ts'
 import type { ProjectRow } from '../store/tables.ts'
@@ -17,12 +18,13 @@ export function createProjectSettingsHandlers(deps: FeatureDeps): ProjectSetting
     },
 
     async updateProjectSettings({ project }, { body }) {
-      const { cpu_limit, watch_paths, public_ports, ...plain } = body
+      const { cpu_limit, watch_paths, public_ports, apps, ...plain } = body
       return deps.store.db.write((tx) => {
         updateProject(tx, project.id, {
           ...plain,
           ...(watch_paths && { watch_paths: formatWatchPaths(watch_paths) }),
           ...(public_ports && { public_ports: formatPublicPorts(public_ports) }),
+          ...(apps && { apps: JSON.stringify([...new Set(apps)]) }),
           ...(cpu_limit === undefined ? {} : { cpu_limit: cpu_limit === null ? null : Math.min(cpu_limit, deps.cpus) }),
           updated_at: isoTime(deps.clock.now()),
         })
@@ -40,6 +42,7 @@ const presentProjectSettings = ({
   preview_volumes,
   watch_paths,
   public_ports,
+  apps,
 }: ProjectRow): ProjectSettings => ({
   health_path,
   health_timeout_s,
@@ -47,4 +50,5 @@ const presentProjectSettings = ({
   preview_volumes,
   watch_paths: parseWatchPaths(watch_paths),
   public_ports: parsePublicPorts(public_ports),
+  apps: parseApps(apps),
 })

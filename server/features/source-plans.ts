@@ -1,6 +1,7 @@
 import { Problem } from '../contract/errors.ts'
 import { limits } from '../contract/limits.ts'
 import type { SourcePlanRequest } from '../deployments/service.ts'
+import { parseApps } from '../lib/project-apps.ts'
 import { listEnvVars } from '../store/env-vars.ts'
 import type { ProjectRow } from '../store/tables.ts'
 import type { OperationHandlers } from './context.ts'
@@ -62,5 +63,5 @@ const createRequest = ({ root_directory = '.', apps }: PlanChoice): SourcePlanRe
 function createProjectRequest(project: ProjectRow, { root_directory, apps }: PlanChoice, variables: string[]): SourcePlanRequest {
   const { node_version, install_command, build_command, health_path } = project
   const settings = { node_version, install_command, build_command, root_directory: root_directory ?? project.root_directory }
-  return { settings, apps, variables, health_path }
+  return { settings, apps, project_apps: parseApps(project.apps), variables, health_path }
 }

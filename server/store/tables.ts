@@ -248,7 +248,7 @@ export interface TokenRow {
 /** Columns that have defaults for new projects. */
 interface ProjectTable extends Omit<
   ProjectRow,
-  'seq' | 'health_path' | 'health_timeout_s' | 'cpu_limit' | 'preview_volumes' | 'watch_paths' | 'public_ports'
+  'seq' | 'health_path' | 'health_timeout_s' | 'cpu_limit' | 'preview_volumes' | 'watch_paths' | 'public_ports' | 'apps'
 > {
   seq: Generated<number>
   health_path: Generated<string>
@@ -257,6 +257,7 @@ interface ProjectTable extends Omit<
   preview_volumes: Generated<PreviewVolumes>
   watch_paths: Generated<string>
   public_ports: Generated<string>
+  apps: Generated<string>
 }
 
 export interface ProjectRow {
@@ -285,6 +286,8 @@ export interface ProjectRow {
   watch_paths: string
   /** A JSON list. */
   public_ports: string
+  /** Folders as a JSON list. */
+  apps: string
   port: number | null
   status: ProjectStatus
   always_warm: 0 | 1

@@ -23,7 +23,7 @@ test('settings have defaults, and a change is for those of the project alone', a
   expect([status, body]).toEqual([
     200,
     {
-      settings: { health_path: '/', health_timeout_s: 60, cpu_limit: null, preview_volumes: 'empty', watch_paths: [], public_ports: [] },
+      settings: { health_path: '/', health_timeout_s: 60, cpu_limit: null, preview_volumes: 'empty', watch_paths: [], public_ports: [], apps: [] },
       cpus: expect.any(Number),
     },
   ])
@@ -35,6 +35,7 @@ test('settings have defaults, and a change is for those of the project alone', a
     preview_volumes: 'snapshot',
     watch_paths: [' apps/web/** ', '!**/*.md'],
     public_ports: [9090, 9091, 9090],
+    apps: ['apps/web', 'apps/api', 'apps/web'],
   })
   expect(changed.body.settings).toEqual({
     health_path: '/healthz?full=1',
@@ -43,10 +44,12 @@ test('settings have defaults, and a change is for those of the project alone', a
     preview_volumes: 'snapshot',
     watch_paths: ['apps/web/**', '!**/*.md'],
     public_ports: [9090, 9091],
+    apps: ['apps/web', 'apps/api'],
   })
   expect((await change({ cpu_limit: 256 })).body).toMatchObject({ settings: { cpu_limit: body.cpus } })
   expect(
-    (await change({ cpu_limit: null, health_timeout_s: 60, health_path: '/', preview_volumes: 'empty', watch_paths: [], public_ports: [] })).body,
+    (await change({ cpu_limit: null, health_timeout_s: 60, health_path: '/', preview_volumes: 'empty', watch_paths: [], public_ports: [], apps: [] }))
+      .body,
   ).toEqual(body)
 })
 

@@ -166,7 +166,7 @@ describe('a repository with several apps', () => {
   })
 
   test('plans several as services of one project, and writes them', async () => {
-    const plan = await describeFiles(monorepo, { apps: ['apps/api', 'apps/web'] })
+    const plan = await describeFiles(monorepo, { chosen_apps: ['apps/api', 'apps/web'] })
     expect(plan.services.map(({ name, is_main }) => [name, is_main])).toEqual([
       ['api', false],
       ['web', true],
@@ -174,6 +174,6 @@ describe('a repository with several apps', () => {
     expect(plan.homeport_yaml).toMatch(/ {2}api:\n {4}build: apps\/api\n {4}public: true/)
     const read = await describeFiles({ 'homeport.yaml': plan.homeport_yaml ?? '' })
     expect(read).toMatchObject({ file: 'homeport.yaml', problems: [], apps: [], services: [{ name: 'api' }, { name: 'web', is_main: true }] })
-    expect((await describeFiles({}, { apps: ['../outside'] })).problems[0]?.message).toMatch(/outside of the source/)
+    expect((await describeFiles({}, { chosen_apps: ['../outside'] })).problems[0]?.message).toMatch(/outside of the source/)
   })
 })

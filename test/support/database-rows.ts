@@ -21,6 +21,7 @@ export const projectRow = (
   preview_volumes: 'empty',
   watch_paths: '[]',
   public_ports: '[]',
+  apps: '[]',
   port: null,
   status: 'created',
   always_warm: 0,

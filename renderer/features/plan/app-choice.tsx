@@ -4,6 +4,8 @@ import { frameworkName } from '../../lib/frameworks.ts'
 import styles from './plan.module.css'
 
 interface AppChoiceProps {
+  /** Where the choice is kept without a file: in the settings of a project, or of the one that is created. */
+  isSaved: boolean
   apps: readonly SourceApp[]
   choice: PlanChoice
   /** Whether the root of the repository is an app as well. */
@@ -12,7 +14,7 @@ interface AppChoiceProps {
 }
 
 /** The apps of a repository with several. One becomes the root directory, several become services of one project. */
-export function AppChoice({ apps, choice, hasRootApp, onChoose }: AppChoiceProps) {
+export function AppChoice({ isSaved, apps, choice, hasRootApp, onChoose }: AppChoiceProps) {
   const chosen = choice.apps
   const toggle = (directory: string) => {
     const next = chosen.includes(directory) ? chosen.filter((one) => one !== directory) : [...chosen, directory]
@@ -47,7 +49,9 @@ export function AppChoice({ apps, choice, hasRootApp, onChoose }: AppChoiceProps
       <p className="text-subtle">
         {chosen.length === 0
           ? 'Use one app, or select several to plan them as services of one project.'
-          : 'Save the plan as homeport.yaml in the root of the repository: a deployment then runs these apps together.'}
+          : isSaved
+            ? 'These apps are deployed together as services of one project. A homeport.yaml in the repository is optional.'
+            : 'Save the plan as homeport.yaml in the root of the folder: a deployment then runs these apps together.'}
       </p>
     </fieldset>
   )

@@ -28,7 +28,9 @@ export function SourcePlanView({ source, choice, onChoose }: SourcePlanViewProps
   return (
     <div className={styles.plan} aria-busy={isPlaceholderData}>
       <Problems plan={plan} />
-      {plan.apps.length > 0 && <AppChoice apps={plan.apps} choice={choice} hasRootApp={plan.problems.length === 0} onChoose={onChoose} />}
+      {plan.apps.length > 0 && (
+        <AppChoice isSaved={source.kind !== 'folder'} apps={plan.apps} choice={choice} hasRootApp={plan.problems.length === 0} onChoose={onChoose} />
+      )}
       {plan.services.length > 0 && (
         <>
           <p className="text-subtle">{describeOrigin(plan)}</p>

@@ -1,6 +1,7 @@
 import { FileArchive, FolderOpen, GitBranch, LifeBuoy, ListChecks, X } from 'lucide-react'
 import { type FormEvent, Suspense, useEffect, useState } from 'react'
 import { useLocation, useRouter } from 'wouter'
+import { useUpdateProjectSettings } from '../../api/project-settings.ts'
 import { useCreateProject, useDeployFolder, useDeployProject, useUpdateProject } from '../../api/projects.ts'
 import type { PlanChoice, PlanSource } from '../../api/source-plans.ts'
 import type { ApiError } from '../../../server/client/api-error.ts'
@@ -71,6 +72,7 @@ export function SourceForm({
 
   const create = useCreateProject({ hidesErrorToast: true })
   const update = useUpdateProject({ hidesErrorToast: true })
+  const updateSettings = useUpdateProjectSettings({ hidesErrorToast: true })
   const deploy = useDeployProject()
   const deployFolder = useDeployFolder({ hidesErrorToast: true })
   // Another kind of source has a plan of its own, which is shown on request.
@@ -122,6 +124,8 @@ export function SourceForm({
     const created = await create.mutateAsync({ body }).catch(() => null)
     if (!created) return
     if (choice.root_directory !== null) await update.mutateAsync({ params: { slug: created.project.slug }, body: rootDirectory }).catch(() => null)
+    if (choice.apps.length > 0)
+      await updateSettings.mutateAsync({ params: { slug: created.project.slug }, body: { apps: [...choice.apps] } }).catch(() => null)
     const queued = await deploy.mutateAsync({ params: { slug: created.project.slug } }).catch(() => null)
     finish(queued ? `/projects/${created.project.slug}/deployments/${queued.deployment_id}` : `/projects/${created.project.slug}`)
   }

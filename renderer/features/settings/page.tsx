@@ -14,7 +14,7 @@ import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmByNameDialog } from '../../components/dialog.tsx'
 import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
-import { SwitchField, TextField } from '../../components/field.tsx'
+import { LinesField, SwitchField, TextField } from '../../components/field.tsx'
 import { frameworkName } from '../../lib/frameworks.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { WatchPathsField } from './watch-paths-field.tsx'
@@ -43,7 +43,7 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
   const updateSettings = useUpdateProjectSettings({ hidesErrorToast: true })
   const save = async () => {
     const params = { slug: project.slug }
-    const { health_path, health_timeout_s, cpu_limit, watch_paths, public_ports, preview_volumes, ...body } = form.changes
+    const { health_path, health_timeout_s, cpu_limit, watch_paths, public_ports, apps, preview_volumes, ...body } = form.changes
     const watchPaths = watch_paths === undefined ? undefined : toLines(watch_paths)
     const moreChanges = pickDefined({
       health_path,
@@ -52,6 +52,7 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
       preview_volumes,
       watch_paths: watchPaths,
       public_ports: public_ports === undefined ? undefined : toNumbers(public_ports),
+      apps: apps === undefined ? undefined : toLines(apps),
     })
     const updated = Object.keys(body).length > 0 ? (await updateProject.mutateAsync({ params, body })).project : project
     if (Object.keys(moreChanges).length > 0) await updateSettings.mutateAsync({ params, body: moreChanges })
@@ -109,6 +110,16 @@ function ProjectSettingsForm({ project, more }: { project: Project; more: CallOu
             {...form.text('root_directory')}
             hint="The app’s folder in the repository; . is the root."
           />
+          {more && (
+            <LinesField
+              label="Apps"
+              value={values.apps}
+              onChange={({ target }) => form.set({ apps: target.value })}
+              placeholder="One app"
+              error={form.error('apps')}
+              hint="Folders of apps to deploy together as services, one per line. A configuration file in the repository replaces them."
+            />
+          )}
           {more && (
             <WatchPathsField
               rootDirectory={values.root_directory}
@@ -212,12 +223,14 @@ const noMoreSettings: ProjectSettings = {
   preview_volumes: 'empty',
   watch_paths: [],
   public_ports: [],
+  apps: [],
 }
 
-const editableMoreSettings = ({ watch_paths, public_ports, ...plain }: ProjectSettings) => ({
+const editableMoreSettings = ({ watch_paths, public_ports, apps, ...plain }: ProjectSettings) => ({
   ...plain,
   watch_paths: watch_paths.join('\n'),
   public_ports: public_ports.join(', '),
+  apps: apps.join('\n'),
 })
 
 const toLines = (text: string): string[] =>

@@ -1,5 +1,6 @@
 import type { StepLog } from '../../contract/build-log.ts'
 import { DetectFailure } from '../../builder/index.ts'
+import { parseApps } from '../../lib/project-apps.ts'
 import { runtimes } from '../../contract/runtimes.ts'
 import { addManagedServices } from '../managed-services.ts'
 import { type DeploymentRun, resultOf, saveProgress } from '../deployment-run.ts'
@@ -12,6 +13,7 @@ export async function detect(run: DeploymentRun, log: StepLog): Promise<void> {
   const source = await context.planSource({
     folder: resultOf(run, 'source').folder,
     settings: getBuildSettings(project),
+    apps: parseApps(project.apps),
     builds_dockerfiles: runtimes[deployment.runtime].builds_dockerfiles,
   })
   const plan = addManagedServices(source, secrets.managed_services)

@@ -13,7 +13,7 @@ export const configurationTopics: HelpArticle[] = [
       { run: 'npx homeport config init .', note: 'writes a homeport.yaml with the same services' },
       { h: 'The plan' },
       'Before the first deployment, the page of a project draws what Homeport will do: services, images and volumes with their connections, and every fact with the file, the line or the default that it comes from. **New project** has **Show plan** for a git address or a folder. Nothing is deployed, and **Deploy** needs no look at the plan.',
-      'In a repository with several apps, use one of them, which sets `root_directory`, or select several and save the plan as `homeport.yaml` in the root of the repository: they are then services of one project.',
+      'In a repository with several apps, use one of them, which sets `root_directory`, or select several: they are then services of one project. The choice is the setting `apps` of the project ([[project-settings]]), so that nothing has to be committed; a `homeport.yaml` in the root of the repository replaces it.',
       { h: 'Services' },
       'Where compose has a word, homeport.yaml uses it. Each service has a name, by which the others reach it. [[services]] says how they run.',
       {

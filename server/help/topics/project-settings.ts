@@ -17,6 +17,7 @@ export const projectSettingsTopics: HelpArticle[] = [
           '`repo_url` is the git repository that is deployed. Without one, the project deploys folders and archives ([[uploads]]).',
           '`repo_branch` is the branch of production. Other branches get previews ([[previews]]).',
           '`root_directory` is the folder of the app in the repository, and `.` is the root. Set it when a repository contains several apps.',
+          '`apps` lists folders of apps that are deployed together, each as a service named like its folder: `apps/web,apps/api`. The one named `web`, else the first, answers on the project’s address. It applies to a source without a configuration file, with `.` as root directory. With `none`, the source is one app.',
         ],
       },
       { h: 'Build' },

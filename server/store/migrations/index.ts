@@ -17,6 +17,7 @@ import { databaseVersionsSql } from './0016-database-versions.ts'
 import { registriesSql } from './0017-registries.ts'
 import { pullRequestsSql } from './0019-pull-requests.ts'
 import { publicPortsSql } from './0020-public-ports.ts'
+import { projectAppsSql } from './0023-project-apps.ts'
 
 /** In order; never changed after a release. Entry n migrates the file from version n to n + 1. */
 export const migrations: readonly { name: string; sql: string }[] = [
@@ -39,6 +40,7 @@ export const migrations: readonly { name: string; sql: string }[] = [
   { name: 'registries', sql: registriesSql },
   { name: 'pull-requests', sql: pullRequestsSql },
   { name: 'public-ports', sql: publicPortsSql },
+  { name: 'project-apps', sql: projectAppsSql },
 ]
 
 export const logMigrations: readonly { name: string; sql: string }[] = [
