@@ -11,7 +11,13 @@ import { toApiError } from '../lib/api-error.ts'
 import { createMutationHook, invalidate } from './mutation.ts'
 import { useUpload } from './use-upload.ts'
 
-export type DumpedService = (typeof dumpedServices)[number]
+type DumpedService = (typeof dumpedServices)[number]
+
+/** A managed service whose dumps are shown. */
+export interface DumpTarget {
+  name: DumpedService
+  label: string
+}
 
 const isUnavailable = (error: unknown) => toApiError(error).code === 'database_unavailable'
 // Polling interval while a database is being created; the first start of the server reports progress every second.

@@ -137,8 +137,8 @@ const withPlan = (plan: PlannedSource) => (page: Page) =>
   ])
 
 /** The project has a repository, although the seeded one has none. */
-async function withConnectedPlan(page: Page): Promise<void> {
-  await withPlan(shop)(page)
+const withConnectedPlan = (plan: PlannedSource) => async (page: Page) => {
+  await withPlan(plan)(page)
   await page.route('**/v1/projects/chart-room', async (route) => {
     const response = await route.fetch()
     const { project } = (await response.json()) as { project: object }
@@ -170,7 +170,17 @@ async function withSkippedPushes(page: Page): Promise<void> {
 }
 
 export const planScreens: Screen[] = [
-  { name: 'plan-project', path: 'projects/chart-room', before: withConnectedPlan, act: (page) => page.getByRole('table').waitFor() },
+  { name: 'plan-project', path: 'projects/chart-room', before: withConnectedPlan(shop), act: (page) => page.getByRole('table').waitFor() },
+  {
+    name: 'plan-project-apps',
+    path: 'projects/chart-room',
+    before: withConnectedPlan(monorepo),
+    async act(page) {
+      await page.getByRole('checkbox', { name: /^@harbour\/api/ }).check()
+      await page.getByRole('checkbox', { name: /^@harbour\/web/ }).check()
+      await page.getByRole('button', { name: 'Save in settings' }).scrollIntoViewIfNeeded()
+    },
+  },
   { name: 'plan-repository', path: '', before: withPlan(shop), act: showPlan },
   { name: 'plan-apps', path: '', before: withPlan(monorepo), act: showPlan },
   { name: 'previews-skipped', path: 'projects/harbour-shop/previews', before: withSkippedPushes },

@@ -1,7 +1,7 @@
 import { type UseQueryResult } from '@tanstack/react-query'
 import { Ellipsis, FileUp, HardDriveDownload, RotateCcw, Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import { type DumpedService, useDumpDatabase } from '../../api/databases.ts'
+import { type DumpTarget, useDumpDatabase } from '../../api/databases.ts'
 import { useInstanceSession } from '../../api/instance.ts'
 import type { DatabaseDump } from '../../../server/contract/databases.ts'
 import type { Project } from '../../../server/contract/projects.ts'
@@ -20,12 +20,6 @@ import { dumpFilename, dumpReasonLabels } from '../../lib/database-format.ts'
 import styles from './page.module.css'
 
 type OpenDialog = { name: 'import' } | { name: 'restore' | 'delete'; dump: DatabaseDump }
-
-/** A managed service whose dumps are shown. */
-export interface DumpTarget {
-  name: DumpedService
-  label: string
-}
 
 /** Dumps of the PostgreSQL database or of a managed service, which can be restored. They outlive the database. */
 export function Dumps({

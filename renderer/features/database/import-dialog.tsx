@@ -1,5 +1,5 @@
 import { type DragEvent, type FormEvent, useRef, useState } from 'react'
-import { useImportDatabase } from '../../api/databases.ts'
+import { type DumpTarget, useImportDatabase } from '../../api/databases.ts'
 import type { Project } from '../../../server/contract/projects.ts'
 import { useUi } from '../../stores/ui.ts'
 import { Button } from '../../components/button.tsx'
@@ -10,7 +10,6 @@ import { formatBytes } from '../../lib/format.ts'
 import { Progress } from '../../components/progress.tsx'
 import { formatTransfer } from '../../api/transfer-progress.ts'
 import { type SqlFile, readSqlFile } from '../../lib/database-format.ts'
-import type { DumpTarget } from './dumps.tsx'
 import styles from './page.module.css'
 
 /** Replaces the database with an SQL file, chosen or dropped and checked before the upload. */

@@ -1,7 +1,6 @@
-import { useRestoreDatabase } from '../../api/databases.ts'
+import { type DumpTarget, useRestoreDatabase } from '../../api/databases.ts'
 import type { DatabaseDump } from '../../../server/contract/databases.ts'
 import type { Project } from '../../../server/contract/projects.ts'
-import type { DumpTarget } from './dumps.tsx'
 import { ConfirmByNameDialog } from '../../components/dialog.tsx'
 import { ProblemView } from '../../components/feedback.tsx'
 import { formatDateTime } from '../../lib/format.ts'

@@ -1,8 +1,8 @@
 import type { ManagedService } from '../../../server/contract/managed-services.ts'
 import { dumpedServices } from '../../../server/contract/service-presets.ts'
-import { useDumps } from '../../api/databases.ts'
+import { type DumpTarget, useDumps } from '../../api/databases.ts'
 import { useProject } from '../../api/projects.ts'
-import { Dumps, type DumpTarget } from '../database/index.ts'
+import { Dumps } from '../database/index.ts'
 
 /** Dumps of a managed service that has them in SQL, while it is added or has some. */
 export function ServiceDumps({ slug, service: { name, label, is_added } }: { slug: string; service: ManagedService }) {
