@@ -1,5 +1,6 @@
+import type { IncomingMessage } from 'node:http'
 import type { Readable, Writable } from 'node:stream'
-import { ApiError } from '../client/api-error.ts'
+import { ApiError, readError } from '../client/api-error.ts'
 import { type CommandSession, createCommandSession } from '../client/command-session.ts'
 import {
   commandProtocol,
@@ -65,6 +66,7 @@ export async function attachCommand({ url, ticket, io, signal }: AttachOptions):
   socket.on('message', (data, isBinary) => {
     if (Buffer.isBuffer(data)) session.receive(isBinary ? data : data.toString('utf8'))
   })
+  socket.on('unexpected-response', (_request, response) => void readRefusal(response).then(session.disconnect))
   socket.on('error', (error) =>
     session.disconnect(new ApiError('unreachable', `The connection to Homeport failed (${error.message}).`, { cause: error })),
   )
@@ -92,6 +94,29 @@ export async function attachCommand({ url, ticket, io, signal }: AttachOptions):
     await exitCode.catch(() => {})
     await Promise.all([io.output, io.errors].map(flush))
   }
+}
+
+const maxRefusal_bytes = 64 * 1024
+
+/** Why the instance, or a proxy in front of it, refuses the WebSocket. */
+async function readRefusal(response: IncomingMessage): Promise<ApiError> {
+  const { statusCode: status = 0, headers } = response
+  const chunks: Buffer[] = []
+  let length = 0
+  try {
+    for await (const chunk of response) {
+      chunks.push(chunk as Buffer)
+      if ((length += (chunk as Buffer).length) > maxRefusal_bytes) break
+    }
+  } catch {
+    // What has arrived may be enough.
+  }
+  const requestId = headers['x-request-id']
+  const kept: Record<string, string> = typeof requestId === 'string' ? { 'x-request-id': requestId } : {}
+  // A `Response` cannot have these.
+  return status < 200 || [204, 205, 304].includes(status)
+    ? new ApiError('bad_answer', `Homeport returned ${status} to a WebSocket. Try again.`, { status })
+    : readError(new Response(Buffer.concat(chunks), { status, headers: kept }))
 }
 
 const flush = (stream: Writable): Promise<void> => new Promise((resolve) => (stream.writable ? stream.write('', () => resolve()) : resolve()))

@@ -1,11 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { attachToCommand } from '../support/command-client.ts'
 import { type CommandLine, commandLine, runCommand } from '../support/command.ts'
 import { createFakeTerminal } from '../support/fake-terminal.ts'
+import { checkRepository, commitToBranch, waitForFirstCheck, waitForPreview } from '../support/git-branches.ts'
 import { createTempFolder } from '../support/instance-process.ts'
 import { findProcessesByCommand } from '../support/processes.ts'
+import { makeRepository } from '../support/repository.ts'
 import { type SharedPlatform, sharedPlatform } from '../support/shared-platform.ts'
 import { until } from '../support/until.ts'
 
@@ -85,6 +89,61 @@ describe('homeport run', () => {
     [['run', 'site', '--', 'ls'], 1, /^service_not_started: A static site has only files, so no command can run in it\./],
   ])('%j ends with %i', async (args, code, err) => {
     expect(await run(...args)).toMatchObject({ code, out: '', err: expect.stringMatching(err) })
+  })
+
+  test('--service and --branch choose the environment', async () => {
+    const services = (role: string) => `services:
+  web: { build: ., command: node server.js, port: 3000, environment: { ROLE: web } }
+  worker: { build: ., command: node worker.js, environment: { ROLE: ${role} } }
+`
+    const repository = makeRepository({ ...app, 'worker.js': 'setInterval(() => {}, 1e6)', 'homeport.yaml': services('worker') })
+    try {
+      await platform.createProject({ slug: 'fleet', repo_url: repository.url })
+      expect(await platform.waitForEnd('fleet', (await platform.deploy('fleet')).id)).toMatchObject({ status: 'ready', error: null })
+      await waitForFirstCheck(platform, 'fleet')
+      const sha = commitToBranch(repository.folder, 'feature/crew', { 'homeport.yaml': services('preview worker') })
+      await checkRepository(platform, 'fleet')
+      await waitForPreview(platform, 'fleet', 'feature/crew', sha)
+      const roleIn = async (...flags: string[]) => (await run('run', 'fleet', ...flags, '--', 'node', '-p', 'process.env.ROLE')).out
+      expect(await roleIn()).toBe('web\n')
+      expect(await roleIn('--service', 'worker')).toBe('worker\n')
+      expect(await roleIn('--branch', 'feature/crew')).toBe('web\n')
+      expect(await roleIn('--service', 'worker', '--branch', 'feature/crew')).toBe('preview worker\n')
+    } finally {
+      repository.remove()
+    }
+  })
+
+  test('a WebSocket that is refused ends with 1 and the reason, one that reaches no instance with 3', async () => {
+    // What is in between gives out a ticket that the instance does not know.
+    const { hostname, port } = new URL(platform.handle.api_url)
+    let isReachable = true
+    const between = createServer((_request, response) => {
+      const command = { id: 'cmd_1', service: null, deployment_id: 'dep_1', ticket: 'guessed', expires_at: new Date().toISOString() }
+      response.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify({ command }))
+    })
+    between.on('upgrade', (request, socket) => {
+      if (!isReachable) return socket.destroy()
+      const instance = connect(Number(port), hostname)
+      const headers = Object.entries({ ...request.headers, host: `${hostname}:${port}` }).map(([name, value]) => `${name}: ${String(value)}\r\n`)
+      instance.write(`GET ${request.url} HTTP/1.1\r\n${headers.join('')}\r\n`)
+      instance.pipe(socket).pipe(instance)
+    })
+    await new Promise<void>((resolve) => between.listen(0, '127.0.0.1', resolve))
+    const target = { api_url: `http://127.0.0.1:${(between.address() as AddressInfo).port}`, token: 'svc_any' }
+    const runThere = () => runCommand(target, folder.path, ['run', 'shop', '--', 'ls'])
+    try {
+      expect(await runThere()).toMatchObject({
+        code: 1,
+        out: '',
+        err: expect.stringMatching(/^unauthorized: The ticket of this command is unknown, expired or used\. Start the command again\.\n/),
+      })
+      isReachable = false
+      expect(await runThere()).toMatchObject({ code: 3, out: '', err: expect.stringMatching(/The connection to Homeport failed/) })
+    } finally {
+      between.close()
+      between.closeAllConnections()
+    }
   })
 
   test('in a terminal keys and sizes are passed on, and raw mode ends with the command', async () => {

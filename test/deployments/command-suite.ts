@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   attachToCommand,
@@ -8,6 +11,7 @@ import {
   tryCommandSocket,
 } from '../support/command-client.ts'
 import { startTestPlatform, type TestPlatform, until } from '../support/platform.ts'
+import { findProcessesByCommand } from '../support/processes.ts'
 import { makeRepository, type Repository } from '../support/repository.ts'
 
 const server = `require('node:http').createServer((req, res) => res.end('served')).listen(process.env.PORT, process.env.HOST)`
@@ -25,6 +29,7 @@ export function commandSuite(runtime: 'process' | 'docker'): void {
     platform = await startTestPlatform({ runtime })
     repository = makeRepository(files)
     await platform.createProject({ slug: 'shell', repo_url: repository.url })
+    await platform.api('PATCH', '/v1/projects/shell', { memory_limit_mb: 128 })
     await platform.api('POST', '/v1/projects/shell/env-vars', { key: 'COLOR', value: 'teal' })
     const { id } = await platform.deploy('shell')
     expect(await platform.waitForEnd('shell', id)).toMatchObject({ status: 'ready', error: null })
@@ -32,6 +37,12 @@ export function commandSuite(runtime: 'process' | 'docker'): void {
   afterAll(async () => {
     await platform.remove()
     repository.remove()
+  })
+
+  test('a command over the memory limit of its service is killed, and its end says why', async () => {
+    const command = await attach(['node', '-e', `const all = []; setInterval(() => all.push(Buffer.alloc(20e6, 1)), 20)`])
+    expect(await command.ended).toMatchObject({ type: 'exited', code: 137, out_of_memory: true })
+    expect((await platform.fetchEdge('shell.localhost')).body).toBe('served')
   })
 
   const attach = (command: string[] | null, terminal: { columns: number; rows: number } | null = null) =>
@@ -115,5 +126,34 @@ export function commandSuite(runtime: 'process' | 'docker'): void {
     expect((await platform.api('DELETE', `/v1/tokens/${made.body.api_token.id}`)).status).toBe(204)
     await platform.advance(3_000)
     expect(await command.ended).toEqual({ type: 'ended', reason: 'access_lost' })
+  })
+}
+
+/** A platform that is killed has ended no command; the next one finds and ends it. */
+export function commandKillTest(runtime: 'process' | 'docker'): void {
+  test('a command of a platform that was killed is gone after the next start', async () => {
+    const data_dir = mkdtempSync(join(tmpdir(), 'homeport-command-kill-'))
+    const repository = makeRepository(files)
+    const mark = `mark_${runtime}_${process.pid}`
+    const isRunning = () => findProcessesByCommand(mark).length > 0
+    let platform = await startTestPlatform({ runtime, data_dir })
+    try {
+      await platform.createProject({ slug: 'shell', repo_url: repository.url, previews: false })
+      expect(await platform.waitForEnd('shell', (await platform.deploy('shell')).id)).toMatchObject({ status: 'ready', error: null })
+      // Neither the end of its input nor of its terminal ends it.
+      const script = `process.on('SIGTERM', () => {}); process.on('SIGHUP', () => {}); setInterval(() => '${mark}', 1e6); console.log('up')`
+      const command = await attachToCommand(platform, { slug: 'shell', command: ['node', '-e', script], terminal: { columns: 80, rows: 24 } })
+      await until(() => command.output.includes('up') || undefined, { what: 'the command' })
+      await platform.kill()
+      expect(isRunning()).toBe(true)
+      platform = await startTestPlatform({ runtime, data_dir })
+      await until(() => !isRunning() || undefined, { what: 'the end of the command' })
+      expect((await platform.fetchEdge('shell.localhost')).body).toBe('served')
+    } finally {
+      await platform.remove()
+      repository.remove()
+      rmSync(data_dir, { recursive: true, force: true })
+    }
+    expect(isRunning()).toBe(false)
   })
 }

@@ -1,4 +1,7 @@
 import { describe } from 'vitest'
-import { commandSuite } from './command-suite.ts'
+import { commandKillTest, commandSuite } from './command-suite.ts'
 
-describe('one-off commands on process', () => commandSuite('process'))
+describe('one-off commands on process', () => {
+  commandSuite('process')
+  commandKillTest('process')
+})
