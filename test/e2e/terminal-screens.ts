@@ -1,5 +1,6 @@
 import type { Page, WebSocketRoute } from '@playwright/test'
 import { type CommandServerMessage, commandSocketPath, encodeData } from '../../server/contract/command-frames.ts'
+import { withFakeRemote } from './fake-remote.ts'
 import type { Screen } from './screen.ts'
 
 const path = 'projects/harbour-shop/terminal'
@@ -37,6 +38,7 @@ async function openShell(page: Page): Promise<void> {
 export const terminalScreens: Screen[] = [
   { name: 'terminal', path },
   { name: 'terminal-not-live', path: 'projects/lighthouse/terminal' },
+  { name: 'terminal-remote', path: 'on/rem_berth/projects/harbour-shop/terminal?service=worker', before: withFakeRemote },
   { name: 'terminal-open', path, alters_page: true, before: (page) => withShell(page), act: openShell },
   {
     name: 'terminal-exited',

@@ -166,7 +166,7 @@ function ProjectCommands({ slug, ...group }: GroupProps & { slug: string }) {
       ? [{ text: 'Previews: check the repository now', icon: <GitBranch size={16} aria-hidden />, run: () => check.mutate({ params: { slug } }) }]
       : []),
     { text: 'Logs', icon: <ScrollText size={16} aria-hidden />, run: () => navigate(`${projectPath}/logs`) },
-    ...(capabilities.has_terminal && serving
+    ...(capabilities.has_instance_api && serving
       ? [{ text: 'Terminal: open a shell', icon: <SquareTerminal size={16} aria-hidden />, run: () => navigate(`${projectPath}/terminal`) }]
       : []),
     { text: 'Metrics', icon: <ChartColumn size={16} aria-hidden />, run: () => navigate(`${projectPath}/metrics`) },

@@ -109,7 +109,7 @@ export function ProjectActions({ project }: { project: Project }) {
         <MenuItem icon={FileArchive} disabled={upload?.state === 'sending'} onSelect={() => setDialog('upload')}>
           Upload archive…
         </MenuItem>
-        {capabilities.has_terminal && (
+        {capabilities.has_instance_api && (
           <MenuItem icon={SquareTerminal} disabled={!serving} onSelect={() => navigate(`/projects/${project.slug}/terminal`)}>
             Open terminal
           </MenuItem>

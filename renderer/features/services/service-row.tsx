@@ -3,7 +3,6 @@ import { Link } from 'wouter'
 import { serviceKindLabels } from '../../../server/contract/labels.ts'
 import type { Service } from '../../../server/contract/services.ts'
 import { displayUrl } from '../../api/app-url.ts'
-import { useCapabilities } from '../../api/capabilities.ts'
 import { useRestartService, useRunCronService } from '../../api/services.ts'
 import { Button } from '../../components/button.tsx'
 import { CopyButton } from '../../components/copy.tsx'
@@ -16,7 +15,6 @@ import styles from './services.module.css'
 /** One service: what it is, where it answers, how it is doing, and what can be done with it. */
 export function ServiceRow({ slug, branch, service }: { slug: string; branch: string | null; service: Service }) {
   const { name, kind, status, restarts, last_exit_code } = service
-  const { has_terminal } = useCapabilities()
   const environment = branch === null ? '' : `&branch=${encodeURIComponent(branch)}`
   const search = service.is_main ? environment.slice(1) : `service=${encodeURIComponent(name)}${environment}`
   return (
@@ -45,16 +43,9 @@ export function ServiceRow({ slug, branch, service }: { slug: string; branch: st
         <Link href={`/projects/${slug}/logs?${search}`} className="icon-button" title={`Log of ${name}`} aria-label={`Log of ${name}`}>
           <ScrollText size={16} aria-hidden />
         </Link>
-        {has_terminal && (
-          <Link
-            href={`/projects/${slug}/terminal?${search}`}
-            className="icon-button"
-            title={`Terminal of ${name}`}
-            aria-label={`Terminal of ${name}`}
-          >
-            <SquareTerminal size={16} aria-hidden />
-          </Link>
-        )}
+        <Link href={`/projects/${slug}/terminal?${search}`} className="icon-button" title={`Terminal of ${name}`} aria-label={`Terminal of ${name}`}>
+          <SquareTerminal size={16} aria-hidden />
+        </Link>
       </div>
     </li>
   )

@@ -4,18 +4,17 @@ import { useSearchParams } from 'wouter'
 import { useCapabilities } from '../../api/capabilities.ts'
 import type { CommandTarget } from '../../api/commands.ts'
 import { useServingDeployment } from '../../api/deployments.ts'
-import { usePreviews } from '../../api/previews.ts'
 import { useProject } from '../../api/projects.ts'
-import { useServices } from '../../api/services.ts'
 import { Button } from '../../components/button.tsx'
-import { EmptyState, ProblemView, Skeleton, SkeletonRows } from '../../components/feedback.tsx'
-import { HelpLink } from '../../components/help-link.tsx'
+import { ProblemView, SkeletonRows } from '../../components/feedback.tsx'
 import { StatusBadge } from '../../components/status.tsx'
 import { ApiError } from '../../../server/client/api-error.ts'
 import { isApple } from '../../lib/key-chords.ts'
 import { lazyWithRetry } from '../../lib/load-with-retry.ts'
 import { useTitle } from '../../lib/use-title.ts'
+import { Introduction } from './introduction.tsx'
 import { isOpen, shellBadge, type ShellState } from './shell-state.ts'
+import { TargetFields } from './target-fields.tsx'
 import styles from './terminal.module.css'
 
 const TerminalScreenView = lazyWithRetry(() => import('./terminal-screen.tsx'))
@@ -71,7 +70,7 @@ export default function TerminalPage({ slug }: { slug: string }) {
       </header>
       {shell === null ? (
         <div className={styles.empty}>
-          <TerminalIntroduction target={target} canOpen={canOpen} onOpen={open} />
+          <Introduction target={target} canOpen={canOpen} onOpen={open} />
         </div>
       ) : (
         <Suspense fallback={<div className={styles.screen} />}>
@@ -83,109 +82,7 @@ export default function TerminalPage({ slug }: { slug: string }) {
   )
 }
 
-interface TargetFieldsProps {
-  target: CommandTarget
-  disabled: boolean
-  onChange(target: CommandTarget): void
-}
-
-function TargetFields({ target, disabled, onChange }: TargetFieldsProps) {
-  const { slug, branch, service } = target
-  const { data: previews, isLoading } = usePreviews(slug)
-  const { data: services, isLoading: isLoadingServices } = useServices(slug, branch)
-  const branches = [...new Set([...(branch === null ? [] : [branch]), ...(previews ?? []).map((preview) => preview.branch)])]
-  const others = [
-    ...new Set([...(service === null ? [] : [service]), ...(services?.services ?? []).filter(({ is_main }) => !is_main).map(({ name }) => name)]),
-  ]
-  if (isLoading || isLoadingServices) return <Skeleton width={138} height={36} />
-  return (
-    <>
-      {branches.length > 0 && (
-        <select
-          className="input select"
-          aria-label="Environment"
-          disabled={disabled}
-          value={branch ?? ''}
-          onChange={({ target: { value } }) => onChange({ slug, branch: value === '' ? null : value, service: null })}
-        >
-          <option value="">Production</option>
-          {branches.map((one) => (
-            <option key={one} value={one}>
-              Preview of {one}
-            </option>
-          ))}
-        </select>
-      )}
-      {others.length > 0 && (
-        <select
-          className="input select"
-          aria-label="Service"
-          disabled={disabled}
-          value={service ?? ''}
-          onChange={({ target: { value } }) => onChange({ slug, branch, service: value === '' ? null : value })}
-        >
-          <option value="">Main service</option>
-          {others.map((one) => (
-            <option key={one} value={one}>
-              {one}
-            </option>
-          ))}
-        </select>
-      )}
-    </>
-  )
-}
-
-function TerminalIntroduction({
-  target: { slug, branch, service },
-  canOpen,
-  onOpen,
-}: {
-  target: CommandTarget
-  canOpen: boolean
-  onOpen: () => void
-}) {
-  const { has_terminal, has_instance_api } = useCapabilities()
-  if (!has_terminal)
-    return (
-      <EmptyState icon={SquareTerminal} title="No terminal on this instance">
-        {has_instance_api ? (
-          <>
-            The dashboard opens shells only on the instance that it was opened on. On a command line of the other one, run{' '}
-            <code>homeport shell {slug}</code>.
-          </>
-        ) : (
-          'A hosted account does not run one-off commands.'
-        )}
-      </EmptyState>
-    )
-  if (!canOpen)
-    return (
-      <EmptyState icon={SquareTerminal} title="No version is live">
-        A shell runs beside the live version. Deploy the project, then open it here.
-      </EmptyState>
-    )
-  const where = `${service ?? 'the main service'}${branch === null ? '' : ` in the preview of ${branch}`}`
-  return (
-    <EmptyState
-      icon={SquareTerminal}
-      title="Open a shell"
-      action={
-        <>
-          <Button kind="primary" icon={SquareTerminal} onClick={onOpen}>
-            Open shell
-          </Button>
-          <HelpLink topic="commands">About shells and one-off commands</HelpLink>
-        </>
-      }
-    >
-      It runs in a new replica of {where}, beside the live version, with its files, variables, database and volumes. Files that it writes outside of a
-      volume are deleted with it.
-    </EmptyState>
-  )
-}
-
-/** Over a network problem the code says less than the sentence. */
+/** How the shell is doing, and how to leave it. */
 function ShellFooter({ state }: { state: ShellState }) {
   const error = state.name === 'failed' ? state.error : null
   return (
