@@ -60,6 +60,8 @@ export const limits = {
     entries: 20_000,
     depth: 12,
     list_bytes: 8 * 2 ** 20,
+    /** Read of each folder that an image declares as a volume. */
+    image_volume_bytes: 32 * 2 ** 20,
     reports: 10,
     large_bytes: 4 * 2 ** 20,
     saved_bytes: 2 ** 30,

@@ -28,6 +28,8 @@ export function findUnsavedFiles(written: WrittenFiles, mounts: readonly string[
       bytes: before?.bytes === null || bytes === null ? null : (before?.bytes ?? 0) + bytes,
     })
   }
+  for (const { path, files, bytes } of written.image_volumes ?? [])
+    if (!mounts.some((mount) => isWithin(path, mount))) found.set(path, { path, kind: 'uploads', is_file: 0, files, bytes })
   return [...found.values()]
     .filter(({ kind, bytes }) => kind !== 'files' || (bytes ?? 0) >= limits.written_files.large_bytes)
     .sort((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind) || (b.bytes ?? 0) - (a.bytes ?? 0))

@@ -42,6 +42,7 @@ export function createWrittenFilesInspector(context: DeploymentContext, note: (s
     const found: Found[] = []
     const folders = new Set<string>()
     for (const { name, service, artifact, replica } of listParts(spec)) {
+      if (goesOn(spec, name, successor)) continue
       // As processes, services with one build have one folder.
       if (artifact.kind === 'static' || (artifact.kind === 'bundle' && folders.has(artifact.directory))) continue
       if (artifact.kind === 'bundle') folders.add(artifact.directory)
@@ -150,6 +151,13 @@ function listParts(spec: AppSpec): { name: string; service: string; replica: str
   const { artifact, main_service, services } = spec
   const main = artifact ? [{ name: main_service ?? 'web', service: '', replica: main_service ?? '', artifact }] : []
   return [...main, ...services.map(({ config: { name }, artifact: own }) => ({ name, service: name, replica: name, artifact: own }))]
+}
+
+/** Whether a ready image of the environment keeps running when the version is replaced, and with it its files. */
+const goesOn = (spec: AppSpec, name: string, successor: AppSpec | null): boolean => {
+  const image = spec.services.find(({ config, owner_id }) => config.name === name && owner_id === spec.environment_id)
+  const next = successor?.services.find(({ config, owner_id }) => config.name === name && owner_id === spec.environment_id)
+  return image !== undefined && next !== undefined && image.request.definition === next.request.definition
 }
 
 const listConfigs = ({ main_config, services }: AppSpec) => [...(main_config ? [main_config] : []), ...services.map(({ config }) => config)]

@@ -16,6 +16,8 @@ export interface WrittenFiles {
   /** The folders of these files that the build did not have. */
   new_folders: ReadonlySet<string>
   is_complete: boolean
+  /** Folders that the image declares as volumes and that have files, without those where the replica has a volume. `bytes` is null for a large one. */
+  image_volumes?: { path: string; files: number; bytes: number | null }[]
 }
 
 /** Of a database file of SQLite: the file itself, and what belongs to it. */

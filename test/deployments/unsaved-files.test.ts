@@ -16,6 +16,17 @@ const find = (files: (string | [string, number | null])[], { new_folders = [] as
     mounts,
   ).map(({ path, kind, is_file, files: count, bytes }) => [path, kind, is_file, count, bytes])
 
+test('a folder that the image declares as a volume is reported, unless a volume of the project is there', () => {
+  const written = { files: [], new_folders: new Set<string>(), app_folder: '/app', is_complete: true }
+  const image_volumes = [
+    { path: '/srv/state', files: 2, bytes: 20 },
+    { path: '/var/lib/mysql', files: 9, bytes: null },
+  ]
+  expect(findUnsavedFiles({ ...written, image_volumes }, ['/var/lib'])).toEqual([
+    { path: '/srv/state', kind: 'uploads', is_file: 0, files: 2, bytes: 20 },
+  ])
+})
+
 test('files are left out that the next version writes again: caches, logs, dependencies, the system', () => {
   const ignored = [
     '/app/node_modules/a/data.db',

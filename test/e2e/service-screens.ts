@@ -3,6 +3,7 @@ import type { DatabaseDump } from '../../server/contract/databases.ts'
 import type { ManagedService } from '../../server/contract/managed-services.ts'
 import type { MailCatcherStatus, MailMessage, MailMessageDetails } from '../../server/contract/mail.ts'
 import { getPreset, type PresetName } from '../../server/contract/service-presets.ts'
+import type { Service } from '../../server/contract/services.ts'
 import type { Screen } from './screen.ts'
 
 const catcher: MailCatcherStatus = { is_enabled: true, host: '127.0.0.1', port: 14_250, user: 'prj_01m84kvc1a6jds9qv8r0rb8g9k', unavailable: null }
@@ -88,6 +89,59 @@ async function restoreDump(page: Page): Promise<void> {
   await page.getByRole('menuitem', { name: 'Restore this dump…' }).click()
 }
 
+const listed = (change: Partial<Service> & Pick<Service, 'name' | 'kind'>): Service => ({
+  status: 'running',
+  is_main: false,
+  url: null,
+  ports: [],
+  health_check: null,
+  internal_url: null,
+  image: null,
+  command: null,
+  port: null,
+  schedule: null,
+  time_zone: null,
+  next_run_at: null,
+  last_run: null,
+  volumes: [],
+  depends_on: [],
+  restarts: 0,
+  last_exit_code: null,
+  ...change,
+})
+
+/** Services with further ports, one of which has no address, and with health checks. */
+async function withPorts(page: Page): Promise<void> {
+  const services = [
+    listed({
+      name: 'web',
+      kind: 'web',
+      is_main: true,
+      url: 'http://lighthouse.localhost:4680',
+      port: 3000,
+      command: 'node server.js',
+      ports: [
+        { port: 9090, url: 'http://web-9090--lighthouse.localhost:4680', variable: 'PORT_9090' },
+        { port: 9091, url: null, variable: 'PORT_9091' },
+      ],
+      health_check: { path: '/healthz', command: null, timeout_s: 120 },
+    }),
+    listed({
+      name: 'tide-predictions-for-every-port',
+      kind: 'image',
+      image: 'registry.example.com/harbour/tide-predictions:2.14',
+      url: 'http://tide-predictions-for-every-port--lighthouse.localhost:4680',
+      ports: [{ port: 15_672, url: 'http://tide-predictions-for-every-por-3f2a9c1b--lighthouse.localhost:4680', variable: 'PORT_15672' }],
+      volumes: [{ name: 'tides', path: '/var/lib/tides', is_read_only: false }],
+      health_check: { path: null, command: 'tides ping', timeout_s: 90 },
+    }),
+    listed({ name: 'worker', kind: 'worker', command: 'node worker.js' }),
+  ]
+  await page.route(/\/instance\/projects\/[^/]+\/services(\?.*)?$/, (route) =>
+    route.fulfill({ json: { services, release_command: null, deployment_id: 'dpl_01m84kvc1a6jds9qv8r0rb8g9k' } }),
+  )
+}
+
 async function withRegistries(page: Page): Promise<void> {
   const registries = [
     { host: 'ghcr.io', username: 'harbour-bot', created_at: received_at },
@@ -116,6 +170,12 @@ export const serviceScreens: Screen[] = [
     act: (page) => page.getByRole('button', { name: 'Remove ghcr.io' }).click(),
   },
   { name: 'services-none', path: 'projects/lighthouse/services' },
+  { name: 'services-ports', path: 'projects/lighthouse/services', before: withPorts },
+  {
+    name: 'settings-runtime',
+    path: 'projects/lighthouse/settings',
+    act: (page) => page.getByLabel('Further ports').scrollIntoViewIfNeeded(),
+  },
   { name: 'services-managed', path: 'projects/lighthouse/services', before: withServices },
   {
     name: 'services-managed-remove',

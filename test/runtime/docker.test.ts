@@ -204,19 +204,6 @@ describe.skipIf(!requires('docker').ok)('docker runtime', () => {
       await faultProxy.remove()
     })
 
-    test('is held to a CPU limit, like a build without one, except by BuildKit, which the log says', async () => {
-      const own = createRuntimes({ ...suite.options, ca_file: undefined }).docker
-      const readQuota = 'cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us 2>/dev/null || cat /sys/fs/cgroup/cpu.max'
-      const buildLog = async (text: string) =>
-        (await buildApp(own, suite.options, { files: { Dockerfile: text }, plan: dockerfilePlan, cpus: 0.5 })).log.lines.join('\n')
-      const from = 'FROM node:24-bookworm-slim\n'
-      expect(await buildLog(`${from}RUN ${readQuota}\n`)).toMatch(/^50000( 100000)?$/m)
-      expect(await buildLog(`${from}RUN --mount=type=tmpfs,target=/x true\n`)).toContain('not held to the CPU limit')
-      const { log } = await buildApp(own, suite.options, { files: { 'server.js': hello }, plan: serverPlan({ build_command: readQuota }), cpus: 0.5 })
-      expect(log.lines.join('\n')).toMatch(/^50000( 100000)?$/m)
-      await own.close()
-    })
-
     test('mounts build secrets in its steps; they are in no layer, in no history and in no log', async () => {
       const secret = `HPSENT_build_secret ${'x'.repeat(9_000)} "é`
       const Dockerfile = [

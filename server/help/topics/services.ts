@@ -144,7 +144,7 @@ export const serviceTopics: HelpArticle[] = [
       { run: 'npx homeport volumes detach my-app uploads', note: 'the next versions are without it; its files are kept' },
       'In `homeport.yaml` or `compose.yaml`, list it under `volumes` of a service ([[services]]).',
       { h: 'Files that are not kept' },
-      'Homeport looks at what the production version writes: a minute or two after it is live, later after visits, and before it ends. SQLite files, folders such as `uploads`, `media`, `storage` and `data`, and new folders with several megabytes are reported once, in the log, on the overview and under Volumes. Caches, logs, dependencies and temporary files are not.',
+      'Homeport looks at what the production version writes: a minute or two after it is live, later after visits, and before it ends. SQLite files, folders such as `uploads`, `media`, `storage` and `data`, and new folders with several megabytes are reported once, in the log, on the overview and under Volumes. Caches, logs, dependencies and temporary files are not. In a container, a folder that the image declares with `VOLUME`, such as `/var/lib/mysql`, is reported too: Docker removes it with the container. Previews are not looked at.',
       {
         list: [
           'Keep a path with one click or the command above. Keep all paths at once, because the deployment that keeps one of them loses the others.',

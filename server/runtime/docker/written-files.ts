@@ -41,7 +41,7 @@ export async function listWrittenFiles(engine: DockerEngine, { replica_id }: Wri
   if (replica_id === null) return undefined
   const { docker } = await engine.connection()
   const container = docker.getContainer(replica_id)
-  const { Config } = await container.inspect()
+  const { Config, Mounts } = await container.inspect()
   const { changes, is_complete } = await readChanges(docker, replica_id)
   const folders = new Set(changes.map(({ path }) => posix.dirname(path)))
   const new_folders = new Set(changes.flatMap(({ path, is_new }) => (is_new && folders.has(path) ? [path] : [])))
@@ -61,7 +61,33 @@ export async function listWrittenFiles(engine: DockerEngine, { replica_id }: Wri
     const is_database = mayBeDatabase(path) && opened++ < maxOpened && (await isDatabase(container, path))
     files.push({ path, bytes: size ?? null, is_database })
   }
-  return { files, app_folder: posix.resolve('/', Config.WorkingDir), new_folders, is_complete }
+  const image_volumes: NonNullable<WrittenFiles['image_volumes']> = []
+  for (const { Name = '', Destination } of Mounts) {
+    if (!anonymousVolume.test(Name) || !isWrittenPath(posix.join(Destination, 'file'))) continue
+    const content = await measureFolder(container, Destination)
+    if (content.files > 0) image_volumes.push({ path: Destination, ...content })
+  }
+  return { files, app_folder: posix.resolve('/', Config.WorkingDir), new_folders, is_complete, image_volumes }
+}
+
+/** Docker creates a volume with such a name for each VOLUME of an image, and removes it with its container. */
+const anonymousVolume = /^[0-9a-f]{64}$/
+
+/** Counts the files of a folder; Docker can only list it by reading it, so that a large one is not read to its end. */
+async function measureFolder(container: Docker.Container, path: string): Promise<{ files: number; bytes: number | null }> {
+  const archive = toReadable(await container.getArchive({ path: posix.join(path, '.') }))
+  let [files, bytes] = [0, 0]
+  try {
+    for await (const entry of archive.pipe(extract())) {
+      if (entry.header.type === 'file') files++
+      bytes += entry.header.size ?? 0
+      if (bytes > limits.written_files.image_volume_bytes) return { files, bytes: null }
+      entry.resume()
+    }
+    return { files, bytes }
+  } finally {
+    archive.destroy()
+  }
 }
 
 /** The changes of a container's layer, of which only the first ones are read. */
